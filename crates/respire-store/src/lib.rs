@@ -1,0 +1,22 @@
+//! The keyspace of Respire: typed values with expiry and eviction on DashMap shards; it knows no protocol.
+
+mod database;
+mod entry;
+mod evict;
+mod expiry;
+mod raw;
+mod section;
+mod slot;
+mod store;
+mod value;
+mod view;
+mod watch;
+
+pub use crate::evict::Policy;
+pub use crate::expiry::Swept;
+pub use crate::section::{Held, Scope, Section};
+pub use crate::slot::{EntryRef, Slot};
+pub use crate::store::{Config, MemoryUse, Stats, Store};
+pub use crate::value::{Encoding, Expiry, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef};
+pub use crate::view::View;
+pub use crate::watch::Watch;
