@@ -1,0 +1,54 @@
+//! What a command of this crate sees besides its arguments.
+
+use crate::kv::{HasKv, Kv};
+use crate::stats::ConnStats;
+use respire_engine::{Cx, CxParts, Flow, Now};
+use respire_store::{EntryRef, Held, View};
+use std::time::Duration;
+
+/// The context of one call: the keys of the selected database at this turn's time.
+pub(crate) struct Ctx<'c> {
+    /// The keys: inside an atomic section its held shards, otherwise locked call by call.
+    pub(crate) view: View<'c>,
+    /// The whole service, for commands that look beyond keys.
+    pub(crate) kv: &'c Kv,
+    /// This turn's time.
+    pub(crate) now: Now,
+    stats: &'c mut ConnStats,
+    wait: Option<Duration>,
+}
+
+impl<'c> Ctx<'c> {
+    pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
+        let now = cx.now();
+        let CxParts { app, conn, client, held } = cx.parts();
+        let kv = app.kv();
+        let held = held.and_then(|held| held.downcast_mut::<Held>());
+        let mut view = View::within(kv.store(), client.db(), now.unix_ms(), held);
+        view.set_touch(!client.is_no_touch());
+        Self { view, kv, now, stats: A::conn_stats(conn), wait: None }
+    }
+
+    /// Reads a key, and counts whether it was there.
+    pub(crate) fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
+        let stats = &mut *self.stats;
+        self.view.read(key, |entry| {
+            stats.looked_up(entry.is_some());
+            f(entry)
+        })
+    }
+
+    /// Counts a look-up that was made on the view directly.
+    pub(crate) fn looked_up(&mut self, found: bool) {
+        self.stats.looked_up(found);
+    }
+
+    /// The reply is due only after this time (`DEBUG SLEEP`).
+    pub(crate) fn reply_after(&mut self, wait: Duration) {
+        self.wait = Some(wait);
+    }
+
+    pub(crate) fn finish(self) -> Flow {
+        self.wait.map_or(Flow::Replied, Flow::RepliedAfter)
+    }
+}

@@ -1,0 +1,86 @@
+//! The state the commands work on, and how an application that holds one lends it to them.
+
+use crate::Ctx;
+use crate::stats::{ConnStats, KvStats};
+use respire_engine::{App, Args, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
+use respire_store::Store;
+
+/// The key-value service: a store and what is counted on it.
+#[derive(Debug)]
+pub struct Kv {
+    store: Store,
+    pub(crate) stats: KvStats,
+}
+
+impl Kv {
+    /// A service on this store.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self { store, stats: KvStats::default() }
+    }
+
+    /// The store itself.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+}
+
+/// An application that has the key-value commands among its own.
+///
+/// [`Kv`] is one itself; an embedder implements this for a state of his own that holds a [`Kv`],
+/// and for his connection state, which holds a [`ConnStats`].
+pub trait HasKv: App {
+    /// The service inside.
+    fn kv(&self) -> &Kv;
+
+    /// What the commands count per connection.
+    fn conn_stats(conn: &mut Self::Conn) -> &mut ConnStats;
+}
+
+/// What a command of this crate does: its context, its arguments after the name, its reply.
+pub(crate) type Run = fn(&mut Ctx<'_>, Args<'_>, &mut Reply<'_>) -> Result<(), Error>;
+
+/// A row of the command table.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) spec: &'static Spec,
+    pub(crate) run: Run,
+    /// Where the keys stand, for commands whose spec alone does not tell.
+    pub(crate) keys: Option<KeyPositions>,
+}
+
+impl Row {
+    pub(crate) const fn new(spec: &'static Spec, run: Run) -> Self {
+        Self { spec, run, keys: None }
+    }
+
+    /// The same row, with a function that finds the keys.
+    pub(crate) const fn with_keys(self, keys: KeyPositions) -> Self {
+        Self { keys: Some(keys), ..self }
+    }
+}
+
+impl<A: HasKv> Command<A> for Row {
+    fn spec(&self) -> &Spec {
+        self.spec
+    }
+
+    fn call(&self, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+        let mut ctx = Ctx::new(cx);
+        match (self.run)(&mut ctx, args, reply) {
+            Ok(()) => ctx.finish(),
+            Err(error) => {
+                reply.error(error.text());
+                Flow::Replied
+            }
+        }
+    }
+
+    fn keys(&self, request: Args<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
+        match self.keys {
+            Some(keys) => keys(request, found),
+            None => respire_engine::keys_by_spec(self.spec, request, found),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Redis's commands on the Respire store.
+
+mod app;
+mod ctx;
+mod errors;
+mod kv;
+mod options;
+mod stats;
+mod table;
+
+mod bit;
+mod key;
+mod server;
+mod string;
+
+pub(crate) use ctx::Ctx;
+pub use kv::{HasKv, Kv};
+pub use stats::ConnStats;
+
+use respire_engine::Router;
+
+/// Adds every command of this crate to a router.
+#[must_use]
+pub fn add_to<A: HasKv>(router: Router<A>) -> Router<A> {
+    let router = table::rows().fold(router, |router, row| router.add(*row));
+    table::containers().fold(router, |router, (container, subcommands)| {
+        router.container(*container, subcommands.iter().copied())
+    })
+}
