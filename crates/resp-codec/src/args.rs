@@ -1,0 +1,212 @@
+//! Borrowed argument lists.
+
+use core::fmt;
+use core::ops::Index;
+
+/// Marks a span that lies in the scratch buffer (unescaped inline arguments) instead of the input.
+const SCRATCH: u32 = 1 << 31;
+
+/// Where one argument lies: an offset and a length in bytes, 8 bytes in all.
+///
+/// ```
+/// use resp_codec::{Args, Span};
+/// let spans = [Span::new(0, 3), Span::new(4, 3)];
+/// assert_eq!(&Args::new(b"GET key", &[], &spans)[1], b"key");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Span {
+    at: u32,
+    len: u32,
+}
+
+impl Span {
+    /// A span of the input. `at` is below 2^31.
+    pub const fn new(at: u32, len: u32) -> Self {
+        debug_assert!(at & SCRATCH == 0);
+        Self { at, len }
+    }
+
+    /// A span of the scratch buffer. `at` is below 2^31.
+    pub const fn in_scratch(at: u32, len: u32) -> Self {
+        debug_assert!(at & SCRATCH == 0);
+        Self {
+            at: at | SCRATCH,
+            len,
+        }
+    }
+
+    /// Offset of the first byte, in the input or in the scratch buffer.
+    pub const fn at(self) -> usize {
+        (self.at & !SCRATCH) as usize
+    }
+
+    /// Length in bytes.
+    pub const fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether it spans no byte.
+    pub const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether it lies in the scratch buffer.
+    pub const fn is_scratch(self) -> bool {
+        self.at & SCRATCH != 0
+    }
+}
+
+/// A borrowed argument list: 48 bytes, `Copy`, no allocation.
+///
+/// In the whole list of a request, index 0 is the command's name; [`Args::skip`] gives the tail.
+///
+/// ```
+/// use resp_codec::{Args, Span};
+/// let spans = [Span::new(0, 3), Span::new(4, 3)];
+/// let args = Args::new(b"GET key", &[], &spans);
+/// assert_eq!(args.len(), 2);
+/// assert_eq!(args.skip(1).iter().next(), Some(&b"key"[..]));
+/// assert_eq!(args.get(2), None);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    buf: &'a [u8],
+    scratch: &'a [u8],
+    spans: &'a [Span],
+}
+
+impl<'a> Args<'a> {
+    /// A list of the given spans of `buf` and `scratch`. Spans beyond their buffer panic when they are looked at.
+    pub const fn new(buf: &'a [u8], scratch: &'a [u8], spans: &'a [Span]) -> Self {
+        Self {
+            buf,
+            scratch,
+            spans,
+        }
+    }
+
+    /// How many arguments there are.
+    pub const fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The argument at `index`.
+    ///
+    /// # Panics
+    /// Panics if the span lies outside the buffers given to [`Args::new`]; those of a decoder never do.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&'a [u8]> {
+        self.spans.get(index).map(|&span| self.resolve(span))
+    }
+
+    /// The list without its first `n` arguments, empty if it has no more than `n`.
+    #[inline]
+    pub fn skip(self, n: usize) -> Self {
+        Self {
+            spans: self.spans.get(n..).unwrap_or(&[]),
+            ..self
+        }
+    }
+
+    /// The arguments in order.
+    #[inline]
+    pub fn iter(&self) -> ArgsIter<'a> {
+        ArgsIter { args: *self }
+    }
+
+    /// The spans themselves, for those who keep the buffer and resolve later.
+    pub const fn spans(&self) -> &'a [Span] {
+        self.spans
+    }
+
+    #[inline]
+    pub(crate) fn resolve(&self, span: Span) -> &'a [u8] {
+        let home = if span.is_scratch() {
+            self.scratch
+        } else {
+            self.buf
+        };
+        &home[span.at()..span.at() + span.len()]
+    }
+}
+
+impl Index<usize> for Args<'_> {
+    type Output = [u8];
+
+    /// The argument at `index`.
+    ///
+    /// # Panics
+    /// Panics if there is none: arity is to be checked before.
+    #[inline]
+    fn index(&self, index: usize) -> &[u8] {
+        self.resolve(self.spans[index])
+    }
+}
+
+impl<'a> IntoIterator for Args<'a> {
+    type Item = &'a [u8];
+    type IntoIter = ArgsIter<'a>;
+
+    fn into_iter(self) -> ArgsIter<'a> {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Args<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = f.debug_list();
+        for arg in self.iter() {
+            list.entry(&format_args!("b\"{}\"", arg.escape_ascii()));
+        }
+        list.finish()
+    }
+}
+
+/// The arguments of an [`Args`] in order.
+#[derive(Clone)]
+pub struct ArgsIter<'a> {
+    args: Args<'a>,
+}
+
+impl<'a> Iterator for ArgsIter<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (&first, rest) = self.args.spans.split_first()?;
+        self.args.spans = rest;
+        Some(self.args.resolve(first))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.args.len(), Some(self.args.len()))
+    }
+
+    fn nth(&mut self, n: usize) -> Option<&'a [u8]> {
+        self.args = self.args.skip(n);
+        self.next()
+    }
+}
+
+impl<'a> DoubleEndedIterator for ArgsIter<'a> {
+    #[inline]
+    fn next_back(&mut self) -> Option<&'a [u8]> {
+        let (&last, rest) = self.args.spans.split_last()?;
+        self.args.spans = rest;
+        Some(self.args.resolve(last))
+    }
+}
+
+impl ExactSizeIterator for ArgsIter<'_> {}
+impl core::iter::FusedIterator for ArgsIter<'_> {}
+
+impl fmt::Debug for ArgsIter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.args.fmt(f)
+    }
+}

@@ -1,0 +1,119 @@
+//! The binary protocol: little-endian, length-prefixed, for clients that would rather not print numbers.
+//!
+//! # Requests
+//! One byte of operation, then arguments, each a `u32` length and so many bytes.
+//!
+//! | op | request | reply |
+//! |---|---|---|
+//! | `0x01` [`GET`] | key | plain: the value |
+//! | `0x02` [`DELETE`] | key | plain: the value removed |
+//! | `0x03` [`SET`] | key, value | plain: the value replaced |
+//! | `0x10` [`CALL`] | `u32` count of arguments, then the arguments, the command's name first | one tagged value |
+//!
+//! A plain reply is a `u32` length and the payload, empty where there is no value ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
+//!
+//! # Tagged values
+//! A tag byte, which is RESP's own type byte, and what it announces ([`Proto::Binary`](crate::Proto::Binary)):
+//!
+//! | tag | value | after the tag |
+//! |---|---|---|
+//! | `_` | null | nothing |
+//! | `#` | boolean | one byte, 0 or 1 |
+//! | `:` | integer | `i64` |
+//! | `,` | double | `f64`, IEEE 754 binary64 |
+//! | `+` `-` `$` `!` `(` | simple string, error, blob, blob error, big number's digits | `u32` length, bytes |
+//! | `=` | verbatim string | 3 bytes of format, `u32` length, bytes |
+//! | `*` `~` `>` | array, set, push | `u32` count, so many values |
+//! | `%` | map | `u32` pairs, twice so many values |
+//! | `\|` | attributes | `u32` pairs, twice so many values, then the value they belong to |
+
+mod request;
+
+pub use request::{Request, RequestDecoder};
+
+use crate::sink::Sink;
+
+/// `GET key`.
+pub const GET: u8 = 0x01;
+/// `DELETE key`.
+pub const DELETE: u8 = 0x02;
+/// `SET key value`.
+pub const SET: u8 = 0x03;
+/// Any command by name.
+pub const CALL: u8 = 0x10;
+
+/// Whether a connection that begins with `byte` speaks the binary protocol: no RESP or inline request begins so.
+///
+/// ```
+/// assert!(resp_codec::binary::is_op(0x03));
+/// assert!(!resp_codec::binary::is_op(b'*'));
+/// ```
+pub const fn is_op(byte: u8) -> bool {
+    matches!(byte, GET | DELETE | SET | CALL)
+}
+
+/// Appends a `GET` request.
+///
+/// ```
+/// let mut out = Vec::new();
+/// resp_codec::binary::write_get(&mut out, b"hello");
+/// assert_eq!(out, b"\x01\x05\0\0\0hello");
+/// ```
+///
+/// # Panics
+/// Panics if the key is 4 GiB or longer.
+pub fn write_get(out: &mut impl Sink, key: &[u8]) {
+    out.put(&[GET]);
+    write_arg(out, key);
+}
+
+/// Appends a `DELETE` request.
+///
+/// # Panics
+/// Panics if the key is 4 GiB or longer.
+pub fn write_delete(out: &mut impl Sink, key: &[u8]) {
+    out.put(&[DELETE]);
+    write_arg(out, key);
+}
+
+/// Appends a `SET` request.
+///
+/// ```
+/// let mut out = Vec::new();
+/// resp_codec::binary::write_set(&mut out, b"hello", b"world");
+/// assert_eq!(out, b"\x03\x05\0\0\0hello\x05\0\0\0world");
+/// ```
+///
+/// # Panics
+/// Panics if the key or the value is 4 GiB or longer.
+pub fn write_set(out: &mut impl Sink, key: &[u8], value: &[u8]) {
+    out.reserve(key.len() + value.len() + 9);
+    out.put(&[SET]);
+    write_arg(out, key);
+    write_arg(out, value);
+}
+
+/// Appends a `CALL` request: any command, its name first.
+///
+/// # Panics
+/// Panics if there are 2^32 arguments or an argument is 4 GiB or longer.
+pub fn write_call(out: &mut impl Sink, args: &[impl AsRef<[u8]>]) {
+    out.put(&[CALL]);
+    out.put(
+        &u32::try_from(args.len())
+            .expect("a count fits 32 bits")
+            .to_le_bytes(),
+    );
+    for arg in args {
+        write_arg(out, arg.as_ref());
+    }
+}
+
+fn write_arg(out: &mut impl Sink, arg: &[u8]) {
+    out.put(
+        &u32::try_from(arg.len())
+            .expect("an argument is shorter than 4 GiB")
+            .to_le_bytes(),
+    );
+    out.put(arg);
+}

@@ -1,0 +1,300 @@
+//! The resumable decoder of binary requests.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{CALL, DELETE, GET, SET};
+use crate::args::{Args, Span};
+use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+use crate::step::Step;
+
+/// The command each operation stands for: `GET key`, `GETDEL key`, `SET key value GET`.
+const WORDS: &[u8] = b"GETDELSETGET";
+const WORD_GET: Span = Span::in_scratch(0, 3);
+const WORD_GETDEL: Span = Span::in_scratch(0, 6);
+const WORD_SET: Span = Span::in_scratch(6, 3);
+
+/// Decodes requests of the binary protocol.
+///
+/// The same contract as [`CommandDecoder`](crate::CommandDecoder): any split costs the same, a failure stays until
+/// [`RequestDecoder::reset`], and every length is checked before anything is reserved.
+///
+/// ```
+/// use resp_codec::{Limits, Step, binary};
+/// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+/// let step = decoder.decode(b"\x01\x05\0\0\0hello\x01").unwrap();
+/// let Step::Ready { item, consumed: 10 } = step else { panic!("whole") };
+/// assert_eq!((item.op(), item.key()), (binary::GET, Some(&b"hello"[..])));
+/// // The same, as the command it stands for.
+/// assert_eq!(item.args().iter().collect::<Vec<_>>(), [&b"GET"[..], b"hello"]);
+/// ```
+#[derive(Debug)]
+pub struct RequestDecoder {
+    limits: Limits,
+    /// The arguments complete so far, the command's word first.
+    spans: Vec<Span>,
+    progress: Progress,
+}
+
+/// How far the current request has come. Offsets count from its operation byte.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    op: Option<u8>,
+    at: usize,
+    /// Arguments still to come; `None` until `CALL`'s count is read.
+    left: Option<u32>,
+    /// Length of the payload at `at`, if it was read.
+    len: Option<u32>,
+    failed: bool,
+}
+
+impl Progress {
+    const START: Self = Self {
+        op: None,
+        at: 0,
+        left: None,
+        len: None,
+        failed: false,
+    };
+}
+
+/// One request, borrowed from the read buffer.
+#[derive(Clone, Copy)]
+pub struct Request<'s, 'b> {
+    op: u8,
+    buf: &'b [u8],
+    spans: &'s [Span],
+}
+
+impl<'s, 'b> Request<'s, 'b> {
+    /// The operation: [`GET`], [`DELETE`], [`SET`] or [`CALL`].
+    pub const fn op(&self) -> u8 {
+        self.op
+    }
+
+    /// The command this request stands for, its name first: `CALL`'s arguments as they are, and `GET key`, `GETDEL key`,
+    /// `SET key value GET` for the other operations. A server needs no other table.
+    pub const fn args<'a>(&self) -> Args<'a>
+    where
+        's: 'a,
+        'b: 'a,
+    {
+        Args::new(self.buf, WORDS, self.spans)
+    }
+
+    /// The key of `GET`, `DELETE` and `SET`.
+    pub fn key(&self) -> Option<&[u8]> {
+        if self.op == CALL {
+            None
+        } else {
+            self.view().get(1)
+        }
+    }
+
+    /// The value of `SET`.
+    pub fn value(&self) -> Option<&[u8]> {
+        if self.op == SET {
+            self.view().get(2)
+        } else {
+            None
+        }
+    }
+
+    /// Whether the reply is a tagged value ([`Proto::Binary`](crate::Proto::Binary)) rather than plain
+    /// ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
+    pub const fn is_tagged(&self) -> bool {
+        self.op == CALL
+    }
+
+    /// The bytes of this request exactly as they were sent.
+    pub const fn wire(&self) -> &'b [u8] {
+        self.buf
+    }
+
+    const fn view(&self) -> Args<'_> {
+        Args::new(self.buf, WORDS, self.spans)
+    }
+}
+
+impl fmt::Debug for Request<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("op", &self.op)
+            .field("args", &self.view())
+            .finish()
+    }
+}
+
+impl RequestDecoder {
+    /// A decoder at the start of a connection. Allocates nothing yet.
+    pub const fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            spans: Vec::new(),
+            progress: Progress::START,
+        }
+    }
+
+    /// The limits in force.
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Changes the limits, as after `AUTH`. They hold from the next length that is read.
+    pub const fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Forgets a partial request or a failure.
+    pub const fn reset(&mut self) {
+        self.progress = Progress::START;
+    }
+
+    /// The operation of a request that was begun and not finished, so that an error can be answered in its form.
+    pub const fn pending_op(&self) -> Option<u8> {
+        self.progress.op
+    }
+
+    /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownOp`], a length beyond the limits, or [`ErrorKind::Poisoned`]; with the offset into `buf`.
+    pub fn decode<'s, 'b>(&'s mut self, buf: &'b [u8]) -> Result<Step<Request<'s, 'b>>, Error> {
+        match self.advance(buf) {
+            Ok(Ok(op)) => {
+                let consumed = self.progress.at;
+                self.progress = Progress::START;
+                let item = Request {
+                    op,
+                    buf: &buf[..consumed],
+                    spans: &self.spans,
+                };
+                Ok(Step::Ready { item, consumed })
+            }
+            Ok(Err(need)) => Ok(Step::NeedMore {
+                consumed: 0,
+                hint: need - buf.len(),
+            }),
+            Err(error) => {
+                self.progress.failed = true;
+                Err(error)
+            }
+        }
+    }
+
+    /// The operation of a whole request, or the buffer length it takes to get further.
+    fn advance(&mut self, buf: &[u8]) -> Result<Result<u8, usize>, Error> {
+        if self.progress.failed {
+            return Err(Error::new(ErrorKind::Poisoned, 0));
+        }
+        let Some(&op) = buf.first() else {
+            return Ok(Err(1));
+        };
+        if self.progress.op.is_none() {
+            self.begin(op)?;
+        }
+        let left = match self.progress.left {
+            Some(left) => left,
+            None => match self.count(buf)? {
+                Some(left) => left,
+                None => return Ok(Err(5)),
+            },
+        };
+        for left in (0..left).rev() {
+            if let Some(need) = self.argument(buf)? {
+                return Ok(Err(need));
+            }
+            self.progress.left = Some(left);
+        }
+        if op == SET {
+            self.spans.push(WORD_GET);
+        }
+        Ok(Ok(op))
+    }
+
+    fn begin(&mut self, op: u8) -> Result<(), Error> {
+        let (word, left) = match op {
+            GET => (Some(WORD_GET), Some(1)),
+            DELETE => (Some(WORD_GETDEL), Some(1)),
+            SET => (Some(WORD_SET), Some(2)),
+            CALL => (None, None),
+            _ => return Err(Error::new(ErrorKind::UnknownOp(op), 0)),
+        };
+        self.spans.clear();
+        self.spans.extend(word);
+        self.progress = Progress {
+            op: Some(op),
+            at: 1,
+            left,
+            ..Progress::START
+        };
+        Ok(())
+    }
+
+    /// Reads `CALL`'s count of arguments, if it is all there. A call has at least a name.
+    fn count(&mut self, buf: &[u8]) -> Result<Option<u32>, Error> {
+        let at = self.progress.at;
+        let Some(count) = load4(buf, at) else {
+            return Ok(None);
+        };
+        match count {
+            0 => Err(Error::new(ErrorKind::InvalidMultibulkLength, at)),
+            _ if count <= self.limits.max_args => {
+                self.progress.at = at + 4;
+                self.progress.left = Some(count);
+                Ok(Some(count))
+            }
+            _ if self.limits.unauthenticated => {
+                Err(Error::new(ErrorKind::UnauthenticatedMultibulkLength, at))
+            }
+            _ => Err(Error::new(ErrorKind::InvalidMultibulkLength, at)),
+        }
+    }
+
+    /// Reads one argument, or tells the buffer length it takes.
+    fn argument(&mut self, buf: &[u8]) -> Result<Option<usize>, Error> {
+        let at = self.progress.at;
+        let len = match self.progress.len {
+            Some(len) => len,
+            None => match load4(buf, at) {
+                Some(len) => self.admit(at, len)?,
+                None => return Ok(Some(at + 4)),
+            },
+        };
+        let start = self.progress.at;
+        let end = start + len as usize;
+        if buf.len() < end {
+            return Ok(Some(end));
+        }
+        self.spans.push(Span::new(start as u32, len));
+        self.progress.at = end;
+        self.progress.len = None;
+        Ok(None)
+    }
+
+    /// Checks a length against the limits, and goes on to its payload.
+    fn admit(&mut self, at: usize, len: u32) -> Result<u32, Error> {
+        if u64::from(len) > self.limits.max_bulk {
+            let early = self.limits.unauthenticated && u64::from(len) <= Limits::SERVER.max_bulk;
+            let kind = if early {
+                ErrorKind::UnauthenticatedBulkLength
+            } else {
+                ErrorKind::InvalidBulkLength
+            };
+            return Err(Error::new(kind, at));
+        }
+        if at as u64 + 4 + u64::from(len) > self.limits.frame_bytes() {
+            return Err(Error::new(ErrorKind::FrameTooBig, at));
+        }
+        self.progress.at = at + 4;
+        self.progress.len = Some(len);
+        Ok(len)
+    }
+}
+
+fn load4(buf: &[u8], at: usize) -> Option<u32> {
+    buf.get(at..)?
+        .first_chunk()
+        .map(|bytes| u32::from_le_bytes(*bytes))
+}

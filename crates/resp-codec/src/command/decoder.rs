@@ -1,0 +1,461 @@
+//! The resumable decoder of requests.
+
+use alloc::vec::Vec;
+
+use super::{Command, inline};
+use crate::args::Span;
+use crate::error::{Error, ErrorKind};
+use crate::grammar::{Crlf, Length, crlf, find, length, load8};
+use crate::limits::Limits;
+use crate::step::Step;
+
+/// Decodes requests: arrays of bulk strings, and inline commands.
+///
+/// Verdicts and error texts are Redis's. Where Redis does not look, this does: both bytes of every CRLF are verified,
+/// NUL is an ordinary byte of an inline request and no digit, and a line of blanks is an empty request. Empty
+/// requests (`*0`, `*-1`, a blank line) are consumed silently.
+///
+/// Any split of the input gives the same requests at the same cost; nothing is allocated once the decoder has seen its
+/// largest request. A decoder that failed stays failed until [`CommandDecoder::reset`].
+///
+/// ```
+/// use resp_codec::{CommandDecoder, Limits, Step};
+/// let mut decoder = CommandDecoder::new(Limits::SERVER);
+/// // A read ended within the payload: 3 bytes of it and CRLF are missing.
+/// assert_eq!(decoder.decode(b"*1\r\n$4\r\nP").unwrap().ready().map(|_| ()), None);
+/// let step = decoder.decode(b"*1\r\n$4\r\nPING\r\n*1\r\n").unwrap();
+/// let Step::Ready { item, consumed } = step else { unreachable!() };
+/// assert_eq!((item.name(), consumed), (&b"PING"[..], 14));
+/// ```
+#[derive(Debug)]
+pub struct CommandDecoder {
+    limits: Limits,
+    /// Slots for arguments; the first `progress.filled` belong to the current request.
+    spans: Vec<Span>,
+    /// Unescaped inline arguments.
+    scratch: Vec<u8>,
+    progress: Progress,
+}
+
+/// A payload the buffer ended in, as [`CommandDecoder::pending_bulk`] tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendingBulk {
+    /// Index of the argument; 0 is the command's name.
+    pub arg: usize,
+    /// Offset of the payload in the buffer of the next call.
+    pub start: usize,
+    /// Bytes of the payload that were in the buffer.
+    pub have: usize,
+    /// Bytes of the payload in all. CRLF follows.
+    pub need: usize,
+}
+
+/// How far the current request has come. Offsets count from its first byte.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    phase: Phase,
+    /// The token to look at next: a header, a payload, or the unread part of an inline request.
+    at: usize,
+    /// Length of the payload at `at`, if its header was read.
+    bulk: Option<u32>,
+    /// Arguments still to come, the current one included.
+    left: u32,
+    /// Arguments complete.
+    filled: usize,
+    /// Buffer length below which another look is useless.
+    need: usize,
+    /// Buffer length at the last look.
+    seen: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Start,
+    Multibulk,
+    Inline,
+    Failed,
+}
+
+impl Progress {
+    const START: Self = Self {
+        phase: Phase::Start,
+        at: 0,
+        bulk: None,
+        left: 0,
+        filled: 0,
+        need: 1,
+        seen: 0,
+    };
+}
+
+/// Where one look at the buffer ended.
+enum Look {
+    /// A request ends here.
+    Done(usize),
+    /// An empty request ends here.
+    Empty(usize),
+    /// The buffer must have this length before it is worth another look.
+    Short(usize),
+}
+
+const fn word(bytes: &[u8; 8]) -> u64 {
+    u64::from_le_bytes(*bytes)
+}
+
+/// `*d CRLF $d CRLF`, digits as zeros, and the bits that must agree.
+const HEAD: u64 = word(b"*0\r\n$0\r\n");
+const HEAD_MASK: u64 = word(b"\xff\xf0\xff\xff\xff\xf0\xff\xff");
+/// The end of a payload with the header of the next: one digit, two digits.
+const NEXT1: u64 = word(b"\r\n$0\r\n\0\0");
+const NEXT1_MASK: u64 = word(b"\xff\xff\xff\xf0\xff\xff\0\0");
+const NEXT2: u64 = word(b"\r\n$00\r\n\0");
+const NEXT2_MASK: u64 = word(b"\xff\xff\xff\xf0\xf0\xff\xff\0");
+
+/// The low nibble of byte `index`: the digit, if the high nibble was compared.
+#[inline(always)]
+const fn nibble(word: u64, index: u32) -> usize {
+    (word >> (index * 8) & 0xf) as usize
+}
+
+impl CommandDecoder {
+    /// A decoder at the start of a connection. Allocates nothing yet.
+    pub const fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            spans: Vec::new(),
+            scratch: Vec::new(),
+            progress: Progress::START,
+        }
+    }
+
+    /// The limits in force.
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Changes the limits, as after `AUTH`. They hold from the next length or line that is read.
+    pub const fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Forgets a partial request or a failure: the next buffer begins with a new request.
+    pub const fn reset(&mut self) {
+        self.progress = Progress::START;
+    }
+
+    /// Frees what a large request left allocated, if the decoder stands between requests.
+    pub fn shrink(&mut self) {
+        if self.progress.phase == Phase::Start {
+            self.spans = Vec::new();
+            self.scratch = Vec::new();
+        }
+    }
+
+    /// Whether a request was begun and not finished.
+    pub fn is_partial(&self) -> bool {
+        matches!(self.progress.phase, Phase::Multibulk | Phase::Inline)
+    }
+
+    /// The payload the last buffer ended in, so that the next read can be sized to end with it.
+    ///
+    /// ```
+    /// use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let _ = decoder.decode(b"*2\r\n$3\r\nGET\r\n$1000\r\nab").unwrap();
+    /// let bulk = decoder.pending_bulk().unwrap();
+    /// assert_eq!((bulk.arg, bulk.start, bulk.have, bulk.need), (1, 20, 2, 1000));
+    /// ```
+    pub fn pending_bulk(&self) -> Option<PendingBulk> {
+        let Progress {
+            phase: Phase::Multibulk,
+            bulk: Some(len),
+            at,
+            filled,
+            seen,
+            ..
+        } = self.progress
+        else {
+            return None;
+        };
+        let need = len as usize;
+        Some(PendingBulk {
+            arg: filled,
+            start: at,
+            have: seen.saturating_sub(at).min(need),
+            need,
+        })
+    }
+
+    /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
+    ///
+    /// Costs one look at each byte of the framing, none at payloads; a call that comes too early costs O(1).
+    ///
+    /// # Errors
+    /// [`Error`] with the offset into `buf`. The connection is to be closed after [`ErrorKind::reply`].
+    #[inline]
+    pub fn decode<'s, 'b>(&'s mut self, buf: &'b [u8]) -> Result<Step<Command<'s, 'b>>, Error> {
+        let mut base = 0;
+        loop {
+            let rest = &buf[base..];
+            match self.look(rest) {
+                Ok(Look::Done(end)) => {
+                    let Progress { filled, phase, .. } = self.progress;
+                    self.progress = Progress::START;
+                    let item = Command {
+                        buf: &rest[..end],
+                        scratch: &self.scratch,
+                        spans: &self.spans[..filled],
+                        inline: phase == Phase::Inline,
+                    };
+                    return Ok(Step::Ready {
+                        item,
+                        consumed: base + end,
+                    });
+                }
+                Ok(Look::Empty(end)) => {
+                    self.progress = Progress::START;
+                    base += end;
+                }
+                Ok(Look::Short(need)) => {
+                    self.progress.need = need;
+                    self.progress.seen = rest.len();
+                    return Ok(Step::NeedMore {
+                        consumed: base,
+                        hint: need - rest.len(),
+                    });
+                }
+                Err(error) => {
+                    self.progress.phase = Phase::Failed;
+                    return Err(error.behind(base));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn look(&mut self, buf: &[u8]) -> Result<Look, Error> {
+        if self.progress.phase == Phase::Start
+            && let Some(head) = load8(buf, 0)
+            && head & HEAD_MASK == HEAD
+            && let (args @ 1..=9, bulk @ 0..=9) = (nibble(head, 1), nibble(head, 5))
+            && args as u32 <= self.limits.max_args
+            && bulk as u64 <= self.limits.max_bulk
+        {
+            let bulk = Some(bulk as u32);
+            self.progress = Progress {
+                phase: Phase::Multibulk,
+                at: 8,
+                bulk,
+                left: args as u32,
+                ..Progress::START
+            };
+            return self.multibulk(buf);
+        }
+        self.look_again(buf)
+    }
+
+    /// Everything but the start of a short request in one piece.
+    #[inline(never)]
+    fn look_again(&mut self, buf: &[u8]) -> Result<Look, Error> {
+        if buf.len() < self.progress.need {
+            return Ok(Look::Short(self.progress.need));
+        }
+        match self.progress.phase {
+            Phase::Start if buf[0] == b'*' => self.count(buf),
+            Phase::Start | Phase::Inline => self.inline(buf),
+            Phase::Multibulk => self.multibulk(buf),
+            Phase::Failed => Err(Error::new(ErrorKind::Poisoned, 0)),
+        }
+    }
+
+    /// Reads `*n CRLF`.
+    fn count(&mut self, buf: &[u8]) -> Result<Look, Error> {
+        let (value, end) = match length(buf, 1) {
+            Length::Whole { value, end } => (value, end),
+            Length::Short => return Ok(Look::Short(buf.len() + 1)),
+            Length::Bad { at } => return Err(Error::new(ErrorKind::InvalidMultibulkLength, at)),
+        };
+        if value <= 0 {
+            return Ok(Look::Empty(end));
+        }
+        match u32::try_from(value) {
+            Ok(left) if left <= self.limits.max_args => {
+                self.progress = Progress {
+                    phase: Phase::Multibulk,
+                    at: end,
+                    left,
+                    ..Progress::START
+                };
+                self.multibulk(buf)
+            }
+            _ if self.limits.unauthenticated && value <= i64::from(i32::MAX) => {
+                Err(Error::new(ErrorKind::UnauthenticatedMultibulkLength, 1))
+            }
+            _ => Err(Error::new(ErrorKind::InvalidMultibulkLength, 1)),
+        }
+    }
+
+    /// Reads arguments from where `progress` stands to the last, or to the end of the buffer.
+    fn multibulk(&mut self, buf: &[u8]) -> Result<Look, Error> {
+        loop {
+            if let Some(len) = self.progress.bulk {
+                self.fused(buf, len);
+                if let Some(look) = self.payload(buf)? {
+                    return Ok(look);
+                }
+            }
+            if let Some(look) = self.header(buf)? {
+                return Ok(look);
+            }
+        }
+    }
+
+    /// Takes arguments as long as each is followed by a header of one or two digits: one load an argument.
+    ///
+    /// The last argument is left to [`Self::payload`], as is all that needs a closer look.
+    #[inline(always)]
+    fn fused(&mut self, buf: &[u8], len: u32) {
+        if self.limits.max_bulk < 99 {
+            return;
+        }
+        // A request that reaches the limit is left to the slow path, which names it.
+        let buf = &buf[..buf.len().min(self.limits.frame_bytes() as usize)];
+        let Progress {
+            mut at,
+            mut left,
+            mut filled,
+            ..
+        } = self.progress;
+        let mut len = len as usize;
+        while left > 1 {
+            let end = at + len;
+            let (Some(next), Some(slot)) = (load8(buf, end), self.spans.get_mut(filled)) else {
+                break;
+            };
+            let (skip, next_len) = if next & NEXT1_MASK == NEXT1 && nibble(next, 3) <= 9 {
+                (6, nibble(next, 3))
+            } else if next & NEXT2_MASK == NEXT2
+                && matches!(nibble(next, 3), 1..=9)
+                && nibble(next, 4) <= 9
+            {
+                (7, nibble(next, 3) * 10 + nibble(next, 4))
+            } else {
+                break;
+            };
+            *slot = Span::new(at as u32, len as u32);
+            filled += 1;
+            left -= 1;
+            at = end + skip;
+            len = next_len;
+        }
+        self.progress = Progress {
+            at,
+            left,
+            filled,
+            bulk: Some(len as u32),
+            ..self.progress
+        };
+    }
+
+    /// Reads the end of the payload at `progress.at`. `None`: go on with the next header.
+    #[inline]
+    fn payload(&mut self, buf: &[u8]) -> Result<Option<Look>, Error> {
+        let Progress { at, filled, .. } = self.progress;
+        let len = self.progress.bulk.unwrap_or(0);
+        let end = at + len as usize;
+        if end as u64 + 2 > self.limits.frame_bytes() {
+            return Err(Error::new(ErrorKind::FrameTooBig, at));
+        }
+        match crlf(buf, end) {
+            Crlf::Whole => {}
+            Crlf::Short => return Ok(Some(Look::Short(end + 2))),
+            Crlf::Bad { at } => return Err(Error::new(ErrorKind::InvalidBulkLength, at)),
+        }
+        put_span(&mut self.spans, filled, Span::new(at as u32, len));
+        self.progress.at = end + 2;
+        self.progress.bulk = None;
+        self.progress.filled += 1;
+        self.progress.left -= 1;
+        Ok((self.progress.left == 0).then_some(Look::Done(end + 2)))
+    }
+
+    /// Reads `$n CRLF`. `None`: go on with the payload.
+    #[inline]
+    fn header(&mut self, buf: &[u8]) -> Result<Option<Look>, Error> {
+        let at = self.progress.at;
+        match buf.get(at) {
+            Some(b'$') => {}
+            Some(&other) => return Err(Error::new(ErrorKind::ExpectedBulk(other), at)),
+            None => return Ok(Some(Look::Short(at + 1))),
+        }
+        let (value, end) = match length(buf, at + 1) {
+            Length::Whole { value, end } => (value, end),
+            Length::Short => return Ok(Some(Look::Short(buf.len() + 1))),
+            Length::Bad { at } => return Err(Error::new(ErrorKind::InvalidBulkLength, at)),
+        };
+        match u64::try_from(value) {
+            Ok(len) if len <= self.limits.max_bulk => {
+                // A payload that no frame can hold is refused here, so that its length fits 32 bits from now on.
+                if end as u64 + len + 2 > self.limits.frame_bytes() {
+                    return Err(Error::new(ErrorKind::FrameTooBig, end));
+                }
+                self.progress.at = end;
+                self.progress.bulk = Some(len as u32);
+                Ok(None)
+            }
+            Ok(len) if self.limits.unauthenticated && len <= Limits::SERVER.max_bulk => {
+                Err(Error::new(ErrorKind::UnauthenticatedBulkLength, at + 1))
+            }
+            _ => Err(Error::new(ErrorKind::InvalidBulkLength, at + 1)),
+        }
+    }
+
+    /// Reads a line and splits it at blanks. Each byte is searched for the line's end once, whatever the reads were.
+    #[cold]
+    fn inline(&mut self, buf: &[u8]) -> Result<Look, Error> {
+        self.progress.phase = Phase::Inline;
+        let limit = self.limits.max_inline as usize;
+        let from = self.progress.at;
+        let window = &buf[..buf.len().min(limit.saturating_add(1))];
+        let Some(end) = window.get(from..).and_then(|rest| find(rest, b'\n')) else {
+            if buf.len() > limit {
+                return Err(Error::new(ErrorKind::InlineTooBig, limit));
+            }
+            self.progress.at = buf.len();
+            return Ok(Look::Short(buf.len() + 1));
+        };
+        let line = &buf[..from + end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.scratch.clear();
+        let filled = inline::split(line, &mut self.spans, &mut self.scratch)
+            .map_err(|at| Error::new(ErrorKind::UnbalancedQuotes, at))?;
+        self.progress.filled = filled;
+        let end = from + end + 1;
+        Ok(if filled == 0 {
+            Look::Empty(end)
+        } else {
+            Look::Done(end)
+        })
+    }
+}
+
+impl Default for CommandDecoder {
+    /// A decoder with [`Limits::SERVER`].
+    fn default() -> Self {
+        Self::new(Limits::SERVER)
+    }
+}
+
+/// Writes slot `index`, growing the slots as arguments arrive: a declared count reserves nothing.
+#[inline]
+pub(super) fn put_span(spans: &mut Vec<Span>, index: usize, span: Span) {
+    if index == spans.len() {
+        grow(spans);
+    }
+    spans[index] = span;
+}
+
+#[cold]
+fn grow(spans: &mut Vec<Span>) {
+    spans.resize((spans.len() * 2).max(16), Span::default());
+}

@@ -1,0 +1,127 @@
+//! Inline requests: a line of words, with Redis's quoting.
+
+use alloc::vec::Vec;
+
+use super::decoder::put_span;
+use crate::args::Span;
+
+/// C's `isspace` in the C locale.
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c)
+}
+
+/// Whether a word outside quotes ends before `byte`. Narrower than [`is_space`], as in Redis.
+const fn ends_word(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Splits `line` (without its end) into words: how many, or the offset of the quote that is wrong.
+///
+/// A plain word is a span of the line; one with quotes is unescaped into `scratch`.
+pub(super) fn split(
+    line: &[u8],
+    spans: &mut Vec<Span>,
+    scratch: &mut Vec<u8>,
+) -> Result<usize, usize> {
+    let mut count = 0;
+    let mut at = 0;
+    loop {
+        at += line[at..]
+            .iter()
+            .take_while(|&&byte| is_space(byte))
+            .count();
+        if at == line.len() {
+            return Ok(count);
+        }
+        let plain = line[at..]
+            .iter()
+            .take_while(|&&byte| !ends_word(byte) && !matches!(byte, b'"' | b'\''))
+            .count();
+        let end = at + plain;
+        let span = if matches!(line.get(end), Some(b'"' | b'\'')) {
+            let start = scratch.len();
+            scratch.extend_from_slice(&line[at..end]);
+            at = quoted(line, end, scratch)?;
+            Span::in_scratch(start as u32, (scratch.len() - start) as u32)
+        } else {
+            let span = Span::new(at as u32, plain as u32);
+            at = end;
+            span
+        };
+        put_span(spans, count, span);
+        count += 1;
+    }
+}
+
+/// Reads the quoted end of a word from its quote at `open`, and returns where the word ends.
+fn quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usize, usize> {
+    let end = match line[open] {
+        b'"' => double_quoted(line, open, scratch)?,
+        _ => single_quoted(line, open, scratch)?,
+    };
+    // A closing quote ends the word: anything but a blank behind it is refused.
+    match line.get(end) {
+        Some(&next) if !is_space(next) => Err(end),
+        _ => Ok(end),
+    }
+}
+
+/// Reads `"…"` at `open`, and returns the offset behind the closing quote.
+fn double_quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usize, usize> {
+    let mut at = open + 1;
+    loop {
+        match line[at..] {
+            [b'\\', b'x', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                scratch.push(hex(high) << 4 | hex(low));
+                at += 4;
+            }
+            [b'\\', escaped, ..] => {
+                scratch.push(unescape(escaped));
+                at += 2;
+            }
+            [b'"', ..] => return Ok(at + 1),
+            [byte, ..] => {
+                scratch.push(byte);
+                at += 1;
+            }
+            [] => return Err(open),
+        }
+    }
+}
+
+/// Reads `'…'` at `open`, where only `\'` is an escape, and returns the offset behind the closing quote.
+fn single_quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usize, usize> {
+    let mut at = open + 1;
+    loop {
+        match line[at..] {
+            [b'\\', b'\'', ..] => {
+                scratch.push(b'\'');
+                at += 2;
+            }
+            [b'\'', ..] => return Ok(at + 1),
+            [byte, ..] => {
+                scratch.push(byte);
+                at += 1;
+            }
+            [] => return Err(open),
+        }
+    }
+}
+
+const fn unescape(byte: u8) -> u8 {
+    match byte {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'b' => 0x08,
+        b'a' => 0x07,
+        other => other,
+    }
+}
+
+const fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20) - b'a' + 10,
+    }
+}

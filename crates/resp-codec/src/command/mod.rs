@@ -1,0 +1,132 @@
+//! Requests, as a server reads them.
+//!
+//! The cost of decoding a request is the serial chain from a length's digits to the next header's address, so the fast
+//! path tests whole headers of one and two digits with one masked load each, and everything else falls to the
+//! resumable path. State is kept only when the buffer ends within a request.
+
+mod decoder;
+mod inline;
+
+#[cfg(test)]
+mod tests;
+
+pub use decoder::{CommandDecoder, PendingBulk};
+
+use core::fmt;
+
+use crate::args::{Args, Span};
+use crate::grammar::{load8, upper8};
+
+/// One request, borrowed from the read buffer (and, for inline requests with quotes, from the decoder).
+///
+/// It has at least one argument: the command's name.
+#[derive(Clone, Copy)]
+pub struct Command<'s, 'b> {
+    buf: &'b [u8],
+    scratch: &'s [u8],
+    spans: &'s [Span],
+    inline: bool,
+}
+
+impl<'s, 'b> Command<'s, 'b> {
+    /// How many arguments there are, the name included; at least 1.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "a request always has a name")]
+    pub const fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The command's name as sent; it may be empty.
+    #[inline]
+    pub fn name(&self) -> &[u8] {
+        self.args_ref().resolve(self.spans[0])
+    }
+
+    /// The first 8 bytes of the name, upper-cased, padded with zeros, first byte lowest: a key to dispatch on.
+    ///
+    /// ```
+    /// use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"get key\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(command.name_upper8(), u64::from_le_bytes(*b"GET\0\0\0\0\0"));
+    /// ```
+    #[inline]
+    pub fn name_upper8(&self) -> u64 {
+        let span = self.spans[0];
+        let word = match load8(self.buf, span.at()) {
+            Some(word) if !span.is_scratch() => match span.len() {
+                len @ 0..8 => word & ((1 << (len * 8)) - 1),
+                _ => word,
+            },
+            _ => self.name_word(),
+        };
+        upper8(word)
+    }
+
+    /// The argument at `index`, 0 being the name.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        self.args_ref().get(index)
+    }
+
+    /// All arguments, the name first.
+    #[inline]
+    pub const fn args<'a>(&self) -> Args<'a>
+    where
+        's: 'a,
+        'b: 'a,
+    {
+        Args::new(self.buf, self.scratch, self.spans)
+    }
+
+    /// Where the arguments lie: offsets into [`Command::wire`].
+    pub const fn spans(&self) -> &'s [Span] {
+        self.spans
+    }
+
+    /// The bytes of this request exactly as they were sent.
+    pub const fn wire(&self) -> &'b [u8] {
+        self.buf
+    }
+
+    /// Whether it was sent inline, as a line of text.
+    #[inline]
+    pub const fn is_inline(&self) -> bool {
+        self.inline
+    }
+
+    /// The argument at `index` as a shared slice of `source`, which is the buffer [`CommandDecoder::decode`] was given,
+    /// without a copy. An unescaped inline argument is copied.
+    ///
+    /// # Panics
+    /// Panics if there is no such argument, or if `source` is another buffer.
+    #[cfg(feature = "bytes")]
+    pub fn bytes(&self, source: &bytes::Bytes, index: usize) -> bytes::Bytes {
+        if self.spans[index].is_scratch() {
+            return bytes::Bytes::copy_from_slice(&self.args_ref()[index]);
+        }
+        source.slice_ref(&self.args_ref()[index])
+    }
+
+    const fn args_ref(&self) -> Args<'_> {
+        Args::new(self.buf, self.scratch, self.spans)
+    }
+
+    #[cold]
+    fn name_word(&self) -> u64 {
+        let name = self.name();
+        let len = name.len().min(8);
+        let mut word = [0; 8];
+        word[..len].copy_from_slice(&name[..len]);
+        u64::from_le_bytes(word)
+    }
+}
+
+impl fmt::Debug for Command<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("args", &self.args_ref())
+            .field("inline", &self.inline)
+            .finish()
+    }
+}

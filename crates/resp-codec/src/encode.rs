@@ -1,0 +1,425 @@
+//! Replies and requests, as bytes.
+
+use crate::number::{F64_BYTES_MAX, I64_BYTES_MAX, format_f64, format_i64, format_u64};
+use crate::sink::Sink;
+
+/// What the peer reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Proto {
+    /// RESP2: RESP3's types are written as their nearest relative.
+    Resp2,
+    /// RESP3.
+    Resp3,
+    /// Tagged values: what `CALL` of the [binary protocol](crate::binary) answers with. Carries all of RESP3.
+    Binary,
+    /// Length and payload: what `GET`, `SET` and `DELETE` of the [binary protocol](crate::binary) answer with.
+    ///
+    /// Scalars are written as their text, nulls as the empty payload. Errors and aggregates cannot be expressed: they write nothing
+    /// and count as errors (see [`Encoder::error_count`]), whereupon the connection is to be closed.
+    BinaryPlain,
+}
+
+/// Writes replies into a [`Sink`], in the protocol of the peer.
+///
+/// The same calls serve every protocol. Under RESP2 a map is a flat array, a set and a push are arrays, a double, a big number
+/// and a verbatim string are bulk strings, a boolean is `:1` or `:0`, and null is `$-1` or `*-1`.
+///
+/// Aggregates are written as their header; the caller writes the elements after it, and owes as many as it announced.
+///
+/// ```
+/// use resp_codec::{Encoder, Proto};
+/// fn reply(proto: Proto) -> Vec<u8> {
+///     let mut out = Vec::new();
+///     let mut encoder = Encoder::new(&mut out, proto);
+///     encoder.map(1);
+///     encoder.bulk("pi");
+///     encoder.double(3.14);
+///     out
+/// }
+/// assert_eq!(reply(Proto::Resp3), b"%1\r\n$2\r\npi\r\n,3.14\r\n");
+/// assert_eq!(reply(Proto::Resp2), b"*2\r\n$2\r\npi\r\n$4\r\n3.14\r\n");
+/// ```
+#[derive(Debug)]
+pub struct Encoder<'o, S: Sink> {
+    out: &'o mut S,
+    proto: Proto,
+    errors: u32,
+}
+
+impl<'o, S: Sink> Encoder<'o, S> {
+    /// An encoder that appends to `out`.
+    #[inline]
+    pub const fn new(out: &'o mut S, proto: Proto) -> Self {
+        Self {
+            out,
+            proto,
+            errors: 0,
+        }
+    }
+
+    /// The protocol being written.
+    #[inline]
+    pub const fn proto(&self) -> Proto {
+        self.proto
+    }
+
+    /// The sink.
+    #[inline]
+    pub const fn sink(&mut self) -> &mut S {
+        self.out
+    }
+
+    /// How many errors were written through this encoder, and under [`Proto::BinaryPlain`] how many replies could not be.
+    #[inline]
+    pub const fn error_count(&self) -> u32 {
+        self.errors
+    }
+
+    /// A simple string. CR and LF become blanks, and are dropped at both ends, so that user text cannot split a reply.
+    #[inline]
+    pub fn simple(&mut self, text: impl AsRef<[u8]>) {
+        let text = text.as_ref();
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => self.text(b'+', text),
+            Proto::Binary | Proto::BinaryPlain => self.tagged(b'+', text),
+        }
+    }
+
+    /// `+OK`.
+    #[inline]
+    pub fn ok(&mut self) {
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => self.out.put(b"+OK\r\n"),
+            Proto::Binary | Proto::BinaryPlain => self.tagged(b'+', b"OK"),
+        }
+    }
+
+    /// An error: its whole text with the code word, without `-` and CRLF. CR and LF are treated as in [`Encoder::simple`].
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, Proto};
+    /// let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp2);
+    /// encoder.error("ERR no\r\n+such key");
+    /// assert_eq!(encoder.error_count(), 1);
+    /// assert_eq!(out, b"-ERR no  +such key\r\n");
+    /// ```
+    pub fn error(&mut self, text: impl AsRef<[u8]>) {
+        let text = text.as_ref();
+        self.errors += 1;
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => self.text(b'-', text),
+            Proto::Binary => self.tagged(b'-', text),
+            Proto::BinaryPlain => {}
+        }
+    }
+
+    /// An error that may hold any byte. Under RESP2 it is a simple error.
+    pub fn blob_error(&mut self, text: impl AsRef<[u8]>) {
+        let text = text.as_ref();
+        match self.proto {
+            Proto::Resp2 | Proto::BinaryPlain => return self.error(text),
+            Proto::Resp3 => self.blob(b'!', text),
+            Proto::Binary => self.tagged(b'!', text),
+        }
+        self.errors += 1;
+    }
+
+    /// An integer.
+    #[inline]
+    pub fn int(&mut self, value: i64) {
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => match u8::try_from(value) {
+                Ok(digit @ 0..=9) => self.out.put(&[b':', b'0' + digit, b'\r', b'\n']),
+                _ => self.long_int(value),
+            },
+            Proto::Binary => self.word(b':', value.to_le_bytes()),
+            Proto::BinaryPlain => self.plain(format_i64(value, &mut [0; I64_BYTES_MAX])),
+        }
+    }
+
+    /// A boolean.
+    pub fn bool(&mut self, value: bool) {
+        match self.proto {
+            Proto::Resp2 | Proto::BinaryPlain => self.int(i64::from(value)),
+            Proto::Resp3 => self.out.put(if value { b"#t\r\n" } else { b"#f\r\n" }),
+            Proto::Binary => self.out.put(&[b'#', u8::from(value)]),
+        }
+    }
+
+    /// A double, in the form of [`write_f64`](crate::number::write_f64).
+    pub fn double(&mut self, value: f64) {
+        let mut room = [0; F64_BYTES_MAX];
+        let text = format_f64(value, &mut room);
+        match self.proto {
+            Proto::Resp2 | Proto::BinaryPlain => self.bulk(text),
+            Proto::Resp3 => self.text(b',', text),
+            Proto::Binary => self.word(b',', value.to_le_bytes()),
+        }
+    }
+
+    /// A big number: optional sign and decimal digits, which the caller vouches for.
+    pub fn big_number(&mut self, digits: &[u8]) {
+        match self.proto {
+            Proto::Resp2 | Proto::BinaryPlain => self.bulk(digits),
+            Proto::Resp3 => self.text(b'(', digits),
+            Proto::Binary => self.tagged(b'(', digits),
+        }
+    }
+
+    /// Null, as the absence of a string. See [`Encoder::null_array`].
+    #[inline]
+    pub fn null(&mut self) {
+        match self.proto {
+            Proto::Resp2 => self.out.put(b"$-1\r\n"),
+            Proto::Resp3 => self.out.put(b"_\r\n"),
+            Proto::Binary => self.out.put(b"_"),
+            Proto::BinaryPlain => self.out.put(&[0; 4]),
+        }
+    }
+
+    /// Null, as the absence of an array: RESP2 tells the two apart.
+    #[inline]
+    pub fn null_array(&mut self) {
+        match self.proto {
+            Proto::Resp2 => self.out.put(b"*-1\r\n"),
+            _ => self.null(),
+        }
+    }
+
+    /// A bulk string: any bytes.
+    #[inline]
+    pub fn bulk(&mut self, payload: impl AsRef<[u8]>) {
+        let payload = payload.as_ref();
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => self.blob(b'$', payload),
+            Proto::Binary | Proto::BinaryPlain => self.tagged(b'$', payload),
+        }
+    }
+
+    /// A bulk string from a shared payload, which a vectored sink does not copy.
+    #[cfg(feature = "bytes")]
+    pub fn bulk_shared(&mut self, payload: bytes::Bytes) {
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => {
+                self.header(b'$', payload.len() as u64);
+                self.out.put_shared(payload);
+                self.out.put(b"\r\n");
+            }
+            Proto::Binary => {
+                self.word(b'$', (payload.len() as u32).to_le_bytes());
+                self.out.put_shared(payload);
+            }
+            Proto::BinaryPlain => {
+                self.out.put(&(payload.len() as u32).to_le_bytes());
+                self.out.put_shared(payload);
+            }
+        }
+    }
+
+    /// An integer's decimal text as a bulk string.
+    #[inline]
+    pub fn bulk_int(&mut self, value: i64) {
+        self.bulk(format_i64(value, &mut [0; I64_BYTES_MAX]));
+    }
+
+    /// A verbatim string: text with a three-byte format (`txt`, `mkd`). Under RESP2 the text alone.
+    pub fn verbatim(&mut self, format: [u8; 3], text: &[u8]) {
+        match self.proto {
+            Proto::Resp2 | Proto::BinaryPlain => self.bulk(text),
+            Proto::Resp3 => {
+                self.header(b'=', text.len() as u64 + 4);
+                self.out.put(&format);
+                self.out.put(b":");
+                self.out.put(text);
+                self.out.put(b"\r\n");
+            }
+            Proto::Binary => {
+                self.out.put(b"=");
+                self.out.put(&format);
+                self.out.put(&(text.len() as u32).to_le_bytes());
+                self.out.put(text);
+            }
+        }
+    }
+
+    /// The header of an array of `n` elements.
+    #[inline]
+    pub fn array(&mut self, n: usize) {
+        self.open(b'*', n as u64);
+    }
+
+    /// The header of a map of `pairs` keys with their values.
+    #[inline]
+    pub fn map(&mut self, pairs: usize) {
+        match self.proto {
+            Proto::Resp2 => self.open(b'*', pairs as u64 * 2),
+            _ => self.open(b'%', pairs as u64),
+        }
+    }
+
+    /// The header of a set of `n` elements.
+    #[inline]
+    pub fn set(&mut self, n: usize) {
+        match self.proto {
+            Proto::Resp2 => self.open(b'*', n as u64),
+            _ => self.open(b'~', n as u64),
+        }
+    }
+
+    /// The header of a push of `n` elements, the first of which is a string that tells its kind.
+    #[inline]
+    pub fn push(&mut self, n: usize) {
+        match self.proto {
+            Proto::Resp2 => self.open(b'*', n as u64),
+            _ => self.open(b'>', n as u64),
+        }
+    }
+
+    /// The header of `pairs` attributes of the value written after them. False if the protocol has none: then
+    /// nothing was written, and the pairs must not be either.
+    #[must_use = "the pairs must not be written where the protocol has no attributes"]
+    pub fn attributes(&mut self, pairs: usize) -> bool {
+        let known = matches!(self.proto, Proto::Resp3 | Proto::Binary);
+        if known {
+            self.open(b'|', pairs as u64);
+        }
+        known
+    }
+
+    /// Bytes that are already encoded for this protocol.
+    #[inline]
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.out.put(bytes);
+    }
+
+    /// The header of an aggregate.
+    #[inline]
+    fn open(&mut self, tag: u8, n: u64) {
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => self.header(tag, n),
+            Proto::Binary => self.word(tag, (n as u32).to_le_bytes()),
+            Proto::BinaryPlain => self.errors += 1,
+        }
+    }
+
+    #[inline]
+    fn header(&mut self, tag: u8, n: u64) {
+        header(self.out, tag, n);
+    }
+
+    #[inline]
+    fn blob(&mut self, tag: u8, payload: &[u8]) {
+        blob(self.out, tag, payload);
+    }
+
+    #[inline(never)]
+    fn long_int(&mut self, value: i64) {
+        let mut room = [0; I64_BYTES_MAX];
+        let text = format_i64(value, &mut room);
+        let mut line = [0; I64_BYTES_MAX + 3];
+        line[0] = b':';
+        line[1..=text.len()].copy_from_slice(text);
+        line[text.len() + 1..text.len() + 3].copy_from_slice(b"\r\n");
+        self.out.put(&line[..text.len() + 3]);
+    }
+
+    /// A line of text, made harmless in one pass and without a copy.
+    fn text(&mut self, tag: u8, text: &[u8]) {
+        self.out.reserve(text.len() + 3);
+        self.out.put(&[tag]);
+        let breaks = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        if text.iter().any(breaks) {
+            let start = text
+                .iter()
+                .position(|byte| !breaks(byte))
+                .unwrap_or(text.len());
+            let end = text
+                .iter()
+                .rposition(|byte| !breaks(byte))
+                .map_or(start, |at| at + 1);
+            for (index, part) in text[start..end].split(breaks).enumerate() {
+                self.out.put(if index == 0 { b"" } else { b" " });
+                self.out.put(part);
+            }
+        } else {
+            self.out.put(text);
+        }
+        self.out.put(b"\r\n");
+    }
+
+    /// A tag (unless plain), a length, and the payload.
+    #[inline(never)]
+    fn tagged(&mut self, tag: u8, payload: &[u8]) {
+        if self.proto == Proto::Binary {
+            self.out.put(&[tag]);
+        }
+        self.plain(payload);
+    }
+
+    fn plain(&mut self, payload: &[u8]) {
+        self.out.reserve(payload.len() + 4);
+        self.out.put(&(payload.len() as u32).to_le_bytes());
+        self.out.put(payload);
+    }
+
+    /// A tag and a little-endian number.
+    fn word<const N: usize>(&mut self, tag: u8, bytes: [u8; N]) {
+        self.out.put(&[tag]);
+        self.out.put(&bytes);
+    }
+}
+
+/// Room a blob needs beside its payload, at most: tag, 20 digits, two line ends.
+const BLOB_FRAMING: usize = 1 + I64_BYTES_MAX + 4;
+
+/// `tag n CRLF`. One and two digits are most of what is ever written, so they are built as one literal.
+#[inline]
+fn header(out: &mut impl Sink, tag: u8, n: u64) {
+    match n {
+        0..=9 => out.put(&[tag, b'0' + n as u8, b'\r', b'\n']),
+        10..=99 => out.put(&[
+            tag,
+            b'0' + (n / 10) as u8,
+            b'0' + (n % 10) as u8,
+            b'\r',
+            b'\n',
+        ]),
+        _ => long_header(out, tag, n),
+    }
+}
+
+#[inline(never)]
+fn long_header(out: &mut impl Sink, tag: u8, n: u64) {
+    let mut room = [0; I64_BYTES_MAX];
+    let start = format_u64(n, &mut room);
+    let digits = &room[start..];
+    let mut line = [0; I64_BYTES_MAX + 3];
+    line[0] = tag;
+    line[1..=digits.len()].copy_from_slice(digits);
+    line[digits.len() + 1..digits.len() + 3].copy_from_slice(b"\r\n");
+    out.put(&line[..digits.len() + 3]);
+}
+
+#[inline]
+fn blob(out: &mut impl Sink, tag: u8, payload: &[u8]) {
+    out.reserve(payload.len() + BLOB_FRAMING);
+    header(out, tag, payload.len() as u64);
+    out.put(payload);
+    out.put(b"\r\n");
+}
+
+/// Appends a request: an array of bulk strings, the command's name first.
+///
+/// ```
+/// let mut out = Vec::new();
+/// resp_codec::command(&mut out, &["GET", "key"]);
+/// assert_eq!(out, b"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n");
+/// ```
+#[inline]
+pub fn command(out: &mut impl Sink, args: &[impl AsRef<[u8]>]) {
+    header(out, b'*', args.len() as u64);
+    for arg in args {
+        blob(out, b'$', arg.as_ref());
+    }
+}

@@ -1,0 +1,155 @@
+//! What can be wrong with the bytes, where, and what Redis answers.
+
+use core::fmt;
+
+use crate::Sink;
+
+/// A decoding error: what, and at which byte of the buffer given to the failed call.
+///
+/// ```
+/// use resp_codec::{CommandDecoder, ErrorKind, Limits};
+/// let error = CommandDecoder::new(Limits::SERVER).decode(b"*1\r\n:5\r\n").unwrap_err();
+/// assert_eq!(error.kind, ErrorKind::ExpectedBulk(b':'));
+/// assert_eq!(error.offset, 4);
+/// assert_eq!(error.to_string(), "Protocol error: expected '$', got ':' at byte 4");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Error {
+    /// What is wrong.
+    pub kind: ErrorKind,
+    /// The byte that is wrong; for a number out of bounds, its first byte.
+    pub offset: usize,
+}
+
+impl Error {
+    pub(crate) const fn new(kind: ErrorKind, offset: usize) -> Self {
+        Self { kind, offset }
+    }
+
+    /// The same error, seen from a buffer that starts `base` bytes earlier.
+    pub(crate) const fn behind(self, base: usize) -> Self {
+        Self {
+            kind: self.kind,
+            offset: self.offset + base,
+        }
+    }
+}
+
+/// What is wrong with the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A request's argument count is malformed or above [`Limits::max_args`](crate::Limits::max_args).
+    InvalidMultibulkLength,
+    /// A request's bulk length is malformed or above [`Limits::max_bulk`](crate::Limits::max_bulk), or the
+    /// payload is not followed by CRLF.
+    InvalidBulkLength,
+    /// Too many arguments for a client that has yet to authenticate.
+    UnauthenticatedMultibulkLength,
+    /// Too long a payload for a client that has yet to authenticate.
+    UnauthenticatedBulkLength,
+    /// A request's element does not begin with `$` but with this byte.
+    ExpectedBulk(u8),
+    /// An inline request longer than [`Limits::max_inline`](crate::Limits::max_inline).
+    InlineTooBig,
+    /// An inline request with a quote that is not closed, or not followed by a blank.
+    UnbalancedQuotes,
+    /// A request or reply longer than [`Limits::max_frame`](crate::Limits::max_frame).
+    FrameTooBig,
+    /// A binary request that begins with this byte, which is no operation.
+    UnknownOp(u8),
+    /// The decoder failed before and was not reset.
+    Poisoned,
+}
+
+impl ErrorKind {
+    /// Redis's text, without `-ERR Protocol error: ` and without the byte of [`ErrorKind::ExpectedBulk`].
+    const fn text(self) -> &'static str {
+        match self {
+            ErrorKind::InvalidMultibulkLength => "invalid multibulk length",
+            ErrorKind::InvalidBulkLength => "invalid bulk length",
+            ErrorKind::UnauthenticatedMultibulkLength => "unauthenticated multibulk length",
+            ErrorKind::UnauthenticatedBulkLength => "unauthenticated bulk length",
+            ErrorKind::ExpectedBulk(_) => "expected '$', got '",
+            ErrorKind::InlineTooBig => "too big inline request",
+            ErrorKind::UnbalancedQuotes => "unbalanced quotes in request",
+            ErrorKind::FrameTooBig => "too big request",
+            ErrorKind::UnknownOp(_) => "unknown binary operation",
+            ErrorKind::Poisoned => "input after a protocol error",
+        }
+    }
+
+    /// Writes the reply line Redis gives before it closes the connection, CRLF included.
+    ///
+    /// A byte that would split the line (CR or LF, in [`ErrorKind::ExpectedBulk`]) becomes a blank.
+    ///
+    /// ```
+    /// use resp_codec::ErrorKind;
+    /// let mut out = Vec::new();
+    /// ErrorKind::ExpectedBulk(b'+').reply(&mut out);
+    /// assert_eq!(out, b"-ERR Protocol error: expected '$', got '+'\r\n");
+    /// ```
+    pub fn reply(self, out: &mut impl Sink) {
+        out.put(b"-");
+        self.message(out);
+        out.put(b"\r\n");
+    }
+
+    /// Writes the text of [`ErrorKind::reply`] without `-` and CRLF, as [`Encoder::error`](crate::Encoder::error) wants it.
+    ///
+    /// ```
+    /// use resp_codec::ErrorKind;
+    /// let mut out = Vec::new();
+    /// ErrorKind::InvalidBulkLength.message(&mut out);
+    /// assert_eq!(out, b"ERR Protocol error: invalid bulk length");
+    /// ```
+    pub fn message(self, out: &mut impl Sink) {
+        out.put(b"ERR Protocol error: ");
+        out.put(self.text().as_bytes());
+        if let ErrorKind::ExpectedBulk(byte) = self {
+            out.put(&[
+                if matches!(byte, b'\r' | b'\n') {
+                    b' '
+                } else {
+                    byte
+                },
+                b'\'',
+            ]);
+        }
+    }
+
+    /// Whether a limit was exceeded, rather than the grammar broken, as far as the two can be told apart.
+    ///
+    /// ```
+    /// assert!(resp_codec::ErrorKind::InlineTooBig.is_limit());
+    /// ```
+    pub const fn is_limit(self) -> bool {
+        matches!(
+            self,
+            ErrorKind::UnauthenticatedMultibulkLength
+                | ErrorKind::UnauthenticatedBulkLength
+                | ErrorKind::InlineTooBig
+                | ErrorKind::FrameTooBig
+        )
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Protocol error: ")?;
+        f.write_str(self.text())?;
+        match self {
+            ErrorKind::ExpectedBulk(byte) => write!(f, "{}'", byte.escape_ascii()),
+            ErrorKind::UnknownOp(op) => write!(f, " 0x{op:02x}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.kind, self.offset)
+    }
+}
+
+impl core::error::Error for Error {}

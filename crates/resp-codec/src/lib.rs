@@ -1,0 +1,47 @@
+//! The RESP codec: RESP2, RESP3, inline commands and a compact binary protocol, zero-copy and resumable, without I/O.
+//!
+//! The caller owns the bytes; the codec owns offsets and counters only. A decoder is called with the
+//! unconsumed bytes of a connection, always from the same start, and answers [`Step::Ready`] or
+//! [`Step::NeedMore`]; it resumes where it stopped, so that any split of the input costs the same.
+//!
+//! ```
+//! use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
+//!
+//! let mut decoder = CommandDecoder::new(Limits::SERVER);
+//! let input = b"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n";
+//! let mut reply = Vec::new();
+//! match decoder.decode(input).unwrap() {
+//!     Step::Ready { item, consumed } => {
+//!         assert_eq!(consumed, input.len());
+//!         assert_eq!(item.name(), b"GET");
+//!         Encoder::new(&mut reply, Proto::Resp2).bulk(&item.args()[1]);
+//!     }
+//!     Step::NeedMore { .. } => unreachable!("the request is whole"),
+//! }
+//! assert_eq!(reply, b"$3\r\nkey\r\n");
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod args;
+pub mod binary;
+mod command;
+mod encode;
+mod error;
+mod grammar;
+mod limits;
+pub mod number;
+mod sink;
+mod step;
+
+pub use args::{Args, ArgsIter, Span};
+pub use command::{Command, CommandDecoder, PendingBulk};
+pub use encode::{Encoder, Proto, command};
+pub use error::{Error, ErrorKind};
+pub use limits::Limits;
+pub use sink::{Sink, SliceSink};
+pub use step::Step;

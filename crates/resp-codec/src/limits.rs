@@ -1,0 +1,78 @@
+//! Every bound the decoders hold the wire to.
+
+/// Bounds on what a peer may announce or send. Each is checked before anything is reserved.
+///
+/// ```
+/// use resp_codec::Limits;
+/// let small = Limits { max_bulk: 1024, ..Limits::SERVER };
+/// assert_eq!(small.max_args, Limits::SERVER.max_args);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest bulk payload in bytes. Redis calls it `proto-max-bulk-len`; 512 MiB there and here.
+    pub max_bulk: u64,
+    /// Most arguments in one request. Redis takes `i32::MAX`, older ones 1024 × 1024, which is the default here.
+    pub max_args: u32,
+    /// Longest inline request, simple string, error or big number, in bytes without its line end. 64 KiB.
+    pub max_inline: u32,
+    /// Deepest nesting of aggregates in a reply.
+    pub max_depth: u16,
+    /// Most values in one reply, all levels together.
+    pub max_nodes: u32,
+    /// Most bytes of one request or reply, framing included. Values above `i32::MAX` count as `i32::MAX`.
+    pub max_frame: u32,
+    /// The peer has yet to authenticate: a request above `max_args` or `max_bulk` is refused with Redis's
+    /// `unauthenticated …` texts, so that the operator sees which limit was hit.
+    pub unauthenticated: bool,
+}
+
+impl Limits {
+    /// What a server holds an authenticated client to: 512 MiB bulks, 1 Mi arguments, 1 GiB a request.
+    pub const SERVER: Self = Self {
+        max_bulk: 512 * 1024 * 1024,
+        max_args: 1024 * 1024,
+        max_inline: 64 * 1024,
+        max_depth: 128,
+        max_nodes: 1 << 28,
+        max_frame: 1 << 30,
+        unauthenticated: false,
+    };
+
+    /// What a server holds a client to before `AUTH`: 16 KiB bulks, 10 arguments, as Redis does.
+    pub const UNAUTHENTICATED: Self = Self {
+        max_bulk: 16 * 1024,
+        max_args: 10,
+        max_frame: 1 << 20,
+        unauthenticated: true,
+        ..Self::SERVER
+    };
+
+    /// What a client holds a server to: 512 MiB bulks, depth 128, 2^28 values, 2 GiB a reply.
+    pub const CLIENT: Self = Self {
+        max_args: i32::MAX as u32,
+        max_frame: i32::MAX as u32,
+        ..Self::SERVER
+    };
+
+    /// `max_frame` as spans can address it.
+    pub(crate) const fn frame_bytes(&self) -> u64 {
+        if self.max_frame > i32::MAX as u32 {
+            i32::MAX as u64
+        } else {
+            self.max_frame as u64
+        }
+    }
+}
+
+impl Default for Limits {
+    /// [`Limits::SERVER`].
+    fn default() -> Self {
+        Self::SERVER
+    }
+}
+
+const _: () = assert!(
+    Limits::UNAUTHENTICATED.max_bulk * (Limits::UNAUTHENTICATED.max_args as u64)
+        < Limits::UNAUTHENTICATED.max_frame as u64
+);
+const _: () = assert!(Limits::SERVER.max_bulk < Limits::SERVER.frame_bytes());

@@ -1,0 +1,123 @@
+//! Where encoders write.
+
+use alloc::vec::Vec;
+
+/// Something bytes can be appended to. Writing cannot fail; a bounded sink notes an overflow instead
+/// (see [`SliceSink`]).
+///
+/// ```
+/// use resp_codec::Sink;
+/// let mut out = Vec::new();
+/// out.put(b"+OK\r\n");
+/// assert_eq!(out, b"+OK\r\n");
+/// ```
+pub trait Sink {
+    /// Appends `bytes`.
+    fn put(&mut self, bytes: &[u8]);
+
+    /// Announces that about `n` more bytes will follow.
+    #[inline]
+    fn reserve(&mut self, n: usize) {
+        let _ = n;
+    }
+
+    /// Appends a shared payload. A vectored sink keeps the reference; others copy.
+    #[cfg(feature = "bytes")]
+    fn put_shared(&mut self, bytes: bytes::Bytes) {
+        self.put(&bytes);
+    }
+}
+
+impl Sink for Vec<u8> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn reserve(&mut self, n: usize) {
+        Vec::reserve(self, n);
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        (**self).put(bytes);
+    }
+
+    #[inline]
+    fn reserve(&mut self, n: usize) {
+        (**self).reserve(n);
+    }
+
+    #[cfg(feature = "bytes")]
+    fn put_shared(&mut self, bytes: bytes::Bytes) {
+        (**self).put_shared(bytes);
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Sink for bytes::BytesMut {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn reserve(&mut self, n: usize) {
+        bytes::BytesMut::reserve(self, n);
+    }
+}
+
+/// Writes into a slice of fixed length, for targets without an allocator to spare.
+///
+/// What does not fit is dropped whole and noted: check [`SliceSink::overflowed`] before sending.
+///
+/// ```
+/// use resp_codec::{Encoder, Proto, SliceSink};
+/// let mut room = [0; 8];
+/// let mut sink = SliceSink::new(&mut room);
+/// Encoder::new(&mut sink, Proto::Resp2).ok();
+/// assert_eq!(sink.written(), b"+OK\r\n");
+/// assert!(!sink.overflowed());
+/// ```
+#[derive(Debug)]
+pub struct SliceSink<'a> {
+    room: &'a mut [u8],
+    len: usize,
+    overflowed: bool,
+}
+
+impl<'a> SliceSink<'a> {
+    /// A sink over `room`, empty.
+    pub const fn new(room: &'a mut [u8]) -> Self {
+        Self {
+            room,
+            len: 0,
+            overflowed: false,
+        }
+    }
+
+    /// What was written so far.
+    pub fn written(&self) -> &[u8] {
+        &self.room[..self.len]
+    }
+
+    /// Whether something did not fit. Everything after the first overflow is dropped too.
+    pub const fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+}
+
+impl Sink for SliceSink<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        match self.room.get_mut(self.len..self.len + bytes.len()) {
+            Some(room) if !self.overflowed => {
+                room.copy_from_slice(bytes);
+                self.len += bytes.len();
+            }
+            _ => self.overflowed = true,
+        }
+    }
+}
