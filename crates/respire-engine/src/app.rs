@@ -1,0 +1,108 @@
+//! What a service brings to the engine besides its commands.
+
+use crate::{Error, InfoWriter, Now, Setting, Spec};
+use std::any::Any;
+use std::time::Duration;
+
+/// The state that commands work on, shared by all connections.
+///
+/// Only [`App::Conn`] must be chosen; the other methods have defaults that suit a service without
+/// keys, databases or memory limits.
+///
+/// ```
+/// use respire_engine::App;
+///
+/// struct Counter(std::sync::atomic::AtomicU64);
+/// impl App for Counter {
+///     type Conn = ();
+/// }
+/// ```
+pub trait App: Send + Sync + 'static {
+    /// What is kept per connection; made anew for each.
+    type Conn: Default + Send + 'static;
+
+    /// How many databases `SELECT` may choose from; at least 1.
+    fn databases(&self) -> u32 {
+        1
+    }
+
+    /// Asked before every command: an error is the reply, and the command does not run.
+    ///
+    /// # Errors
+    /// Whatever keeps the command from running, such as memory that is used up.
+    fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
+        let _ = (spec, now);
+        Ok(())
+    }
+
+    /// Runs `body` so that no other connection sees any of its effects before all of them.
+    ///
+    /// `body` gets what the commands in it need to work inside the section, as
+    /// [`Cx::held`](crate::Cx::held); the default has nothing to lock.
+    fn atomically(&self, scope: &Scope<'_>, now: Now, body: &mut dyn FnMut(&mut dyn Any)) {
+        let _ = (scope, now);
+        body(&mut ());
+    }
+
+    /// Begins to watch a key, for `WATCH`; the default never sees a change.
+    fn watch(&self, db: u32, key: &[u8], now: Now) -> Box<dyn Watch> {
+        let _ = (db, key, now);
+        Box::new(NeverChanged)
+    }
+
+    /// Writes the service's own lines of an `INFO` section; `section` is lower case.
+    fn info(&self, section: &str, now: Now, out: &mut InfoWriter) {
+        let _ = (section, now, out);
+    }
+
+    /// The sections of `INFO` that the service has beyond the engine's.
+    fn info_sections(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The service's rows for `CONFIG`. Asked once, when the engine is built.
+    fn settings(self: &std::sync::Arc<Self>) -> Vec<Setting>
+    where
+        Self: Sized,
+    {
+        Vec::new()
+    }
+
+    /// Called when a connection's turn ends: the place to add up what `conn` counted.
+    fn turn_ended(&self, conn: &mut Self::Conn) {
+        let _ = conn;
+    }
+
+    /// Housekeeping in bounded steps, called by the driver; returns how long it may wait until the
+    /// next call, or `None` when nothing needs doing by itself.
+    fn tick(&self, now: Now) -> Option<Duration> {
+        let _ = now;
+        None
+    }
+
+    /// `CONFIG RESETSTAT`: sets the service's counters back to zero.
+    fn reset_stats(&self) {}
+}
+
+/// What an atomic section covers.
+#[derive(Clone, Copy, Debug)]
+pub enum Scope<'a> {
+    /// These keys, each with its database.
+    Keys(&'a [(u32, &'a [u8])]),
+    /// Every key of every database.
+    Everything,
+}
+
+/// A watched key. Dropping it ends the watch.
+pub trait Watch: Send {
+    /// Whether the key was changed since the watch began, or has expired by `now`.
+    fn is_dirty(&self, now: Now) -> bool;
+}
+
+struct NeverChanged;
+
+impl Watch for NeverChanged {
+    fn is_dirty(&self, _now: Now) -> bool {
+        false
+    }
+}

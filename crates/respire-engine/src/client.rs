@@ -1,0 +1,216 @@
+//! What is known of one connection: its own part, and the part that other connections may see.
+
+use crate::transaction::Transaction;
+use crate::{Now, Wake};
+use resp_codec::Proto;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Where a connection comes from and where it was accepted, as `CLIENT LIST` shows them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// The peer's address, `ip:port`, or the socket's path with `:0`.
+    pub address: Box<str>,
+    /// Our address, in the same form.
+    pub local_address: Box<str>,
+    /// The descriptor's number, or -1.
+    pub descriptor: i32,
+    /// Whether it came over a Unix socket.
+    pub is_unix: bool,
+}
+
+/// Which replies a connection wants to see: `CLIENT REPLY`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ReplyMode {
+    /// All.
+    #[default]
+    On,
+    /// None, until switched on again.
+    Off,
+    /// Not the reply to this very command: the mode is now [`ReplyMode::SkipThis`].
+    SkipNext,
+    /// Not the reply that is being made.
+    SkipThis,
+}
+
+/// One connection, as its own session sees it.
+#[derive(Debug)]
+pub struct Client {
+    pub(crate) shared: Arc<ClientShared>,
+    pub(crate) proto: Proto,
+    pub(crate) db: u32,
+    pub(crate) is_authenticated: bool,
+    pub(crate) reply_mode: ReplyMode,
+    pub(crate) transaction: Transaction,
+    /// Set by `CLIENT NO-TOUCH`: reads leave the access clocks alone.
+    pub(crate) no_touch: bool,
+    /// The command that ran last and how often in a row, not yet added to the statistics.
+    pub(crate) tally: Tally,
+}
+
+/// A run of calls of the same command.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) entry: u32,
+    pub(crate) calls: u64,
+}
+
+impl Client {
+    pub(crate) fn new(shared: Arc<ClientShared>, is_authenticated: bool) -> Self {
+        Self {
+            shared,
+            proto: Proto::Resp2,
+            db: 0,
+            is_authenticated,
+            reply_mode: ReplyMode::On,
+            transaction: Transaction::default(),
+            no_touch: false,
+            tally: Tally::default(),
+        }
+    }
+
+    /// The number by which `CLIENT KILL ID` and `CLIENT LIST` know it; never used twice.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.shared.id
+    }
+
+    /// The database it has selected.
+    #[must_use]
+    pub fn db(&self) -> u32 {
+        self.db
+    }
+
+    /// Selects a database; the caller has checked its range.
+    pub fn select(&mut self, db: u32) {
+        self.db = db;
+        self.shared.db.store(db, Ordering::Relaxed);
+    }
+
+    /// The protocol its replies are written in.
+    #[must_use]
+    pub fn proto(&self) -> Proto {
+        self.proto
+    }
+
+    /// Whether `CLIENT NO-TOUCH` is on.
+    #[must_use]
+    pub fn is_no_touch(&self) -> bool {
+        self.no_touch
+    }
+
+    /// Whether the call is made on behalf of `EXEC`, or queued for it.
+    #[must_use]
+    pub fn is_in_transaction(&self) -> bool {
+        self.transaction.is_open()
+    }
+
+    /// The part that other connections may see.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<ClientShared> {
+        &self.shared
+    }
+
+    pub(crate) fn set_proto(&mut self, proto: Proto) {
+        self.proto = proto;
+        let number = if proto == Proto::Resp3 { 3 } else { 2 };
+        self.shared.resp.store(number, Ordering::Relaxed);
+    }
+}
+
+/// One connection, as others see it: `CLIENT LIST` reads it, `CLIENT KILL` writes it.
+pub struct ClientShared {
+    pub(crate) id: u64,
+    pub(crate) peer: Peer,
+    pub(crate) created_us: u64,
+    pub(crate) last_active_us: AtomicU64,
+    pub(crate) db: AtomicU32,
+    pub(crate) resp: AtomicU32,
+    /// The entry of the command that ran last; `u32::MAX` before the first.
+    pub(crate) last_entry: AtomicU32,
+    pub(crate) queued_commands: AtomicU32,
+    pub(crate) is_in_multi: AtomicBool,
+    pub(crate) watched_keys: AtomicU32,
+    pub(crate) input_bytes: AtomicU64,
+    pub(crate) output_bytes: AtomicU64,
+    pub(crate) no_evict: AtomicBool,
+    pub(crate) no_touch: AtomicBool,
+    pub(crate) is_paused: AtomicBool,
+    is_killed: AtomicBool,
+    names: Mutex<Names>,
+    waker: Box<dyn Wake>,
+}
+
+/// What a connection calls itself: `CLIENT SETNAME` and `CLIENT SETINFO`.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// The connection's name.
+    pub name: Box<str>,
+    /// The client library's name.
+    pub library: Box<str>,
+    /// The client library's version.
+    pub library_version: Box<str>,
+}
+
+impl ClientShared {
+    pub(crate) fn new(id: u64, peer: Peer, now: Now, waker: Box<dyn Wake>) -> Self {
+        Self {
+            id,
+            peer,
+            created_us: now.monotonic_us(),
+            last_active_us: AtomicU64::new(now.monotonic_us()),
+            db: AtomicU32::new(0),
+            resp: AtomicU32::new(2),
+            last_entry: AtomicU32::new(u32::MAX),
+            queued_commands: AtomicU32::new(0),
+            is_in_multi: AtomicBool::new(false),
+            watched_keys: AtomicU32::new(0),
+            input_bytes: AtomicU64::new(0),
+            output_bytes: AtomicU64::new(0),
+            no_evict: AtomicBool::new(false),
+            no_touch: AtomicBool::new(false),
+            is_paused: AtomicBool::new(false),
+            is_killed: AtomicBool::new(false),
+            names: Mutex::new(Names::default()),
+            waker,
+        }
+    }
+
+    /// The number of the connection.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Its addresses.
+    #[must_use]
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// What it calls itself; the guard must not be held across another call of the engine.
+    pub fn names(&self) -> MutexGuard<'_, Names> {
+        self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Asks the session to end; what it owes is still sent.
+    pub fn kill(&self) {
+        self.is_killed.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+
+    /// Asks the driver to poll the session again.
+    pub fn wake(&self) {
+        self.waker.wake();
+    }
+
+    pub(crate) fn is_killed(&self) -> bool {
+        self.is_killed.load(Ordering::Acquire)
+    }
+}
+
+impl std::fmt::Debug for ClientShared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientShared").field("id", &self.id).field("peer", &self.peer).finish_non_exhaustive()
+    }
+}

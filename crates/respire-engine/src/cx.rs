@@ -1,0 +1,94 @@
+//! What a command sees besides its arguments.
+
+use crate::{App, Client, Engine, Now};
+use std::any::Any;
+
+/// The context of one call.
+pub struct Cx<'c, A: App> {
+    pub(crate) engine: &'c Engine<A>,
+    pub(crate) conn: &'c mut A::Conn,
+    pub(crate) client: &'c mut Client,
+    pub(crate) now: Now,
+    pub(crate) held: Option<&'c mut dyn Any>,
+}
+
+/// The parts of a [`Cx`], borrowed apart.
+pub struct CxParts<'c, A: App> {
+    /// The state shared by all connections.
+    pub app: &'c A,
+    /// This connection's own state.
+    pub conn: &'c mut A::Conn,
+    /// What the engine knows of this connection.
+    pub client: &'c mut Client,
+    /// What [`App::atomically`] gave, inside an atomic section.
+    pub held: Option<&'c mut dyn Any>,
+}
+
+impl<'c, A: App> Cx<'c, A> {
+    /// The state shared by all connections.
+    #[must_use]
+    pub fn app(&self) -> &'c A {
+        self.engine.app()
+    }
+
+    /// The engine that serves this connection.
+    #[must_use]
+    pub fn engine(&self) -> &'c Engine<A> {
+        self.engine
+    }
+
+    /// This connection's own state.
+    pub fn conn(&mut self) -> &mut A::Conn {
+        self.conn
+    }
+
+    /// What the engine knows of this connection: its id, name, database, protocol.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        self.client
+    }
+
+    /// The same, to change it.
+    pub fn client_mut(&mut self) -> &mut Client {
+        self.client
+    }
+
+    /// The time of this turn.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        self.now
+    }
+
+    /// What [`App::atomically`] gave, when the call is part of an atomic section.
+    pub fn held(&mut self) -> Option<&mut dyn Any> {
+        match &mut self.held {
+            Some(held) => Some(&mut **held),
+            None => None,
+        }
+    }
+
+    /// The parts, to borrow several at once.
+    pub fn parts(&mut self) -> CxParts<'_, A> {
+        CxParts {
+            app: self.engine.app(),
+            conn: self.conn,
+            client: self.client,
+            held: match &mut self.held {
+                Some(held) => Some(&mut **held),
+                None => None,
+            },
+        }
+    }
+}
+
+impl<A: App> std::fmt::Debug for Cx<'_, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cx").field("client", &self.client).field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+impl<A: App> std::fmt::Debug for CxParts<'_, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CxParts").field("client", &self.client).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,51 @@
+//! What the process around the engine does for it: the few things that are not bytes and time.
+
+use crate::InfoWriter;
+
+/// The process that runs the engine. Every method has a default, for hosts that cannot do it.
+pub trait Host: Send + Sync + 'static {
+    /// A stopwatch in microseconds, read around commands whose cost is not constant, for the slow
+    /// log and the latency monitor. The default stands still, so that nothing is ever slow.
+    fn stopwatch_us(&self) -> u64 {
+        0
+    }
+
+    /// Stops the server in an orderly way, soon. Returns `false` where that cannot be.
+    fn shutdown(&self) -> bool {
+        false
+    }
+
+    /// Writes the values of `CONFIG` back to the file the server was started with.
+    ///
+    /// # Errors
+    /// The reason why not, as the client is told.
+    fn rewrite_config(&self, settings: &[(&'static str, String)]) -> Result<(), String> {
+        let _ = settings;
+        Err("The server is running without a config file".to_owned())
+    }
+
+    /// Writes the process's own lines of an `INFO` section (lower case): process id, port, memory.
+    fn info(&self, section: &str, out: &mut InfoWriter) {
+        let _ = (section, out);
+    }
+}
+
+/// A host that can do nothing: for tests, pages and embedders without a process of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {}
+
+/// Wakes the driver of one connection, from any thread, so that it polls the session again.
+pub trait Wake: Send + Sync + 'static {
+    /// Asks for a poll, soon. May be called when the connection is gone.
+    fn wake(&self);
+}
+
+/// Wakes nobody: for sessions that are polled anyway.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoWake;
+
+impl Wake for NoWake {
+    fn wake(&self) {}
+}

@@ -1,0 +1,47 @@
+//! The bounds of one connection's memory and of one turn.
+
+/// What a session may hold and do before it must give way. Units stand last in the names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest bulk a request may carry, in bytes (`proto-max-bulk-len`). A longer one is a
+    /// protocol error, decided from its header.
+    pub bulk_bytes_max: u64,
+    /// The most arguments one request may have; more is a protocol error.
+    pub arguments_max: u32,
+    /// The longest inline request in bytes; longer is a protocol error.
+    pub inline_bytes_max: u32,
+    /// The most requests one turn serves, so that a long pipeline does not starve its neighbours.
+    pub commands_per_poll_max: u32,
+    /// A turn ends when the peer is owed this many bytes; nothing more is read until it took them.
+    pub output_bytes_max: usize,
+    /// While a connection waits (`CLIENT PAUSE`, `DEBUG SLEEP`), reading stops at this many bytes.
+    pub waiting_input_bytes_max: usize,
+    /// The most requests `MULTI` may queue, and
+    pub queued_commands_max: usize,
+    /// the most bytes; past either the transaction is refused at `EXEC`.
+    pub queued_bytes_max: usize,
+}
+
+impl Limits {
+    /// What Redis allows, and turns that keep the p99 of the neighbours low.
+    pub const DEFAULT: Self = Self {
+        bulk_bytes_max: 512 << 20,
+        arguments_max: 1 << 20,
+        inline_bytes_max: 64 << 10,
+        commands_per_poll_max: 1024,
+        output_bytes_max: 1 << 20,
+        waiting_input_bytes_max: 64 << 10,
+        queued_commands_max: 1 << 20,
+        queued_bytes_max: 1 << 30,
+    };
+}
+
+const _: () = assert!(Limits::DEFAULT.inline_bytes_max as u64 <= Limits::DEFAULT.bulk_bytes_max);
+const _: () = assert!(Limits::DEFAULT.commands_per_poll_max > 0);
+const _: () = assert!(Limits::DEFAULT.bulk_bytes_max <= Limits::DEFAULT.queued_bytes_max as u64);
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

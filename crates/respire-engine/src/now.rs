@@ -1,0 +1,91 @@
+//! The time, as a value: a driver reads its clocks once per turn and passes the result down.
+
+use core::time::Duration;
+
+/// The two times a turn runs at: a monotonic one for deadlines, and the wall clock for expiries.
+///
+/// Nothing in the engine, the commands or the store reads a clock, so a test, a simulator and a
+/// web page can move time as they like.
+///
+/// ```
+/// use respire_engine::Now;
+/// use std::time::Duration;
+///
+/// let now = Now::new(Duration::from_secs(5), Duration::from_millis(1_700_000_000_123));
+/// assert_eq!(now.monotonic_us(), 5_000_000);
+/// assert_eq!(now.unix_ms(), 1_700_000_000_123);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    monotonic_us: u64,
+    unix_us: u64,
+    /// `unix_us / 1000`, divided once per turn instead of once per command.
+    unix_ms: u64,
+}
+
+impl Now {
+    /// `monotonic` counts from any fixed origin of the driver's choosing; `unix` from 1970-01-01.
+    #[must_use]
+    pub const fn new(monotonic: Duration, unix: Duration) -> Self {
+        Self {
+            monotonic_us: saturating_us(monotonic),
+            unix_us: saturating_us(unix),
+            unix_ms: saturating_us(unix) / 1000,
+        }
+    }
+
+    /// Microseconds since the driver's origin; never goes back.
+    #[must_use]
+    pub const fn monotonic_us(self) -> u64 {
+        self.monotonic_us
+    }
+
+    /// Microseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub const fn unix_us(self) -> u64 {
+        self.unix_us
+    }
+
+    /// Milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub const fn unix_ms(self) -> u64 {
+        self.unix_ms
+    }
+
+    /// This time moved ahead by `by`, on both clocks.
+    #[must_use]
+    pub const fn after(self, by: Duration) -> Self {
+        let us = saturating_us(by);
+        let unix_us = self.unix_us.saturating_add(us);
+        Self {
+            monotonic_us: self.monotonic_us.saturating_add(us),
+            unix_us,
+            unix_ms: unix_us / 1000,
+        }
+    }
+}
+
+const fn saturating_us(d: Duration) -> u64 {
+    let us = d.as_micros();
+    if us > u64::MAX as u128 { u64::MAX } else { us as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_moves_both_clocks() {
+        let now = Now::new(Duration::from_secs(1), Duration::from_secs(10)).after(Duration::from_millis(1500));
+        assert_eq!(now.monotonic_us(), 2_500_000);
+        assert_eq!(now.unix_us(), 11_500_000);
+        assert_eq!(now.unix_ms(), 11_500);
+    }
+
+    #[test]
+    fn durations_beyond_the_range_saturate() {
+        let now = Now::new(Duration::MAX, Duration::MAX);
+        assert_eq!(now.monotonic_us(), u64::MAX);
+        assert_eq!(now.after(Duration::MAX).unix_us(), u64::MAX);
+    }
+}

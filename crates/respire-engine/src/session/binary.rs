@@ -1,0 +1,93 @@
+//! The binary protocol's requests: three operations of its own, and `CALL` for every command.
+
+use super::dispatch::Outcome;
+use super::{CALL, CloseReason, Core, Session, Step, Wire};
+use crate::{App, Engine, Now, Output};
+use resp_codec::binary::{Op, Request};
+use resp_codec::{Args, Encoder, Proto, Span};
+
+impl<A: App> Session<A> {
+    pub(super) fn answer_binary(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+        let mut used = 0;
+        let mut budget = self.engine.limits.commands_per_poll_max;
+        loop {
+            if used < bytes.len() && self.is_turn_over(budget, out) {
+                return (Step::Flush, used);
+            }
+            budget -= 1;
+            let Wire::Binary(decoder) = &mut self.wire else {
+                unreachable!("only called once the first byte chose the binary protocol")
+            };
+            let (outcome, consumed) = match decoder.decode(&bytes[used..]) {
+                Ok(resp_codec::Step::Ready { item, consumed }) => {
+                    (self.core.dispatch_binary(&self.engine, now, &item, out), consumed)
+                }
+                Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
+                    return (Step::NeedInput, used + consumed);
+                }
+                Err(error) => return (self.binary_error(error, out), bytes.len()),
+            };
+            match outcome {
+                Outcome::Done => used += consumed,
+                other => {
+                    used += if matches!(other, Outcome::Hold(_)) { 0 } else { consumed };
+                    return (self.settle(other, now), used);
+                }
+            }
+        }
+    }
+}
+
+impl<A: App> Core<A> {
+    fn dispatch_binary(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        request: &Request<'_, '_>,
+        out: &mut Output,
+    ) -> Outcome {
+        let args = request.args();
+        let (entry, is_set) = match request.op() {
+            Op::Call => return self.call(engine, now, args, out),
+            Op::Get => (engine.binary.get, false),
+            Op::Delete => (engine.binary.take, false),
+            Op::Set => (engine.binary.set, true),
+        };
+        // These three answer a bare value; anything else has no place in their reply.
+        let Some(at) = entry.filter(|_| !self.client.transaction.is_open()) else {
+            return Outcome::Close(CloseReason::Unanswerable);
+        };
+        let mark = out.mark();
+        let mut reply = Encoder::new(out, Proto::BinaryPlain);
+        let flow = if is_set {
+            // SET key value GET: the reply is the value that was replaced.
+            let spans = [Span::new(0, 0), args.span(0), args.span(1), Span::scratch(0, 3)];
+            let request = Args::new(args.buffer(), b"GET", &spans);
+            self.attempt(engine, now, request, (at, 1), &mut reply)
+        } else {
+            let spans = [Span::new(0, 0), args.span(0)];
+            let request = Args::new(args.buffer(), &[], &spans);
+            self.attempt(engine, now, request, (at, 1), &mut reply)
+        };
+        let failed = reply.error_count() > 0;
+        match flow {
+            Err(until_us) => Outcome::Hold(until_us),
+            Ok(_) if failed => {
+                out.cut(mark);
+                Outcome::Close(CloseReason::Unanswerable)
+            }
+            Ok(_) => Outcome::Done,
+        }
+    }
+
+    /// Any command by name, answered with a tagged value.
+    fn call(&mut self, engine: &Engine<A>, now: Now, args: Args<'_>, out: &mut Output) -> Outcome {
+        self.client.set_proto(CALL);
+        let Some(name) = args.get(0) else {
+            Encoder::new(out, CALL).error("ERR CALL needs the name of a command");
+            return Outcome::Done;
+        };
+        let word = resp_codec::name_word(name);
+        self.dispatch(engine, now, args, word, out)
+    }
+}

@@ -1,0 +1,181 @@
+//! From a request to its command: found, checked, queued or run.
+
+use super::{CloseReason, Core};
+use crate::client::ReplyMode;
+use crate::stats::Stats;
+use crate::{App, Cx, Engine, Error, Flags, Flow, Now, Output, Reply, text};
+use resp_codec::{Args, Encoder};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What became of a request.
+pub(super) enum Outcome {
+    /// Answered.
+    Done,
+    /// Not answered and not used up: a pause holds it until this time (monotonic microseconds).
+    Hold(u64),
+    /// Answered, but the reply is due only after this time.
+    Wait(Duration, Vec<u8>),
+    /// Answered if at all, and the last one.
+    Close(CloseReason),
+}
+
+/// A command that was found: its entry, and how many arguments name it.
+pub(super) type Found = (u32, usize);
+
+impl<A: App> Core<A> {
+    /// Answers one request in the connection's protocol. `word` is the name's, upper-cased.
+    pub(super) fn dispatch(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        request: Args<'_>,
+        word: u64,
+        out: &mut Output,
+    ) -> Outcome {
+        if self.client.reply_mode == ReplyMode::On {
+            let mode_change = self.answer(engine, now, request, word, out);
+            // Only `CLIENT REPLY` changes the mode, and it writes nothing when it mutes.
+            return mode_change;
+        }
+        if self.client.reply_mode == ReplyMode::SkipNext {
+            self.client.reply_mode = ReplyMode::SkipThis;
+        }
+        let mark = out.mark();
+        let outcome = self.answer(engine, now, request, word, out);
+        match self.client.reply_mode {
+            ReplyMode::Off => out.cut(mark),
+            ReplyMode::SkipThis => {
+                out.cut(mark);
+                self.client.reply_mode = ReplyMode::On;
+            }
+            ReplyMode::On | ReplyMode::SkipNext => {}
+        }
+        outcome
+    }
+
+    fn answer(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        request: Args<'_>,
+        word: u64,
+        out: &mut Output,
+    ) -> Outcome {
+        let mark = out.mark();
+        let mut reply = Encoder::new(out, self.client.proto);
+        let found = match find(engine, word, request) {
+            Ok(found) => found,
+            Err(error) => {
+                return self.unknown(engine, request, &error, &mut reply);
+            }
+        };
+        match self.attempt(engine, now, request, found, &mut reply) {
+            Ok(Flow::Replied) => Outcome::Done,
+            Ok(Flow::Close) => Outcome::Close(CloseReason::Quit),
+            Ok(Flow::RepliedAfter(wait)) => {
+                let whole = out.to_vec();
+                out.cut(mark);
+                Outcome::Wait(wait, whole[out.len()..].to_vec())
+            }
+            Err(until_us) => Outcome::Hold(until_us),
+        }
+    }
+
+    /// Checks a request for its command, then queues or runs it; an error is the time (monotonic
+    /// microseconds) until which it has to wait.
+    pub(super) fn attempt(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        request: Args<'_>,
+        (at, name_len): Found,
+        reply: &mut Reply<'_>,
+    ) -> Result<Flow, u64> {
+        let entry = engine.table.entry(at);
+        let spec = entry.spec();
+        if let Some(until_us) = engine.pause.holds(spec, now) {
+            return Err(until_us);
+        }
+        let is_queued =
+            self.client.transaction.is_open() && !spec.flags.has(Flags::IMMEDIATE);
+        let admitted = if !self.client.is_authenticated && !spec.flags.has(Flags::NO_AUTH) {
+            Err(NO_AUTH)
+        } else if is_queued && spec.flags.has(Flags::NO_MULTI) {
+            Err(Error::fixed("ERR Command not allowed inside a transaction"))
+        } else {
+            engine.app().admit(spec, now)
+        };
+        if let Err(error) = admitted {
+            Stats::add(&entry.stats.rejected, 1);
+            self.refuse(engine, &error, reply);
+            return Ok(Flow::Replied);
+        }
+        if is_queued {
+            self.queue(engine, (at, name_len), request, reply);
+            return Ok(Flow::Replied);
+        }
+        let Self { client, conn } = self;
+        let mut cx = Cx { engine, conn, client, now, held: None };
+        Ok(engine.run(at, &mut cx, request, name_len, reply))
+    }
+
+    fn queue(&mut self, engine: &Engine<A>, found: Found, request: Args<'_>, reply: &mut Reply<'_>) {
+        let transaction = &mut self.client.transaction;
+        if transaction.queue(found.0, found.1, request, &engine.limits) {
+            let queued = transaction.queued_len() as u32;
+            self.client.shared.queued_commands.store(queued, Ordering::Relaxed);
+            reply.simple("QUEUED");
+        } else {
+            self.refuse(engine, &Error::fixed("ERR transaction is too large to queue"), reply);
+        }
+    }
+
+    /// Answers an error to a request that does not run; `EXEC` will refuse the rest.
+    fn refuse(&mut self, engine: &Engine<A>, error: &Error, reply: &mut Reply<'_>) {
+        Stats::add(&engine.stats.error_replies, 1);
+        self.client.transaction.spoil();
+        reply.error(error.text());
+    }
+
+    #[cold]
+    fn unknown(
+        &mut self,
+        engine: &Engine<A>,
+        request: Args<'_>,
+        error: &Error,
+        reply: &mut Reply<'_>,
+    ) -> Outcome {
+        let name = &request[0];
+        if name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:") {
+            return Outcome::Close(CloseReason::CrossProtocol);
+        }
+        self.refuse(engine, error, reply);
+        Outcome::Done
+    }
+}
+
+const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
+
+/// Finds the command a request names, and checks the number of its arguments.
+pub(super) fn find<A: App>(engine: &Engine<A>, word: u64, request: Args<'_>) -> Result<Found, Error> {
+    let table = &engine.table;
+    let Some(at) = table.find(word, &request[0]) else {
+        return Err(text::unknown_command(&request[0], request.skip(1).iter()));
+    };
+    let container = table.entry(at);
+    let (at, name_len) = match request.get(1) {
+        Some(name) if container.is_container() => match table.find_subcommand(at, name) {
+            Some(at) => (at, 2),
+            None => return Err(text::unknown_subcommand(container.spec().name, name)),
+        },
+        _ => (at, 1),
+    };
+    let entry = table.entry(at);
+    if entry.spec().arity.accepts(request.len()) {
+        Ok((at, name_len))
+    } else {
+        Stats::add(&entry.stats.rejected, 1);
+        Err(text::wrong_arity(entry.spec().name))
+    }
+}

@@ -1,0 +1,302 @@
+//! One connection: bytes and the time go in, replies and a deadline come out.
+
+mod binary;
+mod dispatch;
+mod turn;
+
+use crate::client::ClientShared;
+use crate::{App, Client, Engine, Limits, Now, Output, Proto};
+use resp_codec::CommandDecoder;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// One connection's protocol and state, without its socket.
+///
+/// The contract, which both servers, the tests and the page follow:
+///
+/// 1. Bytes that arrived are given with [`Session::serve`] (from the driver's own read buffer,
+///    without a copy) or [`Session::handle_input`] followed by [`Session::poll`].
+/// 2. Every call that returns a [`Step`] may have added to `out`; the driver writes that first.
+/// 3. [`Step::Flush`]: the turn was used up and more can be answered; when `out` is written, call
+///    [`Session::poll`] again.
+/// 4. [`Step::NeedInput`]: read more once [`Session::wants_input`] says so; when
+///    [`Session::next_timeout`] passes or the connection's [`Wake`](crate::Wake) rings, call
+///    [`Session::poll`].
+/// 5. [`Step::Close`]: write what is owed, within bounds, and close. The session is done.
+///
+/// Memory is bounded by one request (whose parts the limits bound), one turn's input, and
+/// `output_bytes_max` plus one reply.
+///
+/// ```
+/// use respire_engine::{App, Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+/// use std::time::Duration;
+///
+/// struct Nothing;
+/// impl App for Nothing {
+///     type Conn = ();
+/// }
+/// let now = Now::new(Duration::ZERO, Duration::ZERO);
+/// let engine = Engine::new(Router::new(Nothing), Options::default(), now);
+/// let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
+/// let mut out = Output::new();
+/// assert_eq!(session.serve(b"PING\r\n*1\r\n$4\r\nPI", now, &mut out), Step::NeedInput);
+/// assert_eq!(session.serve(b"NG\r\n", now, &mut out), Step::NeedInput);
+/// assert_eq!(out.to_vec(), b"+PONG\r\n+PONG\r\n");
+/// ```
+#[derive(Debug)]
+pub struct Session<A: App> {
+    engine: Arc<Engine<A>>,
+    core: Core<A>,
+    wire: Wire,
+    decoder: CommandDecoder,
+    /// What the decoder's limits were taken from.
+    limits_from: LimitsFrom,
+    /// Bytes that arrived and are not yet answered: `buffer[start..]`.
+    buffer: Vec<u8>,
+    start: usize,
+    state: State,
+    is_at_eof: bool,
+    is_shutting_down: bool,
+}
+
+/// The part of a session that running a command may change.
+#[derive(Debug)]
+struct Core<A: App> {
+    client: Client,
+    conn: A::Conn,
+}
+
+/// Which protocol the first byte chose.
+#[derive(Debug)]
+enum Wire {
+    Undecided,
+    Resp,
+    Binary(Box<resp_codec::binary::RequestDecoder>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LimitsFrom {
+    generation: u32,
+    is_authenticated: bool,
+}
+
+/// What a session is doing. All changes stand in `turn.rs`.
+#[derive(Debug)]
+enum State {
+    /// Answering requests as they come.
+    Serving,
+    /// `CLIENT PAUSE` holds the next request back until this time, unless it ends sooner.
+    Paused { until_us: u64 },
+    /// A reply is made and due at this time; requests behind it wait.
+    Waiting { until_us: u64, reply: Vec<u8> },
+    /// Nothing more is answered.
+    Done(CloseReason),
+}
+
+/// What a driver has to do next. Not `non_exhaustive`, on purpose: a new step must not compile
+/// until every driver knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Step {
+    /// Everything that can be answered is.
+    NeedInput,
+    /// More can be answered once the output is written.
+    Flush,
+    /// The connection ends once the output is written.
+    Close(CloseReason),
+}
+
+/// Why a connection ends, and whose doing that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// The peer said `QUIT`.
+    Quit,
+    /// The peer closed its side, and everything it asked is answered.
+    Eof,
+    /// The peer broke the protocol; it has been told how.
+    Protocol(resp_codec::Error),
+    /// The peer speaks HTTP: a browser may have been tricked into talking to us.
+    CrossProtocol,
+    /// A binary operation failed in a way that its reply cannot express.
+    Unanswerable,
+    /// Another connection asked for it with `CLIENT KILL`.
+    Killed,
+    /// Nothing was heard for longer than `timeout`.
+    Idle,
+    /// The server stops.
+    ShuttingDown,
+    /// A command panicked: a defect in the service, not the peer's doing.
+    Panicked,
+}
+
+impl CloseReason {
+    /// A few words for a log line.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Quit => "quit",
+            Self::Eof => "closed by peer",
+            Self::Protocol(_) => "protocol error",
+            Self::CrossProtocol => "HTTP request on a RESP port",
+            Self::Unanswerable => "binary operation failed",
+            Self::Killed => "killed by CLIENT KILL",
+            Self::Idle => "idle for too long",
+            Self::ShuttingDown => "server stops",
+            Self::Panicked => "a command panicked",
+        }
+    }
+}
+
+/// A buffer above this size is given back when it runs empty.
+const BUFFER_KEPT_BYTES_MAX: usize = 16 << 10;
+
+impl<A: App> Session<A> {
+    pub(crate) fn new(engine: Arc<Engine<A>>, shared: Arc<ClientShared>) -> Self {
+        let is_authenticated = !engine.tunables.has_password();
+        let limits_from = LimitsFrom {
+            generation: engine.tunables.limits_generation.load(Ordering::Relaxed),
+            is_authenticated,
+        };
+        let decoder = CommandDecoder::new(codec_limits(&engine, is_authenticated));
+        Self {
+            core: Core { client: Client::new(shared, is_authenticated), conn: A::Conn::default() },
+            engine,
+            wire: Wire::Undecided,
+            decoder,
+            limits_from,
+            buffer: Vec::new(),
+            start: 0,
+            state: State::Serving,
+            is_at_eof: false,
+            is_shutting_down: false,
+        }
+    }
+
+    /// What is known of the connection.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.core.client
+    }
+
+    /// Whether the first byte chose the binary protocol.
+    #[must_use]
+    pub fn is_binary(&self) -> bool {
+        matches!(self.wire, Wire::Binary(_))
+    }
+
+    /// Takes bytes that arrived, by copy; [`Session::poll`] answers them.
+    pub fn handle_input(&mut self, bytes: &[u8]) {
+        if self.start > 0 && self.start * 2 >= self.buffer.len() {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The peer will send no more. What arrived before is still answered.
+    pub fn handle_eof(&mut self) {
+        self.is_at_eof = true;
+    }
+
+    /// The server stops: what arrived is still answered, then the session closes.
+    pub fn handle_shutdown(&mut self) {
+        self.is_shutting_down = true;
+    }
+
+    /// Takes bytes that arrived and answers what can be answered, without copying them unless a
+    /// request is left unfinished.
+    pub fn serve(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> Step {
+        if self.start < self.buffer.len() {
+            self.handle_input(bytes);
+            return self.poll(now, out);
+        }
+        let (step, used) = self.turn(bytes, now, out);
+        if used < bytes.len() && !matches!(step, Step::Close(_)) {
+            self.buffer.clear();
+            self.start = 0;
+            self.buffer.extend_from_slice(&bytes[used..]);
+        }
+        step
+    }
+
+    /// Answers what can be answered of the input taken before.
+    pub fn poll(&mut self, now: Now, out: &mut Output) -> Step {
+        let buffer = std::mem::take(&mut self.buffer);
+        let (step, used) = self.turn(&buffer[self.start..], now, out);
+        self.buffer = buffer;
+        self.start += used;
+        if self.start >= self.buffer.len() {
+            self.start = 0;
+            self.buffer.clear();
+            if self.buffer.capacity() > BUFFER_KEPT_BYTES_MAX {
+                self.buffer = Vec::new();
+            }
+        }
+        step
+    }
+
+    /// Whether the driver should read: not while the peer owes us the reading of its replies, nor
+    /// while requests wait for a pause to end.
+    #[must_use]
+    pub fn wants_input(&self, out: &Output) -> bool {
+        let waiting = self.buffer.len() - self.start;
+        let limits = &self.engine.limits;
+        match self.state {
+            State::Done(_) => false,
+            State::Serving => out.len() < limits.output_bytes_max,
+            State::Paused { .. } | State::Waiting { .. } => {
+                waiting < limits.waiting_input_bytes_max && out.len() < limits.output_bytes_max
+            }
+        }
+    }
+
+    /// When [`Session::poll`] must be called even if nothing arrives, in monotonic microseconds.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<u64> {
+        let due = match self.state {
+            State::Paused { until_us } | State::Waiting { until_us, .. } => Some(until_us),
+            State::Serving | State::Done(_) => None,
+        };
+        match (due, self.idle_deadline_us()) {
+            (Some(due), Some(idle)) => Some(due.min(idle)),
+            (due, idle) => due.or(idle),
+        }
+    }
+
+    fn idle_deadline_us(&self) -> Option<u64> {
+        let timeout_s = self.engine.tunables.idle_timeout_s.load(Ordering::Relaxed);
+        let last = self.core.client.shared.last_active_us.load(Ordering::Relaxed);
+        (timeout_s > 0).then(|| last.saturating_add(timeout_s.saturating_mul(1_000_000)))
+    }
+}
+
+impl<A: App> Drop for Session<A> {
+    fn drop(&mut self) {
+        self.engine.flush_tally(&mut self.core.client);
+        self.engine.clients.close(self.core.client.id());
+    }
+}
+
+/// The decoder's limits: Redis's for peers that have not authenticated are tight.
+fn codec_limits<A: App>(engine: &Engine<A>, is_authenticated: bool) -> resp_codec::Limits {
+    let Limits { arguments_max, inline_bytes_max, .. } = engine.limits;
+    let ours = resp_codec::Limits {
+        max_bulk: engine.tunables.bulk_bytes_max.load(Ordering::Relaxed),
+        max_args: arguments_max,
+        max_inline: inline_bytes_max,
+        ..resp_codec::Limits::SERVER
+    };
+    if is_authenticated {
+        return ours;
+    }
+    let strangers = resp_codec::Limits::UNAUTHENTICATED;
+    resp_codec::Limits {
+        max_bulk: ours.max_bulk.min(strangers.max_bulk),
+        max_args: ours.max_args.min(strangers.max_args),
+        ..strangers
+    }
+}
+
+/// The protocol replies are written in while the binary protocol's `CALL` runs a command.
+const CALL: Proto = Proto::Binary;

@@ -1,0 +1,191 @@
+//! One turn: from the bytes at hand to replies, within the turn's bounds.
+
+use super::dispatch::Outcome;
+use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
+use crate::stats::Stats;
+use crate::{App, Now, Output};
+use resp_codec::{Encoder, Proto, binary};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl<A: App> Session<A> {
+    /// Answers what `bytes` hold; returns how many of them are done with.
+    pub(super) fn turn(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+        let owed = out.len();
+        if let Some(step) = self.enter(now, out) {
+            return (step, 0);
+        }
+        let shared = &self.core.client.shared;
+        if !bytes.is_empty() {
+            shared.last_active_us.store(now.monotonic_us(), Ordering::Relaxed);
+        }
+        self.take_over_limits();
+        let (mut step, used) = self.answer(bytes, now, out);
+        if step == Step::NeedInput && matches!(self.state, State::Serving) {
+            step = self.rest(now);
+        }
+        self.leave(bytes.len() - used, used, out.len() - owed);
+        (step, used)
+    }
+
+    /// What has to be settled before anything is answered.
+    fn enter(&mut self, now: Now, out: &mut Output) -> Option<Step> {
+        if self.core.client.shared.is_killed() {
+            return Some(self.close(CloseReason::Killed));
+        }
+        match &mut self.state {
+            State::Serving => None,
+            State::Done(reason) => Some(Step::Close(*reason)),
+            // Whether the pause is over is looked up when its request is tried again.
+            State::Paused { .. } => {
+                self.core.client.shared.is_paused.store(false, Ordering::Relaxed);
+                self.state = State::Serving;
+                None
+            }
+            State::Waiting { until_us, .. } if *until_us > now.monotonic_us() => {
+                Some(Step::NeedInput)
+            }
+            State::Waiting { reply, .. } => {
+                resp_codec::Sink::put(out, reply);
+                self.state = State::Serving;
+                None
+            }
+        }
+    }
+
+    /// Nothing more can be answered: stay, or end for a reason that had to wait for that.
+    fn rest(&mut self, now: Now) -> Step {
+        let is_idle = self.idle_deadline_us().is_some_and(|due| due <= now.monotonic_us());
+        if self.is_at_eof {
+            self.close(CloseReason::Eof)
+        } else if self.is_shutting_down {
+            self.close(CloseReason::ShuttingDown)
+        } else if is_idle {
+            self.close(CloseReason::Idle)
+        } else {
+            Step::NeedInput
+        }
+    }
+
+    /// Adds up what the turn counted.
+    fn leave(&mut self, unanswered: usize, used: usize, written: usize) {
+        let client = &mut self.core.client;
+        self.engine.flush_tally(client);
+        self.engine.app().turn_ended(&mut self.core.conn);
+        let shared = &client.shared;
+        shared.input_bytes.store(unanswered as u64, Ordering::Relaxed);
+        shared.output_bytes.store(written as u64, Ordering::Relaxed);
+        Stats::add(&self.engine.stats.input_bytes, used as u64);
+        Stats::add(&self.engine.stats.output_bytes, written as u64);
+    }
+
+    fn answer(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+        if let (Wire::Undecided, Some(first)) = (&self.wire, bytes.first()) {
+            self.wire = if binary::is_op(*first) {
+                Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
+                    &self.engine,
+                    self.core.client.is_authenticated,
+                ))))
+            } else {
+                Wire::Resp
+            };
+        }
+        match self.wire {
+            Wire::Undecided => (Step::NeedInput, 0),
+            Wire::Resp => self.answer_resp(bytes, now, out),
+            Wire::Binary(_) => self.answer_binary(bytes, now, out),
+        }
+    }
+
+    fn answer_resp(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+        let mut used = 0;
+        let mut budget = self.engine.limits.commands_per_poll_max;
+        loop {
+            if used < bytes.len() && self.is_turn_over(budget, out) {
+                return (Step::Flush, used);
+            }
+            budget -= 1;
+            let (outcome, consumed) = match self.decoder.decode(&bytes[used..]) {
+                Ok(resp_codec::Step::Ready { item, consumed }) => {
+                    let word = item.name_upper8();
+                    (self.core.dispatch(&self.engine, now, item.args(), word, out), consumed)
+                }
+                Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
+                    return (Step::NeedInput, used + consumed);
+                }
+                Err(error) => return (self.protocol_error(error, out), bytes.len()),
+            };
+            match outcome {
+                Outcome::Done => used += consumed,
+                other => {
+                    let keep = matches!(other, Outcome::Hold(_));
+                    used += if keep { 0 } else { consumed };
+                    return (self.settle(other, now), used);
+                }
+            }
+            if self.core.client.is_authenticated != self.limits_from.is_authenticated {
+                self.take_over_limits();
+            }
+        }
+    }
+
+    /// Whether another request must wait until the output is written.
+    pub(super) fn is_turn_over(&self, budget: u32, out: &Output) -> bool {
+        budget == 0 || out.len() >= self.engine.limits.output_bytes_max
+    }
+
+    /// Follows an outcome that ends the turn.
+    pub(super) fn settle(&mut self, outcome: Outcome, now: Now) -> Step {
+        match outcome {
+            Outcome::Done => Step::NeedInput,
+            Outcome::Hold(until_us) => {
+                self.core.client.shared.is_paused.store(true, Ordering::Relaxed);
+                self.state = State::Paused { until_us };
+                Step::NeedInput
+            }
+            Outcome::Wait(wait, reply) => {
+                self.state = State::Waiting { until_us: due_us(now, wait), reply };
+                Step::NeedInput
+            }
+            Outcome::Close(reason) => self.close(reason),
+        }
+    }
+
+    fn protocol_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
+        Stats::add(&self.engine.stats.protocol_errors, 1);
+        Stats::add(&self.engine.stats.error_replies, 1);
+        error.kind.reply(out);
+        self.close(CloseReason::Protocol(error))
+    }
+
+    pub(super) fn binary_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
+        Stats::add(&self.engine.stats.protocol_errors, 1);
+        let mut reply = Encoder::new(out, Proto::Binary);
+        reply.error(error.kind.message());
+        self.close(CloseReason::Protocol(error))
+    }
+
+    pub(super) fn close(&mut self, reason: CloseReason) -> Step {
+        self.state = State::Done(reason);
+        Step::Close(reason)
+    }
+
+    fn take_over_limits(&mut self) {
+        let current = LimitsFrom {
+            generation: self.engine.tunables.limits_generation.load(Ordering::Relaxed),
+            is_authenticated: self.core.client.is_authenticated,
+        };
+        if current != self.limits_from {
+            self.limits_from = current;
+            let limits = codec_limits(&self.engine, current.is_authenticated);
+            self.decoder.set_limits(limits);
+            if let Wire::Binary(decoder) = &mut self.wire {
+                decoder.set_limits(limits);
+            }
+        }
+    }
+}
+
+fn due_us(now: Now, wait: Duration) -> u64 {
+    now.after(wait).monotonic_us()
+}

@@ -1,0 +1,282 @@
+//! The command table: from a name on the wire to its row, without allocating.
+
+use crate::{App, Command, Flags, Spec};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One command of the table, or one subcommand of a container.
+pub struct Entry<A: App> {
+    command: Box<dyn Command<A>>,
+    spec: Spec,
+    word: u64,
+    subcommands: Vec<u32>,
+    is_container: bool,
+    /// Whether its cost is not constant, so that it is worth a look at the stopwatch.
+    pub(crate) is_timed: bool,
+    pub(crate) stats: CommandStats,
+}
+
+/// What was counted for one command: a line of `INFO commandstats`.
+#[derive(Debug, Default)]
+pub struct CommandStats {
+    pub(crate) calls: AtomicU64,
+    pub(crate) micros: AtomicU64,
+    pub(crate) rejected: AtomicU64,
+    pub(crate) failed: AtomicU64,
+}
+
+impl CommandStats {
+    pub(crate) fn reset(&self) {
+        for counter in [&self.calls, &self.micros, &self.rejected, &self.failed] {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<A: App> Entry<A> {
+    fn new(command: Box<dyn Command<A>>, is_container: bool) -> Self {
+        let spec = *command.spec();
+        let is_constant = spec.flags.has(Flags::FAST) || spec.complexity.starts_with("O(1)");
+        Self {
+            word: name_word(spec.name.as_bytes()),
+            command,
+            spec,
+            subcommands: Vec::new(),
+            is_container,
+            is_timed: !is_constant,
+            stats: CommandStats::default(),
+        }
+    }
+
+    /// What is known about the command.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The command itself.
+    #[must_use]
+    pub fn command(&self) -> &dyn Command<A> {
+        &*self.command
+    }
+
+    /// Whether its first argument names a subcommand.
+    #[must_use]
+    pub fn is_container(&self) -> bool {
+        self.is_container
+    }
+}
+
+/// The name upper-cased, in one word: its first 8 bytes, little-endian, zero-padded.
+fn name_word(name: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    for (slot, byte) in word.iter_mut().zip(name) {
+        *slot = byte.to_ascii_uppercase();
+    }
+    u64::from_le_bytes(word)
+}
+
+/// All commands, found by name in one probe or a few.
+pub struct CommandTable<A: App> {
+    entries: Vec<Entry<A>>,
+    /// Open addressing: entry number + 1, or 0 for a free slot; at most half full.
+    slots: Vec<u32>,
+}
+
+impl<A: App> CommandTable<A> {
+    pub(crate) fn new() -> Self {
+        Self { entries: Vec::new(), slots: vec![0; 64] }
+    }
+
+    /// Adds a command; one of the same name is replaced.
+    pub(crate) fn add(&mut self, command: Box<dyn Command<A>>) {
+        self.put(Entry::new(command, false));
+    }
+
+    /// Adds a command whose first argument names one of `subcommands`.
+    pub(crate) fn add_container(
+        &mut self,
+        container: Box<dyn Command<A>>,
+        subcommands: Vec<Box<dyn Command<A>>>,
+    ) {
+        let mut entry = Entry::new(container, true);
+        for subcommand in subcommands {
+            entry.subcommands.push(self.entries.len() as u32);
+            self.entries.push(Entry::new(subcommand, false));
+        }
+        self.put(entry);
+    }
+
+    fn put(&mut self, entry: Entry<A>) {
+        if let Some(at) = self.find(entry.word, entry.spec.name.as_bytes()) {
+            self.entries[at as usize] = entry;
+            return;
+        }
+        self.entries.push(entry);
+        if self.entries.len() * 2 > self.slots.len() {
+            let grown = self.slots.len() * 2;
+            self.slots.clear();
+            self.slots.resize(grown, 0);
+            for at in 0..self.entries.len() {
+                self.index(at as u32);
+            }
+        } else {
+            self.index(self.entries.len() as u32 - 1);
+        }
+    }
+
+    /// Subcommands are found through their container, so they take no slot.
+    fn index(&mut self, at: u32) {
+        let entry = &self.entries[at as usize];
+        if entry.spec.name.contains('|') {
+            return;
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = spread(entry.word, entry.spec.name.len()) & mask;
+        while self.slots[slot] != 0 {
+            slot = (slot + 1) & mask;
+        }
+        self.slots[slot] = at + 1;
+    }
+
+    /// The number of the command called `name`, in any case; `word` is its first 8 bytes
+    /// upper-cased, as the decoder hands them out.
+    #[must_use]
+    pub fn find(&self, word: u64, name: &[u8]) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let mut slot = spread(word, name.len()) & mask;
+        loop {
+            let at = self.slots[slot].checked_sub(1)?;
+            let entry = &self.entries[at as usize];
+            if entry.word == word && is_name(entry.spec.name.as_bytes(), name) {
+                return Some(at);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// The same, from the name alone.
+    #[must_use]
+    pub fn find_name(&self, name: &[u8]) -> Option<u32> {
+        self.find(name_word(name), name)
+    }
+
+    /// The number of a container's subcommand, in any case.
+    #[must_use]
+    pub fn find_subcommand(&self, container: u32, name: &[u8]) -> Option<u32> {
+        let container = &self.entries[container as usize];
+        let prefix = container.spec.name.len() + 1;
+        let is_it = |at: &&u32| {
+            let full = self.entries[**at as usize].spec.name.as_bytes();
+            full[prefix..].eq_ignore_ascii_case(name)
+        };
+        container.subcommands.iter().find(is_it).copied()
+    }
+
+    /// The entry of a number that this table gave out.
+    #[must_use]
+    pub fn entry(&self, at: u32) -> &Entry<A> {
+        &self.entries[at as usize]
+    }
+
+    /// The subcommands of a container.
+    pub fn subcommands<'t>(&'t self, entry: &'t Entry<A>) -> impl Iterator<Item = &'t Entry<A>> {
+        entry.subcommands.iter().map(|at| self.entry(*at))
+    }
+
+    /// All commands, subcommands left out, in the order they were added.
+    pub fn commands(&self) -> impl Iterator<Item = &Entry<A>> {
+        self.entries.iter().filter(|entry| !entry.spec.name.contains('|'))
+    }
+
+    /// All commands and subcommands.
+    pub fn all(&self) -> impl Iterator<Item = &Entry<A>> {
+        self.entries.iter()
+    }
+}
+
+/// Names up to 8 bytes are told apart by their word and length already.
+fn is_name(entry: &[u8], name: &[u8]) -> bool {
+    entry.len() == name.len() && (name.len() <= 8 || entry[8..].eq_ignore_ascii_case(&name[8..]))
+}
+
+fn spread(word: u64, len: usize) -> usize {
+    // The golden-ratio multiplier mixes every byte into the upper half, which is then used.
+    ((word ^ len as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+}
+
+impl<A: App> std::fmt::Debug for CommandTable<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.commands().map(|entry| entry.spec.name)).finish()
+    }
+}
+
+impl<A: App> std::fmt::Debug for Entry<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Entry").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Args, Cx, Error, Reply, Row};
+
+    struct Nothing;
+    impl App for Nothing {
+        type Conn = ();
+    }
+
+    fn run(_: &mut Cx<'_, Nothing>, _: Args<'_>, _: &mut Reply<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn row(name: &'static str) -> Box<dyn Command<Nothing>> {
+        let spec: &'static Spec = Box::leak(Box::new(Spec { name, ..Spec::EMPTY }));
+        Box::new(Row { spec, run })
+    }
+
+    #[test]
+    fn names_are_found_in_any_case_and_at_any_length() {
+        let mut table = CommandTable::new();
+        let names = ["get", "set", "incrbyfloat", "incrbyfloats", "expiretime", "expirexxxx"];
+        for name in names {
+            table.add(row(name));
+        }
+        for name in names {
+            let at = table.find_name(name.to_uppercase().as_bytes()).map(|at| table.entry(at).spec().name);
+            assert_eq!(at, Some(name));
+        }
+        for absent in ["", "ge", "gett", "incrbyfloax", "expireyyyy"] {
+            assert_eq!(table.find_name(absent.as_bytes()), None, "{absent}");
+        }
+    }
+
+    #[test]
+    fn a_second_row_of_the_same_name_replaces_the_first() {
+        let mut table = CommandTable::new();
+        table.add(row("get"));
+        table.add(row("get"));
+        assert_eq!(table.commands().count(), 1);
+    }
+
+    #[test]
+    fn a_table_that_grows_keeps_all() {
+        let mut table = CommandTable::new();
+        let names: Vec<&'static str> = (0..500).map(|n| &*Box::leak(format!("name{n}").into_boxed_str())).collect();
+        for name in &names {
+            table.add(row(name));
+        }
+        assert!(names.iter().all(|name| table.find_name(name.as_bytes()).is_some()));
+    }
+
+    #[test]
+    fn subcommands_belong_to_their_container() {
+        let mut table = CommandTable::new();
+        table.add_container(row("config"), vec![row("config|get"), row("config|set")]);
+        let config = table.find_name(b"CONFIG").expect("added above");
+        assert!(table.entry(config).is_container());
+        assert!(table.find_subcommand(config, b"SET").is_some());
+        assert_eq!(table.find_subcommand(config, b"nope"), None);
+        assert_eq!(table.find_name(b"config|get"), None);
+    }
+}

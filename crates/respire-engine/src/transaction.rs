@@ -1,0 +1,167 @@
+//! What a connection keeps between `MULTI` and `EXEC`.
+
+use crate::{Limits, Now, Watch};
+use resp_codec::{Args, Span};
+
+/// The queue of one connection and the keys it watches.
+#[derive(Default)]
+pub(crate) struct Transaction {
+    queue: Option<Box<Queue>>,
+    watched: Vec<WatchedKey>,
+}
+
+/// The requests queued since `MULTI`.
+#[derive(Default)]
+pub(crate) struct Queue {
+    requests: Vec<QueuedRequest>,
+    bytes: usize,
+    /// A request was refused while queueing, so `EXEC` must not run the others.
+    is_spoilt: bool,
+}
+
+/// One queued request: its entry in the table and a copy of its arguments, name included.
+pub(crate) struct QueuedRequest {
+    pub(crate) entry: u32,
+    /// How many leading arguments name the command: 1, or 2 with a subcommand.
+    pub(crate) name_len: usize,
+    bytes: Box<[u8]>,
+    spans: Box<[Span]>,
+}
+
+struct WatchedKey {
+    db: u32,
+    key: Box<[u8]>,
+    watch: Box<dyn Watch>,
+}
+
+impl QueuedRequest {
+    fn new(entry: u32, name_len: usize, request: Args<'_>) -> Self {
+        let len = request.iter().map(<[u8]>::len).sum();
+        let mut bytes = Vec::with_capacity(len);
+        let mut spans = Vec::with_capacity(request.len());
+        for arg in request.iter() {
+            spans.push(Span::new(bytes.len() as u32, arg.len() as u32));
+            bytes.extend_from_slice(arg);
+        }
+        Self { entry, name_len, bytes: bytes.into(), spans: spans.into() }
+    }
+
+    /// The whole request, name included.
+    pub(crate) fn request(&self) -> Args<'_> {
+        Args::new(&self.bytes, &[], &self.spans)
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len() + self.spans.len() * size_of::<Span>() + size_of::<Self>()
+    }
+}
+
+impl Queue {
+    pub(crate) fn requests(&self) -> &[QueuedRequest] {
+        &self.requests
+    }
+
+    pub(crate) fn is_spoilt(&self) -> bool {
+        self.is_spoilt
+    }
+}
+
+impl Transaction {
+    /// Whether `MULTI` was given and neither `EXEC` nor `DISCARD` since.
+    pub(crate) fn is_open(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.queue = Some(Box::default());
+    }
+
+    /// Copies a request to the queue; `false` when the queue is full, which spoils it.
+    pub(crate) fn queue(&mut self, entry: u32, name_len: usize, request: Args<'_>, limits: &Limits) -> bool {
+        let Some(queue) = &mut self.queue else { return false };
+        let queued = QueuedRequest::new(entry, name_len, request);
+        let bytes = queue.bytes + queued.size();
+        if queue.requests.len() >= limits.queued_commands_max || bytes > limits.queued_bytes_max {
+            queue.is_spoilt = true;
+            return false;
+        }
+        queue.bytes = bytes;
+        queue.requests.push(queued);
+        true
+    }
+
+    /// Remembers that a request was refused, so that `EXEC` refuses the rest.
+    pub(crate) fn spoil(&mut self) {
+        if let Some(queue) = &mut self.queue {
+            queue.is_spoilt = true;
+        }
+    }
+
+    /// Ends the transaction and hands out its queue; the keys are watched on until
+    /// [`Transaction::unwatch`].
+    pub(crate) fn take_queue(&mut self) -> Option<Box<Queue>> {
+        self.queue.take()
+    }
+
+    pub(crate) fn queued_len(&self) -> usize {
+        self.queue.as_ref().map_or(0, |queue| queue.requests.len())
+    }
+
+    /// Watches a key once more only if it is not watched yet.
+    pub(crate) fn watch(&mut self, db: u32, key: &[u8], begin: impl FnOnce() -> Box<dyn Watch>) {
+        if self.watched.iter().any(|watched| watched.db == db && *watched.key == *key) {
+            return;
+        }
+        self.watched.push(WatchedKey { db, key: key.into(), watch: begin() });
+    }
+
+    pub(crate) fn unwatch(&mut self) {
+        self.watched.clear();
+    }
+
+    pub(crate) fn watched(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
+        self.watched.iter().map(|watched| (watched.db, &*watched.key))
+    }
+
+    pub(crate) fn is_dirty(&self, now: Now) -> bool {
+        self.watched.iter().any(|watched| watched.watch.is_dirty(now))
+    }
+}
+
+impl std::fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transaction")
+            .field("queued", &self.queue.as_ref().map(|queue| queue.requests.len()))
+            .field("watched", &self.watched.len())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REQUEST: (&[u8], [Span; 2]) = (b"getkey", [Span::new(0, 3), Span::new(3, 3)]);
+
+    #[test]
+    fn queued_requests_keep_their_arguments() {
+        let mut tx = Transaction::default();
+        tx.begin();
+        assert!(tx.queue(7, 1, Args::new(REQUEST.0, &[], &REQUEST.1), &Limits::DEFAULT));
+        let queue = tx.take_queue().expect("begun above");
+        let request = queue.requests()[0].request();
+        assert_eq!(request.iter().collect::<Vec<_>>(), [&b"get"[..], b"key"]);
+        assert!(!tx.is_open());
+    }
+
+    #[test]
+    fn a_queue_past_its_limit_is_spoilt() {
+        let limits = Limits { queued_commands_max: 1, ..Limits::DEFAULT };
+        let mut tx = Transaction::default();
+        tx.begin();
+        let request = Args::new(REQUEST.0, &[], &REQUEST.1);
+        assert!(tx.queue(7, 1, request, &limits));
+        assert!(!tx.queue(7, 1, request, &limits));
+        assert!(tx.take_queue().is_some_and(|queue| queue.is_spoilt()));
+    }
+}

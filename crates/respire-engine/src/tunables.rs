@@ -1,0 +1,103 @@
+//! The engine's own values of `CONFIG`, read by every session and changed while it runs.
+
+use crate::Limits;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+
+/// Values that sessions read on their way; plain loads, except for the password, which is only
+/// read on `AUTH` and when a connection opens.
+#[derive(Debug)]
+pub struct Tunables {
+    password: RwLock<Option<Box<[u8]>>>,
+    has_password: AtomicBool,
+    /// Counts up whenever decoders must take over new limits.
+    pub(crate) limits_generation: AtomicU32,
+    pub(crate) bulk_bytes_max: AtomicU64,
+    pub(crate) clients_max: AtomicU32,
+    pub(crate) idle_timeout_s: AtomicU64,
+    /// Negative: the slow log is off.
+    pub(crate) slowlog_us: AtomicI64,
+    pub(crate) slowlog_len_max: AtomicU64,
+    /// 0: the latency monitor is off.
+    pub(crate) latency_threshold_ms: AtomicU64,
+}
+
+impl Tunables {
+    pub(crate) fn new(limits: &Limits, clients_max: u32, password: Option<&[u8]>) -> Self {
+        let tunables = Self {
+            password: RwLock::new(None),
+            has_password: AtomicBool::new(false),
+            limits_generation: AtomicU32::new(0),
+            bulk_bytes_max: AtomicU64::new(limits.bulk_bytes_max),
+            clients_max: AtomicU32::new(clients_max),
+            idle_timeout_s: AtomicU64::new(0),
+            slowlog_us: AtomicI64::new(10_000),
+            slowlog_len_max: AtomicU64::new(128),
+            latency_threshold_ms: AtomicU64::new(0),
+        };
+        tunables.set_password(password.unwrap_or_default());
+        tunables
+    }
+
+    /// The most connections served at once.
+    #[must_use]
+    pub fn clients_max(&self) -> u32 {
+        self.clients_max.load(Ordering::Relaxed)
+    }
+
+    /// Whether a connection must authenticate.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        self.has_password.load(Ordering::Acquire)
+    }
+
+    /// Sets the password; an empty one means that none is asked for.
+    pub fn set_password(&self, password: &[u8]) {
+        let mut slot = self.password.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *slot = (!password.is_empty()).then(|| password.into());
+        self.has_password.store(slot.is_some(), Ordering::Release);
+    }
+
+    /// The password, for `CONFIG GET` by a connection that knows it already.
+    #[must_use]
+    pub fn password(&self) -> Option<Box<[u8]>> {
+        self.password.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+
+    /// Compares in a time that depends on the lengths alone.
+    #[must_use]
+    pub fn password_is(&self, attempt: &[u8]) -> bool {
+        let password = self.password.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let password = password.as_deref().unwrap_or_default();
+        let differing = password
+            .iter()
+            .zip(attempt.iter().chain(std::iter::repeat(&0)))
+            .fold(password.len() ^ attempt.len(), |acc, (a, b)| acc | usize::from(a ^ b));
+        std::hint::black_box(differing) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn password_is_only_itself() {
+        let tunables = Tunables::new(&Limits::DEFAULT, 10, Some(b"secret"));
+        assert!(tunables.has_password());
+        assert!(tunables.password_is(b"secret"));
+        for wrong in [&b"secreT"[..], b"secre", b"secrets", b"", b"secret\0"] {
+            assert!(!tunables.password_is(wrong), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_password_asks_for_none() {
+        let tunables = Tunables::new(&Limits::DEFAULT, 10, None);
+        assert!(!tunables.has_password());
+        tunables.set_password(b"x");
+        assert!(tunables.has_password());
+        tunables.set_password(b"");
+        assert_eq!(tunables.password(), None);
+    }
+}
