@@ -67,7 +67,7 @@ impl<A: App> Entry<A> {
 }
 
 /// The name upper-cased, in one word: its first 8 bytes, little-endian, zero-padded.
-fn name_word(name: &[u8]) -> u64 {
+pub(crate) fn name_word(name: &[u8]) -> u64 {
     let mut word = [0; 8];
     for (slot, byte) in word.iter_mut().zip(name) {
         *slot = byte.to_ascii_uppercase();

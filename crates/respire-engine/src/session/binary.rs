@@ -3,8 +3,8 @@
 use super::dispatch::Outcome;
 use super::{CALL, CloseReason, Core, Session, Step, Wire};
 use crate::{App, Engine, Now, Output};
-use resp_codec::binary::{Op, Request};
-use resp_codec::{Args, Encoder, Proto, Span};
+use resp_codec::binary::{self, Request};
+use resp_codec::{Args, Encoder, Proto};
 
 impl<A: App> Session<A> {
     pub(super) fn answer_binary(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
@@ -46,12 +46,11 @@ impl<A: App> Core<A> {
         request: &Request<'_, '_>,
         out: &mut Output,
     ) -> Outcome {
-        let args = request.args();
-        let (entry, is_set) = match request.op() {
-            Op::Call => return self.call(engine, now, args, out),
-            Op::Get => (engine.binary.get, false),
-            Op::Delete => (engine.binary.take, false),
-            Op::Set => (engine.binary.set, true),
+        let entry = match request.op() {
+            binary::GET => engine.binary.get,
+            binary::DELETE => engine.binary.take,
+            binary::SET => engine.binary.set,
+            _ => return self.call(engine, now, request.args(), out),
         };
         // These three answer a bare value; anything else has no place in their reply.
         let Some(at) = entry.filter(|_| !self.client.transaction.is_open()) else {
@@ -59,16 +58,7 @@ impl<A: App> Core<A> {
         };
         let mark = out.mark();
         let mut reply = Encoder::new(out, Proto::BinaryPlain);
-        let flow = if is_set {
-            // SET key value GET: the reply is the value that was replaced.
-            let spans = [Span::new(0, 0), args.span(0), args.span(1), Span::scratch(0, 3)];
-            let request = Args::new(args.buffer(), b"GET", &spans);
-            self.attempt(engine, now, request, (at, 1), &mut reply)
-        } else {
-            let spans = [Span::new(0, 0), args.span(0)];
-            let request = Args::new(args.buffer(), &[], &spans);
-            self.attempt(engine, now, request, (at, 1), &mut reply)
-        };
+        let flow = self.attempt(engine, now, request.args(), (at, 1), &mut reply);
         let failed = reply.error_count() > 0;
         match flow {
             Err(until_us) => Outcome::Hold(until_us),
@@ -87,7 +77,7 @@ impl<A: App> Core<A> {
             Encoder::new(out, CALL).error("ERR CALL needs the name of a command");
             return Outcome::Done;
         };
-        let word = resp_codec::name_word(name);
+        let word = crate::table::name_word(name);
         self.dispatch(engine, now, args, word, out)
     }
 }

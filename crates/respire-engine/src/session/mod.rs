@@ -43,7 +43,6 @@ use std::sync::atomic::Ordering;
 /// assert_eq!(session.serve(b"NG\r\n", now, &mut out), Step::NeedInput);
 /// assert_eq!(out.to_vec(), b"+PONG\r\n+PONG\r\n");
 /// ```
-#[derive(Debug)]
 pub struct Session<A: App> {
     engine: Arc<Engine<A>>,
     core: Core<A>,
@@ -60,7 +59,6 @@ pub struct Session<A: App> {
 }
 
 /// The part of a session that running a command may change.
-#[derive(Debug)]
 struct Core<A: App> {
     client: Client,
     conn: A::Conn,
@@ -268,6 +266,15 @@ impl<A: App> Session<A> {
         let timeout_s = self.engine.tunables.idle_timeout_s.load(Ordering::Relaxed);
         let last = self.core.client.shared.last_active_us.load(Ordering::Relaxed);
         (timeout_s > 0).then(|| last.saturating_add(timeout_s.saturating_mul(1_000_000)))
+    }
+}
+
+impl<A: App> std::fmt::Debug for Session<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("client", &self.core.client)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
     }
 }
 

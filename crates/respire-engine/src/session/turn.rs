@@ -160,8 +160,9 @@ impl<A: App> Session<A> {
 
     pub(super) fn binary_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
         Stats::add(&self.engine.stats.protocol_errors, 1);
-        let mut reply = Encoder::new(out, Proto::Binary);
-        reply.error(error.kind.message());
+        let mut text = Vec::new();
+        error.kind.message(&mut text);
+        Encoder::new(out, Proto::Binary).error(text);
         self.close(CloseReason::Protocol(error))
     }
 
