@@ -6,10 +6,11 @@ use crate::latency::LatencyMonitor;
 use crate::pause::Pause;
 use crate::slowlog::SlowLog;
 use crate::stats::{SAMPLE_US, Stats};
-use crate::table::CommandTable;
+use crate::table::{CommandTable, Entry};
 use crate::tunables::Tunables;
 use crate::{App, Client, Cx, Flow, Host, Limits, NoHost, Now, Reply, Router, Session, Setting, Wake};
 use resp_codec::Args;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -183,13 +184,13 @@ impl<A: App> Engine<A> {
         // server asks for times that short.
         let flow = if entry.is_timed || (0..SHORT_US).contains(&slow_us) {
             let began = self.host.stopwatch_us();
-            let flow = entry.command().call(cx, request.skip(name_len), reply);
+            let flow = call(entry, cx, request.skip(name_len), reply);
             let took = self.host.stopwatch_us().saturating_sub(began);
             let waited = if let Flow::RepliedAfter(wait) = flow { wait.as_micros() as u64 } else { 0 };
             self.took(at, cx, request, took.saturating_add(waited));
             flow
         } else {
-            entry.command().call(cx, request.skip(name_len), reply)
+            call(entry, cx, request.skip(name_len), reply)
         };
         self.count(cx.client, at);
         if reply.error_count() != errors {
@@ -242,6 +243,18 @@ impl<A: App> Engine<A> {
         self.table.all().for_each(|entry| entry.stats.reset());
         self.app.reset_stats();
     }
+}
+
+/// Calls a command; one that panics is a defect of the service, answered as an error, and costs
+/// nobody the connection.
+fn call<A: App>(entry: &Entry<A>, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+    let mark = reply.sink().mark();
+    let called = catch_unwind(AssertUnwindSafe(|| entry.command().call(cx, args, reply)));
+    called.unwrap_or_else(|_| {
+        reply.sink().cut(mark);
+        reply.error("ERR internal error");
+        Flow::Replied
+    })
 }
 
 /// A slow-log threshold below this asks for the time of every command.

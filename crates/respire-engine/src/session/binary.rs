@@ -11,7 +11,10 @@ impl<A: App> Session<A> {
         let mut used = 0;
         let mut budget = self.engine.limits.commands_per_poll_max;
         loop {
-            if used < bytes.len() && self.is_turn_over(budget, out) {
+            if used == bytes.len() {
+                return (Step::NeedInput, used);
+            }
+            if self.is_turn_over(budget, out) {
                 return (Step::Flush, used);
             }
             budget -= 1;

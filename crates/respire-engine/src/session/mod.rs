@@ -2,6 +2,8 @@
 
 mod binary;
 mod dispatch;
+#[cfg(test)]
+mod tests;
 mod turn;
 
 use crate::client::ClientShared;
@@ -54,6 +56,8 @@ pub struct Session<A: App> {
     buffer: Vec<u8>,
     start: usize,
     state: State,
+    /// Bytes arrived since the last turn, which is what keeps a connection from being idle.
+    is_heard: bool,
     is_at_eof: bool,
     is_shutting_down: bool,
 }
@@ -124,8 +128,6 @@ pub enum CloseReason {
     Idle,
     /// The server stops.
     ShuttingDown,
-    /// A command panicked: a defect in the service, not the peer's doing.
-    Panicked,
 }
 
 impl CloseReason {
@@ -141,7 +143,6 @@ impl CloseReason {
             Self::Killed => "killed by CLIENT KILL",
             Self::Idle => "idle for too long",
             Self::ShuttingDown => "server stops",
-            Self::Panicked => "a command panicked",
         }
     }
 }
@@ -166,6 +167,7 @@ impl<A: App> Session<A> {
             buffer: Vec::new(),
             start: 0,
             state: State::Serving,
+            is_heard: false,
             is_at_eof: false,
             is_shutting_down: false,
         }
@@ -185,6 +187,7 @@ impl<A: App> Session<A> {
 
     /// Takes bytes that arrived, by copy; [`Session::poll`] answers them.
     pub fn handle_input(&mut self, bytes: &[u8]) {
+        self.is_heard = true;
         if self.start > 0 && self.start * 2 >= self.buffer.len() {
             self.buffer.drain(..self.start);
             self.start = 0;
@@ -209,6 +212,7 @@ impl<A: App> Session<A> {
             self.handle_input(bytes);
             return self.poll(now, out);
         }
+        self.is_heard = true;
         let (step, used) = self.turn(bytes, now, out);
         if used < bytes.len() && !matches!(step, Step::Close(_)) {
             self.buffer.clear();

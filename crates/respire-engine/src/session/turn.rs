@@ -15,8 +15,8 @@ impl<A: App> Session<A> {
         if let Some(step) = self.enter(now, out) {
             return (step, 0);
         }
-        let shared = &self.core.client.shared;
-        if !bytes.is_empty() {
+        if std::mem::take(&mut self.is_heard) {
+            let shared = &self.core.client.shared;
             shared.last_active_us.store(now.monotonic_us(), Ordering::Relaxed);
         }
         self.take_over_limits();
@@ -101,7 +101,10 @@ impl<A: App> Session<A> {
         let mut used = 0;
         let mut budget = self.engine.limits.commands_per_poll_max;
         loop {
-            if used < bytes.len() && self.is_turn_over(budget, out) {
+            if used == bytes.len() {
+                return (Step::NeedInput, used);
+            }
+            if self.is_turn_over(budget, out) {
                 return (Step::Flush, used);
             }
             budget -= 1;
