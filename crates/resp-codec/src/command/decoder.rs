@@ -151,6 +151,11 @@ impl CommandDecoder {
         }
     }
 
+    /// Heap bytes held for arguments, for a server that accounts for its connections.
+    pub const fn allocated(&self) -> usize {
+        self.spans.capacity() * size_of::<Span>() + self.scratch.capacity()
+    }
+
     /// Whether a request was begun and not finished.
     pub fn is_partial(&self) -> bool {
         matches!(self.progress.phase, Phase::Multibulk | Phase::Inline)
