@@ -102,7 +102,12 @@ impl Client {
     /// Whether the call is made on behalf of `EXEC`, or queued for it.
     #[must_use]
     pub fn is_in_transaction(&self) -> bool {
-        self.transaction.is_open()
+        self.shared.is_in_multi.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_no_touch(&mut self, on: bool) {
+        self.no_touch = on;
+        self.shared.no_touch.store(on, Ordering::Relaxed);
     }
 
     /// The part that other connections may see.

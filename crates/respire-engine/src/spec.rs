@@ -187,6 +187,8 @@ impl Flags {
     pub const IMMEDIATE: Self = Self(1 << 16);
     /// Works on all keys, so that `EXEC` locks everything (KEYS, SCAN, FLUSHALL, SWAPDB, DBSIZE, ...).
     pub const ALL_KEYS: Self = Self(1 << 17);
+    /// Names keys of another database than the selected one (MOVE, COPY), so that `EXEC` locks everything.
+    pub const OTHER_DB: Self = Self(1 << 18);
 
     /// Both sets together, in constants.
     #[must_use]
@@ -222,9 +224,9 @@ impl Flags {
             (Flags::SKIP_SLOWLOG, "skip_slowlog"),
             (Flags::FAST, "fast"),
             (Flags::NO_AUTH, "no_auth"),
-            (Flags::ALLOW_BUSY, "allow_busy"),
-            (Flags::MOVABLE_KEYS, "movablekeys"),
             (Flags::NO_MULTI, "no_multi"),
+            (Flags::MOVABLE_KEYS, "movablekeys"),
+            (Flags::ALLOW_BUSY, "allow_busy"),
         ];
         NAMES.into_iter().filter(move |(flag, _)| self.has(*flag)).map(|(_, name)| name)
     }

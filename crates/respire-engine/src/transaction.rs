@@ -103,6 +103,12 @@ impl Transaction {
         self.queue.take()
     }
 
+    /// Ends the transaction, if any, and all watches.
+    pub(crate) fn end(&mut self) {
+        self.queue = None;
+        self.unwatch();
+    }
+
     pub(crate) fn queued_len(&self) -> usize {
         self.queue.as_ref().map_or(0, |queue| queue.requests.len())
     }

@@ -1,0 +1,145 @@
+//! `PING` `ECHO` `QUIT` `RESET` `SELECT`: the connection's own basics.
+
+use super::{Act, settled};
+use crate::client::ReplyMode;
+use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Flow, Group, Proto, Reply, Router};
+use crate::{Row, Spec, text};
+use resp_codec::{Encoder, number};
+use std::sync::atomic::Ordering;
+
+pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    router
+        .add(Row {
+            spec: &PING,
+            run: ping,
+        })
+        .add(Row {
+            spec: &ECHO,
+            run: echo,
+        })
+        .add(Act {
+            spec: &QUIT,
+            run: quit,
+        })
+        .add(Row {
+            spec: &RESET,
+            run: reset,
+        })
+        .add(Row {
+            spec: &SELECT,
+            run: select,
+        })
+}
+
+static PING: Spec = Spec {
+    name: "ping",
+    summary: "Ping the server",
+    since: "1.0.0",
+    group: Group::Connection,
+    arity: Arity::at_least(1),
+    flags: Flags::FAST,
+    args: &[Arg::new("message", ArgKind::String).optional()],
+    tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+    ..Spec::EMPTY
+};
+
+static ECHO: Spec = Spec {
+    name: "echo",
+    summary: "Echo the given string",
+    since: "1.0.0",
+    group: Group::Connection,
+    arity: Arity::exactly(2),
+    flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
+    args: &[Arg::new("message", ArgKind::String)],
+    ..Spec::EMPTY
+};
+
+static QUIT: Spec = Spec {
+    name: "quit",
+    summary: "Close the connection",
+    since: "1.0.0",
+    group: Group::Connection,
+    arity: Arity::at_least(1),
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::NO_AUTH)
+        .with(Flags::ALLOW_BUSY)
+        .with(Flags::IMMEDIATE),
+    ..Spec::EMPTY
+};
+
+static RESET: Spec = Spec {
+    name: "reset",
+    summary: "Reset the connection",
+    since: "6.2.0",
+    group: Group::Connection,
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::NO_AUTH)
+        .with(Flags::ALLOW_BUSY)
+        .with(Flags::IMMEDIATE),
+    ..Spec::EMPTY
+};
+
+pub(super) static SELECT: Spec = Spec {
+    name: "select",
+    summary: "Change the selected database for the current connection",
+    since: "1.0.0",
+    group: Group::Connection,
+    arity: Arity::exactly(2),
+    flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
+    args: &[Arg::new("index", ArgKind::Integer)],
+    ..Spec::EMPTY
+};
+
+fn ping<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    match args.get(0) {
+        None => reply.simple("PONG"),
+        Some(message) if args.len() == 1 => reply.bulk(message),
+        Some(_) => return Err(text::wrong_arity(PING.name)),
+    }
+    Ok(())
+}
+
+fn echo<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.bulk(&args[0]);
+    Ok(())
+}
+
+fn quit<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+    reply.ok();
+    Flow::Close
+}
+
+fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let engine = cx.engine;
+    let client = &mut *cx.client;
+    settled(client);
+    client.select(0);
+    client.reply_mode = ReplyMode::On;
+    client.set_no_touch(false);
+    client.shared.no_evict.store(false, Ordering::Relaxed);
+    client.shared.names().name = Box::default();
+    client.is_authenticated = !engine.tunables.has_password();
+    // The binary protocol has one form of reply only.
+    if client.proto != Proto::Binary {
+        client.set_proto(Proto::Resp2);
+    }
+    Encoder::new(reply.sink(), client.proto).simple("RESET");
+    Ok(())
+}
+
+fn select<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let index = number::parse_i64(&args[0]).and_then(|index| i32::try_from(index).ok());
+    let index = index.ok_or(text::NOT_AN_INTEGER)?;
+    let db = u32::try_from(index)
+        .ok()
+        .filter(|db| *db < cx.app().databases());
+    cx.client.select(db.ok_or(text::DB_INDEX)?);
+    reply.ok();
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The commands every client library expects, one file per family.
+//!
+//! They are rows of the table like any other; only here they may look into the engine.
+
+mod connection;
+mod exec;
+mod transactions;
+
+use crate::client::Client;
+use crate::tunables::Tunables;
+use crate::{App, Args, Command, Cx, Flow, Reply, Router, Setting, Spec};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Adds all of them.
+pub(crate) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    let router = connection::add_to(router);
+    let router = transactions::add_to(router);
+    exec::add_to(router)
+}
+
+/// The engine's own rows of `CONFIG`.
+pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
+    let _ = tunables;
+    Vec::new()
+}
+
+/// A command that decides what follows its reply, and so writes its errors itself.
+struct Act<A: App> {
+    spec: &'static Spec,
+    run: fn(&mut Cx<'_, A>, Args<'_>, &mut Reply<'_>) -> Flow,
+}
+
+impl<A: App> Command<A> for Act<A> {
+    fn spec(&self) -> &Spec {
+        self.spec
+    }
+
+    fn call(&self, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+        (self.run)(cx, args, reply)
+    }
+}
+
+/// Ends the connection's transaction, if any, and its watches.
+fn settled(client: &mut Client) {
+    client.transaction.end();
+    client.shared.is_in_multi.store(false, Ordering::Relaxed);
+    client.shared.queued_commands.store(0, Ordering::Relaxed);
+    client.shared.watched_keys.store(0, Ordering::Relaxed);
+}

@@ -1,0 +1,129 @@
+//! `MULTI` `DISCARD` `WATCH` `UNWATCH`: transactions up to `EXEC`, which has its own file.
+
+use super::settled;
+use crate::{App, Arg, Args, Arity, Cx, Error, Flags, Group, KeySpec, Reply, Router, Row, Spec};
+use std::sync::atomic::Ordering;
+
+pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    router
+        .add(Row {
+            spec: &MULTI,
+            run: multi,
+        })
+        .add(Row {
+            spec: &DISCARD,
+            run: discard,
+        })
+        .add(Row {
+            spec: &WATCH,
+            run: watch,
+        })
+        .add(Row {
+            spec: &UNWATCH,
+            run: unwatch,
+        })
+}
+
+static MULTI: Spec = Spec {
+    name: "multi",
+    summary: "Mark the start of a transaction block",
+    since: "1.2.0",
+    group: Group::Transactions,
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::ALLOW_BUSY)
+        .with(Flags::IMMEDIATE),
+    ..Spec::EMPTY
+};
+
+static DISCARD: Spec = Spec {
+    name: "discard",
+    summary: "Discard all commands issued after MULTI",
+    since: "2.0.0",
+    complexity: "O(N), when N is the number of queued commands",
+    group: Group::Transactions,
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::ALLOW_BUSY)
+        .with(Flags::IMMEDIATE),
+    ..Spec::EMPTY
+};
+
+static WATCH: Spec = Spec {
+    name: "watch",
+    summary: "Watch the given keys to determine execution of the MULTI/EXEC block",
+    since: "2.2.0",
+    complexity: "O(1) for every key.",
+    group: Group::Transactions,
+    arity: Arity::at_least(2),
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::ALLOW_BUSY)
+        .with(Flags::IMMEDIATE),
+    keys: &[KeySpec::range(1, -1, 1).flags(&["RO"])],
+    args: &[Arg::key("key", 0).multiple()],
+    ..Spec::EMPTY
+};
+
+static UNWATCH: Spec = Spec {
+    name: "unwatch",
+    summary: "Forget about all watched keys",
+    since: "2.2.0",
+    group: Group::Transactions,
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::ALLOW_BUSY),
+    ..Spec::EMPTY
+};
+
+fn multi<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let client = &mut *cx.client;
+    if client.transaction.is_open() {
+        return Err(Error::fixed("ERR MULTI calls can not be nested"));
+    }
+    client.transaction.begin();
+    client.shared.is_in_multi.store(true, Ordering::Relaxed);
+    reply.ok();
+    Ok(())
+}
+
+fn discard<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    if !cx.client.transaction.is_open() {
+        return Err(Error::fixed("ERR DISCARD without MULTI"));
+    }
+    settled(cx.client);
+    reply.ok();
+    Ok(())
+}
+
+fn watch<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let (app, db, now) = (cx.app(), cx.client.db, cx.now);
+    let client = &mut *cx.client;
+    if client.transaction.is_open() {
+        return Err(Error::fixed("ERR WATCH inside MULTI is not allowed"));
+    }
+    for key in args.iter() {
+        client
+            .transaction
+            .watch(db, key, || app.watch(db, key, now));
+    }
+    let watched = client.transaction.watched().len() as u32;
+    client.shared.watched_keys.store(watched, Ordering::Relaxed);
+    reply.ok();
+    Ok(())
+}
+
+fn unwatch<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    cx.client.transaction.unwatch();
+    cx.client.shared.watched_keys.store(0, Ordering::Relaxed);
+    reply.ok();
+    Ok(())
+}
