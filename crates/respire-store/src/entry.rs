@@ -1,125 +1,354 @@
 //! One key with its value, expiry and access clock: the representation lives here and nowhere else.
+//!
+//! An entry takes 16 bytes of a table (on 64-bit machines) and, for small strings, one allocation:
+//! a [packed](crate::packed) cell. A boxed array knows its length from its type, so the variant *is*
+//! the size class and the pointer stays thin; the remaining bytes hold the access clock and enough
+//! of the hash that a table grows without touching its keys. Classes follow what allocators hand
+//! out (multiples of 16 less the allocator's own word), so a cell's slack costs nothing.
 
+use core::hash::{Hash, Hasher};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use ahash::RandomState;
 use bytes::Bytes;
 
+use crate::packed::{self, Plain, SHORT_BYTES_MAX};
 use crate::value::{
     Encoding, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef, canonical_int,
 };
 
-#[derive(Debug)]
-enum Text {
-    Int(i64),
-    Plain(Box<[u8]>),
-    Raw(Vec<u8>),
-    Shared(Bytes),
+/// Bytes of a table each entry takes, its control byte included.
+pub(crate) const SLOT_BYTES: usize = size_of::<Entry>() + 1;
+
+macro_rules! entry {
+    ($($class:ident = $size:literal),* $(,)?) => {
+        /// One entry of a table.
+        pub(crate) enum Entry {
+            $($class { tag: Tag, clock: AtomicU32, cell: Box<[u8; $size]> },)*
+            /// A cell longer than the classes go.
+            Long { tag: Tag, clock: AtomicU32, cell: Box<Box<[u8]>> },
+            /// A value with an allocation of its own.
+            Full { tag: Tag, clock: AtomicU32, full: Box<Full> },
+        }
+
+        impl Entry {
+            fn with_cell(size: usize, tag: Tag, clock: u32) -> Entry {
+                let clock = AtomicU32::new(clock);
+                match size {
+                    $(..=$size => Entry::$class { tag, clock, cell: Box::new([0; $size]) },)*
+                    _ => Entry::Long { tag, clock, cell: Box::new(vec![0; size].into_boxed_slice()) },
+                }
+            }
+
+            fn body(&self) -> Body<'_> {
+                match self {
+                    $(Entry::$class { cell, .. } => Body::Cell(&cell[..]),)*
+                    Entry::Long { cell, .. } => Body::Cell(cell),
+                    Entry::Full { full, .. } => Body::Full(full),
+                }
+            }
+
+            fn body_mut(&mut self) -> BodyMut<'_> {
+                match self {
+                    $(Entry::$class { cell, .. } => BodyMut::Cell(&mut cell[..]),)*
+                    Entry::Long { cell, .. } => BodyMut::Cell(cell),
+                    Entry::Full { full, .. } => BodyMut::Full(full),
+                }
+            }
+
+            fn meta(&self) -> (Tag, &AtomicU32) {
+                match self {
+                    $(Entry::$class { tag, clock, .. })|*
+                    | Entry::Long { tag, clock, .. }
+                    | Entry::Full { tag, clock, .. } => (*tag, clock),
+                }
+            }
+        }
+
+        /// The allocation a cell of at least `size` bytes is given.
+        fn cell_len(size: usize) -> usize {
+            match size {
+                $(..=$size => $size,)*
+                _ => size,
+            }
+        }
+    };
 }
 
-/// One entry of a table.
-#[derive(Debug)]
-pub(crate) struct Entry {
+entry! {
+    Cell24 = 24, Cell40 = 40, Cell56 = 56, Cell72 = 72, Cell88 = 88, Cell104 = 104, Cell120 = 120,
+    Cell136 = 136, Cell152 = 152, Cell168 = 168, Cell184 = 184, Cell200 = 200, Cell216 = 216,
+    Cell232 = 232, Cell248 = 248,
+}
+
+const _: () = assert!(size_of::<usize>() != 8 || size_of::<Entry>() == 16);
+// A long cell is told by its length, so the classes end where short cells do.
+const _: () = assert!(SHORT_BYTES_MAX == 248);
+
+enum Body<'e> {
+    Cell(&'e [u8]),
+    Full(&'e Full),
+}
+
+enum BodyMut<'e> {
+    Cell(&'e mut [u8]),
+    Full(&'e mut Full),
+}
+
+/// A value that is large or grows, with its key.
+pub(crate) struct Full {
     key: Box<[u8]>,
-    text: Text,
-    expires_at: Option<u64>,
-    clock: AtomicU32,
+    /// Unix milliseconds, or [`NEVER`].
+    expires_at: u64,
+    value: Value,
+}
+
+const NEVER: u64 = u64::MAX;
+
+enum Value {
+    /// A string that is edited in place.
+    Growing(Vec<u8>),
+    /// A string that replies share.
+    Shared(Bytes),
 }
 
 impl Entry {
     pub(crate) fn new(
         key: &[u8],
-        _hash: u64,
+        tag: Tag,
         value: NewValue<'_>,
         expires_at: Option<u64>,
         clock: u32,
     ) -> Entry {
-        Entry {
-            key: key.into(),
-            text: text(value),
-            expires_at,
-            clock: AtomicU32::new(clock),
+        match plain(&value) {
+            Some(plain) => Entry::packed(key, tag, plain, expires_at, clock),
+            None => Entry::full(key, tag, large(value), expires_at, clock),
         }
     }
-    pub(crate) fn key(&self) -> &[u8] {
-        &self.key
+
+    fn packed(
+        key: &[u8],
+        tag: Tag,
+        plain: Plain<'_>,
+        expires_at: Option<u64>,
+        clock: u32,
+    ) -> Entry {
+        let size = packed::size(key.len(), plain, expires_at.is_some());
+        let mut entry = Entry::with_cell(size, tag, clock);
+        if let BodyMut::Cell(cell) = entry.body_mut() {
+            packed::write(cell, key, plain, expires_at);
+        }
+        entry
     }
+
+    fn full(key: &[u8], tag: Tag, value: Value, expires_at: Option<u64>, clock: u32) -> Entry {
+        let full = Full {
+            key: key.into(),
+            expires_at: expires_at.unwrap_or(NEVER),
+            value,
+        };
+        Entry::Full {
+            tag,
+            clock: AtomicU32::new(clock),
+            full: Box::new(full),
+        }
+    }
+
+    pub(crate) fn key(&self) -> &[u8] {
+        match self.body() {
+            Body::Cell(cell) => packed::key(cell),
+            Body::Full(full) => &full.key,
+        }
+    }
+
+    /// Whether this is the entry of `key`, whose tag is `tag`. The tag decides nearly always, and
+    /// unlike the key it lies in the table itself.
+    pub(crate) fn is(&self, tag: Tag, key: &[u8]) -> bool {
+        self.tag() == tag && self.key() == key
+    }
+
     pub(crate) fn value(&self) -> ValueRef<'_> {
-        ValueRef::String(match &self.text {
-            Text::Int(number) => StringRef::Int(*number),
-            Text::Plain(bytes) => StringRef::Bytes(bytes),
-            Text::Raw(bytes) => StringRef::Bytes(bytes),
-            Text::Shared(bytes) => StringRef::Shared(bytes),
+        ValueRef::String(match self.body() {
+            Body::Cell(cell) => match packed::plain(cell) {
+                Plain::Int(number) => StringRef::Int(number),
+                Plain::Bytes(bytes) | Plain::Raw(bytes) => StringRef::Bytes(bytes),
+            },
+            Body::Full(full) => match &full.value {
+                Value::Growing(bytes) => StringRef::Bytes(bytes),
+                Value::Shared(bytes) => StringRef::Shared(bytes),
+            },
         })
     }
+
     pub(crate) fn encoding(&self) -> Encoding {
-        match &self.text {
-            Text::Int(_) => Encoding::Int,
-            Text::Plain(bytes) => Encoding::of_bytes(bytes.len()),
-            Text::Raw(_) | Text::Shared(_) => Encoding::Raw,
+        match self.body() {
+            Body::Cell(cell) => match packed::plain(cell) {
+                Plain::Int(_) => Encoding::Int,
+                Plain::Bytes(bytes) => Encoding::of_bytes(bytes.len()),
+                Plain::Raw(_) => Encoding::Raw,
+            },
+            Body::Full(_) => Encoding::Raw,
         }
     }
+
     pub(crate) fn expires_at(&self) -> Option<u64> {
-        self.expires_at
+        match self.body() {
+            Body::Cell(cell) => packed::expires_at(cell),
+            Body::Full(full) => (full.expires_at != NEVER).then_some(full.expires_at),
+        }
     }
+
     pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
-        self.expires_at.is_some_and(|at| at <= now_ms)
+        self.expires_at().is_some_and(|at| at <= now_ms)
     }
-    pub(crate) fn memory(&self) -> usize {
-        self.key.len() + 64
+
+    /// Bytes allocated for the entry beside its place in the table.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Entry::Long { cell, .. } => allocated(size_of::<Box<[u8]>>()) + allocated(cell.len()),
+            Entry::Full { full, .. } => {
+                let value = match &full.value {
+                    Value::Growing(bytes) => bytes.capacity(),
+                    Value::Shared(bytes) => bytes.len(),
+                };
+                allocated(size_of::<Full>()) + allocated(full.key.len()) + allocated(value)
+            }
+            packed => match packed.body() {
+                Body::Cell(cell) => allocated(cell.len()),
+                Body::Full(_) => 0,
+            },
+        }
     }
+
+    pub(crate) fn tag(&self) -> Tag {
+        self.meta().0
+    }
+
     pub(crate) fn clock(&self) -> u32 {
-        self.clock.load(Ordering::Relaxed)
+        self.meta().1.load(Ordering::Relaxed)
     }
+
+    /// Notes a use. Readers that share the entry may overwrite each other's note.
     pub(crate) fn set_clock(&self, clock: u32) {
-        self.clock.store(clock, Ordering::Relaxed);
+        self.meta().1.store(clock, Ordering::Relaxed);
     }
+
+    /// Replaces value and expiry, in place where the size class stays.
     pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
-        self.text = text(value);
-        self.expires_at = expires_at;
+        match plain(&value) {
+            Some(plain) => self.set_plain(plain, expires_at),
+            None => self.set_large(large(value), expires_at),
+        }
     }
+
+    fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
+        let size = packed::size(self.key().len(), plain, expires_at.is_some());
+        match self.body_mut() {
+            BodyMut::Cell(cell) if cell.len() == cell_len(size) => {
+                packed::rewrite(cell, plain, expires_at)
+            }
+            _ => *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock()),
+        }
+    }
+
+    fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
+        match self.body_mut() {
+            BodyMut::Full(full) => {
+                full.value = value;
+                full.expires_at = expires_at.unwrap_or(NEVER);
+            }
+            BodyMut::Cell(_) => {
+                *self = Entry::full(self.key(), self.tag(), value, expires_at, self.clock())
+            }
+        }
+    }
+
     pub(crate) fn set_expires_at(&mut self, expires_at: Option<u64>) {
-        self.expires_at = expires_at;
+        if let Body::Cell(cell) = self.body() {
+            let (key, plain) = (packed::key(cell), packed::plain(cell));
+            if cell.len() != cell_len(packed::size(key.len(), plain, expires_at.is_some())) {
+                *self = Entry::packed(key, self.tag(), plain, expires_at, self.clock());
+                return;
+            }
+        }
+        match self.body_mut() {
+            BodyMut::Full(full) => full.expires_at = expires_at.unwrap_or(NEVER),
+            BodyMut::Cell(cell) => packed::set_expires_at(cell, expires_at),
+        }
     }
+
+    /// Lets `f` change the string's bytes. What stays short is packed again, so that only strings
+    /// that are worth it own a buffer with room to grow.
     pub(crate) fn edit<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-        if !matches!(self.text, Text::Raw(_)) {
-            let ValueRef::String(string) = self.value();
-            self.text = Text::Raw(string.to_vec());
+        if let BodyMut::Full(full) = self.body_mut() {
+            if let Value::Shared(bytes) = &mut full.value {
+                full.value = Value::Growing(Vec::from(core::mem::take(bytes)));
+            }
+            if let Value::Growing(bytes) = &mut full.value {
+                return f(bytes);
+            }
         }
-        match &mut self.text {
-            Text::Raw(bytes) => f(bytes),
-            _ => unreachable!("invariant: just made raw"),
+        let ValueRef::String(string) = self.value();
+        let mut bytes = string.to_vec();
+        let answer = f(&mut bytes);
+        let expires_at = self.expires_at();
+        let raw = Plain::Raw(&bytes);
+        if packed::size(self.key().len(), raw, expires_at.is_some()) <= SHORT_BYTES_MAX {
+            self.set_plain(raw, expires_at);
+        } else {
+            self.set_large(Value::Growing(bytes), expires_at);
         }
+        answer
     }
-    pub(crate) fn to_owned_value(&self) -> Owned {
-        let value = match &self.text {
-            Text::Int(number) => NewValue::Int(*number),
-            Text::Plain(bytes) => NewValue::Shared(Bytes::copy_from_slice(bytes)),
-            Text::Raw(bytes) => NewValue::Raw(bytes.clone()),
-            Text::Shared(bytes) => NewValue::Shared(bytes.clone()),
+
+    /// A copy of value and expiry. Shared strings are shared.
+    pub(crate) fn owned(&self) -> Owned {
+        let value = match self.body() {
+            Body::Cell(cell) => match packed::plain(cell) {
+                Plain::Int(number) => NewValue::Int(number),
+                Plain::Bytes(bytes) => NewValue::Shared(Bytes::copy_from_slice(bytes)),
+                Plain::Raw(bytes) => NewValue::Raw(bytes.to_vec()),
+            },
+            Body::Full(full) => match &full.value {
+                Value::Growing(bytes) => NewValue::Raw(bytes.clone()),
+                Value::Shared(bytes) => NewValue::Shared(bytes.clone()),
+            },
         };
         Owned {
             value,
-            expires_at: self.expires_at,
+            expires_at: self.expires_at(),
+        }
+    }
+
+    /// The value and expiry, moved out where they have an allocation of their own.
+    pub(crate) fn into_owned(mut self) -> Owned {
+        let expires_at = self.expires_at();
+        match self.body_mut() {
+            BodyMut::Cell(_) => self.owned(),
+            BodyMut::Full(full) => {
+                let value = match &mut full.value {
+                    Value::Growing(bytes) => NewValue::Raw(core::mem::take(bytes)),
+                    Value::Shared(bytes) => NewValue::Shared(core::mem::take(bytes)),
+                };
+                Owned { value, expires_at }
+            }
+        }
+    }
+
+    /// The entry's hash as a table of `buckets` looks at it. Up to 2^17 buckets the tag says it
+    /// all and the key, which lies elsewhere in memory, is left alone.
+    pub(crate) fn table_hash(&self, hasher: &RandomState, buckets: usize) -> u64 {
+        if buckets <= 1 << TAG_HOME_BITS {
+            self.tag().table_hash()
+        } else {
+            hash_key(hasher, self.key())
         }
     }
 }
 
-fn text(value: NewValue<'_>) -> Text {
-    match value {
-        NewValue::Int(number) => Text::Int(number),
-        NewValue::Bytes(bytes) => match canonical_int(bytes) {
-            Some(number) => Text::Int(number),
-            None if bytes.len() >= SHARED_BYTES_MIN => Text::Shared(Bytes::copy_from_slice(bytes)),
-            None => Text::Plain(bytes.into()),
-        },
-        NewValue::Shared(bytes) if bytes.len() >= SHARED_BYTES_MIN => Text::Shared(bytes),
-        NewValue::Shared(bytes) => text(NewValue::Bytes(&bytes)),
-        NewValue::Raw(bytes) => Text::Raw(bytes),
-    }
-}
-
-impl core::hash::Hash for Entry {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+// DashMap asks for these; lookups go by hash and key directly.
+impl Hash for Entry {
+    fn hash<H: Hasher>(&self, state: &mut H) {
         state.write(self.key());
     }
 }
@@ -131,3 +360,192 @@ impl PartialEq for Entry {
 }
 
 impl Eq for Entry {}
+
+/// The bits of a hash that a table uses: where the search starts (the low bits) and the seven bits
+/// hashbrown compares first (the highest of a `usize`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tag([u8; 3]);
+
+const TAG_HOME_BITS: u32 = 17;
+/// Where hashbrown takes its seven bits from.
+pub(crate) const TOP_SHIFT: u32 = usize::BITS - 7;
+
+impl Tag {
+    pub(crate) fn new(hash: u64) -> Tag {
+        let [home_low, home_high, home_top, _] =
+            ((hash as u32) & ((1 << TAG_HOME_BITS) - 1)).to_le_bytes();
+        let top = ((hash >> TOP_SHIFT) & 0x7f) as u8;
+        Tag([home_low, home_high, (top << 1) | home_top])
+    }
+
+    fn table_hash(self) -> u64 {
+        let Tag([low, high, top]) = self;
+        let home = u32::from_le_bytes([low, high, top & 1, 0]);
+        (u64::from(top >> 1) << TOP_SHIFT) | u64::from(home)
+    }
+}
+
+/// The hash of a key. It must be what [`Entry`]'s `Hash` gives, as DashMap's own methods use that.
+pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
+    use core::hash::BuildHasher;
+    let mut state = hasher.build_hasher();
+    state.write(key);
+    state.finish()
+}
+
+/// The value as a cell keeps it, or `None` if it belongs outside.
+fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
+    let (bytes, raw): (&[u8], bool) = match value {
+        NewValue::Int(number) => return Some(Plain::Int(*number)),
+        NewValue::Bytes(bytes) => (bytes, false),
+        NewValue::Shared(bytes) => (bytes, false),
+        NewValue::Raw(bytes) => (bytes, true),
+    };
+    if bytes.len() >= SHARED_BYTES_MIN {
+        return None;
+    }
+    Some(match canonical_int(bytes) {
+        _ if raw => Plain::Raw(bytes),
+        Some(number) => Plain::Int(number),
+        None => Plain::Bytes(bytes),
+    })
+}
+
+fn large(value: NewValue<'_>) -> Value {
+    match value {
+        NewValue::Raw(bytes) => Value::Growing(bytes),
+        NewValue::Shared(bytes) => Value::Shared(bytes),
+        NewValue::Bytes(bytes) => Value::Shared(Bytes::copy_from_slice(bytes)),
+        NewValue::Int(number) => Value::Growing(number.to_string().into_bytes()),
+    }
+}
+
+/// What an allocator takes for `bytes`: one word of its own, in steps of 16.
+fn allocated(bytes: usize) -> usize {
+    if bytes == 0 {
+        0
+    } else {
+        (bytes + 8).next_multiple_of(16).max(32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &[u8] = b"key:000000000042";
+
+    fn entry(value: NewValue<'_>, expires_at: Option<u64>) -> Entry {
+        Entry::new(KEY, Tag::new(0), value, expires_at, 7)
+    }
+
+    fn string(entry: &Entry) -> Vec<u8> {
+        let ValueRef::String(string) = entry.value();
+        string.to_vec()
+    }
+
+    #[test]
+    fn entry_of_a_short_string_is_one_small_allocation() {
+        assert_eq!(entry(NewValue::Bytes(b"abc"), None).heap_bytes(), 32);
+        assert_eq!(entry(NewValue::Int(i64::MIN), None).heap_bytes(), 48);
+    }
+
+    #[test]
+    fn entry_rewritten_through_every_size_reads_back() {
+        let mut entry = entry(NewValue::Int(1), None);
+        let sizes = [
+            0, 3, 20, 100, 226, 227, 300, 300, 16_383, 16_384, 20_000, 100, 3,
+        ];
+        for (step, size) in sizes.into_iter().enumerate() {
+            for expiry in [None, Some(step as u64), None] {
+                let bytes = vec![b'x'; size];
+                entry.set(NewValue::Bytes(&bytes), expiry);
+                assert_eq!((string(&entry), entry.expires_at()), (bytes, expiry));
+                entry.set_expires_at(Some(77));
+                assert_eq!((string(&entry).len(), entry.expires_at()), (size, Some(77)));
+                entry.set_expires_at(None);
+                assert_eq!((string(&entry).len(), entry.expires_at()), (size, None));
+                assert_eq!((entry.key(), entry.clock()), (KEY, 7));
+            }
+        }
+    }
+
+    #[test]
+    fn entry_kind_follows_the_value_and_how_it_was_made() {
+        let encoding = |value| entry(value, None).encoding();
+        assert_eq!(encoding(NewValue::Bytes(b"12")), Encoding::Int);
+        assert_eq!(encoding(NewValue::Bytes(b"012")), Encoding::Embstr);
+        assert_eq!(encoding(NewValue::Raw(b"12".to_vec())), Encoding::Raw);
+        assert_eq!(encoding(NewValue::Bytes(&[b'x'; 44])), Encoding::Embstr);
+        assert_eq!(encoding(NewValue::Bytes(&[b'x'; 45])), Encoding::Raw);
+        let large = entry(
+            NewValue::Shared(Bytes::from(vec![b'1'; SHARED_BYTES_MIN])),
+            None,
+        );
+        assert!(matches!(
+            large.value(),
+            ValueRef::String(StringRef::Shared(_))
+        ));
+    }
+
+    #[test]
+    fn edit_keeps_expiry_and_bytes_from_small_to_large() {
+        let mut entry = entry(NewValue::Int(-12), Some(9));
+        let mut expected = b"-12".to_vec();
+        for _ in 0..200 {
+            entry.edit(|bytes| bytes.extend_from_slice(b"0123456789"));
+            expected.extend_from_slice(b"0123456789");
+            assert_eq!(
+                (string(&entry), entry.expires_at(), entry.clock()),
+                (expected.clone(), Some(9), 7)
+            );
+            assert_eq!(entry.encoding(), Encoding::Raw);
+        }
+        entry.set(
+            NewValue::Shared(Bytes::from(vec![b'x'; SHARED_BYTES_MIN])),
+            None,
+        );
+        entry.edit(|bytes| bytes.truncate(2));
+        assert_eq!(string(&entry), b"xx");
+    }
+
+    #[test]
+    fn owned_value_makes_the_same_entry_again() {
+        let large = Bytes::from(vec![b'x'; SHARED_BYTES_MIN]);
+        let values = [
+            NewValue::Int(5),
+            NewValue::Bytes(b"five"),
+            NewValue::Raw(b"5".to_vec()),
+            NewValue::Shared(large),
+        ];
+        for value in values {
+            let first = entry(value, Some(3));
+            let copy = first.owned();
+            let second = entry(copy.value, copy.expires_at);
+            assert_eq!(
+                (string(&first), first.encoding()),
+                (string(&second), second.encoding())
+            );
+            let bytes = string(&first);
+            let moved = first.into_owned();
+            let third = entry(moved.value, moved.expires_at);
+            assert_eq!((string(&third), third.expires_at()), (bytes, Some(3)));
+        }
+    }
+
+    #[test]
+    fn tag_gives_back_what_a_table_looks_at() {
+        let mask = (1 << TAG_HOME_BITS) - 1;
+        for hash in [
+            0,
+            u64::MAX,
+            0x0123_4567_89ab_cdef,
+            1 << 16,
+            0xfe00_0000_0001_ffff,
+        ] {
+            let again = Tag::new(hash).table_hash();
+            assert_eq!(again & mask, hash & mask);
+            assert_eq!((again >> TOP_SHIFT) & 0x7f, (hash >> TOP_SHIFT) & 0x7f);
+        }
+    }
+}

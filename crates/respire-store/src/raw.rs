@@ -1,16 +1,108 @@
 //! Walking a table: the one place where `unsafe` is allowed.
-#![expect(unsafe_code, reason = "hashbrown's raw iterator carries no lifetime")]
+//!
+//! hashbrown's raw iterators are unsafe only because they carry no lifetime; here they are given
+//! the table's.
+#![expect(unsafe_code, reason = "hashbrown's raw iterators carry no lifetime")]
 
 use crate::database::Table;
 use crate::entry::Entry;
 
 /// Every entry of the table, in no particular order.
 pub(crate) fn entries(table: &Table) -> impl Iterator<Item = &Entry> {
-    // SAFETY: the returned iterator borrows `table`, so the table outlives it and is not changed.
+    // SAFETY: what is returned borrows `table`, so meanwhile the table lives and does not change.
     let buckets = unsafe { table.iter() };
     buckets.map(|bucket| {
-        // SAFETY: as above; the bucket came from that iterator, so it is full.
+        // SAFETY: the bucket is full, as it came from that iterator; it is borrowed no longer than `table`.
         let (entry, _) = unsafe { bucket.as_ref() };
         entry
     })
+}
+
+/// The table's entries from a place that `random` chooses, going round once.
+pub(crate) fn entries_from(table: &Table, random: u64) -> impl Iterator<Item = &Entry> {
+    let buckets = table.buckets();
+    // A table without entries may have no memory behind its one bucket.
+    let visited = if table.is_empty() { 0 } else { buckets };
+    (0..visited).filter_map(move |step| {
+        let index = (random as usize).wrapping_add(step) & (buckets - 1);
+        // SAFETY: `index` is less than the number of buckets, a power of two, of a table with memory.
+        if !unsafe { table.is_bucket_full(index) } {
+            return None;
+        }
+        // SAFETY: as above; and `table` is borrowed for as long as the entry.
+        let (entry, _) = unsafe { table.bucket(index).as_ref() };
+        Some(entry)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dashmap::SharedValue;
+
+    use super::*;
+    use crate::entry::Tag;
+    use crate::value::NewValue;
+
+    fn table(keys: u64) -> Table {
+        let mut table = Table::new();
+        for key in 0..keys {
+            insert(&mut table, key);
+        }
+        table
+    }
+
+    fn hash(key: u64) -> u64 {
+        crate::database::mix(key)
+    }
+
+    fn insert(table: &mut Table, key: u64) {
+        let entry = Entry::new(
+            &key.to_le_bytes(),
+            Tag::new(hash(key)),
+            NewValue::Int(1),
+            None,
+            0,
+        );
+        table.insert(hash(key), (entry, SharedValue::new(())), |(entry, _)| {
+            hash(number(entry))
+        });
+    }
+
+    fn number(entry: &Entry) -> u64 {
+        u64::from_le_bytes(entry.key().try_into().unwrap())
+    }
+
+    fn sorted<'t>(entries: impl Iterator<Item = &'t Entry>) -> Vec<u64> {
+        let mut numbers: Vec<u64> = entries.map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    #[test]
+    fn entries_of_any_table_come_once_each() {
+        for keys in [0, 1, 3, 4, 28, 29, 100] {
+            let mut table = table(keys);
+            let expected: Vec<u64> = (0..keys).collect();
+            assert_eq!(sorted(entries(&table)), expected);
+            for random in [0, 1, 17, u64::MAX] {
+                assert_eq!(sorted(entries_from(&table, random)), expected);
+            }
+            for key in (0..keys).step_by(2) {
+                let removed = table.remove_entry(hash(key), |(entry, _)| number(entry) == key);
+                assert!(removed.is_some());
+            }
+            let expected: Vec<u64> = (0..keys).filter(|key| key % 2 == 1).collect();
+            assert_eq!(sorted(entries(&table)), expected);
+            assert_eq!(sorted(entries_from(&table, 5)), expected);
+        }
+    }
+
+    #[test]
+    fn entries_from_starts_where_it_is_told() {
+        let table = table(28);
+        let firsts: Vec<u64> = (0..32)
+            .filter_map(|at| entries_from(&table, at).next().map(number))
+            .collect();
+        assert!(firsts.iter().any(|first| *first != firsts[0]));
+    }
 }

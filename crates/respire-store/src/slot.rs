@@ -1,7 +1,9 @@
-//! One key, held for writing.
+//! One key: an entry to be read, or a slot to be written.
+
+use core::fmt;
 
 use crate::database::ShardMut;
-use crate::entry::Entry;
+use crate::entry::{Entry, Tag};
 use crate::evict::Clock;
 use crate::value::{Encoding, Expiry, NewValue, Owned, ValueRef};
 
@@ -15,11 +17,6 @@ pub struct EntryRef<'e> {
 impl<'e> EntryRef<'e> {
     pub(crate) fn new(entry: &'e Entry, clock: Clock) -> EntryRef<'e> {
         EntryRef { entry, clock }
-    }
-
-    pub(crate) fn touch(self, clock: Clock, now_ms: u64) {
-        self.entry
-            .set_clock(clock.touched(self.entry.clock(), now_ms, 0));
     }
 
     /// The value.
@@ -40,32 +37,54 @@ impl<'e> EntryRef<'e> {
         self.entry.expires_at()
     }
 
-    /// Milliseconds (in steps of a second) since the key was last used; 0 under an LFU policy.
+    /// Milliseconds since the key was last used, in steps of a second; 0 under an LFU policy.
     #[must_use]
     pub fn idle_ms(self, now_ms: u64) -> u64 {
         self.clock.idle_ms(self.entry.clock(), now_ms)
     }
 
-    /// The logarithmic access counter, decayed to `now_ms`; 0 unless the policy is an LFU one.
+    /// The logarithmic counter of uses, decayed to `now_ms`; 0 unless the policy is an LFU one.
     #[must_use]
     pub fn freq(self, now_ms: u64) -> u8 {
         self.clock.freq(self.entry.clock(), now_ms)
     }
 
-    /// Bytes of memory the entry takes, with its key and its share of the table.
+    /// Bytes of memory the entry takes, its place in the table included.
     #[must_use]
     pub fn memory(self) -> usize {
-        self.entry.memory()
+        crate::entry::SLOT_BYTES + self.entry.heap_bytes()
     }
 
-    /// A copy of value and expiry; shared strings are shared, not copied.
+    /// A copy of value and expiry. Large strings are shared, not copied.
     #[must_use]
     pub fn owned(self) -> Owned {
-        self.entry.to_owned_value()
+        self.entry.owned()
     }
 }
 
-/// One key under its shard's write lock: read it, write it, remove it. Expired is absent.
+impl fmt::Debug for EntryRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EntryRef")
+            .field("value", &self.value())
+            .field("expires_at", &self.expires_at())
+            .finish_non_exhaustive()
+    }
+}
+
+/// One key under its shard's write lock, from [`View::update`](crate::View::update): to be read,
+/// written, removed. A key that has expired is absent.
+///
+/// ```
+/// use respire_store::{Config, Expiry, Store};
+///
+/// let store = Store::new(Config::default());
+/// let count = store.view(0, 0).update(b"counter", |slot| {
+///     let count = slot.get().and_then(|entry| entry.value().as_string()?.to_int()).unwrap_or(0) + 1;
+///     slot.set(count, Expiry::Keep);
+///     count
+/// });
+/// assert_eq!(count, 1);
+/// ```
 pub struct Slot<'e> {
     pub(crate) shard: ShardMut<'e>,
     pub(crate) key: &'e [u8],
@@ -75,6 +94,12 @@ pub struct Slot<'e> {
 }
 
 impl Slot<'_> {
+    /// The key.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        self.key
+    }
+
     /// The key's entry.
     #[must_use]
     pub fn get(&self) -> Option<EntryRef<'_>> {
@@ -86,11 +111,12 @@ impl Slot<'_> {
     /// Whether the key exists.
     #[must_use]
     pub fn exists(&self) -> bool {
-        self.get().is_some()
+        self.shard.find(self.hash, self.key).is_some()
     }
 
-    /// Writes the value, whether or not the key exists.
-    pub fn set<'v>(&mut self, value: impl Into<NewValue<'v>>, expiry: Expiry) {
+    /// Writes the value, whether or not the key exists. A value of the same size class takes the
+    /// old one's place without an allocation.
+    pub fn set<'v, V: Into<NewValue<'v>>>(&mut self, value: V, expiry: Expiry) {
         let expires_at = match expiry {
             Expiry::Clear => None,
             Expiry::Keep => self.get().and_then(EntryRef::expires_at),
@@ -100,30 +126,27 @@ impl Slot<'_> {
             }
             Expiry::At(at) => Some(at),
         };
-        let (clock, now_ms) = (self.clock, self.now_ms);
         let mut value = Some(value.into());
-        let done = self.shard.modify(self.hash, self.key, |entry| {
+        self.modify(|entry| {
             if let Some(value) = value.take() {
                 entry.set(value, expires_at);
-                entry.set_clock(clock.touched(entry.clock(), now_ms, 0));
             }
         });
-        if let (None, Some(value)) = (done, value) {
-            self.shard
-                .insert(self.hash, self.key, value, expires_at, clock.fresh(now_ms));
+        // The value is still there if there was no entry to put it into.
+        if let Some(value) = value {
+            let clock = self.clock.fresh(self.now_ms);
+            let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, clock);
+            self.shard.insert(self.hash, entry);
         }
     }
 
-    /// Writes only the expiry; `None` makes the key stay. A time that is not in the future removes
-    /// the key. False if there is no such key.
+    /// Writes only the expiry, in unix milliseconds; `None` takes it away. A time that is not in
+    /// the future removes the key. False if there is no such key.
     pub fn set_expiry(&mut self, expires_at: Option<u64>) -> bool {
         if expires_at.is_some_and(|at| at <= self.now_ms) {
             return self.remove();
         }
-        self.shard
-            .modify(self.hash, self.key, |entry| {
-                entry.set_expires_at(expires_at)
-            })
+        self.modify(|entry| entry.set_expires_at(expires_at))
             .is_some()
     }
 
@@ -132,10 +155,11 @@ impl Slot<'_> {
         self.shard.remove(self.hash, self.key).is_some()
     }
 
-    /// Removes the key and gives its value and expiry.
+    /// Removes the key; its value and expiry.
     pub fn take(&mut self) -> Option<Owned> {
-        let entry = self.shard.remove(self.hash, self.key)?;
-        Some(entry.to_owned_value())
+        self.shard
+            .remove(self.hash, self.key)
+            .map(Entry::into_owned)
     }
 
     /// Puts a value and its expiry under this key, whether or not it exists. An expiry that is not
@@ -147,8 +171,8 @@ impl Slot<'_> {
         );
     }
 
-    /// Edits the string's bytes in place, keeping its expiry; an absent key starts empty. Growing
-    /// the string costs amortised constant time per byte.
+    /// Changes the string's bytes in place and keeps its expiry; an absent key starts empty.
+    /// Growing a string costs amortised constant time per byte.
     pub fn edit_string<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         if !self.exists() {
             let mut bytes = Vec::new();
@@ -156,8 +180,24 @@ impl Slot<'_> {
             self.set(bytes, Expiry::Clear);
             return answer;
         }
-        self.shard
-            .modify(self.hash, self.key, |entry| entry.edit(f))
-            .expect("invariant: the key exists")
+        self.modify(|entry| entry.edit(f))
+            .expect("invariant: the key exists, and its shard is locked")
+    }
+
+    /// Changes the entry and notes the use; `None` if there is none.
+    fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<R> {
+        let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
+        self.shard.modify(self.hash, self.key, |entry| {
+            entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));
+            f(entry)
+        })
+    }
+}
+
+impl fmt::Debug for Slot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot")
+            .field("entry", &self.get())
+            .finish_non_exhaustive()
     }
 }

@@ -1,28 +1,28 @@
-//! The store: its databases, and what is asked of it as a whole.
+//! The store: its databases, and what is counted over all of them.
 
-use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::OnceLock;
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use ahash::RandomState;
-use dashmap::RwLock;
 
-use crate::database::{Database, bump, hash_key};
-use crate::evict::{Clock, Policy};
-use crate::expiry::Swept;
-use crate::section::{Scope, Section};
+use crate::database::{Database, Side, mix};
+use crate::entry::hash_key;
+use crate::evict::{Clock, Eviction};
 use crate::view::View;
 
 /// How a store is laid out; fixed for its life.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Number of databases, at least 1.
+    /// Number of databases, at least 1; 16 by default. One that was never written to costs nothing.
     pub databases: u32,
-    /// Shards per database: a power of two, at least 2.
+    /// Shards per database: a power of two, at least 2; 64 by default. Four for each thread keep
+    /// threads out of each other's way; each takes about 300 bytes.
     pub shards: usize,
-    /// Keys database 0 has room for from the start.
+    /// Keys that database 0 has room for from the start; 0 by default.
     pub capacity: usize,
-    /// Keys of the hash function. Take them from a source of randomness, so that clients cannot
-    /// choose keys that collide.
+    /// Keys of the hash function; all 0 by default, which suits tests. A server takes them from a
+    /// source of randomness, so that clients cannot choose keys that collide.
     pub seed: [u64; 4],
 }
 
@@ -37,35 +37,31 @@ impl Default for Config {
     }
 }
 
-/// The keyspace.
+/// The keyspace: databases of keys, shared by any number of threads. See the [crate's page](crate).
 pub struct Store {
     databases: Box<[OnceLock<Database>]>,
     shards: usize,
     hasher: RandomState,
     active_expiry: AtomicBool,
-    limit: RwLock<MemoryLimit>,
+    /// Where the next sweep starts.
+    pub(crate) sweep_from: AtomicUsize,
+    gauge: Arc<AtomicUsize>,
+    eviction: Eviction,
 }
 
-#[derive(Clone, Copy, Default)]
-struct MemoryLimit {
-    bytes: u64,
-    policy: Policy,
-    samples: u32,
-}
-
-/// What the store's memory goes to, in bytes.
+/// What the store's memory goes to, in bytes, as an allocator with steps of 16 bytes would have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryUse {
-    /// Keys, values and what belongs to each.
+    /// Keys and values, with what is kept about each.
     pub dataset: usize,
-    /// Tables and indexes.
+    /// Tables and the index of expiries.
     pub overhead: usize,
     /// Keys in all databases.
     pub keys: usize,
 }
 
 impl MemoryUse {
-    /// All of it.
+    /// All of it, in bytes.
     #[must_use]
     pub fn total(self) -> usize {
         self.dataset + self.overhead
@@ -89,26 +85,29 @@ impl Store {
     /// If `databases` is 0, or `shards` is not a power of two of at least 2.
     #[must_use]
     pub fn new(config: Config) -> Store {
-        assert!(config.databases > 0, "a store has at least one database");
+        let Config {
+            databases,
+            shards,
+            capacity,
+            seed,
+        } = config;
+        assert!(databases > 0, "a store has at least one database");
         assert!(
-            config.shards > 1 && config.shards.is_power_of_two(),
+            shards > 1 && shards.is_power_of_two(),
             "shards: a power of two, at least 2"
         );
-        let [a, b, c, d] = config.seed;
-        let hasher = RandomState::with_seeds(a, b, c, d);
-        let databases: Box<[OnceLock<Database>]> =
-            (0..config.databases).map(|_| OnceLock::new()).collect();
-        databases[0].get_or_init(|| Database::new(config.shards, config.capacity, hasher.clone()));
-        Store {
-            databases,
-            shards: config.shards,
+        let hasher = RandomState::with_seeds(seed[0], seed[1], seed[2], seed[3]);
+        let store = Store {
+            databases: (0..databases).map(|_| OnceLock::new()).collect(),
+            shards,
             hasher,
             active_expiry: AtomicBool::new(true),
-            limit: RwLock::new(MemoryLimit {
-                samples: 5,
-                ..MemoryLimit::default()
-            }),
-        }
+            sweep_from: AtomicUsize::new(0),
+            gauge: Arc::new(AtomicUsize::new(0)),
+            eviction: Eviction::new(seed.into_iter().fold(0, |state, part| mix(state ^ part))),
+        };
+        store.databases[0].get_or_init(|| store.new_database(capacity));
+        store
     }
 
     /// Number of databases.
@@ -117,7 +116,8 @@ impl Store {
         self.databases.len() as u32
     }
 
-    /// A view of database `db` at the time `now_ms` that takes locks call by call.
+    /// A view of database `db` at the time `now_ms` that takes its locks call by call. Making one
+    /// takes no lock and allocates nothing.
     ///
     /// # Panics
     ///
@@ -127,106 +127,68 @@ impl Store {
         View::within(self, db, now_ms, None)
     }
 
-    /// Locks what `scope` names until the section is dropped.
-    #[must_use]
-    pub fn lock(&self, scope: &Scope<'_>, now_ms: u64) -> Section<'_> {
-        let _ = now_ms;
-        let whole = |dbs: core::ops::Range<u32>| {
-            dbs.flat_map(|db| (0..self.shards).map(move |shard| (db, shard)))
-        };
-        let mut places: Vec<(u32, usize)> = match *scope {
-            Scope::Keys(keys) => keys
-                .iter()
-                .map(|(db, key)| (*db, self.database(*db).shard_of(self.hash(key))))
-                .collect(),
-            Scope::Database(db) => whole(db..db + 1).collect(),
-            Scope::Databases(a, b) => whole(a..a + 1).chain(whole(b..b + 1)).collect(),
-            Scope::Everything => whole(0..self.databases()).collect(),
-        };
-        places.sort_unstable();
-        places.dedup();
-        Section::new(self, &places)
-    }
-
-    /// Removes keys whose time has come, at most about `budget` of them.
-    pub fn sweep(&self, now_ms: u64, budget: usize) -> Swept {
-        let mut swept = Swept {
-            finished: true,
-            ..Swept::default()
-        };
-        if !self.active_expiry.load(Ordering::Relaxed) {
-            return swept;
-        }
-        for db in self.existing() {
-            for (index, side) in db.sides().iter().enumerate() {
-                while side.next_deadline.load(Ordering::Acquire) <= now_ms && swept.expired < budget
-                {
-                    let mut table = db.lock(index).write();
-                    let due = side.deadlines.write().pop_due(now_ms);
-                    side.next_deadline
-                        .store(side.deadlines.read().next(), Ordering::Release);
-                    let mut shard = db.shard(index, &mut table);
-                    if let Some(hash) = due
-                        && let Some(entry) = shard.take(hash, |entry| entry.is_expired(now_ms))
-                    {
-                        bump(&side.expired, 1);
-                        db.watches.touch_expired(index, entry.key());
-                        swept.expired += 1;
-                    }
-                }
-                let next = side.next_deadline.load(Ordering::Acquire);
-                swept.finished &= next > now_ms;
-                if next != u64::MAX {
-                    swept.next_ms = Some(swept.next_ms.map_or(next, |soonest| soonest.min(next)));
-                }
-            }
-        }
-        swept
-    }
-
-    /// Keys in database `db`; expired ones count until they have been removed.
+    /// Keys in database `db`; expired ones count until they have been removed. O(shards).
+    ///
+    /// # Panics
+    ///
+    /// If there is no database `db`.
     #[must_use]
     pub fn len(&self, db: u32) -> usize {
-        self.existing_database(db).map_or(0, Database::keys)
+        self.sum(db, |side| side.keys.load(Ordering::Acquire))
     }
 
-    /// Whether database `db` has no keys.
+    /// Whether database `db` has no keys. O(shards).
+    ///
+    /// # Panics
+    ///
+    /// If there is no database `db`.
     #[must_use]
     pub fn is_empty(&self, db: u32) -> bool {
         self.len(db) == 0
     }
 
-    /// Keys with an expiry in database `db`.
+    /// Keys with an expiry in database `db`. O(shards).
+    ///
+    /// # Panics
+    ///
+    /// If there is no database `db`.
     #[must_use]
     pub fn expires_len(&self, db: u32) -> usize {
-        let sides = self.existing_database(db).map_or(&[][..], Database::sides);
-        sides
-            .iter()
-            .map(|side| side.expires.load(Ordering::Acquire))
-            .sum()
+        self.sum(db, |side| side.expires.load(Ordering::Acquire))
     }
 
-    /// About how long the keys with an expiry still have, in milliseconds, on average; 0 if none has one.
+    /// How long the keys with an expiry in database `db` still have, in milliseconds, on average;
+    /// 0 if none has one. Exact while nobody writes, as long as their times add up to less than
+    /// 2^63. O(shards).
+    ///
+    /// # Panics
+    ///
+    /// If there is no database `db`.
     #[must_use]
     pub fn avg_ttl_ms(&self, db: u32, now_ms: u64) -> u64 {
-        let _ = (db, now_ms);
-        0
+        let count = self.expires_len(db) as u64;
+        let sides = self.existing_database(db).map_or(&[][..], Database::sides);
+        let sum = sides.iter().fold(0, |sum: u64, side| {
+            sum.wrapping_add(side.expires_sum.load(Ordering::Relaxed))
+        });
+        // Both sums are modulo 2^64, and so is their difference, which is small.
+        let left = sum.wrapping_sub(count.wrapping_mul(now_ms)) as i64;
+        (left.max(0) as u64).checked_div(count).unwrap_or(0)
     }
 
-    /// What the memory goes to.
+    /// What the memory goes to. O(shards).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         let mut memory = MemoryUse::default();
         for side in self.existing().flat_map(Database::sides) {
-            memory.dataset += side.bytes.load(Ordering::Relaxed);
-            memory.overhead +=
-                side.buckets.load(Ordering::Relaxed) * (size_of::<crate::entry::Entry>() + 1);
+            memory.dataset += side.dataset.load(Ordering::Relaxed);
+            memory.overhead += side.overhead();
             memory.keys += side.keys.load(Ordering::Relaxed);
         }
         memory
     }
 
-    /// Counters since the start.
+    /// Counters since the start. O(shards).
     #[must_use]
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
@@ -237,7 +199,8 @@ impl Store {
         stats
     }
 
-    /// Changes made to keys since the start.
+    /// Changes made to keys since the start: each write, each removal that was asked for, and each
+    /// key of a flush. O(shards).
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.existing()
@@ -246,62 +209,46 @@ impl Store {
             .sum()
     }
 
-    /// Whether [`Store::sweep`] removes anything; it does unless told otherwise.
+    /// Whether [`Store::sweep`] does anything; it does unless told otherwise.
     pub fn set_active_expiry(&self, active: bool) {
         self.active_expiry.store(active, Ordering::Relaxed);
     }
 
-    /// Bounds the memory: `bytes` is the bound (0: none), `samples` how many keys are looked at
-    /// for each that is evicted.
-    pub fn set_max_memory(&self, bytes: u64, policy: Policy, samples: u32) {
-        *self.limit.write() = MemoryLimit {
-            bytes,
-            policy,
-            samples,
-        };
-    }
-
-    /// The eviction policy.
-    #[must_use]
-    pub fn policy(&self) -> Policy {
-        self.limit.read().policy
-    }
-
-    /// Evicts keys until the memory is within its bound. False if it is not and nothing can be
-    /// evicted: the command that asks must then be refused.
-    pub fn make_room(&self, now_ms: u64) -> bool {
-        let limit = *self.limit.read();
-        let _ = (now_ms, limit.samples);
-        limit.bytes == 0 || self.memory().total() as u64 <= limit.bytes
-    }
-
-    /// Removes every key of every database; how many there were.
-    pub fn flush_all(&self, now_ms: u64) -> usize {
-        let mut section = self.lock(&Scope::Everything, now_ms);
-        View::within(self, 0, now_ms, Some(section.held())).flush_all()
+    pub(crate) fn active_expiry(&self) -> bool {
+        self.active_expiry.load(Ordering::Relaxed)
     }
 
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
         hash_key(&self.hasher, key)
     }
 
+    pub(crate) fn hasher(&self) -> &RandomState {
+        &self.hasher
+    }
+
     pub(crate) fn shards(&self) -> usize {
         self.shards
     }
 
+    pub(crate) fn eviction(&self) -> &Eviction {
+        &self.eviction
+    }
+
     pub(crate) fn clock(&self) -> Clock {
-        Clock {
-            lfu: self.policy().is_lfu(),
-            decay_minutes: 1,
-            log_factor: 10,
-        }
+        self.eviction.clock()
     }
 
+    /// Bytes used, each shard's told to within [`GAUGE_STEP`](crate::database::GAUGE_STEP).
+    pub(crate) fn gauge(&self) -> usize {
+        self.gauge.load(Ordering::Relaxed)
+    }
+
+    /// The database, made now if it was never used.
     pub(crate) fn database(&self, db: u32) -> &Database {
-        self.databases[db as usize]
-            .get_or_init(|| Database::new(self.shards, 0, self.hasher.clone()))
+        self.databases[db as usize].get_or_init(|| self.new_database(0))
     }
 
+    /// The database, if it was ever used.
     pub(crate) fn existing_database(&self, db: u32) -> Option<&Database> {
         self.databases[db as usize].get()
     }
@@ -309,13 +256,28 @@ impl Store {
     pub(crate) fn existing(&self) -> impl Iterator<Item = &Database> {
         self.databases.iter().filter_map(OnceLock::get)
     }
+
+    fn new_database(&self, capacity: usize) -> Database {
+        Database::new(
+            self.shards,
+            capacity,
+            self.hasher.clone(),
+            Arc::clone(&self.gauge),
+        )
+    }
+
+    fn sum(&self, db: u32, counter: impl Fn(&Side) -> usize) -> usize {
+        self.existing_database(db)
+            .map_or(0, |db| db.sides().iter().map(counter).sum())
+    }
 }
 
-impl core::fmt::Debug for Store {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (databases, shards) = (self.databases.len(), self.shards);
         f.debug_struct("Store")
-            .field("databases", &self.databases.len())
-            .field("shards", &self.shards)
+            .field("databases", &databases)
+            .field("shards", &shards)
             .finish_non_exhaustive()
     }
 }

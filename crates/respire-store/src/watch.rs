@@ -1,20 +1,27 @@
 //! Watched keys (WATCH): a flag per watcher, raised when the key changes.
 
+use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use dashmap::RwLock;
 
-/// The watched keys of one database.
+/// The watched keys of one database. They belong to its number: when databases are swapped, the
+/// watches stay.
+///
+/// A watch begins under its key's shard lock, and a change is announced under that lock in write
+/// mode, so a change after the watch began is never missed. The lock in here is a leaf: nothing is
+/// locked while it is held.
 pub(crate) struct Watches {
+    /// Watches per shard, so that a write into a shard without any pays one load.
     counts: Box<[AtomicUsize]>,
     keys: RwLock<HashMap<Box<[u8]>, Vec<Arc<Flag>>>>,
 }
 
 struct Flag {
     dirty: AtomicBool,
-    /// When the key will expire, as of WATCH; `u64::MAX` is never.
+    /// When the key would expire, as of WATCH; `u64::MAX` is never.
     expires_at: u64,
     /// The key had expired before WATCH, so its removal is no change.
     was_expired: bool,
@@ -22,12 +29,14 @@ struct Flag {
 
 impl Watches {
     pub(crate) fn new(shards: usize) -> Watches {
+        let counts = (0..shards).map(|_| AtomicUsize::new(0)).collect();
         Watches {
-            counts: (0..shards).map(|_| AtomicUsize::new(0)).collect(),
+            counts,
             keys: RwLock::new(HashMap::new()),
         }
     }
 
+    /// Begins to watch a key that has this expiry; its shard must be locked.
     pub(crate) fn watch(
         self: &Arc<Self>,
         shard: usize,
@@ -56,32 +65,42 @@ impl Watches {
         }
     }
 
+    /// The key was written or removed.
     pub(crate) fn touch(&self, shard: usize, key: &[u8]) {
-        self.raise(shard, key, true);
+        self.raise(shard, key, |_| true);
     }
 
-    pub(crate) fn touch_expired(&self, shard: usize, key: &[u8]) {
-        self.raise(shard, key, false);
+    /// The key went away without anyone asking for it: of no concern to those who never saw it.
+    pub(crate) fn touch_removed(&self, shard: usize, key: &[u8]) {
+        self.raise(shard, key, |flag| !flag.was_expired);
     }
 
-    /// The watched keys now.
+    /// The keys being watched.
     pub(crate) fn keys(&self) -> Vec<Box<[u8]>> {
+        if self
+            .counts
+            .iter()
+            .all(|count| count.load(Ordering::Acquire) == 0)
+        {
+            return Vec::new();
+        }
         self.keys.read().keys().cloned().collect()
     }
 
-    fn raise(&self, shard: usize, key: &[u8], also_expired: bool) {
+    fn raise(&self, shard: usize, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
         if self.counts[shard].load(Ordering::Acquire) == 0 {
             return;
         }
         for flag in self.keys.read().get(key).into_iter().flatten() {
-            if also_expired || !flag.was_expired {
+            if concerned(flag) {
                 flag.dirty.store(true, Ordering::Release);
             }
         }
     }
 }
 
-/// One watched key. Dropping it ends the watch.
+/// One watched key, from [`View::watch`](crate::View::watch). Dropping it ends the watch.
+#[must_use = "a watch ends when it is dropped"]
 pub struct Watch {
     watches: Arc<Watches>,
     shard: usize,
@@ -90,11 +109,18 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Whether the key has changed, or has expired, since it was watched.
+    /// Whether the key has changed, or has expired, since it was watched. For an answer that
+    /// stays true, ask inside a section that covers the key.
     #[must_use]
     pub fn is_dirty(&self, now_ms: u64) -> bool {
-        self.flag.dirty.load(Ordering::Acquire)
-            || (!self.flag.was_expired && self.flag.expires_at <= now_ms)
+        let expired_since = !self.flag.was_expired && self.flag.expires_at <= now_ms;
+        expired_since || self.flag.dirty.load(Ordering::Acquire)
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        &self.key
     }
 }
 
@@ -111,8 +137,8 @@ impl Drop for Watch {
     }
 }
 
-impl core::fmt::Debug for Watch {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Watch")
             .field("key", &self.key.escape_ascii().to_string())
             .finish_non_exhaustive()

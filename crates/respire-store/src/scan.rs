@@ -1,0 +1,131 @@
+//! SCAN: an iteration whose whole state is a number.
+//!
+//! A table puts an entry at or after its *home*, the low bits of its hash, as many as the table is
+//! large. When a table doubles, home `h` splits into `h` and `h + size`; when it halves, they come
+//! together again. Visiting the homes in the order of their *reversed* bits therefore visits a
+//! home's descendants where it would have been visited itself: whatever has been passed stays
+//! passed, whichever way the table goes between calls, and an entry that stays is never missed.
+//! This is the way of Redis's `dictScan`; what differs is that an open table has no chains, so the
+//! entries of a home are found by searching for each of the 128 tags hashbrown tells apart.
+//!
+//! A cursor is `home * shards + shard`, so 0 is the start, and a finished iteration is back at 0.
+
+use ahash::RandomState;
+
+use crate::database::Table;
+use crate::entry::{Entry, TOP_SHIFT};
+
+/// A place in the iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub(crate) shard: usize,
+    pub(crate) home: u64,
+}
+
+impl Cursor {
+    pub(crate) fn from_number(number: u64, shards: usize) -> Cursor {
+        let shards = shards as u64;
+        Cursor {
+            shard: (number % shards) as usize,
+            home: number / shards,
+        }
+    }
+
+    pub(crate) fn to_number(self, shards: usize) -> u64 {
+        self.home * shards as u64 + self.shard as u64
+    }
+
+    /// The start of the next shard, if there is one.
+    pub(crate) fn next_shard(self, shards: usize) -> Option<Cursor> {
+        let shard = self.shard + 1;
+        (shard < shards).then_some(Cursor { shard, home: 0 })
+    }
+}
+
+/// Homes visited before a shard's lock is let go.
+const HOLD_MAX: usize = 512;
+
+/// What a call may still do.
+pub(crate) struct Allowance {
+    /// Entries to be found.
+    pub(crate) entries: usize,
+    /// Homes to be visited: a table that is nearly empty must not make a call endless.
+    pub(crate) homes: usize,
+}
+
+impl Allowance {
+    /// For a call that wants about `count` entries; ten homes for each, as Redis has it.
+    pub(crate) fn new(count: usize) -> Allowance {
+        let entries = count.max(1);
+        Allowance {
+            entries,
+            homes: entries.saturating_mul(10),
+        }
+    }
+
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.entries == 0 || self.homes == 0
+    }
+}
+
+/// Visits homes of a table from `home` on, until the allowance or the lock's time is used up.
+/// The home to go on with, or `None` when the table is done.
+pub(crate) fn visit(
+    table: &Table,
+    hasher: &RandomState,
+    home: u64,
+    allowance: &mut Allowance,
+    f: &mut impl FnMut(&Entry),
+) -> Option<u64> {
+    if table.is_empty() {
+        return None;
+    }
+    if home == 0 && table.len() <= allowance.entries.min(HOLD_MAX) {
+        allowance.entries -= table.len();
+        crate::raw::entries(table).for_each(f);
+        return None;
+    }
+    let mask = table.buckets() as u64 - 1;
+    let mut home = home;
+    for _ in 0..HOLD_MAX {
+        if allowance.is_used_up() {
+            break;
+        }
+        let found = visit_home(table, hasher, home & mask, f);
+        allowance.entries = allowance.entries.saturating_sub(found);
+        allowance.homes -= 1;
+        home = next_home(home, mask);
+        if home == 0 {
+            return None;
+        }
+    }
+    Some(home)
+}
+
+/// Adds one to the masked bits read in reverse; 0 after the last.
+fn next_home(home: u64, mask: u64) -> u64 {
+    (home | !mask).reverse_bits().wrapping_add(1).reverse_bits()
+}
+
+/// Gives every entry at home at `home`; how many there were.
+fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut(&Entry)) -> usize {
+    let mask = table.buckets() as u64 - 1;
+    let mut found = 0;
+    for tag in 0..128 {
+        let hash = home | (tag << TOP_SHIFT);
+        // Where `usize` has 32 bits, a huge table's home reaches into the tag: such an entry has
+        // only the tags that agree with it.
+        if hash & mask != home || (hash >> TOP_SHIFT) & 0x7f != tag {
+            continue;
+        }
+        // The search is shown every entry it meets with this tag, and told that none is the one.
+        let _ = table.find(hash, |(entry, _)| {
+            if entry.table_hash(hasher, table.buckets()) & mask == home {
+                found += 1;
+                f(entry);
+            }
+            false
+        });
+    }
+    found
+}
