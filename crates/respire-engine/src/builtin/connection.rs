@@ -133,9 +133,12 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resu
     Ok(())
 }
 
+const OUT_OF_RANGE: Error =
+    Error::fixed("ERR value is out of range, value must between -2147483648 and 2147483647");
+
 fn select<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    let index = number::parse_i64(&args[0]).and_then(|index| i32::try_from(index).ok());
-    let index = index.ok_or(text::NOT_AN_INTEGER)?;
+    let index = number::parse_i64(&args[0]).ok_or(text::NOT_AN_INTEGER)?;
+    let index = i32::try_from(index).map_err(|_| OUT_OF_RANGE)?;
     let db = u32::try_from(index)
         .ok()
         .filter(|db| *db < cx.app().databases());

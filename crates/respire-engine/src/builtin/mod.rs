@@ -2,8 +2,11 @@
 //!
 //! They are rows of the table like any other; only here they may look into the engine.
 
+mod auth;
+mod client;
 mod connection;
 mod exec;
+mod help;
 mod transactions;
 
 use crate::client::Client;
@@ -12,8 +15,13 @@ use crate::{App, Args, Command, Cx, Flow, Reply, Router, Setting, Spec};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// The version of Redis whose behaviour is followed, which is what clients look for.
+const VERSION: &str = "7.0.15";
+
 /// Adds all of them.
 pub(crate) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    let router = auth::add_to(router);
+    let router = client::add_to(router);
     let router = connection::add_to(router);
     let router = transactions::add_to(router);
     exec::add_to(router)

@@ -1,0 +1,205 @@
+//! `HELLO` `AUTH`: which protocol a connection speaks, and that it may.
+
+use super::VERSION;
+use super::client::{Attribute, set_name};
+use crate::{
+    App, Arg, ArgKind, Args, Arity, Client, Cx, Engine, Error, Flags, Group, Proto, Reply,
+};
+use crate::{Router, Row, Spec, text};
+use resp_codec::{Encoder, number};
+
+pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    router
+        .add(Row {
+            spec: &HELLO,
+            run: hello,
+        })
+        .add(Row {
+            spec: &AUTH,
+            run: auth,
+        })
+}
+
+/// The one user there is.
+pub(super) const USER: &str = "default";
+
+const WRONG_PASSWORD: Error =
+    Error::fixed("WRONGPASS invalid username-password pair or user is disabled.");
+const HELLO_NEEDS_AUTH: Error = Error::fixed(
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO \
+     <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP \
+     protocol version at the same time",
+);
+const NO_PASSWORD_SET: Error = Error::fixed(
+    "ERR AUTH <password> called without any password configured for the default user. Are you \
+     sure your configuration is correct?",
+);
+
+static HELLO: Spec = Spec {
+    name: "hello",
+    summary: "Handshake with Redis",
+    since: "6.0.0",
+    group: Group::Connection,
+    arity: Arity::at_least(1),
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::NO_AUTH)
+        .with(Flags::ALLOW_BUSY),
+    args: &[Arg::block(
+        "arguments",
+        &[
+            Arg::new("protover", ArgKind::Integer),
+            Arg::block(
+                "username_password",
+                &[
+                    Arg::new("username", ArgKind::String),
+                    Arg::new("password", ArgKind::String),
+                ],
+            )
+            .token("AUTH")
+            .optional(),
+            Arg::new("clientname", ArgKind::String)
+                .token("SETNAME")
+                .optional(),
+        ],
+    )
+    .optional()],
+    history: &[(
+        "6.2.0",
+        "`protover` made optional; when called without arguments the command reports the current connection's context.",
+    )],
+    ..Spec::EMPTY
+};
+
+static AUTH: Spec = Spec {
+    name: "auth",
+    summary: "Authenticate to the server",
+    since: "1.0.0",
+    complexity: "O(N) where N is the number of passwords defined for the user",
+    group: Group::Connection,
+    arity: Arity::at_least(2),
+    flags: Flags::NOSCRIPT
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::NO_AUTH)
+        .with(Flags::ALLOW_BUSY),
+    args: &[
+        Arg::new("username", ArgKind::String)
+            .since("6.0.0")
+            .optional(),
+        Arg::new("password", ArgKind::String),
+    ],
+    history: &[("6.0.0", "Added ACL style (username and password).")],
+    ..Spec::EMPTY
+};
+
+/// What `HELLO` asks for besides the protocol.
+#[derive(Default)]
+struct Wishes<'a> {
+    login: Option<(&'a [u8], &'a [u8])>,
+    name: Option<Box<str>>,
+}
+
+impl<'a> Wishes<'a> {
+    fn parse(options: Args<'a>) -> Result<Self, Error> {
+        let mut wishes = Self::default();
+        let mut options = options.iter();
+        while let Some(option) = options.next() {
+            let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
+            let syntax = || {
+                let option = String::from_utf8_lossy(option);
+                Error::owned(format!("ERR Syntax error in HELLO option '{option}'"))
+            };
+            if is(b"AUTH") && options.len() >= 2 {
+                wishes.login = options.next().zip(options.next());
+            } else if is(b"SETNAME") {
+                let name = options.next().ok_or_else(syntax)?;
+                wishes.name = Some(Attribute::Name.check(name)?);
+            } else {
+                return Err(syntax());
+            }
+        }
+        Ok(wishes)
+    }
+}
+
+fn hello<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let proto = args.get(0).map(protocol).transpose()?;
+    let wishes = Wishes::parse(args.skip(1))?;
+    if let Some((user, password)) = wishes.login {
+        log_in(cx.engine, cx.client, user, password)?;
+    }
+    if !cx.client.is_authenticated {
+        return Err(HELLO_NEEDS_AUTH);
+    }
+    if let Some(name) = wishes.name {
+        set_name(cx.client, name);
+    }
+    // The binary protocol has one form of reply only.
+    if let Some(proto) = proto.filter(|_| cx.client.proto != Proto::Binary) {
+        cx.client.set_proto(proto);
+    }
+    greet(cx.client, &mut Encoder::new(reply.sink(), cx.client.proto));
+    Ok(())
+}
+
+fn protocol(version: &[u8]) -> Result<Proto, Error> {
+    match number::parse_i64(version) {
+        Some(2) => Ok(Proto::Resp2),
+        Some(3) => Ok(Proto::Resp3),
+        Some(_) => Err(Error::fixed("NOPROTO unsupported protocol version")),
+        None => Err(Error::fixed(
+            "ERR Protocol version is not an integer or out of range",
+        )),
+    }
+}
+
+/// The answer to `HELLO`, already in the protocol it chose.
+fn greet(client: &Client, reply: &mut Reply<'_>) {
+    reply.map(7);
+    reply.bulk("server");
+    reply.bulk("redis");
+    reply.bulk("version");
+    reply.bulk(VERSION);
+    reply.bulk("proto");
+    reply.int(if client.proto == Proto::Resp3 { 3 } else { 2 });
+    reply.bulk("id");
+    reply.int(client.id() as i64);
+    reply.bulk("mode");
+    reply.bulk("standalone");
+    reply.bulk("role");
+    reply.bulk("master");
+    reply.bulk("modules");
+    reply.array(0);
+}
+
+fn auth<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    match args.len() {
+        1 if !cx.engine.tunables.has_password() => return Err(NO_PASSWORD_SET),
+        1 => log_in(cx.engine, cx.client, USER.as_bytes(), &args[0])?,
+        2 => log_in(cx.engine, cx.client, &args[0], &args[1])?,
+        _ => return Err(text::SYNTAX),
+    }
+    reply.ok();
+    Ok(())
+}
+
+/// Lets a connection in; one that fails keeps the state it had.
+fn log_in<A: App>(
+    engine: &Engine<A>,
+    client: &mut Client,
+    user: &[u8],
+    password: &[u8],
+) -> Result<(), Error> {
+    let tunables = &engine.tunables;
+    // Compared even for a user there is not, so that the time taken does not tell who there is.
+    let is_right = tunables.password_is(password) || !tunables.has_password();
+    if !is_right || user != USER.as_bytes() {
+        return Err(WRONG_PASSWORD);
+    }
+    client.is_authenticated = true;
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! `CLIENT KILL`: ends connections, by address or by what is known of them.
+
+use crate::builtin::Act;
+use crate::builtin::auth::USER;
+use crate::client::ClientShared;
+use crate::text;
+use crate::{App, Arg, ArgKind, Args, Arity, Command, Cx, Error, Flags, Flow, Group, Reply, Spec};
+use resp_codec::number;
+
+pub(super) fn commands<A: App>() -> Vec<Box<dyn Command<A>>> {
+    vec![Box::new(Act {
+        spec: &CLIENT_KILL,
+        run: kill,
+    })]
+}
+
+static CLIENT_KILL: Spec = Spec {
+    name: "client|kill",
+    summary: "Kill the connection of a client",
+    since: "2.4.0",
+    complexity: "O(N) where N is the number of client connections",
+    group: Group::Connection,
+    arity: Arity::at_least(3),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    args: &[Arg::one_of(
+        "filter",
+        &[
+            Arg::new("ip:port", ArgKind::String),
+            Arg::one_of(
+                "new-format",
+                &[
+                    Arg::new("client-id", ArgKind::Integer)
+                        .token("ID")
+                        .since("2.8.12")
+                        .optional(),
+                    Arg::one_of(
+                        "normal_master_slave_pubsub",
+                        &[
+                            Arg::word("normal", "NORMAL"),
+                            Arg::word("master", "MASTER").since("3.2.0"),
+                            Arg::word("slave", "SLAVE"),
+                            Arg::word("replica", "REPLICA").since("5.0.0"),
+                            Arg::word("pubsub", "PUBSUB"),
+                        ],
+                    )
+                    .token("TYPE")
+                    .since("2.8.12")
+                    .optional(),
+                    Arg::new("username", ArgKind::String)
+                        .token("USER")
+                        .optional(),
+                    Arg::new("ip:port", ArgKind::String)
+                        .token("ADDR")
+                        .optional(),
+                    Arg::new("ip:port", ArgKind::String)
+                        .token("LADDR")
+                        .since("6.2.0")
+                        .optional(),
+                    Arg::new("yes/no", ArgKind::String)
+                        .token("SKIPME")
+                        .optional(),
+                ],
+            )
+            .multiple(),
+        ],
+    )],
+    history: &[
+        ("2.8.12", "Added new filter format."),
+        ("2.8.12", "`ID` option."),
+        ("3.2.0", "Added `master` type in for `TYPE` option."),
+        (
+            "5.0.0",
+            "Replaced `slave` `TYPE` with `replica`. `slave` still supported for backward compatibility.",
+        ),
+        ("6.2.0", "`LADDR` option."),
+    ],
+    ..Spec::EMPTY
+};
+
+/// The kinds of connection that filters name. All there are here are normal ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Normal,
+    Other,
+}
+
+impl Kind {
+    pub(super) fn parse(name: &[u8]) -> Result<Self, Error> {
+        const OTHERS: [&str; 4] = ["slave", "replica", "pubsub", "master"];
+        if name.eq_ignore_ascii_case(b"normal") {
+            Ok(Self::Normal)
+        } else if OTHERS
+            .iter()
+            .any(|other| name.eq_ignore_ascii_case(other.as_bytes()))
+        {
+            Ok(Self::Other)
+        } else {
+            let name = String::from_utf8_lossy(name);
+            Err(Error::owned(format!("ERR Unknown client type '{name}'")))
+        }
+    }
+}
+
+/// Which connections are meant; what is not said matches all.
+struct Filter<'a> {
+    id: Option<u64>,
+    address: Option<&'a [u8]>,
+    local_address: Option<&'a [u8]>,
+    kind: Kind,
+    skips_me: bool,
+}
+
+impl<'a> Filter<'a> {
+    const ALL: Self = Self {
+        id: None,
+        address: None,
+        local_address: None,
+        kind: Kind::Normal,
+        skips_me: true,
+    };
+
+    /// `<option> <value>` pairs.
+    fn parse(args: Args<'a>) -> Result<Self, Error> {
+        let mut filter = Self::ALL;
+        let mut args = args.iter();
+        while let Some((option, value)) = args.next().map(|option| (option, args.next())) {
+            let value = value.ok_or(text::SYNTAX)?;
+            let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
+            if is(b"ID") {
+                filter.id = Some(parse_id(value)?);
+            } else if is(b"TYPE") {
+                filter.kind = Kind::parse(value)?;
+            } else if is(b"ADDR") {
+                filter.address = Some(value);
+            } else if is(b"LADDR") {
+                filter.local_address = Some(value);
+            } else if is(b"USER") {
+                check_user(value)?;
+            } else if is(b"SKIPME") {
+                filter.skips_me = parse_yes_no(value)?;
+            } else {
+                return Err(text::SYNTAX);
+            }
+        }
+        Ok(filter)
+    }
+
+    fn matches(&self, client: &ClientShared) -> bool {
+        let peer = client.peer();
+        self.kind == Kind::Normal
+            && self.id.is_none_or(|id| id == client.id())
+            && self
+                .address
+                .is_none_or(|address| address == peer.address.as_bytes())
+            && self
+                .local_address
+                .is_none_or(|address| address == peer.local_address.as_bytes())
+    }
+}
+
+fn parse_id(value: &[u8]) -> Result<u64, Error> {
+    number::parse_i64(value)
+        .and_then(|id| u64::try_from(id).ok())
+        .filter(|id| *id > 0)
+        .ok_or(Error::fixed("ERR client-id should be greater than 0"))
+}
+
+fn check_user(name: &[u8]) -> Result<(), Error> {
+    if name == USER.as_bytes() {
+        return Ok(());
+    }
+    Err(Error::owned(format!(
+        "ERR No such user '{}'",
+        String::from_utf8_lossy(name)
+    )))
+}
+
+fn parse_yes_no(value: &[u8]) -> Result<bool, Error> {
+    if value.eq_ignore_ascii_case(b"yes") {
+        Ok(true)
+    } else if value.eq_ignore_ascii_case(b"no") {
+        Ok(false)
+    } else {
+        Err(text::SYNTAX)
+    }
+}
+
+fn kill<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+    // One argument is the old form: an address, which may be one's own.
+    let is_old_form = args.len() == 1;
+    let filter = if is_old_form {
+        Ok(Filter {
+            address: args.get(0),
+            skips_me: false,
+            ..Filter::ALL
+        })
+    } else {
+        Filter::parse(args)
+    };
+    let filter = match filter {
+        Ok(filter) => filter,
+        Err(error) => {
+            reply.error(error.text());
+            return Flow::Replied;
+        }
+    };
+    let mut flow = Flow::Replied;
+    let mut killed = 0;
+    for client in cx.engine.clients.snapshot() {
+        let is_me = client.id() == cx.client.id();
+        if !filter.matches(&client) || (is_me && filter.skips_me) {
+            continue;
+        }
+        killed += 1;
+        if is_me {
+            // Its own reply is still owed.
+            flow = Flow::Close;
+        } else {
+            client.kill();
+        }
+    }
+    match (is_old_form, killed) {
+        (true, 0) => reply.error("ERR No such client"),
+        (true, _) => reply.ok(),
+        (false, _) => reply.int(killed),
+    }
+    flow
+}

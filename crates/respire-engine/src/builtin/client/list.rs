@@ -1,0 +1,187 @@
+//! `CLIENT ID` `INFO` `LIST`: connections, one line each.
+
+use super::kill::Kind;
+use crate::builtin::auth::USER;
+use crate::builtin::help::boxed;
+use crate::client::ClientShared;
+use crate::{App, Arg, ArgKind, Args, Arity, Command, Cx, Engine, Error, Flags, Group, Now, Reply};
+use crate::{Spec, text};
+use resp_codec::number;
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) fn commands<A: App>() -> Vec<Box<dyn Command<A>>> {
+    boxed([(&CLIENT_ID, id), (&CLIENT_INFO, info), (&CLIENT_LIST, list)])
+}
+
+static CLIENT_ID: Spec = Spec {
+    name: "client|id",
+    summary: "Returns the client ID for the current connection",
+    since: "5.0.0",
+    group: Group::Connection,
+    arity: Arity::exactly(2),
+    flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    ..Spec::EMPTY
+};
+
+static CLIENT_INFO: Spec = Spec {
+    name: "client|info",
+    summary: "Returns information about the current client connection.",
+    since: "6.2.0",
+    group: Group::Connection,
+    arity: Arity::exactly(2),
+    flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    tips: &["nondeterministic_output"],
+    ..Spec::EMPTY
+};
+
+static CLIENT_LIST: Spec = Spec {
+    name: "client|list",
+    summary: "Get the list of client connections",
+    since: "2.4.0",
+    complexity: "O(N) where N is the number of client connections",
+    group: Group::Connection,
+    arity: Arity::at_least(2),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    args: &[
+        Arg::one_of(
+            "normal_master_replica_pubsub",
+            &[
+                Arg::word("normal", "NORMAL"),
+                Arg::word("master", "MASTER"),
+                Arg::word("replica", "REPLICA"),
+                Arg::word("pubsub", "PUBSUB"),
+            ],
+        )
+        .token("TYPE")
+        .since("5.0.0")
+        .optional(),
+        Arg::block("id", &[Arg::new("client-id", ArgKind::Integer).multiple()])
+            .token("ID")
+            .since("6.2.0")
+            .optional(),
+    ],
+    tips: &["nondeterministic_output"],
+    history: &[
+        ("2.8.12", "Added unique client `id` field."),
+        ("5.0.0", "Added optional `TYPE` filter."),
+        ("6.0.0", "Added `user` field."),
+        (
+            "6.2.0",
+            "Added `argv-mem`, `tot-mem`, `laddr` and `redir` fields and the optional `ID` filter.",
+        ),
+        (
+            "7.0.0",
+            "Added `resp`, `multi-mem`, `rbs` and `rbp` fields.",
+        ),
+        ("7.0.3", "Added `ssub` field."),
+    ],
+    ..Spec::EMPTY
+};
+
+fn id<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.int(cx.client.id() as i64);
+    Ok(())
+}
+
+fn info<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let mut lines = String::new();
+    write_line(&mut lines, cx.engine, &cx.client.shared, cx.now);
+    reply.verbatim(*b"txt", lines.as_bytes());
+    Ok(())
+}
+
+fn list<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let clients = &cx.engine.clients;
+    let is = |word: &[u8]| {
+        args.get(0)
+            .is_some_and(|arg| arg.eq_ignore_ascii_case(word))
+    };
+    let chosen = if args.is_empty() {
+        clients.snapshot()
+    } else if args.len() == 2 && is(b"TYPE") {
+        match Kind::parse(&args[1])? {
+            Kind::Normal => clients.snapshot(),
+            Kind::Other => Vec::new(),
+        }
+    } else if args.len() >= 2 && is(b"ID") {
+        let mut chosen = Vec::new();
+        for id in args.iter().skip(1) {
+            let id = number::parse_i64(id).ok_or(Error::fixed("ERR Invalid client ID"))?;
+            chosen.extend(u64::try_from(id).ok().and_then(|id| clients.find(id)));
+        }
+        chosen
+    } else {
+        return Err(text::SYNTAX);
+    };
+    let mut lines = String::new();
+    for client in chosen {
+        write_line(&mut lines, cx.engine, &client, cx.now);
+    }
+    reply.verbatim(*b"txt", lines.as_bytes());
+    Ok(())
+}
+
+/// Adds the line of one connection.
+fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShared, now: Now) {
+    let age = |since_us: u64| now.monotonic_us().saturating_sub(since_us) / 1_000_000;
+    let is_in_multi = client.is_in_multi.load(Relaxed);
+    let multi = if is_in_multi {
+        i64::from(client.queued_commands.load(Relaxed))
+    } else {
+        -1
+    };
+    let last = client.last_entry.load(Relaxed);
+    let command = if last == u32::MAX {
+        "NULL"
+    } else {
+        engine.table.entry(last).spec().name
+    };
+    let (input, output) = (
+        client.input_bytes.load(Relaxed),
+        client.output_bytes.load(Relaxed),
+    );
+    let names = client.names();
+    writeln!(
+        out,
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
+         multi={multi} qbuf={input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} \
+         oll=0 omem=0 tot-mem={} events=r cmd={command} user={USER} redir=-1 resp={} lib-name={} \
+         lib-ver={}",
+        client.id(),
+        client.peer().address,
+        client.peer().local_address,
+        client.peer().descriptor,
+        names.name,
+        age(client.created_us),
+        age(client.last_active_us.load(Relaxed)),
+        flags(client),
+        client.db.load(Relaxed),
+        input + output,
+        client.resp.load(Relaxed),
+        names.library,
+        names.library_version,
+    )
+    .expect("writing to a String cannot fail");
+}
+
+/// The letters Redis has for a connection's states; `N` for none of them.
+fn flags(client: &ClientShared) -> String {
+    let letters = [
+        (client.is_in_multi.load(Relaxed), 'x'),
+        (client.is_paused.load(Relaxed), 'b'),
+        (client.is_killed(), 'A'),
+        (client.peer().is_unix, 'U'),
+        (client.no_evict.load(Relaxed), 'e'),
+        (client.no_touch.load(Relaxed), 'T'),
+    ];
+    let set: String = letters
+        .iter()
+        .filter(|(is_set, _)| *is_set)
+        .map(|(_, letter)| letter)
+        .collect();
+    if set.is_empty() { "N".to_owned() } else { set }
+}

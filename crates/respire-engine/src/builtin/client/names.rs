@@ -1,0 +1,123 @@
+//! `CLIENT GETNAME` `SETNAME` `SETINFO`: what a connection calls itself.
+
+use crate::builtin::help::boxed;
+use crate::{
+    App, Arg, ArgKind, Args, Arity, Client, Command, Cx, Error, Flags, Group, Reply, Spec,
+};
+
+pub(super) fn commands<A: App>() -> Vec<Box<dyn Command<A>>> {
+    boxed([
+        (&CLIENT_GETNAME, get_name),
+        (&CLIENT_SETNAME, client_set_name),
+        (&CLIENT_SETINFO, set_info),
+    ])
+}
+
+static CLIENT_GETNAME: Spec = Spec {
+    name: "client|getname",
+    summary: "Get the current connection name",
+    since: "2.6.9",
+    group: Group::Connection,
+    arity: Arity::exactly(2),
+    flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    ..Spec::EMPTY
+};
+
+static CLIENT_SETNAME: Spec = Spec {
+    name: "client|setname",
+    summary: "Set the current connection name",
+    since: "2.6.9",
+    group: Group::Connection,
+    arity: Arity::exactly(3),
+    flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    args: &[Arg::new("connection-name", ArgKind::String)],
+    ..Spec::EMPTY
+};
+
+static CLIENT_SETINFO: Spec = Spec {
+    name: "client|setinfo",
+    summary: "Set client or connection specific info",
+    since: "7.2.0",
+    group: Group::Connection,
+    arity: Arity::exactly(4),
+    flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    args: &[Arg::one_of(
+        "attr",
+        &[
+            Arg::new("libname", ArgKind::String).token("LIB-NAME"),
+            Arg::new("libver", ArgKind::String).token("LIB-VER"),
+        ],
+    )],
+    tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    ..Spec::EMPTY
+};
+
+/// One of the words by which a connection is known.
+#[derive(Clone, Copy)]
+pub(in crate::builtin) enum Attribute<'a> {
+    /// Its name.
+    Name,
+    /// An attribute of `CLIENT SETINFO`, as it was written.
+    Info(&'a str),
+}
+
+impl Attribute<'_> {
+    /// A value that may stand in a line of `CLIENT LIST`: printable ASCII without blanks.
+    pub(in crate::builtin) fn check(self, value: &[u8]) -> Result<Box<str>, Error> {
+        if value.iter().all(u8::is_ascii_graphic) {
+            return Ok(String::from_utf8_lossy(value).into());
+        }
+        let what = match self {
+            Self::Name => "Client names",
+            Self::Info(attribute) => attribute,
+        };
+        Err(Error::owned(format!(
+            "ERR {what} cannot contain spaces, newlines or special characters."
+        )))
+    }
+}
+
+pub(in crate::builtin) fn set_name(client: &Client, name: Box<str>) {
+    client.shared.names().name = name;
+}
+
+fn get_name<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let names = cx.client.shared.names();
+    if names.name.is_empty() {
+        reply.null();
+    } else {
+        reply.bulk(&*names.name);
+    }
+    Ok(())
+}
+
+fn client_set_name<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    set_name(cx.client, Attribute::Name.check(&args[0])?);
+    reply.ok();
+    Ok(())
+}
+
+fn set_info<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let attribute = String::from_utf8_lossy(&args[0]);
+    let check = || Attribute::Info(&attribute).check(&args[1]);
+    let mut names = cx.client.shared.names();
+    if attribute.eq_ignore_ascii_case("lib-name") {
+        names.library = check()?;
+    } else if attribute.eq_ignore_ascii_case("lib-ver") {
+        names.library_version = check()?;
+    } else {
+        return Err(Error::owned(format!(
+            "ERR Unrecognized option '{attribute}'"
+        )));
+    }
+    reply.ok();
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! `<CONTAINER> HELP`: the text every container answers in the same form.
+
+use crate::{App, Args, Command, Cx, Error, Reply, Row, Run, Spec, text};
+
+/// Writes the help of a container: its heading, its own lines, and the line on `HELP` itself.
+pub(super) fn help(container: &Spec, lines: &[&str], reply: &mut Reply<'_>) {
+    let name = container.name.to_ascii_uppercase();
+    reply.array(lines.len() + 3);
+    reply.simple(format!(
+        "{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
+    ));
+    for line in lines {
+        reply.simple(line);
+    }
+    reply.simple("HELP");
+    reply.simple("    Prints this help.");
+}
+
+/// What a container itself does. Its arity asks for a subcommand, so it never gets to run.
+pub(super) fn needs_subcommand<A: App>(
+    _: &mut Cx<'_, A>,
+    _: Args<'_>,
+    _: &mut Reply<'_>,
+) -> Result<(), Error> {
+    Err(text::SYNTAX)
+}
+
+/// The reply to a subcommand whose arguments are too many for any of its forms.
+pub(super) fn wrong_subcommand(spec: &Spec) -> Error {
+    let (container, subcommand) = spec.name.split_once('|').unwrap_or(("", spec.name));
+    let container = container.to_ascii_uppercase();
+    Error::owned(format!(
+        "ERR unknown subcommand or wrong number of arguments for '{subcommand}'. Try {container} HELP."
+    ))
+}
+
+/// Rows in the form in which a container takes its subcommands.
+pub(super) fn boxed<A: App, const N: usize>(
+    rows: [(&'static Spec, Run<A>); N],
+) -> Vec<Box<dyn Command<A>>> {
+    rows.into_iter()
+        .map(|(spec, run)| Box::new(Row { spec, run }) as Box<dyn Command<A>>)
+        .collect()
+}
