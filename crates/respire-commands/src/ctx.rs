@@ -3,7 +3,7 @@
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
 use respire_engine::{Cx, CxParts, Flow, Now};
-use respire_store::{EntryRef, Held, View};
+use respire_store::{EntryRef, Held, Scope, Slot, View};
 use std::time::Duration;
 
 /// The context of one call: the keys of the selected database at this turn's time.
@@ -21,12 +21,23 @@ pub(crate) struct Ctx<'c> {
 impl<'c> Ctx<'c> {
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
         let now = cx.now();
-        let CxParts { app, conn, client, held } = cx.parts();
+        let CxParts {
+            app,
+            conn,
+            client,
+            held,
+        } = cx.parts();
         let kv = app.kv();
         let held = held.and_then(|held| held.downcast_mut::<Held>());
         let mut view = View::within(kv.store(), client.db(), now.unix_ms(), held);
         view.set_touch(!client.is_no_touch());
-        Self { view, kv, now, stats: A::conn_stats(conn), wait: None }
+        Self {
+            view,
+            kv,
+            now,
+            stats: A::conn_stats(conn),
+            wait: None,
+        }
     }
 
     /// Reads a key, and counts whether it was there.
@@ -38,9 +49,51 @@ impl<'c> Ctx<'c> {
         })
     }
 
+    /// Reads several keys at one moment, in order, and counts which were there.
+    pub(crate) fn read_many<'k>(
+        &mut self,
+        keys: impl Iterator<Item = &'k [u8]> + Clone,
+        mut f: impl FnMut(Option<EntryRef<'_>>),
+    ) {
+        let stats = &mut *self.stats;
+        self.view.read_many(keys, |_, entry| {
+            stats.looked_up(entry.is_some());
+            f(entry);
+        });
+    }
+
+    /// Holds a key for writing, and counts whether it was there: for commands that also answer
+    /// with the value they change.
+    pub(crate) fn read_and_update<R>(
+        &mut self,
+        key: &[u8],
+        f: impl FnOnce(&mut Slot<'_>) -> R,
+    ) -> R {
+        let stats = &mut *self.stats;
+        self.view.update(key, |slot| {
+            stats.looked_up(slot.exists());
+            f(slot)
+        })
+    }
+
+    /// Runs `f` with everything `scope` names held for writing; `f` counts its look-ups itself.
+    pub(crate) fn locked<R>(
+        &mut self,
+        scope: &Scope<'_>,
+        f: impl FnOnce(&mut View<'_>, &mut ConnStats) -> R,
+    ) -> R {
+        let stats = &mut *self.stats;
+        self.view.locked(scope, |view| f(view, stats))
+    }
+
     /// Counts a look-up that was made on the view directly.
     pub(crate) fn looked_up(&mut self, found: bool) {
         self.stats.looked_up(found);
+    }
+
+    /// The longest string a command may make, in bytes (`proto-max-bulk-len`).
+    pub(crate) fn string_bytes_max(&self) -> u64 {
+        512 << 20
     }
 
     /// The reply is due only after this time (`DEBUG SLEEP`).

@@ -3,19 +3,128 @@
 
 use respire_engine::Error;
 
-pub(crate) use respire_engine::text::{DB_INDEX, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
+pub(crate) use respire_engine::text::{DB_INDEX, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, wrong_arity};
 
+/// Memory is used up, and nothing may be evicted.
+pub(crate) const OUT_OF_MEMORY: Error =
+    Error::fixed("OOM command not allowed when used memory > 'maxmemory'.");
 /// An argument that should have been a float.
 pub(crate) const NOT_A_FLOAT: Error = Error::fixed("ERR value is not a valid float");
 /// A key that had to exist.
 pub(crate) const NO_SUCH_KEY: Error = Error::fixed("ERR no such key");
 /// An increment past the range of an integer.
 pub(crate) const OVERFLOW: Error = Error::fixed("ERR increment or decrement would overflow");
+/// A decrement that has no positive counterpart.
+pub(crate) const DECREMENT_OVERFLOW: Error = Error::fixed("ERR decrement would overflow");
+/// An increment past the range of a float.
+pub(crate) const NOT_FINITE: Error = Error::fixed("ERR increment would produce NaN or Infinity");
 /// A string past `proto-max-bulk-len`.
 pub(crate) const STRING_TOO_LONG: Error =
     Error::fixed("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+/// A negative offset of `SETRANGE`.
+pub(crate) const OFFSET_RANGE: Error = Error::fixed("ERR offset is out of range");
+
+/// `LCS` on keys that hold something else.
+pub(crate) const LCS_NOT_STRINGS: Error =
+    Error::fixed("ERR The specified keys must contain string values");
+/// `LCS` with `LEN` and `IDX`.
+pub(crate) const LCS_LEN_AND_IDX: Error =
+    Error::fixed("ERR If you want both the length and indexes, please just use IDX.");
+/// `LCS` on strings whose table would be too large.
+pub(crate) const LCS_MEMORY: Error =
+    Error::fixed("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
+
+/// A bit that is neither 0 nor 1, in `SETBIT`.
+pub(crate) const BIT_VALUE: Error = Error::fixed("ERR bit is not an integer or out of range");
+/// A bit that is neither 0 nor 1, in `BITPOS`.
+pub(crate) const BIT_ARGUMENT: Error = Error::fixed("ERR The bit argument must be 1 or 0.");
+/// A bit offset that no string can have.
+pub(crate) const BIT_OFFSET: Error =
+    Error::fixed("ERR bit offset is not an integer or out of range");
+/// `BITOP NOT` of several keys.
+pub(crate) const BITOP_NOT: Error =
+    Error::fixed("ERR BITOP NOT must be called with a single source key.");
+/// A field type that is none.
+pub(crate) const BITFIELD_TYPE: Error = Error::fixed(
+    "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.",
+);
+/// An overflow behaviour that is none.
+pub(crate) const BITFIELD_OVERFLOW: Error = Error::fixed("ERR Invalid OVERFLOW type specified");
+/// A write in `BITFIELD_RO`.
+pub(crate) const BITFIELD_READ_ONLY: Error =
+    Error::fixed("ERR BITFIELD_RO only supports the GET subcommand");
 
 /// An expiry that is no time a key can live for.
 pub(crate) fn invalid_expire(command: &str) -> Error {
     Error::owned(format!("ERR invalid expire time in '{command}' command"))
+}
+
+/// `NX` of `EXPIRE` beside another condition.
+pub(crate) const EXPIRE_NX: Error =
+    Error::fixed("ERR NX and XX, GT or LT options at the same time are not compatible");
+/// `GT` and `LT` of `EXPIRE`.
+pub(crate) const EXPIRE_GT_AND_LT: Error =
+    Error::fixed("ERR GT and LT options at the same time are not compatible");
+/// A `SCAN` cursor that is no number.
+pub(crate) const CURSOR: Error = Error::fixed("ERR invalid cursor");
+/// A key copied or moved onto itself.
+pub(crate) const SAME_OBJECT: Error =
+    Error::fixed("ERR source and destination objects are the same");
+/// A number beyond 32 bits.
+pub(crate) const INT_RANGE: Error =
+    Error::fixed("ERR value is out of range, value must between -2147483648 and 2147483647");
+/// A number that has to be positive and small enough.
+pub(crate) const NOT_POSITIVE: Error = Error::fixed("ERR value is out of range, must be positive");
+/// The first argument of `SWAPDB` is no number.
+pub(crate) const FIRST_DB: Error = Error::fixed("ERR invalid first DB index");
+/// The second one.
+pub(crate) const SECOND_DB: Error = Error::fixed("ERR invalid second DB index");
+/// `OBJECT IDLETIME` under an LFU policy.
+pub(crate) const IDLE_TIME_UNTRACKED: Error = Error::fixed(
+    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.",
+);
+/// `OBJECT FREQ` under any other policy.
+pub(crate) const FREQUENCY_UNTRACKED: Error = Error::fixed(
+    "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.",
+);
+
+/// `RESTORE` to a key that exists.
+pub(crate) const BUSY_KEY: Error = Error::fixed("BUSYKEY Target key name already exists.");
+/// A negative time to live of `RESTORE`.
+pub(crate) const RESTORE_TTL: Error = Error::fixed("ERR Invalid TTL value, must be >= 0");
+/// A negative idle time of `RESTORE`.
+pub(crate) const RESTORE_IDLE_TIME: Error =
+    Error::fixed("ERR Invalid IDLETIME value, must be >= 0");
+/// An access frequency of `RESTORE` that does not fit.
+pub(crate) const RESTORE_FREQUENCY: Error =
+    Error::fixed("ERR Invalid FREQ value, must be >= 0 and <= 255");
+/// A payload of `RESTORE` that is none.
+pub(crate) const PAYLOAD_FOOTER: Error =
+    Error::fixed("ERR DUMP payload version or checksum are wrong");
+/// A payload of `RESTORE` whose value makes no sense here.
+pub(crate) const PAYLOAD_FORMAT: Error = Error::fixed("ERR Bad data format");
+
+/// A type that `DEBUG PROTOCOL` does not know.
+pub(crate) const PROTOCOL_TYPE: Error = Error::fixed(
+    "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
+);
+/// `DEBUG PROTOCOL PUSH` for a RESP2 peer.
+pub(crate) const RESP2_UNSUPPORTED: Error =
+    Error::fixed("ERR RESP2 is not supported by this command");
+
+/// A word after `EXPIRE` that is no condition.
+pub(crate) fn unsupported_option(option: &[u8]) -> Error {
+    Error::owned(format!(
+        "ERR Unsupported option {}",
+        String::from_utf8_lossy(option)
+    ))
+}
+
+/// A word after `DEBUG` that is no subcommand, or one with too few or too many arguments.
+pub(crate) fn debug_subcommand(subcommand: &[u8]) -> Error {
+    const SHOWN_BYTES_MAX: usize = 128;
+    let shown = String::from_utf8_lossy(&subcommand[..subcommand.len().min(SHOWN_BYTES_MAX)]);
+    Error::owned(format!(
+        "ERR unknown subcommand or wrong number of arguments for '{shown}'. Try DEBUG HELP."
+    ))
 }

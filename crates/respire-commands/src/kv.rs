@@ -1,22 +1,31 @@
 //! The state the commands work on, and how an application that holds one lends it to them.
 
 use crate::Ctx;
+use crate::settings::Tuning;
 use crate::stats::{ConnStats, KvStats};
 use respire_engine::{App, Args, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
 use respire_store::Store;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The key-value service: a store and what is counted on it.
+///
+/// It is an [`App`] of its own, so that a server is an engine on a router of it.
 #[derive(Debug)]
 pub struct Kv {
     store: Store,
     pub(crate) stats: KvStats,
+    tuning: Mutex<Tuning>,
 }
 
 impl Kv {
     /// A service on this store.
     #[must_use]
     pub fn new(store: Store) -> Self {
-        Self { store, stats: KvStats::default() }
+        Self {
+            store,
+            stats: KvStats::default(),
+            tuning: Mutex::default(),
+        }
     }
 
     /// The store itself.
@@ -24,12 +33,29 @@ impl Kv {
     pub fn store(&self) -> &Store {
         &self.store
     }
+
+    /// What `CONFIG` set the store to.
+    pub(crate) fn tuning(&self) -> Tuning {
+        *self.lock_tuning()
+    }
+
+    /// Changes what the store is set to.
+    pub(crate) fn tune(&self, change: impl FnOnce(&mut Tuning)) {
+        let mut tuning = self.lock_tuning();
+        change(&mut tuning);
+        tuning.apply(&self.store);
+    }
+
+    fn lock_tuning(&self) -> MutexGuard<'_, Tuning> {
+        self.tuning.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// An application that has the key-value commands among its own.
 ///
 /// [`Kv`] is one itself; an embedder implements this for a state of his own that holds a [`Kv`],
-/// and for his connection state, which holds a [`ConnStats`].
+/// and for his connection state, which holds a [`ConnStats`]. His [`App`] hands the methods he does
+/// not need himself on to the [`Kv`]'s, and his `settings` include [`settings`](crate::settings()).
 pub trait HasKv: App {
     /// The service inside.
     fn kv(&self) -> &Kv;
@@ -52,12 +78,19 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) const fn new(spec: &'static Spec, run: Run) -> Self {
-        Self { spec, run, keys: None }
+        Self {
+            spec,
+            run,
+            keys: None,
+        }
     }
 
     /// The same row, with a function that finds the keys.
     pub(crate) const fn with_keys(self, keys: KeyPositions) -> Self {
-        Self { keys: Some(keys), ..self }
+        Self {
+            keys: Some(keys),
+            ..self
+        }
     }
 }
 

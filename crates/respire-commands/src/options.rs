@@ -100,13 +100,22 @@ impl ExpiryWord {
     pub(crate) fn parse(word: &[u8]) -> Option<Self> {
         const WORDS: [(&str, ExpiryWord); 6] = [
             ("EX", ExpiryWord::Time(TimeBase::Now, TimeUnit::Seconds)),
-            ("PX", ExpiryWord::Time(TimeBase::Now, TimeUnit::Milliseconds)),
+            (
+                "PX",
+                ExpiryWord::Time(TimeBase::Now, TimeUnit::Milliseconds),
+            ),
             ("EXAT", ExpiryWord::Time(TimeBase::Epoch, TimeUnit::Seconds)),
-            ("PXAT", ExpiryWord::Time(TimeBase::Epoch, TimeUnit::Milliseconds)),
+            (
+                "PXAT",
+                ExpiryWord::Time(TimeBase::Epoch, TimeUnit::Milliseconds),
+            ),
             ("KEEPTTL", ExpiryWord::KeepTtl),
             ("PERSIST", ExpiryWord::Persist),
         ];
-        WORDS.iter().find(|(name, _)| is_word(word, name)).map(|(_, word)| *word)
+        WORDS
+            .iter()
+            .find(|(name, _)| is_word(word, name))
+            .map(|(_, word)| *word)
     }
 }
 
@@ -120,11 +129,7 @@ pub(crate) struct ExpiryOption<'a> {
 
 impl<'a> ExpiryOption<'a> {
     /// Takes over a word, and from `options` the amount that belongs to it.
-    pub(crate) fn set(
-        &mut self,
-        word: ExpiryWord,
-        options: &mut Options<'a>,
-    ) -> Result<(), Error> {
+    pub(crate) fn set(&mut self, word: ExpiryWord, options: &mut Options<'a>) -> Result<(), Error> {
         set_once(&mut self.word, word)?;
         if matches!(word, ExpiryWord::Time(..)) {
             self.amount = options.value()?;
@@ -164,11 +169,15 @@ pub(crate) fn expires_at(
     now_ms: u64,
 ) -> Result<u64, Error> {
     let amount = integer(amount)?;
-    let at = unit.to_ms(amount).filter(|ms| *ms > 0).and_then(|ms| match base {
-        TimeBase::Now => ms.checked_add_unsigned(now_ms),
-        TimeBase::Epoch => Some(ms),
-    });
-    at.map(i64::unsigned_abs).ok_or_else(|| invalid_expire(command))
+    let at = unit
+        .to_ms(amount)
+        .filter(|ms| *ms > 0)
+        .and_then(|ms| match base {
+            TimeBase::Now => ms.checked_add_unsigned(now_ms),
+            TimeBase::Epoch => Some(ms),
+        });
+    at.map(i64::unsigned_abs)
+        .ok_or_else(|| invalid_expire(command))
 }
 
 #[cfg(test)]
@@ -197,7 +206,10 @@ mod tests {
     #[test]
     fn expiry_words_in_any_case_resolve_to_unix_milliseconds() {
         assert_eq!(resolve(&[]), Ok(ExpiryChoice::Unsaid));
-        assert_eq!(resolve(&["eX", "10"]), Ok(ExpiryChoice::At(NOW_MS + 10_000)));
+        assert_eq!(
+            resolve(&["eX", "10"]),
+            Ok(ExpiryChoice::At(NOW_MS + 10_000))
+        );
         assert_eq!(resolve(&["px", "10"]), Ok(ExpiryChoice::At(NOW_MS + 10)));
         assert_eq!(resolve(&["EXAT", "10"]), Ok(ExpiryChoice::At(10_000)));
         assert_eq!(resolve(&["PXAT", "10"]), Ok(ExpiryChoice::At(10)));
@@ -206,7 +218,10 @@ mod tests {
 
     #[test]
     fn expiry_word_repeated_takes_the_last_amount_and_another_word_is_refused() {
-        assert_eq!(resolve(&["PX", "10", "PX", "20"]), Ok(ExpiryChoice::At(NOW_MS + 20)));
+        assert_eq!(
+            resolve(&["PX", "10", "PX", "20"]),
+            Ok(ExpiryChoice::At(NOW_MS + 20))
+        );
         assert_eq!(resolve(&["PX", "10", "EX", "20"]), Err(SYNTAX));
         assert_eq!(resolve(&["KEEPTTL", "PXAT", "20"]), Err(SYNTAX));
         assert_eq!(resolve(&["EX"]), Err(SYNTAX));
@@ -217,10 +232,20 @@ mod tests {
         assert_eq!(resolve(&["EX", "ten"]), Err(NOT_AN_INTEGER));
         assert_eq!(resolve(&["EX", "ten", "KEEPTTL"]), Err(SYNTAX));
         for amount in ["0", "-1", "9223372036854775807", "9223372036854776"] {
-            assert_eq!(resolve(&["EX", amount]), Err(invalid_expire("set")), "{amount}");
+            assert_eq!(
+                resolve(&["EX", amount]),
+                Err(invalid_expire("set")),
+                "{amount}"
+            );
         }
-        assert_eq!(resolve(&["PX", "9223372036854775807"]), Err(invalid_expire("set")));
-        assert_eq!(resolve(&["PXAT", "9223372036854775807"]), Ok(ExpiryChoice::At(i64::MAX as u64)));
+        assert_eq!(
+            resolve(&["PX", "9223372036854775807"]),
+            Err(invalid_expire("set"))
+        );
+        assert_eq!(
+            resolve(&["PXAT", "9223372036854775807"]),
+            Ok(ExpiryChoice::At(i64::MAX as u64))
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is counted on the way: plainly per connection, and added up once per turn.
 
+use respire_store::{Stats, Store};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What one connection has counted since its last turn ended.
@@ -22,8 +23,13 @@ impl ConnStats {
 /// What all connections have counted.
 #[derive(Debug, Default)]
 pub(crate) struct KvStats {
-    pub(crate) hits: AtomicU64,
-    pub(crate) misses: AtomicU64,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    /// The most memory seen in use, in bytes.
+    memory_peak: AtomicU64,
+    /// What the store had counted when the counters were last set back; it never goes back itself.
+    expired_before: AtomicU64,
+    evicted_before: AtomicU64,
 }
 
 impl KvStats {
@@ -38,8 +44,79 @@ impl KvStats {
         *conn = ConnStats::default();
     }
 
-    pub(crate) fn reset(&self) {
+    /// Look-ups that found their key.
+    pub(crate) fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
+    }
+
+    /// Look-ups that did not.
+    pub(crate) fn misses(&self) -> u64 {
+        self.misses.load(Ordering::Relaxed)
+    }
+
+    /// Keys the store removed by itself since the counters were last set back.
+    pub(crate) fn removed(&self, store: &Store) -> Stats {
+        let Stats {
+            expired_keys,
+            evicted_keys,
+        } = store.stats();
+        let since =
+            |now: u64, before: &AtomicU64| now.saturating_sub(before.load(Ordering::Relaxed));
+        Stats {
+            expired_keys: since(expired_keys, &self.expired_before),
+            evicted_keys: since(evicted_keys, &self.evicted_before),
+        }
+    }
+
+    /// Notes the memory in use; returns the most ever noted.
+    pub(crate) fn note_memory(&self, bytes: u64) -> u64 {
+        self.memory_peak
+            .fetch_max(bytes, Ordering::Relaxed)
+            .max(bytes)
+    }
+
+    pub(crate) fn reset(&self, store: &Store) {
+        let now = store.stats();
         self.hits.store(0, Ordering::Relaxed);
         self.misses.store(0, Ordering::Relaxed);
+        self.expired_before
+            .store(now.expired_keys, Ordering::Relaxed);
+        self.evicted_before
+            .store(now.evicted_keys, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use respire_store::{Config, Expiry};
+
+    #[test]
+    fn connection_counts_are_added_once() {
+        let (stats, mut conn) = (KvStats::default(), ConnStats::default());
+        conn.looked_up(true);
+        conn.looked_up(true);
+        conn.looked_up(false);
+        stats.add(&mut conn);
+        stats.add(&mut conn);
+        assert_eq!((stats.hits(), stats.misses()), (2, 1));
+    }
+
+    #[test]
+    fn removed_keys_are_counted_from_the_last_reset() {
+        let store = Store::new(Config::default());
+        let stats = KvStats::default();
+        let expire_one = || {
+            store
+                .view(0, 1)
+                .update(b"k", |slot| slot.set(b"v", Expiry::At(2)));
+            store.sweep(10, 100);
+        };
+        expire_one();
+        assert_eq!(stats.removed(&store).expired_keys, 1);
+        stats.reset(&store);
+        assert_eq!(stats.removed(&store).expired_keys, 0);
+        expire_one();
+        assert_eq!(stats.removed(&store).expired_keys, 1);
     }
 }

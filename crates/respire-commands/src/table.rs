@@ -12,7 +12,9 @@ pub(crate) type Container = (Row, &'static [Row]);
 
 /// The commands without subcommands.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    [string::ROWS, bit::ROWS, key::ROWS, server::ROWS].into_iter().flatten()
+    [string::ROWS, bit::ROWS, key::ROWS, server::ROWS]
+        .into_iter()
+        .flatten()
 }
 
 /// The commands with subcommands.

@@ -18,7 +18,12 @@ fn rows_of_a_family_are_sorted_and_names_are_unique() {
     for (container, subcommands) in containers() {
         assert!(subcommands.is_sorted_by_key(|row| row.spec.name));
         let prefix = format!("{}|", container.spec.name);
-        assert!(subcommands.iter().all(|row| row.spec.name.starts_with(&prefix)), "{prefix}");
+        assert!(
+            subcommands
+                .iter()
+                .all(|row| row.spec.name.starts_with(&prefix)),
+            "{prefix}"
+        );
     }
     let names: Vec<_> = specs().map(|spec| spec.name).collect();
     let unique: BTreeSet<_> = names.iter().collect();
@@ -27,13 +32,23 @@ fn rows_of_a_family_are_sorted_and_names_are_unique() {
 
 #[test]
 fn every_row_is_described_and_has_an_example() {
-    let bare: BTreeSet<_> = containers().map(|(container, _)| container.spec.name).collect();
+    let bare: BTreeSet<_> = containers()
+        .map(|(container, _)| container.spec.name)
+        .collect();
     for spec in specs() {
         assert_eq!(spec.name, spec.name.to_ascii_lowercase());
         assert!(!spec.summary.is_empty(), "{} has no summary", spec.name);
-        assert!(!spec.complexity.is_empty(), "{} has no complexity", spec.name);
+        assert!(
+            !spec.complexity.is_empty(),
+            "{} has no complexity",
+            spec.name
+        );
         let needs_example = !bare.contains(spec.name);
-        assert!(!needs_example || !spec.examples.is_empty(), "{} has no example", spec.name);
+        assert!(
+            !needs_example || !spec.examples.is_empty(),
+            "{} has no example",
+            spec.name
+        );
     }
 }
 
@@ -48,9 +63,16 @@ fn every_spec_in_a_file_has_a_row() {
                 continue;
             }
             let text = std::fs::read_to_string(&path).expect("a source file is text");
-            for (before, rest) in text.match_indices(": Spec = Spec {").map(|(at, _)| text.split_at(at)) {
+            for (before, rest) in text
+                .match_indices(": Spec = Spec {")
+                .map(|(at, _)| text.split_at(at))
+            {
                 let name = rest.split('"').nth(1).expect("the name stands first");
-                assert!(names.contains(name), "{name} of {} has no row", path.display());
+                assert!(
+                    names.contains(name),
+                    "{name} of {} has no row",
+                    path.display()
+                );
                 assert!(!before.is_empty());
             }
         }

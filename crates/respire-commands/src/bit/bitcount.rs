@@ -1,0 +1,123 @@
+//! `BITCOUNT key [start end [BYTE | BIT]]`: how many bits are set in a string or a part of it.
+//! As in Redis 7.0: of a key that does not exist it is 0, whatever the range looks like.
+
+use super::range::{Parts, Unit};
+use crate::Ctx;
+use crate::errors::SYNTAX;
+use crate::options::integer;
+use crate::value::string_if_any;
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+
+pub(super) static BITCOUNT: Spec = Spec {
+    name: "bitcount",
+    summary: "Count set bits in a string",
+    since: "2.6.0",
+    complexity: "O(N)",
+    group: Group::Bitmap,
+    arity: Arity::at_least(2),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(1)],
+    args: &[
+        Arg::key("key", 0),
+        Arg::block(
+            "index",
+            &[
+                Arg::new("start", ArgKind::Integer),
+                Arg::new("end", ArgKind::Integer),
+                Arg::one_of(
+                    "index_unit",
+                    &[Arg::word("byte", "BYTE"), Arg::word("bit", "BIT")],
+                )
+                .since("7.0.0")
+                .optional(),
+            ],
+        )
+        .optional(),
+    ],
+    history: &[("7.0.0", "Added the `BYTE|BIT` option.")],
+    examples: &[
+        ("SET k foobar", "+OK\r\n"),
+        ("BITCOUNT k", ":26\r\n"),
+        ("BITCOUNT k 1 1", ":6\r\n"),
+        ("BITCOUNT k 5 30 BIT", ":17\r\n"),
+        ("BITCOUNT k 0", "-ERR syntax error\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn bitcount(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let count = ctx.read(&args[0], |entry| match string_if_any(entry)? {
+        Some(string) => count_in(string.as_bytes(&mut [0; 20]), args.skip(1)),
+        None => Ok(0),
+    })?;
+    reply.int(count as i64);
+    Ok(())
+}
+
+fn count_in(bytes: &[u8], range: Args<'_>) -> Result<u64, Error> {
+    if range.is_empty() {
+        return Ok(count(bytes));
+    }
+    if !(2..=3).contains(&range.len()) {
+        return Err(SYNTAX);
+    }
+    let (start, end) = (integer(&range[0])?, integer(&range[1])?);
+    if start < 0 && end < 0 && start > end {
+        return Ok(0);
+    }
+    let unit = Unit::parse(range.get(2))?;
+    Ok(unit.bits(start, end, bytes.len()).map_or(0, |bits| {
+        let parts = Parts::new(bytes, &bits, false);
+        count(parts.middle) + u64::from(parts.head.count_ones() + parts.tail.count_ones())
+    }))
+}
+
+fn count(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let in_words: u64 = words
+        .iter()
+        .map(|word| u64::from(u64::from_ne_bytes(*word).count_ones()))
+        .sum();
+    in_words
+        + rest
+            .iter()
+            .map(|byte| u64::from(byte.count_ones()))
+            .sum::<u64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn count_of_any_length_is_that_of_its_bytes() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for len in 0..bytes.len() {
+            let one_by_one: u32 = bytes[..len].iter().map(|byte| byte.count_ones()).sum();
+            assert_eq!(count(&bytes[..len]), u64::from(one_by_one));
+        }
+    }
+
+    #[test]
+    fn count_in_a_bit_range_is_that_of_its_bits() {
+        let bytes = [0b1010_1010, 0xff, 0b0101_0101];
+        for start in 0..24 {
+            for end in start..24 {
+                let bits = Unit::Bit.bits(start, end, 3).expect("within the string");
+                let parts = Parts::new(&bytes, &bits, false);
+                let counted = count(parts.middle)
+                    + u64::from(parts.head.count_ones() + parts.tail.count_ones());
+                let is_set = |bit: &usize| bytes[bit / 8] >> (7 - bit % 8) & 1 == 1;
+                assert_eq!(
+                    counted,
+                    bits.filter(is_set).count() as u64,
+                    "{start}..={end}"
+                );
+            }
+        }
+    }
+}

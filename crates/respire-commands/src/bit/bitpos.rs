@@ -1,0 +1,138 @@
+//! `BITPOS key bit [start [end [BYTE | BIT]]]`: the first bit of a string that is set, or clear.
+//! As in Redis: without an end, the clear bits behind the string count too; -1 is none.
+
+use super::range::{Parts, Unit};
+use crate::Ctx;
+use crate::errors::{BIT_ARGUMENT, SYNTAX};
+use crate::options::integer;
+use crate::value::string_if_any;
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use std::ops::Range;
+
+pub(super) static BITPOS: Spec = Spec {
+    name: "bitpos",
+    summary: "Find first bit set or clear in a string",
+    since: "2.8.7",
+    complexity: "O(N)",
+    group: Group::Bitmap,
+    arity: Arity::at_least(3),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(1)],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("bit", ArgKind::Integer),
+        Arg::block(
+            "index",
+            &[
+                Arg::new("start", ArgKind::Integer),
+                Arg::block(
+                    "end_index",
+                    &[
+                        Arg::new("end", ArgKind::Integer),
+                        Arg::one_of(
+                            "index_unit",
+                            &[Arg::word("byte", "BYTE"), Arg::word("bit", "BIT")],
+                        )
+                        .since("7.0.0")
+                        .optional(),
+                    ],
+                )
+                .optional(),
+            ],
+        )
+        .optional(),
+    ],
+    history: &[("7.0.0", "Added the `BYTE|BIT` option.")],
+    examples: &[
+        ("SETBIT k 12 1", ":0\r\n"),
+        ("BITPOS k 1", ":12\r\n"),
+        ("BITPOS k 0", ":0\r\n"),
+        ("BITPOS k 1 13 -1 BIT", ":-1\r\n"),
+        ("BITPOS k 2", "-ERR The bit argument must be 1 or 0.\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn bitpos(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let bit = match integer(&args[1])? {
+        0 => false,
+        1 => true,
+        _ => return Err(BIT_ARGUMENT),
+    };
+    let position = ctx.read(&args[0], |entry| match string_if_any(entry)? {
+        Some(string) => find_in(string.as_bytes(&mut [0; 20]), bit, args.skip(2)),
+        None => Ok(if bit { None } else { Some(0) }),
+    })?;
+    reply.int(position.map_or(-1, |position| position as i64));
+    Ok(())
+}
+
+fn find_in(bytes: &[u8], bit: bool, range: Args<'_>) -> Result<Option<usize>, Error> {
+    if range.len() > 3 {
+        return Err(SYNTAX);
+    }
+    let start = range.get(0).map_or(Ok(0), integer)?;
+    let unit = Unit::parse(range.get(2))?;
+    let end = range.get(1).map(integer).transpose()?;
+    let Some(bits) = unit.bits(start, end.unwrap_or(-1), bytes.len()) else {
+        return Ok(None);
+    };
+    let found = find(bytes, bit, &bits);
+    let behind_all = || (!bit && end.is_none()).then_some(bytes.len() * 8);
+    Ok(found.or_else(behind_all))
+}
+
+/// The first of `bits` that is `bit`.
+fn find(bytes: &[u8], bit: bool, bits: &Range<usize>) -> Option<usize> {
+    let first = bits.start / 8 * 8;
+    let parts = Parts::new(bytes, bits, !bit);
+    let in_byte = |byte: u8| {
+        let zeros = if bit {
+            byte.leading_zeros()
+        } else {
+            byte.leading_ones()
+        };
+        (zeros < 8).then_some(zeros as usize)
+    };
+    if let Some(position) = in_byte(parts.head) {
+        return Some(first + position);
+    }
+    let skipped = if bit { 0 } else { 0xff };
+    let (words, _) = parts.middle.as_chunks::<8>();
+    let equal_words = words
+        .iter()
+        .take_while(|word| **word == [skipped; 8])
+        .count()
+        * 8;
+    let rest = &parts.middle[equal_words..];
+    if let Some(at) = rest.iter().position(|byte| *byte != skipped) {
+        return in_byte(rest[at]).map(|position| first + 8 * (1 + equal_words + at) + position);
+    }
+    in_byte(parts.tail).map(|position| first + 8 * (1 + parts.middle.len()) + position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn find_gives_the_first_bit_of_any_range() {
+        for set_bit in 0..96 {
+            for bit in [true, false] {
+                let mut bytes = [if bit { 0 } else { 0xff }; 12];
+                bytes[set_bit / 8] ^= 0x80 >> (set_bit % 8);
+                for start in 0..96 {
+                    let end = 96 - start / 3;
+                    if start < end {
+                        let expected = (start..end).contains(&set_bit).then_some(set_bit);
+                        assert_eq!(find(&bytes, bit, &(start..end)), expected, "{start}..{end}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The part of a string that BITCOUNT and BITPOS look at.
+
+use crate::errors::SYNTAX;
+use crate::options::is_word;
+use crate::value::index_range;
+use respire_engine::Error;
+use std::ops::Range;
+
+/// What the bounds of a range count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Byte,
+    Bit,
+}
+
+impl Unit {
+    pub(super) fn parse(argument: Option<&[u8]>) -> Result<Self, Error> {
+        match argument {
+            None => Ok(Self::Byte),
+            Some(word) if is_word(word, "BYTE") => Ok(Self::Byte),
+            Some(word) if is_word(word, "BIT") => Ok(Self::Bit),
+            Some(_) => Err(SYNTAX),
+        }
+    }
+
+    /// The bits from `start` to `end`, both inclusive, of a string of this many bytes.
+    pub(super) fn bits(self, start: i64, end: i64, bytes: usize) -> Option<Range<usize>> {
+        match self {
+            Self::Bit => index_range(start, end, bytes * 8),
+            Self::Byte => index_range(start, end, bytes).map(|r| r.start * 8..r.end * 8),
+        }
+    }
+}
+
+/// A range of bits, as whole bytes and the parts of bytes at its ends. The bits outside of it are
+/// read as `outside` in the parts.
+pub(super) struct Parts<'s> {
+    pub(super) head: u8,
+    pub(super) middle: &'s [u8],
+    pub(super) tail: u8,
+}
+
+impl<'s> Parts<'s> {
+    /// Splits `bits` (not empty, within `bytes`) so that `head` is the first byte, `tail` the last
+    /// one, and `middle` all between; a range within one byte has only a head, and a tail of
+    /// nothing but `outside`.
+    pub(super) fn new(bytes: &'s [u8], bits: &Range<usize>, outside: bool) -> Self {
+        let (first, last) = (bits.start / 8, (bits.end - 1) / 8);
+        let head_mask = 0xff_u8 >> (bits.start % 8);
+        let tail_mask = 0xff_u8 << (7 - (bits.end - 1) % 8);
+        let keep = |byte: u8, mask: u8| if outside { byte | !mask } else { byte & mask };
+        if first == last {
+            return Self {
+                head: keep(bytes[first], head_mask & tail_mask),
+                middle: &[],
+                tail: keep(0, 0),
+            };
+        }
+        Self {
+            head: keep(bytes[first], head_mask),
+            middle: &bytes[first + 1..last],
+            tail: keep(bytes[last], tail_mask),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `SETBIT key offset value`: set or clear a bit of a string, which grows by zero bytes as far as
+//! needed; the expiry stays. The reply is the bit as it was. As in Redis.
+
+use super::field::{Field, parse_offset};
+use crate::Ctx;
+use crate::errors::BIT_VALUE;
+use crate::value::string_if_any;
+use resp_codec::number::parse_i64;
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+
+pub(super) static SETBIT: Spec = Spec {
+    name: "setbit",
+    summary: "Sets or clears the bit at offset in the string value stored at key",
+    since: "2.2.0",
+    group: Group::Bitmap,
+    arity: Arity::exactly(4),
+    flags: Flags::WRITE.with(Flags::DENYOOM),
+    keys: &[KeySpec::at(1).update()],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("offset", ArgKind::Integer),
+        Arg::new("value", ArgKind::Integer),
+    ],
+    examples: &[
+        ("SETBIT k 7 1", ":0\r\n"),
+        ("SETBIT k 7 0", ":1\r\n"),
+        ("STRLEN k", ":1\r\n"),
+        (
+            "SETBIT k 7 2",
+            "-ERR bit is not an integer or out of range\r\n",
+        ),
+        (
+            "SETBIT k -1 1",
+            "-ERR bit offset is not an integer or out of range\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn setbit(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let offset = parse_offset(&args[1], None, ctx.string_bytes_max())?;
+    let bit = match parse_i64(&args[2]) {
+        Some(0) => 0,
+        Some(1) => 1,
+        _ => return Err(BIT_VALUE),
+    };
+    let field = Field { offset, bits: 1 };
+    let before = ctx.view.update(&args[0], |slot| {
+        let string = string_if_any(slot.get())?;
+        let (before, is_long_enough) = string.map_or((0, false), |string| {
+            let is_long_enough = string.len() >= field.bytes_needed();
+            (field.read(string.as_bytes(&mut [0; 20])), is_long_enough)
+        });
+        // A bit that is already so is no change: WATCH does not see it.
+        if !is_long_enough || before != bit {
+            slot.edit_string(|bytes| {
+                if !is_long_enough {
+                    bytes.resize(field.bytes_needed(), 0);
+                }
+                field.write(bytes, bit);
+            });
+        }
+        Ok(before)
+    })?;
+    reply.int(before as i64);
+    Ok(())
+}

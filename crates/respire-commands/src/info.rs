@@ -1,0 +1,116 @@
+//! The service's lines of `INFO`.
+
+use crate::kv::Kv;
+use respire_engine::{InfoWriter, Now};
+
+/// Writes the lines of a section, named in lower case.
+pub(crate) fn write(kv: &Kv, section: &str, now: Now, out: &mut InfoWriter) {
+    match section {
+        "memory" => memory(kv, out),
+        "persistence" => out.field("rdb_changes_since_last_save", kv.store().changes()),
+        "stats" => stats(kv, out),
+        "keyspace" => keyspace(kv, now, out),
+        _ => {}
+    }
+}
+
+fn memory(kv: &Kv, out: &mut InfoWriter) {
+    let memory = kv.store().memory();
+    let used = memory.total() as u64;
+    let peak = kv.stats.note_memory(used);
+    let tuning = kv.tuning();
+    let both = |out: &mut InfoWriter, name: &str, bytes: u64| {
+        out.field(name, bytes);
+        out.field(&format!("{name}_human"), human(bytes));
+    };
+    both(out, "used_memory", used);
+    both(out, "used_memory_peak", peak);
+    out.field("used_memory_peak_perc", percentage(used, peak));
+    out.field("used_memory_overhead", memory.overhead);
+    out.field("used_memory_dataset", memory.dataset);
+    out.field(
+        "used_memory_dataset_perc",
+        percentage(memory.dataset as u64, used),
+    );
+    both(out, "maxmemory", tuning.memory_bytes_max);
+    out.field("maxmemory_policy", tuning.policy.name());
+}
+
+fn stats(kv: &Kv, out: &mut InfoWriter) {
+    let (counted, removed) = (&kv.stats, kv.stats.removed(kv.store()));
+    out.field("expired_keys", removed.expired_keys);
+    out.field("evicted_keys", removed.evicted_keys);
+    out.field("keyspace_hits", counted.hits());
+    out.field("keyspace_misses", counted.misses());
+}
+
+fn keyspace(kv: &Kv, now: Now, out: &mut InfoWriter) {
+    let store = kv.store();
+    for db in (0..store.databases()).filter(|db| !store.is_empty(*db)) {
+        let (keys, expires) = (store.len(db), store.expires_len(db));
+        let avg_ttl = store.avg_ttl_ms(db, now.unix_ms());
+        let line = format_args!("keys={keys},expires={expires},avg_ttl={avg_ttl}");
+        out.field(&format!("db{db}"), line);
+    }
+}
+
+/// A size as `INFO` shows it to people.
+fn human(bytes: u64) -> String {
+    const UNITS: [(u32, &str); 5] = [(50, "P"), (40, "T"), (30, "G"), (20, "M"), (10, "K")];
+    match UNITS.iter().find(|(shift, _)| bytes >> shift > 0) {
+        Some((shift, unit)) => format!("{:.2}{unit}", bytes as f64 / (1_u64 << shift) as f64),
+        None => format!("{bytes}B"),
+    }
+}
+
+fn percentage(part: u64, whole: u64) -> String {
+    format!("{:.2}%", part as f64 * 100.0 / whole.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use respire_store::{Config, Expiry, Store};
+    use std::time::Duration;
+
+    fn lines(kv: &Kv, section: &str) -> String {
+        let now = Now::new(Duration::ZERO, Duration::from_secs(1000));
+        let mut out = InfoWriter::default();
+        write(kv, section, now, &mut out);
+        out.text().to_owned()
+    }
+
+    #[test]
+    fn keyspace_lists_the_databases_that_have_keys() {
+        let kv = Kv::new(Store::new(Config::default()));
+        assert_eq!(lines(&kv, "keyspace"), "");
+        kv.store()
+            .view(3, 1)
+            .update(b"k", |slot| slot.set(b"v", Expiry::Clear));
+        assert_eq!(lines(&kv, "keyspace"), "db3:keys=1,expires=0,avg_ttl=0\r\n");
+    }
+
+    #[test]
+    fn memory_names_the_bound_and_the_policy() {
+        let kv = Kv::new(Store::new(Config::default()));
+        kv.tune(|tuning| tuning.memory_bytes_max = 3 << 19);
+        let text = lines(&kv, "memory");
+        assert!(
+            text.contains("maxmemory:1572864\r\nmaxmemory_human:1.50M\r\n"),
+            "{text}"
+        );
+        assert!(text.contains("maxmemory_policy:noeviction\r\n"), "{text}");
+    }
+
+    #[test]
+    fn sizes_are_shown_in_the_largest_unit_that_fits() {
+        for (bytes, shown) in [
+            (0, "0B"),
+            (1023, "1023B"),
+            (1024, "1.00K"),
+            (5 << 30, "5.00G"),
+        ] {
+            assert_eq!(human(bytes), shown);
+        }
+    }
+}

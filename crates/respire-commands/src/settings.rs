@@ -1,0 +1,200 @@
+//! The rows of `CONFIG` that belong to the store.
+
+use crate::kv::{HasKv, Kv};
+use respire_engine::{Setting, parse_memory};
+use respire_store::{Policy, Store};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// What the store is set to; the defaults are Redis's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tuning {
+    /// 0: no bound.
+    pub(crate) memory_bytes_max: u64,
+    pub(crate) policy: Policy,
+    pub(crate) samples: u32,
+    pub(crate) lfu_log_factor: u32,
+    pub(crate) lfu_decay_minutes: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            memory_bytes_max: 0,
+            policy: Policy::NoEviction,
+            samples: 5,
+            lfu_log_factor: 10,
+            lfu_decay_minutes: 1,
+        }
+    }
+}
+
+impl Tuning {
+    pub(crate) fn apply(&self, store: &Store) {
+        let narrow = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
+        store.set_lfu(narrow(self.lfu_log_factor), narrow(self.lfu_decay_minutes));
+        store.set_max_memory(self.memory_bytes_max, self.policy, self.samples);
+    }
+}
+
+/// The rows of `CONFIG` that belong to the [`Kv`] of an application: `maxmemory`,
+/// `maxmemory-policy`, `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time` and `databases`.
+///
+/// ```
+/// use respire_commands::{Kv, settings};
+/// use respire_store::{Config, Store};
+/// use std::sync::Arc;
+///
+/// let kv = Arc::new(Kv::new(Store::new(Config::default())));
+/// let rows = settings(&kv);
+/// let row = rows.iter().find(|row| row.name() == "maxmemory").unwrap();
+/// row.set("100mb").unwrap();
+/// assert_eq!(row.get(), "104857600");
+/// ```
+#[must_use]
+pub fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
+    let databases = app.kv().store().databases();
+    vec![
+        Setting::read_only("databases", move || databases.to_string()),
+        row(
+            app,
+            "lfu-decay-time",
+            |t| t.lfu_decay_minutes,
+            |kv, text| {
+                let minutes = number(text, 0..=i32::MAX)?;
+                kv.tune(|tuning| tuning.lfu_decay_minutes = minutes);
+                Ok(())
+            },
+        ),
+        row(
+            app,
+            "lfu-log-factor",
+            |t| t.lfu_log_factor,
+            |kv, text| {
+                let factor = number(text, 0..=i32::MAX)?;
+                kv.tune(|tuning| tuning.lfu_log_factor = factor);
+                Ok(())
+            },
+        ),
+        row(
+            app,
+            "maxmemory",
+            |t| t.memory_bytes_max,
+            |kv, text| {
+                let bytes = parse_memory(text).ok_or("argument must be a memory value")?;
+                kv.tune(|tuning| tuning.memory_bytes_max = bytes);
+                Ok(())
+            },
+        ),
+        row(
+            app,
+            "maxmemory-policy",
+            |t| t.policy.name(),
+            |kv, text| {
+                let policy = Policy::from_name(text.as_bytes()).ok_or(POLICIES)?;
+                kv.tune(|tuning| tuning.policy = policy);
+                Ok(())
+            },
+        ),
+        row(
+            app,
+            "maxmemory-samples",
+            |t| t.samples,
+            |kv, text| {
+                let samples = number(text, 1..=i32::MAX)?;
+                kv.tune(|tuning| tuning.samples = samples);
+                Ok(())
+            },
+        ),
+    ]
+}
+
+const POLICIES: &str = "argument(s) must be one of the following: volatile-lru, volatile-lfu, \
+    volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, noeviction";
+
+fn row<A: HasKv, V: Display>(
+    app: &Arc<A>,
+    name: &'static str,
+    get: fn(&Tuning) -> V,
+    set: fn(&Kv, &str) -> Result<(), String>,
+) -> Setting
+where
+    V: 'static,
+{
+    let (reader, writer) = (Arc::clone(app), Arc::clone(app));
+    Setting::mutable(
+        name,
+        move || get(&reader.kv().tuning()).to_string(),
+        move |text| set(writer.kv(), text),
+    )
+}
+
+/// A number within a range that holds no negative one.
+fn number(text: &str, range: RangeInclusive<i32>) -> Result<u32, String> {
+    let number: i64 = text
+        .parse()
+        .map_err(|_| "argument couldn't be parsed into an integer")?;
+    let (min, max) = (*range.start(), *range.end());
+    match u32::try_from(number) {
+        Ok(valid) if (i64::from(min)..=i64::from(max)).contains(&number) => Ok(valid),
+        _ => Err(format!(
+            "argument must be between {min} and {max} inclusive"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use respire_store::Config;
+
+    fn set(name: &str, value: &str) -> Result<String, String> {
+        let kv = Arc::new(Kv::new(Store::new(Config::default())));
+        let rows = settings(&kv);
+        let row = rows
+            .iter()
+            .find(|row| row.name() == name)
+            .expect("a row of this name");
+        row.set(value).map(|()| row.get())
+    }
+
+    #[test]
+    fn setting_reads_back_what_was_set() {
+        for (name, value, shown) in [
+            ("maxmemory", "1kb", "1024"),
+            ("maxmemory-policy", "AllKeys-LRU", "allkeys-lru"),
+            ("maxmemory-samples", "10", "10"),
+            ("lfu-log-factor", "0", "0"),
+            ("lfu-decay-time", "2147483647", "2147483647"),
+        ] {
+            assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
+        }
+    }
+
+    #[test]
+    fn setting_out_of_range_is_refused_in_the_words_of_config_set() {
+        for (name, value, reason) in [
+            ("maxmemory", "lots", "argument must be a memory value"),
+            ("maxmemory-policy", "fifo", POLICIES),
+            (
+                "maxmemory-samples",
+                "0",
+                "argument must be between 1 and 2147483647 inclusive",
+            ),
+            (
+                "lfu-log-factor",
+                "-1",
+                "argument must be between 0 and 2147483647 inclusive",
+            ),
+            (
+                "lfu-decay-time",
+                "x",
+                "argument couldn't be parsed into an integer",
+            ),
+            ("databases", "3", "can't set immutable config"),
+        ] {
+            assert_eq!(set(name, value), Err(reason.to_owned()), "{name}");
+        }
+    }
+}

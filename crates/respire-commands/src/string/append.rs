@@ -1,0 +1,47 @@
+//! `APPEND key value`: add to the end of a string, or start one; the expiry stays. As in Redis.
+
+use crate::Ctx;
+use crate::errors::STRING_TOO_LONG;
+use crate::value::string_of;
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::Expiry;
+
+pub(super) static APPEND: Spec = Spec {
+    name: "append",
+    summary: "Append a value to a key",
+    since: "2.0.0",
+    complexity: "O(1). The amortized time complexity is O(1) assuming the appended value is small and the already present value is of any size, since the dynamic string library used by Redis will double the free space available on every reallocation.",
+    group: Group::String,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).flags(&["RW", "insert"])],
+    args: &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
+    examples: &[
+        ("APPEND greeting Hello", ":5\r\n"),
+        ("APPEND greeting \" World\"", ":11\r\n"),
+        ("GET greeting", "$11\r\nHello World\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn append(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let (bytes_max, tail) = (ctx.string_bytes_max(), &args[1]);
+    let len = ctx.view.update(&args[0], |slot| {
+        let Some(entry) = slot.get() else {
+            slot.set(tail, Expiry::Clear);
+            return Ok(tail.len());
+        };
+        let len = string_of(entry)?.len() + tail.len();
+        if len as u64 > bytes_max {
+            return Err(STRING_TOO_LONG);
+        }
+        slot.edit_string(|bytes| bytes.extend_from_slice(tail));
+        Ok(len)
+    })?;
+    reply.int(len as i64);
+    Ok(())
+}

@@ -1,0 +1,266 @@
+//! The 80-bit floating-point format that Redis adds in (`long double` on x86-64), as far as
+//! `INCRBYFLOAT` needs it: reading, adding and writing, each rounded to nearest, ties to even.
+
+use num_bigint::BigUint;
+
+/// A number of the format: 64 bits of significand, 15 bits of exponent, and infinities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extended {
+    negative: bool,
+    size: Size,
+}
+
+/// What a number is without its sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    /// `significand × 2^exponent`, where the exponent lies in `EXPONENT_MIN..=EXPONENT_MAX`.
+    Finite {
+        significand: u64,
+        exponent: i32,
+    },
+    Infinite,
+}
+
+const EXPONENT_MIN: i32 = -16_445;
+const EXPONENT_MAX: i32 = 16_320;
+const SIGNIFICAND_BITS: u64 = 64;
+
+/// The longest text that is read, in bytes: Redis's buffer of 5 KiB, less its terminator.
+const TEXT_BYTES_MAX: usize = 5 * 1024 - 1;
+/// Past 10 to this power a number is infinite, and below its reciprocal it is 0.
+const DECIMAL_EXPONENT_MAX: i64 = 5000;
+/// The same for powers of 2, with room for all digits a text may have.
+const BINARY_EXPONENT_MAX: i64 = 40_000;
+/// How many decimals are written at most.
+const DECIMALS: usize = 17;
+
+impl Extended {
+    pub(super) const ZERO: Self = Self {
+        negative: false,
+        size: Size::Finite {
+            significand: 0,
+            exponent: 0,
+        },
+    };
+
+    /// Reads a number as C's `strtold` does, the whole text without blanks: decimal or (after `0x`)
+    /// hexadecimal digits with an exponent, or `inf`. `None` if it is no number, is NaN, or is out
+    /// of the format's range.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        if text.len() > TEXT_BYTES_MAX {
+            return None;
+        }
+        let (negative, text) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            rest => (false, rest),
+        };
+        if text.eq_ignore_ascii_case(b"inf") || text.eq_ignore_ascii_case(b"infinity") {
+            return Some(Self {
+                negative,
+                size: Size::Infinite,
+            });
+        }
+        let size = match text {
+            [b'0', b'x' | b'X', digits @ ..] => parse_hexadecimal(digits)?,
+            digits => parse_decimal(digits)?,
+        };
+        Some(Self { negative, size })
+    }
+
+    /// The sum, or `None` if it is no number at all (infinities of both signs).
+    pub(super) fn plus(self, other: Self) -> Option<Self> {
+        let (a, b) = match (self.size, other.size) {
+            (Size::Infinite, Size::Infinite) => {
+                return (self.negative == other.negative).then_some(self);
+            }
+            (Size::Infinite, _) => return Some(self),
+            (_, Size::Infinite) => return Some(other),
+            (
+                Size::Finite {
+                    significand: a,
+                    exponent: a_exponent,
+                },
+                Size::Finite {
+                    significand: b,
+                    exponent: b_exponent,
+                },
+            ) => ((a, a_exponent), (b, b_exponent)),
+        };
+        let exponent = a.1.min(b.1);
+        let aligned = |(significand, own): (u64, i32)| {
+            BigUint::from(significand) << (own - exponent).unsigned_abs()
+        };
+        let (a, b) = (aligned(a), aligned(b));
+        let (negative, sum) = if self.negative == other.negative {
+            (self.negative, a + b)
+        } else if a >= b {
+            (self.negative, a - b)
+        } else {
+            (other.negative, b - a)
+        };
+        Some(Self {
+            negative,
+            size: round(&sum, &BigUint::from(1_u8), i64::from(exponent)),
+        })
+    }
+
+    /// The number with 17 decimals, without the zeros at their end; `None` if it is infinite.
+    pub(super) fn to_text(self) -> Option<String> {
+        let Size::Finite {
+            significand,
+            exponent,
+        } = self.size
+        else {
+            return None;
+        };
+        let scaled = BigUint::from(significand) * BigUint::from(10_u8).pow(DECIMALS as u32);
+        let scaled = if exponent >= 0 {
+            scaled << exponent.unsigned_abs()
+        } else {
+            let divisor = BigUint::from(1_u8) << exponent.unsigned_abs();
+            divide_rounded(&scaled, &divisor)
+        };
+        let digits = scaled.to_string();
+        let digits = format!("{digits:0>width$}", width = DECIMALS + 1);
+        let (whole, decimals) = digits.split_at(digits.len() - DECIMALS);
+        let decimals = decimals.trim_end_matches('0');
+        let sign = if self.negative && scaled != BigUint::ZERO {
+            "-"
+        } else {
+            ""
+        };
+        let point = if decimals.is_empty() { "" } else { "." };
+        Some(format!("{sign}{whole}{point}{decimals}"))
+    }
+}
+
+/// The digits of a number of some radix, with its point removed.
+struct Digits<'t> {
+    value: BigUint,
+    /// How many of the digits stood behind the point.
+    behind_point: i64,
+    /// How many of them count: those behind the leading zeros.
+    significant: i64,
+    rest: &'t [u8],
+}
+
+fn take_digits(text: &[u8], radix: u32) -> Option<Digits<'_>> {
+    let is_digit = |byte: &u8| char::from(*byte).is_digit(radix);
+    let before = text.iter().take_while(|byte| is_digit(byte)).count();
+    let mut digits = text[..before].to_vec();
+    let mut rest = &text[before..];
+    if let [b'.', behind @ ..] = rest {
+        let count = behind.iter().take_while(|byte| is_digit(byte)).count();
+        digits.extend_from_slice(&behind[..count]);
+        rest = &behind[count..];
+    }
+    Some(Digits {
+        value: BigUint::parse_bytes(&digits, radix)?,
+        behind_point: (digits.len() - before) as i64,
+        significant: digits.iter().skip_while(|digit| **digit == b'0').count() as i64,
+        rest,
+    })
+}
+
+/// The exponent after one of two letters, up to the end of the text; 0 where there is none.
+fn parse_exponent(text: &[u8], letter: u8) -> Option<i64> {
+    let [first, rest @ ..] = text else {
+        return Some(0);
+    };
+    let (negative, digits) = match rest {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let is_exponent = first.to_ascii_lowercase() == letter
+        && !digits.is_empty()
+        && digits.iter().all(u8::is_ascii_digit);
+    let size = digits.iter().fold(0_i64, |size, digit| {
+        size.saturating_mul(10)
+            .saturating_add(i64::from(*digit & 0xf))
+    });
+    is_exponent.then_some(if negative { -size } else { size })
+}
+
+fn parse_decimal(text: &[u8]) -> Option<Size> {
+    let digits = take_digits(text, 10)?;
+    let exponent = parse_exponent(digits.rest, b'e')?.saturating_sub(digits.behind_point);
+    let size = if digits.significant == 0 {
+        Extended::ZERO.size
+    } else if digits.significant.saturating_add(exponent).abs() > DECIMAL_EXPONENT_MAX {
+        return None;
+    } else {
+        let power = BigUint::from(10_u8).pow(u32::try_from(exponent.unsigned_abs()).ok()?);
+        if exponent >= 0 {
+            round(&(digits.value * power), &BigUint::from(1_u8), 0)
+        } else {
+            round(&digits.value, &power, 0)
+        }
+    };
+    in_range(size, digits.significant == 0)
+}
+
+fn parse_hexadecimal(text: &[u8]) -> Option<Size> {
+    let digits = take_digits(text, 16)?;
+    let exponent = parse_exponent(digits.rest, b'p')?.saturating_sub(4 * digits.behind_point);
+    let exponent = exponent.clamp(-BINARY_EXPONENT_MAX, BINARY_EXPONENT_MAX);
+    in_range(
+        round(&digits.value, &BigUint::from(1_u8), exponent),
+        digits.significant == 0,
+    )
+}
+
+/// Refuses what `strtold` reports as out of range: infinity, and 0 for what is not 0.
+fn in_range(size: Size, is_zero: bool) -> Option<Size> {
+    match size {
+        Size::Infinite => None,
+        Size::Finite { significand: 0, .. } if !is_zero => None,
+        finite => Some(finite),
+    }
+}
+
+/// The number of the format nearest to `numerator / denominator × 2^exponent`.
+fn round(numerator: &BigUint, denominator: &BigUint, exponent: i64) -> Size {
+    if *numerator == BigUint::ZERO {
+        return Extended::ZERO.size;
+    }
+    // Chosen so that the quotient has 64 bits or 65; subnormal numbers have fewer.
+    let surplus = numerator.bits() as i64 - denominator.bits() as i64 - SIGNIFICAND_BITS as i64;
+    let mut down = surplus.max(i64::from(EXPONENT_MIN) - exponent);
+    let mut quotient = quotient_rounded(numerator, denominator, down);
+    if quotient.bits() > SIGNIFICAND_BITS {
+        down += 1;
+        // Rounded from the exact quotient again: rounding twice would not be rounding to nearest.
+        quotient = quotient_rounded(numerator, denominator, down);
+    }
+    let exponent = exponent + down;
+    match (u64::try_from(&quotient), i32::try_from(exponent)) {
+        (Ok(significand), Ok(exponent)) if exponent <= EXPONENT_MAX => Size::Finite {
+            significand,
+            exponent,
+        },
+        _ => Size::Infinite,
+    }
+}
+
+/// `numerator / denominator × 2^-down`, to the nearest integer.
+fn quotient_rounded(numerator: &BigUint, denominator: &BigUint, down: i64) -> BigUint {
+    if down >= 0 {
+        divide_rounded(numerator, &(denominator << down.unsigned_abs()))
+    } else {
+        divide_rounded(&(numerator << down.unsigned_abs()), denominator)
+    }
+}
+
+/// The quotient to the nearest integer, to the even one when two are equally near.
+fn divide_rounded(numerator: &BigUint, denominator: &BigUint) -> BigUint {
+    let quotient = numerator / denominator;
+    let doubled_rest: BigUint = (numerator - &quotient * denominator) << 1_u8;
+    let is_up = match doubled_rest.cmp(denominator) {
+        std::cmp::Ordering::Less => false,
+        std::cmp::Ordering::Equal => quotient.bit(0),
+        std::cmp::Ordering::Greater => true,
+    };
+    if is_up { quotient + 1_u8 } else { quotient }
+}

@@ -1,0 +1,35 @@
+//! `GETDEL key`: the value of a key, which is deleted. As in Redis.
+
+use crate::Ctx;
+use crate::value::{reply_string_or_null, string_if_any};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+
+pub(super) static GETDEL: Spec = Spec {
+    name: "getdel",
+    summary: "Get the value of a key and delete the key",
+    since: "6.2.0",
+    group: Group::String,
+    arity: Arity::exactly(2),
+    flags: Flags::WRITE.with(Flags::FAST),
+    keys: &[KeySpec::at(1).flags(&["RW", "access", "delete"])],
+    args: &[Arg::key("key", 0)],
+    examples: &[
+        ("SET k v", "+OK\r\n"),
+        ("GETDEL k", "$1\r\nv\r\n"),
+        ("GET k", "$-1\r\n"),
+        ("GETDEL k", "$-1\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn getdel(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    ctx.read_and_update(&args[0], |slot| {
+        reply_string_or_null(reply, string_if_any(slot.get())?);
+        slot.remove();
+        Ok(())
+    })
+}

@@ -1,0 +1,85 @@
+//! `GETEX key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds
+//! | PERSIST]`: the value of a key, whose expiry is set or taken away. As in Redis: a time is
+//! looked at only when the key exists, and one that has passed deletes the key.
+
+use crate::Ctx;
+use crate::errors::SYNTAX;
+use crate::options::{ExpiryChoice, ExpiryOption, ExpiryWord, Options};
+use crate::value::{reply_string, string_of};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+
+pub(super) static GETEX: Spec = Spec {
+    name: "getex",
+    summary: "Get the value of a key and optionally set its expiration",
+    since: "6.2.0",
+    group: Group::String,
+    arity: Arity::at_least(2),
+    flags: Flags::WRITE.with(Flags::FAST),
+    keys: &[KeySpec::at(1)
+        .update()
+        .notes("RW and UPDATE because it changes the TTL")],
+    args: &[
+        Arg::key("key", 0),
+        Arg::one_of(
+            "expiration",
+            &[
+                Arg::new("seconds", ArgKind::Integer).token("EX"),
+                Arg::new("milliseconds", ArgKind::Integer).token("PX"),
+                Arg::new("unix-time-seconds", ArgKind::UnixTime).token("EXAT"),
+                Arg::new("unix-time-milliseconds", ArgKind::UnixTime).token("PXAT"),
+                Arg::word("persist", "PERSIST"),
+            ],
+        )
+        .optional(),
+    ],
+    examples: &[
+        ("SET k v", "+OK\r\n"),
+        ("GETEX k EX 60", "$1\r\nv\r\n"),
+        ("TTL k", ":60\r\n"),
+        ("GETEX k PERSIST", "$1\r\nv\r\n"),
+        ("TTL k", ":-1\r\n"),
+        (
+            "GETEX k EX 0",
+            "-ERR invalid expire time in 'getex' command\r\n",
+        ),
+        ("GETEX missing EX 0", "$-1\r\n"),
+        ("GETEX k KEEPTTL", "-ERR syntax error\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn getex(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let expiry = parse(args.skip(1))?;
+    let now_ms = ctx.now.unix_ms();
+    ctx.read_and_update(&args[0], |slot| {
+        let Some(entry) = slot.get() else {
+            reply.null();
+            return Ok(());
+        };
+        let string = string_of(entry)?;
+        let choice = expiry.resolve(GETEX.name, now_ms)?;
+        reply_string(reply, string);
+        match choice {
+            ExpiryChoice::At(at) => {
+                slot.set_expiry(Some(at));
+            }
+            ExpiryChoice::Persist if entry.expires_at().is_some() => {
+                slot.set_expiry(None);
+            }
+            ExpiryChoice::Persist | ExpiryChoice::Keep | ExpiryChoice::Unsaid => {}
+        }
+        Ok(())
+    })
+}
+
+fn parse(rest: Args<'_>) -> Result<ExpiryOption<'_>, Error> {
+    let mut options = Options::new(rest);
+    let mut expiry = ExpiryOption::default();
+    while let Some(option) = options.next() {
+        match ExpiryWord::parse(option) {
+            None | Some(ExpiryWord::KeepTtl) => return Err(SYNTAX),
+            Some(word) => expiry.set(word, &mut options)?,
+        }
+    }
+    Ok(expiry)
+}

@@ -1,0 +1,86 @@
+//! `GETRANGE key start end`, formerly `SUBSTR`: the part of a string between two indexes, both
+//! inclusive, counted from the back when negative. As in Redis.
+
+use crate::Ctx;
+use crate::options::integer;
+use crate::value::{index_range, string_if_any};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::{SHARED_BYTES_MIN, StringRef};
+
+pub(super) static GETRANGE: Spec = Spec {
+    name: "getrange",
+    summary: "Get a substring of the string stored at a key",
+    since: "2.4.0",
+    complexity: "O(N) where N is the length of the returned string. The complexity is ultimately determined by the returned length, but because creating a substring from an existing string is very cheap, it can be considered O(1) for small strings.",
+    group: Group::String,
+    arity: Arity::exactly(4),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(1)],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("start", ArgKind::Integer),
+        Arg::new("end", ArgKind::Integer),
+    ],
+    examples: &[
+        ("SET k \"This is a string\"", "+OK\r\n"),
+        ("GETRANGE k 0 3", "$4\r\nThis\r\n"),
+        ("GETRANGE k -3 -1", "$3\r\ning\r\n"),
+        ("GETRANGE k 5 3", "$0\r\n\r\n"),
+        ("GETRANGE missing 0 -1", "$0\r\n\r\n"),
+        (
+            "GETRANGE k a b",
+            "-ERR value is not an integer or out of range\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static SUBSTR: Spec = Spec {
+    name: "substr",
+    summary: "Get a substring of the string stored at a key",
+    complexity: "O(N) where N is the length of the returned string. The complexity is ultimately determined by the returned length, but because creating a substring from an existing string is very cheap, it can be considered O(1) for small strings.",
+    group: Group::String,
+    arity: Arity::exactly(4),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(1)],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("start", ArgKind::Integer),
+        Arg::new("end", ArgKind::Integer),
+    ],
+    deprecated: Some(("2.0.0", "`GETRANGE`")),
+    examples: &[
+        ("SET k \"This is a string\"", "+OK\r\n"),
+        ("SUBSTR k 0 3", "$4\r\nThis\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn getrange(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let (start, end) = (integer(&args[1])?, integer(&args[2])?);
+    ctx.read(&args[0], |entry| {
+        match string_if_any(entry)? {
+            Some(string) => reply_part(reply, string, start, end),
+            None => reply.bulk(b""),
+        }
+        Ok(())
+    })
+}
+
+fn reply_part(reply: &mut Reply<'_>, string: StringRef<'_>, start: i64, end: i64) {
+    // Both before the first byte would be cut to the first byte, but they are in no order.
+    let is_reversed = start < 0 && end < 0 && start > end;
+    let Some(range) = index_range(start, end, string.len()).filter(|_| !is_reversed) else {
+        return reply.bulk(b"");
+    };
+    match string {
+        StringRef::Shared(bytes) if range.len() >= SHARED_BYTES_MIN => {
+            reply.bulk_shared(bytes.slice(range));
+        }
+        string => reply.bulk(&string.as_bytes(&mut [0; 20])[range]),
+    }
+}

@@ -1,0 +1,119 @@
+//! `INCR key`, `DECR key`, `INCRBY key increment`, `DECRBY key decrement`: add to an integer, which
+//! is 0 where there is none; the expiry stays. As in Redis.
+
+use crate::Ctx;
+use crate::errors::{DECREMENT_OVERFLOW, NOT_AN_INTEGER, OVERFLOW};
+use crate::options::integer;
+use crate::value::string_if_any;
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::Expiry;
+
+pub(super) static INCR: Spec = Spec {
+    name: "incr",
+    summary: "Increment the integer value of a key by one",
+    group: Group::String,
+    arity: Arity::exactly(2),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).update()],
+    args: &[Arg::key("key", 0)],
+    examples: &[
+        ("INCR n", ":1\r\n"),
+        ("SET n 9223372036854775807", "+OK\r\n"),
+        ("INCR n", "-ERR increment or decrement would overflow\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static DECR: Spec = Spec {
+    name: "decr",
+    summary: "Decrement the integer value of a key by one",
+    group: Group::String,
+    arity: Arity::exactly(2),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).update()],
+    args: &[Arg::key("key", 0)],
+    examples: &[
+        ("SET n 10", "+OK\r\n"),
+        ("DECR n", ":9\r\n"),
+        ("SET n ten", "+OK\r\n"),
+        ("DECR n", "-ERR value is not an integer or out of range\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static INCRBY: Spec = Spec {
+    name: "incrby",
+    summary: "Increment the integer value of a key by the given amount",
+    group: Group::String,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).update()],
+    args: &[Arg::key("key", 0), Arg::new("increment", ArgKind::Integer)],
+    examples: &[
+        ("SET n 10", "+OK\r\n"),
+        ("INCRBY n 5", ":15\r\n"),
+        (
+            "INCRBY n 1.5",
+            "-ERR value is not an integer or out of range\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static DECRBY: Spec = Spec {
+    name: "decrby",
+    summary: "Decrement the integer value of a key by the given number",
+    group: Group::String,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).update()],
+    args: &[Arg::key("key", 0), Arg::new("decrement", ArgKind::Integer)],
+    examples: &[
+        ("SET n 10", "+OK\r\n"),
+        ("DECRBY n 3", ":7\r\n"),
+        (
+            "DECRBY n -9223372036854775808",
+            "-ERR decrement would overflow\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn incr(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    add(ctx, &args[0], 1, reply)
+}
+
+pub(super) fn decr(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    add(ctx, &args[0], -1, reply)
+}
+
+pub(super) fn incrby(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    add(ctx, &args[0], integer(&args[1])?, reply)
+}
+
+pub(super) fn decrby(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let increment = integer(&args[1])?.checked_neg().ok_or(DECREMENT_OVERFLOW)?;
+    add(ctx, &args[0], increment, reply)
+}
+
+fn add(ctx: &mut Ctx<'_>, key: &[u8], increment: i64, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let sum = ctx.view.update(key, |slot| {
+        let before = match string_if_any(slot.get())? {
+            Some(string) => string.to_int().ok_or(NOT_AN_INTEGER)?,
+            None => 0,
+        };
+        let sum = before.checked_add(increment).ok_or(OVERFLOW)?;
+        slot.set(sum, Expiry::Keep);
+        Ok(sum)
+    })?;
+    reply.int(sum);
+    Ok(())
+}

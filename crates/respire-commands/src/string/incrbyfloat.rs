@@ -1,0 +1,57 @@
+//! `INCRBYFLOAT key increment`: add to a float, which is 0 where there is none; the expiry stays.
+//! As in Redis on x86-64, digit for digit: the sum is made in the processor's 80-bit format and
+//! written with up to 17 decimals. (A Redis built where `long double` is another format differs
+//! from that in the last digits.)
+
+use crate::Ctx;
+use crate::errors::{NOT_A_FLOAT, NOT_FINITE};
+use crate::string::extended::Extended;
+use crate::value::string_if_any;
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::Expiry;
+
+pub(super) static INCRBYFLOAT: Spec = Spec {
+    name: "incrbyfloat",
+    summary: "Increment the float value of a key by the given amount",
+    since: "2.6.0",
+    group: Group::String,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).update()],
+    args: &[Arg::key("key", 0), Arg::new("increment", ArgKind::Double)],
+    examples: &[
+        ("SET n 10.50", "+OK\r\n"),
+        ("INCRBYFLOAT n 0.1", "$4\r\n10.6\r\n"),
+        ("INCRBYFLOAT n -5", "$3\r\n5.6\r\n"),
+        ("SET n 5.0e3", "+OK\r\n"),
+        ("INCRBYFLOAT n 2.0e2", "$4\r\n5200\r\n"),
+        ("INCRBYFLOAT n x", "-ERR value is not a valid float\r\n"),
+        (
+            "INCRBYFLOAT n inf",
+            "-ERR increment would produce NaN or Infinity\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn incrbyfloat(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let text = ctx.view.update(&args[0], |slot| {
+        let before = match string_if_any(slot.get())? {
+            Some(string) => Extended::parse(string.as_bytes(&mut [0; 20])).ok_or(NOT_A_FLOAT)?,
+            None => Extended::ZERO,
+        };
+        let increment = Extended::parse(&args[1]).ok_or(NOT_A_FLOAT)?;
+        let text = before
+            .plus(increment)
+            .and_then(Extended::to_text)
+            .ok_or(NOT_FINITE)?;
+        slot.set(text.as_bytes(), Expiry::Keep);
+        Ok(text)
+    })?;
+    reply.bulk(text);
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! `SET key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds |
+//! PXAT unix-time-milliseconds | KEEPTTL]`, and the older `SETNX key value`,
+//! `SETEX key seconds value`, `PSETEX key milliseconds value`, `GETSET key value`: give a key a
+//! value, whatever it held before. As in Redis: an option may be repeated, and the last amount
+//! counts; a time that has passed is accepted, and leaves the key absent.
+
+use crate::Ctx;
+use crate::errors::SYNTAX;
+use crate::options::{
+    ExpiryChoice, ExpiryOption, ExpiryWord, Options, TimeBase, TimeUnit, expires_at, is_word,
+    set_once,
+};
+use crate::value::{reply_string_or_null, string_if_any};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::{Expiry, Slot};
+
+pub(super) static SET: Spec = Spec {
+    name: "set",
+    summary: "Set the string value of a key",
+    group: Group::String,
+    arity: Arity::at_least(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM),
+    keys: &[KeySpec::at(1)
+        .flags(&["RW", "access", "update", "variable_flags"])
+        .notes("RW and ACCESS due to the optional `GET` argument")],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("value", ArgKind::String),
+        Arg::one_of("condition", &[Arg::word("nx", "NX"), Arg::word("xx", "XX")])
+            .since("2.6.12")
+            .optional(),
+        Arg::word("get", "GET").since("6.2.0").optional(),
+        Arg::one_of(
+            "expiration",
+            &[
+                Arg::new("seconds", ArgKind::Integer)
+                    .token("EX")
+                    .since("2.6.12"),
+                Arg::new("milliseconds", ArgKind::Integer)
+                    .token("PX")
+                    .since("2.6.12"),
+                Arg::new("unix-time-seconds", ArgKind::UnixTime)
+                    .token("EXAT")
+                    .since("6.2.0"),
+                Arg::new("unix-time-milliseconds", ArgKind::UnixTime)
+                    .token("PXAT")
+                    .since("6.2.0"),
+                Arg::word("keepttl", "KEEPTTL").since("6.0.0"),
+            ],
+        )
+        .optional(),
+    ],
+    history: &[
+        ("2.6.12", "Added the `EX`, `PX`, `NX` and `XX` options."),
+        ("6.0.0", "Added the `KEEPTTL` option."),
+        ("6.2.0", "Added the `GET`, `EXAT` and `PXAT` option."),
+        (
+            "7.0.0",
+            "Allowed the `NX` and `GET` options to be used together.",
+        ),
+    ],
+    examples: &[
+        ("SET k v", "+OK\r\n"),
+        ("SET k w NX", "$-1\r\n"),
+        ("SET k w XX GET", "$1\r\nv\r\n"),
+        ("SET k w EX 60", "+OK\r\n"),
+        ("TTL k", ":60\r\n"),
+        ("SET k w KEEPTTL", "+OK\r\n"),
+        ("TTL k", ":60\r\n"),
+        ("SET k w EX 60 PX 1", "-ERR syntax error\r\n"),
+        (
+            "SET k w EX 0",
+            "-ERR invalid expire time in 'set' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static SETNX: Spec = Spec {
+    name: "setnx",
+    summary: "Set the value of a key, only if the key does not exist",
+    group: Group::String,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).flags(&["OW", "insert"])],
+    args: &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
+    examples: &[
+        ("SETNX k v", ":1\r\n"),
+        ("SETNX k w", ":0\r\n"),
+        ("GET k", "$1\r\nv\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static SETEX: Spec = Spec {
+    name: "setex",
+    summary: "Set the value and expiration of a key",
+    since: "2.0.0",
+    group: Group::String,
+    arity: Arity::exactly(4),
+    flags: Flags::WRITE.with(Flags::DENYOOM),
+    keys: &[KeySpec::at(1).flags(&["OW", "update"])],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("seconds", ArgKind::Integer),
+        Arg::new("value", ArgKind::String),
+    ],
+    examples: &[
+        ("SETEX k 60 v", "+OK\r\n"),
+        ("TTL k", ":60\r\n"),
+        (
+            "SETEX k -1 v",
+            "-ERR invalid expire time in 'setex' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static PSETEX: Spec = Spec {
+    name: "psetex",
+    summary: "Set the value and expiration in milliseconds of a key",
+    since: "2.6.0",
+    group: Group::String,
+    arity: Arity::exactly(4),
+    flags: Flags::WRITE.with(Flags::DENYOOM),
+    keys: &[KeySpec::at(1).flags(&["OW", "update"])],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("milliseconds", ArgKind::Integer),
+        Arg::new("value", ArgKind::String),
+    ],
+    examples: &[
+        ("PSETEX k 60000 v", "+OK\r\n"),
+        ("TTL k", ":60\r\n"),
+        (
+            "PSETEX k 0 v",
+            "-ERR invalid expire time in 'psetex' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static GETSET: Spec = Spec {
+    name: "getset",
+    summary: "Set the string value of a key and return its old value",
+    group: Group::String,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    keys: &[KeySpec::at(1).update()],
+    args: &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
+    deprecated: Some(("6.2.0", "`SET` with the `!GET` argument")),
+    examples: &[
+        ("GETSET k Hello", "$-1\r\n"),
+        ("GETSET k World", "$5\r\nHello\r\n"),
+        ("GET k", "$5\r\nWorld\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn set(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let (key, value) = (&args[0], &args[1]);
+    let mut options = SetOptions::default();
+    if args.len() > 2 {
+        options = parse(args.skip(2))?;
+    }
+    let expiry = match options.expiry.resolve(SET.name, ctx.now.unix_ms())? {
+        ExpiryChoice::At(at) => Expiry::At(at),
+        ExpiryChoice::Keep => Expiry::Keep,
+        ExpiryChoice::Unsaid | ExpiryChoice::Persist => Expiry::Clear,
+    };
+    if options.get {
+        return ctx.read_and_update(key, |slot| {
+            reply_string_or_null(reply, string_if_any(slot.get())?);
+            write(slot, value, options.condition, expiry);
+            Ok(())
+        });
+    }
+    if ctx
+        .view
+        .update(key, |slot| write(slot, value, options.condition, expiry))
+    {
+        reply.ok();
+    } else {
+        reply.null();
+    }
+    Ok(())
+}
+
+pub(super) fn setnx(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let absent = Some(Condition::IfAbsent);
+    let is_set = ctx.view.update(&args[0], |slot| {
+        write(slot, &args[1], absent, Expiry::Clear)
+    });
+    reply.int(i64::from(is_set));
+    Ok(())
+}
+
+pub(super) fn setex(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    set_for(ctx, args, reply, TimeUnit::Seconds, SETEX.name)
+}
+
+pub(super) fn psetex(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    set_for(ctx, args, reply, TimeUnit::Milliseconds, PSETEX.name)
+}
+
+fn set_for(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+    unit: TimeUnit,
+    command: &str,
+) -> Result<(), Error> {
+    let at = expires_at(&args[1], TimeBase::Now, unit, command, ctx.now.unix_ms())?;
+    ctx.view
+        .update(&args[0], |slot| slot.set(&args[2], Expiry::At(at)));
+    reply.ok();
+    Ok(())
+}
+
+pub(super) fn getset(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    ctx.read_and_update(&args[0], |slot| {
+        reply_string_or_null(reply, string_if_any(slot.get())?);
+        slot.set(&args[1], Expiry::Clear);
+        Ok(())
+    })
+}
+
+/// Writes the value if the condition holds; whether it does.
+fn write(slot: &mut Slot<'_>, value: &[u8], condition: Option<Condition>, expiry: Expiry) -> bool {
+    let holds = match condition {
+        None => true,
+        Some(Condition::IfAbsent) => !slot.exists(),
+        Some(Condition::IfPresent) => slot.exists(),
+    };
+    if holds {
+        slot.set(value, expiry);
+    }
+    holds
+}
+
+/// When a value is written at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Condition {
+    /// `NX`.
+    IfAbsent,
+    /// `XX`.
+    IfPresent,
+}
+
+#[derive(Default)]
+struct SetOptions<'a> {
+    condition: Option<Condition>,
+    get: bool,
+    expiry: ExpiryOption<'a>,
+}
+
+fn parse(rest: Args<'_>) -> Result<SetOptions<'_>, Error> {
+    let mut options = Options::new(rest);
+    let mut found = SetOptions::default();
+    while let Some(option) = options.next() {
+        if is_word(option, "NX") {
+            set_once(&mut found.condition, Condition::IfAbsent)?;
+        } else if is_word(option, "XX") {
+            set_once(&mut found.condition, Condition::IfPresent)?;
+        } else if is_word(option, "GET") {
+            found.get = true;
+        } else {
+            match ExpiryWord::parse(option) {
+                None | Some(ExpiryWord::Persist) => return Err(SYNTAX),
+                Some(word) => found.expiry.set(word, &mut options)?,
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,61 @@
+//! `SETRANGE key offset value`: overwrite a part of a string, which grows by zero bytes as far as
+//! needed; the expiry stays. As in Redis: an empty value changes nothing and creates nothing.
+
+use crate::Ctx;
+use crate::errors::{OFFSET_RANGE, STRING_TOO_LONG};
+use crate::options::integer;
+use crate::value::string_if_any;
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::StringRef;
+
+pub(super) static SETRANGE: Spec = Spec {
+    name: "setrange",
+    summary: "Overwrite part of a string at key starting at the specified offset",
+    since: "2.2.0",
+    complexity: "O(1), not counting the time taken to copy the new string in place. Usually, this string is very small so the amortized complexity is O(1). Otherwise, complexity is O(M) with M being the length of the value argument.",
+    group: Group::String,
+    arity: Arity::exactly(4),
+    flags: Flags::WRITE.with(Flags::DENYOOM),
+    keys: &[KeySpec::at(1).flags(&["RW", "update"])],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("offset", ArgKind::Integer),
+        Arg::new("value", ArgKind::String),
+    ],
+    examples: &[
+        ("SET k \"Hello World\"", "+OK\r\n"),
+        ("SETRANGE k 6 Redis", ":11\r\n"),
+        ("GET k", "$11\r\nHello Redis\r\n"),
+        ("SETRANGE k -1 x", "-ERR offset is out of range\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn setrange(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let (bytes_max, part) = (ctx.string_bytes_max(), &args[2]);
+    let offset = u64::try_from(integer(&args[1])?).map_err(|_| OFFSET_RANGE)?;
+    let len = ctx.view.update(&args[0], |slot| {
+        let len = string_if_any(slot.get())?.map_or(0, StringRef::len);
+        if part.is_empty() {
+            return Ok(len);
+        }
+        let end = offset + part.len() as u64;
+        if end > bytes_max {
+            return Err(STRING_TOO_LONG);
+        }
+        let range = offset as usize..end as usize;
+        Ok(slot.edit_string(|bytes| {
+            if bytes.len() < range.end {
+                bytes.resize(range.end, 0);
+            }
+            bytes[range].copy_from_slice(part);
+            bytes.len()
+        }))
+    })?;
+    reply.int(len as i64);
+    Ok(())
+}
