@@ -235,9 +235,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
                 self.out.put(b"\r\n");
             }
             Proto::Binary => {
-                self.out.put(b"=");
+                self.word(b'=', (text.len() as u32 + 3).to_le_bytes());
                 self.out.put(&format);
-                self.out.put(&(text.len() as u32).to_le_bytes());
                 self.out.put(text);
             }
         }

@@ -56,6 +56,40 @@ pub enum ErrorKind {
     UnbalancedQuotes,
     /// A request or reply longer than [`Limits::max_frame`](crate::Limits::max_frame).
     FrameTooBig,
+    /// A reply that begins with this byte, which is no type.
+    UnknownType(u8),
+    /// A CR or LF alone within a line, or something between a value and its CRLF.
+    InvalidLine,
+    /// A line longer than [`Limits::max_inline`](crate::Limits::max_inline).
+    LineTooBig,
+    /// `:` without a decimal 64-bit number.
+    InvalidInteger,
+    /// `,` without a number, `inf`, `-inf` or `nan`, or with one beyond the largest double.
+    InvalidDouble,
+    /// `(` without decimal digits.
+    InvalidBigNumber,
+    /// `#` with something else than `t` or `f`.
+    InvalidBoolean,
+    /// A verbatim string without three bytes of format and a colon.
+    InvalidVerbatim,
+    /// A push without elements, or whose first element is no string.
+    InvalidPush,
+    /// A push within another value.
+    NestedPush,
+    /// Within a streamed string, something else than a chunk.
+    ExpectedChunk,
+    /// A chunk outside a streamed string.
+    StrayChunk,
+    /// `.` outside a streamed aggregate, or behind an attribute that has no value yet.
+    StrayEnd,
+    /// A streamed map that ends behind a key.
+    OddMap,
+    /// Deeper than [`Limits::max_depth`](crate::Limits::max_depth).
+    TooDeep,
+    /// More values than [`Limits::max_nodes`](crate::Limits::max_nodes), also if only announced.
+    TooManyNodes,
+    /// A binary value whose tag is this byte, which is no type.
+    UnknownTag(u8),
     /// A binary request that begins with this byte, which is no operation.
     UnknownOp(u8),
     /// The decoder failed before and was not reset.
@@ -74,6 +108,23 @@ impl ErrorKind {
             ErrorKind::InlineTooBig => "too big inline request",
             ErrorKind::UnbalancedQuotes => "unbalanced quotes in request",
             ErrorKind::FrameTooBig => "too big request",
+            ErrorKind::UnknownType(_) => "unknown reply type",
+            ErrorKind::InvalidLine => "invalid line end",
+            ErrorKind::LineTooBig => "too big line",
+            ErrorKind::InvalidInteger => "invalid integer",
+            ErrorKind::InvalidDouble => "invalid double",
+            ErrorKind::InvalidBigNumber => "invalid big number",
+            ErrorKind::InvalidBoolean => "invalid boolean",
+            ErrorKind::InvalidVerbatim => "invalid verbatim string",
+            ErrorKind::InvalidPush => "invalid push",
+            ErrorKind::NestedPush => "push within another value",
+            ErrorKind::ExpectedChunk => "expected a chunk of a streamed string",
+            ErrorKind::StrayChunk => "chunk outside a streamed string",
+            ErrorKind::StrayEnd => "end outside a streamed aggregate",
+            ErrorKind::OddMap => "streamed map ends behind a key",
+            ErrorKind::TooDeep => "too deep nesting",
+            ErrorKind::TooManyNodes => "too many values",
+            ErrorKind::UnknownTag(_) => "unknown binary tag",
             ErrorKind::UnknownOp(_) => "unknown binary operation",
             ErrorKind::Poisoned => "input after a protocol error",
         }
@@ -130,6 +181,9 @@ impl ErrorKind {
                 | ErrorKind::UnauthenticatedBulkLength
                 | ErrorKind::InlineTooBig
                 | ErrorKind::FrameTooBig
+                | ErrorKind::LineTooBig
+                | ErrorKind::TooDeep
+                | ErrorKind::TooManyNodes
         )
     }
 }
@@ -140,7 +194,11 @@ impl fmt::Display for ErrorKind {
         f.write_str(self.text())?;
         match self {
             ErrorKind::ExpectedBulk(byte) => write!(f, "{}'", byte.escape_ascii()),
-            ErrorKind::UnknownOp(op) => write!(f, " 0x{op:02x}"),
+            ErrorKind::UnknownType(byte)
+            | ErrorKind::UnknownTag(byte)
+            | ErrorKind::UnknownOp(byte) => {
+                write!(f, " 0x{byte:02x}")
+            }
             _ => Ok(()),
         }
     }

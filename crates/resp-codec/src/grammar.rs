@@ -36,14 +36,21 @@ pub(crate) enum Length {
     Bad { at: usize },
 }
 
-/// Digits in `i64::MAX`. A length of more is refused without waiting for the line's end.
-const DIGITS: usize = 19;
+/// Digits of the longest length. More are refused without waiting for the line's end.
+const DIGITS_MAX: usize = 20;
 
 /// Reads `length CRLF` at `at`: canonical decimal (`0`, `-1`, no `+`, no leading zero, no blank) within `i64`.
 #[inline]
 pub(crate) fn length(buf: &[u8], at: usize) -> Length {
-    let negative = buf.get(at) == Some(&b'-');
-    let first = at + usize::from(negative);
+    integer(buf, at, true)
+}
+
+/// Reads `integer CRLF` at `at`. Unless `canonical`, a `+` and leading zeros pass, up to twenty digits.
+#[inline]
+pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
+    let sign = buf.get(at).copied();
+    let negative = sign == Some(b'-');
+    let first = at + usize::from(negative || (sign == Some(b'+') && !canonical));
     let mut value = 0u64;
     let mut end = first;
     while let Some(&byte) = buf.get(end) {
@@ -51,19 +58,20 @@ pub(crate) fn length(buf: &[u8], at: usize) -> Length {
         if digit > 9 {
             break;
         }
-        let leading_zero = end == first + 1 && value == 0;
-        if leading_zero || end - first == DIGITS {
-            return Length::Bad {
-                at: if leading_zero { end } else { first },
-            };
+        if canonical && value == 0 && end > first {
+            return Length::Bad { at: end };
         }
-        value = value * 10 + u64::from(digit);
+        let longer = value
+            .checked_mul(10)
+            .and_then(|value| value.checked_add(u64::from(digit)));
+        match longer {
+            Some(longer) if end - first < DIGITS_MAX => value = longer,
+            _ => return Length::Bad { at: first },
+        }
         end += 1;
     }
-    let known = end > first && buf.len() > end;
-    if (known && buf[end] != b'\r')
-        || (end == first && buf.len() > end)
-        || (negative && known && value == 0)
+    if buf.len() > end
+        && (buf[end] != b'\r' || end == first || (canonical && negative && value == 0))
     {
         return Length::Bad { at: end };
     }
@@ -85,6 +93,33 @@ pub(crate) fn length(buf: &[u8], at: usize) -> Length {
     }
 }
 
+/// Looks for CRLF from `from` on. A CR or LF alone is bad wherever it stands.
+#[inline]
+pub(crate) fn line_end(buf: &[u8], from: usize) -> Line {
+    let Some(at) = buf.get(from..).and_then(find_break) else {
+        return Line::Short { from: buf.len() };
+    };
+    let at = from + at;
+    if buf[at] == b'\n' {
+        return Line::Bad { at };
+    }
+    match buf.get(at + 1) {
+        Some(b'\n') => Line::Whole { end: at },
+        Some(_) => Line::Bad { at: at + 1 },
+        None => Line::Short { from: at },
+    }
+}
+
+/// Where a line ends.
+pub(crate) enum Line {
+    /// At the CR at `end`.
+    Whole { end: usize },
+    /// Not in this buffer; the next search may start at `from`.
+    Short { from: usize },
+    /// The byte at `at` cannot stand there.
+    Bad { at: usize },
+}
+
 const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
@@ -102,6 +137,25 @@ pub(crate) fn find(hay: &[u8], needle: u8) -> Option<usize> {
     let start = hay.len() - tail.len();
     tail.iter()
         .position(|&byte| byte == needle)
+        .map(|at| start + at)
+}
+
+/// Where CR or LF first stands in `hay`, eight bytes at a time.
+#[inline]
+fn find_break(hay: &[u8]) -> Option<usize> {
+    let (words, tail) = hay.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let (cr, lf) = (word ^ (ONES * b'\r' as u64), word ^ (ONES * b'\n' as u64));
+        // The lowest hit of each is exact, and so is the lowest of both.
+        let hits = ((cr.wrapping_sub(ONES) & !cr) | (lf.wrapping_sub(ONES) & !lf)) & TOPS;
+        if hits != 0 {
+            return Some(index * 8 + hits.trailing_zeros() as usize / 8);
+        }
+    }
+    let start = hay.len() - tail.len();
+    tail.iter()
+        .position(|byte| matches!(byte, b'\r' | b'\n'))
         .map(|at| start + at)
 }
 

@@ -345,3 +345,16 @@ impl Write for Text<'_> {
         Ok(())
     }
 }
+
+/// The double of a RESP3 line that is known to be well-formed.
+pub(crate) fn double(text: &[u8]) -> Option<f64> {
+    match text {
+        b"nan" | b"-nan" => Some(f64::NAN),
+        _ => core::str::from_utf8(text).ok()?.parse().ok(),
+    }
+}
+
+/// The integer of a RESP line that is known to be well-formed, `+` and leading zeros included.
+pub(crate) fn integer(text: &[u8]) -> Option<i64> {
+    core::str::from_utf8(text).ok()?.parse().ok()
+}

@@ -22,13 +22,18 @@
 //! | `:` | integer | `i64` |
 //! | `,` | double | `f64`, IEEE 754 binary64 |
 //! | `+` `-` `$` `!` `(` | simple string, error, blob, blob error, big number's digits | `u32` length, bytes |
-//! | `=` | verbatim string | 3 bytes of format, `u32` length, bytes |
+//! | `=` | verbatim string | `u32` length, 3 bytes of format, bytes; the length counts both |
 //! | `*` `~` `>` | array, set, push | `u32` count, so many values |
 //! | `%` | map | `u32` pairs, twice so many values |
 //! | `\|` | attributes | `u32` pairs, twice so many values, then the value they belong to |
 
+mod reply;
 mod request;
 
+#[cfg(test)]
+mod tests;
+
+pub use reply::{ReplyDecoder, decode_plain};
 pub use request::{Request, RequestDecoder};
 
 use crate::sink::Sink;
@@ -116,4 +121,10 @@ fn write_arg(out: &mut impl Sink, arg: &[u8]) {
             .to_le_bytes(),
     );
     out.put(arg);
+}
+
+fn load4(buf: &[u8], at: usize) -> Option<u32> {
+    buf.get(at..)?
+        .first_chunk()
+        .map(|bytes| u32::from_le_bytes(*bytes))
 }

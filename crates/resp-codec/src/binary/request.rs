@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{CALL, DELETE, GET, SET};
+use super::{CALL, DELETE, GET, SET, load4};
 use crate::args::{Args, Span};
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
@@ -291,10 +291,4 @@ impl RequestDecoder {
         self.progress.len = Some(len);
         Ok(len)
     }
-}
-
-fn load4(buf: &[u8], at: usize) -> Option<u32> {
-    buf.get(at..)?
-        .first_chunk()
-        .map(|bytes| u32::from_le_bytes(*bytes))
 }

@@ -64,6 +64,8 @@ struct Progress {
     filled: usize,
     /// Buffer length below which another look is useless.
     need: usize,
+    /// Buffer length the current token ends at, as far as is known.
+    goal: usize,
     /// Buffer length at the last look.
     seen: usize,
 }
@@ -84,6 +86,7 @@ impl Progress {
         left: 0,
         filled: 0,
         need: 1,
+        goal: 1,
         seen: 0,
     };
 }
@@ -94,8 +97,18 @@ enum Look {
     Done(usize),
     /// An empty request ends here.
     Empty(usize),
-    /// The buffer must have this length before it is worth another look.
-    Short(usize),
+    /// The buffer must have length `need` before it is worth another look, and `goal` to complete the token.
+    Short { need: usize, goal: usize },
+}
+
+impl Look {
+    /// One more byte may decide.
+    const fn next(have: usize) -> Self {
+        Look::Short {
+            need: have + 1,
+            goal: have + 1,
+        }
+    }
 }
 
 const fn word(bytes: &[u8; 8]) -> u64 {
@@ -221,12 +234,13 @@ impl CommandDecoder {
                     self.progress = Progress::START;
                     base += end;
                 }
-                Ok(Look::Short(need)) => {
+                Ok(Look::Short { need, goal }) => {
                     self.progress.need = need;
+                    self.progress.goal = goal;
                     self.progress.seen = rest.len();
                     return Ok(Step::NeedMore {
                         consumed: base,
-                        hint: need - rest.len(),
+                        hint: goal - rest.len(),
                     });
                 }
                 Err(error) => {
@@ -262,8 +276,9 @@ impl CommandDecoder {
     /// Everything but the start of a short request in one piece.
     #[inline(never)]
     fn look_again(&mut self, buf: &[u8]) -> Result<Look, Error> {
-        if buf.len() < self.progress.need {
-            return Ok(Look::Short(self.progress.need));
+        let Progress { need, goal, .. } = self.progress;
+        if buf.len() < need {
+            return Ok(Look::Short { need, goal });
         }
         match self.progress.phase {
             Phase::Start if buf[0] == b'*' => self.count(buf),
@@ -277,7 +292,7 @@ impl CommandDecoder {
     fn count(&mut self, buf: &[u8]) -> Result<Look, Error> {
         let (value, end) = match length(buf, 1) {
             Length::Whole { value, end } => (value, end),
-            Length::Short => return Ok(Look::Short(buf.len() + 1)),
+            Length::Short => return Ok(Look::next(buf.len())),
             Length::Bad { at } => return Err(Error::new(ErrorKind::InvalidMultibulkLength, at)),
         };
         if value <= 0 {
@@ -373,7 +388,14 @@ impl CommandDecoder {
         }
         match crlf(buf, end) {
             Crlf::Whole => {}
-            Crlf::Short => return Ok(Some(Look::Short(end + 2))),
+            Crlf::Short => {
+                // The CR is looked at as soon as it is there.
+                let need = end + if buf.len() <= end { 1 } else { 2 };
+                return Ok(Some(Look::Short {
+                    need,
+                    goal: end + 2,
+                }));
+            }
             Crlf::Bad { at } => return Err(Error::new(ErrorKind::InvalidBulkLength, at)),
         }
         put_span(&mut self.spans, filled, Span::new(at as u32, len));
@@ -391,11 +413,11 @@ impl CommandDecoder {
         match buf.get(at) {
             Some(b'$') => {}
             Some(&other) => return Err(Error::new(ErrorKind::ExpectedBulk(other), at)),
-            None => return Ok(Some(Look::Short(at + 1))),
+            None => return Ok(Some(Look::next(at))),
         }
         let (value, end) = match length(buf, at + 1) {
             Length::Whole { value, end } => (value, end),
-            Length::Short => return Ok(Some(Look::Short(buf.len() + 1))),
+            Length::Short => return Ok(Some(Look::next(buf.len()))),
             Length::Bad { at } => return Err(Error::new(ErrorKind::InvalidBulkLength, at)),
         };
         match u64::try_from(value) {
@@ -427,7 +449,7 @@ impl CommandDecoder {
                 return Err(Error::new(ErrorKind::InlineTooBig, limit));
             }
             self.progress.at = buf.len();
-            return Ok(Look::Short(buf.len() + 1));
+            return Ok(Look::next(buf.len()));
         };
         let line = &buf[..from + end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);

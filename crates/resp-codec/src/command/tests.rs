@@ -236,6 +236,7 @@ fn malformed_bulk_length_is_refused_at_its_byte() {
 #[test]
 fn payload_without_crlf_is_refused() {
     refuses(b"*1\r\n$4\r\nPINGXX", ErrorKind::InvalidBulkLength, 12);
+    refuses(b"*1\r\n$4\r\nPINGX", ErrorKind::InvalidBulkLength, 12);
     refuses(b"*1\r\n$4\r\nPING\rX", ErrorKind::InvalidBulkLength, 13);
     refuses(
         b"*2\r\n$4\r\nPINGPONG\r\n$1\r\n",

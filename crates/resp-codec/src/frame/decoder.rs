@@ -1,0 +1,412 @@
+//! The resumable decoder of replies.
+
+use alloc::vec::Vec;
+
+use super::{Frame, Node, Part};
+use crate::error::{Error, ErrorKind};
+use crate::grammar::{Crlf, crlf};
+use crate::kind::Kind;
+use crate::limits::Limits;
+use crate::nesting::Nesting;
+use crate::step::Step;
+use crate::token::{Dialect, Rules, Token, token};
+
+/// Decodes replies and pushes: RESP2 and RESP3, one frame at a time.
+///
+/// Any split of the input gives the same frames at the same cost; nothing recurses at any depth; nothing is allocated once
+/// the decoder has seen its largest frame. A decoder that failed stays failed until [`FrameDecoder::reset`].
+///
+/// ```
+/// use resp_codec::{FrameDecoder, Kind, Limits, Step};
+/// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// let step = decoder.decode(b"%1\r\n+pi\r\n,3.14\r\n:1\r\n").unwrap();
+/// let Step::Ready { item: frame, consumed: 16 } = step else { panic!("a whole map") };
+/// assert_eq!(frame.kind(), Kind::Map);
+/// let (key, value) = frame.pairs().next().unwrap();
+/// assert_eq!((key.str(), value.double()), (Some("pi"), Some(3.14)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct FrameDecoder {
+    rules: Rules,
+    pub(super) nodes: Vec<Node>,
+    nesting: Nesting,
+    progress: Progress,
+}
+
+/// How far the current frame has come. Offsets count from its first byte.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    phase: Phase,
+    at: usize,
+    /// The payload at hand, if its header was read.
+    pending: Option<Payload>,
+    /// Buffer length below which another look is useless.
+    need: usize,
+    /// Buffer length the current token ends at, as far as is known.
+    goal: usize,
+    /// Where the search for a line's end stopped.
+    scanned: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Start,
+    Within,
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Payload {
+    kind: Kind,
+    part: Part,
+    at: usize,
+    len: u32,
+}
+
+/// Where one look at the buffer ended.
+enum Look {
+    Done(usize),
+    /// The buffer must have length `need` before it is worth another look, and `goal` to complete the token.
+    Short {
+        need: usize,
+        goal: usize,
+    },
+}
+
+/// Whether decoding goes on, and where.
+enum Next {
+    At(usize),
+    Look(Look),
+}
+
+impl Progress {
+    const START: Self = Self {
+        phase: Phase::Start,
+        at: 0,
+        pending: None,
+        need: 1,
+        goal: 1,
+        scanned: 0,
+    };
+}
+
+impl FrameDecoder {
+    /// A decoder at the start of a connection, for all the specification allows. Allocates nothing yet.
+    pub const fn new(limits: Limits) -> Self {
+        Self::with_dialect(limits, Dialect::SPEC)
+    }
+
+    /// A decoder that takes only so much of the grammar's freedom.
+    ///
+    /// ```
+    /// use resp_codec::{Dialect, FrameDecoder, Limits};
+    /// let mut strict = FrameDecoder::with_dialect(Limits::CLIENT, Dialect::CANONICAL);
+    /// assert!(strict.decode(b":007\r\n").is_err());
+    /// ```
+    pub const fn with_dialect(limits: Limits, dialect: Dialect) -> Self {
+        let rules = Rules { limits, dialect };
+        Self {
+            rules,
+            nodes: Vec::new(),
+            nesting: Nesting::new(),
+            progress: Progress::START,
+        }
+    }
+
+    /// The limits in force.
+    pub const fn limits(&self) -> &Limits {
+        &self.rules.limits
+    }
+
+    /// Forgets a partial frame or a failure: the next buffer begins with a new frame.
+    pub const fn reset(&mut self) {
+        self.progress = Progress::START;
+    }
+
+    /// Frees what a large frame left allocated, if the decoder stands between frames.
+    pub fn shrink(&mut self) {
+        if self.progress.phase == Phase::Start {
+            self.nodes = Vec::new();
+            self.nesting = Nesting::new();
+        }
+    }
+
+    /// Whether a frame was begun and not finished.
+    pub fn is_partial(&self) -> bool {
+        self.progress.phase == Phase::Within
+    }
+
+    /// Decodes the next frame of `buf`, which starts where the last call's `consumed` ended.
+    ///
+    /// Looks at each byte of the framing and of lines once, at no payload; a call that comes too early costs O(1).
+    ///
+    /// # Errors
+    /// [`Error`] with the offset into `buf`. What follows cannot be trusted: close the connection.
+    #[inline]
+    pub fn decode<'s, 'b>(&'s mut self, buf: &'b [u8]) -> Result<Step<Frame<'s, 'b>>, Error> {
+        match self.look(buf) {
+            Ok(Look::Done(end)) => {
+                self.progress = Progress::START;
+                Ok(Step::Ready {
+                    item: Frame::root(&buf[..end], &self.nodes),
+                    consumed: end,
+                })
+            }
+            Ok(Look::Short { need, goal }) => {
+                self.progress.need = need;
+                self.progress.goal = goal;
+                Ok(Step::NeedMore {
+                    consumed: 0,
+                    hint: goal - buf.len(),
+                })
+            }
+            Err(error) => {
+                self.progress.phase = Phase::Failed;
+                Err(error)
+            }
+        }
+    }
+
+    fn look(&mut self, buf: &[u8]) -> Result<Look, Error> {
+        let Progress { need, goal, .. } = self.progress;
+        if buf.len() < need {
+            return Ok(Look::Short { need, goal });
+        }
+        match self.progress.phase {
+            Phase::Start => {
+                self.nodes.clear();
+                self.nesting.clear();
+                self.progress.phase = Phase::Within;
+            }
+            Phase::Within => {}
+            Phase::Failed => return Err(Error::new(ErrorKind::Poisoned, 0)),
+        }
+        let mut at = self.progress.at;
+        if let Some(payload) = self.progress.pending {
+            match self.payload(buf, payload)? {
+                Next::At(next) => at = next,
+                Next::Look(look) => return Ok(look),
+            }
+            self.progress.pending = None;
+        }
+        loop {
+            if at as u64 > self.rules.limits.frame_bytes() {
+                return Err(Error::new(ErrorKind::FrameTooBig, at));
+            }
+            let Some(token) = token(buf, at, &mut self.progress.scanned, &self.rules)? else {
+                self.progress.at = at;
+                return Ok(Look::Short {
+                    need: buf.len() + 1,
+                    goal: buf.len() + 1,
+                });
+            };
+            match self.accept(buf, at, token)? {
+                Next::At(next) => at = next,
+                Next::Look(look) => return Ok(look),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, buf: &[u8], at: usize, token: Token) -> Result<Next, Error> {
+        let limits = &self.rules.limits;
+        match token {
+            Token::Line {
+                kind,
+                at: text,
+                len,
+            } => {
+                self.nesting.begin(kind, at, limits)?;
+                self.nodes
+                    .push(Node::new(kind, Part::Value, text, len as u32));
+                Ok(self.finish(text + len + 2))
+            }
+            Token::Blob {
+                kind,
+                at: start,
+                len,
+            } => {
+                self.nesting.begin(kind, at, limits)?;
+                self.payload(
+                    buf,
+                    Payload {
+                        kind,
+                        part: Part::Value,
+                        at: start,
+                        len,
+                    },
+                )
+            }
+            Token::Null { form, end } => {
+                self.nesting.begin(Kind::Null, at, limits)?;
+                self.nodes.push(Node::null(form, at, end));
+                Ok(self.finish(end))
+            }
+            Token::Open {
+                kind,
+                elements,
+                end,
+            } => {
+                self.nesting.begin(kind, at, limits)?;
+                self.open(kind, elements, at, end)
+            }
+            other => self.accept_streamed(buf, at, other),
+        }
+    }
+
+    #[inline]
+    fn open(
+        &mut self,
+        kind: Kind,
+        elements: Option<u32>,
+        at: usize,
+        end: usize,
+    ) -> Result<Next, Error> {
+        let mark = self.nodes.len() as u32;
+        let part = if elements.is_some() {
+            Part::Value
+        } else {
+            Part::Streamed
+        };
+        self.nodes
+            .push(Node::new(kind, part, end, elements.unwrap_or(0)));
+        if elements != Some(0) {
+            self.nesting
+                .open(kind, elements, mark, at, &self.rules.limits)?;
+            return Ok(Next::At(end));
+        }
+        if kind == Kind::Attribute {
+            self.nesting.attributed();
+            return Ok(Next::At(end));
+        }
+        Ok(self.finish(end))
+    }
+
+    fn accept_streamed(&mut self, buf: &[u8], at: usize, token: Token) -> Result<Next, Error> {
+        let limits = &self.rules.limits;
+        match token {
+            Token::Stream { end } => {
+                self.nesting.begin(Kind::Bulk, at, limits)?;
+                self.nesting
+                    .open_string(self.nodes.len() as u32, at, limits)?;
+                self.nodes
+                    .push(Node::new(Kind::Bulk, Part::Streamed, end, 0));
+                Ok(Next::At(end))
+            }
+            Token::Chunk { at: start, len } => {
+                self.nesting.chunk(at, limits)?;
+                if len == 0 {
+                    return Ok(self.end(Kind::Bulk, at, start));
+                }
+                self.payload(
+                    buf,
+                    Payload {
+                        kind: Kind::Bulk,
+                        part: Part::Chunk,
+                        at: start,
+                        len,
+                    },
+                )
+            }
+            Token::End { end } => {
+                self.nesting.check_end(at)?;
+                Ok(self.end(Kind::Array, at, end))
+            }
+            Token::Line { .. } | Token::Blob { .. } | Token::Null { .. } | Token::Open { .. } => {
+                unreachable!("invariant: these are no streamed tokens")
+            }
+        }
+    }
+
+    /// Ends the innermost streamed value with the token at `at..end`.
+    fn end(&mut self, kind: Kind, at: usize, end: usize) -> Next {
+        self.nodes
+            .push(Node::new(kind, Part::End, at, (end - at) as u32));
+        self.leave();
+        self.finish(end)
+    }
+
+    /// Checks that the payload is whole, and takes it.
+    #[inline]
+    fn payload(&mut self, buf: &[u8], payload: Payload) -> Result<Next, Error> {
+        let Payload {
+            kind,
+            part,
+            at,
+            len,
+        } = payload;
+        let end = at + len as usize;
+        if end as u64 + 2 > self.rules.limits.frame_bytes() {
+            return Err(Error::new(ErrorKind::FrameTooBig, at));
+        }
+        if kind == Kind::Verbatim && buf.get(at + 3).is_some_and(|&byte| byte != b':') {
+            return Err(Error::new(ErrorKind::InvalidVerbatim, at + 3));
+        }
+        match crlf(buf, end) {
+            Crlf::Whole => {}
+            Crlf::Short => {
+                self.progress.pending = Some(payload);
+                // The colon of a verbatim string and the CR are looked at as soon as they are there.
+                let colon = at + 3;
+                let need = match buf.len() {
+                    have if kind == Kind::Verbatim && have <= colon => colon + 1,
+                    have if have <= end => end + 1,
+                    _ => end + 2,
+                };
+                return Ok(Next::Look(Look::Short {
+                    need,
+                    goal: end + 2,
+                }));
+            }
+            Crlf::Bad { at } => return Err(Error::new(ErrorKind::InvalidBulkLength, at)),
+        }
+        self.nodes.push(Node::new(kind, part, at, len));
+        Ok(if part == Part::Chunk {
+            Next::At(end + 2)
+        } else {
+            self.finish(end + 2)
+        })
+    }
+
+    /// A value ends at `end`, and with it perhaps the aggregates around it.
+    #[inline(always)]
+    fn finish(&mut self, end: usize) -> Next {
+        if self.nesting.finish() {
+            self.close(end)
+        } else {
+            Next::At(end)
+        }
+    }
+
+    #[inline]
+    fn close(&mut self, end: usize) -> Next {
+        loop {
+            if self.nesting.depth() == 0 {
+                return Next::Look(Look::Done(end));
+            }
+            if self.leave() == Kind::Attribute {
+                self.nesting.attributed();
+                return Next::At(end);
+            }
+            if !self.nesting.finish() {
+                return Next::At(end);
+            }
+        }
+    }
+
+    /// Leaves the innermost aggregate, and writes down how many nodes it took.
+    #[inline]
+    fn leave(&mut self) -> Kind {
+        let level = self.nesting.pop();
+        let skip = self.nodes.len() as u32 - level.mark;
+        self.nodes[level.mark as usize].skip = skip;
+        level.kind
+    }
+}
+
+impl Default for FrameDecoder {
+    /// A decoder with [`Limits::CLIENT`].
+    fn default() -> Self {
+        Self::new(Limits::CLIENT)
+    }
+}

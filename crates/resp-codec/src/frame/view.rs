@@ -1,0 +1,460 @@
+//! Borrowed views of a frame and its parts.
+
+use core::fmt;
+
+use super::{Node, Part};
+use crate::kind::{Kind, NullForm};
+use crate::number;
+use crate::value::Value;
+
+/// A value within a frame, borrowed from the read buffer and the decoder. `Copy`; looking at it allocates nothing.
+///
+/// ```
+/// use resp_codec::{FrameDecoder, Limits};
+/// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// let frame = decoder.decode(b"*2\r\n:1\r\n$-1\r\n").unwrap().ready().unwrap();
+/// let mut elements = frame.children();
+/// assert_eq!(elements.next().unwrap().int(), Some(1));
+/// assert!(elements.next().unwrap().is_null());
+/// assert!(elements.next().is_none());
+/// ```
+#[derive(Clone, Copy)]
+pub struct Frame<'s, 'b> {
+    buf: &'b [u8],
+    nodes: &'s [Node],
+    /// This value's node.
+    index: u32,
+    /// The first of its attributes' nodes, or `index`.
+    attributes: u32,
+    /// Whether numbers are binary.
+    binary: bool,
+}
+
+impl<'s, 'b> Frame<'s, 'b> {
+    /// The frame a whole tape describes.
+    pub(crate) fn root(buf: &'b [u8], nodes: &'s [Node]) -> Self {
+        Self::first(buf, nodes, false)
+    }
+
+    /// The same for a tagged value of the binary protocol.
+    pub(crate) fn binary_root(buf: &'b [u8], nodes: &'s [Node]) -> Self {
+        Self::first(buf, nodes, true)
+    }
+
+    fn first(buf: &'b [u8], nodes: &'s [Node], binary: bool) -> Self {
+        let index = skip_attributes(nodes, 0);
+        Self {
+            buf,
+            nodes,
+            index,
+            attributes: 0,
+            binary,
+        }
+    }
+
+    #[inline]
+    fn node(&self) -> &'s Node {
+        &self.nodes[self.index as usize]
+    }
+
+    /// The tape from this value's first attribute to its last node, and where the value itself stands in it.
+    pub(crate) fn tape(&self) -> (&'s [Node], usize) {
+        let end = self.index + self.node().skip;
+        (
+            &self.nodes[self.attributes as usize..end as usize],
+            (self.index - self.attributes) as usize,
+        )
+    }
+
+    /// The same view of the value at `index` of the whole tape, attributes aside.
+    pub(crate) fn at(&self, index: usize) -> Self {
+        let index = self.attributes + index as u32;
+        Self {
+            index,
+            attributes: index,
+            ..*self
+        }
+    }
+
+    /// The type.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        self.node().kind
+    }
+
+    /// Whether it was sent without its size: chunks or elements up to an end.
+    pub fn is_streamed(&self) -> bool {
+        self.node().part == Part::Streamed
+    }
+
+    /// The text or payload of a scalar, without the format of a verbatim string. `None` for null, aggregates and streamed strings.
+    ///
+    /// Under the binary protocol integers, doubles and booleans have no text either.
+    #[inline]
+    pub fn bytes(&self) -> Option<&'b [u8]> {
+        let node = self.node();
+        match node.kind {
+            Kind::Simple | Kind::Error | Kind::BigNumber | Kind::BlobError => Some(self.text(node)),
+            Kind::Bulk if node.part == Part::Value => Some(self.text(node)),
+            Kind::Verbatim => Some(&self.text(node)[4 - usize::from(self.binary)..]),
+            Kind::Int | Kind::Double | Kind::Bool if !self.binary => Some(self.text(node)),
+            _ => None,
+        }
+    }
+
+    /// [`Frame::bytes`], if they are UTF-8.
+    pub fn str(&self) -> Option<&'b str> {
+        core::str::from_utf8(self.bytes()?).ok()
+    }
+
+    /// The value of an integer.
+    pub fn int(&self) -> Option<i64> {
+        let node = self.node();
+        match node.kind {
+            Kind::Int if self.binary => Some(i64::from_le_bytes(*self.text(node).first_chunk()?)),
+            Kind::Int => number::integer(self.text(node)),
+            _ => None,
+        }
+    }
+
+    /// The value of a double.
+    pub fn double(&self) -> Option<f64> {
+        let node = self.node();
+        match node.kind {
+            Kind::Double if self.binary => {
+                Some(f64::from_le_bytes(*self.text(node).first_chunk()?))
+            }
+            Kind::Double => number::double(self.text(node)),
+            _ => None,
+        }
+    }
+
+    /// The value of a boolean.
+    pub fn bool(&self) -> Option<bool> {
+        let node = self.node();
+        match node.kind {
+            Kind::Bool => Some(matches!(self.text(node), b"t" | [1])),
+            _ => None,
+        }
+    }
+
+    /// Whether it is null, in any form.
+    #[inline]
+    pub fn is_null(&self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// How the null was written.
+    pub fn null_form(&self) -> Option<NullForm> {
+        let node = self.node();
+        (node.kind == Kind::Null).then_some(match node.part {
+            Part::NullBulk => NullForm::Bulk,
+            Part::NullArray => NullForm::Array,
+            _ => NullForm::Null,
+        })
+    }
+
+    /// Whether it is data out of band rather than a reply.
+    #[inline]
+    pub fn is_push(&self) -> bool {
+        self.kind() == Kind::Push
+    }
+
+    /// Whether it is an error, simple or blob.
+    #[inline]
+    pub fn is_error(&self) -> bool {
+        matches!(self.kind(), Kind::Error | Kind::BlobError)
+    }
+
+    /// The code word of an error: `ERR`, `WRONGTYPE`, `MOVED`.
+    ///
+    /// ```
+    /// use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"-WRONGTYPE Operation against a key\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.error_code(), Some(&b"WRONGTYPE"[..]));
+    /// ```
+    pub fn error_code(&self) -> Option<&'b [u8]> {
+        if !self.is_error() {
+            return None;
+        }
+        self.bytes()?.split(|&byte| byte == b' ').next()
+    }
+
+    /// The format of a verbatim string.
+    pub fn verbatim_format(&self) -> Option<[u8; 3]> {
+        let node = self.node();
+        match node.kind {
+            Kind::Verbatim => self.text(node).first_chunk().copied(),
+            _ => None,
+        }
+    }
+
+    /// How many elements an aggregate has, keys and values counted singly. 0 for scalars. O(n) if it was streamed.
+    pub fn len(&self) -> usize {
+        let node = self.node();
+        match node.part {
+            Part::Value if node.kind.is_aggregate() => node.len as usize,
+            Part::Streamed if node.kind.is_aggregate() => self.children().count(),
+            _ => 0,
+        }
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.children().next().is_none()
+    }
+
+    /// The elements of an aggregate, those of a map being keys and values in turn. Empty for scalars.
+    #[inline]
+    pub fn children(&self) -> Children<'s, 'b> {
+        let node = self.node();
+        let next = self.index + 1;
+        let end = if node.kind.is_aggregate() {
+            self.index + node.skip
+        } else {
+            next
+        };
+        Children {
+            frame: *self,
+            next,
+            end,
+        }
+    }
+
+    /// The pairs of a map in the order sent. Empty for anything else.
+    pub fn pairs(&self) -> Pairs<'s, 'b> {
+        let none = Children {
+            frame: *self,
+            next: 0,
+            end: 0,
+        };
+        let children = if self.kind() == Kind::Map {
+            self.children()
+        } else {
+            none
+        };
+        Pairs {
+            children,
+            attributes: 0,
+            value: 0,
+        }
+    }
+
+    /// The pairs of all attributes of this value in the order sent; `None` if it has no attribute at all.
+    pub fn attributes(&self) -> Option<Pairs<'s, 'b>> {
+        let none = Children {
+            frame: *self,
+            next: 0,
+            end: 0,
+        };
+        let pairs = Pairs {
+            children: none,
+            attributes: self.attributes,
+            value: self.index,
+        };
+        (self.attributes < self.index).then_some(pairs)
+    }
+
+    /// The pieces of a streamed string; of another blob or line, its one piece.
+    pub fn chunks(&self) -> Chunks<'s, 'b> {
+        let node = self.node();
+        let streamed = node.kind == Kind::Bulk && node.part == Part::Streamed;
+        let (next, end) = if streamed {
+            (self.index + 1, self.index + node.skip - 1)
+        } else {
+            (0, 0)
+        };
+        Chunks {
+            frame: *self,
+            whole: self.bytes(),
+            next,
+            end,
+        }
+    }
+
+    /// The bytes of this value exactly as they were sent, its attributes included.
+    ///
+    /// ```
+    /// use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"*2\r\n$2\r\nhi\r\n|1\r\n+a\r\n+b\r\n*?\r\n.\r\n").unwrap().ready().unwrap();
+    /// let wires: Vec<_> = frame.children().map(|child| child.wire()).collect();
+    /// assert_eq!(wires, [&b"$2\r\nhi\r\n"[..], b"|1\r\n+a\r\n+b\r\n*?\r\n.\r\n"]);
+    /// ```
+    pub fn wire(&self) -> &'b [u8] {
+        let start = self.start(&self.nodes[self.attributes as usize]);
+        let last = self.index + self.node().skip - 1;
+        &self.buf[start..self.end(&self.nodes[last as usize])]
+    }
+
+    /// An owned copy. O(n), and iterative at any depth.
+    pub fn to_value(&self) -> Value {
+        Value::from_frame(*self)
+    }
+
+    fn text(&self, node: &Node) -> &'b [u8] {
+        let at = node.at as usize;
+        &self.buf[at..at + node.len as usize]
+    }
+
+    /// The type byte of a node.
+    fn start(&self, node: &Node) -> usize {
+        let at = node.at as usize;
+        if self.binary {
+            return at - binary_header(node);
+        }
+        match (node.kind, node.part) {
+            (Kind::Null, _) | (_, Part::End) => at,
+            (_, Part::Streamed) => at - 4,
+            (
+                Kind::Simple
+                | Kind::Error
+                | Kind::Int
+                | Kind::Bool
+                | Kind::Double
+                | Kind::BigNumber,
+                _,
+            ) => at - 1,
+            (Kind::Map | Kind::Attribute, _) => at - 3 - decimal_digits(node.len / 2),
+            _ => at - 3 - decimal_digits(node.len),
+        }
+    }
+
+    /// The byte behind a node that has no others within.
+    fn end(&self, node: &Node) -> usize {
+        let at = node.at as usize;
+        match node.kind {
+            _ if node.part == Part::End => at + node.len as usize,
+            _ if node.kind.is_aggregate() => at,
+            Kind::Null => at + node.len as usize,
+            _ => at + node.len as usize + if self.binary { 0 } else { 2 },
+        }
+    }
+}
+
+/// Bytes of tag, format and length in front of a node's payload, or of tag and count in front of its elements.
+const fn binary_header(node: &Node) -> usize {
+    match node.kind {
+        Kind::Null => 0,
+        Kind::Bool | Kind::Int | Kind::Double => 1,
+        // The format belongs to the text as the node has it.
+        _ => 5,
+    }
+}
+
+const fn decimal_digits(n: u32) -> usize {
+    match n.checked_ilog10() {
+        Some(log) => log as usize + 1,
+        None => 1,
+    }
+}
+
+/// The first node at or behind `at` that is no attribute.
+#[inline]
+fn skip_attributes(nodes: &[Node], mut at: u32) -> u32 {
+    while let Some(node) = nodes.get(at as usize)
+        && node.kind == Kind::Attribute
+    {
+        at += node.skip;
+    }
+    at
+}
+
+impl fmt::Debug for Frame<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_value().fmt(f)
+    }
+}
+
+/// The elements of an aggregate.
+#[derive(Clone, Debug)]
+pub struct Children<'s, 'b> {
+    frame: Frame<'s, 'b>,
+    next: u32,
+    end: u32,
+}
+
+impl<'s, 'b> Iterator for Children<'s, 'b> {
+    type Item = Frame<'s, 'b>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Frame<'s, 'b>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let attributes = self.next;
+        let index = skip_attributes(self.frame.nodes, attributes);
+        let node = self.frame.nodes[index as usize];
+        if node.part == Part::End {
+            self.next = self.end;
+            return None;
+        }
+        self.next = index + node.skip;
+        Some(Frame {
+            index,
+            attributes,
+            ..self.frame
+        })
+    }
+}
+
+impl core::iter::FusedIterator for Children<'_, '_> {}
+
+/// Pairs of key and value, in the order sent.
+#[derive(Clone, Debug)]
+pub struct Pairs<'s, 'b> {
+    children: Children<'s, 'b>,
+    /// The next attribute to read pairs from, up to the value they belong to.
+    attributes: u32,
+    value: u32,
+}
+
+impl<'s, 'b> Iterator for Pairs<'s, 'b> {
+    type Item = (Frame<'s, 'b>, Frame<'s, 'b>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(key) = self.children.next() {
+                return Some((key, self.children.next()?));
+            }
+            if self.attributes >= self.value {
+                return None;
+            }
+            let index = self.attributes;
+            let frame = Frame {
+                index,
+                attributes: index,
+                ..self.children.frame
+            };
+            self.attributes += frame.node().skip;
+            self.children = frame.children();
+        }
+    }
+}
+
+impl core::iter::FusedIterator for Pairs<'_, '_> {}
+
+/// The pieces of a string.
+#[derive(Clone, Debug)]
+pub struct Chunks<'s, 'b> {
+    frame: Frame<'s, 'b>,
+    whole: Option<&'b [u8]>,
+    next: u32,
+    end: u32,
+}
+
+impl<'b> Iterator for Chunks<'_, 'b> {
+    type Item = &'b [u8];
+
+    fn next(&mut self) -> Option<&'b [u8]> {
+        if let Some(whole) = self.whole.take() {
+            return Some(whole);
+        }
+        let node = (self.next < self.end).then(|| &self.frame.nodes[self.next as usize])?;
+        self.next += 1;
+        Some(self.frame.text(node))
+    }
+}
+
+impl core::iter::FusedIterator for Chunks<'_, '_> {}

@@ -1,0 +1,373 @@
+//! Owned values.
+//!
+//! Every container of values is a [`Values`], which drops, clones, compares and prints without recursion, so a value may be
+//! nested as deeply as memory allows.
+
+mod list;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use list::{Attributed, Pairs, Values};
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::encode::{Encoder, Proto};
+use crate::frame::{Frame, Node, Part as NodePart};
+use crate::kind::{Kind, NullForm};
+use crate::sink::Sink;
+use walk::{Part, Walk};
+
+/// An owned value: all of RESP2 and RESP3, in the order sent, duplicates included.
+///
+/// ```
+/// use resp_codec::{FrameDecoder, Limits, Value};
+/// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// let frame = decoder.decode(b"*2\r\n$1\r\na\r\n:2\r\n").unwrap().ready().unwrap();
+/// match frame.to_value() {
+///     Value::Array(items) => assert_eq!(items.into_vec(), [Value::from("a"), Value::from(2)]),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
+pub enum Value {
+    /// Null, and how it was written.
+    Null(NullForm),
+    /// A simple string.
+    Simple(Vec<u8>),
+    /// A simple error with its code word.
+    Error(Vec<u8>),
+    /// An integer.
+    Int(i64),
+    /// A bulk string, also one that was streamed.
+    Bulk(Vec<u8>),
+    /// A boolean.
+    Bool(bool),
+    /// A double. Equality is by meaning and sign: NaN equals NaN, and 0 is not -0.
+    Double(f64),
+    /// A big number's sign and digits.
+    BigNumber(Vec<u8>),
+    /// An error of any bytes.
+    BlobError(Vec<u8>),
+    /// A verbatim string.
+    Verbatim {
+        /// Three bytes, `txt` or `mkd` mostly.
+        format: [u8; 3],
+        /// The text behind the colon.
+        text: Vec<u8>,
+    },
+    /// An array.
+    Array(Values),
+    /// A map.
+    Map(Pairs),
+    /// A set.
+    Set(Values),
+    /// A push; only at the top.
+    Push(Values),
+    /// A value with its attributes.
+    Attributed(Attributed),
+}
+
+impl Value {
+    /// RESP3's null.
+    pub const NULL: Self = Value::Null(NullForm::Null);
+
+    /// The type, attributes aside.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Value::Null(_) => Kind::Null,
+            Value::Simple(_) => Kind::Simple,
+            Value::Error(_) => Kind::Error,
+            Value::Int(_) => Kind::Int,
+            Value::Bulk(_) => Kind::Bulk,
+            Value::Bool(_) => Kind::Bool,
+            Value::Double(_) => Kind::Double,
+            Value::BigNumber(_) => Kind::BigNumber,
+            Value::BlobError(_) => Kind::BlobError,
+            Value::Verbatim { .. } => Kind::Verbatim,
+            Value::Array(_) => Kind::Array,
+            Value::Map(_) => Kind::Map,
+            Value::Set(_) => Kind::Set,
+            Value::Push(_) => Kind::Push,
+            Value::Attributed(_) => self.without_attributes().kind(),
+        }
+    }
+
+    /// The value itself, where this is one with attributes.
+    pub fn without_attributes(&self) -> &Value {
+        let mut value = self;
+        while let Value::Attributed(attributed) = value {
+            value = attributed.value();
+        }
+        value
+    }
+
+    /// Whether it is null, in any form.
+    pub fn is_null(&self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// Whether it is an error, simple or blob.
+    pub fn is_error(&self) -> bool {
+        matches!(self.kind(), Kind::Error | Kind::BlobError)
+    }
+
+    /// The bytes of a string, error or big number.
+    ///
+    /// ```
+    /// # use resp_codec::Value;
+    /// assert_eq!(Value::from("a").as_bytes(), Some(&b"a"[..]));
+    /// assert_eq!(Value::from(1).as_bytes(), None);
+    /// ```
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match self.without_attributes() {
+            Value::Simple(bytes)
+            | Value::Error(bytes)
+            | Value::Bulk(bytes)
+            | Value::BigNumber(bytes)
+            | Value::BlobError(bytes)
+            | Value::Verbatim { text: bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// [`Value::as_bytes`], if they are UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        core::str::from_utf8(self.as_bytes()?).ok()
+    }
+
+    /// The value of an integer.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.without_attributes() {
+            Value::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The elements of an aggregate, those of a map being keys and values in turn.
+    pub fn elements(&self) -> Option<&[Value]> {
+        match self.without_attributes() {
+            Value::Array(values) | Value::Set(values) | Value::Push(values) => Some(values),
+            Value::Map(pairs) => Some(pairs.flat()),
+            _ => None,
+        }
+    }
+
+    /// Writes the value in the protocol of `encoder`. O(n), and iterative at any depth.
+    ///
+    /// Attributes are left out where the protocol has none. Under RESP3 a null keeps its form.
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, Proto, Value};
+    /// let mut out = Vec::new();
+    /// Value::from(vec![Value::from(true), Value::NULL]).encode(&mut Encoder::new(&mut out, Proto::Resp2));
+    /// assert_eq!(out, b"*2\r\n:1\r\n$-1\r\n");
+    /// ```
+    pub fn encode<S: Sink>(&self, encoder: &mut Encoder<'_, S>) {
+        walk::encode(self, encoder);
+    }
+
+    /// The value as bytes of `proto`.
+    pub fn to_bytes(&self, proto: Proto) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.encode(&mut Encoder::new(&mut out, proto));
+        out
+    }
+
+    pub(crate) fn from_frame(frame: Frame<'_, '_>) -> Self {
+        walk::from_frame(frame)
+    }
+
+    /// The value of a frame that has no others within; aggregates come out empty.
+    fn leaf(frame: Frame<'_, '_>) -> Self {
+        let bytes = || frame.bytes().map(<[u8]>::to_vec).unwrap_or_default();
+        match frame.kind() {
+            Kind::Null => Value::Null(frame.null_form().unwrap_or_default()),
+            Kind::Simple => Value::Simple(bytes()),
+            Kind::Error => Value::Error(bytes()),
+            Kind::Int => Value::Int(frame.int().unwrap_or_default()),
+            Kind::Bulk => Value::Bulk(frame.chunks().fold(Vec::new(), |mut all, chunk| {
+                all.extend_from_slice(chunk);
+                all
+            })),
+            Kind::Bool => Value::Bool(frame.bool().unwrap_or_default()),
+            Kind::Double => Value::Double(frame.double().unwrap_or_default()),
+            Kind::BigNumber => Value::BigNumber(bytes()),
+            Kind::BlobError => Value::BlobError(bytes()),
+            Kind::Verbatim => Value::Verbatim {
+                format: frame.verbatim_format().unwrap_or_default(),
+                text: bytes(),
+            },
+            Kind::Array => Value::Array(Values::default()),
+            Kind::Map | Kind::Attribute => Value::Map(Pairs::default()),
+            Kind::Set => Value::Set(Values::default()),
+            Kind::Push => Value::Push(Values::default()),
+        }
+    }
+
+    /// A copy of a value that has no others within; aggregates come out empty.
+    fn shallow(&self) -> Self {
+        match self {
+            Value::Null(form) => Value::Null(*form),
+            Value::Simple(bytes) => Value::Simple(bytes.clone()),
+            Value::Error(bytes) => Value::Error(bytes.clone()),
+            Value::Int(value) => Value::Int(*value),
+            Value::Bulk(bytes) => Value::Bulk(bytes.clone()),
+            Value::Bool(value) => Value::Bool(*value),
+            Value::Double(value) => Value::Double(*value),
+            Value::BigNumber(bytes) => Value::BigNumber(bytes.clone()),
+            Value::BlobError(bytes) => Value::BlobError(bytes.clone()),
+            Value::Verbatim { format, text } => Value::Verbatim {
+                format: *format,
+                text: text.clone(),
+            },
+            Value::Array(_) => Value::Array(Values::default()),
+            Value::Map(_) => Value::Map(Pairs::default()),
+            Value::Set(_) => Value::Set(Values::default()),
+            Value::Push(_) => Value::Push(Values::default()),
+            Value::Attributed(_) => Value::Attributed(Attributed::empty()),
+        }
+    }
+
+    /// The values within, attributes first, if it is of a kind that has any.
+    fn parts(&self) -> Option<&Values> {
+        match self {
+            Value::Array(values) | Value::Set(values) | Value::Push(values) => Some(values),
+            Value::Map(pairs) => Some(pairs.values()),
+            Value::Attributed(attributed) => Some(attributed.values()),
+            _ => None,
+        }
+    }
+
+    fn parts_mut(&mut self) -> Option<&mut Values> {
+        match self {
+            Value::Array(values) | Value::Set(values) | Value::Push(values) => Some(values),
+            Value::Map(pairs) => Some(pairs.values_mut()),
+            Value::Attributed(attributed) => Some(attributed.values_mut()),
+            _ => None,
+        }
+    }
+
+    /// Whether both have the same kind and, apart from the values within, the same content.
+    fn same_shallow(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Null(a), Value::Null(b)) => a == b,
+            (Value::Simple(a), Value::Simple(b))
+            | (Value::Error(a), Value::Error(b))
+            | (Value::Bulk(a), Value::Bulk(b))
+            | (Value::BigNumber(a), Value::BigNumber(b))
+            | (Value::BlobError(a), Value::BlobError(b)) => a == b,
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Double(a), Value::Double(b)) => {
+                a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+            }
+            (Value::Verbatim { format: a, text: s }, Value::Verbatim { format: b, text: t }) => {
+                a == b && s == t
+            }
+            _ => match (self.parts(), other.parts()) {
+                (Some(a), Some(b)) => {
+                    core::mem::discriminant(self) == core::mem::discriminant(other)
+                        && a.len() == b.len()
+                }
+                _ => false,
+            },
+        }
+    }
+}
+
+impl Clone for Value {
+    fn clone(&self) -> Self {
+        walk::copy(self)
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        let (mut a, mut b) = (Walk::new(self), Walk::new(other));
+        loop {
+            match (a.next(), b.next()) {
+                (None, None) => return true,
+                (Some(Part::Leave(_)), Some(Part::Leave(_))) => {}
+                (Some(Part::Enter(a)), Some(Part::Enter(b))) if a.same_shallow(b) => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        walk::print(self, f)
+    }
+}
+
+impl Default for Value {
+    /// [`Value::NULL`].
+    fn default() -> Self {
+        Self::NULL
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Value::Int(value)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Value::Bool(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Value::Double(value)
+    }
+}
+
+impl From<&str> for Value {
+    /// A bulk string.
+    fn from(text: &str) -> Self {
+        Value::Bulk(text.as_bytes().to_vec())
+    }
+}
+
+impl From<String> for Value {
+    /// A bulk string.
+    fn from(text: String) -> Self {
+        Value::Bulk(text.into_bytes())
+    }
+}
+
+impl From<&[u8]> for Value {
+    /// A bulk string.
+    fn from(bytes: &[u8]) -> Self {
+        Value::Bulk(bytes.to_vec())
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    /// A bulk string.
+    fn from(bytes: Vec<u8>) -> Self {
+        Value::Bulk(bytes)
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    /// An array.
+    fn from(values: Vec<Value>) -> Self {
+        Value::Array(values.into())
+    }
+}
+
+impl From<Frame<'_, '_>> for Value {
+    fn from(frame: Frame<'_, '_>) -> Self {
+        frame.to_value()
+    }
+}

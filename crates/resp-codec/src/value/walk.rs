@@ -1,0 +1,274 @@
+//! Ways over a value that keep their own stack.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::slice;
+
+use super::{Node, NodePart, Value, Values};
+use crate::encode::{Encoder, Proto};
+use crate::frame::Frame;
+use crate::kind::{Kind, NullForm};
+use crate::sink::Sink;
+
+/// A stop on the way.
+pub(super) enum Part<'v> {
+    /// A value; if it has others within, they follow, and then it is left.
+    Enter(&'v Value),
+    Leave(&'v Value),
+}
+
+/// Visits a value and all within, each before its elements.
+pub(super) struct Walk<'v> {
+    first: Option<&'v Value>,
+    around: Vec<(&'v Value, slice::Iter<'v, Value>)>,
+}
+
+impl<'v> Walk<'v> {
+    pub(super) const fn new(value: &'v Value) -> Self {
+        Self {
+            first: Some(value),
+            around: Vec::new(),
+        }
+    }
+
+    /// Aggregates around the value entered last.
+    fn depth(&self) -> usize {
+        self.around.len()
+    }
+}
+
+impl<'v> Iterator for Walk<'v> {
+    type Item = Part<'v>;
+
+    fn next(&mut self) -> Option<Part<'v>> {
+        let value = match self.first.take() {
+            Some(first) => first,
+            None => {
+                let (around, rest) = self.around.last_mut()?;
+                let around = *around;
+                match rest.next() {
+                    Some(value) => value,
+                    None => {
+                        self.around.pop();
+                        return Some(Part::Leave(around));
+                    }
+                }
+            }
+        };
+        if let Some(parts) = value.parts() {
+            self.around.push((value, parts.iter()));
+        }
+        Some(Part::Enter(value))
+    }
+}
+
+/// Puts a value together from the inside out.
+#[derive(Default)]
+pub(super) struct Builder {
+    around: Vec<(Value, Vec<Value>)>,
+    done: Option<Value>,
+}
+
+impl Builder {
+    /// Adds a value that is complete.
+    pub(super) fn add(&mut self, value: Value) {
+        match self.around.last_mut() {
+            Some((_, elements)) => elements.push(value),
+            None => self.done = Some(value),
+        }
+    }
+
+    /// Begins an aggregate.
+    pub(super) fn enter(&mut self, empty: Value) {
+        self.around.push((empty, Vec::new()));
+    }
+
+    /// Completes the aggregate begun last.
+    pub(super) fn leave(&mut self) {
+        let Some((mut value, elements)) = self.around.pop() else {
+            return;
+        };
+        if let Some(parts) = value.parts_mut() {
+            *parts = Values::from(elements);
+        }
+        self.add(value);
+    }
+
+    pub(super) fn finish(self) -> Value {
+        self.done.expect("invariant: a value was built")
+    }
+}
+
+pub(super) fn copy(value: &Value) -> Value {
+    let mut builder = Builder::default();
+    for part in Walk::new(value) {
+        match part {
+            Part::Enter(value) if value.parts().is_some() => builder.enter(value.shallow()),
+            Part::Enter(value) => builder.add(value.shallow()),
+            Part::Leave(_) => builder.leave(),
+        }
+    }
+    builder.finish()
+}
+
+/// An aggregate of the tape that is being copied.
+struct Open {
+    /// The node behind it.
+    end: usize,
+    /// Where its next own attribute would stand, if it is a value with attributes.
+    attribute: Option<usize>,
+}
+
+pub(super) fn from_frame(frame: Frame<'_, '_>) -> Value {
+    let (nodes, _) = frame.tape();
+    let mut builder = Builder::default();
+    let mut around: Vec<Open> = Vec::new();
+    let mut at = 0;
+    while at < nodes.len() {
+        let node = &nodes[at];
+        let mut next = at + 1;
+        match (node.kind, node.part) {
+            (_, NodePart::End) => {}
+            (Kind::Attribute, _) => attribute(nodes, at, &mut around, &mut builder),
+            (kind, _) if kind.is_aggregate() => {
+                builder.enter(Value::leaf(frame.at(at)));
+                around.push(Open {
+                    end: at + node.skip as usize,
+                    attribute: None,
+                });
+            }
+            _ => {
+                builder.add(Value::leaf(frame.at(at)));
+                // A streamed string took its chunks along.
+                next = at + node.skip as usize;
+            }
+        }
+        at = next;
+        while around.pop_if(|open| open.end == at).is_some() {
+            builder.leave();
+        }
+    }
+    builder.finish()
+}
+
+/// Reads the header of an attribute: it begins a value with attributes, unless it goes on with one.
+fn attribute(nodes: &[Node], at: usize, around: &mut Vec<Open>, builder: &mut Builder) {
+    let behind = at + nodes[at].skip as usize;
+    if let Some(Open {
+        attribute: Some(next),
+        ..
+    }) = around.last_mut()
+        && *next == at
+    {
+        *next = behind;
+        return;
+    }
+    let mut value = behind;
+    while nodes[value].kind == Kind::Attribute {
+        value += nodes[value].skip as usize;
+    }
+    builder.enter(Value::Attributed(super::Attributed::empty()));
+    around.push(Open {
+        end: value + nodes[value].skip as usize,
+        attribute: Some(behind),
+    });
+}
+
+pub(super) fn encode<S: Sink>(value: &Value, encoder: &mut Encoder<'_, S>) {
+    let mut walk = Walk::new(value);
+    while let Some(part) = walk.next() {
+        let Part::Enter(value) = part else { continue };
+        match value {
+            Value::Attributed(attributed) => {
+                if !encoder.attributes(attributed.attributes().len()) {
+                    // Only the value itself is left to visit.
+                    if let Some((_, rest)) = walk.around.last_mut() {
+                        *rest = slice::from_ref(attributed.value()).iter();
+                    }
+                }
+            }
+            Value::Array(values) => encoder.array(values.len()),
+            Value::Set(values) => encoder.set(values.len()),
+            Value::Push(values) => encoder.push(values.len()),
+            Value::Map(pairs) => encoder.map(pairs.len()),
+            leaf => encode_leaf(leaf, encoder),
+        }
+    }
+}
+
+fn encode_leaf<S: Sink>(value: &Value, encoder: &mut Encoder<'_, S>) {
+    match value {
+        Value::Null(form) => match (form, encoder.proto()) {
+            (NullForm::Bulk, Proto::Resp3) => encoder.raw(b"$-1\r\n"),
+            (NullForm::Array, Proto::Resp3) => encoder.raw(b"*-1\r\n"),
+            (NullForm::Array, _) => encoder.null_array(),
+            _ => encoder.null(),
+        },
+        Value::Simple(text) => encoder.simple(text),
+        Value::Error(text) => encoder.error(text),
+        Value::Int(value) => encoder.int(*value),
+        Value::Bulk(bytes) => encoder.bulk(bytes),
+        Value::Bool(value) => encoder.bool(*value),
+        Value::Double(value) => encoder.double(*value),
+        Value::BigNumber(digits) => encoder.big_number(digits),
+        Value::BlobError(bytes) => encoder.blob_error(bytes),
+        Value::Verbatim { format, text } => encoder.verbatim(*format, text),
+        Value::Array(_) | Value::Map(_) | Value::Set(_) | Value::Push(_) | Value::Attributed(_) => {
+        }
+    }
+}
+
+/// Prints as derived code would, on one line.
+pub(super) fn print(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut walk = Walk::new(value);
+    let mut first = true;
+    while let Some(part) = walk.next() {
+        match part {
+            Part::Leave(value) => {
+                f.write_str(if matches!(value, Value::Map(_)) {
+                    "})"
+                } else {
+                    "])"
+                })?;
+                first = false;
+            }
+            Part::Enter(value) => {
+                let nested = value.parts().is_some();
+                if !first && walk.depth() > usize::from(nested) {
+                    f.write_str(", ")?;
+                }
+                first = nested;
+                print_leaf(value, f)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn print_leaf(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value {
+        Value::Null(NullForm::Null) => f.write_str("Null"),
+        Value::Null(form) => write!(f, "Null({form:?})"),
+        Value::Simple(text) => write!(f, "Simple(\"{}\")", text.escape_ascii()),
+        Value::Error(text) => write!(f, "Error(\"{}\")", text.escape_ascii()),
+        Value::Int(value) => write!(f, "Int({value})"),
+        Value::Bulk(bytes) => write!(f, "Bulk(\"{}\")", bytes.escape_ascii()),
+        Value::Bool(value) => write!(f, "Bool({value})"),
+        Value::Double(value) => write!(f, "Double({value:?})"),
+        Value::BigNumber(digits) => write!(f, "BigNumber({})", digits.escape_ascii()),
+        Value::BlobError(bytes) => write!(f, "BlobError(\"{}\")", bytes.escape_ascii()),
+        Value::Verbatim { format, text } => {
+            write!(
+                f,
+                "Verbatim({}:\"{}\")",
+                format.escape_ascii(),
+                text.escape_ascii()
+            )
+        }
+        Value::Array(_) => f.write_str("Array(["),
+        Value::Map(_) => f.write_str("Map({"),
+        Value::Set(_) => f.write_str("Set(["),
+        Value::Push(_) => f.write_str("Push(["),
+        Value::Attributed(_) => f.write_str("Attributed(["),
+    }
+}
