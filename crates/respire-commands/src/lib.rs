@@ -13,6 +13,7 @@ mod value;
 
 mod bit;
 mod key;
+mod rdb;
 mod server;
 mod string;
 

@@ -64,7 +64,10 @@ pub fn glob_match(pattern: &[u8], text: &[u8], ignore_case: bool) -> bool {
 }
 
 fn skip_stars(pattern: &[u8], from: usize) -> usize {
-    from + pattern[from..].iter().take_while(|&&byte| byte == b'*').count()
+    from + pattern[from..]
+        .iter()
+        .take_while(|&&byte| byte == b'*')
+        .count()
 }
 
 /// Whether the first element of `pattern`, which is no star, accepts `byte`; and its length.
@@ -117,9 +120,18 @@ fn is_same(a: u8, b: u8, ignore_case: bool) -> bool {
 
 fn is_in_range(start: u8, end: u8, byte: u8, ignore_case: bool) -> bool {
     // Redis compares as signed characters, and puts the ends in order before it lowers their case.
-    let (low, high) = if start.cast_signed() <= end.cast_signed() { (start, end) } else { (end, start) };
+    let (low, high) = if start.cast_signed() <= end.cast_signed() {
+        (start, end)
+    } else {
+        (end, start)
+    };
     let fold = |byte: u8| {
-        if ignore_case { byte.to_ascii_lowercase() } else { byte }.cast_signed()
+        if ignore_case {
+            byte.to_ascii_lowercase()
+        } else {
+            byte
+        }
+        .cast_signed()
     };
     (fold(low)..=fold(high)).contains(&fold(byte))
 }
@@ -130,10 +142,16 @@ mod tests {
 
     fn check(pattern: &str, matching: &[&str], other: &[&str]) {
         for text in matching {
-            assert!(glob_match(pattern.as_bytes(), text.as_bytes(), false), "{pattern} {text}");
+            assert!(
+                glob_match(pattern.as_bytes(), text.as_bytes(), false),
+                "{pattern} {text}"
+            );
         }
         for text in other {
-            assert!(!glob_match(pattern.as_bytes(), text.as_bytes(), false), "{pattern} {text}");
+            assert!(
+                !glob_match(pattern.as_bytes(), text.as_bytes(), false),
+                "{pattern} {text}"
+            );
         }
     }
 
@@ -201,8 +219,18 @@ mod tests {
     #[test]
     fn range_compares_bytes_as_signed() {
         // 0xff is -1 and 0x01 is 1, so that the range holds three bytes.
-        for (byte, is_inside) in [(0xff, true), (0x00, true), (0x01, true), (0x02, false), (0x80, false)] {
-            assert_eq!(glob_match(b"[\xff-\x01]", &[byte], false), is_inside, "{byte:#x}");
+        for (byte, is_inside) in [
+            (0xff, true),
+            (0x00, true),
+            (0x01, true),
+            (0x02, false),
+            (0x80, false),
+        ] {
+            assert_eq!(
+                glob_match(b"[\xff-\x01]", &[byte], false),
+                is_inside,
+                "{byte:#x}"
+            );
         }
     }
 
@@ -221,6 +249,10 @@ mod tests {
         let text = vec![b'a'; 3000];
         assert!(glob_match(&b"*a".repeat(STARS_MAX), &text, false));
         assert!(!glob_match(&b"*a".repeat(STARS_MAX + 1), &text, false));
-        assert!(glob_match(&[&b"*a".repeat(STARS_MAX)[..], b"*"].concat(), &text, false));
+        assert!(glob_match(
+            &[&b"*a".repeat(STARS_MAX)[..], b"*"].concat(),
+            &text,
+            false
+        ));
     }
 }

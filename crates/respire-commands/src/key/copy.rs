@@ -1,0 +1,94 @@
+//! `COPY source destination [DB destination-db] [REPLACE]`: copies a value with its expiry, at one
+//! moment; 1 if it did, 0 if there is no source or, without `REPLACE`, there is a destination.
+
+use super::{db_index, int};
+use crate::Ctx;
+use crate::errors::{SAME_OBJECT, SYNTAX};
+use crate::options::{Options, is_word};
+use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::{EntryRef, Scope, Store};
+
+pub(super) static COPY: Spec = Spec {
+    name: "copy",
+    summary: "Copy a key",
+    since: "6.2.0",
+    complexity: "O(N) worst case for collections, where N is the number of nested items. O(1) for string values.",
+    group: Group::Generic,
+    arity: Arity::at_least(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::ALL_KEYS),
+    keys: &[KeySpec::at(1), KeySpec::at(2).flags(&["OW", "update"])],
+    args: &[
+        Arg::key("source", 0),
+        Arg::key("destination", 1),
+        Arg::new("destination-db", ArgKind::Integer)
+            .token("DB")
+            .optional(),
+        Arg::word("replace", "REPLACE").optional(),
+    ],
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        ("COPY a b", ":1\r\n"),
+        ("COPY a b", ":0\r\n"),
+        ("COPY a b REPLACE", ":1\r\n"),
+        ("COPY a a DB 1", ":1\r\n"),
+        ("COPY c d", ":0\r\n"),
+        (
+            "COPY a a",
+            "-ERR source and destination objects are the same\r\n",
+        ),
+        ("COPY a b DB 16", "-ERR DB index is out of range\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let (from, to) = (&args[0], &args[1]);
+    let from_db = ctx.view.db();
+    let target = Target::parse(Options::new(args.skip(2)), ctx.kv.store(), from_db)?;
+    if target.db == from_db && from == to {
+        return Err(SAME_OBJECT);
+    }
+    let scope = [(from_db, from), (target.db, to)];
+    let (is_found, is_copied) = ctx.view.locked(&Scope::Keys(&scope), |view| {
+        let Some(owned) = view.read(from, |entry| entry.map(EntryRef::owned)) else {
+            return (false, false);
+        };
+        let is_copied = view.in_db(target.db).update(to, |slot| {
+            let is_free = target.replace || !slot.exists();
+            if is_free {
+                slot.put(owned);
+            }
+            is_free
+        });
+        (true, is_copied)
+    });
+    ctx.looked_up(is_found);
+    reply.int(i64::from(is_copied));
+    Ok(())
+}
+
+/// The options of one request.
+struct Target {
+    db: u32,
+    replace: bool,
+}
+
+impl Target {
+    fn parse(mut options: Options<'_>, store: &Store, own_db: u32) -> Result<Self, Error> {
+        let mut target = Self {
+            db: own_db,
+            replace: false,
+        };
+        while let Some(word) = options.next() {
+            if is_word(word, "REPLACE") {
+                target.replace = true;
+            } else if is_word(word, "DB") {
+                target.db = db_index(store, int(options.value()?)?)?;
+            } else {
+                return Err(SYNTAX);
+            }
+        }
+        Ok(target)
+    }
+}

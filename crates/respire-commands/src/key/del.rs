@@ -1,0 +1,70 @@
+//! `DEL key [key ...]`, `UNLINK key [key ...]`: removes keys, and answers how many there were.
+//!
+//! Unlike in Redis the two do the same: a value's memory is given back within the command, which
+//! for strings takes no noticeable time. Several keys go at one moment.
+
+use crate::Ctx;
+use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::Scope;
+
+pub(super) static DEL: Spec = Spec {
+    name: "del",
+    summary: "Delete a key",
+    since: "1.0.0",
+    complexity: "O(N) where N is the number of keys that will be removed. When a key to remove holds a value other than a string, the individual complexity for this key is O(M) where M is the number of elements in the list, set, sorted set or hash. Removing a single key that holds a string value is O(1).",
+    group: Group::Generic,
+    arity: Arity::at_least(2),
+    flags: Flags::WRITE,
+    keys: &[KeySpec::range(1, -1, 1).flags(&["RM", "delete"])],
+    args: &[Arg::key("key", 0).multiple()],
+    tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        ("DEL a b a", ":1\r\n"),
+        ("DEL a", ":0\r\n"),
+        (
+            "DEL",
+            "-ERR wrong number of arguments for 'del' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static UNLINK: Spec = Spec {
+    name: "unlink",
+    summary: "Delete a key asynchronously in another thread. Otherwise it is just as DEL, but non blocking.",
+    since: "4.0.0",
+    complexity: "O(1) for each key removed regardless of its size. Then the command does O(N) work in a different thread in order to reclaim memory, where N is the number of allocations the deleted objects where composed of.",
+    group: Group::Generic,
+    arity: Arity::at_least(2),
+    flags: Flags::WRITE.with(Flags::FAST),
+    keys: &[KeySpec::range(1, -1, 1).flags(&["RM", "delete"])],
+    args: &[Arg::key("key", 0).multiple()],
+    tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        ("UNLINK a b", ":1\r\n"),
+        (
+            "UNLINK",
+            "-ERR wrong number of arguments for 'unlink' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let removed = if args.len() == 1 {
+        usize::from(ctx.view.update(&args[0], |slot| slot.remove()))
+    } else {
+        let db = ctx.view.db();
+        let keys: Vec<(u32, &[u8])> = args.iter().map(|key| (db, key)).collect();
+        ctx.view.locked(&Scope::Keys(&keys), |view| {
+            args.iter()
+                .filter(|key| view.update(key, |slot| slot.remove()))
+                .count()
+        })
+    };
+    reply.int(removed as i64);
+    Ok(())
+}

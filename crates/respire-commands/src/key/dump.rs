@@ -1,0 +1,40 @@
+//! `DUMP key`: the value as a payload that `RESTORE` takes, here or in a Redis from 7.0 on.
+//!
+//! For the same string the payload is byte for byte the one that Redis 7.0 gives.
+
+use crate::{Ctx, rdb};
+use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::EntryRef;
+
+pub(super) static DUMP: Spec = Spec {
+    name: "dump",
+    summary: "Return a serialized version of the value stored at the specified key.",
+    since: "2.6.0",
+    complexity: "O(1) to access the key and additional O(N*M) to serialize it, where N is the number of Redis objects composing the value and M their average size. For small string values the time complexity is thus O(1)+O(1*M) where M is small, so simply O(1).",
+    group: Group::Generic,
+    arity: Arity::exactly(2),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(1)],
+    args: &[Arg::key("key", 0)],
+    tips: &["nondeterministic_output"],
+    examples: &[
+        ("SET a cwl", "+OK\r\n"),
+        ("DUMP a", "$15\r\n\0\x03cwl\n\0sW{~a/+4\r\n"),
+        ("DUMP b", "$-1\r\n"),
+        (
+            "DUMP",
+            "-ERR wrong number of arguments for 'dump' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    // Packing takes its time, so it is done on a copy, which shares what is large.
+    match ctx.read(&args[0], |entry| entry.map(EntryRef::owned)) {
+        Some(owned) => reply.bulk(rdb::dump(owned.value())),
+        None => reply.null(),
+    }
+    Ok(())
+}

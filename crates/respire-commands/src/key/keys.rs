@@ -1,0 +1,77 @@
+//! `KEYS pattern`: every key of the database that matches a glob pattern, as of one moment.
+//!
+//! Everybody else waits meanwhile, as with Redis: prefer `SCAN` on a database that is in use.
+
+use super::key_list::KeyList;
+use crate::Ctx;
+use respire_engine::{Arg, ArgKind, Arity, Flags, Group, Spec};
+use respire_engine::{Args, Error, Reply, glob_match};
+use respire_store::Scope;
+
+pub(super) static KEYS: Spec = Spec {
+    name: "keys",
+    summary: "Find all keys matching the given pattern",
+    since: "1.0.0",
+    complexity: "O(N) with N being the number of keys in the database, under the assumption that the key names in the database and the given pattern have limited length.",
+    group: Group::Generic,
+    arity: Arity::exactly(2),
+    flags: Flags::READONLY.with(Flags::ALL_KEYS),
+    categories: &["dangerous"],
+    args: &[Arg::new("pattern", ArgKind::Pattern)],
+    tips: &["request_policy:all_shards", "nondeterministic_output_order"],
+    examples: &[
+        ("MSET one 1 two 2", "+OK\r\n"),
+        ("KEYS t*", "*1\r\n$3\r\ntwo\r\n"),
+        ("KEYS [^ot]*", "*0\r\n"),
+        (
+            "KEYS",
+            "-ERR wrong number of arguments for 'keys' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let pattern = Pattern::new(&args[0]);
+    let mut keys = KeyList::default();
+    let scope = Scope::Database(ctx.view.db());
+    ctx.view.locked(&scope, |view| {
+        view.for_each(|key, _| {
+            if pattern.matches(key) {
+                keys.push(key);
+            }
+        });
+    });
+    keys.reply(reply);
+    Ok(())
+}
+
+/// A glob pattern for keys. Unlike in other places `*` matches the empty key too.
+#[derive(Clone, Copy)]
+pub(super) struct Pattern<'p> {
+    pattern: &'p [u8],
+}
+
+impl<'p> Pattern<'p> {
+    pub(super) const ANY: Pattern<'static> = Pattern { pattern: b"*" };
+
+    pub(super) fn new(pattern: &'p [u8]) -> Self {
+        Self { pattern }
+    }
+
+    pub(super) fn matches(self, key: &[u8]) -> bool {
+        self.pattern == b"*" || glob_match(self.pattern, key, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn star_alone_matches_the_empty_key() {
+        assert!(Pattern::ANY.matches(b""));
+        assert!(!Pattern::new(b"**").matches(b""));
+        assert!(Pattern::new(b"**").matches(b"a"));
+    }
+}

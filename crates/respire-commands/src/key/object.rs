@@ -1,0 +1,222 @@
+//! `OBJECT ENCODING | FREQ | IDLETIME | REFCOUNT key`: how a value is kept and how it was used.
+//!
+//! `REFCOUNT` is 1, but for the integers below 10000, of which Redis keeps one shared object each
+//! and answers the largest count there is: so that who asks gets the answer he is used to.
+
+use super::look;
+use crate::Ctx;
+use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
+use crate::kv::Row;
+use crate::server::reply_help;
+use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::{EntryRef, StringRef, ValueRef};
+
+pub(super) static OBJECT: Spec = Spec {
+    name: "object",
+    summary: "A container for object introspection commands",
+    since: "2.2.3",
+    complexity: "Depends on subcommand.",
+    group: Group::Generic,
+    arity: Arity::at_least(2),
+    ..Spec::EMPTY
+};
+
+pub(super) static ENCODING: Spec = Spec {
+    name: "object|encoding",
+    summary: "Inspect the internal encoding of a Redis object",
+    since: "2.2.3",
+    complexity: "O(1)",
+    group: Group::Generic,
+    arity: Arity::exactly(3),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(2).flags(&["RO"])],
+    args: &[Arg::key("key", 0)],
+    tips: &["nondeterministic_output"],
+    examples: &[
+        ("MSET a 1 b one", "+OK\r\n"),
+        ("OBJECT ENCODING a", "$3\r\nint\r\n"),
+        ("OBJECT ENCODING b", "$6\r\nembstr\r\n"),
+        ("APPEND b two", ":6\r\n"),
+        ("OBJECT ENCODING b", "$3\r\nraw\r\n"),
+        ("OBJECT ENCODING c", "$-1\r\n"),
+        (
+            "OBJECT ENCODING",
+            "-ERR wrong number of arguments for 'object|encoding' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static FREQ: Spec = Spec {
+    name: "object|freq",
+    summary: "Get the logarithmic access frequency counter of a Redis object",
+    since: "4.0.0",
+    complexity: "O(1)",
+    group: Group::Generic,
+    arity: Arity::exactly(3),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(2).flags(&["RO"])],
+    args: &[Arg::key("key", 0)],
+    tips: &["nondeterministic_output"],
+    examples: &[
+        ("OBJECT FREQ a", "$-1\r\n"),
+        ("SET a 1", "+OK\r\n"),
+        (
+            "OBJECT FREQ a",
+            "-ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static HELP: Spec = Spec {
+    name: "object|help",
+    summary: "Show helpful text about the different subcommands",
+    since: "6.2.0",
+    complexity: "O(1)",
+    group: Group::Generic,
+    arity: Arity::exactly(2),
+    flags: Flags::LOADING.with(Flags::STALE),
+    examples: &[(
+        "OBJECT HELP a",
+        "-ERR wrong number of arguments for 'object|help' command\r\n",
+    )],
+    ..Spec::EMPTY
+};
+
+pub(super) static IDLETIME: Spec = Spec {
+    name: "object|idletime",
+    summary: "Get the time since a Redis object was last accessed",
+    since: "2.2.3",
+    complexity: "O(1)",
+    group: Group::Generic,
+    arity: Arity::exactly(3),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(2).flags(&["RO"])],
+    args: &[Arg::key("key", 0)],
+    tips: &["nondeterministic_output"],
+    examples: &[
+        ("OBJECT IDLETIME a", "$-1\r\n"),
+        ("SET a 1", "+OK\r\n"),
+        ("OBJECT IDLETIME a", ":0\r\n"),
+        (
+            "OBJECT IDLETIME",
+            "-ERR wrong number of arguments for 'object|idletime' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static REFCOUNT: Spec = Spec {
+    name: "object|refcount",
+    summary: "Get the number of references to the value of the key",
+    since: "2.2.3",
+    complexity: "O(1)",
+    group: Group::Generic,
+    arity: Arity::exactly(3),
+    flags: Flags::READONLY,
+    keys: &[KeySpec::at(2).flags(&["RO"])],
+    args: &[Arg::key("key", 0)],
+    tips: &["nondeterministic_output"],
+    examples: &[
+        ("OBJECT REFCOUNT a", "$-1\r\n"),
+        ("SET a one", "+OK\r\n"),
+        ("OBJECT REFCOUNT a", ":1\r\n"),
+        (
+            "OBJECT REFCOUNT",
+            "-ERR wrong number of arguments for 'object|refcount' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) const ROW: Row = Row::new(&OBJECT, bare);
+
+/// Sorted by name.
+pub(super) static SUBCOMMANDS: &[Row] = &[
+    Row::new(&ENCODING, encoding),
+    Row::new(&FREQ, freq),
+    Row::new(&HELP, help),
+    Row::new(&IDLETIME, idle_time),
+    Row::new(&REFCOUNT, ref_count),
+];
+
+/// The integers from 0 up to here are one object each in Redis.
+const SHARED_INTEGERS: i64 = 10_000;
+const SHARED_REF_COUNT: i64 = i32::MAX as i64;
+
+const HELP_LINES: &[&str] = &[
+    "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "ENCODING <key>",
+    "    Return the kind of internal representation used in order to store the value",
+    "    associated with a <key>.",
+    "FREQ <key>",
+    "    Return the access frequency index of the <key>. The returned integer is",
+    "    proportional to the logarithm of the recent access frequency of the key.",
+    "IDLETIME <key>",
+    "    Return the idle time of the <key>, that is the approximated number of",
+    "    seconds elapsed since the last access to the key.",
+    "REFCOUNT <key>",
+    "    Return the number of references of the value associated with the specified",
+    "    <key>.",
+    "HELP",
+    "    Prints this help.",
+];
+
+fn bare(_ctx: &mut Ctx<'_>, _args: Args<'_>, _reply: &mut Reply<'_>) -> Result<(), Error> {
+    Err(wrong_arity(OBJECT.name))
+}
+
+fn help(_ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply_help(reply, HELP_LINES);
+    Ok(())
+}
+
+fn encoding(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    match look(ctx, &args[0], |entry| entry.map(EntryRef::encoding)) {
+        Some(encoding) => reply.bulk(encoding.name()),
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+fn ref_count(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let count = look(ctx, &args[0], |entry| {
+        entry.map(|entry| match entry.value() {
+            ValueRef::String(StringRef::Int(0..SHARED_INTEGERS)) => SHARED_REF_COUNT,
+            _ => 1,
+        })
+    });
+    reply_int_or_null(reply, count);
+    Ok(())
+}
+
+fn idle_time(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let now_ms = ctx.view.now_ms();
+    let idle_ms = look(ctx, &args[0], |entry| {
+        entry.map(|entry| entry.idle_ms(now_ms))
+    });
+    if idle_ms.is_some() && ctx.kv.store().policy().is_lfu() {
+        return Err(IDLE_TIME_UNTRACKED);
+    }
+    reply_int_or_null(reply, idle_ms.map(|ms| (ms / 1000) as i64));
+    Ok(())
+}
+
+fn freq(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let now_ms = ctx.view.now_ms();
+    let freq = look(ctx, &args[0], |entry| entry.map(|entry| entry.freq(now_ms)));
+    if freq.is_some() && !ctx.kv.store().policy().is_lfu() {
+        return Err(FREQUENCY_UNTRACKED);
+    }
+    reply_int_or_null(reply, freq.map(i64::from));
+    Ok(())
+}
+
+fn reply_int_or_null(reply: &mut Reply<'_>, number: Option<i64>) {
+    match number {
+        Some(number) => reply.int(number),
+        None => reply.null(),
+    }
+}

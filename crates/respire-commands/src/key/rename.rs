@@ -1,0 +1,103 @@
+//! `RENAME key newkey`, `RENAMENX key newkey`: gives a value another key, with its expiry, at one
+//! moment. `RENAME` replaces what is there; `RENAMENX` answers 0 instead.
+
+use crate::Ctx;
+use crate::errors::NO_SUCH_KEY;
+use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::Scope;
+
+pub(super) static RENAME: Spec = Spec {
+    name: "rename",
+    summary: "Rename a key",
+    since: "1.0.0",
+    complexity: "O(1)",
+    group: Group::Generic,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE,
+    keys: &[
+        KeySpec::at(1).flags(&["RW", "access", "delete"]),
+        KeySpec::at(2).flags(&["OW", "update"]),
+    ],
+    args: &[Arg::key("key", 0), Arg::key("newkey", 1)],
+    examples: &[
+        ("MSET a 1 b 2", "+OK\r\n"),
+        ("RENAME a b", "+OK\r\n"),
+        ("MGET a b", "*2\r\n$-1\r\n$1\r\n1\r\n"),
+        ("RENAME a b", "-ERR no such key\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static RENAMENX: Spec = Spec {
+    name: "renamenx",
+    summary: "Rename a key, only if the new key does not exist",
+    since: "1.0.0",
+    complexity: "O(1)",
+    group: Group::Generic,
+    arity: Arity::exactly(3),
+    flags: Flags::WRITE.with(Flags::FAST),
+    keys: &[
+        KeySpec::at(1).flags(&["RW", "access", "delete"]),
+        KeySpec::at(2).flags(&["OW", "insert"]),
+    ],
+    args: &[Arg::key("key", 0), Arg::key("newkey", 1)],
+    history: &[(
+        "3.2.0",
+        "The command no longer returns an error when source and destination names are the same.",
+    )],
+    examples: &[
+        ("MSET a 1 b 2", "+OK\r\n"),
+        ("RENAMENX a b", ":0\r\n"),
+        ("RENAMENX a c", ":1\r\n"),
+        ("RENAMENX a c", "-ERR no such key\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn rename(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    run(ctx, &args[0], &args[1], Target::Any)?;
+    reply.ok();
+    Ok(())
+}
+
+pub(super) fn renamenx(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let is_renamed = run(ctx, &args[0], &args[1], Target::Absent)?;
+    reply.int(i64::from(is_renamed));
+    Ok(())
+}
+
+/// What the new key may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Any,
+    Absent,
+}
+
+fn run(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], target: Target) -> Result<bool, Error> {
+    let db = ctx.view.db();
+    ctx.view
+        .locked(&Scope::Keys(&[(db, from), (db, to)]), |view| {
+            if !view.peek(from, |entry| entry.is_some()) {
+                return Err(NO_SUCH_KEY);
+            }
+            // A key stands in its own way: the next check is for it, too.
+            if target == Target::Absent && view.peek(to, |entry| entry.is_some()) {
+                return Ok(false);
+            }
+            if from != to
+                && let Some(owned) = view.update(from, |slot| slot.take())
+            {
+                view.update(to, |slot| slot.put(owned));
+            }
+            Ok(true)
+        })
+}

@@ -1,0 +1,137 @@
+//! `RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]`: makes a key
+//! from a payload of `DUMP`, of here or of a Redis up to 7.0.
+//!
+//! `ttl` is in milliseconds, from now or, with `ABSTTL`, unix time; 0 is no expiry. Strings are
+//! the only type there is, so the payload of any other one is a `Bad data format`.
+
+use crate::errors::{
+    BUSY_KEY, PAYLOAD_FOOTER, PAYLOAD_FORMAT, RESTORE_FREQUENCY, RESTORE_IDLE_TIME, RESTORE_TTL,
+    SYNTAX,
+};
+use crate::options::{Options, integer, is_word, set_once};
+use crate::rdb::PayloadError;
+use crate::{Ctx, rdb};
+use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::Expiry;
+
+pub(super) static RESTORE: Spec = Spec {
+    name: "restore",
+    summary: "Create a key using the provided serialized value, previously obtained using DUMP.",
+    since: "2.6.0",
+    complexity: "O(1) to create the new key and additional O(N*M) to reconstruct the serialized value, where N is the number of Redis objects composing the value and M their average size. For small string values the time complexity is thus O(1)+O(1*M) where M is small, so simply O(1). However for sorted set values the complexity is O(N*M*log(N)) because inserting values into sorted sets is O(log(N)).",
+    group: Group::Generic,
+    arity: Arity::at_least(4),
+    flags: Flags::WRITE.with(Flags::DENYOOM),
+    categories: &["dangerous"],
+    keys: &[KeySpec::at(1).flags(&["OW", "update"])],
+    args: &[
+        Arg::key("key", 0),
+        Arg::new("ttl", ArgKind::Integer),
+        Arg::new("serialized-value", ArgKind::String),
+        Arg::word("replace", "REPLACE").since("3.0.0").optional(),
+        Arg::word("absttl", "ABSTTL").since("5.0.0").optional(),
+        Arg::new("seconds", ArgKind::Integer)
+            .token("IDLETIME")
+            .since("5.0.0")
+            .optional(),
+        Arg::new("frequency", ArgKind::Integer)
+            .token("FREQ")
+            .since("5.0.0")
+            .optional(),
+    ],
+    history: &[
+        ("3.0.0", "Added the `REPLACE` modifier."),
+        ("5.0.0", "Added the `ABSTTL` modifier."),
+        ("5.0.0", "Added the `IDLETIME` and `FREQ` options."),
+    ],
+    examples: &[
+        ("RESTORE a 0 \"\\x00\\x03cwl\\n\\x00sW{~a/+4\"", "+OK\r\n"),
+        ("GET a", "$3\r\ncwl\r\n"),
+        (
+            "RESTORE a 0 \"\\x00\\x03cwl\\n\\x00sW{~a/+4\"",
+            "-BUSYKEY Target key name already exists.\r\n",
+        ),
+        (
+            "RESTORE a 100000 \"\\x00\\x03cwl\\n\\x00sW{~a/+4\" REPLACE",
+            "+OK\r\n",
+        ),
+        ("TTL a", ":100\r\n"),
+        (
+            "RESTORE b 0 payload",
+            "-ERR DUMP payload version or checksum are wrong\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let (key, ttl, payload) = (&args[0], &args[1], &args[2]);
+    let options = RestoreOptions::parse(Options::new(args.skip(3)))?;
+    let now_ms = ctx.view.now_ms();
+    ctx.view.update(key, |slot| {
+        if !options.replace && slot.exists() {
+            return Err(BUSY_KEY);
+        }
+        let expiry = options.expiry(ttl, now_ms)?;
+        let value = rdb::restore(payload).map_err(|error| match error {
+            PayloadError::Footer => PAYLOAD_FOOTER,
+            PayloadError::Format => PAYLOAD_FORMAT,
+        })?;
+        slot.set(value, expiry);
+        Ok(())
+    })?;
+    reply.ok();
+    Ok(())
+}
+
+/// The two options about how the key was used; one request may name one of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    IdleTime,
+    Frequency,
+}
+
+/// The options of one request.
+#[derive(Default)]
+struct RestoreOptions {
+    replace: bool,
+    is_unix_time: bool,
+}
+
+impl RestoreOptions {
+    fn parse(mut options: Options<'_>) -> Result<Self, Error> {
+        let mut parsed = Self::default();
+        let mut access = None;
+        while let Some(word) = options.next() {
+            if is_word(word, "REPLACE") {
+                parsed.replace = true;
+            } else if is_word(word, "ABSTTL") {
+                parsed.is_unix_time = true;
+            } else if is_word(word, "IDLETIME") {
+                set_once(&mut access, Access::IdleTime)?;
+                u64::try_from(options.integer()?).map_err(|_| RESTORE_IDLE_TIME)?;
+            } else if is_word(word, "FREQ") {
+                set_once(&mut access, Access::Frequency)?;
+                u8::try_from(options.integer()?).map_err(|_| RESTORE_FREQUENCY)?;
+            } else {
+                return Err(SYNTAX);
+            }
+        }
+        Ok(parsed)
+    }
+
+    fn expiry(&self, ttl: &[u8], now_ms: u64) -> Result<Expiry, Error> {
+        let ttl = u64::try_from(integer(ttl)?).map_err(|_| RESTORE_TTL)?;
+        Ok(match ttl {
+            0 => Expiry::Clear,
+            _ if self.is_unix_time => Expiry::At(ttl),
+            // Past the range Redis wraps around to a time long gone.
+            _ => Expiry::At(
+                ttl.checked_add(now_ms)
+                    .filter(|at| i64::try_from(*at).is_ok())
+                    .unwrap_or(0),
+            ),
+        })
+    }
+}

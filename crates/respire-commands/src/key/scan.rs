@@ -1,0 +1,166 @@
+//! `SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]`: a step of an iteration over all keys.
+//!
+//! Begin with cursor 0 and go on with the one that is answered, until that is 0 again. A key that
+//! is there all the while is given at least once, whatever happens to others in between; one that
+//! comes or goes meanwhile may or may not be given, and some may be given twice. Cursors are not
+//! Redis's: they mean something to this server only.
+
+use super::key_list::KeyList;
+use super::keys::Pattern;
+use crate::Ctx;
+use crate::errors::{CURSOR, SYNTAX};
+use crate::options::{Options, is_word};
+use respire_engine::{Arg, ArgKind, Arity, Flags, Group, Spec};
+use respire_engine::{Args, Error, Reply};
+
+pub(super) static SCAN: Spec = Spec {
+    name: "scan",
+    summary: "Incrementally iterate the keys space",
+    since: "2.8.0",
+    complexity: "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.",
+    group: Group::Generic,
+    arity: Arity::at_least(2),
+    flags: Flags::READONLY.with(Flags::ALL_KEYS),
+    args: &[
+        Arg::new("cursor", ArgKind::Integer),
+        Arg::new("pattern", ArgKind::Pattern)
+            .token("MATCH")
+            .optional(),
+        Arg::new("count", ArgKind::Integer)
+            .token("COUNT")
+            .optional(),
+        Arg::new("type", ArgKind::String)
+            .token("TYPE")
+            .since("6.0.0")
+            .optional(),
+    ],
+    tips: &["nondeterministic_output", "request_policy:special"],
+    history: &[("6.0.0", "Added the `TYPE` subcommand.")],
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        ("SCAN 0 COUNT 1000", "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n"),
+        ("SCAN 0 MATCH b* COUNT 1000", "*2\r\n$1\r\n0\r\n*0\r\n"),
+        ("SCAN 0 TYPE hash COUNT 1000", "*2\r\n$1\r\n0\r\n*0\r\n"),
+        ("SCAN next", "-ERR invalid cursor\r\n"),
+        ("SCAN 0 COUNT 0", "-ERR syntax error\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+/// How many keys a step looks at unless it is told otherwise.
+const COUNT_DEFAULT: usize = 10;
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let cursor = parse_cursor(&args[0])?;
+    let filter = Filter::parse(Options::new(args.skip(1)))?;
+    let mut keys = KeyList::default();
+    let next = ctx.view.scan(cursor, filter.count, |key, entry| {
+        if filter.accepts(key, entry.value().type_name()) {
+            keys.push(key);
+        }
+    });
+    reply.array(2);
+    reply.bulk(itoa::Buffer::new().format(next));
+    keys.reply(reply);
+    Ok(())
+}
+
+/// Parses as C's `strtoul` does, which Redis uses: blanks are refused, but a sign is not, and the
+/// empty text is 0.
+fn parse_cursor(text: &[u8]) -> Result<u64, Error> {
+    let (is_negative, digits) = match text {
+        [] => return Ok(0),
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() {
+        return Err(CURSOR);
+    }
+    let mut cursor = 0_u64;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return Err(CURSOR);
+        }
+        cursor = cursor
+            .checked_mul(10)
+            .and_then(|cursor| cursor.checked_add(u64::from(digit - b'0')))
+            .ok_or(CURSOR)?;
+    }
+    Ok(if is_negative {
+        cursor.wrapping_neg()
+    } else {
+        cursor
+    })
+}
+
+/// The options of one request.
+struct Filter<'a> {
+    pattern: Pattern<'a>,
+    count: usize,
+    type_name: Option<&'a [u8]>,
+}
+
+impl<'a> Filter<'a> {
+    fn parse(mut options: Options<'a>) -> Result<Self, Error> {
+        let mut filter = Self {
+            pattern: Pattern::ANY,
+            count: COUNT_DEFAULT,
+            type_name: None,
+        };
+        while let Some(word) = options.next() {
+            if is_word(word, "COUNT") {
+                let count = options.integer()?;
+                filter.count = usize::try_from(count)
+                    .ok()
+                    .filter(|count| *count > 0)
+                    .ok_or(SYNTAX)?;
+            } else if is_word(word, "MATCH") {
+                filter.pattern = Pattern::new(options.value()?);
+            } else if is_word(word, "TYPE") {
+                filter.type_name = Some(options.value()?);
+            } else {
+                return Err(SYNTAX);
+            }
+        }
+        Ok(filter)
+    }
+
+    fn accepts(&self, key: &[u8], type_name: &str) -> bool {
+        self.type_name
+            .is_none_or(|wanted| is_word(wanted, type_name))
+            && self.pattern.matches(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursor_is_read_as_redis_reads_it() {
+        let accepted: [(&[u8], u64); 6] = [
+            (b"", 0),
+            (b"0", 0),
+            (b"007", 7),
+            (b"+5", 5),
+            (b"-1", u64::MAX),
+            (b"18446744073709551615", u64::MAX),
+        ];
+        for (text, cursor) in accepted {
+            assert_eq!(parse_cursor(text), Ok(cursor), "{text:?}");
+        }
+        for text in [
+            &b"x"[..],
+            b"1x",
+            b" 1",
+            b"1 ",
+            b"-",
+            b"+",
+            b"--1",
+            b"18446744073709551616",
+        ] {
+            assert_eq!(parse_cursor(text), Err(CURSOR), "{text:?}");
+        }
+    }
+}

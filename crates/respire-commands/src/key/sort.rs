@@ -1,0 +1,232 @@
+//! `SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA]
+//! [STORE destination]`, `SORT_RO key [...]` (without `STORE`): sorts a list, set or sorted set.
+//!
+//! There are none of these yet: a missing key sorts to nothing, so that `STORE` removes its
+//! destination, and a string is of the wrong type. Options are checked in full.
+
+use crate::Ctx;
+use crate::errors::{SYNTAX, WRONG_TYPE};
+use crate::options::{Options, is_word};
+use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::Scope;
+
+pub(super) static SORT: Spec = Spec {
+    name: "sort",
+    summary: "Sort the elements in a list, set or sorted set",
+    since: "1.0.0",
+    complexity: "O(N+M*log(M)) where N is the number of elements in the list or set to sort, and M the number of returned elements. When the elements are not sorted, complexity is O(N).",
+    group: Group::Generic,
+    arity: Arity::at_least(2),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::MOVABLE_KEYS),
+    categories: &["dangerous", "list", "set", "sortedset"],
+    keys: &[
+        KeySpec::at(1),
+        KeySpec {
+            begin: KeyBegin::Unknown,
+            find: KeyFind::Unknown,
+            flags: &["RO", "access"],
+            notes: "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive from the content of the key we sort",
+        },
+        KeySpec {
+            begin: KeyBegin::Unknown,
+            find: KeyFind::Unknown,
+            flags: &["OW", "update"],
+            notes: "For the optional STORE keyword. It is marked 'unknown' because the keyword can appear anywhere in the argument array",
+        },
+    ],
+    args: &[
+        Arg::key("key", 0),
+        Arg {
+            key_spec: Some(1),
+            ..Arg::new("pattern", ArgKind::Pattern)
+        }
+        .token("BY")
+        .optional(),
+        Arg::block(
+            "offset_count",
+            &[
+                Arg::new("offset", ArgKind::Integer),
+                Arg::new("count", ArgKind::Integer),
+            ],
+        )
+        .token("LIMIT")
+        .optional(),
+        Arg {
+            key_spec: Some(1),
+            ..Arg::new("pattern", ArgKind::Pattern)
+        }
+        .token("GET")
+        .optional()
+        .multiple_token(),
+        Arg::one_of(
+            "order",
+            &[Arg::word("asc", "ASC"), Arg::word("desc", "DESC")],
+        )
+        .optional(),
+        Arg::word("sorting", "ALPHA").optional(),
+        Arg::key("destination", 2).token("STORE").optional(),
+    ],
+    examples: &[
+        ("SORT a LIMIT 0 10 ALPHA DESC", "*0\r\n"),
+        ("SET a 1", "+OK\r\n"),
+        (
+            "SORT a",
+            "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+        ),
+        ("SORT b BY w* GET # STORE a", ":0\r\n"),
+        ("EXISTS a", ":0\r\n"),
+        ("SORT b LIMIT 0", "-ERR syntax error\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static SORT_RO: Spec = Spec {
+    name: "sort_ro",
+    summary: "Sort the elements in a list, set or sorted set. Read-only variant of SORT.",
+    since: "7.0.0",
+    complexity: "O(N+M*log(M)) where N is the number of elements in the list or set to sort, and M the number of returned elements. When the elements are not sorted, complexity is O(N).",
+    group: Group::Generic,
+    arity: Arity::at_least(2),
+    flags: Flags::READONLY.with(Flags::MOVABLE_KEYS),
+    categories: &["dangerous", "list", "set", "sortedset"],
+    keys: &[
+        KeySpec::at(1),
+        KeySpec {
+            begin: KeyBegin::Unknown,
+            find: KeyFind::Unknown,
+            flags: &["RO", "access"],
+            notes: "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive from the content of the key we sort",
+        },
+    ],
+    args: &[
+        Arg::key("key", 0),
+        Arg {
+            key_spec: Some(1),
+            ..Arg::new("pattern", ArgKind::Pattern)
+        }
+        .token("BY")
+        .optional(),
+        Arg::block(
+            "offset_count",
+            &[
+                Arg::new("offset", ArgKind::Integer),
+                Arg::new("count", ArgKind::Integer),
+            ],
+        )
+        .token("LIMIT")
+        .optional(),
+        Arg {
+            key_spec: Some(1),
+            ..Arg::new("pattern", ArgKind::Pattern)
+        }
+        .token("GET")
+        .optional()
+        .multiple_token(),
+        Arg::one_of(
+            "order",
+            &[Arg::word("asc", "ASC"), Arg::word("desc", "DESC")],
+        )
+        .optional(),
+        Arg::word("sorting", "ALPHA").optional(),
+    ],
+    examples: &[
+        ("SORT_RO a BY w* GET #", "*0\r\n"),
+        ("SORT_RO a STORE b", "-ERR syntax error\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn sort(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let key = &args[0];
+    match parse_destination(Options::new(args.skip(1)), Form::ReadWrite)? {
+        None => reply_sorted(ctx, key, reply),
+        Some(destination) => {
+            let db = ctx.view.db();
+            let is_found = ctx
+                .view
+                .locked(&Scope::Keys(&[(db, key), (db, destination)]), |view| {
+                    let is_found = view.read(key, |entry| entry.is_some());
+                    if !is_found {
+                        view.update(destination, |slot| slot.remove());
+                    }
+                    is_found
+                });
+            ctx.looked_up(is_found);
+            if is_found {
+                return Err(WRONG_TYPE);
+            }
+            reply.int(0);
+            Ok(())
+        }
+    }
+}
+
+pub(super) fn sort_ro(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    parse_destination(Options::new(args.skip(1)), Form::ReadOnly)?;
+    reply_sorted(ctx, &args[0], reply)
+}
+
+/// The keys of a `SORT` request: the one to sort, and the last destination named.
+pub(super) fn keys(request: Args<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
+    const KEY: usize = 1;
+    found(KEY);
+    let mut destination = None;
+    let mut at = KEY + 1;
+    while let Some(word) = request.get(at) {
+        let values = match word {
+            _ if is_word(word, "LIMIT") => 2,
+            _ if is_word(word, "BY") || is_word(word, "GET") => 1,
+            _ => 0,
+        };
+        if is_word(word, "STORE") && at + 1 < request.len() {
+            destination = Some(at + 1);
+        }
+        at += 1 + values;
+    }
+    destination.into_iter().for_each(found);
+    Ok(())
+}
+
+fn reply_sorted(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
+    if ctx.read(key, |entry| entry.is_some()) {
+        return Err(WRONG_TYPE);
+    }
+    reply.array(0);
+    Ok(())
+}
+
+/// Which of the two commands it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// Checks the options; what is left of them where there is nothing to sort is the destination.
+fn parse_destination<'a>(mut options: Options<'a>, form: Form) -> Result<Option<&'a [u8]>, Error> {
+    let mut destination = None;
+    while let Some(word) = options.next() {
+        if ["ASC", "DESC", "ALPHA"]
+            .into_iter()
+            .any(|known| is_word(word, known))
+        {
+            continue;
+        }
+        if is_word(word, "LIMIT") && options.len() >= 2 {
+            options.integer()?;
+            options.integer()?;
+        } else if is_word(word, "STORE") && form == Form::ReadWrite {
+            destination = Some(options.value()?);
+        } else if is_word(word, "BY") || is_word(word, "GET") {
+            options.value()?;
+        } else {
+            return Err(SYNTAX);
+        }
+    }
+    Ok(destination)
+}

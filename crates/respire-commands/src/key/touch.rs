@@ -1,0 +1,37 @@
+//! `TOUCH key [key ...]`: marks keys as used just now, and answers how many there were. It does so
+//! even after `CLIENT NO-TOUCH ON`.
+
+use crate::Ctx;
+use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
+use respire_engine::{Args, Error, Reply};
+
+pub(super) static TOUCH: Spec = Spec {
+    name: "touch",
+    summary: "Alters the last access time of a key(s). Returns the number of existing keys specified.",
+    since: "3.2.1",
+    complexity: "O(N) where N is the number of keys that will be touched.",
+    group: Group::Generic,
+    arity: Arity::at_least(2),
+    flags: Flags::READONLY.with(Flags::FAST),
+    keys: &[KeySpec::range(1, -1, 1).flags(&["RO"])],
+    args: &[Arg::key("key", 0).multiple()],
+    tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        ("TOUCH a b a", ":2\r\n"),
+        ("OBJECT IDLETIME a", ":0\r\n"),
+        (
+            "TOUCH",
+            "-ERR wrong number of arguments for 'touch' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let mut existing = 0;
+    ctx.view.set_touch(true);
+    ctx.read_many(args.iter(), |entry| existing += i64::from(entry.is_some()));
+    reply.int(existing);
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! `DBSIZE`: how many keys the database has, as of one moment. Keys whose time is over count until
+//! they are swept, as in Redis.
+
+use crate::Ctx;
+use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arity, Flags, Group, Spec};
+use respire_store::Scope;
+
+pub(super) static DBSIZE: Spec = Spec {
+    name: "dbsize",
+    summary: "Return the number of keys in the selected database",
+    since: "1.0.0",
+    complexity: "O(1)",
+    group: Group::Server,
+    arity: Arity::exactly(1),
+    flags: Flags::READONLY.with(Flags::FAST).with(Flags::ALL_KEYS),
+    categories: &["keyspace"],
+    tips: &["request_policy:all_shards", "response_policy:agg_sum"],
+    examples: &[
+        ("DBSIZE", ":0\r\n"),
+        ("MSET a 1 b 2", "+OK\r\n"),
+        ("DBSIZE", ":2\r\n"),
+        (
+            "DBSIZE a",
+            "-ERR wrong number of arguments for 'dbsize' command\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let scope = Scope::Database(ctx.view.db());
+    let keys = ctx.view.locked(&scope, |view| view.len());
+    reply.int(keys as i64);
+    Ok(())
+}

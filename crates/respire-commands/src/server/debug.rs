@@ -1,0 +1,235 @@
+//! `DEBUG subcommand [...]`: what test suites and clients' tests need, and nothing that harms.
+//!
+//! `DIGEST`, `DIGEST-VALUE key [key ...]`, `ERROR text`, `HELP`, `OBJECT key`,
+//! `POPULATE count [prefix] [size]`, `PROTOCOL type`, `SET-ACTIVE-EXPIRE 0|1`, `SLEEP seconds`.
+//! All others are answered as unknown: those of Redis that crash, leak, reload or look into its
+//! own structures. `SLEEP` holds back this connection's replies only, where Redis stops
+//! altogether; and `OBJECT` keeps the address to itself.
+
+use super::digest::Digest;
+use super::reply_help;
+use crate::errors::{
+    NO_SUCH_KEY, NOT_POSITIVE, PROTOCOL_TYPE, RESP2_UNSUPPORTED, STRING_TOO_LONG, debug_subcommand,
+};
+use crate::{Ctx, rdb};
+use resp_codec::number::{parse_f64, parse_i64};
+use respire_engine::{Args, Error, Proto, Reply};
+use respire_engine::{Arity, Flags, Group, Spec};
+use respire_store::{Expiry, Scope};
+use std::time::Duration;
+
+pub(super) static DEBUG: Spec = Spec {
+    name: "debug",
+    summary: "A container for debugging commands",
+    since: "1.0.0",
+    complexity: "Depends on subcommand.",
+    group: Group::Server,
+    arity: Arity::at_least(2),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE)
+        .with(Flags::ALL_KEYS),
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        (
+            "DEBUG DIGEST-VALUE a b",
+            "*2\r\n+b4fc66738120fba0b5aa500ab5c2bf89cea1c5da\r\n+0000000000000000000000000000000000000000\r\n",
+        ),
+        ("DEBUG SLEEP 0", "+OK\r\n"),
+        ("DEBUG SET-ACTIVE-EXPIRE 1", "+OK\r\n"),
+        ("DEBUG POPULATE 2 p", "+OK\r\n"),
+        ("GET p:1", "$7\r\nvalue:1\r\n"),
+        (
+            "DEBUG PROTOCOL BIGNUM",
+            "$37\r\n1234567999999999999999999999999999999\r\n",
+        ),
+        ("DEBUG ERROR \"FULL come again\"", "-FULL come again\r\n"),
+        ("DEBUG OBJECT b", "-ERR no such key\r\n"),
+        (
+            "DEBUG JMAP",
+            "-ERR unknown subcommand or wrong number of arguments for 'JMAP'. Try DEBUG HELP.\r\n",
+        ),
+    ],
+    ..Spec::EMPTY
+};
+
+const HELP_LINES: &[&str] = &[
+    "DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "DIGEST",
+    "    Output a hex signature representing the current DB content.",
+    "DIGEST-VALUE <key> [<key> ...]",
+    "    Output a hex signature of the values of all the specified keys.",
+    "ERROR <string>",
+    "    Return a Redis protocol error with <string> as message. Useful for clients",
+    "    unit tests to simulate Redis errors.",
+    "OBJECT <key>",
+    "    Show low level info about `key` and associated value.",
+    "POPULATE <count> [<prefix>] [<size>]",
+    "    Create <count> string keys named key:<num>. If <prefix> is specified then",
+    "    it is used instead of the 'key' prefix.",
+    "PROTOCOL <type>",
+    "    Reply with a test value of the specified type. <type> can be: string,",
+    "    integer, double, bignum, null, array, set, map, attrib, push, verbatim,",
+    "    true, false.",
+    "SET-ACTIVE-EXPIRE <0|1>",
+    "    Setting it to 0 disables expiring keys in background when they are not",
+    "    accessed (otherwise the Redis behavior). Setting it to 1 reenables back the",
+    "    default.",
+    "SLEEP <seconds>",
+    "    Stop the server for <seconds>. Decimals allowed.",
+    "HELP",
+    "    Prints this help.",
+];
+
+pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let (name, rest) = (&args[0], args.skip(1));
+    match (name.to_ascii_uppercase().as_slice(), rest.len()) {
+        (b"DIGEST", 0) => digest(ctx, reply),
+        (b"DIGEST-VALUE", 1..) => digest_values(ctx, rest, reply),
+        (b"ERROR", 1) => reply.error(&rest[0]),
+        (b"HELP", 0) => reply_help(reply, HELP_LINES),
+        (b"OBJECT", 1) => object(ctx, &rest[0], reply)?,
+        (b"POPULATE", 1..=3) => populate(ctx, rest, reply)?,
+        (b"PROTOCOL", 1) => protocol(&rest[0], reply)?,
+        (b"SET-ACTIVE-EXPIRE", 1) => {
+            // Redis reads it with `atoi`: whatever is no number is 0.
+            let is_active = parse_i64(&rest[0]).is_some_and(|number| number != 0);
+            ctx.kv.store().set_active_expiry(is_active);
+            reply.ok();
+        }
+        (b"SLEEP", 1) => {
+            let seconds = parse_f64(&rest[0]).unwrap_or(0.0);
+            ctx.reply_after(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO));
+            reply.ok();
+        }
+        _ => return Err(debug_subcommand(name)),
+    }
+    Ok(())
+}
+
+/// The digest of all databases.
+fn digest(ctx: &mut Ctx<'_>, reply: &mut Reply<'_>) {
+    let mut whole = Digest::default();
+    let databases = ctx.kv.store().databases();
+    ctx.view.locked(&Scope::Everything, |view| {
+        for db in 0..databases {
+            let mut view = view.in_db(db);
+            if view.is_empty() {
+                continue;
+            }
+            whole.mix(&db.to_be_bytes());
+            view.for_each(|key, entry| whole.combine_digest(Digest::of_entry(key, entry)));
+        }
+    });
+    reply.simple(whole.to_hex());
+}
+
+fn digest_values(ctx: &mut Ctx<'_>, keys: Args<'_>, reply: &mut Reply<'_>) {
+    reply.array(keys.len());
+    for key in keys.iter() {
+        let digest = ctx
+            .view
+            .peek(key, |entry| entry.map(Digest::of_value).unwrap_or_default());
+        reply.simple(digest.to_hex());
+    }
+}
+
+fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
+    /// Redis keeps 24 bits of the seconds.
+    const CLOCK_MASK: u64 = (1 << 24) - 1;
+    let now_ms = ctx.view.now_ms();
+    let described = ctx.view.peek(key, |entry| {
+        let entry = entry.ok_or(NO_SUCH_KEY)?;
+        let idle_s = entry.idle_ms(now_ms) / 1000;
+        Ok(format!(
+            "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{idle_s}",
+            entry.encoding().name(),
+            rdb::serialized_len(entry.value()),
+            (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK,
+        ))
+    })?;
+    reply.simple(described);
+    Ok(())
+}
+
+fn populate(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let positive = |text: &[u8]| {
+        parse_i64(text)
+            .filter(|number| *number >= 0)
+            .ok_or(NOT_POSITIVE)
+    };
+    let count = positive(&args[0])?;
+    let prefix = args.get(1).unwrap_or(b"key");
+    let size = args
+        .get(2)
+        .map(positive)
+        .transpose()?
+        .unwrap_or(0)
+        .unsigned_abs();
+    if size > ctx.string_bytes_max() {
+        return Err(STRING_TOO_LONG);
+    }
+    for number in 0..count {
+        let key = [prefix, b":", number.to_string().as_bytes()].concat();
+        let mut value = format!("value:{number}").into_bytes();
+        if size > 0 {
+            value.resize(size as usize, 0);
+        }
+        ctx.view.update(&key, |slot| {
+            if !slot.exists() {
+                slot.set(value.as_slice(), Expiry::Clear);
+            }
+        });
+    }
+    reply.ok();
+    Ok(())
+}
+
+/// A test value of each type, in the words of Redis.
+fn protocol(kind: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
+    match kind.to_ascii_lowercase().as_slice() {
+        b"string" => reply.bulk("Hello World"),
+        b"integer" => reply.int(12_345),
+        b"double" => reply.double(3.141),
+        b"null" => reply.null(),
+        b"array" => {
+            reply.array(3);
+            (0..3).for_each(|number| reply.int(number));
+        }
+        b"set" => {
+            reply.set(3);
+            (0..3).for_each(|number| reply.int(number));
+        }
+        b"map" => {
+            reply.map(3);
+            for number in 0..3 {
+                reply.int(number);
+                reply.bool(number == 1);
+            }
+        }
+        b"attrib" => {
+            if reply.attributes(1) {
+                reply.bulk("key-popularity");
+                reply.array(2);
+                reply.bulk("key:123");
+                reply.int(90);
+            }
+            reply.bulk("Some real reply following the attribute");
+        }
+        b"push" if reply.proto() == Proto::Resp2 => return Err(RESP2_UNSUPPORTED),
+        b"push" => {
+            reply.push(2);
+            reply.bulk("server-cpu-usage");
+            reply.int(42);
+            // A push message is no reply: the one that is owed follows it.
+            reply.bulk("Some real reply following the push reply");
+        }
+        b"bignum" => reply.big_number(b"1234567999999999999999999999999999999"),
+        b"true" => reply.bool(true),
+        b"false" => reply.bool(false),
+        b"verbatim" => reply.verbatim(*b"txt", b"This is a verbatim\nstring"),
+        _ => return Err(PROTOCOL_TYPE),
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Digests of values and of the whole data, equal to those that Redis's `DEBUG DIGEST` gives for
+//! the same data: for comparing two servers without reading one of them out.
+
+use respire_store::{EntryRef, ValueRef};
+use sha1::{Digest as _, Sha1};
+
+/// A digest that others can be mixed into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Digest([u8; 20]);
+
+/// Redis's number of a type, as it goes into the digest.
+const TYPE_STRING: u32 = 0;
+
+impl Digest {
+    /// The digest of a value and of whether it expires.
+    pub(super) fn of_value(entry: EntryRef<'_>) -> Self {
+        let mut digest = Self::default();
+        digest.add_value(entry);
+        digest
+    }
+
+    /// The digest of a key and its value.
+    pub(super) fn of_entry(key: &[u8], entry: EntryRef<'_>) -> Self {
+        let mut digest = Self::default();
+        digest.mix(key);
+        digest.add_value(entry);
+        digest
+    }
+
+    /// Adds a part whose place among the others matters.
+    pub(super) fn mix(&mut self, part: &[u8]) {
+        self.combine(part);
+        self.0 = Sha1::digest(self.0).into();
+    }
+
+    /// Adds a part whose place does not matter.
+    pub(super) fn combine(&mut self, part: &[u8]) {
+        let hash = Sha1::digest(part);
+        self.0
+            .iter_mut()
+            .zip(hash)
+            .for_each(|(byte, other)| *byte ^= other);
+    }
+
+    /// Adds another digest, whose place does not matter.
+    pub(super) fn combine_digest(&mut self, other: Self) {
+        self.combine(&other.0);
+    }
+
+    /// 40 hexadecimal digits.
+    pub(super) fn to_hex(self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn add_value(&mut self, entry: EntryRef<'_>) {
+        match entry.value() {
+            ValueRef::String(string) => {
+                self.mix(&TYPE_STRING.to_be_bytes());
+                self.mix(string.as_bytes(&mut [0; 20]));
+            }
+            _ => unreachable!("invariant: strings are the only values there are"),
+        }
+        if entry.expires_at().is_some() {
+            self.combine(b"!!expire!!");
+        }
+    }
+}

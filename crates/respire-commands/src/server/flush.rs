@@ -1,0 +1,106 @@
+//! `FLUSHDB [ASYNC | SYNC]`, `FLUSHALL [ASYNC | SYNC]`: removes every key of the database, or of
+//! all of them, at one moment. The memory is given back within the command, however it is called.
+
+use crate::Ctx;
+use crate::errors::SYNTAX;
+use crate::options::is_word;
+use respire_engine::{Arg, Arity, Flags, Group, Spec};
+use respire_engine::{Args, Error, Reply};
+use respire_store::Scope;
+
+pub(super) static FLUSHDB: Spec = Spec {
+    name: "flushdb",
+    summary: "Remove all keys from the current database",
+    since: "1.0.0",
+    complexity: "O(N) where N is the number of keys in the selected database",
+    group: Group::Server,
+    arity: Arity::at_least(1),
+    flags: Flags::WRITE.with(Flags::ALL_KEYS),
+    categories: &["dangerous", "keyspace"],
+    args: &[Arg::one_of(
+        "async",
+        &[
+            Arg::word("async", "ASYNC").since("4.0.0"),
+            Arg::word("sync", "SYNC").since("6.2.0"),
+        ],
+    )
+    .optional()],
+    tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+    history: &[
+        ("4.0.0", "Added the `ASYNC` flushing mode modifier."),
+        ("6.2.0", "Added the `SYNC` flushing mode modifier."),
+    ],
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        ("FLUSHDB ASYNC", "+OK\r\n"),
+        ("DBSIZE", ":0\r\n"),
+        ("FLUSHDB NOW", "-ERR syntax error\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) static FLUSHALL: Spec = Spec {
+    name: "flushall",
+    summary: "Remove all keys from all databases",
+    since: "1.0.0",
+    complexity: "O(N) where N is the total number of keys in all databases",
+    group: Group::Server,
+    arity: Arity::at_least(1),
+    flags: Flags::WRITE.with(Flags::ALL_KEYS),
+    categories: &["dangerous", "keyspace"],
+    args: &[Arg::one_of(
+        "async",
+        &[
+            Arg::word("async", "ASYNC").since("4.0.0"),
+            Arg::word("sync", "SYNC").since("6.2.0"),
+        ],
+    )
+    .optional()],
+    tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+    history: &[
+        ("4.0.0", "Added the `ASYNC` flushing mode modifier."),
+        ("6.2.0", "Added the `SYNC` flushing mode modifier."),
+    ],
+    examples: &[
+        ("SET a 1", "+OK\r\n"),
+        ("SELECT 1", "+OK\r\n"),
+        ("FLUSHALL", "+OK\r\n"),
+        ("SELECT 0", "+OK\r\n"),
+        ("DBSIZE", ":0\r\n"),
+        ("FLUSHALL SYNC ASYNC", "-ERR syntax error\r\n"),
+    ],
+    ..Spec::EMPTY
+};
+
+pub(super) fn flushdb(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    check_mode(args)?;
+    let scope = Scope::Database(ctx.view.db());
+    ctx.view.locked(&scope, |view| view.flush());
+    reply.ok();
+    Ok(())
+}
+
+pub(super) fn flushall(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    check_mode(args)?;
+    ctx.view.locked(&Scope::Everything, |view| view.flush_all());
+    reply.ok();
+    Ok(())
+}
+
+fn check_mode(args: Args<'_>) -> Result<(), Error> {
+    match args.get(0) {
+        None => Ok(()),
+        Some(mode) if args.len() == 1 && (is_word(mode, "ASYNC") || is_word(mode, "SYNC")) => {
+            Ok(())
+        }
+        Some(_) => Err(SYNTAX),
+    }
+}

@@ -1,0 +1,28 @@
+//! `LASTSAVE`: when the data was last saved to disk, in unix seconds. Nothing ever is, so it is
+//! when the server began, as with a Redis that has not saved yet.
+
+use crate::Ctx;
+use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arity, Flags, Group, Spec};
+
+pub(super) static LASTSAVE: Spec = Spec {
+    name: "lastsave",
+    summary: "Get the UNIX time stamp of the last successful save to disk",
+    since: "1.0.0",
+    complexity: "O(1)",
+    group: Group::Server,
+    arity: Arity::exactly(1),
+    flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
+    categories: &["admin", "dangerous"],
+    tips: &["nondeterministic_output"],
+    examples: &[(
+        "LASTSAVE a",
+        "-ERR wrong number of arguments for 'lastsave' command\r\n",
+    )],
+    ..Spec::EMPTY
+};
+
+pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.int(((ctx.now.unix_us() - ctx.now.monotonic_us()) / 1_000_000) as i64);
+    Ok(())
+}

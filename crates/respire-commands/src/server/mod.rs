@@ -1,0 +1,28 @@
+//! Commands about the server as a whole.
+
+mod dbsize;
+mod debug;
+mod digest;
+mod flush;
+mod help;
+mod lastsave;
+mod memory;
+mod swapdb;
+
+use crate::kv::Row;
+use crate::table::Container;
+
+pub(crate) use help::reply_help;
+
+/// Sorted by name.
+pub(crate) static ROWS: &[Row] = &[
+    Row::new(&dbsize::DBSIZE, dbsize::run),
+    Row::new(&debug::DEBUG, debug::run),
+    Row::new(&flush::FLUSHALL, flush::flushall),
+    Row::new(&flush::FLUSHDB, flush::flushdb),
+    Row::new(&lastsave::LASTSAVE, lastsave::run),
+    Row::new(&swapdb::SWAPDB, swapdb::run),
+];
+
+/// Sorted by name.
+pub(crate) static CONTAINERS: &[Container] = &[(memory::ROW, memory::SUBCOMMANDS)];
