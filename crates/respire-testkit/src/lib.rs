@@ -1,0 +1,30 @@
+//! What the tests of Respire share.
+//!
+//! A [`script`] is a readable transcript: what is sent, what must come back byte for byte, and how
+//! the clock moves in between. The [`runner`] plays it against a [`target`]: the engine without any
+//! socket, the engine fed in pieces, a server of either flavour, or a real `redis-server`. The
+//! [`differential`] module sends random commands to the engine and to Redis and compares.
+//!
+//! What it deliberately is not: a part of the product. Nothing depends on it, it is not published,
+//! and it reads replies with a decoder of its own ([`reply`]), so that a mistake of the codec
+//! cannot hide itself.
+//!
+//! ```
+//! use respire_testkit::{runner, script::Script, target::EngineTarget};
+//!
+//! let script = Script::parse("example", "== a value comes back\n> SET k v\n< +OK\n> GET k\n< $1\n< v\n")?;
+//! let failures = runner::run(&script, &mut EngineTarget::whole());
+//! assert!(failures.is_empty(), "{failures:?}");
+//! # Ok::<(), respire_testkit::script::ScriptError>(())
+//! ```
+//!
+//! Where to start reading: `scripts/*.resp` for what is tested, [`script`] for the notation.
+
+#![forbid(unsafe_code)]
+
+pub mod pattern;
+pub mod quoting;
+pub mod reply;
+pub mod runner;
+pub mod script;
+pub mod target;
