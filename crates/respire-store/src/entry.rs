@@ -3,8 +3,9 @@
 //! An entry takes 16 bytes of a table (on 64-bit machines) and, for small strings, one allocation:
 //! a [packed](crate::packed) cell. A boxed array knows its length from its type, so the variant *is*
 //! the size class and the pointer stays thin; the remaining bytes hold the access clock and enough
-//! of the hash that a table grows without touching its keys. Classes follow what allocators hand
-//! out (multiples of 16 less the allocator's own word), so a cell's slack costs nothing.
+//! of the hash that a table grows without touching its keys. The small classes are what allocators
+//! hand out anyway (multiples of 16 less the allocator's own word), so their slack costs nothing;
+//! the large ones waste no more than the second allocation that a [`Long`](Entry::Long) entry has.
 
 use core::hash::{Hash, Hasher};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -66,7 +67,7 @@ macro_rules! entry {
         }
 
         /// The allocation a cell of at least `size` bytes is given.
-        fn cell_len(size: usize) -> usize {
+        const fn cell_len(size: usize) -> usize {
             match size {
                 $(..=$size => $size,)*
                 _ => size,
@@ -78,12 +79,14 @@ macro_rules! entry {
 entry! {
     Cell24 = 24, Cell40 = 40, Cell56 = 56, Cell72 = 72, Cell88 = 88, Cell104 = 104, Cell120 = 120,
     Cell136 = 136, Cell152 = 152, Cell168 = 168, Cell184 = 184, Cell200 = 200, Cell216 = 216,
-    Cell232 = 232, Cell248 = 248,
+    Cell232 = 232, Cell248 = 248, Cell312 = 312, Cell376 = 376, Cell440 = 440, Cell504 = 504,
+    Cell568 = 568, Cell632 = 632, Cell696 = 696, Cell760 = 760, Cell824 = 824, Cell888 = 888,
+    Cell952 = 952, Cell1016 = 1016,
 }
 
 const _: () = assert!(size_of::<usize>() != 8 || size_of::<Entry>() == 16);
-// A long cell is told by its length, so the classes end where short cells do.
-const _: () = assert!(SHORT_BYTES_MAX == 248);
+// A short cell is told by its length, so it must not be given a longer one.
+const _: () = assert!(cell_len(SHORT_BYTES_MAX) == SHORT_BYTES_MAX);
 
 enum Body<'e> {
     Cell(&'e [u8]),

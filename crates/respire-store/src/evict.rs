@@ -122,7 +122,7 @@ impl Clock {
         let counter = self.counter(clock, now_ms);
         let rarity =
             u64::from(counter.saturating_sub(LFU_INITIAL)) * u64::from(self.log_factor) + 1;
-        let grows = counter < 255 && random() % rarity == 0;
+        let grows = counter < 255 && random().is_multiple_of(rarity);
         (minutes(now_ms) << 8) | (counter + u32::from(grows))
     }
 
@@ -360,3 +360,6 @@ fn rank(entry: &Entry, policy: Policy, clock: Clock, now_ms: u64) -> u64 {
         Policy::NoEviction | Policy::AllKeysRandom | Policy::VolatileRandom => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! short cell (at most SHORT_BYTES_MAX):  flags u8, key length u8,  value length u8,  key, value, …, expiry u64
-//! long cell:                             flags u8, key length u32, value length u32, key, value, expiry u64
+//! long cell:                             flags u8, key length u32, value length u32, key, value, …, expiry u64
 //! ```
 //!
 //! Which of the two it is follows from the cell's length. The expiry, if the flags say there is
@@ -55,7 +55,7 @@ impl Plain<'_> {
     }
 }
 
-/// Bytes a cell needs at least; above [`SHORT_BYTES_MAX`] it must have exactly that many.
+/// Bytes a cell needs. It may be given more, but not more than [`SHORT_BYTES_MAX`] if it needs less.
 pub(crate) fn size(key_len: usize, plain: Plain<'_>, has_expiry: bool) -> usize {
     let body = key_len + plain.len() + if has_expiry { EXPIRY } else { 0 };
     let short = SHORT_HEADER + body;
@@ -170,11 +170,12 @@ mod tests {
     fn check(key_bytes: &[u8], value: Plain<'_>, expiry: Option<u64>) {
         let size = size(key_bytes.len(), value, expiry.is_some());
         for slack in [0, 1, 15] {
-            let cell_len = if size <= SHORT_BYTES_MAX {
-                (size + slack).min(SHORT_BYTES_MAX)
+            let len_max = if size <= SHORT_BYTES_MAX {
+                SHORT_BYTES_MAX
             } else {
-                size
+                usize::MAX
             };
+            let cell_len = (size + slack).min(len_max);
             let mut cell = vec![0xaa; cell_len];
             write(&mut cell, key_bytes, value, expiry);
             assert_eq!(

@@ -129,3 +129,80 @@ fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use dashmap::SharedValue;
+
+    use super::*;
+    use crate::entry::{Tag, hash_key};
+    use crate::value::NewValue;
+
+    fn table(hasher: &RandomState, keys: u32) -> Table {
+        let mut table = Table::new();
+        for key in 0..keys {
+            let key = key.to_le_bytes();
+            let hash = hash_key(hasher, &key);
+            let entry = Entry::new(&key, Tag::new(hash), NewValue::Int(0), None, 0);
+            table.insert(hash, (entry, SharedValue::new(())), |(entry, _)| {
+                hash_key(hasher, entry.key())
+            });
+        }
+        table
+    }
+
+    #[test]
+    fn homes_of_a_table_are_visited_once_each() {
+        for bits in [0, 1, 4, 9] {
+            let mask = (1_u64 << bits) - 1;
+            let mut visited = vec![0];
+            while let home @ 1.. = next_home(visited[visited.len() - 1], mask) {
+                visited.push(home);
+            }
+            visited.sort_unstable();
+            assert_eq!(visited, (0..=mask).collect::<Vec<u64>>());
+        }
+    }
+
+    #[test]
+    fn homes_hold_every_entry_once() {
+        let hasher = RandomState::with_seeds(1, 2, 3, 4);
+        for keys in [1, 3, 7, 14, 28, 100, 1000] {
+            let table = table(&hasher, keys);
+            let mut seen = Vec::new();
+            let mut give =
+                |entry: &Entry| seen.push(u32::from_le_bytes(entry.key().try_into().unwrap()));
+            let found: usize = (0..table.buckets() as u64)
+                .map(|home| visit_home(&table, &hasher, home, &mut give))
+                .sum();
+            seen.sort_unstable();
+            assert_eq!((found, seen), (keys as usize, (0..keys).collect()));
+        }
+    }
+
+    #[test]
+    fn visit_stops_when_the_allowance_is_used_up() {
+        let hasher = RandomState::with_seeds(1, 2, 3, 4);
+        let table = table(&hasher, 1000);
+        let (mut home, mut calls, mut seen) = (Some(0), 0, 0);
+        while let Some(from) = home {
+            let before = seen;
+            home = visit(&table, &hasher, from, &mut Allowance::new(10), &mut |_| {
+                seen += 1
+            });
+            calls += 1;
+            assert!(seen - before < 30);
+        }
+        assert_eq!(seen, 1000);
+        assert!((50..=100).contains(&calls), "{calls} calls");
+    }
+
+    #[test]
+    fn cursor_survives_being_a_number() {
+        for (shard, home) in [(0, 0), (3, 0), (0, 7), (3, 1 << 40)] {
+            let cursor = Cursor { shard, home };
+            assert!(cursor.to_number(4) < 1 << 63);
+            assert_eq!(Cursor::from_number(cursor.to_number(4), 4), cursor);
+        }
+    }
+}

@@ -49,6 +49,13 @@ impl Held {
         core::mem::swap(&mut front[a].1, &mut back[0].1);
     }
 
+    /// The databases that shards are held of, ascending.
+    pub(crate) fn databases(&self) -> Vec<u32> {
+        let mut databases: Vec<u32> = self.tables.iter().map(|((db, _), _)| *db).collect();
+        databases.dedup();
+        databases
+    }
+
     pub(crate) fn discard(&mut self, table: Table) {
         self.garbage.push(table);
     }
@@ -160,7 +167,148 @@ impl Store {
         Section::new(self, places)
     }
 
+    /// Locks every database that was ever used; unlike [`Scope::Everything`] it makes no others.
+    pub(crate) fn lock_existing(&self) -> Section<'_> {
+        let used = (0..self.databases()).filter(|db| self.existing_database(*db).is_some());
+        let places = used.flat_map(|db| (0..self.shards()).map(move |shard| (db, shard)));
+        Section::new(self, places.collect())
+    }
+
     fn place(&self, db: u32, key: &[u8]) -> Place {
         (db, self.database(db).shard_of(self.hash(key)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::{Config, Expiry, View};
+
+    fn store() -> Store {
+        Store::new(Config {
+            databases: 4,
+            shards: 8,
+            ..Config::default()
+        })
+    }
+
+    fn set(view: &mut View<'_>, key: &[u8], number: i64) {
+        view.update(key, |slot| slot.set(number, Expiry::Clear));
+    }
+
+    fn get(view: &mut View<'_>, key: &[u8]) -> Option<i64> {
+        view.read(key, |entry| entry?.value().as_string()?.to_int())
+    }
+
+    #[test]
+    fn places_are_locked_in_order_and_once() {
+        let store = store();
+        let keys: Vec<Vec<u8>> = (0..50_u8).map(|key| vec![key]).collect();
+        let scope: Vec<(u32, &[u8])> = keys
+            .iter()
+            .map(|key| (3 - u32::from(key[0]) % 4, key.as_slice()))
+            .collect();
+        let section = store.lock(&Scope::Keys(&scope));
+        let places: Vec<Place> = section
+            .held
+            .tables
+            .iter()
+            .map(|(place, _)| *place)
+            .collect();
+        assert!(places.is_sorted_by(|a, b| a < b), "{places:?}");
+        assert_eq!(section.guards.len(), places.len());
+    }
+
+    #[test]
+    fn section_shows_what_was_there_and_leaves_what_was_done() {
+        let store = store();
+        set(&mut store.view(0, 0), b"a", 1);
+        let mut section = store.lock(&Scope::Keys(&[(0, b"a"), (1, b"b"), (0, b"a")]));
+        let mut view = View::within(&store, 0, 0, Some(section.held()));
+        assert_eq!(get(&mut view, b"a"), Some(1));
+        set(&mut view, b"a", 2);
+        set(&mut view.in_db(1), b"b", 3);
+        assert_eq!(get(&mut view.in_db(1), b"b"), Some(3));
+        drop(section);
+        assert_eq!(
+            (
+                get(&mut store.view(0, 0), b"a"),
+                get(&mut store.view(1, 0), b"b")
+            ),
+            (Some(2), Some(3))
+        );
+    }
+
+    #[test]
+    fn section_left_by_a_panic_loses_nothing_and_holds_nothing() {
+        let store = store();
+        set(&mut store.view(0, 0), b"a", 1);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let mut section = store.lock(&Scope::Everything);
+            set(
+                &mut View::within(&store, 0, 0, Some(section.held())),
+                b"b",
+                2,
+            );
+            std::panic::resume_unwind(Box::new(()));
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(
+            (
+                get(&mut store.view(0, 0), b"a"),
+                get(&mut store.view(0, 0), b"b")
+            ),
+            (Some(1), Some(2))
+        );
+        set(&mut store.view(0, 0), b"a", 3);
+    }
+
+    #[test]
+    fn place_not_covered_is_refused_instead_of_waited_for() {
+        let store = store();
+        set(&mut store.view(0, 0), b"a", 1);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let mut section = store.lock(&Scope::Database(1));
+            get(&mut View::within(&store, 0, 0, Some(section.held())), b"a")
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(get(&mut store.view(0, 0), b"a"), Some(1));
+    }
+
+    #[test]
+    fn locked_inside_a_section_takes_no_lock() {
+        let store = store();
+        let mut section = store.lock(&Scope::Everything);
+        let mut view = View::within(&store, 0, 0, Some(section.held()));
+        let inner = view.locked(&Scope::Keys(&[(2, b"a")]), |view| {
+            set(&mut view.in_db(2), b"a", 1);
+            get(&mut view.in_db(2), b"a")
+        });
+        assert_eq!(inner, Some(1));
+    }
+
+    #[test]
+    fn flush_and_swap_work_free_and_inside_a_section() {
+        for inside in [false, true] {
+            let store = store();
+            for db in 0..3 {
+                (0..100_u8)
+                    .for_each(|key| set(&mut store.view(db, 0), &[key, db as u8], i64::from(db)));
+            }
+            let mut section = inside.then(|| store.lock(&Scope::Everything));
+            let mut view = View::within(&store, 0, 0, section.as_mut().map(Section::held));
+            view.swap(0, 3);
+            view.swap(1, 1);
+            assert_eq!([0, 1, 2, 3].map(|db| store.len(db)), [0, 100, 100, 100]);
+            assert_eq!(get(&mut view.in_db(3), &[7, 0]), Some(0));
+            assert_eq!(view.in_db(1).flush(), 100);
+            assert_eq!([0, 1, 2, 3].map(|db| store.len(db)), [0, 0, 100, 100]);
+            set(&mut view.in_db(1), b"new", 9);
+            assert_eq!(view.flush_all(), 201);
+            drop(section);
+            assert_eq!(store.memory(), crate::MemoryUse::default());
+        }
     }
 }

@@ -180,8 +180,10 @@ impl Slot<'_> {
             self.set(bytes, Expiry::Clear);
             return answer;
         }
-        self.modify(|entry| entry.edit(f))
-            .expect("invariant: the key exists, and its shard is locked")
+        let Some(answer) = self.modify(|entry| entry.edit(f)) else {
+            unreachable!("invariant: the key exists, and its shard is locked")
+        };
+        answer
     }
 
     /// Changes the entry and notes the use; `None` if there is none.

@@ -273,3 +273,65 @@ fn decimal_len(number: i64) -> usize {
     let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1;
     digits + usize::from(number < 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_int_takes_only_what_prints_back() {
+        for number in [0, 1, -1, 10, 99, i64::MAX, i64::MIN, i64::MIN + 1] {
+            assert_eq!(canonical_int(number.to_string().as_bytes()), Some(number));
+        }
+        let refused = [
+            "",
+            "-",
+            "+1",
+            "-0",
+            "00",
+            "01",
+            "-01",
+            " 1",
+            "1 ",
+            "1a",
+            "9223372036854775808",
+            "-9223372036854775809",
+        ];
+        for text in refused {
+            assert_eq!(canonical_int(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(canonical_int(b"100000000000000000000"), None);
+    }
+
+    #[test]
+    fn int_len_is_that_of_its_text() {
+        let powers = (0..19).map(|exponent| 10_i64.pow(exponent));
+        for number in powers
+            .flat_map(|power| [power - 1, power, -power, 1 - power])
+            .chain([i64::MIN, i64::MAX])
+        {
+            assert_eq!(
+                StringRef::Int(number).len(),
+                number.to_string().len(),
+                "{number}"
+            );
+            assert_eq!(
+                StringRef::Int(number).to_vec(),
+                number.to_string().into_bytes()
+            );
+        }
+    }
+
+    #[test]
+    fn string_reads_as_int_whatever_holds_it() {
+        let shared = Bytes::from_static(b"-7");
+        for string in [
+            StringRef::Int(-7),
+            StringRef::Bytes(b"-7"),
+            StringRef::Shared(&shared),
+        ] {
+            assert_eq!((string.to_int(), string.is_empty()), (Some(-7), false));
+        }
+        assert_eq!(StringRef::Bytes(b"seven").to_int(), None);
+    }
+}

@@ -342,11 +342,10 @@ impl<'v> View<'v> {
 
     /// Removes every key of every database, all at once; how many there were.
     pub fn flush_all(&mut self) -> usize {
-        self.locked(&Scope::Everything, |view| {
-            (0..view.store.databases())
-                .map(|db| view.in_db(db).flush())
-                .sum()
-        })
+        match self.held.as_deref_mut() {
+            Some(held) => clear_all(self.store, held),
+            None => clear_all(self.store, self.store.lock_existing().held()),
+        }
     }
 
     /// Exchanges the contents of two databases, all at once. O(shards).
@@ -459,6 +458,15 @@ fn clear(db: &Database, number: u32, held: &mut Held) -> usize {
         held.discard(table);
     }
     keys
+}
+
+/// Empties every database that shards are held of.
+fn clear_all(store: &Store, held: &mut Held) -> usize {
+    let databases = held.databases();
+    databases
+        .into_iter()
+        .map(|db| clear(store.database(db), db, held))
+        .sum()
 }
 
 /// Tells the watches of `db` about each of their keys that exists in one of `numbers`.
