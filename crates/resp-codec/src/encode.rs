@@ -133,7 +133,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
                 Ok(digit @ 0..=9) => self.out.put(&[b':', b'0' + digit, b'\r', b'\n']),
                 _ => self.long_int(value),
             },
-            Proto::Binary => self.word(b':', value.to_le_bytes()),
+            Proto::Binary => self.tag_word(b':', value.to_le_bytes()),
             Proto::BinaryPlain => self.plain(format_i64(value, &mut [0; I64_BYTES_MAX])),
         }
     }
@@ -154,7 +154,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         match self.proto {
             Proto::Resp2 | Proto::BinaryPlain => self.bulk(text),
             Proto::Resp3 => self.text(b',', text),
-            Proto::Binary => self.word(b',', value.to_le_bytes()),
+            Proto::Binary => self.tag_word(b',', value.to_le_bytes()),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
                 self.out.put(b"\r\n");
             }
             Proto::Binary => {
-                self.word(b'$', (payload.len() as u32).to_le_bytes());
+                self.tag_word(b'$', (payload.len() as u32).to_le_bytes());
                 self.out.put_shared(payload);
             }
             Proto::BinaryPlain => {
@@ -235,7 +235,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
                 self.out.put(b"\r\n");
             }
             Proto::Binary => {
-                self.word(b'=', (text.len() as u32 + 3).to_le_bytes());
+                self.tag_word(b'=', (text.len() as u32 + 3).to_le_bytes());
                 self.out.put(&format);
                 self.out.put(text);
             }
@@ -297,7 +297,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
     fn open(&mut self, tag: u8, n: u64) {
         match self.proto {
             Proto::Resp2 | Proto::Resp3 => self.header(tag, n),
-            Proto::Binary => self.word(tag, (n as u32).to_le_bytes()),
+            Proto::Binary => self.tag_word(tag, (n as u32).to_le_bytes()),
             Proto::BinaryPlain => self.errors += 1,
         }
     }
@@ -314,13 +314,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
 
     #[inline(never)]
     fn long_int(&mut self, value: i64) {
-        let mut room = [0; I64_BYTES_MAX];
-        let text = format_i64(value, &mut room);
-        let mut line = [0; I64_BYTES_MAX + 3];
-        line[0] = b':';
-        line[1..=text.len()].copy_from_slice(text);
-        line[text.len() + 1..text.len() + 3].copy_from_slice(b"\r\n");
-        self.out.put(&line[..text.len() + 3]);
+        number_line(self.out, b':', value < 0, value.unsigned_abs());
     }
 
     /// A line of text, made harmless in one pass and without a copy.
@@ -363,7 +357,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// A tag and a little-endian number.
-    fn word<const N: usize>(&mut self, tag: u8, bytes: [u8; N]) {
+    fn tag_word<const N: usize>(&mut self, tag: u8, bytes: [u8; N]) {
         self.out.put(&[tag]);
         self.out.put(&bytes);
     }
@@ -377,35 +371,86 @@ const BLOB_FRAMING: usize = 1 + I64_BYTES_MAX + 4;
 fn header(out: &mut impl Sink, tag: u8, n: u64) {
     match n {
         0..=9 => out.put(&[tag, b'0' + n as u8, b'\r', b'\n']),
-        10..=99 => out.put(&[
-            tag,
-            b'0' + (n / 10) as u8,
-            b'0' + (n % 10) as u8,
-            b'\r',
-            b'\n',
-        ]),
-        _ => long_header(out, tag, n),
+        10..=99 => {
+            let (tens, units) = (b'0' + (n / 10) as u8, b'0' + (n % 10) as u8);
+            out.put(&[tag, tens, units, b'\r', b'\n']);
+        }
+        _ => number_line(out, tag, false, n),
     }
 }
 
+/// `tag [-] n CRLF`, written from its end.
 #[inline(never)]
-fn long_header(out: &mut impl Sink, tag: u8, n: u64) {
-    let mut room = [0; I64_BYTES_MAX];
-    let start = format_u64(n, &mut room);
-    let digits = &room[start..];
-    let mut line = [0; I64_BYTES_MAX + 3];
-    line[0] = tag;
-    line[1..=digits.len()].copy_from_slice(digits);
-    line[digits.len() + 1..digits.len() + 3].copy_from_slice(b"\r\n");
-    out.put(&line[..digits.len() + 3]);
+fn number_line(out: &mut impl Sink, tag: u8, negative: bool, n: u64) {
+    const END: usize = I64_BYTES_MAX + 2;
+    let mut line = [0; END + 2];
+    line[END..].copy_from_slice(b"\r\n");
+    let mut start = END
+        - decimal(
+            n,
+            line[..END]
+                .last_chunk_mut()
+                .expect("invariant: 22 is above 20"),
+        );
+    if negative {
+        start -= 1;
+        line[start] = b'-';
+    }
+    start -= 1;
+    line[start] = tag;
+    out.put(&line[start..]);
+}
+
+/// Writes `n` into the end of `room`, and returns how many digits it has.
+fn decimal(n: u64, room: &mut [u8; I64_BYTES_MAX]) -> usize {
+    I64_BYTES_MAX - format_u64(n, room)
 }
 
 #[inline]
 fn blob(out: &mut impl Sink, tag: u8, payload: &[u8]) {
+    if let Some((bytes, len)) = short_blob(tag, payload) {
+        return out.put_short(bytes, len);
+    }
     out.reserve(payload.len() + BLOB_FRAMING);
     header(out, tag, payload.len() as u64);
     out.put(payload);
     out.put(b"\r\n");
+}
+
+/// `tag n CRLF payload CRLF` of a payload of up to nine bytes, and its length. Put together in registers: three appends
+/// of unknown length cost more than all the rest of a short reply.
+#[inline]
+fn short_blob(tag: u8, payload: &[u8]) -> Option<([u8; 16], usize)> {
+    let len = payload.len();
+    let text = match payload {
+        [head @ .., last] if len == 9 => u128::from(word(head)) | u128::from(*last) << 64,
+        _ if len < 9 => u128::from(word(payload)),
+        _ => return None,
+    };
+    let head = u32::from_le_bytes([tag, b'0' + len as u8, b'\r', b'\n']);
+    let tail = u128::from(u16::from_le_bytes(*b"\r\n")) << (32 + 8 * len);
+    Some((
+        (u128::from(head) | text << 32 | tail).to_le_bytes(),
+        len + 6,
+    ))
+}
+
+/// Up to eight bytes as a number, the first lowest; more are not looked at.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    if let Some(bytes) = bytes.first_chunk() {
+        return u64::from_le_bytes(*bytes);
+    }
+    if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (head, tail) = (u32::from_le_bytes(*head), u32::from_le_bytes(*tail));
+        return u64::from(head) | u64::from(tail) << (8 * (bytes.len() - 4));
+    }
+    match *bytes {
+        [a, b, c] => u64::from(a) | u64::from(b) << 8 | u64::from(c) << 16,
+        [a, b] => u64::from(a) | u64::from(b) << 8,
+        [a] => u64::from(a),
+        _ => 0,
+    }
 }
 
 /// Appends a request: an array of bulk strings, the command's name first.

@@ -15,6 +15,17 @@ pub trait Sink {
     /// Appends `bytes`.
     fn put(&mut self, bytes: &[u8]);
 
+    /// Appends the first `len` of `bytes`: how short replies are written, without a copy of unknown length.
+    ///
+    /// A sink over contiguous memory may write all sixteen and take the rest back.
+    ///
+    /// # Panics
+    /// May panic if `len` is above 16.
+    #[inline]
+    fn put_short(&mut self, bytes: [u8; 16], len: usize) {
+        self.put(&bytes[..len]);
+    }
+
     /// Announces that about `n` more bytes will follow.
     #[inline]
     fn reserve(&mut self, n: usize) {
@@ -35,6 +46,13 @@ impl Sink for Vec<u8> {
     }
 
     #[inline]
+    fn put_short(&mut self, bytes: [u8; 16], len: usize) {
+        let end = self.len() + len;
+        self.extend_from_slice(&bytes);
+        self.truncate(end);
+    }
+
+    #[inline]
     fn reserve(&mut self, n: usize) {
         Vec::reserve(self, n);
     }
@@ -44,6 +62,11 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
         (**self).put(bytes);
+    }
+
+    #[inline]
+    fn put_short(&mut self, bytes: [u8; 16], len: usize) {
+        (**self).put_short(bytes, len);
     }
 
     #[inline]
@@ -62,6 +85,13 @@ impl Sink for bytes::BytesMut {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
         self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn put_short(&mut self, bytes: [u8; 16], len: usize) {
+        let end = self.len() + len;
+        self.extend_from_slice(&bytes);
+        self.truncate(end);
     }
 
     #[inline]

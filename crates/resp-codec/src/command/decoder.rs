@@ -91,10 +91,19 @@ impl Progress {
     };
 }
 
+/// Where the fast path stands: in front of the payload at `at`.
+#[derive(Clone, Copy)]
+struct Cursor {
+    at: usize,
+    len: usize,
+    left: u32,
+    filled: usize,
+}
+
 /// Where one look at the buffer ended.
 enum Look {
-    /// A request ends here.
-    Done(usize),
+    /// A request of so many arguments ends here.
+    Done { end: usize, filled: usize },
     /// An empty request ends here.
     Empty(usize),
     /// The buffer must have length `need` before it is worth another look, and `goal` to complete the token.
@@ -216,9 +225,12 @@ impl CommandDecoder {
         loop {
             let rest = &buf[base..];
             match self.look(rest) {
-                Ok(Look::Done(end)) => {
-                    let Progress { filled, phase, .. } = self.progress;
-                    self.progress = Progress::START;
+                Ok(Look::Done { end, filled }) => {
+                    // A request in one piece leaves no progress behind.
+                    let phase = self.progress.phase;
+                    if phase != Phase::Start {
+                        self.progress = Progress::START;
+                    }
                     let item = Command {
                         buf: &rest[..end],
                         scratch: &self.scratch,
@@ -260,14 +272,19 @@ impl CommandDecoder {
             && args as u32 <= self.limits.max_args
             && bulk as u64 <= self.limits.max_bulk
         {
-            let bulk = Some(bulk as u32);
-            self.progress = Progress {
-                phase: Phase::Multibulk,
-                at: 8,
-                bulk,
-                left: args as u32,
-                ..Progress::START
-            };
+            let cursor = self.fused(
+                buf,
+                Cursor {
+                    at: 8,
+                    len: bulk,
+                    left: args as u32,
+                    filled: 0,
+                },
+            );
+            if let Some(look) = self.last(buf, cursor) {
+                return Ok(look);
+            }
+            self.keep(cursor);
             return self.multibulk(buf);
         }
         self.look_again(buf)
@@ -316,10 +333,27 @@ impl CommandDecoder {
     }
 
     /// Reads arguments from where `progress` stands to the last, or to the end of the buffer.
+    #[inline(never)]
     fn multibulk(&mut self, buf: &[u8]) -> Result<Look, Error> {
         loop {
-            if let Some(len) = self.progress.bulk {
-                self.fused(buf, len);
+            if let Progress {
+                bulk: Some(len),
+                at,
+                left,
+                filled,
+                ..
+            } = self.progress
+            {
+                let cursor = self.fused(
+                    buf,
+                    Cursor {
+                        at,
+                        len: len as usize,
+                        left,
+                        filled,
+                    },
+                );
+                self.keep(cursor);
                 if let Some(look) = self.payload(buf)? {
                     return Ok(look);
                 }
@@ -334,19 +368,17 @@ impl CommandDecoder {
     ///
     /// The last argument is left to [`Self::payload`], as is all that needs a closer look.
     #[inline(always)]
-    fn fused(&mut self, buf: &[u8], len: u32) {
-        if self.limits.max_bulk < 99 {
-            return;
-        }
-        // A request that reaches the limit is left to the slow path, which names it.
-        let buf = &buf[..buf.len().min(self.limits.frame_bytes() as usize)];
-        let Progress {
+    fn fused(&mut self, buf: &[u8], cursor: Cursor) -> Cursor {
+        let Cursor {
             mut at,
+            mut len,
             mut left,
             mut filled,
-            ..
-        } = self.progress;
-        let mut len = len as usize;
+        } = cursor;
+        if self.limits.max_bulk < 99 {
+            return cursor;
+        }
+        let buf = self.within_frame(buf);
         while left > 1 {
             let end = at + len;
             let (Some(next), Some(slot)) = (load8(buf, end), self.spans.get_mut(filled)) else {
@@ -368,12 +400,59 @@ impl CommandDecoder {
             at = end + skip;
             len = next_len;
         }
-        self.progress = Progress {
+        Cursor {
             at,
+            len,
             left,
             filled,
-            bulk: Some(len as u32),
-            ..self.progress
+        }
+    }
+
+    /// Takes the last argument, if it is at the cursor and whole.
+    #[inline(always)]
+    fn last(&mut self, buf: &[u8], cursor: Cursor) -> Option<Look> {
+        let Cursor {
+            at,
+            len,
+            left: 1,
+            filled,
+        } = cursor
+        else {
+            return None;
+        };
+        let end = at + len;
+        let line_end = self.within_frame(buf).get(end..)?.first_chunk()?;
+        let slot = self.spans.get_mut(filled).filter(|_| line_end == b"\r\n")?;
+        *slot = Span::new(at as u32, len as u32);
+        Some(Look::Done {
+            end: end + 2,
+            filled: filled + 1,
+        })
+    }
+
+    /// What a request may take of `buf`. One that reaches the limit is left to the slow path, which names it.
+    #[inline(always)]
+    fn within_frame<'b>(&self, buf: &'b [u8]) -> &'b [u8] {
+        &buf[..buf.len().min(self.limits.frame_bytes() as usize)]
+    }
+
+    /// Writes down where the fast path stopped, in front of a payload.
+    #[inline(always)]
+    fn keep(&mut self, cursor: Cursor) {
+        let Cursor {
+            at,
+            len,
+            left,
+            filled,
+        } = cursor;
+        let bulk = Some(len as u32);
+        self.progress = Progress {
+            phase: Phase::Multibulk,
+            at,
+            bulk,
+            left,
+            filled,
+            ..Progress::START
         };
     }
 
@@ -403,7 +482,11 @@ impl CommandDecoder {
         self.progress.bulk = None;
         self.progress.filled += 1;
         self.progress.left -= 1;
-        Ok((self.progress.left == 0).then_some(Look::Done(end + 2)))
+        let done = Look::Done {
+            end: end + 2,
+            filled: filled + 1,
+        };
+        Ok((self.progress.left == 0).then_some(done))
     }
 
     /// Reads `$n CRLF`. `None`: go on with the payload.
@@ -456,12 +539,11 @@ impl CommandDecoder {
         self.scratch.clear();
         let filled = inline::split(line, &mut self.spans, &mut self.scratch)
             .map_err(|at| Error::new(ErrorKind::UnbalancedQuotes, at))?;
-        self.progress.filled = filled;
         let end = from + end + 1;
         Ok(if filled == 0 {
             Look::Empty(end)
         } else {
-            Look::Done(end)
+            Look::Done { end, filled }
         })
     }
 }
