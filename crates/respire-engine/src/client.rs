@@ -1,6 +1,7 @@
 //! What is known of one connection: its own part, and the part that other connections may see.
 
 use crate::transaction::Transaction;
+use crate::tunables::Tunables;
 use crate::{Now, Wake};
 use resp_codec::Proto;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -103,6 +104,11 @@ impl Client {
     #[must_use]
     pub fn is_in_transaction(&self) -> bool {
         self.shared.is_in_multi.load(Ordering::Relaxed)
+    }
+
+    /// Whether it has yet to authenticate.
+    pub(crate) fn is_stranger(&self, tunables: &Tunables) -> bool {
+        !self.is_authenticated && tunables.has_password()
     }
 
     pub(crate) fn set_no_touch(&mut self, on: bool) {

@@ -9,7 +9,7 @@ use crate::stats::{SAMPLE_US, Stats};
 use crate::table::{CommandTable, Entry};
 use crate::tunables::Tunables;
 use crate::{App, Client, Cx, Flow, Host, Limits, NoHost, Now, Reply, Router, Session, Setting, Wake};
-use resp_codec::Args;
+use resp_codec::{Args, Proto};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -177,7 +177,7 @@ impl<A: App> Engine<A> {
         reply: &mut Reply<'_>,
     ) -> Flow {
         let entry = self.table.entry(at);
-        let errors = reply.error_count();
+        let (errors, before) = (reply.error_count(), reply.sink().len());
         cx.client.shared.last_entry.store(at, Ordering::Relaxed);
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
         // A command of constant cost is not worth two looks at the clock, unless whoever runs the
@@ -194,10 +194,22 @@ impl<A: App> Engine<A> {
         };
         self.count(cx.client, at);
         if reply.error_count() != errors {
-            Stats::add(&entry.stats.failed, 1);
-            Stats::add(&self.stats.error_replies, 1);
+            self.failed(entry, reply, before);
         }
         flow
+    }
+
+    /// Counts a call that was answered with an error, which begins where `before` bytes were owed.
+    #[cold]
+    fn failed(&self, entry: &Entry<A>, reply: &mut Reply<'_>, before: usize) {
+        Stats::add(&entry.stats.failed, 1);
+        // The tagged form has the length of the text between tag and text.
+        let text_at = if reply.proto() == Proto::Binary { 1 + size_of::<u32>() } else { 1 };
+        let reply = reply.sink().put_since(before);
+        let text = if reply.first() == Some(&b'-') { reply.get(text_at..) } else { None };
+        let code = text.unwrap_or_default().split(|byte| !byte.is_ascii_alphanumeric()).next();
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        self.stats.count_error(code.filter(|code| !code.is_empty()).unwrap_or("ERR"));
     }
 
     #[cold]

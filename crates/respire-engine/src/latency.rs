@@ -59,12 +59,13 @@ impl LatencyMonitor {
     }
 
     /// The spikes of the event of this name, in any case.
-    pub(crate) fn find(&self, event: &[u8]) -> Option<(&'static str, Spikes)> {
+    pub(crate) fn find(&self, event: &[u8]) -> Option<Spikes> {
         let events = self.lock();
-        let mut named = events
+        let is_it = |name: &str| name.as_bytes().eq_ignore_ascii_case(event);
+        events
             .iter()
-            .filter(|(name, _)| name.as_bytes().eq_ignore_ascii_case(event));
-        named.next().map(|(name, spikes)| (*name, spikes.clone()))
+            .find(|(name, _)| is_it(name))
+            .map(|(_, spikes)| spikes.clone())
     }
 
     /// Forgets one event, or all; returns how many there were.
@@ -101,7 +102,7 @@ mod tests {
         monitor.add("command", at(1), 9);
         monitor.add("command", at(1), 7);
         monitor.add("command", at(2), 1);
-        let (_, spikes) = monitor.find(b"COMMAND").expect("added above");
+        let spikes = monitor.find(b"COMMAND").expect("added above");
         assert_eq!(
             spikes.samples,
             [Spike { unix_s: 1, ms: 9 }, Spike { unix_s: 2, ms: 1 }]
@@ -115,7 +116,7 @@ mod tests {
         for second in 0..=SAMPLES_MAX as u64 {
             monitor.add("command", at(second), 1000 - second);
         }
-        let (_, spikes) = monitor.find(b"command").expect("added above");
+        let spikes = monitor.find(b"command").expect("added above");
         assert_eq!(spikes.samples.len(), SAMPLES_MAX);
         assert_eq!(spikes.samples[0].unix_s, 1);
         assert_eq!(spikes.worst_ms, 1000);

@@ -159,6 +159,12 @@ impl Output {
         all
     }
 
+    /// What was put since `len` bytes were owed, as far as it was not shared.
+    pub(crate) fn put_since(&self, len: usize) -> &[u8] {
+        let put = (self.len() - len).min(self.tail.len() - self.written);
+        &self.tail[self.tail.len() - put..]
+    }
+
     fn freeze_tail(&mut self) {
         let tail = std::mem::take(&mut self.tail);
         if tail.len() > self.written {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Until when commands wait, and which.
 #[derive(Debug, Default)]
-pub struct Pause {
+pub(crate) struct Pause {
     /// Monotonic microseconds; 0 when nothing is paused, so that a turn costs one load.
     until_us: AtomicU64,
     writes_only: AtomicBool,

@@ -1,10 +1,12 @@
 //! What the engine counts, for `INFO`.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// Counters of the whole engine; sessions add to them once per turn.
 #[derive(Debug, Default)]
-pub struct Stats {
+pub(crate) struct Stats {
     pub(crate) connections: AtomicU64,
     pub(crate) rejected_connections: AtomicU64,
     pub(crate) commands: AtomicU64,
@@ -16,7 +18,12 @@ pub struct Stats {
     pub(crate) ops_per_second: AtomicU64,
     sampled_commands: AtomicU64,
     sampled_us: AtomicU64,
+    /// How often each code word was answered. Locked only for an error reply, and by `INFO`.
+    errors: Mutex<BTreeMap<Box<str>, u64>>,
 }
+
+/// The most code words counted, so that texts a service makes up cannot fill the memory.
+const ERROR_CODES_MAX: usize = 128;
 
 /// How often the rates are sampled.
 pub(crate) const SAMPLE_US: u64 = 100_000;
@@ -26,6 +33,27 @@ impl Stats {
         if by > 0 {
             counter.fetch_add(by, Ordering::Relaxed);
         }
+    }
+
+    /// Counts an error reply by its code word.
+    #[cold]
+    pub(crate) fn count_error(&self, code: &str) {
+        Self::add(&self.error_replies, 1);
+        let mut errors = self.lock_errors();
+        if let Some(count) = errors.get_mut(code) {
+            *count += 1;
+        } else if errors.len() < ERROR_CODES_MAX {
+            errors.insert(code.into(), 1);
+        }
+    }
+
+    /// The code words that were answered, and how often.
+    pub(crate) fn errors(&self) -> Vec<(Box<str>, u64)> {
+        self.lock_errors().iter().map(|(code, count)| (code.clone(), *count)).collect()
+    }
+
+    fn lock_errors(&self) -> MutexGuard<'_, BTreeMap<Box<str>, u64>> {
+        self.errors.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Updates the rate; called from one thread at a time, by the driver's tick.
@@ -43,6 +71,7 @@ impl Stats {
 
     /// Sets the counters back to zero: `CONFIG RESETSTAT`.
     pub(crate) fn reset(&self) {
+        self.lock_errors().clear();
         for counter in [
             &self.connections,
             &self.rejected_connections,
@@ -62,6 +91,19 @@ impl Stats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn error_codes_are_counted_up_to_their_bound() {
+        let stats = Stats::default();
+        for code in 0..2 * ERROR_CODES_MAX {
+            stats.count_error(&format!("E{code:03}"));
+        }
+        stats.count_error("E000");
+        assert_eq!(stats.errors().len(), ERROR_CODES_MAX);
+        assert_eq!(stats.errors()[0], ("E000".into(), 2));
+        stats.reset();
+        assert_eq!(stats.errors(), []);
+    }
 
     #[test]
     fn rate_is_commands_per_second_of_the_period() {

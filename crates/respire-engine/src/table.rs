@@ -17,7 +17,7 @@ pub struct Entry<A: App> {
 
 /// What was counted for one command: a line of `INFO commandstats`.
 #[derive(Debug, Default)]
-pub struct CommandStats {
+pub(crate) struct CommandStats {
     pub(crate) calls: AtomicU64,
     pub(crate) micros: AtomicU64,
     pub(crate) rejected: AtomicU64,

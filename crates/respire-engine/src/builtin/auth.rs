@@ -132,7 +132,7 @@ fn hello<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     if let Some((user, password)) = wishes.login {
         log_in(cx.engine, cx.client, user, password)?;
     }
-    if !cx.client.is_authenticated {
+    if cx.client.is_stranger(&cx.engine.tunables) {
         return Err(HELLO_NEEDS_AUTH);
     }
     if let Some(name) = wishes.name {

@@ -2,17 +2,25 @@
 //!
 //! They are rows of the table like any other; only here they may look into the engine.
 
+mod acl;
 mod auth;
 mod client;
+mod command;
+mod config;
 mod connection;
 mod exec;
 mod help;
+mod info;
+mod latency;
+mod server;
+mod settings;
+mod slowlog;
 mod transactions;
 
+pub(crate) use settings::settings;
+
 use crate::client::Client;
-use crate::tunables::Tunables;
-use crate::{App, Args, Command, Cx, Flow, Reply, Router, Setting, Spec};
-use std::sync::Arc;
+use crate::{App, Args, Command, Cx, Flow, Reply, Router, Spec};
 use std::sync::atomic::Ordering;
 
 /// The version of Redis whose behaviour is followed, which is what clients look for.
@@ -20,17 +28,18 @@ const VERSION: &str = "7.0.15";
 
 /// Adds all of them.
 pub(crate) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    let router = acl::add_to(router);
     let router = auth::add_to(router);
     let router = client::add_to(router);
+    let router = command::add_to(router);
+    let router = config::add_to(router);
     let router = connection::add_to(router);
-    let router = transactions::add_to(router);
-    exec::add_to(router)
-}
-
-/// The engine's own rows of `CONFIG`.
-pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
-    let _ = tunables;
-    Vec::new()
+    let router = exec::add_to(router);
+    let router = info::add_to(router);
+    let router = latency::add_to(router);
+    let router = server::add_to(router);
+    let router = slowlog::add_to(router);
+    transactions::add_to(router)
 }
 
 /// A command that decides what follows its reply, and so writes its errors itself.

@@ -99,7 +99,7 @@ impl<A: App> Core<A> {
         }
         let is_queued =
             self.client.transaction.is_open() && !spec.flags.has(Flags::IMMEDIATE);
-        let admitted = if !self.client.is_authenticated && !spec.flags.has(Flags::NO_AUTH) {
+        let admitted = if self.client.is_stranger(&engine.tunables) && !spec.flags.has(Flags::NO_AUTH) {
             Err(NO_AUTH)
         } else if is_queued && spec.flags.has(Flags::NO_MULTI) {
             Err(Error::fixed("ERR Command not allowed inside a transaction"))
@@ -133,7 +133,7 @@ impl<A: App> Core<A> {
 
     /// Answers an error to a request that does not run; `EXEC` will refuse the rest.
     fn refuse(&mut self, engine: &Engine<A>, error: &Error, reply: &mut Reply<'_>) {
-        Stats::add(&engine.stats.error_replies, 1);
+        engine.stats.count_error(error.code());
         self.client.transaction.spoil();
         reply.error(error.text());
     }

@@ -156,7 +156,7 @@ impl<A: App> Session<A> {
 
     fn protocol_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
         Stats::add(&self.engine.stats.protocol_errors, 1);
-        Stats::add(&self.engine.stats.error_replies, 1);
+        self.engine.stats.count_error("ERR");
         error.kind.reply(out);
         self.close(CloseReason::Protocol(error))
     }

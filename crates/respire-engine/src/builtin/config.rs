@@ -1,0 +1,246 @@
+//! `CONFIG GET` `SET` `RESETSTAT` `REWRITE`: the settings of the engine, the service and the process.
+
+use super::help::{boxed, help, needs_subcommand};
+use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Setting};
+use crate::{Spec, glob_match, text};
+use std::borrow::Cow;
+
+pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    router.container(
+        Row {
+            spec: &CONFIG,
+            run: needs_subcommand,
+        },
+        boxed([
+            (&CONFIG_GET, get),
+            (&CONFIG_SET, set),
+            (&CONFIG_RESETSTAT, reset_stats),
+            (&CONFIG_REWRITE, rewrite),
+            (&CONFIG_HELP, config_help),
+        ]),
+    )
+}
+
+static CONFIG: Spec = Spec {
+    name: "config",
+    summary: "A container for server configuration commands",
+    since: "2.0.0",
+    complexity: "Depends on subcommand.",
+    group: Group::Server,
+    arity: Arity::at_least(2),
+    ..Spec::EMPTY
+};
+
+static CONFIG_GET: Spec = Spec {
+    name: "config|get",
+    summary: "Get the values of configuration parameters",
+    since: "2.0.0",
+    complexity: "O(N) when N is the number of configuration parameters provided",
+    group: Group::Server,
+    arity: Arity::at_least(3),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    args: &[Arg::block("parameter", &[Arg::new("parameter", ArgKind::String)]).multiple()],
+    history: &[(
+        "7.0.0",
+        "Added the ability to pass multiple pattern parameters in one call",
+    )],
+    ..Spec::EMPTY
+};
+
+static CONFIG_SET: Spec = Spec {
+    name: "config|set",
+    summary: "Set configuration parameters to the given values",
+    since: "2.0.0",
+    complexity: "O(N) when N is the number of configuration parameters provided",
+    group: Group::Server,
+    arity: Arity::at_least(4),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    args: &[Arg::block(
+        "parameter_value",
+        &[
+            Arg::new("parameter", ArgKind::String),
+            Arg::new("value", ArgKind::String),
+        ],
+    )
+    .multiple()],
+    tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    history: &[(
+        "7.0.0",
+        "Added the ability to set multiple parameters in one call.",
+    )],
+    ..Spec::EMPTY
+};
+
+static CONFIG_RESETSTAT: Spec = Spec {
+    name: "config|resetstat",
+    summary: "Reset the stats returned by INFO",
+    since: "2.0.0",
+    group: Group::Server,
+    arity: Arity::exactly(2),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    ..Spec::EMPTY
+};
+
+static CONFIG_REWRITE: Spec = Spec {
+    name: "config|rewrite",
+    summary: "Rewrite the configuration file with the in memory configuration",
+    since: "2.8.0",
+    group: Group::Server,
+    arity: Arity::exactly(2),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    ..Spec::EMPTY
+};
+
+static CONFIG_HELP: Spec = Spec {
+    name: "config|help",
+    summary: "Show helpful text about the different subcommands",
+    since: "5.0.0",
+    group: Group::Server,
+    arity: Arity::exactly(2),
+    flags: Flags::LOADING.with(Flags::STALE),
+    ..Spec::EMPTY
+};
+
+const HELP: &[&str] = &[
+    "GET <pattern>",
+    "    Return parameters matching the glob-like <pattern> and their values.",
+    "SET <directive> <value>",
+    "    Set the configuration <directive> to <value>.",
+    "RESETSTAT",
+    "    Reset statistics reported by the INFO command.",
+    "REWRITE",
+    "    Rewrite the configuration file.",
+];
+
+fn get<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let settings = &cx.engine.settings;
+    let mut found: Vec<(Cow<'_, str>, &Setting)> = Vec::new();
+    for pattern in args.iter() {
+        let is_glob = pattern.iter().any(|byte| b"[*?".contains(byte));
+        for setting in settings {
+            let name = setting.name();
+            let matches = if is_glob {
+                glob_match(pattern, name.as_bytes(), true)
+            } else {
+                name.as_bytes().eq_ignore_ascii_case(pattern)
+            };
+            if matches && !found.iter().any(|(_, known)| known.name() == name) {
+                // A name that was spelt out comes back in its own spelling.
+                let shown = if is_glob {
+                    name.into()
+                } else {
+                    String::from_utf8_lossy(pattern)
+                };
+                found.push((shown, setting));
+            }
+        }
+    }
+    reply.map(found.len());
+    for (name, setting) in found {
+        reply.bulk(name.as_bytes());
+        reply.bulk(setting.get());
+    }
+    Ok(())
+}
+
+/// Sets all values or none.
+fn set<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    if args.len() % 2 != 0 {
+        return Err(text::SYNTAX);
+    }
+    let changes = changes(&cx.engine.settings, args)?;
+    let before: Vec<String> = changes.iter().map(|(setting, _)| setting.get()).collect();
+    for (at, (setting, value)) in changes.iter().enumerate() {
+        let Err(reason) = apply(setting, value) else {
+            continue;
+        };
+        for ((setting, _), value) in changes[..at].iter().zip(&before).rev() {
+            // It was valid a moment ago; if it no longer is, the first reason still is the one to tell.
+            let _ = setting.set(value);
+        }
+        return Err(failed(setting.name(), &reason));
+    }
+    reply.ok();
+    Ok(())
+}
+
+/// The settings that are named, each with its new value.
+fn changes<'a>(
+    settings: &'a [Setting],
+    args: Args<'a>,
+) -> Result<Vec<(&'a Setting, &'a [u8])>, Error> {
+    let mut changes: Vec<(&Setting, &[u8])> = Vec::with_capacity(args.len() / 2);
+    let mut refused = None;
+    let mut args = args.iter();
+    while let Some((name, value)) = args.next().zip(args.next()) {
+        let named = |setting: &&Setting| setting.name().as_bytes().eq_ignore_ascii_case(name);
+        let setting = settings.iter().find(named).ok_or_else(|| {
+            let name = String::from_utf8_lossy(name);
+            Error::owned(format!(
+                "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
+            ))
+        })?;
+        if !setting.is_mutable() {
+            refused = refused.or(Some(failed(setting.name(), "can't set immutable config")));
+        } else if changes
+            .iter()
+            .any(|(known, _)| known.name() == setting.name())
+        {
+            refused = refused.or(Some(failed(setting.name(), "duplicate parameter")));
+        }
+        changes.push((setting, value));
+    }
+    // A name that does not exist is told before what is wrong with the others.
+    refused.map_or(Ok(changes), Err)
+}
+
+fn apply(setting: &Setting, value: &[u8]) -> Result<(), String> {
+    let value = std::str::from_utf8(value).map_err(|_| "argument must be valid UTF-8")?;
+    setting.set(value)
+}
+
+fn failed(name: &str, reason: &str) -> Error {
+    Error::owned(format!(
+        "ERR CONFIG SET failed (possibly related to argument '{name}') - {reason}"
+    ))
+}
+
+fn reset_stats<A: App>(
+    cx: &mut Cx<'_, A>,
+    _: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    cx.engine.reset_stats();
+    reply.ok();
+    Ok(())
+}
+
+fn rewrite<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let engine = cx.engine;
+    let values: Vec<(&'static str, String)> = engine
+        .settings
+        .iter()
+        .map(|setting| (setting.name(), setting.get()))
+        .collect();
+    let done = engine.host.rewrite_config(&values);
+    done.map_err(|reason| Error::owned(format!("ERR {reason}")))?;
+    reply.ok();
+    Ok(())
+}
+
+fn config_help<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    help(&CONFIG, HELP, reply);
+    Ok(())
+}

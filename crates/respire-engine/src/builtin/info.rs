@@ -1,0 +1,258 @@
+//! `INFO`: what there is to know about the server, in sections.
+
+use super::VERSION;
+use crate::table::CommandStats;
+use crate::{App, Arg, ArgKind, Args, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Now};
+use crate::{Reply, Router, Row, Spec};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    router.add(Row {
+        spec: &INFO,
+        run: info,
+    })
+}
+
+static INFO: Spec = Spec {
+    name: "info",
+    summary: "Get information and statistics about the server",
+    since: "1.0.0",
+    group: Group::Server,
+    arity: Arity::at_least(1),
+    flags: Flags::LOADING.with(Flags::STALE),
+    categories: &["dangerous"],
+    args: &[Arg::new("section", ArgKind::String).optional().multiple()],
+    tips: &[
+        "nondeterministic_output",
+        "request_policy:all_shards",
+        "response_policy:special",
+    ],
+    history: &[(
+        "7.0.0",
+        "Added support for taking multiple section arguments.",
+    )],
+    ..Spec::EMPTY
+};
+
+/// A section: its title, whether it is shown unasked, and what the engine itself has to say in it.
+struct Section<A: App> {
+    title: &'static str,
+    is_default: bool,
+    write: fn(&Engine<A>, Now, &mut InfoWriter),
+}
+
+/// The sections in the order in which they are shown, whatever the order they were asked for in.
+fn sections<A: App>() -> [Section<A>; 11] {
+    let section = |title, write| Section {
+        title,
+        is_default: true,
+        write,
+    };
+    [
+        section("Server", server),
+        section("Clients", clients),
+        section("Memory", |_, _, _| {}),
+        section("Persistence", persistence),
+        section("Stats", stats),
+        section("Replication", replication),
+        section("CPU", |_, _, _| {}),
+        Section {
+            title: "Commandstats",
+            is_default: false,
+            write: command_stats,
+        },
+        section("Errorstats", error_stats),
+        section("Cluster", |_, _, out| out.field("cluster_enabled", 0)),
+        section("Keyspace", |_, _, _| {}),
+    ]
+}
+
+/// Which sections were asked for.
+struct Asked<'a> {
+    names: Args<'a>,
+    all: bool,
+    default: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn new(names: Args<'a>) -> Self {
+        let has = |word: &[u8]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
+        let all = has(b"all") || has(b"everything");
+        Self {
+            names,
+            all,
+            default: names.is_empty() || has(b"default"),
+        }
+    }
+
+    fn has(&self, name: &str, is_default: bool) -> bool {
+        let is = |asked: &[u8]| asked.eq_ignore_ascii_case(name.as_bytes());
+        self.all || (self.default && is_default) || self.names.iter().any(is)
+    }
+}
+
+fn info<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let (engine, now) = (cx.engine, cx.now);
+    // What this connection ran in this very turn counts, too.
+    engine.flush_tally(cx.client);
+    let asked = Asked::new(args);
+    let mut out = InfoWriter::default();
+    let ours = sections::<A>();
+    for section in &ours {
+        if asked.has(section.title, section.is_default) {
+            out.section(section.title);
+            (section.write)(engine, now, &mut out);
+            write_others(engine, &section.title.to_ascii_lowercase(), now, &mut out);
+        }
+    }
+    for name in engine.app().info_sections() {
+        let is_ours = ours
+            .iter()
+            .any(|section| section.title.eq_ignore_ascii_case(name));
+        if !is_ours && asked.has(name, true) {
+            out.section(&capitalised(name));
+            write_others(engine, name, now, &mut out);
+        }
+    }
+    reply.verbatim(*b"txt", out.text().as_bytes());
+    Ok(())
+}
+
+/// The lines of the process and of the service.
+fn write_others<A: App>(engine: &Engine<A>, section: &str, now: Now, out: &mut InfoWriter) {
+    engine.host.info(section, out);
+    engine.app().info(section, now, out);
+}
+
+fn capitalised(name: &str) -> String {
+    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
+}
+
+fn server<A: App>(engine: &Engine<A>, now: Now, out: &mut InfoWriter) {
+    let up_s = now
+        .monotonic_us()
+        .saturating_sub(engine.started.monotonic_us())
+        / 1_000_000;
+    out.field("redis_version", VERSION);
+    out.field("respire_version", env!("CARGO_PKG_VERSION"));
+    out.field("redis_mode", "standalone");
+    out.field("arch_bits", usize::BITS);
+    out.field("run_id", run_id(engine));
+    out.field("server_time_usec", now.unix_us());
+    out.field("uptime_in_seconds", up_s);
+    out.field("uptime_in_days", up_s / (24 * 60 * 60));
+}
+
+/// The run's 16 random bytes in the 40 digits that readers of `INFO` expect.
+fn run_id<A: App>(engine: &Engine<A>) -> String {
+    const BYTES: usize = 20;
+    engine
+        .run_id
+        .iter()
+        .cycle()
+        .take(BYTES)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn clients<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    let clients = engine.clients.snapshot();
+    let most = |bytes: fn(&crate::ClientShared) -> &AtomicU64| {
+        clients
+            .iter()
+            .map(|client| bytes(client).load(Relaxed))
+            .max()
+            .unwrap_or(0)
+    };
+    out.field("connected_clients", clients.len());
+    out.field("cluster_connections", 0);
+    out.field("maxclients", engine.tunables.clients_max());
+    out.field(
+        "client_recent_max_input_buffer",
+        most(|client| &client.input_bytes),
+    );
+    out.field(
+        "client_recent_max_output_buffer",
+        most(|client| &client.output_bytes),
+    );
+    let paused = clients
+        .iter()
+        .filter(|client| client.is_paused.load(Relaxed))
+        .count();
+    out.field("blocked_clients", paused);
+    out.field("tracking_clients", 0);
+    out.field("clients_in_timeout_table", 0);
+}
+
+fn persistence<A: App>(_: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    out.field("loading", 0);
+    out.field("async_loading", 0);
+    out.field("rdb_bgsave_in_progress", 0);
+    out.field("aof_enabled", 0);
+    out.field("aof_rewrite_in_progress", 0);
+}
+
+fn stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    let stats = &engine.stats;
+    for (name, counter) in [
+        ("total_connections_received", &stats.connections),
+        ("total_commands_processed", &stats.commands),
+        ("instantaneous_ops_per_sec", &stats.ops_per_second),
+        ("total_net_input_bytes", &stats.input_bytes),
+        ("total_net_output_bytes", &stats.output_bytes),
+        ("rejected_connections", &stats.rejected_connections),
+        ("protocol_errors", &stats.protocol_errors),
+        ("total_error_replies", &stats.error_replies),
+    ] {
+        out.field(name, counter.load(Relaxed));
+    }
+    for name in ["pubsub_channels", "pubsub_patterns"] {
+        out.field(name, 0);
+    }
+}
+
+fn replication<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    out.field("role", "master");
+    out.field("connected_slaves", 0);
+    out.field("master_failover_state", "no-failover");
+    out.field("master_replid", run_id(engine));
+    out.field("master_repl_offset", 0);
+}
+
+/// One line for each command that was called or refused.
+fn command_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    for entry in engine.table.all() {
+        let CommandStats {
+            calls,
+            micros,
+            rejected,
+            failed,
+        } = &entry.stats;
+        let [calls, micros, rejected, failed] =
+            [calls, micros, rejected, failed].map(|counter| counter.load(Relaxed));
+        if calls + rejected + failed == 0 {
+            continue;
+        }
+        let per_call = if calls == 0 {
+            0.0
+        } else {
+            micros as f64 / calls as f64
+        };
+        out.field(
+            &format!("cmdstat_{}", entry.spec().name),
+            format_args!(
+                "calls={calls},usec={micros},usec_per_call={per_call:.2},\
+                 rejected_calls={rejected},failed_calls={failed}"
+            ),
+        );
+    }
+}
+
+/// One line for each code word that was answered as an error.
+fn error_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    for (code, count) in engine.stats.errors() {
+        out.field(&format!("errorstat_{code}"), format_args!("count={count}"));
+    }
+}

@@ -1,0 +1,219 @@
+//! `LATENCY LATEST` `HISTORY` `RESET` `DOCTOR`: when the server was slow, and at what.
+
+use super::help::{boxed, help, needs_subcommand};
+use crate::latency::Spikes;
+use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    router.container(
+        Row {
+            spec: &LATENCY,
+            run: needs_subcommand,
+        },
+        boxed([
+            (&LATENCY_DOCTOR, doctor),
+            (&LATENCY_HELP, latency_help),
+            (&LATENCY_HISTORY, history),
+            (&LATENCY_LATEST, latest),
+            (&LATENCY_RESET, reset),
+        ]),
+    )
+}
+
+static LATENCY: Spec = Spec {
+    name: "latency",
+    summary: "A container for latency diagnostics commands",
+    since: "2.8.13",
+    complexity: "Depends on subcommand.",
+    group: Group::Server,
+    arity: Arity::at_least(2),
+    ..Spec::EMPTY
+};
+
+static LATENCY_DOCTOR: Spec = Spec {
+    name: "latency|doctor",
+    summary: "Return a human readable latency analysis report.",
+    since: "2.8.13",
+    group: Group::Server,
+    arity: Arity::exactly(2),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    tips: &[
+        "nondeterministic_output",
+        "request_policy:all_nodes",
+        "response_policy:special",
+    ],
+    ..Spec::EMPTY
+};
+
+static LATENCY_HELP: Spec = Spec {
+    name: "latency|help",
+    summary: "Show helpful text about the different subcommands.",
+    since: "2.8.13",
+    group: Group::Server,
+    arity: Arity::exactly(2),
+    flags: Flags::LOADING.with(Flags::STALE),
+    ..Spec::EMPTY
+};
+
+static LATENCY_HISTORY: Spec = Spec {
+    name: "latency|history",
+    summary: "Return timestamp-latency samples for the event.",
+    since: "2.8.13",
+    group: Group::Server,
+    arity: Arity::exactly(3),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    args: &[Arg::new("event", ArgKind::String)],
+    tips: &[
+        "nondeterministic_output",
+        "request_policy:all_nodes",
+        "response_policy:special",
+    ],
+    ..Spec::EMPTY
+};
+
+static LATENCY_LATEST: Spec = Spec {
+    name: "latency|latest",
+    summary: "Return the latest latency samples for all events.",
+    since: "2.8.13",
+    group: Group::Server,
+    arity: Arity::exactly(2),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    tips: &[
+        "nondeterministic_output",
+        "request_policy:all_nodes",
+        "response_policy:special",
+    ],
+    ..Spec::EMPTY
+};
+
+static LATENCY_RESET: Spec = Spec {
+    name: "latency|reset",
+    summary: "Reset latency data for one or more events.",
+    since: "2.8.13",
+    group: Group::Server,
+    arity: Arity::at_least(2),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    args: &[Arg::new("event", ArgKind::String).optional().multiple()],
+    tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    ..Spec::EMPTY
+};
+
+const HELP: &[&str] = &[
+    "DOCTOR",
+    "    Return a human readable latency analysis report.",
+    "HISTORY <event>",
+    "    Return time-latency samples for the <event> class.",
+    "LATEST",
+    "    Return the latest latency samples for all events.",
+    "RESET [<event> ...]",
+    "    Reset latency data of one or more <event> classes.",
+    "    (default: reset all data for all event classes)",
+];
+
+fn latest<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let events = cx.engine.latency.events();
+    reply.array(events.len());
+    for (event, spikes) in events {
+        let (unix_s, ms) = spikes
+            .samples
+            .back()
+            .map_or((0, 0), |last| (last.unix_s, last.ms));
+        reply.array(4);
+        reply.bulk(event);
+        reply.int(unix_s as i64);
+        reply.int(ms as i64);
+        reply.int(spikes.worst_ms as i64);
+    }
+    Ok(())
+}
+
+fn history<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let spikes = cx.engine.latency.find(&args[0]).unwrap_or_default();
+    reply.array(spikes.samples.len());
+    for spike in spikes.samples {
+        reply.array(2);
+        reply.int(spike.unix_s as i64);
+        reply.int(spike.ms as i64);
+    }
+    Ok(())
+}
+
+fn reset<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let latency = &cx.engine.latency;
+    let forgotten = if args.is_empty() {
+        latency.reset(None)
+    } else {
+        args.iter().map(|event| latency.reset(Some(event))).sum()
+    };
+    reply.int(forgotten as i64);
+    Ok(())
+}
+
+fn doctor<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let threshold_ms = cx
+        .engine
+        .tunables
+        .latency_threshold_ms
+        .load(Ordering::Relaxed);
+    let report = report(
+        &cx.engine.latency.events(),
+        threshold_ms,
+        cx.now.unix_ms() / 1000,
+    );
+    reply.verbatim(*b"txt", report.as_bytes());
+    Ok(())
+}
+
+/// What the spikes say, for people.
+fn report(events: &[(&'static str, Spikes)], threshold_ms: u64, now_s: u64) -> String {
+    if events.is_empty() && threshold_ms == 0 {
+        return "Latency monitoring is off. Switch it on with CONFIG SET \
+                latency-monitor-threshold <milliseconds>.\n"
+            .to_owned();
+    }
+    if events.is_empty() {
+        return format!("No command took {threshold_ms} ms or longer since the last reset.\n");
+    }
+    let mut report = String::new();
+    for (event, spikes) in events {
+        let count = spikes.samples.len().max(1) as u64;
+        let sum: u64 = spikes.samples.iter().map(|spike| spike.ms).sum();
+        let since = spikes
+            .samples
+            .front()
+            .map_or(0, |spike| now_s.saturating_sub(spike.unix_s));
+        writeln!(
+            report,
+            "{event}: {count} latency spikes in the last {since} s (average {} ms, worst ever {} \
+             ms).",
+            sum / count,
+            spikes.worst_ms,
+        )
+        .expect("writing to a String cannot fail");
+    }
+    report.push_str("SLOWLOG GET shows which requests these were.\n");
+    report
+}
+
+fn latency_help<A: App>(
+    _: &mut Cx<'_, A>,
+    _: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    help(&LATENCY, HELP, reply);
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! The engine's own rows of `CONFIG`.
+
+use crate::tunables::Tunables;
+use crate::{Setting, parse_memory};
+use resp_codec::number::parse_i64;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+/// The rows, each with Redis's name, range and texts.
+pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
+    vec![
+        Setting::mutable("appendonly", || "no".to_owned(), keep_off),
+        row(
+            tunables,
+            "latency-monitor-threshold",
+            |t| latency_threshold(t),
+            |t, text| {
+                t.latency_threshold_ms
+                    .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
+            "maxclients",
+            |t| t.clients_max().to_string(),
+            |t, text| {
+                t.clients_max
+                    .store(number(text, 1..=i64::from(u32::MAX))? as u32, Relaxed);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
+            "proto-max-bulk-len",
+            |t| t.bulk_bytes_max.load(Relaxed).to_string(),
+            |t, text| {
+                t.bulk_bytes_max.store(memory(text, BULK_BYTES)?, Relaxed);
+                t.limits_generation.fetch_add(1, AcqRel);
+                Ok(())
+            },
+        ),
+        row(tunables, "requirepass", password, |t, text| {
+            t.set_password(text.as_bytes());
+            Ok(())
+        }),
+        Setting::mutable("save", String::new, keep_empty),
+        row(
+            tunables,
+            "slowlog-log-slower-than",
+            |t| t.slowlog_us.load(Relaxed).to_string(),
+            |t, text| {
+                t.slowlog_us.store(number(text, -1..=i64::MAX)?, Relaxed);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
+            "slowlog-max-len",
+            |t| t.slowlog_len_max.load(Relaxed).to_string(),
+            |t, text| {
+                t.slowlog_len_max
+                    .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
+            "timeout",
+            |t| t.idle_timeout_s.load(Relaxed).to_string(),
+            |t, text| {
+                t.idle_timeout_s
+                    .store(number(text, 0..=i64::from(i32::MAX))? as u64, Relaxed);
+                Ok(())
+            },
+        ),
+    ]
+}
+
+/// What a bulk may be limited to. A whole request is bounded by the codec, so a bulk is by that
+/// less what else may stand in the request.
+const BULK_BYTES: RangeInclusive<u64> =
+    1 << 20..=resp_codec::Limits::SERVER.max_frame as u64 - (1 << 20);
+
+fn row(
+    tunables: &Arc<Tunables>,
+    name: &'static str,
+    get: fn(&Tunables) -> String,
+    set: fn(&Tunables, &str) -> Result<(), String>,
+) -> Setting {
+    let (reader, writer) = (Arc::clone(tunables), Arc::clone(tunables));
+    Setting::mutable(name, move || get(&reader), move |text| set(&writer, text))
+}
+
+fn latency_threshold(tunables: &Tunables) -> String {
+    tunables.latency_threshold_ms.load(Relaxed).to_string()
+}
+
+fn password(tunables: &Tunables) -> String {
+    String::from_utf8_lossy(&tunables.password().unwrap_or_default()).into_owned()
+}
+
+fn number(text: &str, range: RangeInclusive<i64>) -> Result<i64, String> {
+    let number = parse_i64(text.as_bytes()).ok_or("argument couldn't be parsed into an integer")?;
+    if range.contains(&number) {
+        Ok(number)
+    } else {
+        Err(out_of(range.start(), range.end()))
+    }
+}
+
+fn memory(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+    let bytes = parse_memory(text).ok_or("argument must be a memory value")?;
+    if range.contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(out_of(range.start(), range.end()))
+    }
+}
+
+fn out_of(min: impl std::fmt::Display, max: impl std::fmt::Display) -> String {
+    format!("argument must be between {min} and {max} inclusive")
+}
+
+/// What client libraries and test suites set to be sure that nothing is written to disk is so.
+fn keep_off(text: &str) -> Result<(), String> {
+    match text {
+        "no" => Ok(()),
+        "yes" => Err("this server has no append-only file".to_owned()),
+        _ => Err("argument must be 'yes' or 'no'".to_owned()),
+    }
+}
+
+fn keep_empty(text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        Ok(())
+    } else {
+        Err("this server has no snapshots".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+
+    fn set(name: &str, value: &str) -> Result<String, String> {
+        let tunables = Arc::new(Tunables::new(&Limits::DEFAULT, 10, None));
+        let rows = settings(&tunables);
+        let row = rows
+            .iter()
+            .find(|row| row.name() == name)
+            .expect("a row of this name");
+        row.set(value).map(|()| row.get())
+    }
+
+    #[test]
+    fn setting_reads_back_what_was_set() {
+        for (name, value, shown) in [
+            ("maxclients", "20", "20"),
+            ("proto-max-bulk-len", "2mb", "2097152"),
+            ("requirepass", "secret", "secret"),
+            ("slowlog-log-slower-than", "-1", "-1"),
+            ("slowlog-max-len", "0", "0"),
+            ("timeout", "300", "300"),
+            ("latency-monitor-threshold", "100", "100"),
+            ("save", "", ""),
+            ("appendonly", "no", "no"),
+        ] {
+            assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
+        }
+    }
+
+    #[test]
+    fn setting_out_of_range_is_refused_in_the_words_of_redis() {
+        let range = |min, max| format!("argument must be between {min} and {max} inclusive");
+        for (name, value, reason) in [
+            ("maxclients", "0", range("1", "4294967295")),
+            ("timeout", "99999999999", range("0", "2147483647")),
+            (
+                "slowlog-log-slower-than",
+                "-2",
+                range("-1", "9223372036854775807"),
+            ),
+            (
+                "timeout",
+                "1kb",
+                "argument couldn't be parsed into an integer".to_owned(),
+            ),
+            (
+                "proto-max-bulk-len",
+                "x",
+                "argument must be a memory value".to_owned(),
+            ),
+            ("proto-max-bulk-len", "5", range("1048576", "1072693248")),
+            (
+                "appendonly",
+                "maybe",
+                "argument must be 'yes' or 'no'".to_owned(),
+            ),
+            ("save", "900 1", "this server has no snapshots".to_owned()),
+        ] {
+            assert_eq!(set(name, value), Err(reason), "{name}");
+        }
+    }
+}
