@@ -225,13 +225,13 @@ fn round(numerator: &BigUint, denominator: &BigUint, exponent: i64) -> Size {
     if *numerator == BigUint::ZERO {
         return Extended::ZERO.size;
     }
-    // Chosen so that the quotient has 64 bits or 65; subnormal numbers have fewer.
+    // Chosen so that the quotient has 64 bits or 65; subnormal numbers have fewer. It is rounded
+    // from the exact quotient each time: rounding twice would not be rounding to nearest.
     let surplus = numerator.bits() as i64 - denominator.bits() as i64 - SIGNIFICAND_BITS as i64;
     let mut down = surplus.max(i64::from(EXPONENT_MIN) - exponent);
     let mut quotient = quotient_rounded(numerator, denominator, down);
-    if quotient.bits() > SIGNIFICAND_BITS {
+    while quotient.bits() > SIGNIFICAND_BITS {
         down += 1;
-        // Rounded from the exact quotient again: rounding twice would not be rounding to nearest.
         quotient = quotient_rounded(numerator, denominator, down);
     }
     let exponent = exponent + down;
@@ -263,4 +263,112 @@ fn divide_rounded(numerator: &BigUint, denominator: &BigUint) -> BigUint {
         std::cmp::Ordering::Greater => true,
     };
     if is_up { quotient + 1_u8 } else { quotient }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(a: &str, b: &str) -> Option<String> {
+        let [a, b] = [a, b].map(|text| Extended::parse(text.as_bytes()).expect("a number"));
+        a.plus(b)?.to_text()
+    }
+
+    /// The sums are those of Redis 7.0 on x86-64.
+    #[test]
+    fn sum_is_that_of_the_80_bit_format() {
+        for (a, b, sum) in [
+            ("0.1", "0.2", "0.3"),
+            ("10.5", "0.1", "10.6"),
+            ("3.0e3", "200", "3200"),
+            ("1e17", "1", "100000000000000001"),
+            ("1e17", "0.1", "100000000000000000.1015625"),
+            ("5.0e3", "2.0e2", "5200"),
+            ("3.14159265358979323846", "0", "3.14159265358979324"),
+            ("-16", "7.642568378e-24", "-16"),
+            ("1", "-0.9", "0.1"),
+            ("0x10", "0x1.8p3", "28"),
+            ("1e-5", "0", "0.00001"),
+            ("5e-18", "0", "0"),
+            ("4.9e-18", "0", "0"),
+            ("-1e-18", "0", "0"),
+            ("1.5", "-1.5", "0"),
+            (
+                "123456789.123456789",
+                "0.000000001",
+                "123456789.12345678999554366",
+            ),
+            ("99999999999999999999", "1", "100000000000000000000"),
+            ("18446744073709551615", "1", "18446744073709551616"),
+            ("18446744073709551615", "0.5", "18446744073709551616"),
+            ("18446744073709551614", "0.5", "18446744073709551614"),
+            ("3.6451995318824746025e-4951", "0", "0"),
+            ("1e300", "-1e300", "0"),
+        ] {
+            assert_eq!(add(a, b).as_deref(), Some(sum), "{a} + {b}");
+        }
+    }
+
+    #[test]
+    fn largest_number_is_written_in_full_and_not_exceeded() {
+        let largest = "1.18973149535723176502e4932";
+        let text = add(largest, "0").expect("a finite number");
+        assert_eq!(text.len(), 4933);
+        assert!(
+            text.starts_with("118973149535723176502126385303097020516906332229"),
+            "{text}"
+        );
+        assert_eq!(add(largest, largest), None);
+    }
+
+    #[test]
+    fn infinities_add_up_but_are_not_written() {
+        assert_eq!(add("inf", "1"), None);
+        assert_eq!(add("-Infinity", "INF"), None);
+    }
+
+    #[test]
+    fn text_that_is_no_number_or_out_of_range_is_refused() {
+        let long = "1".repeat(TEXT_BYTES_MAX + 1);
+        for text in [
+            "",
+            "-",
+            "+-1",
+            " 1",
+            "1 ",
+            ".",
+            "1e",
+            "1e+",
+            "e5",
+            "nan",
+            "0x",
+            "0x.p1",
+            "1_0",
+            "1.2.3",
+            "0x1p",
+            "infinit",
+            "1e4933",
+            "1e-4952",
+            "1e99999999999999999999",
+            "-1e-9999999999999999999",
+            "0x1p16384",
+            "0x1p-16446",
+            long.as_str(),
+        ] {
+            assert_eq!(Extended::parse(text.as_bytes()), None, "{text}");
+        }
+        let zeros = "0".repeat(TEXT_BYTES_MAX);
+        for zero in [
+            "0",
+            "-0",
+            "0e99999999999999999999",
+            ".0",
+            "0.",
+            "0x0p99999",
+            zeros.as_str(),
+        ] {
+            let number = Extended::parse(zero.as_bytes()).expect("a zero");
+            assert_eq!(number.to_text().as_deref(), Some("0"), "{zero}");
+        }
+    }
 }
