@@ -1,7 +1,7 @@
 //! `HELLO` `AUTH`: which protocol a connection speaks, and that it may.
 
 use super::VERSION;
-use super::client::{Attribute, set_name};
+use super::client::set_name;
 use crate::{
     App, Arg, ArgKind, Args, Arity, Client, Cx, Engine, Error, Flags, Group, Proto, Reply,
 };
@@ -96,47 +96,36 @@ static AUTH: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// What `HELLO` asks for besides the protocol.
-#[derive(Default)]
-struct Wishes<'a> {
-    login: Option<(&'a [u8], &'a [u8])>,
-    name: Option<Box<str>>,
-}
-
-impl<'a> Wishes<'a> {
-    fn parse(options: Args<'a>) -> Result<Self, Error> {
-        let mut wishes = Self::default();
-        let mut options = options.iter();
-        while let Some(option) = options.next() {
-            let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
-            let syntax = || {
-                let option = String::from_utf8_lossy(option);
-                Error::owned(format!("ERR Syntax error in HELLO option '{option}'"))
-            };
-            if is(b"AUTH") && options.len() >= 2 {
-                wishes.login = options.next().zip(options.next());
-            } else if is(b"SETNAME") {
-                let name = options.next().ok_or_else(syntax)?;
-                wishes.name = Some(Attribute::Name.check(name)?);
-            } else {
-                return Err(syntax());
-            }
+/// The user and the password that `HELLO` was given, if any. A name is set as soon as it is read,
+/// as Redis does: also when what follows it is refused.
+fn parse<'a>(options: Args<'a>, client: &Client) -> Result<Option<(&'a [u8], &'a [u8])>, Error> {
+    let mut login = None;
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
+        if is(b"AUTH") && options.len() >= 2 {
+            login = options.next().zip(options.next());
+        } else if is(b"SETNAME")
+            && let Some(name) = options.next()
+        {
+            set_name(client, name)?;
+        } else {
+            let option = String::from_utf8_lossy(option);
+            return Err(Error::owned(format!(
+                "ERR Syntax error in HELLO option '{option}'"
+            )));
         }
-        Ok(wishes)
     }
+    Ok(login)
 }
 
 fn hello<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let proto = args.get(0).map(protocol).transpose()?;
-    let wishes = Wishes::parse(args.skip(1))?;
-    if let Some((user, password)) = wishes.login {
+    if let Some((user, password)) = parse(args.skip(1), cx.client)? {
         log_in(cx.engine, cx.client, user, password)?;
     }
     if cx.client.is_stranger(&cx.engine.tunables) {
         return Err(HELLO_NEEDS_AUTH);
-    }
-    if let Some(name) = wishes.name {
-        set_name(cx.client, name);
     }
     // The binary protocol has one form of reply only.
     if let Some(proto) = proto.filter(|_| cx.client.proto != Proto::Binary) {

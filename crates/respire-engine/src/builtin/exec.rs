@@ -65,6 +65,14 @@ fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
     Ok(())
 }
 
+/// The reply to an `EXEC` that is refused for this reason.
+pub(crate) fn aborted(error: &Error) -> Error {
+    let reason = error.text().trim_start_matches("ERR ");
+    Error::owned(format!(
+        "EXECABORT Transaction discarded because of: {reason}"
+    ))
+}
+
 /// Takes the section, looks at the watched keys once more, and runs the queue.
 fn run<A: App>(cx: &mut Cx<'_, A>, queue: &Queue, reply: &mut Reply<'_>) -> Flow {
     let (app, now) = (cx.app(), cx.now);

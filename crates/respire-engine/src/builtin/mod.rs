@@ -17,6 +17,7 @@ mod settings;
 mod slowlog;
 mod transactions;
 
+pub(crate) use exec::aborted;
 pub(crate) use settings::settings;
 
 use crate::client::Client;
@@ -59,7 +60,7 @@ impl<A: App> Command<A> for Act<A> {
 }
 
 /// Ends the connection's transaction, if any, and its watches.
-fn settled(client: &mut Client) {
+pub(crate) fn settled(client: &mut Client) {
     client.transaction.end();
     client.shared.is_in_multi.store(false, Ordering::Relaxed);
     client.shared.queued_commands.store(0, Ordering::Relaxed);

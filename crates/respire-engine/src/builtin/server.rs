@@ -1,6 +1,6 @@
 //! `TIME` `LOLWUT` `SHUTDOWN`: the server as a whole.
 
-use super::Act;
+use super::{Act, VERSION};
 use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Flow, Group, Reply, Router, Row};
 use crate::{Spec, text};
 use resp_codec::number;
@@ -85,7 +85,7 @@ fn lolwut<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     let has_version = args
         .get(0)
         .is_some_and(|word| word.eq_ignore_ascii_case(b"VERSION"));
-    let options = args.skip(if has_version && args.len() > 1 { 2 } else { 0 });
+    let options = args.skip(if has_version { 2 } else { 0 });
     let option = |at, default: i64, max| match options.get(at) {
         Some(number) => number::parse_i64(number)
             .map(|number| number.clamp(1, max))
@@ -94,11 +94,9 @@ fn lolwut<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     };
     let (columns, breaths) = (option(0, 66, 160)?, option(1, 3, 20)?);
     let picture = breath(columns as usize, breaths as usize);
-    let version = env!("CARGO_PKG_VERSION");
-    reply.verbatim(
-        *b"txt",
-        format!("{picture}\nIn, and out. Respire ver. {version}\n").as_bytes(),
-    );
+    let ours = env!("CARGO_PKG_VERSION");
+    let text = format!("{picture}\nIn, and out. Respire ver. {ours}, as Redis ver. {VERSION}\n");
+    reply.verbatim(*b"txt", text.as_bytes());
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::{CloseReason, Core};
 use crate::client::ReplyMode;
 use crate::stats::Stats;
-use crate::{App, Cx, Engine, Error, Flags, Flow, Now, Output, Reply, text};
+use crate::{App, Cx, Engine, Error, Flags, Flow, Now, Output, Reply, builtin, text};
 use resp_codec::{Args, Encoder};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -150,7 +150,13 @@ impl<A: App> Core<A> {
         if name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:") {
             return Outcome::Close(CloseReason::CrossProtocol);
         }
-        self.refuse(engine, error, reply);
+        if name.eq_ignore_ascii_case(b"exec") {
+            // An `EXEC` that is itself refused ends the transaction.
+            builtin::settled(&mut self.client);
+            self.refuse(engine, &builtin::aborted(error), reply);
+        } else {
+            self.refuse(engine, error, reply);
+        }
         Outcome::Done
     }
 }

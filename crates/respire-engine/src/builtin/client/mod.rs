@@ -6,7 +6,7 @@ mod modes;
 mod names;
 mod pause;
 
-pub(super) use names::{Attribute, set_name};
+pub(super) use names::set_name;
 
 use super::help::{help, needs_subcommand};
 use crate::{App, Args, Arity, Command, Cx, Error, Flags, Group, Reply, Router, Row, Spec};

@@ -52,33 +52,20 @@ static CLIENT_SETINFO: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// One of the words by which a connection is known.
-#[derive(Clone, Copy)]
-pub(in crate::builtin) enum Attribute<'a> {
-    /// Its name.
-    Name,
-    /// An attribute of `CLIENT SETINFO`, as it was written.
-    Info(&'a str),
-}
-
-impl Attribute<'_> {
-    /// A value that may stand in a line of `CLIENT LIST`: printable ASCII without blanks.
-    pub(in crate::builtin) fn check(self, value: &[u8]) -> Result<Box<str>, Error> {
-        if value.iter().all(u8::is_ascii_graphic) {
-            return Ok(String::from_utf8_lossy(value).into());
-        }
-        let what = match self {
-            Self::Name => "Client names",
-            Self::Info(attribute) => attribute,
-        };
-        Err(Error::owned(format!(
-            "ERR {what} cannot contain spaces, newlines or special characters."
-        )))
+/// A value that may stand in a line of `CLIENT LIST`: printable ASCII without blanks.
+fn check(what: &str, value: &[u8]) -> Result<Box<str>, Error> {
+    if value.iter().all(u8::is_ascii_graphic) {
+        return Ok(String::from_utf8_lossy(value).into());
     }
+    Err(Error::owned(format!(
+        "ERR {what} cannot contain spaces, newlines or special characters."
+    )))
 }
 
-pub(in crate::builtin) fn set_name(client: &Client, name: Box<str>) {
-    client.shared.names().name = name;
+/// Names a connection, for `CLIENT SETNAME` and `HELLO`.
+pub(in crate::builtin) fn set_name(client: &Client, name: &[u8]) -> Result<(), Error> {
+    client.shared.names().name = check("Client names", name)?;
+    Ok(())
 }
 
 fn get_name<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
@@ -96,7 +83,7 @@ fn client_set_name<A: App>(
     args: Args<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    set_name(cx.client, Attribute::Name.check(&args[0])?);
+    set_name(cx.client, &args[0])?;
     reply.ok();
     Ok(())
 }
@@ -107,12 +94,12 @@ fn set_info<A: App>(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let attribute = String::from_utf8_lossy(&args[0]);
-    let check = || Attribute::Info(&attribute).check(&args[1]);
+    let value = || check(&attribute, &args[1]);
     let mut names = cx.client.shared.names();
     if attribute.eq_ignore_ascii_case("lib-name") {
-        names.library = check()?;
+        names.library = value()?;
     } else if attribute.eq_ignore_ascii_case("lib-ver") {
-        names.library_version = check()?;
+        names.library_version = value()?;
     } else {
         return Err(Error::owned(format!(
             "ERR Unrecognized option '{attribute}'"
