@@ -25,14 +25,16 @@ impl Pause {
         self.until_us.store(0, Ordering::Release);
     }
 
-    /// Until when a command waits, if it does.
-    pub(crate) fn holds(&self, spec: &Spec, now: Now) -> Option<u64> {
+    /// Until when a command waits, if it does. `has_queued_writes` tells of what `EXEC` would run.
+    pub(crate) fn holds(&self, spec: &Spec, has_queued_writes: bool, now: Now) -> Option<u64> {
         let until = self.until_us.load(Ordering::Acquire);
         if until == 0 || until <= now.monotonic_us() {
             return None;
         }
         let waits = if self.writes_only.load(Ordering::Relaxed) {
-            spec.flags.has(Flags::WRITE) || matches!(spec.name, "exec" | "publish" | "spublish")
+            spec.flags.has(Flags::WRITE)
+                || (spec.name == "exec" && has_queued_writes)
+                || matches!(spec.name, "publish" | "spublish")
         } else {
             !spec.name.starts_with("client|")
         };
@@ -46,6 +48,7 @@ mod tests {
     use std::time::Duration;
 
     const GET: Spec = Spec { name: "get", flags: Flags::READONLY, ..Spec::EMPTY };
+    const EXEC: Spec = Spec { name: "exec", ..Spec::EMPTY };
     const SET: Spec = Spec { name: "set", flags: Flags::WRITE, ..Spec::EMPTY };
 
     fn at(us: u64) -> Now {
@@ -56,9 +59,11 @@ mod tests {
     fn a_write_pause_lets_reads_through() {
         let pause = Pause::default();
         pause.begin(at(0), 100, true);
-        assert_eq!(pause.holds(&GET, at(50)), None);
-        assert_eq!(pause.holds(&SET, at(50)), Some(100));
-        assert_eq!(pause.holds(&SET, at(100)), None);
+        assert_eq!(pause.holds(&GET, false, at(50)), None);
+        assert_eq!(pause.holds(&SET, false, at(50)), Some(100));
+        assert_eq!(pause.holds(&SET, false, at(100)), None);
+        assert_eq!(pause.holds(&EXEC, false, at(50)), None);
+        assert_eq!(pause.holds(&EXEC, true, at(50)), Some(100));
     }
 
     #[test]
@@ -66,8 +71,8 @@ mod tests {
         let pause = Pause::default();
         pause.begin(at(0), 100, false);
         pause.begin(at(10), 50, true);
-        assert_eq!(pause.holds(&GET, at(60)), Some(100));
+        assert_eq!(pause.holds(&GET, false, at(60)), Some(100));
         pause.end();
-        assert_eq!(pause.holds(&GET, at(60)), None);
+        assert_eq!(pause.holds(&GET, false, at(60)), None);
     }
 }

@@ -355,6 +355,8 @@ pub struct Arg {
     pub summary: Option<&'static str>,
     /// Since which version.
     pub since: Option<&'static str>,
+    /// Since which version another form should be used.
+    pub deprecated_since: Option<&'static str>,
     /// Which [`Spec::keys`] it belongs to, for keys.
     pub key_spec: Option<u8>,
     /// Whether it may be left out.
@@ -418,6 +420,7 @@ impl Arg {
             token: None,
             summary: None,
             since: None,
+            deprecated_since: None,
             key_spec: None,
             optional: false,
             multiple: false,
@@ -478,6 +481,12 @@ impl Arg {
     #[must_use]
     pub const fn since(self, version: &'static str) -> Self {
         Self { since: Some(version), ..self }
+    }
+
+    /// Not to be used any more since `version`.
+    #[must_use]
+    pub const fn deprecated(self, version: &'static str) -> Self {
+        Self { deprecated_since: Some(version), ..self }
     }
 
     /// With a summary of its own.

@@ -15,6 +15,8 @@ pub(crate) struct Transaction {
 pub(crate) struct Queue {
     requests: Vec<QueuedRequest>,
     bytes: usize,
+    /// One of the requests writes.
+    has_writes: bool,
     /// A request was refused while queueing, so `EXEC` must not run the others.
     is_spoilt: bool,
 }
@@ -77,7 +79,14 @@ impl Transaction {
     }
 
     /// Copies a request to the queue; `false` when the queue is full, which spoils it.
-    pub(crate) fn queue(&mut self, entry: u32, name_len: usize, request: Args<'_>, limits: &Limits) -> bool {
+    pub(crate) fn queue(
+        &mut self,
+        entry: u32,
+        name_len: usize,
+        is_write: bool,
+        request: Args<'_>,
+        limits: &Limits,
+    ) -> bool {
         let Some(queue) = &mut self.queue else { return false };
         let queued = QueuedRequest::new(entry, name_len, request);
         let bytes = queue.bytes + queued.size();
@@ -86,6 +95,7 @@ impl Transaction {
             return false;
         }
         queue.bytes = bytes;
+        queue.has_writes |= is_write;
         queue.requests.push(queued);
         true
     }
@@ -107,6 +117,11 @@ impl Transaction {
     pub(crate) fn end(&mut self) {
         self.queue = None;
         self.unwatch();
+    }
+
+    /// Whether one of the queued requests writes.
+    pub(crate) fn has_writes(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.has_writes)
     }
 
     pub(crate) fn queued_len(&self) -> usize {
@@ -153,7 +168,8 @@ mod tests {
     fn queued_requests_keep_their_arguments() {
         let mut tx = Transaction::default();
         tx.begin();
-        assert!(tx.queue(7, 1, Args::new(REQUEST.0, &[], &REQUEST.1), &Limits::DEFAULT));
+        assert!(tx.queue(7, 1, false, Args::new(REQUEST.0, &[], &REQUEST.1), &Limits::DEFAULT));
+        assert!(!tx.has_writes());
         let queue = tx.take_queue().expect("begun above");
         let request = queue.requests()[0].request();
         assert_eq!(request.iter().collect::<Vec<_>>(), [&b"get"[..], b"key"]);
@@ -166,8 +182,9 @@ mod tests {
         let mut tx = Transaction::default();
         tx.begin();
         let request = Args::new(REQUEST.0, &[], &REQUEST.1);
-        assert!(tx.queue(7, 1, request, &limits));
-        assert!(!tx.queue(7, 1, request, &limits));
+        assert!(tx.queue(7, 1, true, request, &limits));
+        assert!(!tx.queue(7, 1, true, request, &limits));
+        assert!(tx.has_writes());
         assert!(tx.take_queue().is_some_and(|queue| queue.is_spoilt()));
     }
 }

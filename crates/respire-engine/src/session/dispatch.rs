@@ -94,7 +94,7 @@ impl<A: App> Core<A> {
     ) -> Result<Flow, u64> {
         let entry = engine.table.entry(at);
         let spec = entry.spec();
-        if let Some(until_us) = engine.pause.holds(spec, now) {
+        if let Some(until_us) = engine.pause.holds(spec, self.client.transaction.has_writes(), now) {
             return Err(until_us);
         }
         let is_queued =
@@ -122,7 +122,9 @@ impl<A: App> Core<A> {
 
     fn queue(&mut self, engine: &Engine<A>, found: Found, request: Args<'_>, reply: &mut Reply<'_>) {
         let transaction = &mut self.client.transaction;
-        if transaction.queue(found.0, found.1, request, &engine.limits) {
+        let (at, name_len) = found;
+        let is_write = engine.table.entry(at).spec().flags.has(Flags::WRITE);
+        if transaction.queue(at, name_len, is_write, request, &engine.limits) {
             let queued = transaction.queued_len() as u32;
             self.client.shared.queued_commands.store(queued, Ordering::Relaxed);
             reply.simple("QUEUED");

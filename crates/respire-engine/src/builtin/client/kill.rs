@@ -28,7 +28,7 @@ static CLIENT_KILL: Spec = Spec {
     args: &[Arg::one_of(
         "filter",
         &[
-            Arg::new("ip:port", ArgKind::String),
+            Arg::new("ip:port", ArgKind::String).deprecated("2.8.12"),
             Arg::one_of(
                 "new-format",
                 &[

@@ -88,6 +88,7 @@ fn write_args(args: &[Arg], reply: &mut Reply<'_>) {
             ("token", arg.token),
             ("summary", arg.summary),
             ("since", arg.since),
+            ("deprecated_since", arg.deprecated_since),
         ];
         let flags = [
             (arg.optional, "optional"),
