@@ -6,6 +6,7 @@ mod bitop;
 mod bitpos;
 mod field;
 mod getbit;
+mod operation;
 mod range;
 mod setbit;
 
