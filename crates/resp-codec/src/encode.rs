@@ -114,6 +114,32 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
+    /// An error whose text comes in parts, so that echoing an argument takes no copy. CR and LF become blanks.
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, Proto};
+    /// let mut out = Vec::new();
+    /// Encoder::new(&mut out, Proto::Resp3).error_parts(&[b"ERR unknown command '", b"f\no", b"'"]);
+    /// assert_eq!(out, b"-ERR unknown command 'f o'\r\n");
+    /// ```
+    pub fn error_parts(&mut self, parts: &[&[u8]]) {
+        self.errors += 1;
+        let len = parts.iter().map(|part| part.len()).sum::<usize>();
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => {
+                self.out.reserve(len + 3);
+                self.out.put(b"-");
+                parts.iter().for_each(|part| self.unbroken(part));
+                self.out.put(b"\r\n");
+            }
+            Proto::Binary => {
+                self.tag_word(b'-', (len as u32).to_le_bytes());
+                parts.iter().for_each(|part| self.out.put(part));
+            }
+            Proto::BinaryPlain => {}
+        }
+    }
+
     /// An error that may hold any byte. Under RESP2 it is a simple error.
     pub fn blob_error(&mut self, text: impl AsRef<[u8]>) {
         let text = text.as_ref();
@@ -194,6 +220,20 @@ impl<'o, S: Sink> Encoder<'o, S> {
         match self.proto {
             Proto::Resp2 | Proto::Resp3 => self.blob(b'$', payload),
             Proto::Binary | Proto::BinaryPlain => self.tagged(b'$', payload),
+        }
+    }
+
+    /// A bulk string that lies in pieces.
+    pub fn bulk_chunks<'c>(&mut self, chunks: impl Iterator<Item = &'c [u8]> + Clone) {
+        let len = chunks.clone().map(<[u8]>::len).sum::<usize>();
+        match self.proto {
+            Proto::Resp2 | Proto::Resp3 => self.header(b'$', len as u64),
+            Proto::Binary => self.tag_word(b'$', (len as u32).to_le_bytes()),
+            Proto::BinaryPlain => self.out.put(&(len as u32).to_le_bytes()),
+        }
+        chunks.for_each(|chunk| self.out.put(chunk));
+        if matches!(self.proto, Proto::Resp2 | Proto::Resp3) {
+            self.out.put(b"\r\n");
         }
     }
 
@@ -286,6 +326,67 @@ impl<'o, S: Sink> Encoder<'o, S> {
         known
     }
 
+    /// Begins an array of no announced size: elements, then [`Encoder::stream_end`]. False if the protocol has none;
+    /// then nothing was written.
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, Proto};
+    /// let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// assert!(encoder.stream_array());
+    /// encoder.int(1);
+    /// encoder.stream_end();
+    /// assert_eq!(out, b"*?\r\n:1\r\n.\r\n");
+    /// ```
+    #[must_use = "where the protocol has no streams, the size must be known"]
+    pub fn stream_array(&mut self) -> bool {
+        self.stream(b"*?\r\n")
+    }
+
+    /// Begins a map of no announced size. See [`Encoder::stream_array`].
+    #[must_use = "where the protocol has no streams, the size must be known"]
+    pub fn stream_map(&mut self) -> bool {
+        self.stream(b"%?\r\n")
+    }
+
+    /// Begins a set of no announced size. See [`Encoder::stream_array`].
+    #[must_use = "where the protocol has no streams, the size must be known"]
+    pub fn stream_set(&mut self) -> bool {
+        self.stream(b"~?\r\n")
+    }
+
+    /// Ends the streamed aggregate begun last.
+    pub fn stream_end(&mut self) {
+        self.out.put(b".\r\n");
+    }
+
+    /// Begins a string of no announced length: [`Encoder::chunk`]s, then [`Encoder::chunk_end`]. False if the protocol
+    /// has none; then nothing was written.
+    #[must_use = "where the protocol has no streams, the length must be known"]
+    pub fn stream_bulk(&mut self) -> bool {
+        self.stream(b"$?\r\n")
+    }
+
+    /// A piece of a streamed string. An empty one is left out, as it would end the string.
+    pub fn chunk(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.blob(b';', bytes);
+        }
+    }
+
+    /// Ends a streamed string.
+    pub fn chunk_end(&mut self) {
+        self.out.put(b";0\r\n");
+    }
+
+    fn stream(&mut self, header: &[u8]) -> bool {
+        let known = self.proto == Proto::Resp3;
+        if known {
+            self.out.put(header);
+        }
+        known
+    }
+
     /// Bytes that are already encoded for this protocol.
     #[inline]
     pub fn raw(&mut self, bytes: &[u8]) {
@@ -321,24 +422,28 @@ impl<'o, S: Sink> Encoder<'o, S> {
     fn text(&mut self, tag: u8, text: &[u8]) {
         self.out.reserve(text.len() + 3);
         self.out.put(&[tag]);
-        let breaks = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        if text.iter().any(breaks) {
-            let start = text
+        let start = text.iter().take_while(|&byte| is_break(byte)).count();
+        let end = text.len()
+            - text[start..]
                 .iter()
-                .position(|byte| !breaks(byte))
-                .unwrap_or(text.len());
-            let end = text
-                .iter()
-                .rposition(|byte| !breaks(byte))
-                .map_or(start, |at| at + 1);
-            for (index, part) in text[start..end].split(breaks).enumerate() {
-                self.out.put(if index == 0 { b"" } else { b" " });
-                self.out.put(part);
-            }
-        } else {
-            self.out.put(text);
-        }
+                .rev()
+                .take_while(|&byte| is_break(byte))
+                .count();
+        self.unbroken(&text[start..end]);
         self.out.put(b"\r\n");
+    }
+
+    /// Text, with a blank for each CR and LF.
+    fn unbroken(&mut self, text: &[u8]) {
+        if !text.iter().any(is_break) {
+            return self.out.put(text);
+        }
+        for (index, part) in text.split(is_break).enumerate() {
+            if index > 0 {
+                self.out.put(b" ");
+            }
+            self.out.put(part);
+        }
     }
 
     /// A tag (unless plain), a length, and the payload.
@@ -361,6 +466,10 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.out.put(&[tag]);
         self.out.put(&bytes);
     }
+}
+
+const fn is_break(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
 }
 
 /// Room a blob needs beside its payload, at most: tag, 20 digits, two line ends.
@@ -451,6 +560,35 @@ fn word(bytes: &[u8]) -> u64 {
         [a] => u64::from(a),
         _ => 0,
     }
+}
+
+/// Bytes that [`command`] appends for `args`.
+///
+/// ```
+/// assert_eq!(resp_codec::command_len(&["GET", "key"]), 22);
+/// ```
+pub fn command_len(args: &[impl AsRef<[u8]>]) -> usize {
+    let digits = |n: usize| n.checked_ilog10().map_or(1, |log| log as usize + 1);
+    let arg = |arg: &[u8]| arg.len() + digits(arg.len()) + 5;
+    digits(args.len()) + 3 + args.iter().map(|bytes| arg(bytes.as_ref())).sum::<usize>()
+}
+
+/// Replies that never change, encoded.
+pub mod lit {
+    /// `+OK`.
+    pub const OK: &[u8] = b"+OK\r\n";
+    /// `+PONG`.
+    pub const PONG: &[u8] = b"+PONG\r\n";
+    /// `+QUEUED`.
+    pub const QUEUED: &[u8] = b"+QUEUED\r\n";
+    /// RESP2's null bulk string.
+    pub const NULL_BULK: &[u8] = b"$-1\r\n";
+    /// RESP2's null array.
+    pub const NULL_ARRAY: &[u8] = b"*-1\r\n";
+    /// RESP3's null.
+    pub const NULL: &[u8] = b"_\r\n";
+    /// An empty array.
+    pub const EMPTY_ARRAY: &[u8] = b"*0\r\n";
 }
 
 /// Appends a request: an array of bulk strings, the command's name first.

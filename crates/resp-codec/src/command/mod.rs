@@ -95,6 +95,22 @@ impl<'s, 'b> Command<'s, 'b> {
         self.inline
     }
 
+    /// Whether this is no request to a key-value store but the start of an HTTP request, which a browser was tricked into
+    /// sending: `POST …` or `Host: …`. Redis cuts such a connection without a reply.
+    ///
+    /// ```
+    /// use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"POST / HTTP/1.1\r\n").unwrap().ready().unwrap();
+    /// assert!(command.is_cross_protocol());
+    /// ```
+    pub fn is_cross_protocol(&self) -> bool {
+        matches!(
+            self.name_upper8().to_le_bytes(),
+            [b'P', b'O', b'S', b'T', 0, ..] | [b'H', b'O', b'S', b'T', b':', 0, ..]
+        )
+    }
+
     /// The argument at `index` as a shared slice of `source`, which is the buffer [`CommandDecoder::decode`] was given,
     /// without a copy. An unescaped inline argument is copied.
     ///

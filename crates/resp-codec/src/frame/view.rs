@@ -3,8 +3,10 @@
 use core::fmt;
 
 use super::{Node, Part};
+use crate::encode::Encoder;
 use crate::kind::{Kind, NullForm};
 use crate::number;
+use crate::sink::Sink;
 use crate::value::Value;
 
 /// A value within a frame, borrowed from the read buffer and the decoder. `Copy`; looking at it allocates nothing.
@@ -286,6 +288,68 @@ impl<'s, 'b> Frame<'s, 'b> {
         let start = self.start(&self.nodes[self.attributes as usize]);
         let last = self.index + self.node().skip - 1;
         &self.buf[start..self.end(&self.nodes[last as usize])]
+    }
+
+    /// Writes the value in the protocol of `encoder`: how a proxy serves a RESP2 client from a RESP3 server. O(n), iterative,
+    /// without a copy in between.
+    ///
+    /// Streamed values are written with their size; attributes are left out where the protocol has none. Where a form is to
+    /// be kept byte for byte, use [`Frame::wire`].
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, FrameDecoder, Limits, Proto};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"%1\r\n+up\r\n#t\r\n").unwrap().ready().unwrap();
+    /// let mut out = Vec::new();
+    /// frame.encode(&mut Encoder::new(&mut out, Proto::Resp2));
+    /// assert_eq!(out, b"*2\r\n+up\r\n:1\r\n");
+    /// ```
+    pub fn encode<S: Sink>(&self, encoder: &mut Encoder<'_, S>) {
+        let (nodes, _) = self.tape();
+        let mut at = 0;
+        while let Some(node) = nodes.get(at) {
+            let value = self.at(at);
+            at += match node.kind {
+                _ if node.part == Part::End => 1,
+                Kind::Attribute if encoder.attributes(node.len as usize / 2) => 1,
+                Kind::Array | Kind::Map | Kind::Set | Kind::Push => {
+                    value.encode_header(encoder);
+                    1
+                }
+                Kind::Attribute => node.skip as usize,
+                _ => {
+                    value.encode_scalar(encoder);
+                    node.skip as usize
+                }
+            };
+        }
+    }
+
+    fn encode_header<S: Sink>(&self, encoder: &mut Encoder<'_, S>) {
+        let len = self.len();
+        match self.kind() {
+            Kind::Map => encoder.map(len / 2),
+            Kind::Set => encoder.set(len),
+            Kind::Push => encoder.push(len),
+            _ => encoder.array(len),
+        }
+    }
+
+    fn encode_scalar<S: Sink>(&self, encoder: &mut Encoder<'_, S>) {
+        let bytes = self.bytes().unwrap_or_default();
+        match self.kind() {
+            Kind::Simple => encoder.simple(bytes),
+            Kind::Error => encoder.error(bytes),
+            Kind::Int => encoder.int(self.int().unwrap_or_default()),
+            Kind::Bool => encoder.bool(self.bool().unwrap_or_default()),
+            Kind::Double => encoder.double(self.double().unwrap_or_default()),
+            Kind::BigNumber => encoder.big_number(bytes),
+            Kind::BlobError => encoder.blob_error(bytes),
+            Kind::Verbatim => encoder.verbatim(self.verbatim_format().unwrap_or_default(), bytes),
+            Kind::Null if self.null_form() == Some(NullForm::Array) => encoder.null_array(),
+            Kind::Null => encoder.null(),
+            _ => encoder.bulk_chunks(self.chunks()),
+        }
     }
 
     /// An owned copy. O(n), and iterative at any depth.
