@@ -1,0 +1,344 @@
+//! The mio flavour of the Respire server: one thread, one reactor.
+//!
+//! What it deliberately is not: it knows no protocol and no command, and has no policy of its own;
+//! both are shared with the other flavour, whose file reads side by side with this one
+//! (`accept_ready`, `drive`, `read_some`, `write_some`, `finish`).
+//!
+//! ```no_run
+//! use respire_engine::{App, Engine, Options, Router};
+//! use respire_server::{Config, Listeners, Server, Shutdown, clock};
+//!
+//! struct Nothing;
+//! impl App for Nothing {
+//!     type Conn = ();
+//! }
+//! let engine = Engine::new(Router::new(Nothing), Options::default(), clock::now());
+//! let config = Config { port: 7000, ..Config::default() };
+//! let listeners = Listeners::bind(&config).unwrap();
+//! respire_mio::Mio.serve(listeners, engine, config, Shutdown::on_signals().unwrap()).unwrap();
+//! ```
+//!
+//! Invariants: an edge is told once, so whoever stops before the socket ran dry stands on the
+//! `again` list; a round costs what its ready connections cost, however many are open.
+//!
+//! Where to start reading: `Reactor::run`.
+
+#![forbid(unsafe_code)]
+
+mod socket;
+mod wakes;
+
+use mio::event::Event;
+use mio::{Events, Poll, Token, Waker};
+use respire_engine::{App, Engine, Now};
+use respire_server::{
+    Config, Connection, Listeners, Origin, Pace, Report, Scratch, Server, Service, Shutdown, clock,
+};
+use slab::Slab;
+use socket::{Listener, Socket, Stream};
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::time::Duration;
+use wakes::{Rope, Wakes};
+
+/// The flavour: everything on the thread that calls [`Server::serve`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mio;
+
+impl Server for Mio {
+    const NAME: &'static str = "mio";
+
+    fn serve<A: App>(
+        self,
+        listeners: Listeners,
+        engine: Arc<Engine<A>>,
+        config: Config,
+        shutdown: Shutdown,
+    ) -> io::Result<Report> {
+        let service = Service::new(engine, config, shutdown);
+        let mut reactor = Reactor::new(listeners, service)?;
+        reactor.run()?;
+        Ok(reactor.service.stats.report(reactor.connections.len() as u64))
+    }
+}
+
+/// Readiness events taken from the system at a time.
+const EVENTS_MAX: usize = 1024;
+
+/// Tokens count down from here for what is not a connection; connections use slot and generation.
+const WAKER: Token = Token(usize::MAX);
+
+/// A slot below a generation, so that what was meant for a connection that is gone never reaches
+/// the next one in its slot.
+const SLOT_BITS: u32 = 32;
+const _: () = assert!(usize::BITS == 2 * SLOT_BITS, "tokens hold a slot and a generation");
+
+struct Reactor<A: App> {
+    service: Service<A>,
+    poll: Poll,
+    listeners: Vec<Listener>,
+    connections: Slab<Entry<A>>,
+    last_generation: u32,
+    /// Who has more to do and waits for nothing: connections that used up their turn, and
+    /// listeners that accepted their fill. While it is not empty, polling does not wait.
+    again: VecDeque<Token>,
+    /// At most one deadline per connection or listener, in monotonic microseconds.
+    deadlines: BTreeSet<(u64, Token)>,
+    wakes: Arc<Wakes>,
+    scratch: Scratch,
+    tick_us: u64,
+    /// When a server that was asked to stop waits no longer.
+    stop_by_us: Option<u64>,
+}
+
+struct Entry<A: App> {
+    connection: Connection<A>,
+    socket: Socket,
+    generation: u32,
+    is_queued: bool,
+    /// The deadline that is in the set. It may be earlier than the connection's own: one that
+    /// moves away is looked up again when it passes, instead of being moved with every request.
+    armed_us: Option<u64>,
+}
+
+/// Why a connection is driven.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Ready,
+    Wake,
+    Deadline,
+}
+
+impl<A: App> Reactor<A> {
+    fn new(listeners: Listeners, service: Service<A>) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let wakes = Wakes::new(Waker::new(poll.registry(), WAKER)?);
+        let bell = Arc::clone(&wakes);
+        service.shutdown.on_request(move || bell.wake_reactor());
+        let mut listeners = Listener::all(listeners)?;
+        for (at, listener) in listeners.iter_mut().enumerate() {
+            listener.register(poll.registry(), listener_token(at))?;
+        }
+        Ok(Self {
+            scratch: Scratch::new(service.limits()),
+            service,
+            poll,
+            listeners,
+            connections: Slab::new(),
+            last_generation: 0,
+            again: VecDeque::new(),
+            deadlines: BTreeSet::new(),
+            wakes,
+            tick_us: 0,
+            stop_by_us: None,
+        })
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        loop {
+            let now = clock::now();
+            self.tick(now);
+            if self.has_stopped(now) {
+                return Ok(());
+            }
+            match self.poll.poll(&mut events, Some(self.wait(now))) {
+                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+            for event in &events {
+                self.ready(event);
+            }
+            self.take_turns();
+            self.take_deadlines();
+        }
+    }
+
+    /// How long to wait for readiness.
+    fn wait(&self, now: Now) -> Duration {
+        if !self.again.is_empty() {
+            return Duration::ZERO;
+        }
+        let due = self.deadlines.first().map(|(due_us, _)| *due_us);
+        let next_us = [due, self.stop_by_us].into_iter().flatten().fold(self.tick_us, u64::min);
+        clock::until(next_us, now)
+    }
+
+    /// Housekeeping, for as long as the server runs.
+    fn tick(&mut self, now: Now) {
+        if self.tick_us <= now.monotonic_us() {
+            let wait = self.service.engine.tick(now);
+            self.tick_us = now.after(wait).monotonic_us();
+        }
+    }
+
+    /// Begins to stop when asked to; whether nothing is left to wait for.
+    fn has_stopped(&mut self, now: Now) -> bool {
+        if !self.service.shutdown.is_requested() {
+            return false;
+        }
+        let stop_by_us = *self.stop_by_us.get_or_insert_with(|| {
+            self.listeners.clear();
+            self.service.wake_all();
+            let grace = Duration::from_millis(u64::from(self.service.limits().shutdown_grace_ms));
+            now.after(grace).monotonic_us()
+        });
+        self.connections.is_empty()
+            || self.service.shutdown.is_forced()
+            || stop_by_us <= now.monotonic_us()
+    }
+
+    fn ready(&mut self, event: &Event) {
+        let token = event.token();
+        if token == WAKER {
+            for token in self.wakes.take() {
+                self.drive(token, Cause::Wake);
+            }
+        } else if let Some(entry) = find(&mut self.connections, token) {
+            entry.socket.note(event);
+            self.drive(token, Cause::Ready);
+        } else {
+            self.accept_ready(token);
+        }
+    }
+
+    /// Gives one turn to everyone who asked for another; whoever needs more queues up again.
+    fn take_turns(&mut self) {
+        for _ in 0..self.again.len() {
+            let Some(token) = self.again.pop_front() else { return };
+            if let Some(entry) = find(&mut self.connections, token) {
+                entry.is_queued = false;
+                self.drive(token, Cause::Ready);
+            } else {
+                self.accept_ready(token);
+            }
+        }
+    }
+
+    fn take_deadlines(&mut self) {
+        let Some(first) = self.deadlines.first() else { return };
+        let now = clock::now();
+        if first.0 > now.monotonic_us() {
+            return;
+        }
+        let later = self.deadlines.split_off(&(now.monotonic_us() + 1, Token(0)));
+        for (_, token) in std::mem::replace(&mut self.deadlines, later) {
+            if let Some(entry) = find(&mut self.connections, token) {
+                entry.armed_us = None;
+                self.drive(token, Cause::Deadline);
+            } else {
+                self.accept_ready(token);
+            }
+        }
+    }
+
+    /// Accepts what waits at a listener, if the token is that of one.
+    fn accept_ready(&mut self, token: Token) {
+        for _ in 0..self.service.limits().accepts_per_turn_max {
+            let Some(listener) = self.listeners.get(listener_index(token)) else { return };
+            match listener.accept() {
+                Ok((stream, origin)) => {
+                    self.service.accept_succeeded();
+                    self.admit(stream, origin);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => {
+                    if let Some(rest) = self.service.accept_failed(&error) {
+                        // The edge is used up, so only this brings us back.
+                        let due_us = clock::now().after(rest).monotonic_us();
+                        self.deadlines.insert((due_us, token));
+                        return;
+                    }
+                }
+            }
+        }
+        self.again.push_back(token);
+    }
+
+    /// Lets a connection in, or tells it why not.
+    fn admit(&mut self, stream: Stream, origin: Origin) {
+        let slot = self.connections.vacant_key();
+        self.last_generation = self.last_generation.wrapping_add(1);
+        let generation = self.last_generation;
+        let token = connection_token(slot, generation);
+        let rope = Box::new(Rope { wakes: Arc::clone(&self.wakes), token });
+        let connection = match self.service.admit(origin, rope, clock::now()) {
+            Ok(connection) => connection,
+            Err(refusal) => return stream.refuse(&self.service, refusal),
+        };
+        match Socket::register(stream, self.poll.registry(), token) {
+            Ok(socket) => {
+                let entry =
+                    Entry { connection, socket, generation, is_queued: false, armed_us: None };
+                self.connections.insert(entry);
+                self.drive(token, Cause::Ready);
+            }
+            Err(error) => {
+                // The system is out of room for watches; the peer sees its connection closed.
+                let _ = self.service.accept_failed(&error);
+            }
+        }
+    }
+
+    /// One turn of a connection; nothing if it is gone.
+    fn drive(&mut self, token: Token, cause: Cause) {
+        let Some(entry) = find(&mut self.connections, token) else { return };
+        let now = clock::now();
+        match cause {
+            Cause::Ready => {}
+            Cause::Wake => entry.connection.handle_wake(now),
+            Cause::Deadline => entry.connection.handle_timeout(now),
+        }
+        if self.stop_by_us.is_some() {
+            entry.connection.handle_shutdown();
+        }
+        match entry.connection.drive(&mut entry.socket, &mut self.scratch, now) {
+            Pace::Closed => return self.finish(token),
+            Pace::Again if !entry.is_queued => {
+                // The trap of edges: this socket may hold more, and will not be announced again.
+                entry.is_queued = true;
+                self.again.push_back(token);
+            }
+            Pace::Again | Pace::Wait => {}
+        }
+        let Some(due_us) = entry.connection.deadline_us() else { return };
+        if entry.armed_us.is_none_or(|armed_us| due_us < armed_us) {
+            if let Some(armed_us) = entry.armed_us.replace(due_us) {
+                self.deadlines.remove(&(armed_us, token));
+            }
+            self.deadlines.insert((due_us, token));
+        }
+    }
+
+    /// Drops a connection and its socket.
+    fn finish(&mut self, token: Token) {
+        let entry = self.connections.remove(slot(token));
+        if let Some(armed_us) = entry.armed_us {
+            self.deadlines.remove(&(armed_us, token));
+        }
+    }
+}
+
+fn listener_token(at: usize) -> Token {
+    Token(WAKER.0 - 1 - at)
+}
+
+/// The inverse; out of every range for tokens of connections.
+fn listener_index(token: Token) -> usize {
+    (WAKER.0 - 1).wrapping_sub(token.0)
+}
+
+fn connection_token(slot: usize, generation: u32) -> Token {
+    Token(((generation as usize) << SLOT_BITS) | slot)
+}
+
+fn slot(token: Token) -> usize {
+    token.0 & (usize::MAX >> SLOT_BITS)
+}
+
+/// The connection of this token, unless it is gone or the token is none of a connection.
+fn find<A: App>(connections: &mut Slab<Entry<A>>, token: Token) -> Option<&mut Entry<A>> {
+    let generation = (token.0 >> SLOT_BITS) as u32;
+    connections.get_mut(slot(token)).filter(|entry| entry.generation == generation)
+}

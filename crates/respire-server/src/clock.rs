@@ -1,0 +1,67 @@
+//! The clocks of the process, read here and nowhere else.
+
+use respire_engine::Now;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Where monotonic time begins for every server of this process, so that an engine and the
+/// drivers that serve it agree on it.
+static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
+/// The time now, on both clocks. Two reads of a clock: once per turn is often enough.
+///
+/// ```
+/// let earlier = respire_server::clock::now();
+/// assert!(respire_server::clock::now().monotonic_us() >= earlier.monotonic_us());
+/// ```
+#[must_use]
+pub fn now() -> Now {
+    // A wall clock before 1970 is taken for 1970: nothing expires early.
+    let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Now::new(origin().elapsed(), unix)
+}
+
+/// The monotonic time alone, in microseconds since the origin.
+#[must_use]
+pub fn monotonic_us() -> u64 {
+    u64::try_from(origin().elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The instant at which the monotonic time reads `us`.
+#[must_use]
+pub fn instant_at(us: u64) -> Instant {
+    // Out of range only for deadlines that no process lives to see.
+    origin().checked_add(Duration::from_micros(us)).unwrap_or_else(|| origin() + FAR)
+}
+
+/// How long to wait from `now` until the monotonic time reads `us`; zero when that is past.
+#[must_use]
+pub fn until(us: u64, now: Now) -> Duration {
+    Duration::from_micros(us.saturating_sub(now.monotonic_us()))
+}
+
+const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
+fn origin() -> Instant {
+    *ORIGIN.get_or_init(Instant::now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_and_microseconds_agree() {
+        let us = monotonic_us() + 1_000_000;
+        let wait = instant_at(us) - instant_at(us - 250_000);
+        assert_eq!(wait, Duration::from_micros(250_000));
+        assert!(instant_at(u64::MAX) > Instant::now());
+    }
+
+    #[test]
+    fn waits_end_at_zero() {
+        let now = Now::new(Duration::from_micros(500), Duration::ZERO);
+        assert_eq!(until(700, now), Duration::from_micros(200));
+        assert_eq!(until(300, now), Duration::ZERO);
+    }
+}

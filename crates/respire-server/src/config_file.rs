@@ -1,0 +1,306 @@
+//! The configuration file: lines of `key value`, as `redis.conf` has them.
+//!
+//! Blank lines and lines that begin with `#` are skipped. Values with blanks or special bytes stand
+//! in quotes: `"…"` knows `\n \r \t \a \b \\ \"` and `\xHH`, `'…'` knows only `\'`.
+
+use respire_engine::parse_memory;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// A configuration file that was read, and can be written back.
+///
+/// ```
+/// use respire_server::ConfigFile;
+///
+/// let lines = ConfigFile::parse("# a comment\nport 7000\nrequirepass \"two words\"\n").unwrap();
+/// assert_eq!(lines[1].number, 3);
+/// assert_eq!((&*lines[1].key, &*lines[1].value), ("requirepass", "two words"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct ConfigFile {
+    path: PathBuf,
+    /// What the settings are when neither the file nor a flag says otherwise: a value that is not
+    /// the default is written even if the file did not have it.
+    defaults: Vec<(String, String)>,
+    /// Other names under which a line may give a setting, each with the setting's own name.
+    aliases: Vec<(String, &'static str)>,
+}
+
+/// One line that sets something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Where it stands; the first line is 1.
+    pub number: usize,
+    /// The first word, lower case.
+    pub key: String,
+    /// The others, joined by single blanks.
+    pub value: String,
+}
+
+impl ConfigFile {
+    /// The file at `path`, which must be absolute or stay valid while the process runs.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, defaults: Vec::new(), aliases: Vec::new() }
+    }
+
+    /// Tells which values need not be written.
+    pub fn set_defaults(&mut self, defaults: Vec<(String, String)>) {
+        self.defaults = defaults;
+    }
+
+    /// The same, with other names for settings.
+    #[must_use]
+    pub fn with_aliases(mut self, aliases: Vec<(String, &'static str)>) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the lines that set something.
+    ///
+    /// # Errors
+    /// When the file cannot be read or a line cannot be understood; the text names file and line.
+    pub fn read(&self) -> io::Result<Vec<Line>> {
+        let shown = self.path.display();
+        let text = fs::read_to_string(&self.path)
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot read {shown}: {error}")))?;
+        Self::parse(&text).map_err(|(number, why)| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{shown}:{number}: {why}"))
+        })
+    }
+
+    /// Splits the text of such a file.
+    ///
+    /// # Errors
+    /// The number of the first line that cannot be understood, and why.
+    pub fn parse(text: &str) -> Result<Vec<Line>, (usize, &'static str)> {
+        let mut lines = Vec::new();
+        for (at, text) in text.lines().enumerate() {
+            let number = at + 1;
+            let words = split(text).map_err(|why| (number, why))?;
+            if let Some((key, values)) = words.split_first() {
+                let key = key.to_ascii_lowercase();
+                lines.push(Line { number, key, value: values.join(" ") });
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Writes the present values into the file: lines that are there get the new value where it
+    /// changed, comments and order stay, and what differs from its default and has no line is
+    /// added at the end. The file is replaced in one step or not at all.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or its directory cannot be written.
+    pub fn rewrite(&self, settings: &[(&'static str, String)]) -> io::Result<()> {
+        let old = fs::read_to_string(&self.path)?;
+        replace(&self.path, &self.rewritten(&old, settings))
+    }
+
+    fn rewritten(&self, old: &str, settings: &[(&'static str, String)]) -> String {
+        let mut written: Vec<&str> = Vec::new();
+        let mut text = String::with_capacity(old.len());
+        for line in old.lines() {
+            let words = split(line).unwrap_or_default();
+            let setting = words.first().and_then(|key| self.find(key, settings));
+            let (Some((name, value)), Some(key)) = (setting, words.first()) else {
+                push_line(&mut text, line);
+                continue;
+            };
+            // The value is known, so one line says all.
+            if written.contains(&name) {
+                continue;
+            }
+            written.push(name);
+            if means_the_same(name, &words[1..].join(" "), value) {
+                push_line(&mut text, line);
+            } else {
+                push_setting(&mut text, key, value);
+            }
+        }
+        let missing = settings.iter().filter(|(name, _)| !written.contains(name));
+        let changed: Vec<_> = missing.filter(|setting| self.is_worth_a_line(setting)).collect();
+        if !changed.is_empty() && !old.lines().any(|line| line == GENERATED) {
+            push_line(&mut text, GENERATED);
+        }
+        for (name, value) in changed {
+            push_setting(&mut text, name, value);
+        }
+        text
+    }
+
+    fn find<'s>(
+        &self,
+        key: &str,
+        settings: &'s [(&'static str, String)],
+    ) -> Option<(&'static str, &'s String)> {
+        let key = key.to_ascii_lowercase();
+        let alias = self.aliases.iter().find(|(alias, _)| *alias == key).map(|(_, name)| *name);
+        let name = alias.unwrap_or(&key);
+        settings.iter().find(|(own, _)| *own == name).map(|(own, value)| (*own, value))
+    }
+
+    fn is_worth_a_line(&self, (name, value): &(&'static str, String)) -> bool {
+        self.defaults.iter().any(|(own, default)| own == name && default != value)
+    }
+}
+
+/// Stands above what `CONFIG REWRITE` added; the same words as Redis's, so that either reads it.
+const GENERATED: &str = "# Generated by CONFIG REWRITE";
+
+/// Whether two texts of a value are the same; sizes such as `64kb` may be written in two ways.
+fn means_the_same(name: &str, one: &str, other: &str) -> bool {
+    let size = parse_memory(one);
+    one == other || (name != "requirepass" && size.is_some() && size == parse_memory(other))
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn push_setting(text: &mut String, key: &str, value: &str) {
+    text.push_str(key);
+    text.push(' ');
+    // A list such as that of `bind` is words of its own, as long as none of them needs quotes.
+    if !value.is_empty() && value.split(' ').all(|word| !word.is_empty() && is_plain(word)) {
+        text.push_str(value);
+    } else {
+        quote(text, value);
+    }
+    text.push('\n');
+}
+
+fn is_plain(word: &str) -> bool {
+    let has_quotes = word.contains(['"', '\'', '\\', '#']);
+    !has_quotes && word.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn quote(text: &mut String, value: &str) {
+    text.push('"');
+    for character in value.chars() {
+        match character {
+            '"' | '\\' => text.extend(['\\', character]),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            control if control.is_ascii_control() => {
+                write!(text, "\\x{:02x}", u32::from(control)).expect("writing to a String cannot fail");
+            }
+            other => text.push(other),
+        }
+    }
+    text.push('"');
+}
+
+/// Splits a line into words as Redis does; a comment has none.
+fn split(line: &str) -> Result<Vec<String>, &'static str> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    if rest.starts_with('#') {
+        return Ok(words);
+    }
+    while !rest.is_empty() {
+        let (word, after) = word(rest)?;
+        words.push(word);
+        rest = after.trim_start();
+    }
+    Ok(words)
+}
+
+/// Takes the first word of a text that does not begin with a blank.
+fn word(text: &str) -> Result<(String, &str), &'static str> {
+    let (quote, body) = match text.as_bytes().first() {
+        Some(b'"') => ('"', &text[1..]),
+        Some(b'\'') => ('\'', &text[1..]),
+        _ => {
+            let end = text.find(char::is_whitespace).unwrap_or(text.len());
+            let (word, rest) = text.split_at(end);
+            return Ok((word.to_owned(), rest));
+        }
+    };
+    let mut word = Vec::new();
+    let mut rest = body.as_bytes();
+    loop {
+        let (first, after) = rest.split_first().ok_or("a quote is not closed")?;
+        rest = after;
+        match *first {
+            b'\\' => rest = unescape(quote, rest, &mut word),
+            byte if char::from(byte) == quote => break,
+            byte => word.push(byte),
+        }
+    }
+    if rest.first().is_some_and(|next| !next.is_ascii_whitespace()) {
+        return Err("a closing quote must be followed by a blank");
+    }
+    let word = String::from_utf8(word).map_err(|_| "a value is not UTF-8")?;
+    // Quotes and escapes are ASCII, so what follows the closing quote begins a character.
+    Ok((word, &body[body.len() - rest.len()..]))
+}
+
+/// Adds what follows a backslash; returns what comes after that.
+fn unescape<'t>(quote: char, rest: &'t [u8], word: &mut Vec<u8>) -> &'t [u8] {
+    let Some((&first, after)) = rest.split_first() else {
+        return rest;
+    };
+    if quote == '\'' {
+        if first == b'\'' {
+            word.push(first);
+            return after;
+        }
+        word.push(b'\\');
+        return rest;
+    }
+    if let [b'x', high, low, after @ ..] = rest {
+        let digit = |byte: &u8| char::from(*byte).to_digit(16);
+        if let (Some(high), Some(low)) = (digit(high), digit(low)) {
+            word.push((high * 16 + low) as u8);
+            return after;
+        }
+    }
+    word.push(match first {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'a' => 0x07,
+        b'b' => 0x08,
+        other => other,
+    });
+    after
+}
+
+/// Puts `text` in the place of the file, in one step, with the permissions it had.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays a link: what it points to is replaced.
+    let path = fs::canonicalize(path)?;
+    let mode = fs::metadata(&path)?.permissions().mode();
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let draft = path.with_file_name(name);
+    let written = write_synced(&draft, text, mode).and_then(|()| fs::rename(&draft, &path));
+    if written.is_err() {
+        // The first error is the one to tell; a draft that cannot be removed does no harm.
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+fn write_synced(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    // The file may hold a password: nobody may read it who could not before.
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,354 @@
+//! One connection's exchange: read, answer, write, in bounded turns, whatever the socket is.
+
+use crate::Limits;
+use respire_engine::{App, CloseReason, Now, Output, Session, Step};
+use std::io::{self, ErrorKind, IoSlice};
+
+/// The socket, as a turn sees it. Nothing here blocks: what cannot be done now is
+/// [`ErrorKind::WouldBlock`], and the driver calls [`Connection::drive`] again when it can.
+pub trait Transport {
+    /// Reads once; 0 bytes mean that the peer will send no more.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] when nothing has arrived; anything else ends the connection.
+    fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes once, as much as the socket takes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] when it takes nothing; anything else ends the connection.
+    fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
+
+    /// Ends our side, so that the peer sees the end after what was written.
+    fn finish(&mut self);
+}
+
+/// What the driver does next with a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Pace {
+    /// Wait for the socket, for a wake, or for [`Connection::deadline_us`].
+    Wait,
+    /// The turn was used up: drive it again, after the others had theirs.
+    Again,
+    /// Drop it and its socket.
+    Closed,
+}
+
+/// What connections use during their turns and do not keep: one per thread is enough.
+///
+/// An idle connection therefore holds no buffer at all.
+#[derive(Debug)]
+pub struct Scratch {
+    buffer: Box<[u8]>,
+    out: Output,
+}
+
+impl Scratch {
+    /// Buffers of the size these limits ask for.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        Self { buffer: vec![0; limits.buffer_bytes].into(), out: Output::new() }
+    }
+
+    /// The same buffers, or new ones if these are of another size.
+    pub fn fit(&mut self, limits: &Limits) {
+        if self.buffer.len() != limits.buffer_bytes {
+            *self = Self::new(limits);
+        }
+    }
+}
+
+/// An output above this size is given back after the turn that needed it.
+const OUT_KEPT_BYTES_MAX: usize = 256 << 10;
+
+/// The most pieces one write gathers; more only pays for replies made of many large values.
+const SLICES_MAX: usize = 16;
+
+/// A session and what is owed to its peer: everything of a connection but the socket.
+///
+/// A driver calls [`Connection::drive`] when the socket became ready, after
+/// [`Connection::handle_wake`], [`Connection::handle_timeout`] and
+/// [`Connection::handle_shutdown`], and as long as the answer is [`Pace::Again`].
+#[derive(Debug)]
+pub struct Connection<A: App> {
+    session: Session<A>,
+    out: Output,
+    step: Step,
+    limits: Limits,
+    is_at_eof: bool,
+    stopping: Stopping,
+    /// When a byte was last written, or the close began: from here a peer's patience is counted.
+    progress_us: u64,
+    /// Bytes discarded since our side ended, if it has.
+    discarded: Option<usize>,
+}
+
+/// How far the news that the server stops has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stopping {
+    No,
+    /// What has arrived is read first,
+    Pending,
+    /// then the session is told.
+    Told,
+}
+
+impl<A: App> Connection<A> {
+    /// A connection that has just been accepted.
+    #[must_use]
+    pub fn new(session: Session<A>, limits: Limits, now: Now) -> Self {
+        Self {
+            session,
+            out: Output::new(),
+            step: Step::NeedInput,
+            limits,
+            is_at_eof: false,
+            stopping: Stopping::No,
+            progress_us: now.monotonic_us(),
+            discarded: None,
+        }
+    }
+
+    /// The session inside.
+    #[must_use]
+    pub fn session(&self) -> &Session<A> {
+        &self.session
+    }
+
+    /// The connection's [`Wake`](respire_engine::Wake) rang.
+    pub fn handle_wake(&mut self, now: Now) {
+        if !self.is_closing() {
+            self.poll(now);
+        }
+    }
+
+    /// [`Connection::deadline_us`] may have passed.
+    pub fn handle_timeout(&mut self, now: Now) {
+        if self.deadline_us().is_none_or(|due| due > now.monotonic_us()) {
+            return;
+        }
+        match self.step {
+            Step::NeedInput => self.poll(now),
+            // The idle timeout passed, and the peer does not take its replies either.
+            Step::Flush => self.close(CloseReason::Idle, now),
+            Step::Close(_) => {}
+        }
+    }
+
+    /// The server stops. May be called any number of times.
+    pub fn handle_shutdown(&mut self) {
+        if self.stopping == Stopping::No {
+            self.stopping = Stopping::Pending;
+        }
+    }
+
+    /// When the connection must be driven, after [`Connection::handle_timeout`], even if nothing
+    /// happens: monotonic microseconds.
+    #[must_use]
+    pub fn deadline_us(&self) -> Option<u64> {
+        let stalled_us = self.progress_us.saturating_add(us(self.limits.stall_ms_max));
+        match self.step {
+            Step::NeedInput => self.session.next_timeout(),
+            Step::Flush => self.session.next_timeout().map(|idle| idle.max(stalled_us)),
+            Step::Close(_) if self.discarded.is_some() => {
+                Some(self.progress_us.saturating_add(us(self.limits.linger_ms)))
+            }
+            Step::Close(_) => Some(stalled_us),
+        }
+    }
+
+    /// One turn: writes what is owed, reads and answers, until the socket has no more to give or
+    /// take, or the turn's bounds are reached.
+    pub fn drive(&mut self, io: &mut impl Transport, scratch: &mut Scratch, now: Now) -> Pace {
+        if self.out.is_empty() {
+            std::mem::swap(&mut self.out, &mut scratch.out);
+        }
+        let pace = self.turn(io, &mut scratch.buffer, now);
+        if self.out.is_empty() {
+            let out = std::mem::take(&mut self.out);
+            if out.capacity() > scratch.out.capacity() {
+                scratch.out = out;
+            }
+            scratch.out.shrink(OUT_KEPT_BYTES_MAX);
+        }
+        if pace == Pace::Again && self.stopping == Stopping::Pending {
+            self.tell_shutdown(now);
+        }
+        pace
+    }
+
+    fn turn(&mut self, io: &mut impl Transport, buffer: &mut [u8], now: Now) -> Pace {
+        let mut calls_left = self.limits.io_calls_per_turn_max;
+        loop {
+            let is_blocked = match self.write_owed(io, &mut calls_left, now) {
+                Ok(is_blocked) => is_blocked,
+                Err(error) => return self.lost(&error),
+            };
+            if calls_left == 0 {
+                return Pace::Again;
+            }
+            calls_left -= 1;
+            match self.step {
+                Step::Close(reason) => return self.end(io, buffer, reason, now),
+                Step::Flush if is_blocked => return Pace::Wait,
+                Step::Flush => self.poll(now),
+                Step::NeedInput => match self.receive(io, buffer, now) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() != ErrorKind::WouldBlock => return self.lost(&error),
+                    Err(_) if self.stopping == Stopping::Pending => self.tell_shutdown(now),
+                    Err(_) => return Pace::Wait,
+                },
+            }
+        }
+    }
+
+    /// Writes until nothing is owed, the socket is full (then `true`), or the turn is used up.
+    fn write_owed(
+        &mut self,
+        io: &mut impl Transport,
+        calls_left: &mut u32,
+        now: Now,
+    ) -> io::Result<bool> {
+        while !self.out.is_empty() && *calls_left > 0 {
+            *calls_left -= 1;
+            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+            let filled = self.out.fill(&mut slices);
+            match io.write_some(&slices[..filled]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    self.out.advance(written);
+                    self.progress_us = now.monotonic_us();
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads once and answers it. Not reading, because the session must not be given more, is the
+    /// same as having nothing to read.
+    fn receive(&mut self, io: &mut impl Transport, buffer: &mut [u8], now: Now) -> io::Result<()> {
+        if self.is_at_eof || !self.session.wants_input(&self.out) {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        match io.read_some(buffer) {
+            Ok(0) => {
+                self.is_at_eof = true;
+                self.session.handle_eof();
+                self.poll(now);
+                Ok(())
+            }
+            Ok(read) => {
+                let step = self.session.serve(&buffer[..read], now, &mut self.out);
+                self.take(step, now);
+                Ok(())
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn poll(&mut self, now: Now) {
+        let step = self.session.poll(now, &mut self.out);
+        self.take(step, now);
+    }
+
+    fn take(&mut self, step: Step, now: Now) {
+        match step {
+            Step::Close(reason) => self.close(reason, now),
+            Step::NeedInput | Step::Flush => self.step = step,
+        }
+    }
+
+    fn close(&mut self, reason: CloseReason, now: Now) {
+        self.step = Step::Close(reason);
+        self.progress_us = now.monotonic_us();
+    }
+
+    fn is_closing(&self) -> bool {
+        matches!(self.step, Step::Close(_))
+    }
+
+    fn tell_shutdown(&mut self, now: Now) {
+        self.stopping = Stopping::Told;
+        self.session.handle_shutdown();
+        self.handle_wake(now);
+    }
+
+    /// The session is done: waits, within bounds, until the peer took what it is owed.
+    fn end(
+        &mut self,
+        io: &mut impl Transport,
+        buffer: &mut [u8],
+        reason: CloseReason,
+        now: Now,
+    ) -> Pace {
+        let is_due = self.deadline_us().is_none_or(|due| due <= now.monotonic_us());
+        let is_owed = !self.out.is_empty();
+        // Whoever kills a connection wants it gone, and its memory back.
+        let is_patient = !matches!(reason, CloseReason::Killed);
+        if is_owed && is_patient && !is_due {
+            return Pace::Wait;
+        }
+        if !is_owed && self.lingers(reason) && self.discard(io, buffer, now) {
+            return Pace::Wait;
+        }
+        self.log_end(reason.text());
+        Pace::Closed
+    }
+
+    /// Whether the peer may still be sending, so that closing now could cost it the last reply.
+    fn lingers(&self, reason: CloseReason) -> bool {
+        let is_in_midst = matches!(
+            reason,
+            CloseReason::Protocol(_) | CloseReason::CrossProtocol | CloseReason::Unanswerable
+        );
+        is_in_midst && !self.is_at_eof && self.stopping == Stopping::No
+    }
+
+    /// Ends our side and drops what still arrives; `true` while that must go on.
+    fn discard(&mut self, io: &mut impl Transport, buffer: &mut [u8], now: Now) -> bool {
+        if self.discarded.is_none() {
+            io.finish();
+            self.discarded = Some(0);
+            self.progress_us = now.monotonic_us();
+        }
+        if self.deadline_us().is_some_and(|due| due <= now.monotonic_us()) {
+            return false;
+        }
+        loop {
+            match io.read_some(buffer) {
+                Ok(0) => return false,
+                Ok(read) => {
+                    let discarded = self.discarded.get_or_insert(0);
+                    *discarded += read;
+                    if *discarded > self.limits.linger_bytes_max {
+                        return false;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return error.kind() == ErrorKind::WouldBlock,
+            }
+        }
+    }
+
+    fn lost(&mut self, error: &io::Error) -> Pace {
+        self.log_end(format_args!("lost: {error}"));
+        Pace::Closed
+    }
+
+    fn log_end(&self, why: impl std::fmt::Display) {
+        let client = self.session.client();
+        tracing::debug!(id = client.id(), peer = %client.shared().peer().address, "closed: {why}");
+    }
+}
+
+fn us(ms: u32) -> u64 {
+    u64::from(ms) * 1000
+}
+
+#[cfg(test)]
+mod tests;

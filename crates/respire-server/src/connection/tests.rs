@@ -1,0 +1,1 @@
+//! Tests of a connection's turns, with a peer made of a script.

@@ -1,0 +1,69 @@
+//! What both Respire servers share: the [`Server`] trait, configuration, limits, shutdown and
+//! statistics, and the exchange of one connection ([`Connection`]) without its socket.
+//!
+//! What it deliberately is not: it waits for nothing and has no thread that serves; that is what a
+//! flavour adds. It knows no protocol and no command. It is the only crate that reads the clocks
+//! ([`clock`]).
+//!
+//! ```
+//! use respire_engine::{App, Engine, NoWake, Options, Output, Peer, Router};
+//! use respire_server::{Connection, Limits, Pace, Scratch, Transport, clock};
+//! use std::io::{self, IoSlice};
+//!
+//! /// A peer that says PING once and hears the answer.
+//! struct Peer1 { sent: bool, heard: Vec<u8> }
+//! impl Transport for Peer1 {
+//!     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+//!         if std::mem::replace(&mut self.sent, true) {
+//!             return Ok(0);
+//!         }
+//!         buffer[..6].copy_from_slice(b"PING\r\n");
+//!         Ok(6)
+//!     }
+//!     fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+//!         self.heard.extend_from_slice(&slices[0]);
+//!         Ok(slices[0].len())
+//!     }
+//!     fn finish(&mut self) {}
+//! }
+//!
+//! struct Nothing;
+//! impl App for Nothing {
+//!     type Conn = ();
+//! }
+//! let now = clock::now();
+//! let engine = Engine::new(Router::new(Nothing), Options::default(), now);
+//! let session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
+//! let mut connection = Connection::new(session, Limits::DEFAULT, now);
+//! let mut scratch = Scratch::new(&Limits::DEFAULT);
+//! let mut peer = Peer1 { sent: false, heard: Vec::new() };
+//! while connection.drive(&mut peer, &mut scratch, now) != Pace::Closed {}
+//! assert_eq!(peer.heard, b"+PONG\r\n");
+//! ```
+//!
+//! Where to start reading: [`Connection::drive`] is one turn; `service.rs` decides who is let in.
+
+#![forbid(unsafe_code)]
+
+pub mod clock;
+mod config;
+mod config_file;
+mod connection;
+mod limits;
+mod listeners;
+pub mod process;
+mod server;
+mod service;
+mod shutdown;
+mod stats;
+
+pub use config::{Config, ProtectedMode};
+pub use config_file::{ConfigFile, Line};
+pub use connection::{Connection, Pace, Scratch, Transport};
+pub use limits::{LimitRow, Limits};
+pub use listeners::{Listeners, check_protected_mode};
+pub use process::{Facts, Process};
+pub use server::Server;
+pub use service::{Origin, Refusal, Service};
+pub use shutdown::Shutdown;
+pub use stats::{Report, Stats};

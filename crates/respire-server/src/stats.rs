@@ -1,0 +1,46 @@
+//! What a server counts besides the engine, and what it reports when it stops.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counters of a running server.
+#[derive(Debug, Default)]
+pub struct Stats {
+    /// Connections that were served.
+    pub accepted: AtomicU64,
+    /// Connections that were told why not.
+    pub refused: AtomicU64,
+    /// Times that accepting failed.
+    pub accept_errors: AtomicU64,
+}
+
+impl Stats {
+    /// Counts one more.
+    pub fn count(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The final report; `cut` connections had not ended in time.
+    #[must_use]
+    pub fn report(&self, cut: u64) -> Report {
+        Report {
+            accepted: self.accepted.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+            accept_errors: self.accept_errors.load(Ordering::Relaxed),
+            cut,
+        }
+    }
+}
+
+/// What happened while a server ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Connections that were served.
+    pub accepted: u64,
+    /// Connections that were told why not.
+    pub refused: u64,
+    /// Times that accepting failed.
+    pub accept_errors: u64,
+    /// Connections that had not ended when the grace time was over.
+    pub cut: u64,
+}

@@ -1,0 +1,294 @@
+//! The Tokio flavour of the Respire server: many threads, one task per connection.
+//!
+//! What it deliberately is not: it knows no protocol and no command, and has no policy of its own;
+//! both are shared with the other flavour, whose file reads side by side with this one
+//! (`accept_ready`, `drive`, `read_some`, `write_some`, `finish`).
+//!
+//! ```no_run
+//! use respire_engine::{App, Engine, Options, Router};
+//! use respire_server::{Config, Listeners, Server, Shutdown, clock};
+//!
+//! struct Nothing;
+//! impl App for Nothing {
+//!     type Conn = ();
+//! }
+//! let engine = Engine::new(Router::new(Nothing), Options::default(), clock::now());
+//! let config = Config { port: 7000, ..Config::default() };
+//! let listeners = Listeners::bind(&config).unwrap();
+//! respire_tokio::Tokio.serve(listeners, engine, config, Shutdown::on_signals().unwrap()).unwrap();
+//! ```
+//!
+//! Invariants: no lock is held and no buffer is borrowed while a task waits; a task asks the
+//! system only for what it has reason to expect.
+//!
+//! Where to start reading: `Task::drive`.
+
+#![forbid(unsafe_code)]
+
+mod bell;
+mod socket;
+
+use bell::{Bell, Rope};
+use respire_engine::{App, Engine};
+use respire_server::{
+    Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service, Shutdown,
+    clock,
+};
+use socket::Polled;
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep, sleep_until};
+
+/// The flavour: a Tokio runtime of its own with `Config::threads` workers.
+///
+/// [`Server::serve`] must not be called from within another Tokio runtime's task.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tokio;
+
+impl Server for Tokio {
+    const NAME: &'static str = "tokio";
+
+    fn serve<A: App>(
+        self,
+        listeners: Listeners,
+        engine: Arc<Engine<A>>,
+        config: Config,
+        shutdown: Shutdown,
+    ) -> io::Result<Report> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(config.threads.max(1))
+            .thread_name("respire-tokio")
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let service = Arc::new(Service::new(engine, config, shutdown));
+        let cut = runtime.block_on(run(listeners, &service))?;
+        // Connections that did not end in time are dropped, with their sockets, where they wait.
+        drop(runtime);
+        Ok(service.stats.report(cut))
+    }
+}
+
+/// Held by every task of a connection; the server has ended when none is left.
+type Open = mpsc::Sender<Infallible>;
+
+/// Accepts until the server is stopped, then waits for the connections; returns how many were left.
+async fn run<A: App>(listeners: Listeners, service: &Arc<Service<A>>) -> io::Result<u64> {
+    let stop = Arc::new(Notify::new());
+    let pressed = Arc::clone(&stop);
+    service.shutdown.on_request(move || pressed.notify_one());
+
+    let (open, mut ended) = mpsc::channel(1);
+    let mut tasks = JoinSet::new();
+    for listener in Listener::all(listeners)? {
+        tasks.spawn(accept_ready(listener, Arc::clone(service), open.clone()));
+    }
+    tasks.spawn(tick(Arc::clone(service)));
+    stop.notified().await;
+
+    // Once this returns, nobody accepts any more, so that `wake_all` reaches every connection.
+    tasks.shutdown().await;
+    drop(open);
+    service.wake_all();
+    let grace = sleep(Duration::from_millis(u64::from(service.limits().shutdown_grace_ms)));
+    tokio::pin!(grace);
+    while !service.shutdown.is_forced() {
+        tokio::select! {
+            _ = ended.recv() => break,
+            () = &mut grace => break,
+            () = stop.notified() => {}
+        }
+    }
+    Ok(service.engine.clients().len() as u64)
+}
+
+/// Housekeeping, for as long as the server runs.
+async fn tick<A: App>(service: Arc<Service<A>>) {
+    loop {
+        let wait = service.engine.tick(clock::now());
+        sleep(wait).await;
+    }
+}
+
+enum Listener {
+    Tcp(TcpListener, SocketAddr),
+    Unix(UnixListener, PathBuf),
+}
+
+enum Accepted {
+    Tcp(TcpStream, Origin),
+    Unix(UnixStream, Origin),
+}
+
+impl Listener {
+    fn all(listeners: Listeners) -> io::Result<Vec<Self>> {
+        let tcp = listeners.tcp.into_iter().map(|listener| {
+            let local = listener.local_addr()?;
+            Ok(Self::Tcp(TcpListener::from_std(listener)?, local))
+        });
+        let unix = listeners.unix.into_iter().map(|(listener, path)| {
+            Ok(Self::Unix(UnixListener::from_std(listener)?, path))
+        });
+        tcp.chain(unix).collect()
+    }
+
+    async fn accept(&self) -> io::Result<Accepted> {
+        match self {
+            Self::Tcp(listener, local) => {
+                let (stream, peer) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                let local = if local.ip().is_unspecified() { stream.local_addr()? } else { *local };
+                let origin = Origin::tcp(peer, local, stream.as_raw_fd());
+                Ok(Accepted::Tcp(stream, origin))
+            }
+            Self::Unix(listener, path) => {
+                let (stream, _) = listener.accept().await?;
+                let origin = Origin::unix(path, stream.as_raw_fd());
+                Ok(Accepted::Unix(stream, origin))
+            }
+        }
+    }
+}
+
+/// Accepts connections, for as long as the server runs.
+async fn accept_ready<A: App>(listener: Listener, service: Arc<Service<A>>, open: Open) {
+    let mut in_a_row = 0;
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => {
+                service.accept_succeeded();
+                admit(accepted, &service, &open);
+                in_a_row += 1;
+            }
+            Err(error) => {
+                if let Some(rest) = service.accept_failed(&error) {
+                    sleep(rest).await;
+                }
+            }
+        }
+        if in_a_row == service.limits().accepts_per_turn_max {
+            in_a_row = 0;
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Lets a connection in, as a task of its own, or tells it why not.
+fn admit<A: App>(accepted: Accepted, service: &Arc<Service<A>>, open: &Open) {
+    let bell = Arc::new(Bell::default());
+    let rope = Box::new(Rope(Arc::clone(&bell)));
+    let now = clock::now();
+    match accepted {
+        Accepted::Tcp(socket, origin) => match service.admit(origin, rope, now) {
+            Ok(connection) => Task::new(connection, socket, bell, service, open).spawn(),
+            Err(refusal) => {
+                // A socket that cannot be taken back is closed, and that tells the peer as well.
+                let _ = socket.into_std().map(|socket| service.refuse(socket, refusal));
+            }
+        },
+        Accepted::Unix(socket, origin) => match service.admit(origin, rope, now) {
+            Ok(connection) => Task::new(connection, socket, bell, service, open).spawn(),
+            Err(refusal) => {
+                let _ = socket.into_std().map(|socket| service.refuse(socket, refusal));
+            }
+        },
+    }
+}
+
+/// One connection: its session, its socket, and what wakes it.
+struct Task<A: App, S> {
+    connection: Connection<A>,
+    socket: S,
+    bell: Arc<Bell>,
+    /// Armed only while the connection has a deadline, which few have.
+    timer: Option<Timer>,
+    service: Arc<Service<A>>,
+    _open: Open,
+}
+
+/// A timer that may run early: a deadline that moves away is looked up again when it fires.
+struct Timer {
+    due_us: u64,
+    sleep: Pin<Box<Sleep>>,
+}
+
+thread_local! {
+    /// The buffers of whichever task runs on this thread.
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new(&Limits::DEFAULT));
+}
+
+impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
+    fn new(
+        connection: Connection<A>,
+        socket: S,
+        bell: Arc<Bell>,
+        service: &Arc<Service<A>>,
+        open: &Open,
+    ) -> Self {
+        let service = Arc::clone(service);
+        Self { connection, socket, bell, timer: None, service, _open: open.clone() }
+    }
+
+    fn spawn(mut self) {
+        tokio::spawn(poll_fn(move |cx| self.drive(cx)));
+    }
+
+    /// One turn, or several as far as deadlines have passed; ready when the connection has ended.
+    fn drive(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut now = clock::now();
+        if self.bell.take(cx.waker()) {
+            self.connection.handle_wake(now);
+        }
+        if self.service.shutdown.is_requested() {
+            self.connection.handle_shutdown();
+        }
+        loop {
+            let pace = SCRATCH.with_borrow_mut(|scratch| {
+                scratch.fit(self.service.limits());
+                let mut io = Polled { socket: &mut self.socket, cx };
+                self.connection.drive(&mut io, scratch, now)
+            });
+            match pace {
+                Pace::Closed => return Poll::Ready(()),
+                Pace::Again => {
+                    // Behind the other tasks that are ready.
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Pace::Wait => ready!(self.poll_deadline(cx)),
+            }
+            now = clock::now();
+            self.connection.handle_timeout(now);
+        }
+    }
+
+    /// Ready when the connection's deadline may have passed.
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(due_us) = self.connection.deadline_us() else {
+            self.timer = None;
+            return Poll::Pending;
+        };
+        if self.timer.as_ref().is_none_or(|timer| timer.due_us > due_us) {
+            let sleep = Box::pin(sleep_until(clock::instant_at(due_us).into()));
+            self.timer = Some(Timer { due_us, sleep });
+        }
+        if let Some(timer) = &mut self.timer {
+            ready!(timer.sleep.as_mut().poll(cx));
+        }
+        self.timer = None;
+        Poll::Ready(())
+    }
+}

@@ -1,0 +1,296 @@
+//! The flags, the file that can stand for them, and what both come to.
+
+use crate::logging::LogLevel;
+use clap::builder::PossibleValuesParser;
+use clap::error::ErrorKind;
+use clap::{ArgAction, CommandFactory, Parser, ValueEnum};
+use respire::engine::parse_memory;
+use respire::serve::Flavour;
+use respire::server::{Config, ConfigFile, Limits, Line, ProtectedMode};
+use respire::store::Policy;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A key-value server: any Redis client talks to it, in RESP2, RESP3 or a compact binary protocol.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "respire-server", version, args_override_self = true, after_help = EXAMPLES)]
+pub(crate) struct Flags {
+    /// Addresses to listen on, divided by blanks; one behind a '-' may be missing on this machine
+    #[arg(long, alias = "bind", value_name = "ADDRESSES", default_value = "127.0.0.1 -::1")]
+    #[arg(help_heading = "Network", allow_hyphen_values = true)]
+    host: String,
+
+    /// TCP port; 0 for none
+    #[arg(short, long, default_value_t = 6379, help_heading = "Network")]
+    port: u16,
+
+    /// Path of a Unix socket to listen on as well [default: none]
+    #[arg(long, value_name = "PATH", help_heading = "Network")]
+    unixsocket: Option<PathBuf>,
+
+    /// Permissions of the Unix socket, in octal [default: what the umask leaves]
+    #[arg(long, value_name = "MODE", value_parser = octal, help_heading = "Network")]
+    unixsocketperm: Option<u32>,
+
+    /// Connections that the system queues until they are accepted
+    #[arg(long, value_name = "COUNT", default_value_t = 1024, help_heading = "Network")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65535))]
+    tcp_backlog: u32,
+
+    /// Probe peers that are silent for this many seconds; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, help_heading = "Network")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=32767))]
+    tcp_keepalive: u32,
+
+    /// Close connections that are idle for this many seconds; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, help_heading = "Network")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(i32::MAX)))]
+    pub(crate) timeout: u32,
+
+    /// Connections served at once
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000, help_heading = "Network")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) maxclients: u32,
+
+    /// Password that clients must give [default: none]
+    #[arg(long, value_name = "PASSWORD", help_heading = "Security")]
+    #[arg(env = "RESPIRE_PASSWORD", hide_env_values = true)]
+    pub(crate) requirepass: Option<String>,
+
+    /// Without a password, refuse to serve other machines
+    #[arg(long, value_name = "YES|NO", default_value = "yes", help_heading = "Security")]
+    #[arg(hide_possible_values = true)]
+    protected_mode: YesNo,
+
+    /// How connections are served: tokio on many threads, mio on one; the answers are the same
+    #[arg(long, default_value = Flavour::ALL[0].name(), help_heading = "Performance")]
+    #[arg(value_parser = PossibleValuesParser::new(Flavour::ALL.iter().map(|f| f.name())))]
+    flavour: String,
+
+    /// Threads that serve connections, with tokio; one per processor unless given
+    #[arg(long, alias = "io-threads", value_name = "COUNT", help_heading = "Performance")]
+    #[arg(default_value_t = processors(), value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: u32,
+
+    /// Network buffer of each thread: what one read takes at most
+    #[arg(long, value_name = "BYTES", default_value = "64kb", help_heading = "Performance")]
+    #[arg(value_parser = buffer_bytes)]
+    buffer: usize,
+
+    /// Shards of each database, a power of two; more of them collide less and grow in smaller steps
+    #[arg(long, value_name = "COUNT", default_value_t = 1024, help_heading = "Performance")]
+    #[arg(value_parser = shards)]
+    pub(crate) shards: usize,
+
+    /// Keys to allocate room for at the start, in database 0
+    #[arg(long, value_name = "KEYS", default_value_t = 0, help_heading = "Data")]
+    pub(crate) capacity: usize,
+
+    /// Databases that SELECT chooses from
+    #[arg(long, value_name = "COUNT", default_value_t = 16, help_heading = "Data")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) databases: u32,
+
+    /// Memory the data may take, such as 100mb; 0 for no bound
+    #[arg(long, value_name = "BYTES", default_value = "0", help_heading = "Data")]
+    #[arg(value_parser = memory)]
+    pub(crate) maxmemory: u64,
+
+    /// What to remove when that is reached
+    #[arg(long, value_name = "POLICY", default_value = "noeviction", help_heading = "Data")]
+    #[arg(value_parser = PossibleValuesParser::new(Policy::ALL.map(Policy::name)))]
+    pub(crate) maxmemory_policy: String,
+
+    /// How much to log: debug, verbose, notice, warning or nothing
+    #[arg(long, alias = "loglevel", value_name = "LEVEL", default_value = "notice")]
+    #[arg(hide_possible_values = true, ignore_case = true, help_heading = "Operation")]
+    pub(crate) log_level: LogLevel,
+
+    /// Seconds a stopping server waits for its clients to take their replies
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, help_heading = "Operation")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=3600))]
+    shutdown_timeout: u32,
+
+    /// File of 'name value' lines, with the names of these flags or of CONFIG; flags win over it
+    /// [default: none]
+    #[arg(short, long, value_name = "FILE", help_heading = "Operation")]
+    config: Option<PathBuf>,
+
+    /// Print help
+    #[arg(short, long, action = ArgAction::Help, help_heading = "Operation")]
+    help: (),
+
+    /// Print version
+    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = "Operation")]
+    version: (),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  respire-server
+  respire-server --port 7000 --flavour mio
+  RESPIRE_PASSWORD=secret respire-server --host 0.0.0.0 --maxmemory 1gb --maxmemory-policy allkeys-lru
+  respire-server --port 0 --unixsocket /run/respire.sock --config /etc/respire.conf
+
+Then: redis-cli -p 6379";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum YesNo {
+    Yes,
+    No,
+}
+
+/// What the flags and the file came to.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) flags: Flags,
+    pub(crate) file: Option<ConfigFile>,
+    /// Lines of the file that are no flags: values of `CONFIG`, to be set once there is an engine.
+    pub(crate) settings: Vec<Line>,
+}
+
+/// Why the server cannot be started as it was asked to.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// The flags, or a request for help.
+    Usage(clap::Error),
+    /// The configuration file.
+    File(String),
+}
+
+/// Reads the arguments (without the program's name) and the file they name.
+pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
+    let flags = parse(&arguments)?;
+    let Some(path) = &flags.config else {
+        return Ok(Given { flags, file: None, settings: Vec::new() });
+    };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let file = ConfigFile::new(path).with_aliases(aliases());
+    let lines = file.read().map_err(|error| Wrong::File(error.to_string()))?;
+    let mut merged = Vec::new();
+    let mut settings = Vec::new();
+    for line in lines {
+        match flag_of(&line.key) {
+            // The environment is nearer than the file, as flags are.
+            Some(flag) if flag == "requirepass" && flags.requirepass.is_some() => {}
+            Some(flag) => merged.push(as_argument(&file, &line, &flag)?),
+            None => settings.push(line),
+        }
+    }
+    merged.extend(arguments);
+    Ok(Given { flags: parse(&merged)?, file: Some(file), settings })
+}
+
+fn parse(arguments: &[OsString]) -> Result<Flags, Wrong> {
+    let name = OsString::from("respire-server");
+    Flags::try_parse_from(std::iter::once(&name).chain(arguments)).map_err(Wrong::Usage)
+}
+
+/// Turns a line into the flag it stands for, after a check that can still name the line.
+fn as_argument(file: &ConfigFile, line: &Line, flag: &str) -> Result<OsString, Wrong> {
+    let at = format!("{}:{}", file.path().display(), line.number);
+    if matches!(flag, "config" | "help" | "version") {
+        return Err(Wrong::File(format!("{at}: '{flag}' is a flag, not a setting")));
+    }
+    let argument = OsString::from(format!("--{flag}={}", line.value));
+    match parse(std::slice::from_ref(&argument)) {
+        Err(Wrong::Usage(error)) if error.kind() != ErrorKind::DisplayHelp => {
+            let text = error.to_string();
+            let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            Err(Wrong::File(format!("{at}: {text}")))
+        }
+        _ => Ok(argument),
+    }
+}
+
+/// The long name of the flag that a key of the file stands for.
+fn flag_of(key: &str) -> Option<String> {
+    let command = Flags::command();
+    let mut flags = command.get_arguments();
+    let flag = flags.find(|flag| {
+        let aliases = flag.get_all_aliases().unwrap_or_default();
+        flag.get_long() == Some(key) || aliases.contains(&key)
+    });
+    flag.and_then(clap::Arg::get_long).map(str::to_owned)
+}
+
+/// Flags whose name in `CONFIG` is another: each with that name, which is the flag's alias.
+fn aliases() -> Vec<(String, &'static str)> {
+    [("host", "bind"), ("threads", "io-threads"), ("log-level", "loglevel")]
+        .map(|(flag, setting)| (flag.to_owned(), setting))
+        .into()
+}
+
+impl Flags {
+    /// The flags as they are when none is given and the environment is empty.
+    pub(crate) fn defaults() -> Self {
+        let flags = Self::try_parse_from(["respire-server"]);
+        let flags = flags.expect("no flag is required, and every default is valid");
+        Self { requirepass: None, ..flags }
+    }
+
+    /// The chosen flavour.
+    pub(crate) fn flavour(&self) -> Flavour {
+        let chosen = Flavour::ALL.iter().find(|flavour| flavour.name() == self.flavour);
+        chosen.copied().unwrap_or_default()
+    }
+
+    /// What the drivers need to know.
+    pub(crate) fn to_config(&self) -> Config {
+        let hosts = self.host.split([' ', ',']).filter(|host| !host.is_empty());
+        Config {
+            hosts: hosts.map(str::to_owned).collect(),
+            port: self.port,
+            unix_socket: self.unixsocket.clone().filter(|path| !path.as_os_str().is_empty()),
+            unix_socket_mode: self.unixsocketperm.filter(|mode| *mode != 0),
+            backlog: self.tcp_backlog,
+            keepalive_s: self.tcp_keepalive,
+            threads: self.flavour().threads(self.threads as usize),
+            protected_mode: ProtectedMode::new(self.protected_mode == YesNo::Yes),
+            limits: Limits {
+                buffer_bytes: self.buffer,
+                shutdown_grace_ms: self.shutdown_timeout * 1000,
+                ..Limits::DEFAULT
+            },
+        }
+    }
+}
+
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1))
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    parse_memory(text).ok_or_else(|| "expected bytes, such as 512, 64kb, 100mb or 1gb".to_owned())
+}
+
+fn buffer_bytes(text: &str) -> Result<usize, String> {
+    let bytes = memory(text)?;
+    let row = Limits::ROWS.iter().find(|row| row.name == "buffer");
+    let (min, max) = row.map_or((0, u64::MAX), |row| (row.min, row.max));
+    if (min..=max).contains(&bytes) {
+        Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
+    } else {
+        Err(format!("expected between {min} and {max} bytes"))
+    }
+}
+
+fn shards(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(count) if count.is_power_of_two() && (2..=SHARDS_MAX).contains(&count) => Ok(count),
+        _ => Err(format!("expected a power of two from 2 to {SHARDS_MAX}")),
+    }
+}
+
+/// Past this the shards themselves would take more memory than a small data set.
+const SHARDS_MAX: usize = 1 << 16;
+
+fn octal(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o777 => Ok(mode),
+        _ => Err("expected an octal mode from 0 to 777".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! The Respire server: flags, configuration file, start and stop.
+
+mod console;
+mod flags;
+mod logging;
+mod start;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
+fn main() -> ExitCode {
+    let given = match flags::read(std::env::args_os().skip(1).collect()) {
+        Ok(given) => given,
+        Err(flags::Wrong::Usage(error)) => {
+            // Help and version come this way too, to standard output and with code 0.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+        Err(flags::Wrong::File(why)) => return fail(&why, 2),
+    };
+    match start::run(given) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(start::Failed::Wrong(why)) => fail(&why, 2),
+        Err(start::Failed::Start(error)) => fail(&error.to_string(), 1),
+    }
+}
+
+fn fail(why: &str, code: u8) -> ExitCode {
+    // Where standard error is closed, the code alone has to tell.
+    let _ = writeln!(std::io::stderr(), "respire-server: {why}");
+    ExitCode::from(code)
+}

@@ -1,0 +1,146 @@
+//! From flags to a running server, and to its end.
+
+use crate::console::Console;
+use crate::flags::{Flags, Given};
+use crate::logging;
+use respire::commands::{Kv, add_to};
+use respire::engine::{Engine, Options, Router, Setting};
+use respire::serve::Shutdown;
+use respire::server::{
+    Config, Facts, Line, Listeners, Process, check_protected_mode, clock, process,
+};
+use respire::store::{self, Store};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::sync::Arc;
+
+/// Why there is no server.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// The configuration asks for what does not exist.
+    Wrong(String),
+    /// The system does not allow it.
+    Start(io::Error),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Start(error)
+    }
+}
+
+/// Runs the server until it is stopped.
+pub(crate) fn run(given: Given) -> Result<(), Failed> {
+    let Given { flags, file, settings } = given;
+    let log_level = logging::install(flags.log_level).map_err(io::Error::other)?;
+    let config = flags.to_config();
+    let password = flags.requirepass.as_deref().unwrap_or_default();
+    check_protected_mode(&config, !password.is_empty())?;
+    let clients_max = process::raise_descriptor_limit(flags.maxclients);
+    let listeners = Listeners::bind(&config)?;
+    let shutdown = Shutdown::on_signals()?;
+
+    let facts = facts(&flags, &config, &listeners);
+    let host = Arc::new(Process::new(facts.clone(), shutdown.clone(), file));
+    let mut rows = rows(&flags, &config);
+    rows.push(log_level);
+    let engine = engine(&flags, &host, rows);
+    configure(&engine, &flags, clients_max, &settings, &host)?;
+    engine.tunables().set_password(password.as_bytes());
+
+    tracing::info!(
+        "Respire {} ({}, {} {}) listens on {}, pid {}",
+        env!("CARGO_PKG_VERSION"),
+        facts.flavour,
+        facts.threads,
+        if facts.threads == 1 { "thread" } else { "threads" },
+        facts.listens,
+        std::process::id(),
+    );
+    let unix_socket = config.unix_socket.clone();
+    let report = flags.flavour().serve(listeners, engine, config, shutdown)?;
+    if let Some(path) = unix_socket {
+        // Left behind it would only cost the next start a look.
+        let _ = std::fs::remove_file(path);
+    }
+    tracing::info!(
+        "stopped: {} connections served, {} refused, {} cut",
+        report.accepted,
+        report.refused,
+        report.cut
+    );
+    Ok(())
+}
+
+fn engine(flags: &Flags, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>> {
+    let store = Store::new(store::Config {
+        databases: flags.databases,
+        shards: flags.shards,
+        capacity: flags.capacity,
+        seed: random(),
+    });
+    let [high, low, ..] = random();
+    let mut run_id = [0; 16];
+    run_id[..8].copy_from_slice(&high.to_le_bytes());
+    run_id[8..].copy_from_slice(&low.to_le_bytes());
+    let host = Arc::clone(host);
+    let options = Options { host, settings, run_id, ..Options::default() };
+    Engine::new(add_to(Router::new(Kv::new(store))), options, clock::now())
+}
+
+/// Gives the engine the values it holds itself, and tells the host what they were before, so that
+/// `CONFIG REWRITE` knows what is worth a line.
+fn configure(
+    engine: &Arc<Engine<Kv>>,
+    flags: &Flags,
+    clients_max: u32,
+    lines: &[Line],
+    host: &Process,
+) -> Result<(), Failed> {
+    let mut console = Console::open(engine)?;
+    let mut defaults = console.values()?;
+    let unset = Flags::defaults();
+    for row in rows(&unset, &unset.to_config()) {
+        if let Some(default) = defaults.iter_mut().find(|(name, _)| name == row.name()) {
+            default.1 = row.get();
+        }
+    }
+    host.set_defaults(defaults);
+
+    console.set("maxclients", &clients_max.to_string())?;
+    console.set("maxmemory", &flags.maxmemory.to_string())?;
+    console.set("maxmemory-policy", &flags.maxmemory_policy)?;
+    console.set("timeout", &flags.timeout.to_string())?;
+    for line in lines {
+        let at = || host.config_file().map(|path| path.display().to_string()).unwrap_or_default();
+        console
+            .set(&line.key, &line.value)
+            .map_err(|error| Failed::Wrong(format!("{}:{}: {error}", at(), line.number)))?;
+    }
+    Ok(())
+}
+
+/// The rows of `CONFIG` that the flags decide and nothing changes later.
+fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
+    let fixed = |name, value: String| Setting::read_only(name, move || value.clone());
+    let mut rows = process::settings(config);
+    rows.push(fixed("flavour", flags.flavour().name().to_owned()));
+    rows.push(fixed("shards", flags.shards.to_string()));
+    rows.push(fixed("capacity", flags.capacity.to_string()));
+    rows
+}
+
+fn facts(flags: &Flags, config: &Config, listeners: &Listeners) -> Facts {
+    Facts {
+        flavour: flags.flavour().name(),
+        allocator: if cfg!(feature = "mimalloc") { "mimalloc" } else { "system" },
+        threads: config.threads,
+        port: config.port,
+        listens: listeners.describe(),
+    }
+}
+
+/// Bits from the system's source of randomness, which the standard library's hasher is keyed with.
+fn random() -> [u64; 4] {
+    std::array::from_fn(|at| RandomState::new().hash_one(at))
+}

@@ -1,0 +1,218 @@
+//! A server on a loopback port of the system's choosing, and peers that wait only so long.
+
+use respire::commands::{Kv, add_to};
+use respire::engine::{Engine, Limits as SessionLimits, Options, Router};
+use respire::serve::{Flavour, Shutdown};
+use respire::server::{Config, Facts, Limits, Listeners, Process, Report, clock};
+use respire::store::{self, Store};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long anything may take before the test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a test may want to be different.
+pub struct Setup {
+    pub flavour: Flavour,
+    pub limits: Limits,
+    pub session: SessionLimits,
+    pub clients_max: u32,
+    pub unix_socket: Option<PathBuf>,
+    /// The size of the server's socket buffers, where the system's choice is too large.
+    pub receive_buffer_bytes: Option<usize>,
+}
+
+impl Setup {
+    pub fn new(flavour: Flavour) -> Self {
+        Self {
+            flavour,
+            limits: Limits::DEFAULT,
+            session: SessionLimits::DEFAULT,
+            clients_max: 10_000,
+            unix_socket: None,
+            receive_buffer_bytes: None,
+        }
+    }
+
+    pub fn start(self) -> Running {
+        let config = Config {
+            port: 0,
+            threads: 2,
+            limits: self.limits,
+            unix_socket: self.unix_socket,
+            ..Config::default()
+        };
+        let mut listeners = Listeners::on(&[([127, 0, 0, 1], 0).into()], &config).unwrap();
+        if config.unix_socket.is_some() {
+            listeners.unix = Listeners::bind(&config).unwrap().unix;
+        }
+        if let Some(bytes) = self.receive_buffer_bytes {
+            // Accepted sockets inherit it.
+            socket2::SockRef::from(&listeners.tcp[0]).set_recv_buffer_size(bytes).unwrap();
+        }
+        let address = listeners.local_addresses()[0];
+        let shutdown = Shutdown::new();
+        let host = Arc::new(Process::new(Facts::default(), shutdown.clone(), None));
+        let router = add_to(Router::new(Kv::new(Store::new(store::Config::default()))));
+        let options = Options {
+            limits: self.session,
+            clients_max: self.clients_max,
+            host,
+            ..Options::default()
+        };
+        let engine = Engine::new(router, options, clock::now());
+        let (served, switch, flavour) = (Arc::clone(&engine), shutdown.clone(), self.flavour);
+        let thread =
+            std::thread::spawn(move || flavour.serve(listeners, served, config, switch));
+        Running { address, engine, shutdown, thread: Some(thread) }
+    }
+}
+
+/// A server that runs until it is stopped or dropped.
+pub struct Running {
+    pub address: SocketAddr,
+    pub engine: Arc<Engine<Kv>>,
+    pub shutdown: Shutdown,
+    thread: Option<JoinHandle<io::Result<Report>>>,
+}
+
+impl Running {
+    pub fn start(flavour: Flavour) -> Self {
+        Setup::new(flavour).start()
+    }
+
+    pub fn connect(&self) -> Peer<TcpStream> {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Peer { stream }
+    }
+
+    /// Waits for a state of the server that no reply tells of.
+    pub fn until(&self, what: &str, is_so: impl Fn(&Engine<Kv>) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so(&self.engine) {
+            assert!(Instant::now() < deadline, "waited in vain until {what}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Asks the server to stop and waits for its report.
+    pub fn stop(mut self) -> Report {
+        self.shutdown.request();
+        self.join()
+    }
+
+    /// Waits for the report of a server that was asked to stop.
+    pub fn join(&mut self) -> Report {
+        let thread = self.thread.take().expect("a server is joined once");
+        let deadline = Instant::now() + PATIENCE;
+        while !thread.is_finished() {
+            assert!(Instant::now() < deadline, "the server did not stop");
+            std::thread::yield_now();
+        }
+        thread.join().unwrap().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shutdown.force();
+        if let Some(thread) = self.thread.take() {
+            // A failure of the server has shown in the test that used it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A client's end of a connection.
+pub struct Peer<S> {
+    pub stream: S,
+}
+
+impl Peer<UnixStream> {
+    pub fn connect_unix(path: &Path) -> Self {
+        let stream = UnixStream::connect(path).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self { stream }
+    }
+}
+
+impl<S: Read + Write> Peer<S> {
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).unwrap();
+    }
+
+    #[track_caller]
+    pub fn expect(&mut self, reply: impl AsRef<[u8]>) {
+        let reply = reply.as_ref();
+        let mut read = vec![0; reply.len()];
+        self.stream.read_exact(&mut read).unwrap();
+        assert!(
+            read == reply,
+            "expected {:?}, got {:?}",
+            String::from_utf8_lossy(&reply[..reply.len().min(200)]),
+            String::from_utf8_lossy(&read[..read.len().min(200)])
+        );
+    }
+
+    /// Reads up to the end of the stream.
+    pub fn rest(&mut self) -> Vec<u8> {
+        let mut rest = Vec::new();
+        self.stream.read_to_end(&mut rest).unwrap();
+        rest
+    }
+
+    /// Reads until the connection ends in any way.
+    #[track_caller]
+    pub fn expect_gone(&mut self) {
+        let mut rest = Vec::new();
+        if let Err(error) = self.stream.read_to_end(&mut rest) {
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        }
+    }
+
+    /// The connection's id.
+    pub fn id(&mut self) -> u64 {
+        self.send("CLIENT ID\r\n");
+        let line = self.line();
+        line.trim_start_matches(':').parse().unwrap()
+    }
+
+    /// One line of a reply, without its end.
+    pub fn line(&mut self) -> String {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\r\n") {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).unwrap();
+            line.push(byte[0]);
+        }
+        line.truncate(line.len() - 2);
+        String::from_utf8(line).unwrap()
+    }
+}
+
+/// A request as a client library would write it.
+pub fn request(words: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
+        bytes.extend_from_slice(word);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
+}
+
+/// A bulk string as a reply has it.
+pub fn bulk(value: &[u8]) -> Vec<u8> {
+    let mut bytes = format!("${}\r\n", value.len()).into_bytes();
+    bytes.extend_from_slice(value);
+    bytes.extend_from_slice(b"\r\n");
+    bytes
+}

@@ -1,0 +1,98 @@
+//! From the first connection to the end of the server.
+
+use crate::harness::{Running, Setup, request};
+use respire::serve::Flavour;
+use respire::server::Limits;
+
+pub fn a_connection_past_maxclients_is_told_so(flavour: Flavour) {
+    let server = Setup { clients_max: 2, ..Setup::new(flavour) }.start();
+    let (mut first, mut second) = (server.connect(), server.connect());
+    for peer in [&mut first, &mut second] {
+        peer.send("PING\r\n");
+        peer.expect("+PONG\r\n");
+    }
+    let mut third = server.connect();
+    assert_eq!(third.rest(), b"-ERR max number of clients reached\r\n");
+
+    drop(first);
+    server.until("a place is free", |engine| engine.clients().len() == 1);
+    let mut fourth = server.connect();
+    fourth.send("PING\r\n");
+    fourth.expect("+PONG\r\n");
+
+    drop((second, fourth));
+    let report = server.stop();
+    assert_eq!((report.accepted, report.refused), (3, 1));
+}
+
+pub fn a_thousand_idle_connections_do_not_disturb(flavour: Flavour) {
+    // Each test process holds both ends of each connection.
+    assert_eq!(respire::server::process::raise_descriptor_limit(4000), 4000);
+    let server = Running::start(flavour);
+    let mut idle: Vec<_> = (0..1000).map(|_| server.connect()).collect();
+    server.until("all are open", |engine| engine.clients().len() == 1000);
+    let mut busy = server.connect();
+    for count in 1..=1000 {
+        busy.send("INCR n\r\n");
+        busy.expect(format!(":{count}\r\n"));
+    }
+    for peer in &mut idle {
+        peer.send("GET n\r\n");
+        peer.expect("$4\r\n1000\r\n");
+    }
+    drop((idle, busy));
+    server.until("all are closed", |engine| engine.clients().is_empty());
+}
+
+pub fn a_shutdown_answers_what_has_arrived(flavour: Flavour) {
+    let server = Running::start(flavour);
+    let mut asking = server.connect();
+    let mut idle = server.connect();
+    idle.send("PING\r\n");
+    idle.expect("+PONG\r\n");
+    asking.send(request(&[b"SET", b"key", &vec![b'v'; 8 << 20]]));
+    asking.expect("+OK\r\n");
+    // More than the sockets hold, so that the server is in the midst of it when it stops.
+    asking.send("GET key\r\nGET key\r\nPING\r\n");
+    asking.expect("$8388608\r\n");
+    let address = server.address;
+    server.shutdown.request();
+    assert_eq!(idle.rest(), b"", "an idle connection ends at once");
+    let rest = asking.rest();
+    assert_eq!(rest.len(), 2 * (8 << 20) + 2 + 10 + 2 + 7);
+    assert!(rest.ends_with(b"+PONG\r\n"));
+    assert_eq!(server.stop().cut, 0);
+    assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
+}
+
+pub fn a_shutdown_cuts_a_peer_that_does_not_read(flavour: Flavour) {
+    let limits = Limits { shutdown_grace_ms: 50, ..Limits::DEFAULT };
+    let server = Setup { limits, ..Setup::new(flavour) }.start();
+    let mut peer = server.connect();
+    peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
+    peer.expect("+OK\r\n");
+    peer.send("GET key\r\n");
+    peer.expect("$16777216\r\n");
+    assert_eq!(server.stop().cut, 1);
+}
+
+pub fn a_second_request_to_stop_does_not_wait(flavour: Flavour) {
+    let limits = Limits { shutdown_grace_ms: 3_600_000, ..Limits::DEFAULT };
+    let mut server = Setup { limits, ..Setup::new(flavour) }.start();
+    let mut peer = server.connect();
+    peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
+    peer.expect("+OK\r\n");
+    peer.send("GET key\r\n");
+    peer.expect("$16777216\r\n");
+    server.shutdown.request();
+    server.shutdown.force();
+    assert_eq!(server.join().cut, 1);
+}
+
+pub fn the_shutdown_command_stops_the_server(flavour: Flavour) {
+    let mut server = Running::start(flavour);
+    let mut peer = server.connect();
+    peer.send("SHUTDOWN NOSAVE\r\n");
+    assert_eq!(peer.rest(), b"");
+    assert_eq!(server.join().cut, 0);
+}

@@ -1,0 +1,54 @@
+//! Both servers over real sockets: one suite, run once per flavour.
+
+mod harness;
+mod lifecycle;
+mod peers;
+mod pipelines;
+
+/// Makes a test of each function for each flavour of this build.
+macro_rules! on_both_flavours {
+    ($module:ident: $($name:ident),+ $(,)?) => {
+        mod $module {
+            #[cfg(feature = "tokio")]
+            mod tokio {
+                $(#[test] fn $name() { crate::$module::$name(respire::serve::Flavour::Tokio); })+
+            }
+            #[cfg(feature = "mio")]
+            mod mio {
+                $(#[test] fn $name() { crate::$module::$name(respire::serve::Flavour::Mio); })+
+            }
+        }
+    };
+}
+
+mod run {
+    on_both_flavours! { pipelines:
+        bytes_that_arrive_one_by_one_are_answered,
+        a_hundred_thousand_commands_in_one_go_are_answered_in_order,
+        turns_of_a_few_bytes_leave_nothing_unanswered,
+        a_reply_larger_than_the_socket_buffer_arrives_whole,
+        a_large_value_arrives_whole_in_small_reads,
+        the_binary_protocol_is_served_on_the_same_port,
+        a_unix_socket_serves_the_same,
+    }
+    on_both_flavours! { peers:
+        a_half_closed_peer_gets_all_its_answers_and_then_the_end,
+        a_peer_that_does_not_read_is_not_read_from,
+        a_protocol_error_is_answered_before_the_end,
+        a_peer_that_ends_in_the_middle_of_a_request_is_closed,
+        an_idle_peer_is_closed_after_the_timeout,
+        a_killed_peer_is_closed,
+        a_killed_peer_that_does_not_read_is_closed,
+        a_pause_holds_writes_back_until_it_is_lifted,
+        a_pause_ends_by_itself,
+        others_are_served_while_one_sends_without_end,
+    }
+    on_both_flavours! { lifecycle:
+        a_connection_past_maxclients_is_told_so,
+        a_thousand_idle_connections_do_not_disturb,
+        a_shutdown_answers_what_has_arrived,
+        a_shutdown_cuts_a_peer_that_does_not_read,
+        a_second_request_to_stop_does_not_wait,
+        the_shutdown_command_stops_the_server,
+    }
+}
