@@ -7,8 +7,9 @@ use ahash::RandomState;
 use dashmap::{DashMap, RwLock, SharedValue};
 use hashbrown::raw::RawTable;
 
-use crate::entry::{Entry, SLOT_BYTES, Tag, hash_key};
+use crate::entry::{Entry, SLOT_BYTES, Tag};
 use crate::expiry::Deadlines;
+use crate::shard::ShardMut;
 use crate::watch::Watches;
 
 /// The entries of one shard.
@@ -21,7 +22,7 @@ pub(crate) struct Database {
     sides: Box<[Side]>,
     pub(crate) watches: Arc<Watches>,
     /// Bytes used by all databases, kept roughly ([`GAUGE_STEP`]).
-    gauge: Arc<AtomicUsize>,
+    pub(crate) gauge: Arc<AtomicUsize>,
 }
 
 /// What is known about a shard beside its table. Everything is written under the shard's write
@@ -37,11 +38,11 @@ pub(crate) struct Side {
     /// [`Entry::heap_bytes`] of all entries.
     pub(crate) dataset: AtomicUsize,
     /// Bytes of the table.
-    table_bytes: AtomicUsize,
+    pub(crate) table_bytes: AtomicUsize,
     /// Bytes of the deadlines.
-    index_bytes: AtomicUsize,
+    pub(crate) index_bytes: AtomicUsize,
     /// What the gauge has been told of these bytes.
-    told: AtomicUsize,
+    pub(crate) told: AtomicUsize,
     pub(crate) changes: AtomicU64,
     pub(crate) expired: AtomicU64,
     pub(crate) evicted: AtomicU64,
@@ -52,6 +53,9 @@ pub(crate) struct Side {
     /// Locked only by who holds the shard's write lock, so never waited for.
     pub(crate) deadlines: RwLock<Deadlines>,
 }
+
+// A shard's lock and counters share no cache line with its neighbour's, and take one pair.
+const _: () = assert!(size_of::<Side>() == 128);
 
 /// A shard tells the gauge when its bytes have changed by this much: a shared counter written by
 /// every request would cost more than the map itself.
@@ -91,11 +95,6 @@ impl Side {
         self.table_bytes.load(Ordering::Relaxed) + self.index_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the deadlines.
-    pub(crate) fn index_bytes(&self) -> usize {
-        self.index_bytes.load(Ordering::Relaxed)
-    }
-
     /// Buckets of the table.
     pub(crate) fn buckets(&self) -> usize {
         self.table_bytes.load(Ordering::Relaxed) / SLOT_BYTES
@@ -128,20 +127,19 @@ impl Database {
         hasher: RandomState,
         gauge: Arc<AtomicUsize>,
     ) -> Database {
+        let watches = Arc::new(Watches::new(shards, hasher.clone()));
         let map = DashMap::with_capacity_and_hasher_and_shard_amount(capacity, hasher, shards);
         let sides = (0..shards as u64)
             .map(|shard| Side::new(mix(shard)))
             .collect();
-        let mut db = Database {
+        let db = Database {
             map,
             sides,
-            watches: Arc::new(Watches::new(shards)),
+            watches,
             gauge,
         };
         for index in 0..shards {
-            let mut table = core::mem::take(db.map.shards_mut()[index].get_mut());
-            db.shard(index, &mut table).resized();
-            *db.map.shards_mut()[index].get_mut() = table;
+            db.shard(index, &mut db.lock(index).write()).resized();
         }
         db
     }
@@ -175,11 +173,7 @@ impl Database {
 
     /// The shard, ready to be changed through `table`, which must be its own.
     pub(crate) fn shard<'a>(&'a self, index: usize, table: &'a mut Table) -> ShardMut<'a> {
-        ShardMut {
-            db: self,
-            index,
-            table,
-        }
+        ShardMut::new(self, index, table)
     }
 
     /// Exchanges what is counted about a shard with another database's, as their tables are.
@@ -204,14 +198,6 @@ impl Database {
     }
 }
 
-/// A shard under its write lock: every change of an entry goes through here, so that counters,
-/// deadlines and watches cannot be forgotten.
-pub(crate) struct ShardMut<'a> {
-    db: &'a Database,
-    index: usize,
-    table: &'a mut Table,
-}
-
 pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
     let tag = Tag::new(hash);
     table
@@ -219,227 +205,102 @@ pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t En
         .map(|(entry, _)| entry)
 }
 
-impl<'a> ShardMut<'a> {
-    pub(crate) fn side(&self) -> &'a Side {
-        self.db.side(self.index)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard::table_bytes;
+    use crate::{Config, Expiry, Scope, Store, raw};
 
-    pub(crate) fn table(&self) -> &Table {
-        self.table
-    }
-
-    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<&Entry> {
-        find(self.table, hash, key)
-    }
-
-    /// Adds an entry whose key is not in the table.
-    pub(crate) fn insert(&mut self, hash: u64, entry: Entry) {
-        self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
-        self.changed(entry.key());
-        // hashbrown does not say how large the table will be; it doubles at most.
-        let (hasher, grown) = (self.db.hasher(), self.table.buckets() * 2);
-        self.table
-            .insert(hash, (entry, SharedValue::new(())), |(entry, _)| {
-                entry.table_hash(hasher, grown)
-            });
-        self.resized();
-    }
-
-    /// Changes an entry; `None` if there is none.
-    pub(crate) fn modify<R>(
-        &mut self,
-        hash: u64,
-        key: &[u8],
-        f: impl FnOnce(&mut Entry) -> R,
-    ) -> Option<R> {
-        let tag = Tag::new(hash);
-        let (entry, _) = self.table.get_mut(hash, |(entry, _)| entry.is(tag, key))?;
-        let (bytes, expiry) = (entry.heap_bytes(), entry.expires_at());
-        let answer = f(entry);
-        let (bytes_now, expiry_now) = (entry.heap_bytes(), entry.expires_at());
-        self.count(bytes, bytes_now, expiry, expiry_now, hash);
-        self.changed(key);
-        Some(answer)
-    }
-
-    pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<Entry> {
-        let tag = Tag::new(hash);
-        let entry = self.take(hash, |entry| entry.is(tag, key))?;
-        self.changed(key);
-        Some(entry)
-    }
-
-    /// Removes the key if its time has come.
-    pub(crate) fn expire(&mut self, hash: u64, key: &[u8], now_ms: u64) {
-        if self.side().expires.load(Ordering::Relaxed) > 0 {
-            let tag = Tag::new(hash);
-            self.expire_where(hash, |entry| entry.is(tag, key) && entry.is_expired(now_ms));
+    /// Counts every shard again and compares.
+    fn recount(store: &Store) {
+        for db in store.existing() {
+            for (index, side) in db.sides().iter().enumerate() {
+                let table = db.lock(index).read();
+                let entries = || raw::entries(&table);
+                let expiries = || entries().filter_map(Entry::expires_at);
+                assert_eq!(side.keys.load(Ordering::Relaxed), entries().count());
+                assert_eq!(side.expires.load(Ordering::Relaxed), expiries().count());
+                assert_eq!(
+                    side.expires_sum.load(Ordering::Relaxed),
+                    expiries().sum::<u64>()
+                );
+                assert_eq!(
+                    side.dataset.load(Ordering::Relaxed),
+                    entries().map(Entry::heap_bytes).sum()
+                );
+                assert_eq!(
+                    side.table_bytes.load(Ordering::Relaxed),
+                    table_bytes(&table)
+                );
+                let deadlines = side.deadlines.read();
+                assert_eq!(side.index_bytes.load(Ordering::Relaxed), deadlines.bytes());
+                assert_eq!(side.next_deadline.load(Ordering::Relaxed), deadlines.next());
+                assert!(expiries().all(|at| at >= deadlines.next()));
+            }
         }
     }
 
-    /// Removes a key of that hash whose time has come.
-    pub(crate) fn expire_any(&mut self, hash: u64, now_ms: u64) -> bool {
-        self.expire_where(hash, |entry| entry.is_expired(now_ms))
-    }
-
-    fn expire_where(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> bool {
-        let Some(entry) = self.take(hash, wanted) else {
-            return false;
+    #[test]
+    fn counters_agree_with_a_recount() {
+        let config = Config {
+            databases: 3,
+            shards: 4,
+            capacity: 100,
+            seed: [1, 2, 3, 4],
         };
-        bump(&self.side().expired, 1);
-        self.db.watches.touch_removed(self.index, entry.key());
-        true
+        let store = Store::new(config);
+        recount(&store);
+        for step in 0..3_000_u64 {
+            let random = mix(step);
+            let (db, key) = ((random % 3) as u32, (random >> 8) as u8 % 200);
+            let mut view = store.view(db, step);
+            view.update(&[key], |slot| match random >> 32 & 7 {
+                0 => slot.set(vec![b'x'; (random >> 40) as usize % 2_000], Expiry::Keep),
+                1 | 2 => slot.set(random as i64, Expiry::At(step + (random >> 50))),
+                3 => slot.edit_string(|bytes| bytes.extend_from_slice(&[b'y'; 300])),
+                4 => drop(slot.set_expiry(Some(step + 10))),
+                5 => drop(slot.set_expiry(None)),
+                6 => drop(slot.remove()),
+                _ => slot.set([b'z'; 20_000].to_vec(), Expiry::Clear),
+            });
+            match random >> 20 & 127 {
+                0 => view.swap(0, 1),
+                1 => drop(view.flush()),
+                2..10 => drop(store.sweep(step, 5)),
+                10 => assert!(view.locked(&Scope::Everything, |view| view.flush_all()) <= 600),
+                _ => {}
+            }
+            if step.is_multiple_of(50) {
+                recount(&store);
+            }
+        }
+        recount(&store);
     }
 
-    /// Removes an entry to make room: the bytes that freed.
-    pub(crate) fn evict(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<usize> {
-        let entry = self.take(hash, wanted)?;
-        bump(&self.side().evicted, 1);
-        self.db.watches.touch(self.index, entry.key());
-        Some(entry.heap_bytes())
-    }
-
-    /// An entry with an expiry that a random number chooses; `None` if that hits upon a stale deadline.
-    pub(crate) fn sample_expiring(&self, random: u64) -> Option<&Entry> {
-        let hash = self.side().deadlines.read().sample(random)?;
-        let tag = Tag::new(hash);
-        let found = self.table.get(hash, |(entry, _)| {
-            entry.tag() == tag && entry.expires_at().is_some()
+    #[test]
+    fn table_beyond_the_reach_of_tags_finds_its_keys() {
+        let store = Store::new(Config {
+            databases: 1,
+            shards: 2,
+            ..Config::default()
         });
-        found.map(|(entry, _)| entry)
-    }
-
-    pub(crate) fn hash_of(&self, entry: &Entry) -> u64 {
-        hash_key(self.db.hasher(), entry.key())
-    }
-
-    /// Takes the whole table out. The caller tells the watches.
-    pub(crate) fn clear(&mut self) -> Table {
-        let side = self.side();
-        let table = core::mem::take(self.table);
-        *side.deadlines.write() = Deadlines::default();
-        side.next_deadline.store(u64::MAX, Ordering::Release);
-        for counter in [&side.expires, &side.dataset, &side.index_bytes] {
-            counter.store(0, Ordering::Release);
+        let keys = 270_000_u32;
+        for key in 0..keys {
+            store.view(0, 0).update(&key.to_le_bytes(), |slot| {
+                slot.set(i64::from(key), Expiry::Clear)
+            });
         }
-        side.expires_sum.store(0, Ordering::Relaxed);
-        bump(&side.changes, table.len() as u64);
-        self.resized();
-        table
-    }
-
-    /// Gives back what table and deadlines have beyond their needs.
-    pub(crate) fn shrink(&mut self) {
-        let (side, hasher) = (self.side(), self.db.hasher());
-        let mut deadlines = side.deadlines.write();
-        if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
-            deadlines.rebuild(self.table, hasher);
-            side.next_deadline
-                .store(deadlines.next(), Ordering::Release);
-        }
-        deadlines.shrink();
-        side.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
-        let buckets = self.table.buckets();
-        self.table.shrink_to(self.table.len() * 2, |(entry, _)| {
-            entry.table_hash(hasher, buckets)
+        assert!(store.database(0).side(0).buckets() > 1 << 17);
+        let found = (0..keys).filter(|key| {
+            store
+                .view(0, 0)
+                .read(&key.to_le_bytes(), |entry| entry.is_some())
         });
-        self.resized();
-    }
-
-    /// Brings the counters up to date with the table's size.
-    fn resized(&self) {
-        let side = self.side();
-        side.keys.store(self.table.len(), Ordering::Release);
-        let bytes = table_bytes(self.table);
-        if bytes != side.table_bytes.load(Ordering::Relaxed) {
-            side.table_bytes.store(bytes, Ordering::Relaxed);
-            self.tell();
+        assert_eq!(found.count(), keys as usize);
+        let (mut given, mut cursor) = (0, 0);
+        for _ in 0..5 {
+            cursor = store.view(0, 0).scan(cursor, 10, |_, _| given += 1);
         }
+        assert!((50..100).contains(&given), "{given}");
     }
-
-    /// Takes an entry out without a word to the watches.
-    fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<Entry> {
-        let (entry, _) = self.table.remove_entry(hash, |(entry, _)| wanted(entry))?;
-        self.count(entry.heap_bytes(), 0, entry.expires_at(), None, hash);
-        self.side().keys.store(self.table.len(), Ordering::Release);
-        Some(entry)
-    }
-
-    fn changed(&self, key: &[u8]) {
-        bump(&self.side().changes, 1);
-        self.db.watches.touch(self.index, key);
-    }
-
-    /// Accounts for an entry whose heap bytes and expiry went from the old to the new.
-    fn count(
-        &mut self,
-        bytes: usize,
-        bytes_now: usize,
-        expiry: Option<u64>,
-        expiry_now: Option<u64>,
-        hash: u64,
-    ) {
-        let side = self.side();
-        if bytes != bytes_now {
-            let dataset = side.dataset.load(Ordering::Relaxed) + bytes_now - bytes;
-            side.dataset.store(dataset, Ordering::Relaxed);
-            self.tell();
-        }
-        if expiry == expiry_now {
-            return;
-        }
-        let count = side.expires.load(Ordering::Relaxed) + usize::from(expiry_now.is_some());
-        side.expires
-            .store(count - usize::from(expiry.is_some()), Ordering::Release);
-        let sum = side
-            .expires_sum
-            .load(Ordering::Relaxed)
-            .wrapping_add(expiry_now.unwrap_or(0));
-        side.expires_sum
-            .store(sum.wrapping_sub(expiry.unwrap_or(0)), Ordering::Relaxed);
-        if let Some(at) = expiry_now {
-            self.schedule(at, hash);
-        }
-    }
-
-    fn schedule(&mut self, at: u64, hash: u64) {
-        let side = self.side();
-        let mut deadlines = side.deadlines.write();
-        if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
-            deadlines.rebuild(self.table, self.db.hasher());
-        }
-        deadlines.push(at, hash);
-        side.next_deadline
-            .store(deadlines.next(), Ordering::Release);
-        side.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
-    }
-
-    fn tell(&self) {
-        let side = self.side();
-        let bytes = side.dataset.load(Ordering::Relaxed) + side.overhead();
-        let told = side.told.load(Ordering::Relaxed);
-        if bytes.abs_diff(told) >= GAUGE_STEP {
-            self.db
-                .gauge
-                .fetch_add(bytes.wrapping_sub(told), Ordering::Relaxed);
-            side.told.store(bytes, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Bytes of a table; an empty one has a bucket in name and none in memory.
-pub(crate) fn table_bytes(table: &Table) -> usize {
-    if table.capacity() == 0 {
-        0
-    } else {
-        table.buckets() * SLOT_BYTES
-    }
-}
-
-/// Adds to a counter that only the holder of the shard's write lock writes.
-pub(crate) fn bump(counter: &AtomicU64, by: u64) {
-    counter.store(
-        counter.load(Ordering::Relaxed).wrapping_add(by),
-        Ordering::Relaxed,
-    );
 }

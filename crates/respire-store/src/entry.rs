@@ -1,7 +1,7 @@
 //! One key with its value, expiry and access clock: the representation lives here and nowhere else.
 //!
 //! An entry takes 16 bytes of a table (on 64-bit machines) and, for small strings, one allocation:
-//! a [packed](crate::packed) cell. A boxed array knows its length from its type, so the variant *is*
+//! a [packed] cell. A boxed array knows its length from its type, so the variant *is*
 //! the size class and the pointer stays thin; the remaining bytes hold the access clock and enough
 //! of the hash that a table grows without touching its keys. The small classes are what allocators
 //! hand out anyway (multiples of 16 less the allocator's own word), so their slack costs nothing;

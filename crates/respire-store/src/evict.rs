@@ -2,9 +2,10 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::database::{Database, GAUGE_STEP, ShardMut, Side, mix};
+use crate::database::{Database, GAUGE_STEP, Side, mix};
 use crate::entry::Entry;
 use crate::raw;
+use crate::shard::ShardMut;
 use crate::store::Store;
 
 /// What is evicted when memory runs out (`maxmemory-policy`).

@@ -169,7 +169,8 @@ fn is_too_large(db: &Database, index: usize) -> bool {
         side.expires.load(Ordering::Relaxed),
     );
     side.buckets() > SHRINK_BUCKETS_MIN + keys * SHRINK_BUCKETS_PER_KEY
-        || side.index_bytes() > SHRINK_INDEX_BYTES_MIN + expires * SHRINK_INDEX_BYTES_PER_KEY
+        || side.index_bytes.load(Ordering::Relaxed)
+            > SHRINK_INDEX_BYTES_MIN + expires * SHRINK_INDEX_BYTES_PER_KEY
 }
 
 #[cfg(test)]

@@ -1,18 +1,21 @@
-//! The keyspace of Respire: typed values with expiry and eviction on DashMap shards; it knows no protocol.
+#![doc = include_str!("../README.md")]
 
 mod database;
 mod entry;
 mod evict;
 mod expiry;
+mod iterate;
 mod packed;
 mod raw;
 mod scan;
 mod section;
+mod shard;
 mod slot;
 mod store;
 mod value;
 mod view;
 mod watch;
+mod whole;
 
 pub use crate::evict::Policy;
 pub use crate::expiry::Swept;

@@ -107,7 +107,7 @@ fn next_home(home: u64, mask: u64) -> u64 {
     (home | !mask).reverse_bits().wrapping_add(1).reverse_bits()
 }
 
-/// Gives every entry at home at `home`; how many there were.
+/// Gives every entry whose home is `home`; how many there were.
 fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut(&Entry)) -> usize {
     let mask = table.buckets() as u64 - 1;
     let mut found = 0;
@@ -115,12 +115,14 @@ fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut
         let hash = home | (tag << TOP_SHIFT);
         // Where `usize` has 32 bits, a huge table's home reaches into the tag: such an entry has
         // only the tags that agree with it.
-        if hash & mask != home || (hash >> TOP_SHIFT) & 0x7f != tag {
+        if hash & mask != home || top(hash) != tag {
             continue;
         }
         // The search is shown every entry it meets with this tag, and told that none is the one.
+        // Without SIMD it may also be shown entries of a neighbouring tag.
         let _ = table.find(hash, |(entry, _)| {
-            if entry.table_hash(hasher, table.buckets()) & mask == home {
+            let own = entry.table_hash(hasher, table.buckets());
+            if own & mask == home && top(own) == tag {
                 found += 1;
                 f(entry);
             }
@@ -128,6 +130,11 @@ fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut
         });
     }
     found
+}
+
+/// The tag in a hash.
+fn top(hash: u64) -> u64 {
+    (hash >> TOP_SHIFT) & 0x7f
 }
 
 #[cfg(test)]
@@ -167,7 +174,13 @@ mod tests {
     #[test]
     fn homes_hold_every_entry_once() {
         let hasher = RandomState::with_seeds(1, 2, 3, 4);
-        for keys in [1, 3, 7, 14, 28, 100, 1000] {
+        // Miri takes a second for each table's hundred thousand steps.
+        let sizes: &[u32] = if cfg!(miri) {
+            &[1, 3, 7, 28]
+        } else {
+            &[1, 3, 7, 14, 28, 100, 1000]
+        };
+        for &keys in sizes {
             let table = table(&hasher, keys);
             let mut seen = Vec::new();
             let mut give =

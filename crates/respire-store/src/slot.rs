@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::database::ShardMut;
 use crate::entry::{Entry, Tag};
 use crate::evict::Clock;
+use crate::shard::ShardMut;
 use crate::value::{Encoding, Expiry, NewValue, Owned, ValueRef};
 
 /// An entry, borrowed for the time of a closure.

@@ -1,15 +1,12 @@
 //! What a command works on: a database at a moment, free or inside an atomic section.
 
 use core::fmt;
-use core::sync::atomic::Ordering;
 
 use dashmap::RwLockReadGuard;
 
 use crate::database::{Database, Side, Table, find};
 use crate::entry::Entry;
 use crate::evict::Clock;
-use crate::raw;
-use crate::scan::{self, Allowance, Cursor};
 use crate::section::{Held, Place, Scope};
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
@@ -33,11 +30,11 @@ use crate::watch::Watch;
 /// assert!(store.view(0, 5_000).read(b"greeting", |entry| entry.is_none()));
 /// ```
 pub struct View<'v> {
-    store: &'v Store,
-    db: u32,
-    now_ms: u64,
-    touch: bool,
-    held: Option<&'v mut Held>,
+    pub(crate) store: &'v Store,
+    pub(crate) db: u32,
+    pub(crate) now_ms: u64,
+    pub(crate) touch: bool,
+    pub(crate) held: Option<&'v mut Held>,
 }
 
 impl<'v> View<'v> {
@@ -202,118 +199,6 @@ impl<'v> View<'v> {
         view
     }
 
-    /// A step of an iteration over all keys: calls `f` with some of them, about `count`, and
-    /// returns the cursor to go on with. 0 starts, and when 0 is returned the iteration is over.
-    ///
-    /// Every key that is there from start to end is given at least once, however the database
-    /// grows and shrinks between the steps; a key may be given more than once. Cursors are less
-    /// than 2^63; any number is a valid one. O(`count`), with only one shard locked at a time.
-    ///
-    /// ```
-    /// use respire_store::{Config, Expiry, Store};
-    ///
-    /// let store = Store::new(Config::default());
-    /// for number in 0..1000_i64 {
-    ///     let key = format!("key:{number}");
-    ///     store.view(0, 0).update(key.as_bytes(), |slot| slot.set(number, Expiry::Clear));
-    /// }
-    /// let mut keys = std::collections::HashSet::new();
-    /// let mut cursor = 0;
-    /// loop {
-    ///     cursor = store.view(0, 0).scan(cursor, 10, |key, _| drop(keys.insert(key.to_vec())));
-    ///     if cursor == 0 {
-    ///         break;
-    ///     }
-    /// }
-    /// assert_eq!(keys.len(), 1000);
-    /// ```
-    pub fn scan(
-        &mut self,
-        cursor: u64,
-        count: usize,
-        mut f: impl FnMut(&[u8], EntryRef<'_>),
-    ) -> u64 {
-        let Some(db) = self.store.existing_database(self.db) else {
-            return 0;
-        };
-        let (shards, now_ms, clock) = (self.store.shards(), self.now_ms, self.store.clock());
-        let mut allowance = Allowance::new(count);
-        let mut at = Cursor::from_number(cursor, shards);
-        let mut give = |entry: &Entry| {
-            if !entry.is_expired(now_ms) {
-                f(entry.key(), EntryRef::new(entry, clock));
-            }
-        };
-        while !allowance.is_used_up() {
-            let next = if db.side(at.shard).keys.load(Ordering::Acquire) == 0 {
-                None
-            } else {
-                self.with_table(db, at.shard, |table| {
-                    scan::visit(
-                        table,
-                        self.store.hasher(),
-                        at.home,
-                        &mut allowance,
-                        &mut give,
-                    )
-                })
-            };
-            at = match next {
-                Some(home) => Cursor { home, ..at },
-                None => match at.next_shard(shards) {
-                    Some(next) => next,
-                    None => return 0,
-                },
-            };
-        }
-        at.to_number(shards)
-    }
-
-    /// Calls `f` with every key, one shard after the other. O(keys), each shard being locked for
-    /// its share of the time.
-    pub fn for_each(&mut self, mut f: impl FnMut(&[u8], EntryRef<'_>)) {
-        let Some(db) = self.store.existing_database(self.db) else {
-            return;
-        };
-        let (now_ms, clock) = (self.now_ms, self.store.clock());
-        for (index, side) in db.sides().iter().enumerate() {
-            if side.keys.load(Ordering::Acquire) == 0 {
-                continue;
-            }
-            self.with_table(db, index, |table| {
-                for entry in raw::entries(table).filter(|entry| !entry.is_expired(now_ms)) {
-                    f(entry.key(), EntryRef::new(entry, clock));
-                }
-            });
-        }
-    }
-
-    /// The key that a random number chooses, or `None` if there is none. Nearly fair: a key whose
-    /// neighbours in the table are free is chosen more often. O(shards), unless most keys have
-    /// expired and not been swept.
-    pub fn random_key(&mut self, random: u64) -> Option<Box<[u8]>> {
-        let db = self.store.existing_database(self.db)?;
-        let mut nth = random.checked_rem(db.keys() as u64)? as usize;
-        let mut start = 0;
-        for (index, side) in db.sides().iter().enumerate() {
-            let keys = side.keys.load(Ordering::Acquire);
-            if nth < keys {
-                start = index;
-                break;
-            }
-            nth -= keys;
-        }
-        let now_ms = self.now_ms;
-        let order = (start..db.sides().len()).chain(0..start);
-        order.into_iter().find_map(|index| {
-            self.with_table(db, index, |table| {
-                let mut live = raw::entries_from(table, crate::database::mix(random));
-                live.find(|entry| !entry.is_expired(now_ms))
-                    .map(|entry| entry.key().into())
-            })
-        })
-    }
-
     /// Keys in the database; expired ones count until they have been removed. O(shards).
     #[must_use]
     pub fn len(&self) -> usize {
@@ -324,54 +209,6 @@ impl<'v> View<'v> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Removes every key of the database, all at once; how many there were. Their memory is freed
-    /// when the shards have been released.
-    pub fn flush(&mut self) -> usize {
-        let Some(db) = self.store.existing_database(self.db) else {
-            return 0;
-        };
-        let number = self.db;
-        self.locked(&Scope::Database(number), |view| {
-            view.held
-                .as_deref_mut()
-                .map_or(0, |held| clear(db, number, held))
-        })
-    }
-
-    /// Removes every key of every database, all at once; how many there were.
-    pub fn flush_all(&mut self) -> usize {
-        match self.held.as_deref_mut() {
-            Some(held) => clear_all(self.store, held),
-            None => clear_all(self.store, self.store.lock_existing().held()),
-        }
-    }
-
-    /// Exchanges the contents of two databases, all at once. O(shards).
-    ///
-    /// # Panics
-    ///
-    /// If there is no such database.
-    pub fn swap(&mut self, a: u32, b: u32) {
-        if a == b {
-            return;
-        }
-        let (first, second) = (self.store.database(a), self.store.database(b));
-        self.locked(&Scope::Databases(a, b), |view| {
-            let Some(held) = view.held.as_deref_mut() else {
-                return;
-            };
-            for (watched, others) in [(first, b), (second, a)] {
-                let own = if others == b { a } else { b };
-                touch_existing(watched, held, &[own, others]);
-            }
-            for index in 0..view.store.shards() {
-                held.swap_tables((a, index), (b, index));
-                first.swap_side(second, index);
-            }
-            crate::database::bump(&first.side(0).changes, 1);
-        });
     }
 
     /// Watches a key, whether or not it exists, until the watch is dropped. What was done to the
@@ -397,7 +234,12 @@ impl<'v> View<'v> {
         })
     }
 
-    fn with_table<R>(&self, db: &Database, index: usize, f: impl FnOnce(&Table) -> R) -> R {
+    pub(crate) fn with_table<R>(
+        &self,
+        db: &Database,
+        index: usize,
+        f: impl FnOnce(&Table) -> R,
+    ) -> R {
         match &self.held {
             Some(held) => f(held.table(self.place(index))),
             None => f(&db.lock(index).read()),
@@ -446,39 +288,4 @@ impl Note {
 
 fn live<'t>(table: &'t Table, hash: u64, key: &[u8], now_ms: u64) -> Option<&'t Entry> {
     find(table, hash, key).filter(|entry| !entry.is_expired(now_ms))
-}
-
-/// Empties a database that is wholly held.
-fn clear(db: &Database, number: u32, held: &mut Held) -> usize {
-    touch_existing(db, held, &[number]);
-    let mut keys = 0;
-    for index in 0..db.sides().len() {
-        let table = db.shard(index, held.table_mut((number, index))).clear();
-        keys += table.len();
-        held.discard(table);
-    }
-    keys
-}
-
-/// Empties every database that shards are held of.
-fn clear_all(store: &Store, held: &mut Held) -> usize {
-    let databases = held.databases();
-    databases
-        .into_iter()
-        .map(|db| clear(store.database(db), db, held))
-        .sum()
-}
-
-/// Tells the watches of `db` about each of their keys that exists in one of `numbers`.
-fn touch_existing(db: &Database, held: &Held, numbers: &[u32]) {
-    for key in db.watches.keys() {
-        let hash = crate::entry::hash_key(db.hasher(), &key);
-        let index = db.shard_of(hash);
-        if numbers
-            .iter()
-            .any(|number| find(held.table((*number, index)), hash, &key).is_some())
-        {
-            db.watches.touch_removed(index, &key);
-        }
-    }
 }

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ahash::RandomState;
 use dashmap::RwLock;
 
 /// The watched keys of one database. They belong to its number: when databases are swapped, the
@@ -16,7 +17,7 @@ use dashmap::RwLock;
 pub(crate) struct Watches {
     /// Watches per shard, so that a write into a shard without any pays one load.
     counts: Box<[AtomicUsize]>,
-    keys: RwLock<HashMap<Box<[u8]>, Flags>>,
+    keys: RwLock<HashMap<Box<[u8]>, Flags, RandomState>>,
 }
 
 /// One for each watcher of a key.
@@ -31,11 +32,11 @@ struct Flag {
 }
 
 impl Watches {
-    pub(crate) fn new(shards: usize) -> Watches {
+    pub(crate) fn new(shards: usize, hasher: RandomState) -> Watches {
         let counts = (0..shards).map(|_| AtomicUsize::new(0)).collect();
         Watches {
             counts,
-            keys: RwLock::new(HashMap::new()),
+            keys: RwLock::new(HashMap::with_hasher(hasher)),
         }
     }
 

@@ -81,15 +81,18 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What should be in a database: values and expiries, expired ones included until they are met.
-type Model = BTreeMap<Vec<u8>, (Vec<u8>, Option<u64>)>;
+/// A value and its expiry.
+type Contents = (Vec<u8>, Option<u64>);
+
+/// What should be in a database; expired keys are in it until they are met.
+type Model = BTreeMap<Vec<u8>, Contents>;
 
 struct World {
     store: Store,
     now_ms: u64,
     model: [Model; DATABASES as usize],
     /// Watches, with what their key was when they began.
-    watches: Vec<(Watch, u32, Option<(Vec<u8>, Option<u64>)>)>,
+    watches: Vec<(Watch, u32, Option<Contents>)>,
 }
 
 impl World {
@@ -333,7 +336,7 @@ fn name(key: Key) -> Vec<u8> {
     format!("key:{key}{}", "x".repeat(padding)).into_bytes()
 }
 
-fn contents(entry: EntryRef<'_>) -> (Vec<u8>, Option<u64>) {
+fn contents(entry: EntryRef<'_>) -> Contents {
     let string = entry.value().as_string().unwrap_or(StringRef::Int(0));
     (string.to_vec(), entry.expires_at())
 }

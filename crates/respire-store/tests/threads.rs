@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use respire_store::{Config, Expiry, Scope, Store, View};
+use respire_store::{Config, Expiry, MemoryUse, Policy, Scope, Store, View};
 
 /// Far longer than any of these tests takes, and far shorter than forever.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -49,152 +49,164 @@ fn number(view: &mut View<'_>, key: &[u8]) -> i64 {
 
 const KEYS: [&[u8]; 4] = [b"a", b"b", b"c", b"d"];
 
+fn write_together(store: &Store, writer: i64) {
+    let keys = KEYS.map(|key| (0, key));
+    for round in 1..=20_000 {
+        store.view(0, 0).locked(&Scope::Keys(&keys), |view| {
+            for key in KEYS {
+                view.update(key, |slot| slot.set(round * 2 + writer, Expiry::Clear));
+            }
+        });
+    }
+}
+
+fn read_together(store: &Store, finished: &AtomicBool) {
+    let keys = KEYS.map(|key| (0, key));
+    while !finished.load(Ordering::Relaxed) {
+        let mut seen = Vec::new();
+        store.view(0, 0).read_many(KEYS.into_iter(), |_, entry| {
+            seen.push(entry.and_then(|entry| entry.value().as_string()?.to_int()));
+        });
+        assert!(seen.iter().all(|value| *value == seen[0]), "{seen:?}");
+        let mut section = store.lock(&Scope::Keys(&keys));
+        let mut view = View::within(store, 0, 0, Some(section.held()));
+        let seen = KEYS.map(|key| number(&mut view, key));
+        assert!(seen.iter().all(|value| *value == seen[0]), "{seen:?}");
+    }
+}
+
 #[test]
 fn keys_written_together_are_seen_together() {
     bounded(|| {
         let (store, finished) = (store(), AtomicBool::new(false));
         thread::scope(|scope| {
-            let writers: Vec<_> = (0..2)
-                .map(|writer| {
+            let reader = scope.spawn(|| read_together(&store, &finished));
+            let writers = [0, 1].map(|writer| {
+                scope.spawn({
                     let store = &store;
-                    scope.spawn(move || {
-                        let keys = KEYS.map(|key| (0, key));
-                        for round in 1..=3_000 {
-                            store.view(0, 0).locked(&Scope::Keys(&keys), |view| {
-                                for key in KEYS {
-                                    view.update(key, |slot| {
-                                        slot.set(round * 2 + writer, Expiry::Clear)
-                                    });
-                                }
-                            });
-                        }
-                    })
+                    move || write_together(store, writer)
                 })
-                .collect();
-            scope.spawn(|| {
-                while !finished.load(Ordering::Relaxed) {
-                    let mut seen = Vec::new();
-                    store.view(0, 0).read_many(KEYS.into_iter(), |_, entry| {
-                        seen.push(entry.and_then(|entry| entry.value().as_string()?.to_int()));
-                    });
-                    assert!(seen.iter().all(|value| *value == seen[0]), "{seen:?}");
-                    let keys = KEYS.map(|key| (0, key));
-                    let mut section = store.lock(&Scope::Keys(&keys));
-                    let mut view = View::within(&store, 0, 0, Some(section.held()));
-                    let seen = KEYS.map(|key| number(&mut view, key));
-                    assert!(seen.iter().all(|value| *value == seen[0]), "{seen:?}");
-                }
             });
-            for writer in writers {
-                let ended = writer.join();
-                finished.store(true, Ordering::Relaxed);
-                assert!(ended.is_ok());
-            }
+            let ended = writers.map(|writer| writer.join().is_ok());
+            finished.store(true, Ordering::Relaxed);
+            assert!(reader.join().is_ok() && ended == [true, true]);
         });
     });
+}
+
+const ACCOUNTS: u64 = 12;
+
+fn account(state: &mut u64) -> (u32, [u8; 1]) {
+    (
+        (random(state) % 2) as u32,
+        [b'0' + (random(state) % ACCOUNTS) as u8],
+    )
+}
+
+fn move_money(store: &Store, seed: u64) {
+    let mut state = seed;
+    for _ in 0..20_000 {
+        let (from, to) = (account(&mut state), account(&mut state));
+        let keys = [(from.0, &from.1[..]), (to.0, &to.1[..])];
+        store.view(0, 0).locked(&Scope::Keys(&keys), |view| {
+            for ((db, key), amount) in keys.into_iter().zip([-1, 1]) {
+                let balance = number(&mut view.in_db(db), key);
+                view.in_db(db)
+                    .update(key, |slot| slot.set(balance + amount, Expiry::Keep));
+            }
+        });
+        if random(&mut state).is_multiple_of(64) {
+            assert_eq!(all_money(store), 2 * 1_000 * ACCOUNTS as i64);
+        }
+    }
+}
+
+fn all_money(store: &Store) -> i64 {
+    let mut section = store.lock(&Scope::Everything);
+    let mut total = 0;
+    for db in 0..2 {
+        let mut view = View::within(store, db, 0, Some(section.held()));
+        total += (0..ACCOUNTS as u8)
+            .map(|account| number(&mut view, &[b'0' + account]))
+            .sum::<i64>();
+    }
+    total
 }
 
 #[test]
 fn money_moved_between_random_keys_is_neither_made_nor_lost() {
     bounded(|| {
-        const ACCOUNTS: u64 = 12;
         let store = store();
-        let name = |account: u64| [b'0' + account as u8];
-        for db in 0..2 {
-            (0..ACCOUNTS).for_each(|account| {
-                store
-                    .view(db, 0)
-                    .update(&name(account), |slot| slot.set(1_000, Expiry::Clear));
-            });
+        for (db, account) in
+            (0..2).flat_map(|db| (0..ACCOUNTS as u8).map(move |account| (db, account)))
+        {
+            store
+                .view(db, 0)
+                .update(&[b'0' + account], |slot| slot.set(1_000, Expiry::Clear));
         }
         thread::scope(|scope| {
-            for thread in 0..4_u64 {
-                let store = &store;
-                scope.spawn(move || {
-                    let mut state = thread;
-                    for _ in 0..3_000 {
-                        let from = (
-                            (random(&mut state) % 2) as u32,
-                            name(random(&mut state) % ACCOUNTS),
-                        );
-                        let to = (
-                            (random(&mut state) % 2) as u32,
-                            name(random(&mut state) % ACCOUNTS),
-                        );
-                        let scope = [(from.0, &from.1[..]), (to.0, &to.1[..])];
-                        store.view(0, 0).locked(&Scope::Keys(&scope), |view| {
-                            for ((db, key), amount) in scope.into_iter().zip([-1, 1]) {
-                                let balance = number(&mut view.in_db(db), key);
-                                view.in_db(db)
-                                    .update(key, |slot| slot.set(balance + amount, Expiry::Keep));
-                            }
-                        });
-                        if random(&mut state).is_multiple_of(64) {
-                            let mut section = store.lock(&Scope::Everything);
-                            let total: i64 = (0..2)
-                                .flat_map(|db| (0..ACCOUNTS).map(move |account| (db, account)))
-                                .map(|(db, account)| {
-                                    number(
-                                        &mut View::within(store, db, 0, Some(section.held())),
-                                        &name(account),
-                                    )
-                                })
-                                .sum();
-                            assert_eq!(total, 2 * 1_000 * ACCOUNTS as i64);
-                        }
-                    }
-                });
-            }
+            let threads = [1, 2, 3, 4].map(|seed| {
+                scope.spawn({
+                    let store = &store;
+                    move || move_money(store, seed)
+                })
+            });
+            assert!(threads.map(|thread| thread.join().is_ok()) == [true; 4]);
         });
     });
+}
+
+fn anything(store: &Store, seed: u64) {
+    let mut state = seed;
+    for step in 0..10_000_u64 {
+        let keys: Vec<[u8; 2]> = (0..5)
+            .map(|_| (random(&mut state) as u16 % 500).to_le_bytes())
+            .collect();
+        let keys: Vec<(u32, &[u8])> = keys
+            .iter()
+            .map(|key| (u32::from(key[0]) % 2, &key[..]))
+            .collect();
+        let mut view = store.view((step % 2) as u32, step);
+        match random(&mut state) % 40 {
+            0 => drop(view.flush()),
+            1 => view.swap(0, 1),
+            2 => drop(view.flush_all()),
+            3 => view.for_each(|_, _| {}),
+            4 => drop(view.scan(random(&mut state), 10, |_, _| {})),
+            5 => drop(view.random_key(random(&mut state))),
+            6 => drop(store.sweep(step, 20)),
+            7 => assert!(store.make_room(step)),
+            8 => drop(view.watch(keys[0].1)),
+            9..20 => view.read_many(keys.iter().map(|(_, key)| *key), |_, _| {}),
+            20..30 => view.locked(&Scope::Keys(&keys), |view| {
+                for (db, key) in &keys {
+                    view.in_db(*db)
+                        .update(key, |slot| slot.set(*key, Expiry::At(step + 50)));
+                }
+            }),
+            _ => view.update(keys[0].1, |slot| slot.set(b"value", Expiry::Clear)),
+        }
+    }
 }
 
 #[test]
 fn every_kind_of_locking_at_once_comes_to_an_end() {
     bounded(|| {
         let store = store();
-        store.set_max_memory(200_000, respire_store::Policy::AllKeysLru, 3);
+        store.set_max_memory(200_000, Policy::AllKeysLru, 3);
         thread::scope(|scope| {
-            for thread in 0..4_u64 {
-                let store = &store;
-                scope.spawn(move || {
-                    let mut state = thread;
-                    for step in 0..2_000_u64 {
-                        let keys: Vec<[u8; 2]> = (0..5)
-                            .map(|_| (random(&mut state) as u16 % 500).to_le_bytes())
-                            .collect();
-                        let scope: Vec<(u32, &[u8])> = keys
-                            .iter()
-                            .map(|key| (u32::from(key[0]) % 2, &key[..]))
-                            .collect();
-                        let mut view = store.view((step % 2) as u32, step);
-                        match random(&mut state) % 40 {
-                            0 => drop(view.flush()),
-                            1 => view.swap(0, 1),
-                            2 => drop(view.flush_all()),
-                            3 => view.for_each(|_, _| {}),
-                            4 => drop(view.scan(random(&mut state), 10, |_, _| {})),
-                            5 => drop(view.random_key(random(&mut state))),
-                            6 => drop(store.sweep(step, 20)),
-                            7 => assert!(store.make_room(step)),
-                            8 => drop(view.watch(scope[0].1)),
-                            9..20 => view.read_many(scope.iter().map(|(_, key)| *key), |_, _| {}),
-                            20..30 => view.locked(&Scope::Keys(&scope), |view| {
-                                for (db, key) in &scope {
-                                    view.in_db(*db)
-                                        .update(key, |slot| slot.set(*key, Expiry::At(step + 50)));
-                                }
-                            }),
-                            _ => view.update(scope[0].1, |slot| slot.set(b"value", Expiry::Clear)),
-                        }
-                    }
-                });
-            }
+            let threads = [1, 2, 3, 4].map(|seed| {
+                scope.spawn({
+                    let store = &store;
+                    move || anything(store, seed)
+                })
+            });
+            assert!(threads.map(|thread| thread.join().is_ok()) == [true; 4]);
         });
         let mut left = 0;
         (0..2).for_each(|db| store.view(db, 0).for_each(|_, _| left += 1));
         assert_eq!(store.memory().keys, left);
         store.view(0, 0).flush_all();
-        assert_eq!(store.memory(), respire_store::MemoryUse::default());
+        assert_eq!(store.memory(), MemoryUse::default());
     });
 }

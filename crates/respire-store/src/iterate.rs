@@ -1,0 +1,124 @@
+//! Going through the keys of a database: SCAN, KEYS, RANDOMKEY.
+
+use core::sync::atomic::Ordering;
+
+use crate::database::mix;
+use crate::entry::Entry;
+use crate::raw;
+use crate::scan::{self, Allowance, Cursor};
+use crate::slot::EntryRef;
+use crate::view::View;
+
+impl View<'_> {
+    /// A step of an iteration over all keys: calls `f` with some of them, about `count`, and
+    /// returns the cursor to go on with. 0 starts, and when 0 is returned the iteration is over.
+    ///
+    /// Every key that is there from start to end is given at least once, however the database
+    /// grows and shrinks between the steps; a key may be given more than once. Cursors are less
+    /// than 2^63; any number is a valid one. O(`count`), with only one shard locked at a time.
+    ///
+    /// ```
+    /// use respire_store::{Config, Expiry, Store};
+    ///
+    /// let store = Store::new(Config::default());
+    /// for number in 0..1000_i64 {
+    ///     let key = format!("key:{number}");
+    ///     store.view(0, 0).update(key.as_bytes(), |slot| slot.set(number, Expiry::Clear));
+    /// }
+    /// let mut keys = std::collections::HashSet::new();
+    /// let mut cursor = 0;
+    /// loop {
+    ///     cursor = store.view(0, 0).scan(cursor, 10, |key, _| drop(keys.insert(key.to_vec())));
+    ///     if cursor == 0 {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(keys.len(), 1000);
+    /// ```
+    pub fn scan(
+        &mut self,
+        cursor: u64,
+        count: usize,
+        mut f: impl FnMut(&[u8], EntryRef<'_>),
+    ) -> u64 {
+        let Some(db) = self.store.existing_database(self.db) else {
+            return 0;
+        };
+        let (shards, now_ms, clock) = (self.store.shards(), self.now_ms, self.store.clock());
+        let mut allowance = Allowance::new(count);
+        let mut at = Cursor::from_number(cursor, shards);
+        let mut give = |entry: &Entry| {
+            if !entry.is_expired(now_ms) {
+                f(entry.key(), EntryRef::new(entry, clock));
+            }
+        };
+        while !allowance.is_used_up() {
+            let next = if db.side(at.shard).keys.load(Ordering::Acquire) == 0 {
+                None
+            } else {
+                self.with_table(db, at.shard, |table| {
+                    scan::visit(
+                        table,
+                        self.store.hasher(),
+                        at.home,
+                        &mut allowance,
+                        &mut give,
+                    )
+                })
+            };
+            at = match next {
+                Some(home) => Cursor { home, ..at },
+                None => match at.next_shard(shards) {
+                    Some(next) => next,
+                    None => return 0,
+                },
+            };
+        }
+        at.to_number(shards)
+    }
+
+    /// Calls `f` with every key, one shard after the other. O(keys), each shard being locked for
+    /// its share of the time.
+    pub fn for_each(&mut self, mut f: impl FnMut(&[u8], EntryRef<'_>)) {
+        let Some(db) = self.store.existing_database(self.db) else {
+            return;
+        };
+        let (now_ms, clock) = (self.now_ms, self.store.clock());
+        for (index, side) in db.sides().iter().enumerate() {
+            if side.keys.load(Ordering::Acquire) == 0 {
+                continue;
+            }
+            self.with_table(db, index, |table| {
+                for entry in raw::entries(table).filter(|entry| !entry.is_expired(now_ms)) {
+                    f(entry.key(), EntryRef::new(entry, clock));
+                }
+            });
+        }
+    }
+
+    /// The key that a random number chooses, or `None` if there is none. Nearly fair: a key whose
+    /// neighbours in the table are free is chosen more often. O(shards), unless most keys have
+    /// expired and not been swept.
+    pub fn random_key(&mut self, random: u64) -> Option<Box<[u8]>> {
+        let db = self.store.existing_database(self.db)?;
+        let mut nth = random.checked_rem(db.keys() as u64)? as usize;
+        let mut start = 0;
+        for (index, side) in db.sides().iter().enumerate() {
+            let keys = side.keys.load(Ordering::Acquire);
+            if nth < keys {
+                start = index;
+                break;
+            }
+            nth -= keys;
+        }
+        let now_ms = self.now_ms;
+        let order = (start..db.sides().len()).chain(0..start);
+        order.into_iter().find_map(|index| {
+            self.with_table(db, index, |table| {
+                let mut live = raw::entries_from(table, mix(random));
+                live.find(|entry| !entry.is_expired(now_ms))
+                    .map(|entry| entry.key().into())
+            })
+        })
+    }
+}

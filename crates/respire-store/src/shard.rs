@@ -1,0 +1,246 @@
+//! A shard under its write lock: every change of an entry goes through here.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use dashmap::SharedValue;
+
+use crate::database::{Database, GAUGE_STEP, Side, Table, find};
+use crate::entry::{Entry, SLOT_BYTES, Tag, hash_key};
+use crate::expiry::Deadlines;
+
+/// A shard under its write lock. It changes entries in the few ways there are, so that counters,
+/// deadlines and watches cannot be forgotten.
+pub(crate) struct ShardMut<'a> {
+    db: &'a Database,
+    index: usize,
+    table: &'a mut Table,
+}
+
+impl<'a> ShardMut<'a> {
+    pub(crate) fn new(db: &'a Database, index: usize, table: &'a mut Table) -> ShardMut<'a> {
+        ShardMut { db, index, table }
+    }
+
+    pub(crate) fn side(&self) -> &'a Side {
+        self.db.side(self.index)
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        self.table
+    }
+
+    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<&Entry> {
+        find(self.table, hash, key)
+    }
+
+    /// Adds an entry whose key is not in the table.
+    pub(crate) fn insert(&mut self, hash: u64, entry: Entry) {
+        self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
+        self.changed(entry.key());
+        // hashbrown does not say how large the table will be; it doubles at most.
+        let (hasher, grown) = (self.db.hasher(), self.table.buckets() * 2);
+        self.table
+            .insert(hash, (entry, SharedValue::new(())), |(entry, _)| {
+                entry.table_hash(hasher, grown)
+            });
+        self.resized();
+    }
+
+    /// Changes an entry; `None` if there is none.
+    pub(crate) fn modify<R>(
+        &mut self,
+        hash: u64,
+        key: &[u8],
+        f: impl FnOnce(&mut Entry) -> R,
+    ) -> Option<R> {
+        let tag = Tag::new(hash);
+        let (entry, _) = self.table.get_mut(hash, |(entry, _)| entry.is(tag, key))?;
+        let (bytes, expiry) = (entry.heap_bytes(), entry.expires_at());
+        let answer = f(entry);
+        let (bytes_now, expiry_now) = (entry.heap_bytes(), entry.expires_at());
+        self.count(bytes, bytes_now, expiry, expiry_now, hash);
+        self.changed(key);
+        Some(answer)
+    }
+
+    pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<Entry> {
+        let tag = Tag::new(hash);
+        let entry = self.take(hash, |entry| entry.is(tag, key))?;
+        self.changed(key);
+        Some(entry)
+    }
+
+    /// Removes the key if its time has come.
+    pub(crate) fn expire(&mut self, hash: u64, key: &[u8], now_ms: u64) {
+        if self.side().expires.load(Ordering::Relaxed) > 0 {
+            let tag = Tag::new(hash);
+            self.expire_where(hash, |entry| entry.is(tag, key) && entry.is_expired(now_ms));
+        }
+    }
+
+    /// Removes a key of that hash whose time has come.
+    pub(crate) fn expire_any(&mut self, hash: u64, now_ms: u64) -> bool {
+        self.expire_where(hash, |entry| entry.is_expired(now_ms))
+    }
+
+    fn expire_where(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> bool {
+        let Some(entry) = self.take(hash, wanted) else {
+            return false;
+        };
+        bump(&self.side().expired, 1);
+        self.db.watches.touch_removed(self.index, entry.key());
+        true
+    }
+
+    /// Removes an entry to make room: the bytes that freed.
+    pub(crate) fn evict(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<usize> {
+        let entry = self.take(hash, wanted)?;
+        bump(&self.side().evicted, 1);
+        self.db.watches.touch(self.index, entry.key());
+        Some(entry.heap_bytes())
+    }
+
+    /// An entry with an expiry that a random number chooses; `None` if that hits upon a stale deadline.
+    pub(crate) fn sample_expiring(&self, random: u64) -> Option<&Entry> {
+        let hash = self.side().deadlines.read().sample(random)?;
+        let tag = Tag::new(hash);
+        let found = self.table.get(hash, |(entry, _)| {
+            entry.tag() == tag && entry.expires_at().is_some()
+        });
+        found.map(|(entry, _)| entry)
+    }
+
+    pub(crate) fn hash_of(&self, entry: &Entry) -> u64 {
+        hash_key(self.db.hasher(), entry.key())
+    }
+
+    /// Takes the whole table out. The caller tells the watches.
+    pub(crate) fn clear(&mut self) -> Table {
+        let side = self.side();
+        let table = core::mem::take(self.table);
+        *side.deadlines.write() = Deadlines::default();
+        side.next_deadline.store(u64::MAX, Ordering::Release);
+        for counter in [&side.expires, &side.dataset, &side.index_bytes] {
+            counter.store(0, Ordering::Release);
+        }
+        side.expires_sum.store(0, Ordering::Relaxed);
+        bump(&side.changes, table.len() as u64);
+        self.resized();
+        table
+    }
+
+    /// Gives back what table and deadlines have beyond their needs.
+    pub(crate) fn shrink(&mut self) {
+        let (side, hasher) = (self.side(), self.db.hasher());
+        let mut deadlines = side.deadlines.write();
+        if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
+            deadlines.rebuild(self.table, hasher);
+            side.next_deadline
+                .store(deadlines.next(), Ordering::Release);
+        }
+        deadlines.shrink();
+        side.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
+        let buckets = self.table.buckets();
+        self.table.shrink_to(self.table.len() * 2, |(entry, _)| {
+            entry.table_hash(hasher, buckets)
+        });
+        self.resized();
+    }
+
+    /// Brings the counters up to date with the table's size.
+    pub(crate) fn resized(&self) {
+        let side = self.side();
+        side.keys.store(self.table.len(), Ordering::Release);
+        let bytes = table_bytes(self.table);
+        if bytes != side.table_bytes.load(Ordering::Relaxed) {
+            side.table_bytes.store(bytes, Ordering::Relaxed);
+            self.tell();
+        }
+    }
+
+    /// Takes an entry out without a word to the watches.
+    fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<Entry> {
+        let (entry, _) = self.table.remove_entry(hash, |(entry, _)| wanted(entry))?;
+        self.count(entry.heap_bytes(), 0, entry.expires_at(), None, hash);
+        self.side().keys.store(self.table.len(), Ordering::Release);
+        Some(entry)
+    }
+
+    fn changed(&self, key: &[u8]) {
+        bump(&self.side().changes, 1);
+        self.db.watches.touch(self.index, key);
+    }
+
+    /// Accounts for an entry whose heap bytes and expiry went from the old to the new.
+    fn count(
+        &mut self,
+        bytes: usize,
+        bytes_now: usize,
+        expiry: Option<u64>,
+        expiry_now: Option<u64>,
+        hash: u64,
+    ) {
+        let side = self.side();
+        if bytes != bytes_now {
+            let dataset = side.dataset.load(Ordering::Relaxed) + bytes_now - bytes;
+            side.dataset.store(dataset, Ordering::Relaxed);
+            self.tell();
+        }
+        if expiry == expiry_now {
+            return;
+        }
+        let count = side.expires.load(Ordering::Relaxed) + usize::from(expiry_now.is_some());
+        side.expires
+            .store(count - usize::from(expiry.is_some()), Ordering::Release);
+        let sum = side
+            .expires_sum
+            .load(Ordering::Relaxed)
+            .wrapping_add(expiry_now.unwrap_or(0));
+        side.expires_sum
+            .store(sum.wrapping_sub(expiry.unwrap_or(0)), Ordering::Relaxed);
+        if let Some(at) = expiry_now {
+            self.schedule(at, hash);
+        }
+    }
+
+    fn schedule(&mut self, at: u64, hash: u64) {
+        let side = self.side();
+        let mut deadlines = side.deadlines.write();
+        if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
+            deadlines.rebuild(self.table, self.db.hasher());
+        }
+        deadlines.push(at, hash);
+        side.next_deadline
+            .store(deadlines.next(), Ordering::Release);
+        side.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
+    }
+
+    fn tell(&self) {
+        let side = self.side();
+        let bytes = side.dataset.load(Ordering::Relaxed) + side.overhead();
+        let told = side.told.load(Ordering::Relaxed);
+        if bytes.abs_diff(told) >= GAUGE_STEP {
+            self.db
+                .gauge
+                .fetch_add(bytes.wrapping_sub(told), Ordering::Relaxed);
+            side.told.store(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Bytes of a table; an empty one has a bucket in name and none in memory.
+pub(crate) fn table_bytes(table: &Table) -> usize {
+    if table.capacity() == 0 {
+        0
+    } else {
+        table.buckets() * SLOT_BYTES
+    }
+}
+
+/// Adds to a counter that only the holder of the shard's write lock writes.
+pub(crate) fn bump(counter: &AtomicU64, by: u64) {
+    counter.store(
+        counter.load(Ordering::Relaxed).wrapping_add(by),
+        Ordering::Relaxed,
+    );
+}
