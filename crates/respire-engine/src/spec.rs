@@ -185,10 +185,10 @@ impl Flags {
     pub const NO_MULTI: Self = Self(1 << 15);
     /// Runs at once inside `MULTI` instead of being queued (EXEC, DISCARD, MULTI, WATCH, QUIT, RESET).
     pub const IMMEDIATE: Self = Self(1 << 16);
-    /// Works on all keys, so that `EXEC` locks everything (KEYS, SCAN, FLUSHALL, SWAPDB, DBSIZE, ...).
+    /// Works on keys that [`Spec::keys`] and the selected database do not tell: on all of them
+    /// (KEYS, SCAN, FLUSHALL, SWAPDB) or on some of another database (MOVE, COPY). `EXEC` then locks
+    /// everything.
     pub const ALL_KEYS: Self = Self(1 << 17);
-    /// Names keys of another database than the selected one (MOVE, COPY), so that `EXEC` locks everything.
-    pub const OTHER_DB: Self = Self(1 << 18);
 
     /// Both sets together, in constants.
     #[must_use]

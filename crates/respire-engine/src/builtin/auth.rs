@@ -26,9 +26,9 @@ pub(super) const USER: &str = "default";
 const WRONG_PASSWORD: Error =
     Error::fixed("WRONGPASS invalid username-password pair or user is disabled.");
 const HELLO_NEEDS_AUTH: Error = Error::fixed(
-    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO \
-     <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP \
-     protocol version at the same time",
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH \
+     <user> <pass> option can be used to authenticate the client and select the RESP protocol \
+     version at the same time",
 );
 const NO_PASSWORD_SET: Error = Error::fixed(
     "ERR AUTH <password> called without any password configured for the default user. Are you \
@@ -191,4 +191,105 @@ fn log_in<A: App>(
     }
     client.is_authenticated = true;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+
+    const WRONG: &str = "-WRONGPASS invalid username-password pair or user is disabled.|";
+
+    #[test]
+    fn hello_answers_in_the_protocol_it_chooses() {
+        let mut line = Server::new().connect();
+        let fields = |head: &str, proto: u8| {
+            format!(
+                "{head}|$6|server|$5|redis|$7|version|$6|7.0.15|$5|proto|:{proto}|$2|id|:1|$4|mode|\
+                 $10|standalone|$4|role|$6|master|$7|modules|*0|"
+            )
+        };
+        assert_eq!(line.ask("HELLO"), fields("*14", 2));
+        assert_eq!(line.ask("HELLO 3"), fields("%7", 3));
+        assert_eq!(line.ask("HELLO"), fields("%7", 3));
+        assert_eq!(line.ask("HELLO 2"), fields("*14", 2));
+    }
+
+    #[test]
+    fn hello_that_makes_no_sense_changes_no_protocol() {
+        let version = "-ERR Protocol version is not an integer or out of range|";
+        check(&[
+            ("HELLO abc", version),
+            ("HELLO 03", version),
+            ("HELLO 1", "-NOPROTO unsupported protocol version|"),
+            ("HELLO 4", "-NOPROTO unsupported protocol version|"),
+            ("HELLO 3 foo", "-ERR Syntax error in HELLO option 'foo'|"),
+            (
+                "HELLO 3 AUTH default",
+                "-ERR Syntax error in HELLO option 'AUTH'|",
+            ),
+            (
+                "HELLO 3 SETNAME",
+                "-ERR Syntax error in HELLO option 'SETNAME'|",
+            ),
+            ("HELLO 3 AUTH nobody pw", WRONG),
+            (
+                "HELLO 3 SETNAME \"a b\"",
+                concat!(
+                    "-ERR Client names cannot contain spaces, newlines or special characters.|"
+                ),
+            ),
+            ("GET a", "$-1|"),
+        ]);
+    }
+
+    #[test]
+    fn hello_of_a_stranger_needs_the_password() {
+        let server = Server::new();
+        server.engine.tunables().set_password(b"pw");
+        let mut line = server.connect();
+        assert!(
+            line.ask("HELLO 3")
+                .starts_with("-NOAUTH HELLO must be called with the client")
+        );
+        assert_eq!(line.ask("HELLO 3 AUTH default no"), WRONG);
+        assert_eq!(line.ask("GET a"), "-NOAUTH Authentication required.|");
+        assert!(
+            line.ask("HELLO 3 SETNAME me AUTH default pw")
+                .starts_with("%7|")
+        );
+        assert_eq!(line.ask("CLIENT GETNAME\nGET a"), "$2|me|_|");
+    }
+
+    #[test]
+    fn auth_takes_the_password_with_or_without_the_user() {
+        let server = Server::new();
+        let mut line = server.connect();
+        let none = line.ask("AUTH pw");
+        assert!(none.starts_with("-ERR AUTH <password> called without any password configured"));
+        assert_eq!(
+            line.ask("AUTH default anything\nAUTH a b c"),
+            "+OK|-ERR syntax error|"
+        );
+        server.engine.tunables().set_password(b"pw");
+        let mut line = server.connect();
+        assert_eq!(
+            line.ask("AUTH no\nAUTH default no\nAUTH nobody pw"),
+            WRONG.repeat(3)
+        );
+        assert_eq!(
+            line.ask("AUTH pw\nAUTH no\nGET a"),
+            format!("+OK|{WRONG}$-1|")
+        );
+        assert_eq!(server.connect().ask("AUTH default pw"), "+OK|");
+    }
+
+    #[test]
+    fn a_password_that_is_taken_away_lets_everyone_in() {
+        let server = Server::new();
+        server.engine.tunables().set_password(b"pw");
+        let mut line = server.connect();
+        assert_eq!(line.ask("GET a"), "-NOAUTH Authentication required.|");
+        server.engine.tunables().set_password(b"");
+        assert_eq!(line.ask("GET a"), "$-1|");
+    }
 }

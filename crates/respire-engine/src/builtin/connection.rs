@@ -120,7 +120,10 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resu
     let client = &mut *cx.client;
     settled(client);
     client.select(0);
-    client.reply_mode = ReplyMode::On;
+    // Its own reply is still skipped if that was asked for.
+    if client.reply_mode != ReplyMode::SkipThis {
+        client.reply_mode = ReplyMode::On;
+    }
     client.set_no_touch(false);
     client.shared.no_evict.store(false, Ordering::Relaxed);
     client.shared.names().name = Box::default();
@@ -145,4 +148,73 @@ fn select<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> 
     cx.client.select(db.ok_or(text::DB_INDEX)?);
     reply.ok();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+    use crate::{CloseReason, Step};
+
+    #[test]
+    fn ping_and_echo_answer_what_they_are_given() {
+        check(&[
+            ("PING", "+PONG|"),
+            ("ping hello", "$5|hello|"),
+            (
+                "PING a b",
+                "-ERR wrong number of arguments for 'ping' command|",
+            ),
+            ("ECHO \"a b\"", "$3|a b|"),
+        ]);
+    }
+
+    #[test]
+    fn quit_answers_and_ends_the_connection() {
+        let mut line = Server::new().connect();
+        assert_eq!(line.ask("MULTI\nQUIT now\nPING"), "+OK|+OK|");
+        assert_eq!(line.step, Step::Close(CloseReason::Quit));
+    }
+
+    #[test]
+    fn select_checks_the_number() {
+        check(&[
+            ("SELECT 3\nSET a 1\nSELECT 0\nGET a", "+OK|+OK|+OK|$-1|"),
+            ("SELECT 4", "-ERR DB index is out of range|"),
+            ("SELECT -1", "-ERR DB index is out of range|"),
+            ("SELECT 01", "-ERR value is not an integer or out of range|"),
+            (
+                "SELECT 99999999999",
+                concat!(
+                    "-ERR value is out of range, value must between -2147483648 and 2147483647|"
+                ),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn reset_returns_the_connection_to_how_it_began() {
+        check(&[
+            (
+                "CLIENT SETNAME me\nSELECT 2\nWATCH a\nCLIENT NO-TOUCH ON",
+                "+OK|+OK|+OK|+OK|",
+            ),
+            ("MULTI\nSET a 1\nRESET", "+OK|+QUEUED|+RESET|"),
+            ("EXEC\nCLIENT GETNAME", "-ERR EXEC without MULTI|$-1|"),
+            ("CLIENT REPLY OFF\nPING\nRESET\nPING", "+RESET|+PONG|"),
+            ("CLIENT REPLY SKIP\nRESET\nPING", "+PONG|"),
+        ]);
+        let mut line = Server::new().connect();
+        line.ask("HELLO 3");
+        assert_eq!(line.ask("GET a\nRESET\nGET a"), "_|+RESET|$-1|");
+        assert!(!line.session.client().is_no_touch());
+    }
+
+    #[test]
+    fn reset_asks_for_the_password_again() {
+        check(&[
+            ("CONFIG SET requirepass pw\nGET a", "+OK|$-1|"),
+            ("RESET\nGET a", "+RESET|-NOAUTH Authentication required.|"),
+            ("AUTH pw\nGET a", "+OK|$-1|"),
+        ]);
+    }
 }

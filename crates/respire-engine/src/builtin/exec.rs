@@ -56,11 +56,9 @@ fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
     }
     for queued in queue.requests() {
         let spec = cx.engine.table.entry(queued.entry).spec();
-        cx.app().admit(spec, cx.now).map_err(|error| {
-            Error::owned(format!(
-                "EXECABORT Transaction discarded because of: {error}"
-            ))
-        })?;
+        cx.app()
+            .admit(spec, cx.now)
+            .map_err(|error| aborted(&error))?;
     }
     Ok(())
 }
@@ -104,7 +102,7 @@ fn keys<'q, A: App>(cx: &Cx<'_, A>, queue: &'q Queue) -> Option<Vec<(u32, &'q [u
     for queued in queue.requests() {
         let entry = cx.engine.table.entry(queued.entry);
         let spec = entry.spec();
-        if spec.flags.any(Flags::ALL_KEYS.with(Flags::OTHER_DB)) {
+        if spec.flags.has(Flags::ALL_KEYS) {
             return None;
         }
         let request = queued.request();
@@ -161,5 +159,128 @@ fn run_queue<A: App>(
         Flow::Replied
     } else {
         Flow::RepliedAfter(wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Step;
+    use crate::builtin::testing::{Server, check};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn exec_answers_all_requests_in_one_array() {
+        check(&[
+            ("MULTI", "+OK|"),
+            ("SET a 1", "+QUEUED|"),
+            ("SET a 1 what", "+QUEUED|"),
+            ("GET a", "+QUEUED|"),
+            ("EXEC", "*3|+OK|-ERR syntax error|$1|1|"),
+            ("EXEC", "-ERR EXEC without MULTI|"),
+            ("MULTI\nEXEC", "+OK|*0|"),
+        ]);
+    }
+
+    #[test]
+    fn exec_after_a_refused_request_runs_nothing() {
+        const ABORT: &str = "-EXECABORT Transaction discarded because of previous errors.|";
+        check(&[
+            ("MULTI\nSET a 1", "+OK|+QUEUED|"),
+            ("GET", "-ERR wrong number of arguments for 'get' command|"),
+            ("EXEC", ABORT),
+            ("GET a", "$-1|"),
+            (
+                "MULTI\nEXEC too much",
+                concat!(
+                    "+OK|-EXECABORT Transaction discarded because of: ",
+                    "wrong number of arguments for 'exec' command|"
+                ),
+            ),
+            ("EXEC", "-ERR EXEC without MULTI|"),
+        ]);
+    }
+
+    #[test]
+    fn exec_after_a_watched_key_changed_answers_null() {
+        let server = Server::new();
+        let (mut line, mut other) = (server.connect(), server.connect());
+        assert_eq!(line.ask("WATCH a\nMULTI\nSET a 1"), "+OK|+OK|+QUEUED|");
+        assert_eq!(other.ask("SET a 2"), "+OK|");
+        assert_eq!(line.ask("EXEC\nGET a"), "*-1|$1|2|");
+        assert_eq!(line.ask("HELLO 3\nWATCH a").split('|').next(), Some("%7"));
+        assert_eq!(other.ask("SET a 3"), "+OK|");
+        assert_eq!(line.ask("MULTI\nEXEC\nMULTI\nEXEC"), "+OK|_|+OK|*0|");
+    }
+
+    #[test]
+    fn exec_takes_the_keys_of_its_requests_and_those_it_watches() {
+        let server = Server::new();
+        let mut line = server.connect();
+        let scope = |line: &mut super::super::testing::Line, requests: &str| {
+            line.ask(&format!("MULTI\n{requests}\nEXEC"));
+            server
+                .engine
+                .app()
+                .scope
+                .lock()
+                .expect("not poisoned")
+                .clone()
+        };
+        assert_eq!(scope(&mut line, "SET a 1\nPING\nCOPY b c"), "0:a 0:b 0:c");
+        assert_eq!(
+            scope(&mut line, "SET a 1\nSELECT 2\nGET b\nSELECT 99\nGET c"),
+            "0:a 2:b 2:c"
+        );
+        assert_eq!(scope(&mut line, "GET a\nCOUNT"), "everything");
+        line.ask("SELECT 1\nWATCH w\nSELECT 0");
+        assert_eq!(scope(&mut line, "GET a"), "0:a 1:w");
+    }
+
+    #[test]
+    fn exec_is_refused_when_one_of_its_requests_would_be() {
+        let server = Server::new();
+        let mut line = server.connect();
+        assert_eq!(line.ask("MULTI\nSET a 1"), "+OK|+QUEUED|");
+        server.engine.app().is_full.store(true, Ordering::Relaxed);
+        assert_eq!(
+            line.ask("EXEC"),
+            "-EXECABORT Transaction discarded because of: OOM full|"
+        );
+        assert_eq!(line.ask("MULTI\nSET a 1"), "+OK|-OOM full|");
+    }
+
+    #[test]
+    fn requests_that_change_the_connection_act_on_those_behind_them() {
+        check(&[
+            (
+                "MULTI\nSELECT 2\nSET a 1\nSELECT 0\nGET a\nEXEC",
+                concat!(
+                    "+OK|+QUEUED|+QUEUED|+QUEUED|+QUEUED|",
+                    "*4|+OK|+OK|+OK|$-1|"
+                ),
+            ),
+            ("SELECT 2\nGET a", "+OK|$1|1|"),
+        ]);
+        let mut line = Server::new().connect();
+        let replies = line.ask("MULTI\nGET a\nHELLO 3\nGET a\nEXEC");
+        assert!(
+            replies.contains("*3|$-1|%7|") && replies.ends_with("_|"),
+            "{replies}"
+        );
+    }
+
+    #[test]
+    fn requests_that_say_nothing_keep_their_place_in_the_array() {
+        let mut line = Server::new().connect();
+        line.ask("MULTI\nCLIENT REPLY OFF\nGET a");
+        assert_eq!(line.ask("EXEC\nPING\nCLIENT REPLY ON"), "*2|+OK|$-1|+OK|");
+    }
+
+    #[test]
+    fn a_request_that_ends_the_connection_does_so_after_the_array() {
+        let mut line = Server::new().connect();
+        line.ask("MULTI\nCLIENT KILL SKIPME no\nPING");
+        assert_eq!(line.ask("EXEC\nPING"), "*2|:1|+PONG|");
+        assert!(matches!(line.step, Step::Close(_)));
     }
 }

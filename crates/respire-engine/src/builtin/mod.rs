@@ -15,6 +15,8 @@ mod latency;
 mod server;
 mod settings;
 mod slowlog;
+#[cfg(test)]
+mod testing;
 mod transactions;
 
 pub(crate) use exec::aborted;

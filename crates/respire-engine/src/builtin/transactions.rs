@@ -127,3 +127,60 @@ fn unwatch<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Re
     reply.ok();
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+
+    #[test]
+    fn multi_does_not_nest_and_goes_on() {
+        check(&[
+            ("MULTI\nMULTI", "+OK|-ERR MULTI calls can not be nested|"),
+            ("GET a\nEXEC", "+QUEUED|*1|$-1|"),
+        ]);
+    }
+
+    #[test]
+    fn discard_forgets_what_was_queued_and_watched() {
+        check(&[
+            ("DISCARD", "-ERR DISCARD without MULTI|"),
+            ("WATCH a\nMULTI\nSET a 1\nDISCARD", "+OK|+OK|+QUEUED|+OK|"),
+            ("GET a", "$-1|"),
+            ("SET a 2\nMULTI\nGET a\nEXEC", "+OK|+OK|+QUEUED|*1|$1|2|"),
+        ]);
+    }
+
+    #[test]
+    fn watch_inside_multi_is_refused_and_spoils_nothing() {
+        check(&[
+            (
+                "MULTI\nWATCH a",
+                "+OK|-ERR WATCH inside MULTI is not allowed|",
+            ),
+            ("EXEC", "*0|"),
+        ]);
+    }
+
+    #[test]
+    fn unwatch_lets_the_next_exec_run() {
+        let server = Server::new();
+        let (mut line, mut other) = (server.connect(), server.connect());
+        assert_eq!(line.ask("WATCH a b a"), "+OK|");
+        assert_eq!(other.ask("SET a 2"), "+OK|");
+        assert_eq!(line.ask("UNWATCH\nMULTI\nEXEC"), "+OK|+OK|*0|");
+    }
+
+    #[test]
+    fn commands_not_meant_for_it_are_refused_inside_multi() {
+        check(&[
+            (
+                "MULTI\nSHUTDOWN NOSAVE",
+                "+OK|-ERR Command not allowed inside a transaction|",
+            ),
+            (
+                "EXEC",
+                "-EXECABORT Transaction discarded because of previous errors.|",
+            ),
+        ]);
+    }
+}

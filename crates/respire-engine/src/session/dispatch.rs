@@ -108,7 +108,7 @@ impl<A: App> Core<A> {
         };
         if let Err(error) = admitted {
             Stats::add(&entry.stats.rejected, 1);
-            self.refuse(engine, &error, reply);
+            self.refuse(engine, spec.name.as_bytes(), &error, reply);
             return Ok(Flow::Replied);
         }
         if is_queued {
@@ -129,15 +129,24 @@ impl<A: App> Core<A> {
             self.client.shared.queued_commands.store(queued, Ordering::Relaxed);
             reply.simple("QUEUED");
         } else {
-            self.refuse(engine, &Error::fixed("ERR transaction is too large to queue"), reply);
+            let error = Error::fixed("ERR transaction is too large to queue");
+            self.refuse(engine, b"", &error, reply);
         }
     }
 
-    /// Answers an error to a request that does not run; `EXEC` will refuse the rest.
-    fn refuse(&mut self, engine: &Engine<A>, error: &Error, reply: &mut Reply<'_>) {
-        engine.stats.count_error(error.code());
-        self.client.transaction.spoil();
-        reply.error(error.text());
+    /// Answers an error to a request that does not run. `EXEC` will refuse what is queued, and one
+    /// that is itself refused ends the transaction.
+    fn refuse(&mut self, engine: &Engine<A>, name: &[u8], error: &Error, reply: &mut Reply<'_>) {
+        if name.eq_ignore_ascii_case(b"exec") {
+            builtin::settled(&mut self.client);
+            let aborted = builtin::aborted(error);
+            engine.stats.count_error(aborted.code());
+            reply.error(aborted.text());
+        } else {
+            self.client.transaction.spoil();
+            engine.stats.count_error(error.code());
+            reply.error(error.text());
+        }
     }
 
     #[cold]
@@ -152,13 +161,7 @@ impl<A: App> Core<A> {
         if name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:") {
             return Outcome::Close(CloseReason::CrossProtocol);
         }
-        if name.eq_ignore_ascii_case(b"exec") {
-            // An `EXEC` that is itself refused ends the transaction.
-            builtin::settled(&mut self.client);
-            self.refuse(engine, &builtin::aborted(error), reply);
-        } else {
-            self.refuse(engine, error, reply);
-        }
+        self.refuse(engine, name, error, reply);
         Outcome::Done
     }
 }

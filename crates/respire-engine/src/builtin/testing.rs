@@ -1,0 +1,246 @@
+//! A small service, and connections to it without a socket, for the tests of this folder.
+
+use crate::{
+    App, Args, Arity, Cx, Engine, Error, Flags, Host, InfoWriter, KeySpec, NoWake, Now, Options,
+    Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step, Watch,
+};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Values by database and key, how often they changed, and what was asked of the service.
+#[derive(Default)]
+pub(super) struct Cells {
+    values: Mutex<BTreeMap<(u32, Vec<u8>), Vec<u8>>>,
+    changes: Arc<AtomicU64>,
+    /// The scope of the last atomic section: `0:a 2:b`, or `everything`.
+    pub(super) scope: Mutex<String>,
+    pub(super) is_full: AtomicBool,
+}
+
+struct AnyChange {
+    changes: Arc<AtomicU64>,
+    seen: u64,
+}
+
+impl Watch for AnyChange {
+    fn is_dirty(&self, _: Now) -> bool {
+        self.changes.load(Relaxed) != self.seen
+    }
+}
+
+impl App for Cells {
+    type Conn = ();
+
+    fn databases(&self) -> u32 {
+        4
+    }
+
+    fn admit(&self, spec: &Spec, _: Now) -> Result<(), Error> {
+        if spec.flags.has(Flags::DENYOOM) && self.is_full.load(Relaxed) {
+            return Err(Error::fixed("OOM full"));
+        }
+        Ok(())
+    }
+
+    fn atomically(&self, scope: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut dyn Any)) {
+        let shown = match scope {
+            Scope::Everything => "everything".to_owned(),
+            Scope::Keys(keys) => {
+                let show = |(db, key): &(u32, &[u8])| format!("{db}:{}", key.escape_ascii());
+                keys.iter().map(show).collect::<Vec<_>>().join(" ")
+            }
+        };
+        *self.scope.lock().expect("no test panics with it held") = shown;
+        body(&mut ());
+    }
+
+    fn watch(&self, _: u32, _: &[u8], _: Now) -> Box<dyn Watch> {
+        let changes = Arc::clone(&self.changes);
+        Box::new(AnyChange {
+            seen: changes.load(Relaxed),
+            changes,
+        })
+    }
+
+    fn info(&self, section: &str, _: Now, out: &mut InfoWriter) {
+        match section {
+            "keyspace" => out.field("db0", "keys=1"),
+            "cells" => out.field("cells", 7),
+            _ => {}
+        }
+    }
+
+    fn info_sections(&self) -> &'static [&'static str] {
+        &["cells", "keyspace"]
+    }
+}
+
+static GET: Spec = Spec {
+    name: "get",
+    arity: Arity::exactly(2),
+    flags: Flags::READONLY.with(Flags::FAST),
+    keys: &[KeySpec::at(1)],
+    ..Spec::EMPTY
+};
+static SET: Spec = Spec {
+    name: "set",
+    arity: Arity::at_least(3),
+    flags: Flags::WRITE.with(Flags::DENYOOM),
+    keys: &[KeySpec::at(1).update()],
+    complexity: "O(n), as this one takes its time",
+    ..Spec::EMPTY
+};
+static COPY: Spec = Spec {
+    name: "copy",
+    arity: Arity::exactly(3),
+    keys: &[KeySpec::at(1), KeySpec::at(2).flags(&["OW", "update"])],
+    ..Spec::EMPTY
+};
+static COUNT: Spec = Spec {
+    name: "count",
+    flags: Flags::ALL_KEYS,
+    ..Spec::EMPTY
+};
+
+fn get(cx: &mut Cx<'_, Cells>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let values = cx.app().values.lock().expect("no test panics with it held");
+    match values.get(&(cx.client().db(), args[0].to_vec())) {
+        Some(value) => reply.bulk(value),
+        None => reply.null(),
+    }
+    Ok(())
+}
+
+fn set(cx: &mut Cx<'_, Cells>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    if args.len() > 2 {
+        return Err(crate::text::SYNTAX);
+    }
+    let app = cx.app();
+    let mut values = app.values.lock().expect("no test panics with it held");
+    values.insert((cx.client().db(), args[0].to_vec()), args[1].to_vec());
+    app.changes.fetch_add(1, Relaxed);
+    reply.ok();
+    Ok(())
+}
+
+fn nothing(_: &mut Cx<'_, Cells>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.ok();
+    Ok(())
+}
+
+/// A process whose stopwatch runs 5 ms with every look at it, so that every timed command is slow.
+#[derive(Default)]
+pub(super) struct Process {
+    watch_us: AtomicU64,
+    pub(super) can_stop: AtomicBool,
+}
+
+impl Host for Process {
+    fn stopwatch_us(&self) -> u64 {
+        self.watch_us.fetch_add(5_000, Relaxed)
+    }
+
+    fn shutdown(&self) -> bool {
+        self.can_stop.load(Relaxed)
+    }
+
+    fn info(&self, section: &str, out: &mut InfoWriter) {
+        if section == "cpu" {
+            out.field("used_cpu_sys", 1);
+        }
+    }
+}
+
+/// A server without sockets.
+pub(super) struct Server {
+    pub(super) engine: Arc<Engine<Cells>>,
+    pub(super) process: Arc<Process>,
+}
+
+/// One connection to it.
+pub(super) struct Line {
+    pub(super) session: Session<Cells>,
+    pub(super) now: Now,
+    /// What the last turn ended with.
+    pub(super) step: Step,
+}
+
+impl Server {
+    pub(super) fn new() -> Self {
+        let router = Router::new(Cells::default())
+            .add(Row {
+                spec: &GET,
+                run: get,
+            })
+            .add(Row {
+                spec: &SET,
+                run: set,
+            })
+            .add(Row {
+                spec: &COPY,
+                run: nothing,
+            })
+            .add(Row {
+                spec: &COUNT,
+                run: nothing,
+            });
+        let process = Arc::new(Process::default());
+        let options = Options {
+            host: Arc::clone(&process) as Arc<dyn Host>,
+            ..Options::default()
+        };
+        Self {
+            engine: Engine::new(router, options, start()),
+            process,
+        }
+    }
+
+    pub(super) fn connect(&self) -> Line {
+        let peer = Peer {
+            address: "10.0.0.1:5".into(),
+            local_address: "10.0.0.2:6379".into(),
+            descriptor: 9,
+            is_unix: false,
+        };
+        let session = self.engine.connect(peer, Box::new(NoWake), start());
+        let session = session.expect("below maxclients");
+        Line {
+            session,
+            now: start(),
+            step: Step::NeedInput,
+        }
+    }
+}
+
+impl Line {
+    /// The replies to these lines, each an inline request, with the line ends written out as `|`.
+    pub(super) fn ask(&mut self, requests: &str) -> String {
+        let mut out = Output::new();
+        let bytes = requests.replace('\n', "\r\n") + "\r\n";
+        self.step = self.session.serve(bytes.as_bytes(), self.now, &mut out);
+        String::from_utf8_lossy(&out.take()).replace("\r\n", "|")
+    }
+
+    /// Moves its time ahead.
+    pub(super) fn pass(&mut self, by: Duration) {
+        self.now = self.now.after(by);
+    }
+}
+
+/// Requests and what is answered, on one fresh connection to a fresh server.
+pub(super) fn check(dialogue: &[(&str, &str)]) {
+    let mut line = Server::new().connect();
+    for (request, replies) in dialogue {
+        assert_eq!(line.ask(request), *replies, "{request}");
+    }
+}
+
+fn start() -> Now {
+    Now::new(
+        Duration::from_secs(10),
+        Duration::from_micros(1_700_000_000_123_456),
+    )
+}
