@@ -193,3 +193,48 @@ fn acl_help<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Re
     help(&ACL, HELP, reply);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::testing::{Server, check};
+
+    #[test]
+    fn categories_follow_from_flags_and_group() {
+        let server = Server::new();
+        let of = |name: &[u8]| {
+            let table = server.engine.commands();
+            let at = table.find_name(name).expect("a command of this name");
+            categories(table.entry(at)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(b"get"), ["keyspace", "read", "fast"]);
+        assert_eq!(of(b"set"), ["keyspace", "write", "slow"]);
+        assert_eq!(of(b"multi"), ["fast", "transaction"]);
+        assert_eq!(of(b"shutdown"), ["admin", "slow", "dangerous"]);
+        assert_eq!(of(b"client"), ["slow"]);
+        assert_eq!(of(b"command"), ["slow", "connection"]);
+    }
+
+    #[test]
+    fn cat_lists_categories_or_their_commands() {
+        check(&[
+            (
+                "ACL CAT transaction",
+                concat!("*5|$4|exec|$5|multi|$7|discard|$5|watch|$7|unwatch|"),
+            ),
+            ("ACL CAT geo", "*0|"),
+            ("ACL CAT nope", "-ERR Unknown category 'nope'|"),
+        ]);
+        assert!(
+            Server::new()
+                .connect()
+                .ask("ACL CAT")
+                .starts_with("*21|$8|keyspace|$4|read|")
+        );
+    }
+
+    #[test]
+    fn there_is_one_user() {
+        check(&[("ACL WHOAMI\nACL USERS", "$7|default|*1|$7|default|")]);
+    }
+}

@@ -222,6 +222,8 @@ fn reset_stats<A: App>(
     _: Args<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
+    // What this connection ran in this very turn is among what is forgotten.
+    cx.engine.flush_tally(cx.client);
     cx.engine.reset_stats();
     reply.ok();
     Ok(())
@@ -243,4 +245,84 @@ fn rewrite<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Re
 fn config_help<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     help(&CONFIG, HELP, reply);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+
+    const FAILED: &str = "-ERR CONFIG SET failed (possibly related to argument";
+
+    #[test]
+    fn get_finds_names_and_patterns_once_each() {
+        check(&[
+            ("CONFIG GET timeout nope", "*2|$7|timeout|$1|0|"),
+            ("CONFIG GET TimeOut time*", "*2|$7|TimeOut|$1|0|"),
+            (
+                "CONFIG GET slow*",
+                concat!("*4|$23|slowlog-log-slower-than|$5|10000|$15|slowlog-max-len|$3|128|"),
+            ),
+            ("CONFIG GET save", "*2|$4|save|$0||"),
+        ]);
+        let mut line = Server::new().connect();
+        line.ask("HELLO 3");
+        assert_eq!(line.ask("CONFIG GET timeout"), "%1|$7|timeout|$1|0|");
+    }
+
+    #[test]
+    fn set_changes_all_values_or_none() {
+        check(&[
+            (
+                "CONFIG SET timeout 10 maxclients 20\nCONFIG GET timeout",
+                "+OK|*2|$7|timeout|$2|10|",
+            ),
+            (
+                "CONFIG SET timeout 30 maxclients 0",
+                concat!(
+                    "-ERR CONFIG SET failed (possibly related to argument 'maxclients') - ",
+                    "argument must be between 1 and 4294967295 inclusive|"
+                ),
+            ),
+            ("CONFIG GET timeout", "*2|$7|timeout|$2|10|"),
+            (
+                "CONFIG SET timeout 30 nope 1",
+                concat!("-ERR Unknown option or number of arguments for CONFIG SET - 'nope'|"),
+            ),
+            ("CONFIG SET timeout 30 maxclients", "-ERR syntax error|"),
+            ("CONFIG GET timeout", "*2|$7|timeout|$2|10|"),
+        ]);
+    }
+
+    #[test]
+    fn set_refuses_doubles_and_what_is_no_text() {
+        let mut line = Server::new().connect();
+        let double = line.ask("CONFIG SET timeout 1 TIMEOUT 2");
+        assert_eq!(
+            double,
+            format!("{FAILED} 'timeout') - duplicate parameter|")
+        );
+        let binary = line.ask("CONFIG SET requirepass \"\\xff\"");
+        assert_eq!(
+            binary,
+            format!("{FAILED} 'requirepass') - argument must be valid UTF-8|")
+        );
+    }
+
+    #[test]
+    fn resetstat_sets_the_counters_back() {
+        let mut line = Server::new().connect();
+        line.ask("GET a\nnope\nCONFIG RESETSTAT");
+        let info = line.ask("INFO stats errorstats commandstats");
+        assert!(!info.contains("cmdstat_get"), "{info}");
+        assert!(!info.contains("errorstat_"), "{info}");
+        assert!(info.contains("total_error_replies:0|"), "{info}");
+    }
+
+    #[test]
+    fn rewrite_without_a_file_is_refused() {
+        check(&[(
+            "CONFIG REWRITE",
+            "-ERR The server is running without a config file|",
+        )]);
+    }
 }

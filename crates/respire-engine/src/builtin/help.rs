@@ -42,3 +42,50 @@ pub(super) fn boxed<A: App, const N: usize>(
         .map(|(spec, run)| Box::new(Row { spec, run }) as Box<dyn Command<A>>)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+
+    #[test]
+    fn every_container_has_help_that_names_its_subcommands() {
+        let server = Server::new();
+        let mut line = server.connect();
+        for container in server
+            .engine
+            .commands()
+            .commands()
+            .filter(|entry| entry.is_container())
+        {
+            let name = container.spec().name.to_ascii_uppercase();
+            let help = line.ask(&format!("{name} HELP"));
+            assert!(help.contains(&format!("+{name} <subcommand> ")), "{help}");
+            for subcommand in server.engine.commands().subcommands(container) {
+                let (_, word) = subcommand
+                    .spec()
+                    .name
+                    .split_once('|')
+                    .expect("a subcommand");
+                let word = word.to_ascii_uppercase();
+                assert!(
+                    help.contains(&format!("|+{word}")),
+                    "{name} HELP leaves out {word}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn containers_need_a_subcommand_that_exists() {
+        check(&[
+            (
+                "CONFIG",
+                "-ERR wrong number of arguments for 'config' command|",
+            ),
+            (
+                "CONFIG nope",
+                "-ERR unknown subcommand 'nope'. Try CONFIG HELP.|",
+            ),
+        ]);
+    }
+}

@@ -256,3 +256,91 @@ fn error_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
         out.field(&format!("errorstat_{code}"), format_args!("count={count}"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Line, Server};
+
+    fn titles(line: &mut Line, sections: &str) -> String {
+        let info = line.ask(&format!("INFO {sections}"));
+        info.split('|')
+            .filter_map(|text| text.strip_prefix("# "))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn sections_come_in_one_order_whatever_was_asked() {
+        let mut line = Server::new().connect();
+        let default = "Server Clients Memory Persistence Stats Replication CPU Errorstats Cluster \
+                       Keyspace Cells";
+        assert_eq!(titles(&mut line, ""), default);
+        assert_eq!(titles(&mut line, "default"), default);
+        assert_eq!(
+            titles(&mut line, "all"),
+            default.replace("CPU", "CPU Commandstats")
+        );
+        assert_eq!(
+            titles(&mut line, "keyspace SERVER nope cells"),
+            "Server Keyspace Cells"
+        );
+        assert_eq!(line.ask("INFO nope"), "$0||");
+    }
+
+    #[test]
+    fn process_and_service_add_their_lines() {
+        let mut line = Server::new().connect();
+        assert_eq!(line.ask("INFO cpu"), "$23|# CPU|used_cpu_sys:1||");
+        assert_eq!(line.ask("INFO cells"), "$18|# Cells|cells:7||");
+        let info = line.ask("INFO keyspace cluster");
+        assert!(
+            info.ends_with("# Cluster|cluster_enabled:0||# Keyspace|db0:keys=1||"),
+            "{info}"
+        );
+    }
+
+    #[test]
+    fn clients_find_what_they_look_for() {
+        let mut line = Server::new().connect();
+        let info = line.ask("INFO");
+        for field in [
+            "redis_version:7.0.15|",
+            "redis_mode:standalone|",
+            "run_id:0000000000000000000000000000000000000000|",
+            "uptime_in_seconds:0|",
+            "connected_clients:1|",
+            "loading:0|",
+            "role:master|",
+        ] {
+            assert!(info.contains(field), "{field} is not in {info}");
+        }
+    }
+
+    #[test]
+    fn calls_and_errors_are_counted_by_name() {
+        let mut line = Server::new().connect();
+        line.ask("GET a\nGET b\nGET\nSET a 1 what\nSELECT x\nnope");
+        let info = line.ask("INFO commandstats errorstats stats");
+        for field in [
+            "cmdstat_get:calls=2,usec=0,usec_per_call=0.00,rejected_calls=1,failed_calls=0|",
+            "cmdstat_set:calls=1,usec=5000,usec_per_call=5000.00,rejected_calls=0,failed_calls=1|",
+            "errorstat_ERR:count=4|",
+            "total_error_replies:4|",
+            "total_commands_processed:4|",
+        ] {
+            assert!(info.contains(field), "{field} is not in {info}");
+        }
+    }
+
+    #[test]
+    fn errors_are_counted_by_their_code_in_any_protocol() {
+        let server = Server::new();
+        let mut line = server.connect();
+        line.ask("HELLO 9\nHELLO 3 AUTH a b\nMULTI\nHELLO 9\nEXEC");
+        let info = line.ask("INFO errorstats");
+        assert!(
+            info.contains("errorstat_NOPROTO:count=2|errorstat_WRONGPASS:count=1|"),
+            "{info}"
+        );
+    }
+}

@@ -217,3 +217,54 @@ fn latency_help<A: App>(
     help(&LATENCY, HELP, reply);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::Server;
+    use std::time::Duration;
+
+    #[test]
+    fn spikes_past_the_threshold_are_kept() {
+        let mut line = Server::new().connect();
+        line.ask("SET a 1\nCONFIG SET latency-monitor-threshold 5\nSET a 1");
+        line.pass(Duration::from_secs(1));
+        line.ask("SET a 1");
+        assert_eq!(
+            line.ask("LATENCY LATEST"),
+            "*1|*4|$7|command|:1700000001|:5|:5|"
+        );
+        assert_eq!(
+            line.ask("LATENCY HISTORY COMMAND"),
+            "*2|*2|:1700000000|:5|*2|:1700000001|:5|"
+        );
+        assert_eq!(line.ask("LATENCY HISTORY nope"), "*0|");
+        assert!(
+            line.ask("LATENCY DOCTOR")
+                .contains("command: 2 latency spikes in the last 1 s")
+        );
+    }
+
+    #[test]
+    fn reset_counts_the_events_it_forgets() {
+        let mut line = Server::new().connect();
+        line.ask("CONFIG SET latency-monitor-threshold 5\nSET a 1");
+        assert_eq!(
+            line.ask("LATENCY RESET nope other\nLATENCY RESET command"),
+            ":0|:1|"
+        );
+        assert_eq!(line.ask("LATENCY RESET\nLATENCY LATEST"), ":0|*0|");
+        assert!(
+            line.ask("LATENCY DOCTOR")
+                .contains("No command took 5 ms or longer")
+        );
+    }
+
+    #[test]
+    fn doctor_says_when_nothing_is_watched() {
+        let mut line = Server::new().connect();
+        assert!(
+            line.ask("LATENCY DOCTOR")
+                .contains("Latency monitoring is off.")
+        );
+    }
+}

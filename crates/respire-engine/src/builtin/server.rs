@@ -146,3 +146,57 @@ fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -
     reply.error(error.text());
     Flow::Replied
 }
+
+#[cfg(test)]
+mod tests {
+    use super::breath;
+    use crate::Step;
+    use crate::builtin::testing::{Server, check};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn time_is_seconds_and_microseconds() {
+        check(&[("TIME", "*2|$10|1700000000|$6|123456|")]);
+    }
+
+    #[test]
+    fn lolwut_ends_with_the_versions() {
+        let mut line = Server::new().connect();
+        for request in ["LOLWUT", "LOLWUT VERSION 5", "LOLWUT VERSION 5 1 1"] {
+            let reply = line.ask(request);
+            assert!(reply.ends_with(", as Redis ver. 7.0.15\n|"), "{reply}");
+        }
+        assert_eq!(
+            line.ask("LOLWUT wide"),
+            "-ERR value is not an integer or out of range|"
+        );
+    }
+
+    #[test]
+    fn breath_is_as_wide_as_asked() {
+        let picture = breath(10, 1);
+        assert_eq!(picture.lines().count(), 6);
+        assert!(picture.lines().all(|line| line.chars().count() == 10));
+    }
+
+    #[test]
+    fn shutdown_closes_without_a_reply_where_it_can() {
+        let server = Server::new();
+        let mut line = server.connect();
+        let cannot = "-ERR Errors trying to SHUTDOWN. Check logs.|";
+        assert_eq!(line.ask("SHUTDOWN NOSAVE"), cannot);
+        server.process.can_stop.store(true, Ordering::Relaxed);
+        assert_eq!(line.ask("SHUTDOWN nosave now force\nPING"), "");
+        assert!(matches!(line.step, Step::Close(_)));
+    }
+
+    #[test]
+    fn shutdown_refuses_what_makes_no_sense() {
+        check(&[
+            ("SHUTDOWN what", "-ERR syntax error|"),
+            ("SHUTDOWN SAVE NOSAVE", "-ERR syntax error|"),
+            ("SHUTDOWN ABORT NOW", "-ERR syntax error|"),
+            ("SHUTDOWN ABORT", "-ERR No shutdown in progress.|"),
+        ]);
+    }
+}

@@ -147,3 +147,55 @@ fn slowlog_help<A: App>(
     help(&SLOWLOG, HELP, reply);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+
+    #[test]
+    fn slow_requests_are_kept_newest_first() {
+        let mut line = Server::new().connect();
+        assert_eq!(line.ask("CONFIG SET slowlog-log-slower-than 5000"), "+OK|");
+        // The reset is slow here, too, and so the first entry of the new log.
+        line.ask("SLOWLOG RESET\nCLIENT SETNAME me\nGET fast\nSET a 1");
+        assert_eq!(
+            line.ask("SLOWLOG GET 1"),
+            "*1|*6|:2|:1700000000|:5000|*3|$3|SET|$1|a|$1|1|$10|10.0.0.1:5|$2|me|"
+        );
+        line.ask("SET b 2");
+        let all = line.ask("SLOWLOG GET -1");
+        assert!(
+            all.starts_with("*4|*6|:4|:1700000000|:5000|*3|$3|SET|$1|b|"),
+            "{all}"
+        );
+        assert_eq!(line.ask("SLOWLOG GET 0"), "*0|");
+    }
+
+    #[test]
+    fn the_length_is_bounded_and_nothing_is_kept_when_it_is_off() {
+        let mut line = Server::new().connect();
+        line.ask("CONFIG SET slowlog-log-slower-than 5000 slowlog-max-len 2");
+        line.ask("SET a 1\nSET a 1\nSET a 1");
+        assert_eq!(line.ask("SLOWLOG LEN"), ":2|");
+        line.ask("CONFIG SET slowlog-log-slower-than -1");
+        assert_eq!(
+            line.ask("SLOWLOG RESET\nSET a 1\nSLOWLOG LEN"),
+            "+OK|+OK|:0|"
+        );
+    }
+
+    #[test]
+    fn get_refuses_what_is_no_count() {
+        let below = "-ERR count should be greater than or equal to -1|";
+        check(&[
+            ("SLOWLOG GET -2", below),
+            ("SLOWLOG GET x", below),
+            (
+                "SLOWLOG GET 1 2",
+                concat!(
+                    "-ERR unknown subcommand or wrong number of arguments for 'get'. Try SLOWLOG HELP.|"
+                ),
+            ),
+        ]);
+    }
+}

@@ -229,3 +229,53 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Fl
     }
     flow
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+    use crate::{CloseReason, Step};
+
+    #[test]
+    fn kill_by_id_ends_the_other_connection() {
+        let server = Server::new();
+        let (mut line, mut other) = (server.connect(), server.connect());
+        assert_eq!(
+            line.ask("CLIENT KILL ID 2 LADDR 10.0.0.2:6379 USER default"),
+            ":1|"
+        );
+        assert_eq!(other.ask("PING"), "");
+        assert_eq!(other.step, Step::Close(CloseReason::Killed));
+        assert_eq!(line.ask("CLIENT KILL ID 1"), ":0|");
+    }
+
+    #[test]
+    fn kill_by_address_in_the_old_form_may_end_oneself() {
+        let mut line = Server::new().connect();
+        assert_eq!(line.ask("CLIENT KILL 1.2.3.4:5"), "-ERR No such client|");
+        assert_eq!(line.ask("CLIENT KILL 10.0.0.1:5\nPING"), "+OK|");
+        assert!(matches!(line.step, Step::Close(_)));
+    }
+
+    #[test]
+    fn kill_spares_oneself_unless_told_otherwise() {
+        let mut line = Server::new().connect();
+        assert_eq!(line.ask("CLIENT KILL TYPE normal"), ":0|");
+        assert_eq!(line.ask("CLIENT KILL TYPE replica SKIPME no"), ":0|");
+        assert_eq!(line.ask("CLIENT KILL SKIPME no ADDR 10.0.0.1:5"), ":1|");
+        assert!(matches!(line.step, Step::Close(_)));
+    }
+
+    #[test]
+    fn kill_refuses_filters_that_make_no_sense() {
+        let id = "-ERR client-id should be greater than 0|";
+        check(&[
+            ("CLIENT KILL ID 0", id),
+            ("CLIENT KILL ID abc", id),
+            ("CLIENT KILL ID 1 SKIPME", "-ERR syntax error|"),
+            ("CLIENT KILL SKIPME maybe", "-ERR syntax error|"),
+            ("CLIENT KILL what ever", "-ERR syntax error|"),
+            ("CLIENT KILL TYPE nope", "-ERR Unknown client type 'nope'|"),
+            ("CLIENT KILL USER nobody", "-ERR No such user 'nobody'|"),
+        ]);
+    }
+}

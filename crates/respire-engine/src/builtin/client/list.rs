@@ -185,3 +185,71 @@ fn flags(client: &ClientShared) -> String {
         .collect();
     if set.is_empty() { "N".to_owned() } else { set }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Line, Server, check};
+    use std::time::Duration;
+
+    fn list(line: &mut Line, options: &str) -> Vec<String> {
+        let reply = line.ask(&format!("CLIENT LIST {options}"));
+        let text = reply
+            .split_once('|')
+            .map_or("", |(_, text)| text.trim_end_matches('|'));
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn info_shows_what_is_known_of_the_connection() {
+        let mut line = Server::new().connect();
+        line.ask("CLIENT SETNAME me\nCLIENT SETINFO lib-name lib\nCLIENT NO-TOUCH ON\nSELECT 2");
+        line.pass(Duration::from_secs(7));
+        let expected = "id=1 addr=10.0.0.1:5 laddr=10.0.0.2:6379 fd=9 name=me age=7 idle=0 flags=xT \
+                        db=2 sub=0 psub=0 ssub=0 multi=1 ";
+        let info = line.ask("MULTI\nCLIENT INFO\nEXEC");
+        assert!(info.contains(expected), "{info}");
+        assert!(
+            info.contains(" cmd=client|info user=default redir=-1 resp=2 lib-name=lib lib-ver=")
+        );
+    }
+
+    #[test]
+    fn list_shows_all_connections_or_those_asked_for() {
+        let server = Server::new();
+        let (mut line, mut other) = (server.connect(), server.connect());
+        assert_eq!(line.ask("CLIENT ID"), ":1|");
+        assert_eq!(other.ask("CLIENT ID"), ":2|");
+        assert_eq!(list(&mut line, "").len(), 2);
+        assert_eq!(list(&mut line, "TYPE normal").len(), 2);
+        assert_eq!(list(&mut line, "TYPE pubsub").len(), 0);
+        let chosen = list(&mut line, "ID 2 99");
+        assert!(
+            chosen.len() == 1 && chosen[0].starts_with("id=2 "),
+            "{chosen:?}"
+        );
+        drop(other);
+        assert_eq!(list(&mut line, "").len(), 1);
+    }
+
+    #[test]
+    fn list_refuses_what_it_does_not_know() {
+        check(&[
+            ("CLIENT LIST TYPE nope", "-ERR Unknown client type 'nope'|"),
+            ("CLIENT LIST ID x", "-ERR Invalid client ID|"),
+            ("CLIENT LIST ID", "-ERR syntax error|"),
+            ("CLIENT LIST what ever", "-ERR syntax error|"),
+        ]);
+    }
+
+    #[test]
+    fn lines_are_verbatim_text_in_resp3() {
+        let mut line = Server::new().connect();
+        line.ask("HELLO 3");
+        let info = line.ask("CLIENT INFO");
+        assert!(
+            info.starts_with('=') && info.contains("|txt:id=1 "),
+            "{info}"
+        );
+        assert!(info.contains(" resp=3 "), "{info}");
+    }
+}

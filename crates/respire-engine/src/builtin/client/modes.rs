@@ -162,3 +162,51 @@ fn tracking_info<A: App>(
     reply.array(0);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+
+    #[test]
+    fn replies_are_kept_back_as_asked() {
+        check(&[
+            (
+                "CLIENT REPLY OFF\nPING\nnope\nCLIENT REPLY what\nCLIENT REPLY ON\nPING",
+                "+OK|+PONG|",
+            ),
+            ("CLIENT REPLY SKIP\nPING\nECHO a", "$1|a|"),
+            (
+                "CLIENT REPLY OFF\nCLIENT REPLY SKIP\nPING\nCLIENT REPLY ON",
+                "+OK|",
+            ),
+            ("CLIENT REPLY what", "-ERR syntax error|"),
+        ]);
+    }
+
+    #[test]
+    fn modes_are_on_or_off() {
+        check(&[
+            (
+                "CLIENT NO-EVICT on\nCLIENT NO-EVICT off\nCLIENT NO-EVICT x",
+                "+OK|+OK|-ERR syntax error|",
+            ),
+            ("CLIENT NO-TOUCH x", "-ERR syntax error|"),
+        ]);
+        let mut line = Server::new().connect();
+        line.ask("CLIENT NO-TOUCH ON");
+        assert!(line.session.client().is_no_touch());
+        line.ask("CLIENT NO-TOUCH off");
+        assert!(!line.session.client().is_no_touch());
+    }
+
+    #[test]
+    fn nothing_is_tracked() {
+        check(&[
+            ("CLIENT GETREDIR", ":-1|"),
+            (
+                "CLIENT TRACKINGINFO",
+                "*6|$5|flags|*1|$3|off|$8|redirect|:-1|$8|prefixes|*0|",
+            ),
+        ]);
+    }
+}

@@ -108,3 +108,37 @@ fn set_info<A: App>(
     reply.ok();
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::check;
+
+    #[test]
+    fn setname_takes_printable_words_and_the_empty_one() {
+        const WRONG: &str =
+            "-ERR Client names cannot contain spaces, newlines or special characters.|";
+        check(&[
+            ("CLIENT GETNAME", "$-1|"),
+            ("CLIENT SETNAME me\nCLIENT GETNAME", "+OK|$2|me|"),
+            ("CLIENT SETNAME \"a b\"", WRONG),
+            ("CLIENT SETNAME \"\\xff\"", WRONG),
+            ("CLIENT GETNAME", "$2|me|"),
+            ("CLIENT SETNAME \"\"\nCLIENT GETNAME", "+OK|$-1|"),
+        ]);
+    }
+
+    #[test]
+    fn setinfo_knows_two_attributes() {
+        check(&[
+            (
+                "CLIENT SETINFO LIB-NAME redis-py\nCLIENT SETINFO lib-ver 5.0",
+                "+OK|+OK|",
+            ),
+            (
+                "CLIENT SETINFO lib-name \"a b\"",
+                concat!("-ERR lib-name cannot contain spaces, newlines or special characters.|"),
+            ),
+            ("CLIENT SETINFO nope x", "-ERR Unrecognized option 'nope'|"),
+        ]);
+    }
+}

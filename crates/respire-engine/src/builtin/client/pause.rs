@@ -120,3 +120,71 @@ fn unblock<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> 
     reply.int(0);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+    use std::time::Duration;
+
+    #[test]
+    fn commands_wait_until_the_pause_is_over() {
+        let server = Server::new();
+        let (mut line, mut other) = (server.connect(), server.connect());
+        assert_eq!(line.ask("CLIENT PAUSE 50"), "+OK|");
+        assert_eq!(other.ask("PING"), "");
+        assert_eq!(other.session.next_timeout(), Some(10_050_000));
+        other.pass(Duration::from_millis(50));
+        assert_eq!(other.ask("PING"), "+PONG|+PONG|");
+    }
+
+    #[test]
+    fn writes_wait_alone_when_only_they_are_paused() {
+        let server = Server::new();
+        let (mut line, mut other) = (server.connect(), server.connect());
+        assert_eq!(
+            line.ask("CLIENT PAUSE 50 write\nGET a\nMULTI\nGET a\nEXEC"),
+            "+OK|$-1|+OK|+QUEUED|*1|$-1|"
+        );
+        assert_eq!(other.ask("SET a 1"), "");
+        assert_eq!(line.ask("CLIENT UNPAUSE"), "+OK|");
+        assert_eq!(other.ask("GET a"), "+OK|$1|1|");
+    }
+
+    #[test]
+    fn pause_refuses_what_is_no_time_or_mode() {
+        check(&[
+            (
+                "CLIENT PAUSE abc",
+                "-ERR timeout is not an integer or out of range|",
+            ),
+            ("CLIENT PAUSE -1", "-ERR timeout is negative|"),
+            (
+                "CLIENT PAUSE 1 some",
+                "-ERR CLIENT PAUSE mode must be WRITE or ALL|",
+            ),
+            (
+                "CLIENT PAUSE 1 all x",
+                concat!(
+                    "-ERR unknown subcommand or wrong number of arguments for 'pause'. Try CLIENT HELP.|"
+                ),
+            ),
+            ("GET a", "$-1|"),
+        ]);
+    }
+
+    #[test]
+    fn unblock_finds_nobody_blocked() {
+        check(&[
+            ("CLIENT UNBLOCK 1", ":0|"),
+            ("CLIENT UNBLOCK 1 error", ":0|"),
+            (
+                "CLIENT UNBLOCK x",
+                "-ERR value is not an integer or out of range|",
+            ),
+            (
+                "CLIENT UNBLOCK 1 x",
+                "-ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR|",
+            ),
+        ]);
+    }
+}

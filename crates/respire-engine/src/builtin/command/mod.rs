@@ -191,3 +191,142 @@ fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Option<&'t Entr
     };
     Some(table.entry(at))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::testing::{Server, check};
+
+    #[test]
+    fn count_and_the_bare_command_agree() {
+        let server = Server::new();
+        let mut line = server.connect();
+        let count = server.engine.commands().commands().count();
+        assert_eq!(line.ask("COMMAND COUNT"), format!(":{count}|"));
+        assert!(line.ask("COMMAND").starts_with(&format!("*{count}|*10|")));
+        assert!(
+            line.ask("COMMAND INFO")
+                .starts_with(&format!("*{count}|*10|"))
+        );
+        assert!(
+            line.ask("COMMAND DOCS")
+                .starts_with(&format!("*{}|", count * 2))
+        );
+    }
+
+    #[test]
+    fn info_describes_commands_and_subcommands() {
+        check(&[
+            (
+                "COMMAND INFO get nope config|nope",
+                concat!(
+                    "*3|*10|$3|get|:2|*2|+readonly|+fast|:1|:1|:1|*3|+@keyspace|+@read|+@fast|*0|",
+                    "*1|*6|$5|flags|*2|+RO|+access|",
+                    "$12|begin_search|*4|$4|type|$5|index|$4|spec|*2|$5|index|:1|",
+                    "$9|find_keys|*4|$4|type|$5|range|$4|spec|",
+                    "*6|$7|lastkey|:0|$7|keystep|:1|$5|limit|:0|*0|$-1|$-1|"
+                ),
+            ),
+            (
+                "COMMAND INFO CONFIG|GET",
+                concat!(
+                    "*1|*10|$10|config|get|:-3|*4|+admin|+noscript|+loading|+stale|:0|:0|:0|",
+                    "*3|+@admin|+@slow|+@dangerous|*0|*0|*0|"
+                ),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn info_uses_sets_and_maps_in_resp3() {
+        let mut line = Server::new().connect();
+        line.ask("HELLO 3");
+        let info = line.ask("COMMAND INFO get nope");
+        assert!(
+            info.starts_with("*2|*10|$3|get|:2|~2|+readonly|+fast|"),
+            "{info}"
+        );
+        assert!(info.contains("|~1|%3|$5|flags|~2|+RO|"), "{info}");
+        assert!(info.ends_with("|~0|_|"), "{info}");
+    }
+
+    #[test]
+    fn docs_describe_what_exists() {
+        check(&[
+            (
+                "COMMAND DOCS echo nope",
+                concat!(
+                    "*2|$4|echo|*10|$7|summary|$21|Echo the given string|$5|since|$5|1.0.0|",
+                    "$5|group|$10|connection|$10|complexity|$4|O(1)|$9|arguments|*1|",
+                    "*4|$4|name|$7|message|$4|type|$6|string|"
+                ),
+            ),
+            ("COMMAND DOCS nope", "*0|"),
+        ]);
+        let docs = Server::new()
+            .connect()
+            .ask("COMMAND DOCS quit config client|kill");
+        assert!(
+            docs.contains("|$11|subcommands|*10|$10|config|get|"),
+            "{docs}"
+        );
+        assert!(docs.contains("|$16|deprecated_since|$6|2.8.12|"), "{docs}");
+    }
+
+    #[test]
+    fn list_filters_names() {
+        check(&[
+            (
+                "COMMAND LIST FILTERBY PATTERN *|get",
+                "*2|$10|config|get|$11|slowlog|get|",
+            ),
+            (
+                "COMMAND LIST filterby aclcat TRANSACTION",
+                concat!("*5|$4|exec|$5|multi|$7|discard|$5|watch|$7|unwatch|"),
+            ),
+            ("COMMAND LIST FILTERBY ACLCAT nope", "*0|"),
+            ("COMMAND LIST FILTERBY MODULE any", "*0|"),
+            ("COMMAND LIST FILTERBY what ever", "-ERR syntax error|"),
+            ("COMMAND LIST FILTERBY", "-ERR syntax error|"),
+        ]);
+        let server = Server::new();
+        let all = server.engine.commands().all().count();
+        assert!(
+            server
+                .connect()
+                .ask("COMMAND LIST")
+                .starts_with(&format!("*{all}|"))
+        );
+    }
+
+    #[test]
+    fn getkeys_finds_keys_and_what_is_done_to_them() {
+        check(&[
+            ("COMMAND GETKEYS watch a b", "*2|$1|a|$1|b|"),
+            (
+                "COMMAND GETKEYSANDFLAGS copy a b",
+                concat!("*2|*2|$1|a|*2|+RO|+access|*2|$1|b|*2|+OW|+update|"),
+            ),
+            (
+                "COMMAND GETKEYSANDFLAGS set a b",
+                "*1|*2|$1|a|*2|+OW|+update|",
+            ),
+            (
+                "COMMAND GETKEYSANDFLAGS set a b get",
+                "*1|*2|$1|a|*3|+RW|+access|+update|",
+            ),
+            ("COMMAND GETKEYS nope a", "-ERR Invalid command specified|"),
+            (
+                "COMMAND GETKEYS config nope",
+                "-ERR Invalid command specified|",
+            ),
+            (
+                "COMMAND GETKEYS ping a",
+                "-ERR The command has no key arguments|",
+            ),
+            (
+                "COMMAND GETKEYS copy a",
+                concat!("-ERR Invalid number of arguments specified for command|"),
+            ),
+        ]);
+    }
+}
