@@ -1,6 +1,7 @@
 //! One key: an entry to be read, or a slot to be written.
 
 use core::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::entry::{Entry, Tag};
 use crate::evict::Clock;
@@ -180,10 +181,13 @@ impl Slot<'_> {
             self.set(bytes, Expiry::Clear);
             return answer;
         }
-        let Some(answer) = self.modify(|entry| entry.edit(f)) else {
-            unreachable!("invariant: the key exists, and its shard is locked")
-        };
-        answer
+        // A panic must not come between the change and the accounting for it.
+        let caught = |bytes: &mut Vec<u8>| catch_unwind(AssertUnwindSafe(|| f(bytes)));
+        match self.modify(|entry| entry.edit(caught)) {
+            Some(Ok(answer)) => answer,
+            Some(Err(panic)) => resume_unwind(panic),
+            None => unreachable!("invariant: the key exists, and its shard is locked"),
+        }
     }
 
     /// Changes the entry and notes the use; `None` if there is none.
@@ -201,5 +205,101 @@ impl fmt::Debug for Slot<'_> {
         f.debug_struct("Slot")
             .field("entry", &self.get())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Store, StringRef};
+
+    fn check(f: impl FnOnce(&mut Slot<'_>)) {
+        let store = Store::new(Config::default());
+        store.view(0, 100).update(b"k", f);
+    }
+
+    fn text(slot: &Slot<'_>) -> Option<Vec<u8>> {
+        slot.get()?.value().as_string().map(StringRef::to_vec)
+    }
+
+    #[test]
+    fn set_keeps_clears_or_replaces_the_expiry() {
+        check(|slot| {
+            let expires_at = |slot: &Slot<'_>| slot.get().and_then(EntryRef::expires_at);
+            slot.set(b"a", Expiry::Keep);
+            assert_eq!(expires_at(slot), None);
+            slot.set(b"b", Expiry::At(101));
+            slot.set(7, Expiry::Keep);
+            assert_eq!(
+                (expires_at(slot), text(slot)),
+                (Some(101), Some(b"7".to_vec()))
+            );
+            slot.set(b"c", Expiry::Clear);
+            assert_eq!(expires_at(slot), None);
+            slot.set(b"d", Expiry::At(100));
+            assert!(!slot.exists());
+        });
+    }
+
+    #[test]
+    fn set_expiry_in_the_past_removes_the_key() {
+        check(|slot| {
+            assert!(!slot.set_expiry(Some(200)) && !slot.set_expiry(None));
+            slot.set(b"a", Expiry::Clear);
+            assert!(
+                slot.set_expiry(Some(101)) && slot.set_expiry(None) && slot.set_expiry(Some(100))
+            );
+            assert!(!slot.exists() && !slot.set_expiry(Some(100)));
+        });
+    }
+
+    #[test]
+    fn value_taken_is_gone_until_it_is_put() {
+        check(|slot| {
+            assert!(slot.take().is_none() && !slot.remove());
+            slot.set(b"a", Expiry::At(200));
+            let Some(owned) = slot.take() else {
+                panic!("the key was there")
+            };
+            assert!(!slot.exists());
+            assert_eq!(owned.expires_at(), Some(200));
+            slot.put(owned.clone());
+            assert_eq!(text(slot), Some(b"a".to_vec()));
+            slot.put(owned.with_expiry(Some(99)));
+            assert!(!slot.exists());
+        });
+    }
+
+    #[test]
+    fn edit_of_an_absent_key_makes_it() {
+        check(|slot| {
+            assert_eq!(slot.edit_string(|bytes| bytes.len()), 0);
+            assert_eq!(text(slot), Some(Vec::new()));
+            slot.edit_string(|bytes| bytes.extend_from_slice(b"12"));
+            assert_eq!(slot.get().map(EntryRef::encoding), Some(Encoding::Raw));
+        });
+    }
+
+    #[test]
+    fn edit_that_panics_is_accounted_for() {
+        let store = Store::new(Config::default());
+        for start in [10, 10_000] {
+            let edit = |slot: &mut Slot<'_>| {
+                slot.set(vec![b'x'; start], Expiry::Clear);
+                slot.edit_string(|bytes| bytes.extend_from_slice(&[b'y'; 20_000]));
+                slot.edit_string(|bytes| {
+                    bytes.truncate(1);
+                    bytes.shrink_to_fit();
+                    resume_unwind(Box::new(()))
+                })
+            };
+            assert!(
+                catch_unwind(AssertUnwindSafe(|| store.view(0, 0).update(b"k", edit))).is_err()
+            );
+            let memory = store
+                .view(0, 0)
+                .peek(b"k", |entry| entry.map_or(0, EntryRef::memory));
+            assert_eq!(memory, store.memory().dataset + crate::entry::SLOT_BYTES);
+        }
     }
 }
