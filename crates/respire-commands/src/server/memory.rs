@@ -39,7 +39,7 @@ pub(super) static DOCTOR: Spec = Spec {
     examples: &[
         (
             "MEMORY DOCTOR",
-            "$270\r\nHi Sam, this instance is empty or is using very little memory, my issues detector can't be used in these conditions. Please, leave for your mission on Earth and fill it with some data. The new Sam and I will be back to our programming as soon as I finished rebooting.\n\r\n",
+            "$268\r\nHi Sam, this instance is empty or is using very little memory, my issues detector can't be used in these conditions. Please, leave for your mission on Earth and fill it with some data. The new Sam and I will be back to our programming as soon as I finished rebooting.\n\r\n",
         ),
         (
             "MEMORY DOCTOR a",
@@ -79,7 +79,7 @@ pub(super) static MALLOC_STATS: Spec = Spec {
     examples: &[
         (
             "MEMORY MALLOC-STATS",
-            "$47\r\nStats not supported for the current allocator\r\n",
+            "$45\r\nStats not supported for the current allocator\r\n",
         ),
         (
             "MEMORY MALLOC-STATS a",
