@@ -201,7 +201,9 @@ impl ClientShared {
 
     /// What it calls itself; the guard must not be held across another call of the engine.
     pub fn names(&self) -> MutexGuard<'_, Names> {
-        self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.names
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Asks the session to end; what it owes is still sent.
@@ -222,6 +224,9 @@ impl ClientShared {
 
 impl std::fmt::Debug for ClientShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClientShared").field("id", &self.id).field("peer", &self.peer).finish_non_exhaustive()
+        f.debug_struct("ClientShared")
+            .field("id", &self.id)
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
     }
 }

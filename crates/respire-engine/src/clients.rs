@@ -61,6 +61,8 @@ impl Clients {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<ClientShared>>> {
-        self.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.open
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

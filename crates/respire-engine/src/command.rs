@@ -78,7 +78,9 @@ impl<A: App> Command<A> for Row<A> {
 
 impl<A: App> std::fmt::Debug for Row<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Row").field("name", &self.spec.name).finish_non_exhaustive()
+        f.debug_struct("Row")
+            .field("name", &self.spec.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -98,7 +100,11 @@ pub type KeyPositions = fn(Args<'_>, &mut dyn FnMut(usize)) -> Result<(), Error>
 ///
 /// # Errors
 /// None of its own; the result has the shape of [`Command::keys`].
-pub fn keys_by_spec(spec: &Spec, request: Args<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
+pub fn keys_by_spec(
+    spec: &Spec,
+    request: Args<'_>,
+    found: &mut dyn FnMut(usize),
+) -> Result<(), Error> {
     for key_spec in spec.keys {
         key_spec.positions(request.len()).for_each(&mut *found);
     }

@@ -83,12 +83,17 @@ impl<'c, A: App> Cx<'c, A> {
 
 impl<A: App> std::fmt::Debug for Cx<'_, A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cx").field("client", &self.client).field("now", &self.now).finish_non_exhaustive()
+        f.debug_struct("Cx")
+            .field("client", &self.client)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
     }
 }
 
 impl<A: App> std::fmt::Debug for CxParts<'_, A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CxParts").field("client", &self.client).finish_non_exhaustive()
+        f.debug_struct("CxParts")
+            .field("client", &self.client)
+            .finish_non_exhaustive()
     }
 }

@@ -8,7 +8,9 @@ use crate::slowlog::SlowLog;
 use crate::stats::{SAMPLE_US, Stats};
 use crate::table::{CommandTable, Entry};
 use crate::tunables::Tunables;
-use crate::{App, Client, Cx, Flow, Host, Limits, NoHost, Now, Reply, Router, Session, Setting, Wake};
+use crate::{
+    App, Client, Cx, Flow, Host, Limits, NoHost, Now, Reply, Router, Session, Setting, Wake,
+};
 use resp_codec::{Args, Proto};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -85,8 +87,11 @@ impl<A: App> Engine<A> {
     #[must_use]
     pub fn new(router: Router<A>, options: Options, now: Now) -> Arc<Self> {
         let (app, table) = router.into_parts();
-        let tunables =
-            Tunables::new(&options.limits, options.clients_max, options.password.as_deref());
+        let tunables = Tunables::new(
+            &options.limits,
+            options.clients_max,
+            options.password.as_deref(),
+        );
         let tunables = Arc::new(tunables);
         let mut settings = crate::builtin::settings(&tunables);
         settings.extend(app.settings());
@@ -147,8 +152,15 @@ impl<A: App> Engine<A> {
 
     /// Opens a session for a new connection, or `None` when `maxclients` are open already: then
     /// [`Engine::REFUSAL`] is what the peer should be told.
-    pub fn connect(self: &Arc<Self>, peer: Peer, waker: Box<dyn Wake>, now: Now) -> Option<Session<A>> {
-        let shared = self.clients.open(peer, now, waker, self.tunables.clients_max());
+    pub fn connect(
+        self: &Arc<Self>,
+        peer: Peer,
+        waker: Box<dyn Wake>,
+        now: Now,
+    ) -> Option<Session<A>> {
+        let shared = self
+            .clients
+            .open(peer, now, waker, self.tunables.clients_max());
         let Some(shared) = shared else {
             Stats::add(&self.stats.rejected_connections, 1);
             return None;
@@ -186,7 +198,11 @@ impl<A: App> Engine<A> {
             let began = self.host.stopwatch_us();
             let flow = call(entry, cx, request.skip(name_len), reply);
             let took = self.host.stopwatch_us().saturating_sub(began);
-            let waited = if let Flow::RepliedAfter(wait) = flow { wait.as_micros() as u64 } else { 0 };
+            let waited = if let Flow::RepliedAfter(wait) = flow {
+                wait.as_micros() as u64
+            } else {
+                0
+            };
             self.took(at, cx, request, took.saturating_add(waited));
             flow
         } else {
@@ -204,12 +220,24 @@ impl<A: App> Engine<A> {
     fn failed(&self, entry: &Entry<A>, reply: &mut Reply<'_>, before: usize) {
         Stats::add(&entry.stats.failed, 1);
         // The tagged form has the length of the text between tag and text.
-        let text_at = if reply.proto() == Proto::Binary { 1 + size_of::<u32>() } else { 1 };
+        let text_at = if reply.proto() == Proto::Binary {
+            1 + size_of::<u32>()
+        } else {
+            1
+        };
         let reply = reply.sink().put_since(before);
-        let text = if reply.first() == Some(&b'-') { reply.get(text_at..) } else { None };
-        let code = text.unwrap_or_default().split(|byte| !byte.is_ascii_alphanumeric()).next();
+        let text = if reply.first() == Some(&b'-') {
+            reply.get(text_at..)
+        } else {
+            None
+        };
+        let code = text
+            .unwrap_or_default()
+            .split(|byte| !byte.is_ascii_alphanumeric())
+            .next();
         let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        self.stats.count_error(code.filter(|code| !code.is_empty()).unwrap_or("ERR"));
+        self.stats
+            .count_error(code.filter(|code| !code.is_empty()).unwrap_or("ERR"));
     }
 
     #[cold]
@@ -223,11 +251,16 @@ impl<A: App> Engine<A> {
             && !spec.flags.has(crate::Flags::SKIP_SLOWLOG)
         {
             let len_max = self.tunables.slowlog_len_max.load(Ordering::Relaxed) as usize;
-            self.slowlog.add(cx.now(), took_us, request, cx.client.shared(), len_max);
+            self.slowlog
+                .add(cx.now(), took_us, request, cx.client.shared(), len_max);
         }
         let threshold_ms = self.tunables.latency_threshold_ms.load(Ordering::Relaxed);
         if threshold_ms > 0 && took_us >= threshold_ms * 1000 {
-            let event = if entry.is_timed { "command" } else { "fast-command" };
+            let event = if entry.is_timed {
+                "command"
+            } else {
+                "fast-command"
+            };
             self.latency.add(event, cx.now(), took_us / 1000);
         }
     }
@@ -259,7 +292,12 @@ impl<A: App> Engine<A> {
 
 /// Calls a command; one that panics is a defect of the service, answered as an error, and costs
 /// nobody the connection.
-fn call<A: App>(entry: &Entry<A>, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+fn call<A: App>(
+    entry: &Entry<A>,
+    cx: &mut Cx<'_, A>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Flow {
     let mark = reply.sink().mark();
     let called = catch_unwind(AssertUnwindSafe(|| entry.command().call(cx, args, reply)));
     called.unwrap_or_else(|_| {
@@ -274,6 +312,8 @@ const SHORT_US: i64 = 1000;
 
 impl<A: App> std::fmt::Debug for Engine<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("clients", &self.clients.len()).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("clients", &self.clients.len())
+            .finish_non_exhaustive()
     }
 }

@@ -25,13 +25,17 @@ impl Error {
     /// An error with a text known at compile time: a code word, a blank, and what went wrong.
     #[must_use]
     pub const fn fixed(text: &'static str) -> Self {
-        Self { text: Cow::Borrowed(text) }
+        Self {
+            text: Cow::Borrowed(text),
+        }
     }
 
     /// An error whose text was made for this reply; the same form as [`Error::fixed`].
     #[must_use]
     pub fn owned(text: String) -> Self {
-        Self { text: Cow::Owned(text) }
+        Self {
+            text: Cow::Owned(text),
+        }
     }
 
     /// The whole text, code word first.
@@ -84,13 +88,17 @@ pub mod text {
             shown.push_str("' ");
         }
         let name = String::from_utf8_lossy(&name[..name.len().min(ARGUMENT_BYTES_MAX)]);
-        Error::owned(format!("ERR unknown command '{name}', with args beginning with: {shown}"))
+        Error::owned(format!(
+            "ERR unknown command '{name}', with args beginning with: {shown}"
+        ))
     }
 
     /// The reply to a wrong number of arguments; `name` is `get` or `config|get`.
     #[must_use]
     pub fn wrong_arity(name: &str) -> Error {
-        Error::owned(format!("ERR wrong number of arguments for '{name}' command"))
+        Error::owned(format!(
+            "ERR wrong number of arguments for '{name}' command"
+        ))
     }
 
     /// The reply to a subcommand that `container` does not have.
@@ -100,7 +108,9 @@ pub mod text {
         let shown =
             String::from_utf8_lossy(&subcommand[..subcommand.len().min(SUBCOMMAND_BYTES_MAX)]);
         let container = container.to_ascii_uppercase();
-        Error::owned(format!("ERR unknown subcommand '{shown}'. Try {container} HELP."))
+        Error::owned(format!(
+            "ERR unknown subcommand '{shown}'. Try {container} HELP."
+        ))
     }
 }
 
@@ -112,12 +122,18 @@ mod tests {
     fn unknown_command_quotes_the_first_arguments() {
         let args: [&[u8]; 2] = [b"a", b"b"];
         let error = text::unknown_command(b"foo", args.into_iter());
-        assert_eq!(error.text(), "ERR unknown command 'foo', with args beginning with: 'a' 'b' ");
+        assert_eq!(
+            error.text(),
+            "ERR unknown command 'foo', with args beginning with: 'a' 'b' "
+        );
     }
 
     #[test]
     fn unknown_subcommand_names_the_help_of_its_container() {
         let error = text::unknown_subcommand("config", b"nope");
-        assert_eq!(error.text(), "ERR unknown subcommand 'nope'. Try CONFIG HELP.");
+        assert_eq!(
+            error.text(),
+            "ERR unknown subcommand 'nope'. Try CONFIG HELP."
+        );
     }
 }

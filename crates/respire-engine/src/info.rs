@@ -36,7 +36,9 @@ impl InfoWriter {
     }
 
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        self.text.write_fmt(line).expect("writing to a String cannot fail");
+        self.text
+            .write_fmt(line)
+            .expect("writing to a String cannot fail");
         self.text.push_str("\r\n");
     }
 }

@@ -67,7 +67,11 @@ impl Now {
 
 const fn saturating_us(d: Duration) -> u64 {
     let us = d.as_micros();
-    if us > u64::MAX as u128 { u64::MAX } else { us as u64 }
+    if us > u64::MAX as u128 {
+        u64::MAX
+    } else {
+        us as u64
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +80,8 @@ mod tests {
 
     #[test]
     fn after_moves_both_clocks() {
-        let now = Now::new(Duration::from_secs(1), Duration::from_secs(10)).after(Duration::from_millis(1500));
+        let now = Now::new(Duration::from_secs(1), Duration::from_secs(10))
+            .after(Duration::from_millis(1500));
         assert_eq!(now.monotonic_us(), 2_500_000);
         assert_eq!(now.unix_us(), 11_500_000);
         assert_eq!(now.unix_ms(), 11_500);

@@ -43,7 +43,12 @@ impl Output {
     /// An empty output; allocates nothing.
     #[must_use]
     pub const fn new() -> Self {
-        Self { frozen: VecDeque::new(), frozen_bytes: 0, tail: Vec::new(), written: 0 }
+        Self {
+            frozen: VecDeque::new(),
+            frozen_bytes: 0,
+            tail: Vec::new(),
+            written: 0,
+        }
     }
 
     /// The bytes owed.
@@ -69,7 +74,10 @@ impl Output {
         let tail = &self.tail[self.written..];
         let pieces = self.frozen.iter().map(|piece| &piece[..]);
         let mut filled = 0;
-        for (slot, piece) in slices.iter_mut().zip(pieces.chain((!tail.is_empty()).then_some(tail))) {
+        for (slot, piece) in slices
+            .iter_mut()
+            .zip(pieces.chain((!tail.is_empty()).then_some(tail)))
+        {
             *slot = IoSlice::new(piece);
             filled += 1;
         }
@@ -79,7 +87,9 @@ impl Output {
     /// The first piece owed; empty only when nothing is owed.
     #[must_use]
     pub fn first(&self) -> &[u8] {
-        self.frozen.front().map_or(&self.tail[self.written..], |piece| &piece[..])
+        self.frozen
+            .front()
+            .map_or(&self.tail[self.written..], |piece| &piece[..])
     }
 
     /// Whether all that is owed lies in one piece, so that a plain write serves.
@@ -122,7 +132,10 @@ impl Output {
     /// The present end, to come back to with [`Output::cut`].
     #[must_use]
     pub fn mark(&self) -> Mark {
-        Mark { frozen_pieces: self.frozen.len(), len: self.len() }
+        Mark {
+            frozen_pieces: self.frozen.len(),
+            len: self.len(),
+        }
     }
 
     /// Drops everything put since `mark` was taken. Nothing may have been advanced in between.
@@ -134,7 +147,10 @@ impl Output {
         }
         let mut kept = self.to_vec();
         kept.truncate(mark.len);
-        *self = Self { tail: kept, ..Self::new() };
+        *self = Self {
+            tail: kept,
+            ..Self::new()
+        };
     }
 
     /// A copy of all that is owed. O(n); for tests and embedders without sockets.

@@ -47,9 +47,20 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    const GET: Spec = Spec { name: "get", flags: Flags::READONLY, ..Spec::EMPTY };
-    const EXEC: Spec = Spec { name: "exec", ..Spec::EMPTY };
-    const SET: Spec = Spec { name: "set", flags: Flags::WRITE, ..Spec::EMPTY };
+    const GET: Spec = Spec {
+        name: "get",
+        flags: Flags::READONLY,
+        ..Spec::EMPTY
+    };
+    const EXEC: Spec = Spec {
+        name: "exec",
+        ..Spec::EMPTY
+    };
+    const SET: Spec = Spec {
+        name: "set",
+        flags: Flags::WRITE,
+        ..Spec::EMPTY
+    };
 
     fn at(us: u64) -> Now {
         Now::new(Duration::from_micros(us), Duration::ZERO)

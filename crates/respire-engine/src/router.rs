@@ -32,7 +32,10 @@ pub struct Router<A: App> {
 impl<A: App> Router<A> {
     /// A router with the built-in commands on this application.
     pub fn new(app: impl Into<Arc<A>>) -> Self {
-        let bare = Self { app: app.into(), table: CommandTable::new() };
+        let bare = Self {
+            app: app.into(),
+            table: CommandTable::new(),
+        };
         builtin::add_to(bare)
     }
 
@@ -44,6 +47,10 @@ impl<A: App> Router<A> {
 
     /// Adds a command, in place of one of the same name.
     #[must_use]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "adding a command is not arithmetic"
+    )]
     pub fn add(mut self, command: impl Command<A>) -> Self {
         self.table.add(Box::new(command));
         self
@@ -58,7 +65,8 @@ impl<A: App> Router<A> {
         container: impl Command<A>,
         subcommands: impl IntoIterator<Item = Box<dyn Command<A>>>,
     ) -> Self {
-        self.table.add_container(Box::new(container), subcommands.into_iter().collect());
+        self.table
+            .add_container(Box::new(container), subcommands.into_iter().collect());
         self
     }
 

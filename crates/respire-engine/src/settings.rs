@@ -24,7 +24,11 @@ pub struct Setting {
 impl Setting {
     /// A value that is fixed while the server runs.
     pub fn read_only(name: &'static str, get: impl Fn() -> String + Send + Sync + 'static) -> Self {
-        Self { name, get: Box::new(get), set: None }
+        Self {
+            name,
+            get: Box::new(get),
+            set: None,
+        }
     }
 
     /// A value that may be changed. `set` refuses with the reason `CONFIG SET` shows, and then has
@@ -34,7 +38,11 @@ impl Setting {
         get: impl Fn() -> String + Send + Sync + 'static,
         set: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        Self { name, get: Box::new(get), set: Some(Box::new(set)) }
+        Self {
+            name,
+            get: Box::new(get),
+            set: Some(Box::new(set)),
+        }
     }
 
     /// The name, lower case.
@@ -116,7 +124,9 @@ mod tests {
             "timeout",
             move || read.load(Ordering::Relaxed).to_string(),
             move |text| {
-                let number = text.parse().map_err(|_| "argument couldn't be parsed into an integer")?;
+                let number = text
+                    .parse()
+                    .map_err(|_| "argument couldn't be parsed into an integer")?;
                 write.store(number, Ordering::Relaxed);
                 Ok(())
             },
@@ -130,7 +140,10 @@ mod tests {
     #[test]
     fn read_only_setting_refuses() {
         let setting = Setting::read_only("port", || "1".to_owned());
-        assert_eq!(setting.set("2"), Err("can't set immutable config".to_owned()));
+        assert_eq!(
+            setting.set("2"),
+            Err("can't set immutable config".to_owned())
+        );
     }
 
     #[test]

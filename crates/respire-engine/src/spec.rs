@@ -118,6 +118,9 @@ pub struct Arity(i16);
 
 impl Arity {
     /// Exactly `count`, the name included.
+    ///
+    /// # Panics
+    /// When `count` is not positive; in a `static`, that is an error of the compiler.
     #[must_use]
     pub const fn exactly(count: i16) -> Self {
         assert!(count > 0);
@@ -125,6 +128,9 @@ impl Arity {
     }
 
     /// `count` or more, the name included.
+    ///
+    /// # Panics
+    /// When `count` is not positive; in a `static`, that is an error of the compiler.
     #[must_use]
     pub const fn at_least(count: i16) -> Self {
         assert!(count > 0);
@@ -140,7 +146,11 @@ impl Arity {
     /// Whether a request of `count` arguments, the name included, may run.
     #[must_use]
     pub const fn accepts(self, count: usize) -> bool {
-        if self.0 >= 0 { count == self.0 as usize } else { count >= self.0.unsigned_abs() as usize }
+        if self.0 >= 0 {
+            count == self.0 as usize
+        } else {
+            count >= self.0.unsigned_abs() as usize
+        }
     }
 }
 
@@ -228,7 +238,10 @@ impl Flags {
             (Flags::MOVABLE_KEYS, "movablekeys"),
             (Flags::ALLOW_BUSY, "allow_busy"),
         ];
-        NAMES.into_iter().filter(move |(flag, _)| self.has(*flag)).map(|(_, name)| name)
+        NAMES
+            .into_iter()
+            .filter(move |(flag, _)| self.has(*flag))
+            .map(|(_, name)| name)
     }
 }
 
@@ -291,7 +304,11 @@ impl KeySpec {
     pub const fn at(index: i16) -> Self {
         Self {
             begin: KeyBegin::Index(index),
-            find: KeyFind::Range { last: 0, step: 1, limit: 0 },
+            find: KeyFind::Range {
+                last: 0,
+                step: 1,
+                limit: 0,
+            },
             flags: &["RO", "access"],
             notes: "",
         }
@@ -302,7 +319,11 @@ impl KeySpec {
     pub const fn range(index: i16, last: i16, step: i16) -> Self {
         Self {
             begin: KeyBegin::Index(index),
-            find: KeyFind::Range { last, step, limit: 0 },
+            find: KeyFind::Range {
+                last,
+                step,
+                limit: 0,
+            },
             flags: &["RO", "access"],
             notes: "",
         }
@@ -330,11 +351,21 @@ impl KeySpec {
     /// none where they cannot be told from the position alone.
     pub fn positions(self, count: usize) -> impl Iterator<Item = usize> {
         let (first, last, step) = match (self.begin, self.find) {
-            (KeyBegin::Index(first), KeyFind::Range { last, step, .. }) if first > 0 && step > 0 => {
+            (KeyBegin::Index(first), KeyFind::Range { last, step, .. })
+                if first > 0 && step > 0 =>
+            {
                 let first = first.unsigned_abs() as usize;
                 let back = last.unsigned_abs() as usize;
-                let last = if last >= 0 { first + back } else { count.saturating_sub(back) };
-                (first, last.min(count.saturating_sub(1)), step.unsigned_abs() as usize)
+                let last = if last >= 0 {
+                    first + back
+                } else {
+                    count.saturating_sub(back)
+                };
+                (
+                    first,
+                    last.min(count.saturating_sub(1)),
+                    step.unsigned_abs() as usize,
+                )
             }
             _ => (1, 0, 1),
         };
@@ -432,67 +463,101 @@ impl Arg {
     /// A key, of the key spec with this index.
     #[must_use]
     pub const fn key(name: &'static str, key_spec: u8) -> Self {
-        Self { key_spec: Some(key_spec), ..Self::new(name, ArgKind::Key) }
+        Self {
+            key_spec: Some(key_spec),
+            ..Self::new(name, ArgKind::Key)
+        }
     }
 
     /// A word that stands for itself.
     #[must_use]
     pub const fn word(name: &'static str, token: &'static str) -> Self {
-        Self { token: Some(token), ..Self::new(name, ArgKind::PureToken) }
+        Self {
+            token: Some(token),
+            ..Self::new(name, ArgKind::PureToken)
+        }
     }
 
     /// One of `parts`.
     #[must_use]
     pub const fn one_of(name: &'static str, parts: &'static [Self]) -> Self {
-        Self { parts, ..Self::new(name, ArgKind::OneOf) }
+        Self {
+            parts,
+            ..Self::new(name, ArgKind::OneOf)
+        }
     }
 
     /// All of `parts`, in order.
     #[must_use]
     pub const fn block(name: &'static str, parts: &'static [Self]) -> Self {
-        Self { parts, ..Self::new(name, ArgKind::Block) }
+        Self {
+            parts,
+            ..Self::new(name, ArgKind::Block)
+        }
     }
 
     /// Preceded by `token`.
     #[must_use]
     pub const fn token(self, token: &'static str) -> Self {
-        Self { token: Some(token), ..self }
+        Self {
+            token: Some(token),
+            ..self
+        }
     }
 
     /// May be left out.
     #[must_use]
     pub const fn optional(self) -> Self {
-        Self { optional: true, ..self }
+        Self {
+            optional: true,
+            ..self
+        }
     }
 
     /// May be repeated.
     #[must_use]
     pub const fn multiple(self) -> Self {
-        Self { multiple: true, ..self }
+        Self {
+            multiple: true,
+            ..self
+        }
     }
 
     /// May be repeated, its token each time.
     #[must_use]
     pub const fn multiple_token(self) -> Self {
-        Self { multiple: true, multiple_token: true, ..self }
+        Self {
+            multiple: true,
+            multiple_token: true,
+            ..self
+        }
     }
 
     /// There since `version`.
     #[must_use]
     pub const fn since(self, version: &'static str) -> Self {
-        Self { since: Some(version), ..self }
+        Self {
+            since: Some(version),
+            ..self
+        }
     }
 
     /// Not to be used any more since `version`.
     #[must_use]
     pub const fn deprecated(self, version: &'static str) -> Self {
-        Self { deprecated_since: Some(version), ..self }
+        Self {
+            deprecated_since: Some(version),
+            ..self
+        }
     }
 
     /// With a summary of its own.
     #[must_use]
     pub const fn summary(self, summary: &'static str) -> Self {
-        Self { summary: Some(summary), ..self }
+        Self {
+            summary: Some(summary),
+            ..self
+        }
     }
 }
 
@@ -512,9 +577,18 @@ mod tests {
     #[test]
     fn key_positions_follow_range_and_step() {
         assert_eq!(KeySpec::at(1).positions(3).collect::<Vec<_>>(), [1]);
-        assert_eq!(KeySpec::range(1, -1, 1).positions(4).collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(KeySpec::range(1, -1, 2).positions(5).collect::<Vec<_>>(), [1, 3]);
-        assert_eq!(KeySpec::range(1, 1, 1).positions(3).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(
+            KeySpec::range(1, -1, 1).positions(4).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+        assert_eq!(
+            KeySpec::range(1, -1, 2).positions(5).collect::<Vec<_>>(),
+            [1, 3]
+        );
+        assert_eq!(
+            KeySpec::range(1, 1, 1).positions(3).collect::<Vec<_>>(),
+            [1, 2]
+        );
         assert_eq!(KeySpec::at(2).positions(2).count(), 0);
     }
 

@@ -49,11 +49,16 @@ impl Stats {
 
     /// The code words that were answered, and how often.
     pub(crate) fn errors(&self) -> Vec<(Box<str>, u64)> {
-        self.lock_errors().iter().map(|(code, count)| (code.clone(), *count)).collect()
+        self.lock_errors()
+            .iter()
+            .map(|(code, count)| (code.clone(), *count))
+            .collect()
     }
 
     fn lock_errors(&self) -> MutexGuard<'_, BTreeMap<Box<str>, u64>> {
-        self.errors.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.errors
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Updates the rate; called from one thread at a time, by the driver's tick.
@@ -64,7 +69,8 @@ impl Stats {
         }
         let commands = self.commands.load(Ordering::Relaxed);
         let since = commands.saturating_sub(self.sampled_commands.load(Ordering::Relaxed));
-        self.ops_per_second.store(since.saturating_mul(1_000_000) / elapsed, Ordering::Relaxed);
+        self.ops_per_second
+            .store(since.saturating_mul(1_000_000) / elapsed, Ordering::Relaxed);
         self.sampled_commands.store(commands, Ordering::Relaxed);
         self.sampled_us.store(monotonic_us, Ordering::Relaxed);
     }

@@ -84,7 +84,10 @@ pub struct CommandTable<A: App> {
 
 impl<A: App> CommandTable<A> {
     pub(crate) fn new() -> Self {
-        Self { entries: Vec::new(), slots: vec![0; 64] }
+        Self {
+            entries: Vec::new(),
+            slots: vec![0; 64],
+        }
     }
 
     /// Adds a command; one of the same name is replaced.
@@ -185,7 +188,9 @@ impl<A: App> CommandTable<A> {
 
     /// All commands, subcommands left out, in the order they were added.
     pub fn commands(&self) -> impl Iterator<Item = &Entry<A>> {
-        self.entries.iter().filter(|entry| !entry.spec.name.contains('|'))
+        self.entries
+            .iter()
+            .filter(|entry| !entry.spec.name.contains('|'))
     }
 
     /// All commands and subcommands.
@@ -206,13 +211,17 @@ fn spread(word: u64, len: usize) -> usize {
 
 impl<A: App> std::fmt::Debug for CommandTable<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.commands().map(|entry| entry.spec.name)).finish()
+        f.debug_list()
+            .entries(self.commands().map(|entry| entry.spec.name))
+            .finish()
     }
 }
 
 impl<A: App> std::fmt::Debug for Entry<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Entry").field("spec", &self.spec).finish_non_exhaustive()
+        f.debug_struct("Entry")
+            .field("spec", &self.spec)
+            .finish_non_exhaustive()
     }
 }
 
@@ -231,19 +240,31 @@ mod tests {
     }
 
     fn row(name: &'static str) -> Box<dyn Command<Nothing>> {
-        let spec: &'static Spec = Box::leak(Box::new(Spec { name, ..Spec::EMPTY }));
+        let spec: &'static Spec = Box::leak(Box::new(Spec {
+            name,
+            ..Spec::EMPTY
+        }));
         Box::new(Row { spec, run })
     }
 
     #[test]
     fn names_are_found_in_any_case_and_at_any_length() {
         let mut table = CommandTable::new();
-        let names = ["get", "set", "incrbyfloat", "incrbyfloats", "expiretime", "expirexxxx"];
+        let names = [
+            "get",
+            "set",
+            "incrbyfloat",
+            "incrbyfloats",
+            "expiretime",
+            "expirexxxx",
+        ];
         for name in names {
             table.add(row(name));
         }
         for name in names {
-            let at = table.find_name(name.to_uppercase().as_bytes()).map(|at| table.entry(at).spec().name);
+            let at = table
+                .find_name(name.to_uppercase().as_bytes())
+                .map(|at| table.entry(at).spec().name);
             assert_eq!(at, Some(name));
         }
         for absent in ["", "ge", "gett", "incrbyfloax", "expireyyyy"] {
@@ -262,11 +283,17 @@ mod tests {
     #[test]
     fn a_table_that_grows_keeps_all() {
         let mut table = CommandTable::new();
-        let names: Vec<&'static str> = (0..500).map(|n| &*Box::leak(format!("name{n}").into_boxed_str())).collect();
+        let names: Vec<&'static str> = (0..500)
+            .map(|n| &*Box::leak(format!("name{n}").into_boxed_str()))
+            .collect();
         for name in &names {
             table.add(row(name));
         }
-        assert!(names.iter().all(|name| table.find_name(name.as_bytes()).is_some()));
+        assert!(
+            names
+                .iter()
+                .all(|name| table.find_name(name.as_bytes()).is_some())
+        );
     }
 
     #[test]

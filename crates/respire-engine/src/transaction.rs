@@ -45,7 +45,12 @@ impl QueuedRequest {
             spans.push(Span::new(bytes.len() as u32, arg.len() as u32));
             bytes.extend_from_slice(arg);
         }
-        Self { entry, name_len, bytes: bytes.into(), spans: spans.into() }
+        Self {
+            entry,
+            name_len,
+            bytes: bytes.into(),
+            spans: spans.into(),
+        }
     }
 
     /// The whole request, name included.
@@ -87,7 +92,9 @@ impl Transaction {
         request: Args<'_>,
         limits: &Limits,
     ) -> bool {
-        let Some(queue) = &mut self.queue else { return false };
+        let Some(queue) = &mut self.queue else {
+            return false;
+        };
         let queued = QueuedRequest::new(entry, name_len, request);
         let bytes = queue.bytes + queued.size();
         if queue.requests.len() >= limits.queued_commands_max || bytes > limits.queued_bytes_max {
@@ -130,10 +137,18 @@ impl Transaction {
 
     /// Watches a key once more only if it is not watched yet.
     pub(crate) fn watch(&mut self, db: u32, key: &[u8], begin: impl FnOnce() -> Box<dyn Watch>) {
-        if self.watched.iter().any(|watched| watched.db == db && *watched.key == *key) {
+        if self
+            .watched
+            .iter()
+            .any(|watched| watched.db == db && *watched.key == *key)
+        {
             return;
         }
-        self.watched.push(WatchedKey { db, key: key.into(), watch: begin() });
+        self.watched.push(WatchedKey {
+            db,
+            key: key.into(),
+            watch: begin(),
+        });
     }
 
     pub(crate) fn unwatch(&mut self) {
@@ -141,18 +156,25 @@ impl Transaction {
     }
 
     pub(crate) fn watched(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
-        self.watched.iter().map(|watched| (watched.db, &*watched.key))
+        self.watched
+            .iter()
+            .map(|watched| (watched.db, &*watched.key))
     }
 
     pub(crate) fn is_dirty(&self, now: Now) -> bool {
-        self.watched.iter().any(|watched| watched.watch.is_dirty(now))
+        self.watched
+            .iter()
+            .any(|watched| watched.watch.is_dirty(now))
     }
 }
 
 impl std::fmt::Debug for Transaction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Transaction")
-            .field("queued", &self.queue.as_ref().map(|queue| queue.requests.len()))
+            .field(
+                "queued",
+                &self.queue.as_ref().map(|queue| queue.requests.len()),
+            )
             .field("watched", &self.watched.len())
             .finish()
     }
@@ -168,7 +190,13 @@ mod tests {
     fn queued_requests_keep_their_arguments() {
         let mut tx = Transaction::default();
         tx.begin();
-        assert!(tx.queue(7, 1, false, Args::new(REQUEST.0, &[], &REQUEST.1), &Limits::DEFAULT));
+        assert!(tx.queue(
+            7,
+            1,
+            false,
+            Args::new(REQUEST.0, &[], &REQUEST.1),
+            &Limits::DEFAULT
+        ));
         assert!(!tx.has_writes());
         let queue = tx.take_queue().expect("begun above");
         let request = queue.requests()[0].request();
@@ -178,7 +206,10 @@ mod tests {
 
     #[test]
     fn a_queue_past_its_limit_is_spoilt() {
-        let limits = Limits { queued_commands_max: 1, ..Limits::DEFAULT };
+        let limits = Limits {
+            queued_commands_max: 1,
+            ..Limits::DEFAULT
+        };
         let mut tx = Transaction::default();
         tx.begin();
         let request = Args::new(REQUEST.0, &[], &REQUEST.1);

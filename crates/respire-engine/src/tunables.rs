@@ -53,7 +53,10 @@ impl Tunables {
 
     /// Sets the password; an empty one means that none is asked for.
     pub fn set_password(&self, password: &[u8]) {
-        let mut slot = self.password.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut slot = self
+            .password
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         *slot = (!password.is_empty()).then(|| password.into());
         self.has_password.store(slot.is_some(), Ordering::Release);
     }
@@ -61,18 +64,26 @@ impl Tunables {
     /// The password, for `CONFIG GET` by a connection that knows it already.
     #[must_use]
     pub fn password(&self) -> Option<Box<[u8]>> {
-        self.password.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.password
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone()
     }
 
     /// Compares in a time that depends on the lengths alone.
     #[must_use]
     pub fn password_is(&self, attempt: &[u8]) -> bool {
-        let password = self.password.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let password = self
+            .password
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         let password = password.as_deref().unwrap_or_default();
         let differing = password
             .iter()
             .zip(attempt.iter().chain(std::iter::repeat(&0)))
-            .fold(password.len() ^ attempt.len(), |acc, (a, b)| acc | usize::from(a ^ b));
+            .fold(password.len() ^ attempt.len(), |acc, (a, b)| {
+                acc | usize::from(a ^ b)
+            });
         std::hint::black_box(differing) == 0
     }
 }

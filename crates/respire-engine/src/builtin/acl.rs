@@ -220,7 +220,7 @@ mod tests {
         check(&[
             (
                 "ACL CAT transaction",
-                concat!("*5|$4|exec|$5|multi|$7|discard|$5|watch|$7|unwatch|"),
+                "*5|$4|exec|$5|multi|$7|discard|$5|watch|$7|unwatch|",
             ),
             ("ACL CAT geo", "*0|"),
             ("ACL CAT nope", "-ERR Unknown category 'nope'|"),

@@ -96,9 +96,12 @@ static AUTH: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The user and the password that `HELLO` was given, if any. A name is set as soon as it is read,
+/// A user and a password.
+type Login<'a> = (&'a [u8], &'a [u8]);
+
+/// What `HELLO` was given to log in with, if anything. A name is set as soon as it is read,
 /// as Redis does: also when what follows it is refused.
-fn parse<'a>(options: Args<'a>, client: &Client) -> Result<Option<(&'a [u8], &'a [u8])>, Error> {
+fn parse<'a>(options: Args<'a>, client: &Client) -> Result<Option<Login<'a>>, Error> {
     let mut login = None;
     let mut options = options.iter();
     while let Some(option) = options.next() {
@@ -234,9 +237,7 @@ mod tests {
             ("HELLO 3 AUTH nobody pw", WRONG),
             (
                 "HELLO 3 SETNAME \"a b\"",
-                concat!(
-                    "-ERR Client names cannot contain spaces, newlines or special characters.|"
-                ),
+                "-ERR Client names cannot contain spaces, newlines or special characters.|",
             ),
             ("GET a", "$-1|"),
         ]);

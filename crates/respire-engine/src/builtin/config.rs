@@ -157,7 +157,7 @@ fn get<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Res
 
 /// Sets all values or none.
 fn set<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    if args.len() % 2 != 0 {
+    if !args.len().is_multiple_of(2) {
         return Err(text::SYNTAX);
     }
     let changes = changes(&cx.engine.settings, args)?;
@@ -260,7 +260,7 @@ mod tests {
             ("CONFIG GET TimeOut time*", "*2|$7|TimeOut|$1|0|"),
             (
                 "CONFIG GET slow*",
-                concat!("*4|$23|slowlog-log-slower-than|$5|10000|$15|slowlog-max-len|$3|128|"),
+                "*4|$23|slowlog-log-slower-than|$5|10000|$15|slowlog-max-len|$3|128|",
             ),
             ("CONFIG GET save", "*2|$4|save|$0||"),
         ]);
@@ -286,7 +286,7 @@ mod tests {
             ("CONFIG GET timeout", "*2|$7|timeout|$2|10|"),
             (
                 "CONFIG SET timeout 30 nope 1",
-                concat!("-ERR Unknown option or number of arguments for CONFIG SET - 'nope'|"),
+                "-ERR Unknown option or number of arguments for CONFIG SET - 'nope'|",
             ),
             ("CONFIG SET timeout 30 maxclients", "-ERR syntax error|"),
             ("CONFIG GET timeout", "*2|$7|timeout|$2|10|"),

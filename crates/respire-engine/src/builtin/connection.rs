@@ -184,9 +184,7 @@ mod tests {
             ("SELECT 01", "-ERR value is not an integer or out of range|"),
             (
                 "SELECT 99999999999",
-                concat!(
-                    "-ERR value is out of range, value must between -2147483648 and 2147483647|"
-                ),
+                "-ERR value is out of range, value must between -2147483648 and 2147483647|",
             ),
         ]);
     }

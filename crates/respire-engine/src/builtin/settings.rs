@@ -14,7 +14,7 @@ pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
         row(
             tunables,
             "latency-monitor-threshold",
-            |t| latency_threshold(t),
+            latency_threshold,
             |t, text| {
                 t.latency_threshold_ms
                     .store(number(text, 0..=i64::MAX)? as u64, Relaxed);

@@ -192,9 +192,7 @@ mod tests {
             ("SLOWLOG GET x", below),
             (
                 "SLOWLOG GET 1 2",
-                concat!(
-                    "-ERR unknown subcommand or wrong number of arguments for 'get'. Try SLOWLOG HELP.|"
-                ),
+                "-ERR unknown subcommand or wrong number of arguments for 'get'. Try SLOWLOG HELP.|",
             ),
         ]);
     }

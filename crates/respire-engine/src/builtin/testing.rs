@@ -10,10 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// A database and the name in it.
+type Key = (u32, Vec<u8>);
+
 /// Values by database and key, how often they changed, and what was asked of the service.
 #[derive(Default)]
 pub(super) struct Cells {
-    values: Mutex<BTreeMap<(u32, Vec<u8>), Vec<u8>>>,
+    values: Mutex<BTreeMap<Key, Vec<u8>>>,
     changes: Arc<AtomicU64>,
     /// The scope of the last atomic section: `0:a 2:b`, or `everything`.
     pub(super) scope: Mutex<String>,

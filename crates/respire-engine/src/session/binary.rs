@@ -7,7 +7,12 @@ use resp_codec::binary::{self, Request};
 use resp_codec::{Args, Encoder, Proto};
 
 impl<A: App> Session<A> {
-    pub(super) fn answer_binary(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    pub(super) fn answer_binary(
+        &mut self,
+        bytes: &[u8],
+        now: Now,
+        out: &mut Output,
+    ) -> (Step, usize) {
         let mut used = 0;
         let mut budget = self.engine.limits.commands_per_poll_max;
         loop {
@@ -22,9 +27,10 @@ impl<A: App> Session<A> {
                 unreachable!("only called once the first byte chose the binary protocol")
             };
             let (outcome, consumed) = match decoder.decode(&bytes[used..]) {
-                Ok(resp_codec::Step::Ready { item, consumed }) => {
-                    (self.core.dispatch_binary(&self.engine, now, &item, out), consumed)
-                }
+                Ok(resp_codec::Step::Ready { item, consumed }) => (
+                    self.core.dispatch_binary(&self.engine, now, &item, out),
+                    consumed,
+                ),
                 Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
                     return (Step::NeedInput, used + consumed);
                 }
@@ -33,7 +39,11 @@ impl<A: App> Session<A> {
             match outcome {
                 Outcome::Done => used += consumed,
                 other => {
-                    used += if matches!(other, Outcome::Hold(_)) { 0 } else { consumed };
+                    used += if matches!(other, Outcome::Hold(_)) {
+                        0
+                    } else {
+                        consumed
+                    };
                     return (self.settle(other, now), used);
                 }
             }

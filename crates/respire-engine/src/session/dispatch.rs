@@ -94,18 +94,21 @@ impl<A: App> Core<A> {
     ) -> Result<Flow, u64> {
         let entry = engine.table.entry(at);
         let spec = entry.spec();
-        if let Some(until_us) = engine.pause.holds(spec, self.client.transaction.has_writes(), now) {
+        if let Some(until_us) = engine
+            .pause
+            .holds(spec, self.client.transaction.has_writes(), now)
+        {
             return Err(until_us);
         }
-        let is_queued =
-            self.client.transaction.is_open() && !spec.flags.has(Flags::IMMEDIATE);
-        let admitted = if self.client.is_stranger(&engine.tunables) && !spec.flags.has(Flags::NO_AUTH) {
-            Err(NO_AUTH)
-        } else if is_queued && spec.flags.has(Flags::NO_MULTI) {
-            Err(Error::fixed("ERR Command not allowed inside a transaction"))
-        } else {
-            engine.app().admit(spec, now)
-        };
+        let is_queued = self.client.transaction.is_open() && !spec.flags.has(Flags::IMMEDIATE);
+        let admitted =
+            if self.client.is_stranger(&engine.tunables) && !spec.flags.has(Flags::NO_AUTH) {
+                Err(NO_AUTH)
+            } else if is_queued && spec.flags.has(Flags::NO_MULTI) {
+                Err(Error::fixed("ERR Command not allowed inside a transaction"))
+            } else {
+                engine.app().admit(spec, now)
+            };
         if let Err(error) = admitted {
             Stats::add(&entry.stats.rejected, 1);
             self.refuse(engine, spec.name.as_bytes(), &error, reply);
@@ -116,17 +119,32 @@ impl<A: App> Core<A> {
             return Ok(Flow::Replied);
         }
         let Self { client, conn } = self;
-        let mut cx = Cx { engine, conn, client, now, held: None };
+        let mut cx = Cx {
+            engine,
+            conn,
+            client,
+            now,
+            held: None,
+        };
         Ok(engine.run(at, &mut cx, request, name_len, reply))
     }
 
-    fn queue(&mut self, engine: &Engine<A>, found: Found, request: Args<'_>, reply: &mut Reply<'_>) {
+    fn queue(
+        &mut self,
+        engine: &Engine<A>,
+        found: Found,
+        request: Args<'_>,
+        reply: &mut Reply<'_>,
+    ) {
         let transaction = &mut self.client.transaction;
         let (at, name_len) = found;
         let is_write = engine.table.entry(at).spec().flags.has(Flags::WRITE);
         if transaction.queue(at, name_len, is_write, request, &engine.limits) {
             let queued = transaction.queued_len() as u32;
-            self.client.shared.queued_commands.store(queued, Ordering::Relaxed);
+            self.client
+                .shared
+                .queued_commands
+                .store(queued, Ordering::Relaxed);
             reply.simple("QUEUED");
         } else {
             let error = Error::fixed("ERR transaction is too large to queue");
@@ -169,7 +187,11 @@ impl<A: App> Core<A> {
 const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
 
 /// Finds the command a request names, and checks the number of its arguments.
-pub(super) fn find<A: App>(engine: &Engine<A>, word: u64, request: Args<'_>) -> Result<Found, Error> {
+pub(super) fn find<A: App>(
+    engine: &Engine<A>,
+    word: u64,
+    request: Args<'_>,
+) -> Result<Found, Error> {
     let table = &engine.table;
     let Some(at) = table.find(word, &request[0]) else {
         return Err(text::unknown_command(&request[0], request.skip(1).iter()));

@@ -159,7 +159,10 @@ impl<A: App> Session<A> {
         };
         let decoder = CommandDecoder::new(codec_limits(&engine, is_authenticated));
         Self {
-            core: Core { client: Client::new(shared, is_authenticated), conn: A::Conn::default() },
+            core: Core {
+                client: Client::new(shared, is_authenticated),
+                conn: A::Conn::default(),
+            },
             engine,
             wire: Wire::Undecided,
             decoder,
@@ -268,7 +271,12 @@ impl<A: App> Session<A> {
 
     fn idle_deadline_us(&self) -> Option<u64> {
         let timeout_s = self.engine.tunables.idle_timeout_s.load(Ordering::Relaxed);
-        let last = self.core.client.shared.last_active_us.load(Ordering::Relaxed);
+        let last = self
+            .core
+            .client
+            .shared
+            .last_active_us
+            .load(Ordering::Relaxed);
         (timeout_s > 0).then(|| last.saturating_add(timeout_s.saturating_mul(1_000_000)))
     }
 }
@@ -291,7 +299,11 @@ impl<A: App> Drop for Session<A> {
 
 /// The decoder's limits: Redis's for peers that have not authenticated are tight.
 fn codec_limits<A: App>(engine: &Engine<A>, is_authenticated: bool) -> resp_codec::Limits {
-    let Limits { arguments_max, inline_bytes_max, .. } = engine.limits;
+    let Limits {
+        arguments_max,
+        inline_bytes_max,
+        ..
+    } = engine.limits;
     let ours = resp_codec::Limits {
         max_bulk: engine.tunables.bulk_bytes_max.load(Ordering::Relaxed),
         max_args: arguments_max,

@@ -24,9 +24,20 @@ static INCR: Spec = Spec {
     keys: &[KeySpec::at(1)],
     ..Spec::EMPTY
 };
-static PANIC: Spec = Spec { name: "panic", ..Spec::EMPTY };
-static BLOB: Spec = Spec { name: "blob", arity: Arity::exactly(2), ..Spec::EMPTY };
-static SET: Spec = Spec { name: "set", arity: Arity::at_least(3), ..Spec::EMPTY };
+static PANIC: Spec = Spec {
+    name: "panic",
+    ..Spec::EMPTY
+};
+static BLOB: Spec = Spec {
+    name: "blob",
+    arity: Arity::exactly(2),
+    ..Spec::EMPTY
+};
+static SET: Spec = Spec {
+    name: "set",
+    arity: Arity::at_least(3),
+    ..Spec::EMPTY
+};
 
 fn incr(cx: &mut Cx<'_, Counter>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     *cx.conn() += 1;
@@ -57,15 +68,36 @@ fn start() -> Now {
 
 fn engine(limits: Limits) -> Arc<Engine<Counter>> {
     let router = Router::new(Counter::default())
-        .add(Row { spec: &INCR, run: incr })
-        .add(Row { spec: &PANIC, run: panics })
-        .add(Row { spec: &BLOB, run: blob })
-        .add(Row { spec: &SET, run: set });
-    Engine::new(router, Options { limits, ..Options::default() }, start())
+        .add(Row {
+            spec: &INCR,
+            run: incr,
+        })
+        .add(Row {
+            spec: &PANIC,
+            run: panics,
+        })
+        .add(Row {
+            spec: &BLOB,
+            run: blob,
+        })
+        .add(Row {
+            spec: &SET,
+            run: set,
+        });
+    Engine::new(
+        router,
+        Options {
+            limits,
+            ..Options::default()
+        },
+        start(),
+    )
 }
 
 fn connect(engine: &Arc<Engine<Counter>>) -> Session<Counter> {
-    engine.connect(Peer::default(), Box::new(NoWake), start()).expect("below maxclients")
+    engine
+        .connect(Peer::default(), Box::new(NoWake), start())
+        .expect("below maxclients")
 }
 
 fn session() -> Session<Counter> {
@@ -98,13 +130,19 @@ fn any_split_of_the_input_gives_the_same_replies() {
         assert_eq!(replies, whole, "cut at {cut}");
     }
     let mut by_byte = session();
-    let replies: Vec<u8> = PIPELINE.iter().flat_map(|byte| serve(&mut by_byte, &[*byte]).1).collect();
+    let replies: Vec<u8> = PIPELINE
+        .iter()
+        .flat_map(|byte| serve(&mut by_byte, &[*byte]).1)
+        .collect();
     assert_eq!(replies, whole);
 }
 
 #[test]
 fn a_turn_ends_at_its_bound_and_goes_on_when_polled() {
-    let mut session = connect(&engine(Limits { commands_per_poll_max: 2, ..Limits::DEFAULT }));
+    let mut session = connect(&engine(Limits {
+        commands_per_poll_max: 2,
+        ..Limits::DEFAULT
+    }));
     let mut out = Output::new();
     let input = b"INCR a\r\n".repeat(5);
     assert_eq!(session.serve(&input, start(), &mut out), Step::Flush);
@@ -116,12 +154,19 @@ fn a_turn_ends_at_its_bound_and_goes_on_when_polled() {
 
 #[test]
 fn output_past_its_bound_stops_the_turn_and_the_reading() {
-    let limits = Limits { output_bytes_max: 1000, ..Limits::DEFAULT };
+    let limits = Limits {
+        output_bytes_max: 1000,
+        ..Limits::DEFAULT
+    };
     let mut session = connect(&engine(limits));
     let mut out = Output::new();
     let input = b"BLOB 600\r\n".repeat(10);
     assert_eq!(session.serve(&input, start(), &mut out), Step::Flush);
-    assert!(out.len() < 2 * 700, "two replies at most, but {} bytes are owed", out.len());
+    assert!(
+        out.len() < 2 * 700,
+        "two replies at most, but {} bytes are owed",
+        out.len()
+    );
     assert!(!session.wants_input(&out));
     let owed = out.len();
     out.advance(owed);
@@ -132,7 +177,10 @@ fn output_past_its_bound_stops_the_turn_and_the_reading() {
 fn a_broken_request_is_answered_after_the_good_ones_and_ends_the_session() {
     let mut session = session();
     let (step, replies) = serve(&mut session, b"INCR a\r\n*1\r\n:5\r\nINCR a\r\n");
-    assert_eq!(replies, b":1\r\n-ERR Protocol error: expected '$', got ':'\r\n");
+    assert_eq!(
+        replies,
+        b":1\r\n-ERR Protocol error: expected '$', got ':'\r\n"
+    );
     assert!(matches!(step, Step::Close(CloseReason::Protocol(_))));
     let (again, nothing) = serve(&mut session, b"INCR a\r\n");
     assert_eq!(again, step);
@@ -153,7 +201,10 @@ fn what_came_before_the_end_of_input_is_answered() {
     let mut out = Output::new();
     session.handle_input(b"INCR a\r\nINCR a\r\nINC");
     session.handle_eof();
-    assert_eq!(session.poll(start(), &mut out), Step::Close(CloseReason::Eof));
+    assert_eq!(
+        session.poll(start(), &mut out),
+        Step::Close(CloseReason::Eof)
+    );
     assert_eq!(out.take(), b":1\r\n:2\r\n");
 }
 
@@ -163,7 +214,10 @@ fn shutdown_answers_what_arrived_and_then_closes() {
     let mut out = Output::new();
     session.handle_input(b"INCR a\r\n");
     session.handle_shutdown();
-    assert_eq!(session.poll(start(), &mut out), Step::Close(CloseReason::ShuttingDown));
+    assert_eq!(
+        session.poll(start(), &mut out),
+        Step::Close(CloseReason::ShuttingDown)
+    );
     assert_eq!(out.take(), b":1\r\n");
 }
 
@@ -173,20 +227,36 @@ fn a_silent_connection_is_closed_after_the_timeout() {
     engine.tunables.idle_timeout_s.store(10, Ordering::Relaxed);
     let mut session = connect(&engine);
     let mut out = Output::new();
-    assert_eq!(session.serve(b"INCR a\r\nINC", start(), &mut out), Step::NeedInput);
-    assert_eq!(session.next_timeout(), Some(start().monotonic_us() + 10_000_000));
+    assert_eq!(
+        session.serve(b"INCR a\r\nINC", start(), &mut out),
+        Step::NeedInput
+    );
+    assert_eq!(
+        session.next_timeout(),
+        Some(start().monotonic_us() + 10_000_000)
+    );
     let almost = start().after(Duration::from_millis(9_999));
     assert_eq!(session.poll(almost, &mut out), Step::NeedInput);
     let after = start().after(Duration::from_secs(10));
-    assert_eq!(session.poll(after, &mut out), Step::Close(CloseReason::Idle));
+    assert_eq!(
+        session.poll(after, &mut out),
+        Step::Close(CloseReason::Idle)
+    );
 }
 
 #[test]
 fn a_killed_connection_closes_at_its_next_poll() {
     let engine = engine(Limits::DEFAULT);
     let mut session = connect(&engine);
-    engine.clients().find(session.client().id()).expect("open").kill();
-    assert_eq!(session.poll(start(), &mut Output::new()), Step::Close(CloseReason::Killed));
+    engine
+        .clients()
+        .find(session.client().id())
+        .expect("open")
+        .kill();
+    assert_eq!(
+        session.poll(start(), &mut Output::new()),
+        Step::Close(CloseReason::Killed)
+    );
 }
 
 #[test]
@@ -196,7 +266,10 @@ fn a_paused_connection_answers_when_the_pause_ends() {
     let until = start().after(Duration::from_millis(50));
     engine.pause.begin(start(), until.monotonic_us(), false);
     let mut out = Output::new();
-    assert_eq!(session.serve(b"INCR a\r\n", start(), &mut out), Step::NeedInput);
+    assert_eq!(
+        session.serve(b"INCR a\r\n", start(), &mut out),
+        Step::NeedInput
+    );
     assert!(out.is_empty());
     assert_eq!(session.next_timeout(), Some(until.monotonic_us()));
     assert_eq!(session.poll(until, &mut out), Step::NeedInput);
@@ -206,32 +279,68 @@ fn a_paused_connection_answers_when_the_pause_ends() {
 #[test]
 fn a_full_server_refuses_and_a_closed_session_makes_room() {
     let router = Router::new(Counter::default());
-    let engine = Engine::new(router, Options { clients_max: 1, ..Options::default() }, start());
+    let engine = Engine::new(
+        router,
+        Options {
+            clients_max: 1,
+            ..Options::default()
+        },
+        start(),
+    );
     let first = connect(&engine);
-    assert!(engine.connect(Peer::default(), Box::new(NoWake), start()).is_none());
+    assert!(
+        engine
+            .connect(Peer::default(), Box::new(NoWake), start())
+            .is_none()
+    );
     drop(first);
-    assert!(engine.connect(Peer::default(), Box::new(NoWake), start()).is_some());
+    assert!(
+        engine
+            .connect(Peer::default(), Box::new(NoWake), start())
+            .is_some()
+    );
 }
 
 #[test]
 fn without_authentication_only_the_commands_for_it_run() {
-    let router = Router::new(Counter::default()).add(Row { spec: &INCR, run: incr });
-    let options = Options { password: Some(b"secret".to_vec()), ..Options::default() };
+    let router = Router::new(Counter::default()).add(Row {
+        spec: &INCR,
+        run: incr,
+    });
+    let options = Options {
+        password: Some(b"secret".to_vec()),
+        ..Options::default()
+    };
     let engine = Engine::new(router, options, start());
     let mut session = connect(&engine);
     let (_, replies) = serve(&mut session, b"INCR a\r\nAUTH secret\r\nINCR a\r\n");
-    assert_eq!(replies, b"-NOAUTH Authentication required.\r\n+OK\r\n:1\r\n");
+    assert_eq!(
+        replies,
+        b"-NOAUTH Authentication required.\r\n+OK\r\n:1\r\n"
+    );
 }
 
 #[test]
 fn strangers_get_tight_limits_until_they_authenticate() {
-    let router = Router::new(Counter::default()).add(Row { spec: &INCR, run: incr });
-    let options = Options { password: Some(b"secret".to_vec()), ..Options::default() };
+    let router = Router::new(Counter::default()).add(Row {
+        spec: &INCR,
+        run: incr,
+    });
+    let options = Options {
+        password: Some(b"secret".to_vec()),
+        ..Options::default()
+    };
     let engine = Engine::new(router, options, start());
     let (step, replies) = serve(&mut connect(&engine), b"*2\r\n$4\r\nINCR\r\n$16385\r\n");
-    assert_eq!(replies, b"-ERR Protocol error: unauthenticated bulk length\r\n");
+    assert_eq!(
+        replies,
+        b"-ERR Protocol error: unauthenticated bulk length\r\n"
+    );
     assert!(matches!(step, Step::Close(CloseReason::Protocol(_))));
-    let (step, _) = serve(&mut connect(&engine), b"AUTH secret\r\n*2\r\n$4\r\nINCR\r\n$16385\r\n");
+    let (step, _) = serve(
+        &mut connect(&engine),
+        b"AUTH secret\r\n*2\r\n$4\r\nINCR\r\n$16385\r\n",
+    );
     assert_eq!(step, Step::NeedInput);
 }
 
@@ -265,8 +374,14 @@ fn calls_are_counted_once_per_run() {
     let mut session = connect(&engine);
     let _ = serve(&mut session, b"INCR a\r\nINCR a\r\nBLOB x\r\nINCR a\r\n");
     let at = engine.table.find_name(b"incr").expect("added");
-    assert_eq!(engine.table.entry(at).stats.calls.load(Ordering::Relaxed), 3);
+    assert_eq!(
+        engine.table.entry(at).stats.calls.load(Ordering::Relaxed),
+        3
+    );
     let at = engine.table.find_name(b"blob").expect("added");
-    assert_eq!(engine.table.entry(at).stats.failed.load(Ordering::Relaxed), 1);
+    assert_eq!(
+        engine.table.entry(at).stats.failed.load(Ordering::Relaxed),
+        1
+    );
     assert_eq!(engine.stats.commands.load(Ordering::Relaxed), 4);
 }

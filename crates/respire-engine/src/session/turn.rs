@@ -17,7 +17,9 @@ impl<A: App> Session<A> {
         }
         if std::mem::take(&mut self.is_heard) {
             let shared = &self.core.client.shared;
-            shared.last_active_us.store(now.monotonic_us(), Ordering::Relaxed);
+            shared
+                .last_active_us
+                .store(now.monotonic_us(), Ordering::Relaxed);
         }
         self.take_over_limits();
         let (mut step, used) = self.answer(bytes, now, out);
@@ -38,7 +40,11 @@ impl<A: App> Session<A> {
             State::Done(reason) => Some(Step::Close(*reason)),
             // Whether the pause is over is looked up when its request is tried again.
             State::Paused { .. } => {
-                self.core.client.shared.is_paused.store(false, Ordering::Relaxed);
+                self.core
+                    .client
+                    .shared
+                    .is_paused
+                    .store(false, Ordering::Relaxed);
                 self.state = State::Serving;
                 None
             }
@@ -55,7 +61,9 @@ impl<A: App> Session<A> {
 
     /// Nothing more can be answered: stay, or end for a reason that had to wait for that.
     fn rest(&mut self, now: Now) -> Step {
-        let is_idle = self.idle_deadline_us().is_some_and(|due| due <= now.monotonic_us());
+        let is_idle = self
+            .idle_deadline_us()
+            .is_some_and(|due| due <= now.monotonic_us());
         if self.is_at_eof {
             self.close(CloseReason::Eof)
         } else if self.is_shutting_down {
@@ -73,7 +81,9 @@ impl<A: App> Session<A> {
         self.engine.flush_tally(client);
         self.engine.app().turn_ended(&mut self.core.conn);
         let shared = &client.shared;
-        shared.input_bytes.store(unanswered as u64, Ordering::Relaxed);
+        shared
+            .input_bytes
+            .store(unanswered as u64, Ordering::Relaxed);
         shared.output_bytes.store(written as u64, Ordering::Relaxed);
         Stats::add(&self.engine.stats.input_bytes, used as u64);
         Stats::add(&self.engine.stats.output_bytes, written as u64);
@@ -111,7 +121,11 @@ impl<A: App> Session<A> {
             let (outcome, consumed) = match self.decoder.decode(&bytes[used..]) {
                 Ok(resp_codec::Step::Ready { item, consumed }) => {
                     let word = item.name_upper8();
-                    (self.core.dispatch(&self.engine, now, item.args(), word, out), consumed)
+                    (
+                        self.core
+                            .dispatch(&self.engine, now, item.args(), word, out),
+                        consumed,
+                    )
                 }
                 Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
                     return (Step::NeedInput, used + consumed);
@@ -142,12 +156,19 @@ impl<A: App> Session<A> {
         match outcome {
             Outcome::Done => Step::NeedInput,
             Outcome::Hold(until_us) => {
-                self.core.client.shared.is_paused.store(true, Ordering::Relaxed);
+                self.core
+                    .client
+                    .shared
+                    .is_paused
+                    .store(true, Ordering::Relaxed);
                 self.state = State::Paused { until_us };
                 Step::NeedInput
             }
             Outcome::Wait(wait, reply) => {
-                self.state = State::Waiting { until_us: due_us(now, wait), reply };
+                self.state = State::Waiting {
+                    until_us: due_us(now, wait),
+                    reply,
+                };
                 Step::NeedInput
             }
             Outcome::Close(reason) => self.close(reason),
@@ -176,7 +197,11 @@ impl<A: App> Session<A> {
 
     fn take_over_limits(&mut self) {
         let current = LimitsFrom {
-            generation: self.engine.tunables.limits_generation.load(Ordering::Relaxed),
+            generation: self
+                .engine
+                .tunables
+                .limits_generation
+                .load(Ordering::Relaxed),
             is_authenticated: self.core.client.is_authenticated,
         };
         if current != self.limits_from {

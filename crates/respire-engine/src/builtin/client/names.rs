@@ -136,7 +136,7 @@ mod tests {
             ),
             (
                 "CLIENT SETINFO lib-name \"a b\"",
-                concat!("-ERR lib-name cannot contain spaces, newlines or special characters.|"),
+                "-ERR lib-name cannot contain spaces, newlines or special characters.|",
             ),
             ("CLIENT SETINFO nope x", "-ERR Unrecognized option 'nope'|"),
         ]);

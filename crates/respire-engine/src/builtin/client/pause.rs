@@ -164,9 +164,7 @@ mod tests {
             ),
             (
                 "CLIENT PAUSE 1 all x",
-                concat!(
-                    "-ERR unknown subcommand or wrong number of arguments for 'pause'. Try CLIENT HELP.|"
-                ),
+                "-ERR unknown subcommand or wrong number of arguments for 'pause'. Try CLIENT HELP.|",
             ),
             ("GET a", "$-1|"),
         ]);

@@ -281,7 +281,7 @@ mod tests {
             ),
             (
                 "COMMAND LIST filterby aclcat TRANSACTION",
-                concat!("*5|$4|exec|$5|multi|$7|discard|$5|watch|$7|unwatch|"),
+                "*5|$4|exec|$5|multi|$7|discard|$5|watch|$7|unwatch|",
             ),
             ("COMMAND LIST FILTERBY ACLCAT nope", "*0|"),
             ("COMMAND LIST FILTERBY MODULE any", "*0|"),
@@ -304,7 +304,7 @@ mod tests {
             ("COMMAND GETKEYS watch a b", "*2|$1|a|$1|b|"),
             (
                 "COMMAND GETKEYSANDFLAGS copy a b",
-                concat!("*2|*2|$1|a|*2|+RO|+access|*2|$1|b|*2|+OW|+update|"),
+                "*2|*2|$1|a|*2|+RO|+access|*2|$1|b|*2|+OW|+update|",
             ),
             (
                 "COMMAND GETKEYSANDFLAGS set a b",
@@ -325,7 +325,7 @@ mod tests {
             ),
             (
                 "COMMAND GETKEYS copy a",
-                concat!("-ERR Invalid number of arguments specified for command|"),
+                "-ERR Invalid number of arguments specified for command|",
             ),
         ]);
     }
