@@ -26,7 +26,7 @@ pub(crate) struct Database {
 }
 
 /// What is known about a shard beside its table. Everything is written under the shard's write
-/// lock only, so plain loads and stores suffice; anyone may read.
+/// lock only (but for `random`), so plain loads and stores suffice; anyone may read.
 #[repr(align(128))]
 pub(crate) struct Side {
     /// Entries in the table.
@@ -128,10 +128,10 @@ impl Database {
         gauge: Arc<AtomicUsize>,
     ) -> Database {
         let watches = Arc::new(Watches::new(shards, hasher.clone()));
-        let map = DashMap::with_capacity_and_hasher_and_shard_amount(capacity, hasher, shards);
-        let sides = (0..shards as u64)
-            .map(|shard| Side::new(mix(shard)))
+        let sides = (0..shards)
+            .map(|shard| Side::new(hasher.hash_one(shard)))
             .collect();
+        let map = DashMap::with_capacity_and_hasher_and_shard_amount(capacity, hasher, shards);
         let db = Database {
             map,
             sides,

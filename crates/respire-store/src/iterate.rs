@@ -96,9 +96,9 @@ impl View<'_> {
         }
     }
 
-    /// The key that a random number chooses, or `None` if there is none. Nearly fair: a key whose
-    /// neighbours in the table are free is chosen more often. O(shards), unless most keys have
-    /// expired and not been swept.
+    /// The key that a random number chooses, or `None` if there is none. Nearly fair: a key after a
+    /// gap in its table is chosen more often. O(shards), unless most keys have expired and not been
+    /// swept.
     pub fn random_key(&mut self, random: u64) -> Option<Box<[u8]>> {
         let db = self.store.existing_database(self.db)?;
         let mut nth = random.checked_rem(db.keys() as u64)? as usize;

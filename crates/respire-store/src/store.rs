@@ -17,7 +17,9 @@ pub struct Config {
     /// Number of databases, at least 1; 16 by default. One that was never written to costs nothing.
     pub databases: u32,
     /// Shards per database: a power of two, at least 2; 64 by default. Four for each thread keep
-    /// threads out of each other's way; each takes about 300 bytes.
+    /// threads out of each other's way. A shard takes about 300 bytes; one with more than 100,000
+    /// keys needs some milliseconds when its table doubles, so use more of them for tens of
+    /// millions of keys.
     pub shards: usize,
     /// Keys that database 0 has room for from the start; 0 by default.
     pub capacity: usize,

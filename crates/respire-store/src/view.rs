@@ -89,14 +89,13 @@ impl<'v> View<'v> {
     /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
     /// absent.
     pub fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
-        let noted = self.touch.then(|| self.note());
-        let clock = self.store.clock();
+        let (note, touch) = (self.note(), self.touch);
         self.find(key, |found| {
             f(found.map(|(entry, side)| {
-                if let Some(note) = noted {
+                if touch {
                     note.touch(entry, side);
                 }
-                EntryRef::new(entry, clock)
+                EntryRef::new(entry, note.clock)
             }))
         })
     }
@@ -154,7 +153,7 @@ impl<'v> View<'v> {
         shards.dedup();
         let guards: Vec<RwLockReadGuard<'_, Table>> =
             shards.iter().map(|shard| db.lock(*shard).read()).collect();
-        let (note, clock) = (self.note(), store.clock());
+        let note = self.note();
         for (at, (key, hash)) in keys.zip(hashes).enumerate() {
             let index = db.shard_of(hash);
             let table = shards
@@ -165,25 +164,24 @@ impl<'v> View<'v> {
             if let (Some(entry), true) = (entry, self.touch) {
                 note.touch(entry, db.side(index));
             }
-            f(at, entry.map(|entry| EntryRef::new(entry, clock)));
+            f(at, entry.map(|entry| EntryRef::new(entry, note.clock)));
         }
     }
 
     /// Runs `f` with everything that `scope` names held for writing: what it does to several keys
     /// is seen at once or not at all. Inside a section, `f` simply runs.
+    ///
+    /// # Panics
+    ///
+    /// If `scope` names a database that does not exist, and when `f` comes to a key that is not
+    /// covered (see [`View::within`]).
     pub fn locked<R>(&mut self, scope: &Scope<'_>, f: impl FnOnce(&mut View<'_>) -> R) -> R {
         if self.held.is_some() {
             return f(self);
         }
         let mut section = self.store.lock(scope);
-        let mut view = View {
-            store: self.store,
-            db: self.db,
-            now_ms: self.now_ms,
-            touch: self.touch,
-            held: None,
-        };
-        view.held = Some(section.held());
+        let mut view = View::within(self.store, self.db, self.now_ms, Some(section.held()));
+        view.touch = self.touch;
         f(&mut view)
     }
 
@@ -288,4 +286,114 @@ impl Note {
 
 fn live<'t>(table: &'t Table, hash: u64, key: &[u8], now_ms: u64) -> Option<&'t Entry> {
     find(table, hash, key).filter(|entry| !entry.is_expired(now_ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Expiry, Policy};
+
+    fn store() -> Store {
+        Store::new(Config {
+            databases: 2,
+            shards: 4,
+            ..Config::default()
+        })
+    }
+
+    fn idle_ms(store: &Store, now_ms: u64) -> u64 {
+        store
+            .view(0, now_ms)
+            .peek(b"k", |entry| entry.map_or(0, |entry| entry.idle_ms(now_ms)))
+    }
+
+    #[test]
+    fn read_notes_the_use_and_peek_does_not() {
+        let store = store();
+        store
+            .view(0, 10_000)
+            .update(b"k", |slot| slot.set(1, Expiry::Clear));
+        assert_eq!(idle_ms(&store, 25_999), 15_000);
+        store
+            .view(0, 20_000)
+            .read(b"k", |entry| assert!(entry.is_some()));
+        assert_eq!(idle_ms(&store, 25_999), 5_000);
+        store
+            .view(0, 22_000)
+            .read_many([b"k".as_slice()].into_iter(), |_, entry| {
+                assert!(entry.is_some())
+            });
+        assert_eq!(idle_ms(&store, 25_999), 3_000);
+        let mut view = store.view(0, 25_000);
+        view.set_touch(false);
+        view.read(b"k", |entry| assert!(entry.is_some()));
+        view.read_many([b"k".as_slice()].into_iter(), |_, entry| {
+            assert!(entry.is_some())
+        });
+        view.locked(&Scope::Database(0), |view| {
+            view.read(b"k", |entry| assert!(entry.is_some()))
+        });
+        assert_eq!(idle_ms(&store, 25_999), 3_000);
+        store
+            .view(0, 25_000)
+            .update(b"k", |slot| slot.edit_string(Vec::clear));
+        assert_eq!(idle_ms(&store, 25_999), 0);
+    }
+
+    #[test]
+    fn idle_time_and_frequency_belong_to_their_policies() {
+        let store = store();
+        store.set_max_memory(0, Policy::AllKeysLfu, 5);
+        store
+            .view(0, 0)
+            .update(b"k", |slot| slot.set(1, Expiry::Clear));
+        let seen = |now_ms| {
+            store.view(0, 0).peek(b"k", |entry| {
+                entry.map(|entry| (entry.idle_ms(now_ms), entry.freq(now_ms)))
+            })
+        };
+        assert_eq!(seen(60_000), Some((0, 4)));
+        store.set_lfu(10, 0);
+        assert_eq!(seen(60_000), Some((0, 5)));
+        store.set_max_memory(0, Policy::AllKeysLru, 5);
+        assert_eq!(seen(60_000).map(|(_, freq)| freq), Some(0));
+    }
+
+    #[test]
+    fn database_never_written_is_read_without_being_made() {
+        let store = store();
+        let mut view = store.view(1, 0);
+        assert!(view.read(b"k", |entry| entry.is_none()));
+        view.read_many([b"k".as_slice(), b"l"].into_iter(), |_, entry| {
+            assert!(entry.is_none())
+        });
+        view.for_each(|_, _| panic!("there is no key"));
+        assert_eq!(
+            (view.scan(0, 10, |_, _| {}), view.random_key(7), view.len()),
+            (0, None, 0)
+        );
+        assert_eq!((view.flush(), view.flush_all()), (0, 0));
+        assert!(store.existing_database(1).is_none());
+    }
+
+    #[test]
+    fn random_key_reaches_every_key_and_no_expired_one() {
+        let store = store();
+        for key in 0..40_u8 {
+            let expiry = if key % 2 == 0 {
+                Expiry::Clear
+            } else {
+                Expiry::At(10)
+            };
+            store.view(0, 0).update(&[key], |slot| slot.set(1, expiry));
+        }
+        let mut seen = [0; 40];
+        for random in 0..4_000 {
+            let key = store.view(0, 10).random_key(crate::database::mix(random));
+            seen[usize::from(key.map_or(0, |key| key[0]))] += 1;
+        }
+        for (key, count) in seen.into_iter().enumerate() {
+            assert_eq!(count > 0, key % 2 == 0, "{key}: {seen:?}");
+        }
+    }
 }

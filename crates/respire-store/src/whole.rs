@@ -30,7 +30,7 @@ impl View<'_> {
         }
     }
 
-    /// Exchanges the contents of two databases, all at once. O(shards).
+    /// Exchanges the contents of two databases, all at once; watches stay where they are. O(shards).
     ///
     /// # Panics
     ///
@@ -44,10 +44,8 @@ impl View<'_> {
             let Some(held) = view.held.as_deref_mut() else {
                 return;
             };
-            for (watched, others) in [(first, b), (second, a)] {
-                let own = if others == b { a } else { b };
-                touch_existing(watched, held, &[own, others]);
-            }
+            touch_existing(first, held, &[a, b]);
+            touch_existing(second, held, &[a, b]);
             for index in 0..view.store.shards() {
                 held.swap_tables((a, index), (b, index));
                 first.swap_side(second, index);
