@@ -95,3 +95,95 @@ impl Watch for WatchedKey {
         self.0.is_dirty(now.unix_ms())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use respire_store::{Config, Expiry, Held, Policy, Store, View};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn now() -> Now {
+        Now::new(SECOND, 1000 * SECOND)
+    }
+
+    fn kv() -> Kv {
+        Kv::new(Store::new(Config::default()))
+    }
+
+    fn set(kv: &Kv, key: &[u8], expiry: Expiry) {
+        let mut view = kv.store().view(0, now().unix_ms());
+        view.update(key, |slot| slot.set(b"value", expiry));
+    }
+
+    #[test]
+    fn command_that_needs_room_is_refused_when_there_is_none() {
+        let kv = kv();
+        let needy = Spec {
+            flags: Flags::WRITE.with(Flags::DENYOOM),
+            ..Spec::EMPTY
+        };
+        set(&kv, b"k", Expiry::Clear);
+        assert_eq!(kv.admit(&needy, now()), Ok(()));
+        kv.tune(|tuning| tuning.memory_bytes_max = 1);
+        assert_eq!(kv.admit(&needy, now()), Err(OUT_OF_MEMORY));
+        assert_eq!(kv.admit(&Spec::EMPTY, now()), Ok(()));
+    }
+
+    #[test]
+    fn tick_evicts_down_to_a_lowered_bound() {
+        let kv = kv();
+        for n in 0..1000_u32 {
+            set(&kv, &n.to_le_bytes(), Expiry::Clear);
+        }
+        let bound = kv.store().memory().total() as u64 / 2;
+        kv.tune(|tuning| {
+            tuning.policy = Policy::AllKeysRandom;
+            tuning.memory_bytes_max = bound;
+        });
+        for _ in 0..1000 {
+            kv.tick(now());
+        }
+        assert!(kv.store().memory().total() as u64 <= bound);
+    }
+
+    #[test]
+    fn tick_sweeps_in_steps_and_then_waits_for_the_next_expiry() {
+        let kv = kv();
+        let now_ms = now().unix_ms();
+        for n in 0..SWEEP_KEYS_MAX as u32 + 1 {
+            set(&kv, &n.to_le_bytes(), Expiry::At(now_ms + 10));
+        }
+        set(&kv, b"later", Expiry::At(now_ms + 60_000));
+        let due = now().after(SECOND);
+        assert_eq!(kv.tick(due), Some(SWEEP_PAUSE));
+        let next = kv.tick(due).expect("a key expires later");
+        assert!(next > SWEEP_PAUSE && next <= 59 * SECOND, "{next:?}");
+        assert_eq!(kv.store().len(0), 1);
+    }
+
+    #[test]
+    fn section_gives_commands_its_held_shards() {
+        let kv = kv();
+        let keys: [(u32, &[u8]); 2] = [(0, b"a"), (3, b"b")];
+        let mut ran = 0;
+        kv.atomically(&Scope::Keys(&keys), now(), &mut |held| {
+            let held = held.downcast_mut::<Held>().expect("the store's own");
+            let mut view = View::within(kv.store(), 3, now().unix_ms(), Some(held));
+            view.update(b"b", |slot| slot.set(b"v", Expiry::Clear));
+            ran += 1;
+        });
+        assert_eq!((ran, kv.store().len(3)), (1, 1));
+    }
+
+    #[test]
+    fn watched_key_is_dirty_once_changed_or_expired() {
+        let kv = kv();
+        set(&kv, b"k", Expiry::At(now().unix_ms() + 10));
+        let watch = kv.watch(0, b"k", now());
+        assert!(!watch.is_dirty(now()));
+        assert!(watch.is_dirty(now().after(SECOND)));
+        set(&kv, b"k", Expiry::Clear);
+        assert!(watch.is_dirty(now()));
+    }
+}

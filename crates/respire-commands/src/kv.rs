@@ -10,6 +10,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The key-value service: a store and what is counted on it.
 ///
 /// It is an [`App`] of its own, so that a server is an engine on a router of it.
+///
+/// ```
+/// use respire_commands::Kv;
+/// use respire_store::{Config, Expiry, Store};
+///
+/// let kv = Kv::new(Store::new(Config::default()));
+/// kv.store().view(0, 1_700_000_000_000).update(b"key", |slot| slot.set(b"value", Expiry::Clear));
+/// assert_eq!(kv.store().len(0), 1);
+/// ```
 #[derive(Debug)]
 pub struct Kv {
     store: Store,
@@ -56,6 +65,38 @@ impl Kv {
 /// [`Kv`] is one itself; an embedder implements this for a state of his own that holds a [`Kv`],
 /// and for his connection state, which holds a [`ConnStats`]. His [`App`] hands the methods he does
 /// not need himself on to the [`Kv`]'s, and his `settings` include [`settings`](crate::settings()).
+///
+/// ```
+/// use respire_commands::{ConnStats, HasKv, Kv};
+/// use respire_engine::{App, Error, Now, Spec};
+///
+/// struct Shop {
+///     kv: Kv,
+///     motto: &'static str,
+/// }
+///
+/// impl App for Shop {
+///     type Conn = ConnStats;
+///
+///     fn databases(&self) -> u32 {
+///         self.kv.databases()
+///     }
+///
+///     fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
+///         self.kv.admit(spec, now)
+///     }
+/// }
+///
+/// impl HasKv for Shop {
+///     fn kv(&self) -> &Kv {
+///         &self.kv
+///     }
+///
+///     fn conn_stats(conn: &mut ConnStats) -> &mut ConnStats {
+///         conn
+///     }
+/// }
+/// ```
 pub trait HasKv: App {
     /// The service inside.
     fn kv(&self) -> &Kv;

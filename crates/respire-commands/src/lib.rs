@@ -1,4 +1,32 @@
-//! Redis's commands on the Respire store.
+//! Redis's commands on the Respire store, as one set of rows for the engine's router.
+//!
+//! Strings, bits, keys and what belongs to the keyspace as a whole, with the replies and the error
+//! texts of Redis 7.0. Commands about connections, transactions and the server itself are the
+//! engine's own.
+//!
+//! What it deliberately is not: it knows no protocol (a reply says *null* or *map*, the engine
+//! knows how that is written), opens no socket and reads no clock, and it has no way into the
+//! router that an embedder does not have.
+//!
+//! ```
+//! use respire_commands::{Kv, add_to};
+//! use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
+//! use respire_store::{Config, Store};
+//! use std::time::Duration;
+//!
+//! let kv = Kv::new(Store::new(Config::default()));
+//! let now = Now::new(Duration::ZERO, Duration::from_secs(1_700_000_000));
+//! let engine = Engine::new(add_to(Router::new(kv)), Options::default(), now);
+//! let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
+//! let mut out = Output::new();
+//! let _step = session.serve(b"SET greeting hello EX 60\r\nGET greeting\r\n", now, &mut out);
+//! assert_eq!(out.to_vec(), b"+OK\r\n$5\r\nhello\r\n");
+//! ```
+//!
+//! Where to start reading: `table.rs` says how a command is added; `string/get.rs` is a whole one;
+//! `ctx.rs` is what a command sees, `options.rs` how it reads its arguments.
+
+#![forbid(unsafe_code)]
 
 mod app;
 mod ctx;
@@ -24,12 +52,28 @@ pub use stats::ConnStats;
 
 use respire_engine::{Command, Router};
 
-/// Adds every command of this crate to a router.
+/// Adds every command of this crate to a router, in place of those of the same name.
+///
+/// ```
+/// use respire_commands::{Kv, add_to};
+/// use respire_engine::Router;
+/// use respire_store::{Config, Store};
+///
+/// let router = add_to(Router::new(Kv::new(Store::new(Config::default()))));
+/// assert_eq!(router.app().store().databases(), 16);
+/// ```
 #[must_use]
 pub fn add_to<A: HasKv>(router: Router<A>) -> Router<A> {
     let router = table::rows().fold(router, |router, row| router.add(*row));
     table::containers().fold(router, |router, (container, subcommands)| {
-        let subcommands = subcommands.iter().map(|row| Box::new(*row) as Box<dyn Command<A>>);
+        let subcommands = subcommands
+            .iter()
+            .map(|row| Box::new(*row) as Box<dyn Command<A>>);
         router.container(*container, subcommands)
     })
 }
+
+/// Holds the README's example to what compiles and passes.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -113,15 +113,12 @@ pub fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
 const POLICIES: &str = "argument(s) must be one of the following: volatile-lru, volatile-lfu, \
     volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, noeviction";
 
-fn row<A: HasKv, V: Display>(
+fn row<A: HasKv, V: Display + 'static>(
     app: &Arc<A>,
     name: &'static str,
     get: fn(&Tuning) -> V,
     set: fn(&Kv, &str) -> Result<(), String>,
-) -> Setting
-where
-    V: 'static,
-{
+) -> Setting {
     let (reader, writer) = (Arc::clone(app), Arc::clone(app));
     Setting::mutable(
         name,
