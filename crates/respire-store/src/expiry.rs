@@ -128,7 +128,7 @@ impl Store {
                 may_shrink = false;
             }
             if left == 0 {
-                self.sweep_from.store(place, Ordering::Relaxed);
+                self.sweep_from.store(place + 1, Ordering::Relaxed);
                 break;
             }
         }
@@ -257,6 +257,25 @@ mod tests {
                 next_ms: None
             }
         );
+    }
+
+    #[test]
+    fn sweep_with_a_small_budget_goes_round_the_shards() {
+        let store = Store::new(Config {
+            databases: 1,
+            shards: 4,
+            ..Config::default()
+        });
+        for key in 0..200_u32 {
+            store
+                .view(0, 0)
+                .update(&key.to_le_bytes(), |slot| slot.set(1, Expiry::At(1_000)));
+        }
+        let keys =
+            || [0, 1, 2, 3].map(|shard| store.database(0).side(shard).keys.load(Ordering::Relaxed));
+        let before = keys();
+        (0..8).for_each(|_| assert_eq!(store.sweep(1_000, 1).expired, 1));
+        assert_eq!(keys(), before.map(|count| count - 2));
     }
 
     #[test]
