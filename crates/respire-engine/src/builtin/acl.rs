@@ -39,6 +39,13 @@ static ACL_CAT: Spec = Spec {
     arity: Arity::at_least(2),
     flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
     args: &[Arg::new("categoryname", ArgKind::String).optional()],
+    examples: &[
+        (
+            "ACL CAT transaction",
+            "*5\r\n$4\r\nexec\r\n$5\r\nmulti\r\n$7\r\ndiscard\r\n$5\r\nwatch\r\n$7\r\nunwatch\r\n",
+        ),
+        ("ACL CAT nope", "-ERR Unknown category 'nope'\r\n"),
+    ],
     ..Spec::EMPTY
 };
 
@@ -63,6 +70,7 @@ static ACL_USERS: Spec = Spec {
         .with(Flags::NOSCRIPT)
         .with(Flags::LOADING)
         .with(Flags::STALE),
+    examples: &[("ACL USERS", "*1\r\n$7\r\ndefault\r\n")],
     ..Spec::EMPTY
 };
 
@@ -73,6 +81,7 @@ static ACL_WHOAMI: Spec = Spec {
     group: Group::Server,
     arity: Arity::exactly(2),
     flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    examples: &[("ACL WHOAMI", "$7\r\ndefault\r\n")],
     ..Spec::EMPTY
 };
 

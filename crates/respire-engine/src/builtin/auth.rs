@@ -70,6 +70,13 @@ static HELLO: Spec = Spec {
         "6.2.0",
         "`protover` made optional; when called without arguments the command reports the current connection's context.",
     )],
+    examples: &[
+        ("HELLO 4", "-NOPROTO unsupported protocol version\r\n"),
+        (
+            "HELLO 2 SETNAME worker",
+            "*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n$5\r\nproto\r\n:2\r\n$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 
@@ -93,6 +100,15 @@ static AUTH: Spec = Spec {
         Arg::new("password", ArgKind::String),
     ],
     history: &[("6.0.0", "Added ACL style (username and password).")],
+    examples: &[
+        ("CONFIG SET requirepass secret", "+OK\r\n"),
+        ("AUTH secret", "+OK\r\n"),
+        ("AUTH default secret", "+OK\r\n"),
+        (
+            "AUTH wrong",
+            "-WRONGPASS invalid username-password pair or user is disabled.\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 

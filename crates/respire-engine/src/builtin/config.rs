@@ -47,6 +47,13 @@ static CONFIG_GET: Spec = Spec {
         "7.0.0",
         "Added the ability to pass multiple pattern parameters in one call",
     )],
+    examples: &[
+        ("CONFIG GET timeout", "*2\r\n$7\r\ntimeout\r\n$1\r\n0\r\n"),
+        (
+            "CONFIG GET slowlog-*",
+            "*4\r\n$23\r\nslowlog-log-slower-than\r\n$5\r\n10000\r\n$15\r\nslowlog-max-len\r\n$3\r\n128\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 
@@ -74,6 +81,13 @@ static CONFIG_SET: Spec = Spec {
         "7.0.0",
         "Added the ability to set multiple parameters in one call.",
     )],
+    examples: &[
+        ("CONFIG SET timeout 300 maxclients 500", "+OK\r\n"),
+        (
+            "CONFIG SET timeout soon",
+            "-ERR CONFIG SET failed (possibly related to argument 'timeout') - argument couldn't be parsed into an integer\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 
@@ -87,6 +101,7 @@ static CONFIG_RESETSTAT: Spec = Spec {
         .with(Flags::NOSCRIPT)
         .with(Flags::LOADING)
         .with(Flags::STALE),
+    examples: &[("CONFIG RESETSTAT", "+OK\r\n")],
     ..Spec::EMPTY
 };
 
@@ -100,6 +115,10 @@ static CONFIG_REWRITE: Spec = Spec {
         .with(Flags::NOSCRIPT)
         .with(Flags::LOADING)
         .with(Flags::STALE),
+    examples: &[(
+        "CONFIG REWRITE",
+        "-ERR The server is running without a config file\r\n",
+    )],
     ..Spec::EMPTY
 };
 

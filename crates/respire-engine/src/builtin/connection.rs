@@ -40,6 +40,7 @@ static PING: Spec = Spec {
     flags: Flags::FAST,
     args: &[Arg::new("message", ArgKind::String).optional()],
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+    examples: &[("PING", "+PONG\r\n"), ("PING hello", "$5\r\nhello\r\n")],
     ..Spec::EMPTY
 };
 
@@ -51,6 +52,7 @@ static ECHO: Spec = Spec {
     arity: Arity::exactly(2),
     flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
     args: &[Arg::new("message", ArgKind::String)],
+    examples: &[("ECHO \"hello world\"", "$11\r\nhello world\r\n")],
     ..Spec::EMPTY
 };
 
@@ -82,6 +84,7 @@ static RESET: Spec = Spec {
         .with(Flags::NO_AUTH)
         .with(Flags::ALLOW_BUSY)
         .with(Flags::IMMEDIATE),
+    examples: &[("SELECT 1", "+OK\r\n"), ("RESET", "+RESET\r\n")],
     ..Spec::EMPTY
 };
 
@@ -93,6 +96,13 @@ pub(super) static SELECT: Spec = Spec {
     arity: Arity::exactly(2),
     flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
     args: &[Arg::new("index", ArgKind::Integer)],
+    examples: &[
+        ("SELECT 1", "+OK\r\n"),
+        (
+            "SELECT x",
+            "-ERR value is not an integer or out of range\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 

@@ -25,6 +25,13 @@ static EXEC: Spec = Spec {
         .with(Flags::STALE)
         .with(Flags::SKIP_SLOWLOG)
         .with(Flags::IMMEDIATE),
+    examples: &[
+        ("MULTI", "+OK\r\n"),
+        ("SET a 1", "+QUEUED\r\n"),
+        ("GET a", "+QUEUED\r\n"),
+        ("EXEC", "*2\r\n+OK\r\n$1\r\n1\r\n"),
+        ("EXEC", "-ERR EXEC without MULTI\r\n"),
+    ],
     ..Spec::EMPTY
 };
 

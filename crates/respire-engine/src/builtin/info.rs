@@ -32,6 +32,10 @@ static INFO: Spec = Spec {
         "7.0.0",
         "Added support for taking multiple section arguments.",
     )],
+    examples: &[(
+        "INFO cluster",
+        "$30\r\n# Cluster\r\ncluster_enabled:0\r\n\r\n",
+    )],
     ..Spec::EMPTY
 };
 

@@ -76,6 +76,7 @@ static LATENCY_HISTORY: Spec = Spec {
         "request_policy:all_nodes",
         "response_policy:special",
     ],
+    examples: &[("LATENCY HISTORY command", "*0\r\n")],
     ..Spec::EMPTY
 };
 
@@ -94,6 +95,7 @@ static LATENCY_LATEST: Spec = Spec {
         "request_policy:all_nodes",
         "response_policy:special",
     ],
+    examples: &[("LATENCY LATEST", "*0\r\n")],
     ..Spec::EMPTY
 };
 
@@ -109,6 +111,7 @@ static LATENCY_RESET: Spec = Spec {
         .with(Flags::STALE),
     args: &[Arg::new("event", ArgKind::String).optional().multiple()],
     tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    examples: &[("LATENCY RESET", ":0\r\n")],
     ..Spec::EMPTY
 };
 

@@ -68,3 +68,34 @@ pub(crate) fn settled(client: &mut Client) {
     client.shared.queued_commands.store(0, Ordering::Relaxed);
     client.shared.watched_keys.store(0, Ordering::Relaxed);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::testing::Server;
+    use crate::Entry;
+
+    /// The rows that come with every router.
+    fn rows(server: &Server) -> impl Iterator<Item = &Entry<super::testing::Cells>> {
+        const OF_THE_TESTS: [&str; 4] = ["get", "set", "copy", "count"];
+        let all = server.engine.commands().all();
+        all.filter(|entry| !OF_THE_TESTS.contains(&entry.spec().name))
+    }
+
+    #[test]
+    fn every_row_is_described() {
+        for spec in rows(&Server::new()).map(Entry::spec) {
+            assert!(!spec.summary.is_empty(), "{} has no summary", spec.name);
+            assert_eq!(spec.name, spec.name.to_ascii_lowercase());
+        }
+    }
+
+    #[test]
+    fn every_example_is_answered_as_written() {
+        for spec in rows(&Server::new()).map(Entry::spec) {
+            let mut line = Server::new().connect();
+            for (request, reply) in spec.examples {
+                assert_eq!(line.ask(request), reply.replace("\r\n", "|"), "{request}");
+            }
+        }
+    }
+}

@@ -44,6 +44,13 @@ static SLOWLOG_GET: Spec = Spec {
         "4.0.0",
         "Added client IP address, port and name to the reply.",
     )],
+    examples: &[
+        ("SLOWLOG GET 10", "*0\r\n"),
+        (
+            "SLOWLOG GET -2",
+            "-ERR count should be greater than or equal to -1\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 
@@ -59,6 +66,7 @@ static SLOWLOG_LEN: Spec = Spec {
         "response_policy:agg_sum",
         "nondeterministic_output",
     ],
+    examples: &[("SLOWLOG LEN", ":0\r\n")],
     ..Spec::EMPTY
 };
 
@@ -71,6 +79,7 @@ static SLOWLOG_RESET: Spec = Spec {
     arity: Arity::exactly(2),
     flags: Flags::ADMIN.with(Flags::LOADING).with(Flags::STALE),
     tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    examples: &[("SLOWLOG RESET", "+OK\r\n")],
     ..Spec::EMPTY
 };
 

@@ -35,6 +35,11 @@ static MULTI: Spec = Spec {
         .with(Flags::FAST)
         .with(Flags::ALLOW_BUSY)
         .with(Flags::IMMEDIATE),
+    examples: &[
+        ("MULTI", "+OK\r\n"),
+        ("SET a 1", "+QUEUED\r\n"),
+        ("EXEC", "*1\r\n+OK\r\n"),
+    ],
     ..Spec::EMPTY
 };
 
@@ -50,6 +55,12 @@ static DISCARD: Spec = Spec {
         .with(Flags::FAST)
         .with(Flags::ALLOW_BUSY)
         .with(Flags::IMMEDIATE),
+    examples: &[
+        ("MULTI", "+OK\r\n"),
+        ("SET a 1", "+QUEUED\r\n"),
+        ("DISCARD", "+OK\r\n"),
+        ("GET a", "$-1\r\n"),
+    ],
     ..Spec::EMPTY
 };
 
@@ -68,6 +79,13 @@ static WATCH: Spec = Spec {
         .with(Flags::IMMEDIATE),
     keys: &[KeySpec::range(1, -1, 1).flags(&["RO"])],
     args: &[Arg::key("key", 0).multiple()],
+    examples: &[
+        ("WATCH a", "+OK\r\n"),
+        ("SET a 1", "+OK\r\n"),
+        ("MULTI", "+OK\r\n"),
+        ("GET a", "+QUEUED\r\n"),
+        ("EXEC", "*-1\r\n"),
+    ],
     ..Spec::EMPTY
 };
 
@@ -81,6 +99,14 @@ static UNWATCH: Spec = Spec {
         .with(Flags::STALE)
         .with(Flags::FAST)
         .with(Flags::ALLOW_BUSY),
+    examples: &[
+        ("WATCH a", "+OK\r\n"),
+        ("SET a 1", "+OK\r\n"),
+        ("UNWATCH", "+OK\r\n"),
+        ("MULTI", "+OK\r\n"),
+        ("GET a", "+QUEUED\r\n"),
+        ("EXEC", "*1\r\n$1\r\n1\r\n"),
+    ],
     ..Spec::EMPTY
 };
 

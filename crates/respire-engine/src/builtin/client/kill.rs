@@ -77,6 +77,10 @@ static CLIENT_KILL: Spec = Spec {
         ),
         ("6.2.0", "`LADDR` option."),
     ],
+    examples: &[
+        ("CLIENT KILL ID 99", ":0\r\n"),
+        ("CLIENT KILL 10.9.8.7:6543", "-ERR No such client\r\n"),
+    ],
     ..Spec::EMPTY
 };
 

@@ -21,6 +21,7 @@ static CLIENT_ID: Spec = Spec {
     group: Group::Connection,
     arity: Arity::exactly(2),
     flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    examples: &[("CLIENT ID", ":1\r\n")],
     ..Spec::EMPTY
 };
 
@@ -79,6 +80,7 @@ static CLIENT_LIST: Spec = Spec {
         ),
         ("7.0.3", "Added `ssub` field."),
     ],
+    examples: &[("CLIENT LIST TYPE pubsub", "$0\r\n\r\n")],
     ..Spec::EMPTY
 };
 

@@ -30,6 +30,7 @@ static CLIENT_REPLY: Spec = Spec {
             Arg::word("skip", "SKIP"),
         ],
     )],
+    examples: &[("CLIENT REPLY ON", "+OK\r\n")],
     ..Spec::EMPTY
 };
 
@@ -47,6 +48,7 @@ static CLIENT_NO_EVICT: Spec = Spec {
         "enabled",
         &[Arg::word("on", "ON"), Arg::word("off", "OFF")],
     )],
+    examples: &[("CLIENT NO-EVICT ON", "+OK\r\n")],
     ..Spec::EMPTY
 };
 
@@ -57,6 +59,7 @@ static CLIENT_GETREDIR: Spec = Spec {
     group: Group::Connection,
     arity: Arity::exactly(2),
     flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    examples: &[("CLIENT GETREDIR", ":-1\r\n")],
     ..Spec::EMPTY
 };
 
@@ -67,6 +70,10 @@ static CLIENT_TRACKINGINFO: Spec = Spec {
     group: Group::Connection,
     arity: Arity::exactly(2),
     flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    examples: &[(
+        "CLIENT TRACKINGINFO",
+        "*6\r\n$5\r\nflags\r\n*1\r\n$3\r\noff\r\n$8\r\nredirect\r\n:-1\r\n$8\r\nprefixes\r\n*0\r\n",
+    )],
     ..Spec::EMPTY
 };
 
@@ -82,6 +89,7 @@ static CLIENT_NO_TOUCH: Spec = Spec {
         "enabled",
         &[Arg::word("on", "ON"), Arg::word("off", "OFF")],
     )],
+    examples: &[("CLIENT NO-TOUCH ON", "+OK\r\n")],
     ..Spec::EMPTY
 };
 

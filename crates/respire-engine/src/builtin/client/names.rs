@@ -20,6 +20,11 @@ static CLIENT_GETNAME: Spec = Spec {
     group: Group::Connection,
     arity: Arity::exactly(2),
     flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
+    examples: &[
+        ("CLIENT GETNAME", "$-1\r\n"),
+        ("CLIENT SETNAME worker", "+OK\r\n"),
+        ("CLIENT GETNAME", "$6\r\nworker\r\n"),
+    ],
     ..Spec::EMPTY
 };
 
@@ -31,6 +36,13 @@ static CLIENT_SETNAME: Spec = Spec {
     arity: Arity::exactly(3),
     flags: Flags::NOSCRIPT.with(Flags::LOADING).with(Flags::STALE),
     args: &[Arg::new("connection-name", ArgKind::String)],
+    examples: &[
+        ("CLIENT SETNAME worker", "+OK\r\n"),
+        (
+            "CLIENT SETNAME \"a worker\"",
+            "-ERR Client names cannot contain spaces, newlines or special characters.\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 
@@ -49,6 +61,10 @@ static CLIENT_SETINFO: Spec = Spec {
         ],
     )],
     tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    examples: &[
+        ("CLIENT SETINFO LIB-NAME redis-py", "+OK\r\n"),
+        ("CLIENT SETINFO LIB-VER 5.0.0", "+OK\r\n"),
+    ],
     ..Spec::EMPTY
 };
 

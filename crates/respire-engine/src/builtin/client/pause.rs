@@ -35,6 +35,10 @@ static CLIENT_PAUSE: Spec = Spec {
         "6.2.0",
         "`CLIENT PAUSE WRITE` mode added along with the `mode` option.",
     )],
+    examples: &[
+        ("CLIENT PAUSE 0", "+OK\r\n"),
+        ("CLIENT PAUSE -1", "-ERR timeout is negative\r\n"),
+    ],
     ..Spec::EMPTY
 };
 
@@ -49,6 +53,11 @@ static CLIENT_UNPAUSE: Spec = Spec {
         .with(Flags::NOSCRIPT)
         .with(Flags::LOADING)
         .with(Flags::STALE),
+    examples: &[
+        ("CLIENT PAUSE 1000 WRITE", "+OK\r\n"),
+        ("CLIENT UNPAUSE", "+OK\r\n"),
+        ("SET a 1", "+OK\r\n"),
+    ],
     ..Spec::EMPTY
 };
 
@@ -71,6 +80,7 @@ static CLIENT_UNBLOCK: Spec = Spec {
         )
         .optional(),
     ],
+    examples: &[("CLIENT UNBLOCK 99", ":0\r\n")],
     ..Spec::EMPTY
 };
 

@@ -72,17 +72,15 @@ const OVERWRITE: &[&str] = &["OW", "update"];
 
 /// What a request does to its key at this position.
 fn flags(spec: &Spec, request: Args<'_>, at: usize) -> &'static [&'static str] {
-    let has = |word: &str| {
-        request
-            .iter()
-            .skip(2)
-            .any(|arg| arg.eq_ignore_ascii_case(word.as_bytes()))
+    let has = |from: usize, word: &[u8]| {
+        let mut options = request.iter().skip(from);
+        options.any(|arg| arg.eq_ignore_ascii_case(word))
     };
     // Two commands do more or less to their key, as their options ask.
     match spec.name {
-        "set" => return if has("GET") { UPDATE } else { OVERWRITE },
+        "set" => return if has(3, b"GET") { UPDATE } else { OVERWRITE },
         "bitfield" => {
-            return if has("SET") || has("INCRBY") {
+            return if has(2, b"SET") || has(2, b"INCRBY") {
                 UPDATE
             } else {
                 READ

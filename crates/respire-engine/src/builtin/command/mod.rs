@@ -65,6 +65,10 @@ static COMMAND_DOCS: Spec = Spec {
         .optional()
         .multiple()],
     tips: &["nondeterministic_output_order"],
+    examples: &[(
+        "COMMAND DOCS quit",
+        "*2\r\n$4\r\nquit\r\n*8\r\n$7\r\nsummary\r\n$20\r\nClose the connection\r\n$5\r\nsince\r\n$5\r\n1.0.0\r\n$5\r\ngroup\r\n$10\r\nconnection\r\n$10\r\ncomplexity\r\n$4\r\nO(1)\r\n",
+    )],
     ..Spec::EMPTY
 };
 
@@ -77,6 +81,13 @@ static COMMAND_GETKEYS: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::LOADING.with(Flags::STALE),
     categories: &["connection"],
+    examples: &[
+        ("COMMAND GETKEYS WATCH a b", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"),
+        (
+            "COMMAND GETKEYS PING",
+            "-ERR wrong number of arguments for 'command|getkeys' command\r\n",
+        ),
+    ],
     ..Spec::EMPTY
 };
 
@@ -89,6 +100,10 @@ static COMMAND_GETKEYSANDFLAGS: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::LOADING.with(Flags::STALE),
     categories: &["connection"],
+    examples: &[(
+        "COMMAND GETKEYSANDFLAGS WATCH a",
+        "*1\r\n*2\r\n$1\r\na\r\n*1\r\n+RO\r\n",
+    )],
     ..Spec::EMPTY
 };
 
@@ -120,6 +135,10 @@ static COMMAND_INFO: Spec = Spec {
         "7.0.0",
         "Allowed to be called with no argument to get info on all commands.",
     )],
+    examples: &[(
+        "COMMAND INFO ping nope",
+        "*2\r\n*10\r\n$4\r\nping\r\n:-1\r\n*1\r\n+fast\r\n:0\r\n:0\r\n:0\r\n*2\r\n+@fast\r\n+@connection\r\n*2\r\n$25\r\nrequest_policy:all_shards\r\n$29\r\nresponse_policy:all_succeeded\r\n*0\r\n*0\r\n$-1\r\n",
+    )],
     ..Spec::EMPTY
 };
 
@@ -143,6 +162,10 @@ static COMMAND_LIST: Spec = Spec {
     .token("FILTERBY")
     .optional()],
     tips: &["nondeterministic_output_order"],
+    examples: &[(
+        "COMMAND LIST FILTERBY PATTERN slowlog|l*",
+        "*1\r\n$11\r\nslowlog|len\r\n",
+    )],
     ..Spec::EMPTY
 };
 
