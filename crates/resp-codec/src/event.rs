@@ -155,6 +155,11 @@ impl EventDecoder {
         self.nesting.depth()
     }
 
+    /// Whether a token may begin with `byte`, where one is due.
+    pub(crate) fn may_begin(&self, byte: u8) -> bool {
+        self.state != State::Token || self.nesting.may_begin(byte)
+    }
+
     /// Decodes the next event of `buf`, which starts where the last call's `consumed` ended.
     ///
     /// # Errors

@@ -21,14 +21,18 @@
 //! assert_eq!(reply, b"$3\r\nkey\r\n");
 //! ```
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod annotate;
 mod args;
 pub mod binary;
+#[cfg(feature = "codec")]
+mod codec;
 mod command;
 mod encode;
 mod error;
@@ -46,10 +50,14 @@ mod token;
 mod value;
 
 pub use args::{Args, ArgsIter, Span};
+#[cfg(feature = "codec")]
+pub use codec::{ClientCodec, CodecError, OwnedCommand, ServerCodec};
 pub use command::{Command, CommandDecoder, PendingBulk};
 pub use encode::{Encoder, Proto, command, command_len, lit};
 pub use error::{Error, ErrorKind};
 pub use event::{Event, EventDecoder, Scalar};
+#[cfg(feature = "bytes")]
+pub use frame::OwnedFrame;
 pub use frame::{Children, Chunks, Frame, FrameDecoder, Pairs as FramePairs};
 pub use hello::{Hello, HelloError, ServerHello};
 pub use kind::{Kind, NullForm};

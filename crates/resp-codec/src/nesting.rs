@@ -182,6 +182,18 @@ impl Nesting {
         Ok(())
     }
 
+    /// Whether a token may begin with `byte`, as far as the place decides.
+    pub(crate) fn may_begin(&self, byte: u8) -> bool {
+        match byte {
+            _ if self.in_string() => byte == b';',
+            b';' => false,
+            b'.' => self.check_end(0).is_ok(),
+            b'>' => self.outer.is_empty(),
+            _ if self.top.flags & NAMES_PUSH != 0 => matches!(byte, b'+' | b'$' | b'=' | b'|'),
+            _ => true,
+        }
+    }
+
     /// The innermost aggregate is complete: leaves it. The value it was has then to be finished.
     pub(crate) fn pop(&mut self) -> Level {
         let done = self.top;

@@ -123,7 +123,7 @@ fn write_arg(out: &mut impl Sink, arg: &[u8]) {
     out.put(arg);
 }
 
-fn load4(buf: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn load4(buf: &[u8], at: usize) -> Option<u32> {
     buf.get(at..)?
         .first_chunk()
         .map(|bytes| u32::from_le_bytes(*bytes))

@@ -116,6 +116,11 @@ impl ReplyDecoder {
         self.progress = Progress::START;
     }
 
+    /// The tape of the value at hand, as far as it is known.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// Decodes the next value of `buf`, which starts where the last call's `consumed` ended.
     ///
     /// # Errors

@@ -213,6 +213,16 @@ impl CommandDecoder {
         })
     }
 
+    /// A decoder that stands where this one does, without the arguments it has: to try what might follow.
+    pub(crate) const fn resumed(&self) -> Self {
+        let mut copy = Self::new(self.limits);
+        copy.progress = Progress {
+            filled: 0,
+            ..self.progress
+        };
+        copy
+    }
+
     /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
     ///
     /// Costs one look at each byte of the framing, none at payloads; a call that comes too early costs O(1).
@@ -537,7 +547,7 @@ impl CommandDecoder {
         let line = &buf[..from + end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.scratch.clear();
-        let filled = inline::split(line, &mut self.spans, &mut self.scratch)
+        let filled = inline::split(line, &mut self.spans, &mut self.scratch, &mut |_, _, _| {})
             .map_err(|at| Error::new(ErrorKind::UnbalancedQuotes, at))?;
         let end = from + end + 1;
         Ok(if filled == 0 {

@@ -3,7 +3,13 @@
 use alloc::vec::Vec;
 
 use super::decoder::put_span;
+use crate::annotate::Role;
 use crate::args::Span;
+
+/// Is told what each byte of the line means: the role, the offset and the length. Words themselves are not told.
+pub(crate) trait Trace: FnMut(Role, usize, usize) {}
+
+impl<T: FnMut(Role, usize, usize)> Trace for T {}
 
 /// C's `isspace` in the C locale.
 const fn is_space(byte: u8) -> bool {
@@ -18,18 +24,21 @@ const fn ends_word(byte: u8) -> bool {
 /// Splits `line` (without its end) into words: how many, or the offset of the quote that is wrong.
 ///
 /// A plain word is a span of the line; one with quotes is unescaped into `scratch`.
-pub(super) fn split(
+pub(crate) fn split(
     line: &[u8],
     spans: &mut Vec<Span>,
     scratch: &mut Vec<u8>,
+    trace: &mut impl Trace,
 ) -> Result<usize, usize> {
     let mut count = 0;
     let mut at = 0;
     loop {
-        at += line[at..]
+        let blank = line[at..]
             .iter()
             .take_while(|&&byte| is_space(byte))
             .count();
+        trace(Role::Space, at, blank);
+        at += blank;
         if at == line.len() {
             return Ok(count);
         }
@@ -41,7 +50,7 @@ pub(super) fn split(
         let span = if matches!(line.get(end), Some(b'"' | b'\'')) {
             let start = scratch.len();
             scratch.extend_from_slice(&line[at..end]);
-            at = quoted(line, end, scratch)?;
+            at = quoted(line, end, scratch, trace)?;
             Span::in_scratch(start as u32, (scratch.len() - start) as u32)
         } else {
             let span = Span::new(at as u32, plain as u32);
@@ -54,11 +63,18 @@ pub(super) fn split(
 }
 
 /// Reads the quoted end of a word from its quote at `open`, and returns where the word ends.
-fn quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usize, usize> {
+fn quoted(
+    line: &[u8],
+    open: usize,
+    scratch: &mut Vec<u8>,
+    trace: &mut impl Trace,
+) -> Result<usize, usize> {
+    trace(Role::Quote, open, 1);
     let end = match line[open] {
-        b'"' => double_quoted(line, open, scratch)?,
-        _ => single_quoted(line, open, scratch)?,
+        b'"' => double_quoted(line, open, scratch, trace)?,
+        _ => single_quoted(line, open, scratch, trace)?,
     };
+    trace(Role::Quote, end - 1, 1);
     // A closing quote ends the word: anything but a blank behind it is refused.
     match line.get(end) {
         Some(&next) if !is_space(next) => Err(end),
@@ -67,15 +83,22 @@ fn quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usize, usiz
 }
 
 /// Reads `"…"` at `open`, and returns the offset behind the closing quote.
-fn double_quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usize, usize> {
+fn double_quoted(
+    line: &[u8],
+    open: usize,
+    scratch: &mut Vec<u8>,
+    trace: &mut impl Trace,
+) -> Result<usize, usize> {
     let mut at = open + 1;
     loop {
         match line[at..] {
             [b'\\', b'x', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                trace(Role::Escape, at, 4);
                 scratch.push(hex(high) << 4 | hex(low));
                 at += 4;
             }
             [b'\\', escaped, ..] => {
+                trace(Role::Escape, at, 2);
                 scratch.push(unescape(escaped));
                 at += 2;
             }
@@ -90,11 +113,17 @@ fn double_quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usiz
 }
 
 /// Reads `'…'` at `open`, where only `\'` is an escape, and returns the offset behind the closing quote.
-fn single_quoted(line: &[u8], open: usize, scratch: &mut Vec<u8>) -> Result<usize, usize> {
+fn single_quoted(
+    line: &[u8],
+    open: usize,
+    scratch: &mut Vec<u8>,
+    trace: &mut impl Trace,
+) -> Result<usize, usize> {
     let mut at = open + 1;
     loop {
         match line[at..] {
             [b'\\', b'\'', ..] => {
+                trace(Role::Escape, at, 2);
                 scratch.push(b'\'');
                 at += 2;
             }

@@ -11,6 +11,7 @@ mod inline;
 mod tests;
 
 pub use decoder::{CommandDecoder, PendingBulk};
+pub(crate) use inline::split;
 
 use core::fmt;
 
@@ -82,6 +83,12 @@ impl<'s, 'b> Command<'s, 'b> {
     /// Where the arguments lie: offsets into [`Command::wire`].
     pub const fn spans(&self) -> &'s [Span] {
         self.spans
+    }
+
+    /// What the spans of the scratch buffer point into.
+    #[cfg(feature = "codec")]
+    pub(crate) const fn scratch(&self) -> &'s [u8] {
+        self.scratch
     }
 
     /// The bytes of this request exactly as they were sent.

@@ -28,7 +28,7 @@ use crate::token::{Dialect, Rules, Token, token};
 #[derive(Clone, Debug)]
 pub struct FrameDecoder {
     rules: Rules,
-    pub(super) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     nesting: Nesting,
     progress: Progress,
 }
@@ -165,6 +165,12 @@ impl FrameDecoder {
                 Err(error)
             }
         }
+    }
+
+    /// The frame decoded last, in a copy of its bytes.
+    #[cfg(feature = "codec")]
+    pub(crate) fn last<'s, 'b>(&'s self, bytes: &'b [u8]) -> Frame<'s, 'b> {
+        Frame::root(bytes, &self.nodes)
     }
 
     fn look(&mut self, buf: &[u8]) -> Result<Look, Error> {

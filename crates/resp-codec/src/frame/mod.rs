@@ -4,12 +4,16 @@
 //! nothing recurses, the next sibling is one addition away, and a frame is dropped by forgetting it.
 
 mod decoder;
+#[cfg(feature = "bytes")]
+mod owned;
 mod view;
 
 #[cfg(test)]
 mod tests;
 
 pub use decoder::FrameDecoder;
+#[cfg(feature = "bytes")]
+pub use owned::OwnedFrame;
 pub use view::{Children, Chunks, Frame, Pairs};
 
 use crate::kind::{Kind, NullForm};

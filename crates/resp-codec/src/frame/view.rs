@@ -43,7 +43,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         Self::first(buf, nodes, true)
     }
 
-    fn first(buf: &'b [u8], nodes: &'s [Node], binary: bool) -> Self {
+    pub(crate) fn first(buf: &'b [u8], nodes: &'s [Node], binary: bool) -> Self {
         let index = skip_attributes(nodes, 0);
         Self {
             buf,
@@ -66,6 +66,29 @@ impl<'s, 'b> Frame<'s, 'b> {
             &self.nodes[self.attributes as usize..end as usize],
             (self.index - self.attributes) as usize,
         )
+    }
+
+    /// This value's bytes, and its nodes with their offsets counted from there.
+    #[cfg(feature = "bytes")]
+    pub(crate) fn rebased(&self) -> (&'b [u8], alloc::vec::Vec<Node>) {
+        let (nodes, _) = self.tape();
+        let wire = self.wire();
+        let base = self.start(&nodes[0]) as u32;
+        (
+            wire,
+            nodes
+                .iter()
+                .map(|node| Node {
+                    at: node.at - base,
+                    ..*node
+                })
+                .collect(),
+        )
+    }
+
+    #[cfg(feature = "bytes")]
+    pub(crate) const fn is_binary(&self) -> bool {
+        self.binary
     }
 
     /// The same view of the value at `index` of the whole tape, attributes aside.

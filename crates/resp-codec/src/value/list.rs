@@ -159,6 +159,12 @@ impl Pairs {
         &self.flat
     }
 
+    /// The pairs of keys and values in turn, which are even.
+    #[cfg(feature = "serde")]
+    pub(super) const fn from_flat(flat: Values) -> Self {
+        Self { flat }
+    }
+
     pub(super) const fn values(&self) -> &Values {
         &self.flat
     }

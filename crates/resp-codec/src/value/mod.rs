@@ -3,7 +3,11 @@
 //! Every container of values is a [`Values`], which drops, clones, compares and prints without recursion, so a value may be
 //! nested as deeply as memory allows.
 
+#[cfg(feature = "arbitrary")]
+mod arbitrary;
 mod list;
+#[cfg(feature = "serde")]
+mod serde;
 mod walk;
 
 #[cfg(test)]

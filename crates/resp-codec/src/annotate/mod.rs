@@ -1,0 +1,183 @@
+//! Every byte explained: for a page that draws a protocol, and for error texts a person understands.
+//!
+//! The decoders decide what is right, wrong or torn, and where; this module only names the bytes in between. So it cannot
+//! disagree with them.
+
+mod binary;
+mod bytes;
+mod diagnose;
+mod fix;
+mod paint;
+mod render;
+mod reply;
+mod request;
+
+#[cfg(test)]
+mod tests;
+
+pub use bytes::ByteSet;
+pub use diagnose::{Diagnosis, diagnose};
+pub use fix::Fix;
+pub use render::Rendered;
+
+use alloc::vec::Vec;
+
+use crate::error::{Error, ErrorKind};
+use crate::limits::Limits;
+use paint::Painter;
+
+/// What a buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Requests in RESP, inline ones included.
+    Requests,
+    /// Replies in RESP2 or RESP3.
+    Replies,
+    /// Requests of the binary protocol.
+    BinaryRequests,
+    /// Tagged values of the binary protocol.
+    BinaryReplies,
+}
+
+/// A run of bytes with one meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mark {
+    /// Offset of the first byte.
+    pub at: u32,
+    /// Length in bytes; 0 for [`Role::Missing`] alone.
+    pub len: u32,
+    /// The meaning.
+    pub role: Role,
+    /// Aggregates around it.
+    pub depth: u16,
+    /// The value it belongs to, counted from 0 in the order of their first bytes; chunks and ends count too.
+    pub node: u32,
+}
+
+/// What a run of bytes means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// A type byte, operation or tag.
+    Type,
+    /// The sign of a number.
+    Sign,
+    /// A length or count.
+    Length,
+    /// The text of a number.
+    Digits,
+    /// A line's end, or what is there of it.
+    Crlf,
+    /// Text or payload.
+    Payload,
+    /// The format of a verbatim string.
+    Format,
+    /// The colon behind it.
+    Colon,
+    /// `?`: the size is not announced.
+    StreamOpen,
+    /// `.` or the `0` of `;0`.
+    StreamEnd,
+    /// A word of an inline request.
+    InlineArg,
+    /// Blanks between words.
+    Space,
+    /// A quote.
+    Quote,
+    /// An escape within quotes.
+    Escape,
+    /// A number in binary.
+    Field,
+    /// Wrong from here on, up to where the next frame seems to begin.
+    Bad(ErrorKind),
+    /// The buffer ends within a frame. No bytes.
+    Missing,
+}
+
+/// What [`annotate`] found.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// Whole frames or requests, empty requests aside.
+    pub frames: u32,
+    /// Errors; after each, reading went on where the next frame seems to begin.
+    pub errors: u32,
+    /// The first of them.
+    pub error: Option<Error>,
+    /// Bytes the last frame lacks at least, if the buffer ends within one.
+    pub missing: Option<usize>,
+}
+
+/// Names every byte of `buf`. Never fails: what is wrong or missing is itself marked.
+///
+/// The marks are appended to `out` in order. They tile the buffer: each begins where the last one ended, and their lengths
+/// add up to `buf.len()`, whatever the input. O(n). For an error's expected bytes and fixes see [`diagnose`].
+///
+/// ```
+/// use resp_codec::annotate::{Mode, Role, annotate};
+/// use resp_codec::Limits;
+/// let mut marks = Vec::new();
+/// let outcome = annotate(b"$2\r\nhi\r\n:x", Mode::Replies, &Limits::CLIENT, &mut marks);
+/// let roles: Vec<_> = marks.iter().map(|mark| (mark.role, mark.len)).collect();
+/// assert_eq!(roles[..5], [(Role::Type, 1), (Role::Length, 1), (Role::Crlf, 2), (Role::Payload, 2), (Role::Crlf, 2)]);
+/// assert!(matches!(roles[6], (Role::Bad(_), 1)));
+/// assert_eq!((outcome.frames, outcome.errors), (1, 1));
+/// ```
+///
+/// # Panics
+/// Panics if `buf` is 4 GiB or longer.
+pub fn annotate(buf: &[u8], mode: Mode, limits: &Limits, out: &mut Vec<Mark>) -> Outcome {
+    assert!(u32::try_from(buf.len()).is_ok(), "offsets are 32 bits");
+    let mut painter = Painter::new(buf, out);
+    let mut outcome = Outcome::default();
+    while painter.at() < buf.len() {
+        let end = match mode {
+            Mode::Requests => request::paint(&mut painter, limits),
+            Mode::Replies => reply::paint(&mut painter, limits),
+            Mode::BinaryRequests => binary::paint_request(&mut painter, limits),
+            Mode::BinaryReplies => binary::paint_reply(&mut painter, limits),
+        };
+        match end {
+            End::Whole => outcome.frames += 1,
+            End::Empty => {}
+            End::Torn(missing) => {
+                painter.missing();
+                outcome.missing = Some(missing);
+            }
+            End::Bad(error) => {
+                painter.bad(error, resync(buf, mode, error.offset));
+                outcome.errors += 1;
+                outcome.error.get_or_insert(error);
+            }
+        }
+    }
+    outcome
+}
+
+/// How the frame at hand ended; the painter stands behind it, or at the error.
+enum End {
+    Whole,
+    /// Nothing but empty requests.
+    Empty,
+    Torn(usize),
+    Bad(Error),
+}
+
+/// Where the next frame seems to begin, behind the error at `at`: behind a line's end, with a byte that begins one.
+fn resync(buf: &[u8], mode: Mode, at: usize) -> usize {
+    let plausible = |next: usize| match (mode, buf.get(next), buf.get(next + 1)) {
+        (Mode::Requests, Some(b'*'), Some(b'0'..=b'9') | None) => true,
+        (Mode::Replies, Some(b'+' | b'-' | b'(' | b','), _) => true,
+        (Mode::Replies, Some(b'_'), Some(b'\r') | None) => true,
+        (Mode::Replies, Some(b'#'), Some(b't' | b'f') | None) => true,
+        (Mode::Replies, Some(b':' | b'$' | b'*'), Some(b'-' | b'0'..=b'9') | None) => true,
+        (
+            Mode::Replies,
+            Some(b'!' | b'=' | b'%' | b'~' | b'|' | b'>'),
+            Some(b'0'..=b'9') | None,
+        ) => true,
+        _ => false,
+    };
+    (at + 1..buf.len())
+        .find(|&next| buf[..next].ends_with(b"\r\n") && plausible(next))
+        .unwrap_or(buf.len())
+}

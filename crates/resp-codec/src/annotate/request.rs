@@ -1,0 +1,77 @@
+//! Marks of requests.
+
+use super::paint::Painter;
+use super::{End, Role, reply};
+use crate::command::{CommandDecoder, split};
+use crate::grammar::{Length, find, length};
+use crate::limits::Limits;
+use crate::step::Step;
+
+/// Paints one request, and the empty ones before it.
+pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> End {
+    let mut decoder = CommandDecoder::new(*limits);
+    let base = painter.at();
+    let have = painter.buf().len();
+    let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
+        Ok(Step::Ready { consumed, .. }) => (base + consumed, End::Whole),
+        Ok(Step::NeedMore { consumed, .. }) if base + consumed == have => (have, End::Empty),
+        Ok(Step::NeedMore { hint, .. }) => (have, End::Torn(hint)),
+        Err(error) => (base + error.offset, End::Bad(error.behind(base))),
+    };
+    painter.stop_at(stop);
+    while let Some(byte) = painter.byte() {
+        match byte {
+            b'*' => multibulk(painter),
+            _ => inline(painter),
+        }
+    }
+    end
+}
+
+/// Paints `*n CRLF` and the bulk strings it announces.
+fn multibulk(painter: &mut Painter<'_, '_>) {
+    let count = match length(painter.buf(), painter.at() + 1) {
+        Length::Whole { value, .. } => value,
+        _ => 0,
+    };
+    painter.set_depth(0);
+    reply::token(painter);
+    painter.next_node();
+    painter.set_depth(1);
+    for _ in 0..count {
+        if painter.byte().is_none() {
+            break;
+        }
+        reply::token(painter);
+        painter.next_node();
+    }
+    painter.set_depth(0);
+}
+
+/// Paints a line and its words.
+fn inline(painter: &mut Painter<'_, '_>) {
+    let start = painter.at();
+    let rest = &painter.buf()[start..];
+    let end = find(rest, b'\n');
+    let line = &rest[..end.unwrap_or(rest.len())];
+    let text = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut last = start;
+    // The words themselves are of no use here, only where they were read.
+    let _ = split(
+        text,
+        &mut alloc::vec::Vec::new(),
+        &mut alloc::vec::Vec::new(),
+        &mut |role, at, len| {
+            let at = start + at;
+            if role == Role::Space && at > last {
+                painter.next_node();
+            }
+            painter.to(at, Role::InlineArg);
+            painter.to(at + len, role);
+            last = at + len;
+        },
+    );
+    painter.to(start + text.len(), Role::InlineArg);
+    painter.to(start + line.len() + usize::from(end.is_some()), Role::Crlf);
+    painter.next_node();
+}

@@ -1,0 +1,242 @@
+//! tokio-util codecs: [`ServerCodec`] reads requests and writes replies, [`ClientCodec`] the other way round.
+
+use alloc::boxed::Box;
+use core::fmt;
+use std::io;
+
+use bytes::{Buf, Bytes, BytesMut};
+use tokio_util::codec;
+
+use crate::args::{Args, Span};
+use crate::command::CommandDecoder;
+use crate::encode::{self, Proto};
+use crate::error::Error;
+use crate::frame::{FrameDecoder, OwnedFrame};
+use crate::limits::Limits;
+use crate::step::Step;
+use crate::value::Value;
+
+/// Most bytes reserved ahead of a payload that was announced but has yet to arrive.
+const RESERVE_MAX: usize = 1024 * 1024;
+
+/// Why a connection ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CodecError {
+    /// The connection failed.
+    Io(io::Error),
+    /// The peer sent something wrong; the offset counts from the first byte of the request or reply it stands in.
+    Protocol(Error),
+}
+
+impl From<io::Error> for CodecError {
+    fn from(error: io::Error) -> Self {
+        CodecError::Io(error)
+    }
+}
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CodecError::Io(error) => error.fmt(f),
+            CodecError::Protocol(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for CodecError {}
+
+/// A request with its bytes: two allocations, whatever its arguments.
+#[derive(Clone)]
+pub struct OwnedCommand {
+    bytes: Bytes,
+    scratch: Box<[u8]>,
+    spans: Box<[Span]>,
+}
+
+impl OwnedCommand {
+    /// The arguments, the command's name first.
+    pub fn args(&self) -> Args<'_> {
+        Args::new(&self.bytes, &self.scratch, &self.spans)
+    }
+
+    /// The argument at `index`, shared; an unescaped inline argument is copied.
+    pub fn share(&self, index: usize) -> Option<Bytes> {
+        let span = self.spans.get(index)?;
+        let arg = self.args().resolve(*span);
+        Some(if span.is_scratch() {
+            Bytes::copy_from_slice(arg)
+        } else {
+            self.bytes.slice_ref(arg)
+        })
+    }
+
+    /// The bytes of the request exactly as they were sent.
+    pub const fn wire(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+impl fmt::Debug for OwnedCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnedCommand").field(&self.args()).finish()
+    }
+}
+
+/// The server's side: decodes requests, encodes [`Value`]s as replies.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use resp_codec::{Limits, Proto, ServerCodec, Value};
+/// use tokio_util::codec::{Decoder, Encoder};
+/// let mut codec = ServerCodec::new(Limits::SERVER);
+/// let mut input = BytesMut::from("*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n");
+/// let command = codec.decode(&mut input).unwrap().unwrap();
+/// assert_eq!(&command.args()[1], b"hi");
+/// let mut output = BytesMut::new();
+/// codec.encode(Value::Bulk(command.args()[1].to_vec()), &mut output).unwrap();
+/// assert_eq!(output, "$2\r\nhi\r\n");
+/// ```
+#[derive(Debug)]
+pub struct ServerCodec {
+    decoder: CommandDecoder,
+    proto: Proto,
+}
+
+impl ServerCodec {
+    /// A codec at the start of a connection, which speaks RESP2.
+    pub const fn new(limits: Limits) -> Self {
+        Self {
+            decoder: CommandDecoder::new(limits),
+            proto: Proto::Resp2,
+        }
+    }
+
+    /// Writes replies in `proto` from now on, as after `HELLO`.
+    pub const fn set_proto(&mut self, proto: Proto) {
+        self.proto = proto;
+    }
+
+    /// Changes the limits, as after `AUTH`.
+    pub const fn set_limits(&mut self, limits: Limits) {
+        self.decoder.set_limits(limits);
+    }
+}
+
+impl codec::Decoder for ServerCodec {
+    type Item = OwnedCommand;
+    type Error = CodecError;
+
+    fn decode(&mut self, src: &mut BytesMut) -> Result<Option<OwnedCommand>, CodecError> {
+        let (spans, scratch, len, consumed) =
+            match self.decoder.decode(src).map_err(CodecError::Protocol)? {
+                Step::Ready { item, consumed } => (
+                    item.spans().into(),
+                    item.scratch().into(),
+                    item.wire().len(),
+                    consumed,
+                ),
+                Step::NeedMore { consumed, hint } => {
+                    src.advance(consumed);
+                    src.reserve(hint.min(RESERVE_MAX));
+                    return Ok(None);
+                }
+            };
+        let mut bytes = src.split_to(consumed).freeze();
+        // Empty requests stood in front.
+        bytes.advance(consumed - len);
+        Ok(Some(OwnedCommand {
+            bytes,
+            scratch,
+            spans,
+        }))
+    }
+}
+
+impl codec::Encoder<Value> for ServerCodec {
+    type Error = CodecError;
+
+    fn encode(&mut self, reply: Value, dst: &mut BytesMut) -> Result<(), CodecError> {
+        codec::Encoder::encode(self, &reply, dst)
+    }
+}
+
+impl codec::Encoder<&Value> for ServerCodec {
+    type Error = CodecError;
+
+    fn encode(&mut self, reply: &Value, dst: &mut BytesMut) -> Result<(), CodecError> {
+        reply.encode(&mut encode::Encoder::new(dst, self.proto));
+        Ok(())
+    }
+}
+
+/// The client's side: decodes replies and pushes, encodes requests.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use resp_codec::{ClientCodec, Limits};
+/// use tokio_util::codec::{Decoder, Encoder};
+/// let mut codec = ClientCodec::new(Limits::CLIENT);
+/// let mut output = BytesMut::new();
+/// codec.encode(["GET", "key"], &mut output).unwrap();
+/// assert_eq!(output, "*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n");
+/// let mut input = BytesMut::from("$2\r\nhi\r\n");
+/// let reply = codec.decode(&mut input).unwrap().unwrap();
+/// assert_eq!(reply.frame().str(), Some("hi"));
+/// ```
+#[derive(Debug)]
+pub struct ClientCodec {
+    decoder: FrameDecoder,
+}
+
+impl ClientCodec {
+    /// A codec at the start of a connection.
+    pub const fn new(limits: Limits) -> Self {
+        Self {
+            decoder: FrameDecoder::new(limits),
+        }
+    }
+}
+
+impl codec::Decoder for ClientCodec {
+    type Item = OwnedFrame;
+    type Error = CodecError;
+
+    fn decode(&mut self, src: &mut BytesMut) -> Result<Option<OwnedFrame>, CodecError> {
+        let consumed = match self.decoder.decode(src).map_err(CodecError::Protocol)? {
+            Step::Ready { consumed, .. } => consumed,
+            Step::NeedMore { consumed, hint } => {
+                src.advance(consumed);
+                src.reserve(hint.min(RESERVE_MAX));
+                return Ok(None);
+            }
+        };
+        let bytes = src.split_to(consumed).freeze();
+        let frame = self.decoder.last(&bytes);
+        Ok(Some(OwnedFrame::new(frame, &bytes)))
+    }
+}
+
+impl<A, const N: usize> codec::Encoder<[A; N]> for ClientCodec
+where
+    A: AsRef<[u8]>,
+{
+    type Error = CodecError;
+
+    fn encode(&mut self, args: [A; N], dst: &mut BytesMut) -> Result<(), CodecError> {
+        encode::command(dst, &args);
+        Ok(())
+    }
+}
+
+impl<A> codec::Encoder<&[A]> for ClientCodec
+where
+    A: AsRef<[u8]>,
+{
+    type Error = CodecError;
+
+    fn encode(&mut self, args: &[A], dst: &mut BytesMut) -> Result<(), CodecError> {
+        encode::command(dst, args);
+        Ok(())
+    }
+}
