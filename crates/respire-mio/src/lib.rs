@@ -59,7 +59,10 @@ impl Server for Mio {
         let service = Service::new(engine, config, shutdown);
         let mut reactor = Reactor::new(listeners, service)?;
         reactor.run()?;
-        Ok(reactor.service.stats.report(reactor.connections.len() as u64))
+        Ok(reactor
+            .service
+            .stats
+            .report(reactor.connections.len() as u64))
     }
 }
 
@@ -72,7 +75,10 @@ const WAKER: Token = Token(usize::MAX);
 /// A slot below a generation, so that what was meant for a connection that is gone never reaches
 /// the next one in its slot.
 const SLOT_BITS: u32 = 32;
-const _: () = assert!(usize::BITS == 2 * SLOT_BITS, "tokens hold a slot and a generation");
+const _: () = assert!(
+    usize::BITS == 2 * SLOT_BITS,
+    "tokens hold a slot and a generation"
+);
 
 struct Reactor<A: App> {
     service: Service<A>,
@@ -161,7 +167,10 @@ impl<A: App> Reactor<A> {
             return Duration::ZERO;
         }
         let due = self.deadlines.first().map(|(due_us, _)| *due_us);
-        let next_us = [due, self.stop_by_us].into_iter().flatten().fold(self.tick_us, u64::min);
+        let next_us = [due, self.stop_by_us]
+            .into_iter()
+            .flatten()
+            .fold(self.tick_us, u64::min);
         clock::until(next_us, now)
     }
 
@@ -206,7 +215,9 @@ impl<A: App> Reactor<A> {
     /// Gives one turn to everyone who asked for another; whoever needs more queues up again.
     fn take_turns(&mut self) {
         for _ in 0..self.again.len() {
-            let Some(token) = self.again.pop_front() else { return };
+            let Some(token) = self.again.pop_front() else {
+                return;
+            };
             if let Some(entry) = find(&mut self.connections, token) {
                 entry.is_queued = false;
                 self.drive(token, Cause::Ready);
@@ -217,12 +228,16 @@ impl<A: App> Reactor<A> {
     }
 
     fn take_deadlines(&mut self) {
-        let Some(first) = self.deadlines.first() else { return };
+        let Some(first) = self.deadlines.first() else {
+            return;
+        };
         let now = clock::now();
         if first.0 > now.monotonic_us() {
             return;
         }
-        let later = self.deadlines.split_off(&(now.monotonic_us() + 1, Token(0)));
+        let later = self
+            .deadlines
+            .split_off(&(now.monotonic_us() + 1, Token(0)));
         for (_, token) in std::mem::replace(&mut self.deadlines, later) {
             if let Some(entry) = find(&mut self.connections, token) {
                 entry.armed_us = None;
@@ -236,7 +251,9 @@ impl<A: App> Reactor<A> {
     /// Accepts what waits at a listener, if the token is that of one.
     fn accept_ready(&mut self, token: Token) {
         for _ in 0..self.service.limits().accepts_per_turn_max {
-            let Some(listener) = self.listeners.get(listener_index(token)) else { return };
+            let Some(listener) = self.listeners.get(listener_index(token)) else {
+                return;
+            };
             match listener.accept() {
                 Ok((stream, origin)) => {
                     self.service.accept_succeeded();
@@ -262,15 +279,23 @@ impl<A: App> Reactor<A> {
         self.last_generation = self.last_generation.wrapping_add(1);
         let generation = self.last_generation;
         let token = connection_token(slot, generation);
-        let rope = Box::new(Rope { wakes: Arc::clone(&self.wakes), token });
+        let rope = Box::new(Rope {
+            wakes: Arc::clone(&self.wakes),
+            token,
+        });
         let connection = match self.service.admit(origin, rope, clock::now()) {
             Ok(connection) => connection,
             Err(refusal) => return stream.refuse(&self.service, refusal),
         };
         match Socket::register(stream, self.poll.registry(), token) {
             Ok(socket) => {
-                let entry =
-                    Entry { connection, socket, generation, is_queued: false, armed_us: None };
+                let entry = Entry {
+                    connection,
+                    socket,
+                    generation,
+                    is_queued: false,
+                    armed_us: None,
+                };
                 self.connections.insert(entry);
                 self.drive(token, Cause::Ready);
             }
@@ -283,7 +308,9 @@ impl<A: App> Reactor<A> {
 
     /// One turn of a connection; nothing if it is gone.
     fn drive(&mut self, token: Token, cause: Cause) {
-        let Some(entry) = find(&mut self.connections, token) else { return };
+        let Some(entry) = find(&mut self.connections, token) else {
+            return;
+        };
         let now = clock::now();
         match cause {
             Cause::Ready => {}
@@ -293,7 +320,10 @@ impl<A: App> Reactor<A> {
         if self.stop_by_us.is_some() {
             entry.connection.handle_shutdown();
         }
-        match entry.connection.drive(&mut entry.socket, &mut self.scratch, now) {
+        match entry
+            .connection
+            .drive(&mut entry.socket, &mut self.scratch, now)
+        {
             Pace::Closed => return self.finish(token),
             Pace::Again if !entry.is_queued => {
                 // The trap of edges: this socket may hold more, and will not be announced again.
@@ -302,7 +332,9 @@ impl<A: App> Reactor<A> {
             }
             Pace::Again | Pace::Wait => {}
         }
-        let Some(due_us) = entry.connection.deadline_us() else { return };
+        let Some(due_us) = entry.connection.deadline_us() else {
+            return;
+        };
         if entry.armed_us.is_none_or(|armed_us| due_us < armed_us) {
             if let Some(armed_us) = entry.armed_us.replace(due_us) {
                 self.deadlines.remove(&(armed_us, token));
@@ -340,5 +372,7 @@ fn slot(token: Token) -> usize {
 /// The connection of this token, unless it is gone or the token is none of a connection.
 fn find<A: App>(connections: &mut Slab<Entry<A>>, token: Token) -> Option<&mut Entry<A>> {
     let generation = (token.0 >> SLOT_BITS) as u32;
-    connections.get_mut(slot(token)).filter(|entry| entry.generation == generation)
+    connections
+        .get_mut(slot(token))
+        .filter(|entry| entry.generation == generation)
 }

@@ -23,7 +23,8 @@ impl Listener {
             Ok(Self::Tcp(TcpListener::from_std(listener), local))
         });
         let unix = listeners.unix.into_iter();
-        let unix = unix.map(|(listener, path)| Ok(Self::Unix(UnixListener::from_std(listener), path)));
+        let unix =
+            unix.map(|(listener, path)| Ok(Self::Unix(UnixListener::from_std(listener), path)));
         tcp.chain(unix).collect()
     }
 
@@ -39,7 +40,11 @@ impl Listener {
             Self::Tcp(listener, local) => {
                 let (stream, peer) = listener.accept()?;
                 stream.set_nodelay(true)?;
-                let local = if local.ip().is_unspecified() { stream.local_addr()? } else { *local };
+                let local = if local.ip().is_unspecified() {
+                    stream.local_addr()?
+                } else {
+                    *local
+                };
                 let origin = Origin::tcp(peer, local, stream.as_raw_fd());
                 Ok((Stream::Tcp(stream), origin))
             }
@@ -105,7 +110,12 @@ impl Socket {
             Stream::Tcp(stream) => registry.register(stream, token, both)?,
             Stream::Unix(stream) => registry.register(stream, token, both)?,
         }
-        Ok(Self { stream, is_readable: false, is_writable: true, is_read_closed: false })
+        Ok(Self {
+            stream,
+            is_readable: false,
+            is_writable: true,
+            is_read_closed: false,
+        })
     }
 
     /// Takes note of an edge.
@@ -137,7 +147,8 @@ impl Transport for Socket {
         let result = self.stream.write(slices);
         match &result {
             Ok(written) => {
-                self.is_writable = *written == slices.iter().map(|slice| slice.len()).sum::<usize>();
+                self.is_writable =
+                    *written == slices.iter().map(|slice| slice.len()).sum::<usize>();
             }
             Err(error) => self.is_writable = error.kind() != ErrorKind::WouldBlock,
         }

@@ -13,7 +13,10 @@ pub(crate) struct Wakes {
 
 impl Wakes {
     pub(crate) fn new(waker: Waker) -> Arc<Self> {
-        Arc::new(Self { rung: Mutex::default(), waker })
+        Arc::new(Self {
+            rung: Mutex::default(),
+            waker,
+        })
     }
 
     /// Wakes the reactor itself.
@@ -62,10 +65,15 @@ mod tests {
         let mut poll = Poll::new().unwrap();
         let wakes = Wakes::new(Waker::new(poll.registry(), Token(9)).unwrap());
         for token in [Token(3), Token(5)] {
-            Rope { wakes: Arc::clone(&wakes), token }.wake();
+            Rope {
+                wakes: Arc::clone(&wakes),
+                token,
+            }
+            .wake();
         }
         let mut events = Events::with_capacity(4);
-        poll.poll(&mut events, Some(Duration::from_secs(10))).unwrap();
+        poll.poll(&mut events, Some(Duration::from_secs(10)))
+            .unwrap();
         assert!(events.iter().any(|event| event.token() == Token(9)));
         assert_eq!(wakes.take(), [Token(3), Token(5)]);
         assert!(wakes.take().is_empty());

@@ -17,7 +17,9 @@ static ORIGIN: OnceLock<Instant> = OnceLock::new();
 #[must_use]
 pub fn now() -> Now {
     // A wall clock before 1970 is taken for 1970: nothing expires early.
-    let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let unix = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     Now::new(origin().elapsed(), unix)
 }
 
@@ -31,7 +33,9 @@ pub fn monotonic_us() -> u64 {
 #[must_use]
 pub fn instant_at(us: u64) -> Instant {
     // Out of range only for deadlines that no process lives to see.
-    origin().checked_add(Duration::from_micros(us)).unwrap_or_else(|| origin() + FAR)
+    origin()
+        .checked_add(Duration::from_micros(us))
+        .unwrap_or_else(|| origin() + FAR)
 }
 
 /// How long to wait from `now` until the monotonic time reads `us`; zero when that is past.

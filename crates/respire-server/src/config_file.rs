@@ -44,7 +44,11 @@ impl ConfigFile {
     /// The file at `path`, which must be absolute or stay valid while the process runs.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, defaults: Vec::new(), aliases: Vec::new() }
+        Self {
+            path,
+            defaults: Vec::new(),
+            aliases: Vec::new(),
+        }
     }
 
     /// Tells which values need not be written.
@@ -71,10 +75,14 @@ impl ConfigFile {
     /// When the file cannot be read or a line cannot be understood; the text names file and line.
     pub fn read(&self) -> io::Result<Vec<Line>> {
         let shown = self.path.display();
-        let text = fs::read_to_string(&self.path)
-            .map_err(|error| io::Error::new(error.kind(), format!("cannot read {shown}: {error}")))?;
+        let text = fs::read_to_string(&self.path).map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot read {shown}: {error}"))
+        })?;
         Self::parse(&text).map_err(|(number, why)| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("{shown}:{number}: {why}"))
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{shown}:{number}: {why}"),
+            )
         })
     }
 
@@ -89,7 +97,11 @@ impl ConfigFile {
             let words = split(text).map_err(|why| (number, why))?;
             if let Some((key, values)) = words.split_first() {
                 let key = key.to_ascii_lowercase();
-                lines.push(Line { number, key, value: values.join(" ") });
+                lines.push(Line {
+                    number,
+                    key,
+                    value: values.join(" "),
+                });
             }
         }
         Ok(lines)
@@ -128,7 +140,9 @@ impl ConfigFile {
             }
         }
         let missing = settings.iter().filter(|(name, _)| !written.contains(name));
-        let changed: Vec<_> = missing.filter(|setting| self.is_worth_a_line(setting)).collect();
+        let changed: Vec<_> = missing
+            .filter(|setting| self.is_worth_a_line(setting))
+            .collect();
         if !changed.is_empty() && !old.lines().any(|line| line == GENERATED) {
             push_line(&mut text, GENERATED);
         }
@@ -144,13 +158,22 @@ impl ConfigFile {
         settings: &'s [(&'static str, String)],
     ) -> Option<(&'static str, &'s String)> {
         let key = key.to_ascii_lowercase();
-        let alias = self.aliases.iter().find(|(alias, _)| *alias == key).map(|(_, name)| *name);
+        let alias = self
+            .aliases
+            .iter()
+            .find(|(alias, _)| *alias == key)
+            .map(|(_, name)| *name);
         let name = alias.unwrap_or(&key);
-        settings.iter().find(|(own, _)| *own == name).map(|(own, value)| (*own, value))
+        settings
+            .iter()
+            .find(|(own, _)| *own == name)
+            .map(|(own, value)| (*own, value))
     }
 
     fn is_worth_a_line(&self, (name, value): &(&'static str, String)) -> bool {
-        self.defaults.iter().any(|(own, default)| own == name && default != value)
+        self.defaults
+            .iter()
+            .any(|(own, default)| own == name && default != value)
     }
 }
 
@@ -172,7 +195,11 @@ fn push_setting(text: &mut String, key: &str, value: &str) {
     text.push_str(key);
     text.push(' ');
     // A list such as that of `bind` is words of its own, as long as none of them needs quotes.
-    if !value.is_empty() && value.split(' ').all(|word| !word.is_empty() && is_plain(word)) {
+    if !value.is_empty()
+        && value
+            .split(' ')
+            .all(|word| !word.is_empty() && is_plain(word))
+    {
         text.push_str(value);
     } else {
         quote(text, value);
@@ -194,7 +221,8 @@ fn quote(text: &mut String, value: &str) {
             '\r' => text.push_str("\\r"),
             '\t' => text.push_str("\\t"),
             control if control.is_ascii_control() => {
-                write!(text, "\\x{:02x}", u32::from(control)).expect("writing to a String cannot fail");
+                write!(text, "\\x{:02x}", u32::from(control))
+                    .expect("writing to a String cannot fail");
             }
             other => text.push(other),
         }

@@ -48,7 +48,10 @@ impl Scratch {
     /// Buffers of the size these limits ask for.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
-        Self { buffer: vec![0; limits.buffer_bytes].into(), out: Output::new() }
+        Self {
+            buffer: vec![0; limits.buffer_bytes].into(),
+            out: Output::new(),
+        }
     }
 
     /// The same buffers, or new ones if these are of another size.
@@ -125,7 +128,10 @@ impl<A: App> Connection<A> {
 
     /// [`Connection::deadline_us`] may have passed.
     pub fn handle_timeout(&mut self, now: Now) {
-        if self.deadline_us().is_none_or(|due| due > now.monotonic_us()) {
+        if self
+            .deadline_us()
+            .is_none_or(|due| due > now.monotonic_us())
+        {
             return;
         }
         match self.step {
@@ -147,7 +153,9 @@ impl<A: App> Connection<A> {
     /// happens: monotonic microseconds.
     #[must_use]
     pub fn deadline_us(&self) -> Option<u64> {
-        let stalled_us = self.progress_us.saturating_add(us(self.limits.stall_ms_max));
+        let stalled_us = self
+            .progress_us
+            .saturating_add(us(self.limits.stall_ms_max));
         match self.step {
             Step::NeedInput => self.session.next_timeout(),
             Step::Flush => self.session.next_timeout().map(|idle| idle.max(stalled_us)),
@@ -195,7 +203,9 @@ impl<A: App> Connection<A> {
                 Step::Flush => self.poll(now),
                 Step::NeedInput => match self.receive(io, buffer, now) {
                     Ok(()) => {}
-                    Err(error) if error.kind() != ErrorKind::WouldBlock => return self.lost(&error),
+                    Err(error) if error.kind() != ErrorKind::WouldBlock => {
+                        return self.lost(&error);
+                    }
                     Err(_) if self.stopping == Stopping::Pending => self.tell_shutdown(now),
                     Err(_) => return Pace::Wait,
                 },
@@ -286,7 +296,9 @@ impl<A: App> Connection<A> {
         reason: CloseReason,
         now: Now,
     ) -> Pace {
-        let is_due = self.deadline_us().is_none_or(|due| due <= now.monotonic_us());
+        let is_due = self
+            .deadline_us()
+            .is_none_or(|due| due <= now.monotonic_us());
         let is_owed = !self.out.is_empty();
         // Whoever kills a connection wants it gone, and its memory back.
         let is_patient = !matches!(reason, CloseReason::Killed);
@@ -316,7 +328,10 @@ impl<A: App> Connection<A> {
             self.discarded = Some(0);
             self.progress_us = now.monotonic_us();
         }
-        if self.deadline_us().is_some_and(|due| due <= now.monotonic_us()) {
+        if self
+            .deadline_us()
+            .is_some_and(|due| due <= now.monotonic_us())
+        {
             return false;
         }
         loop {

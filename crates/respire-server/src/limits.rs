@@ -72,12 +72,12 @@ impl Limits {
             set: |limits, value| limits.accept_backoff_ms = value as u32,
         },
         LimitRow {
-            name: "shutdown-grace-ms",
-            unit: "ms",
+            name: "shutdown-timeout",
+            unit: "s",
             min: 0,
-            max: 3_600_000,
-            get: |limits| u64::from(limits.shutdown_grace_ms),
-            set: |limits, value| limits.shutdown_grace_ms = value as u32,
+            max: 3600,
+            get: |limits| u64::from(limits.shutdown_grace_ms / 1000),
+            set: |limits, value| limits.shutdown_grace_ms = value as u32 * 1000,
         },
         LimitRow {
             name: "linger-ms",
@@ -106,7 +106,10 @@ impl Limits {
     ];
 }
 
-const _: () = assert!(Limits::DEFAULT.io_calls_per_turn_max >= 2, "a read and its reply");
+const _: () = assert!(
+    Limits::DEFAULT.io_calls_per_turn_max >= 2,
+    "a read and its reply"
+);
 const _: () = assert!(Limits::DEFAULT.linger_ms <= Limits::DEFAULT.stall_ms_max);
 
 impl Default for Limits {
@@ -118,7 +121,7 @@ impl Default for Limits {
 /// One limit by its name. The default is read from [`Limits::DEFAULT`] with `get`.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitRow {
-    /// The name, in the form flags and `CONFIG` use.
+    /// The name, in the form that flags and `CONFIG` use where they have it.
     pub name: &'static str,
     /// What the number counts.
     pub unit: &'static str,
@@ -154,7 +157,7 @@ mod tests {
             u64::from(io_calls_per_turn_max),
             u64::from(accepts_per_turn_max),
             u64::from(accept_backoff_ms),
-            u64::from(shutdown_grace_ms),
+            u64::from(shutdown_grace_ms / 1000),
             u64::from(linger_ms),
             linger_bytes_max as u64,
             u64::from(stall_ms_max),

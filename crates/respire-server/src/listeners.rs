@@ -42,7 +42,11 @@ impl Listeners {
         if let Some(path) = &config.unix_socket {
             let listener = listen_unix(path, config).map_err(|error| {
                 let hint = "choose another path with --unixsocket";
-                context(&error, &format!("cannot listen on {}", path.display()), hint)
+                context(
+                    &error,
+                    &format!("cannot listen on {}", path.display()),
+                    hint,
+                )
             })?;
             listeners.unix = Some((listener, path.clone()));
         }
@@ -59,28 +63,46 @@ impl Listeners {
     /// When one of them cannot be listened on.
     pub fn on(addresses: &[SocketAddr], config: &Config) -> io::Result<Self> {
         let tcp = addresses.iter().map(|address| listen_tcp(*address, config));
-        Ok(Self { tcp: tcp.collect::<io::Result<_>>()?, unix: None })
+        Ok(Self {
+            tcp: tcp.collect::<io::Result<_>>()?,
+            unix: None,
+        })
     }
 
     /// The TCP addresses, with the ports that the system chose where 0 was asked for.
     #[must_use]
     pub fn local_addresses(&self) -> Vec<SocketAddr> {
-        self.tcp.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+        self.tcp
+            .iter()
+            .filter_map(|listener| listener.local_addr().ok())
+            .collect()
     }
 
     /// The places where clients find the server, for people to read.
     #[must_use]
     pub fn describe(&self) -> String {
-        let tcp = self.local_addresses().into_iter().map(|address| address.to_string());
-        let unix = self.unix.iter().map(|(_, path)| format!("unix:{}", path.display()));
+        let tcp = self
+            .local_addresses()
+            .into_iter()
+            .map(|address| address.to_string());
+        let unix = self
+            .unix
+            .iter()
+            .map(|(_, path)| format!("unix:{}", path.display()));
         tcp.chain(unix).collect::<Vec<_>>().join(", ")
     }
 
     fn bind_host(&mut self, host: &str, config: &Config) -> io::Result<()> {
-        let (name, is_optional) = host.strip_prefix('-').map_or((host, false), |name| (name, true));
+        let (name, is_optional) = host
+            .strip_prefix('-')
+            .map_or((host, false), |name| (name, true));
         let name = if name == "*" { "0.0.0.0" } else { name };
         let addresses = (name, config.port).to_socket_addrs().map_err(|error| {
-            context(&error, &format!("unknown host '{name}'"), "give an address with --host")
+            context(
+                &error,
+                &format!("unknown host '{name}'"),
+                "give an address with --host",
+            )
         })?;
         for address in addresses {
             match listen_tcp(address, config) {
@@ -88,8 +110,16 @@ impl Listeners {
                 Err(error) if is_optional && is_absent(&error) => {}
                 Err(error) => {
                     let hint = "choose another with --port, or stop what listens there";
-                    let hint = if error.kind() == ErrorKind::AddrInUse { hint } else { "see --host" };
-                    return Err(context(&error, &format!("cannot listen on {address}"), hint));
+                    let hint = if error.kind() == ErrorKind::AddrInUse {
+                        hint
+                    } else {
+                        "see --host"
+                    };
+                    return Err(context(
+                        &error,
+                        &format!("cannot listen on {address}"),
+                        hint,
+                    ));
                 }
             }
         }
@@ -133,7 +163,9 @@ fn listen_tcp(address: SocketAddr, config: &Config) -> io::Result<TcpListener> {
         // Accepted sockets inherit this, which saves calls for each of them. The same spacing as
         // in Redis: a peer that is gone is noticed after about twice the given time.
         let idle = Duration::from_secs(u64::from(config.keepalive_s));
-        let probes = TcpKeepalive::new().with_time(idle).with_interval((idle / 3).max(SECOND));
+        let probes = TcpKeepalive::new()
+            .with_time(idle)
+            .with_interval((idle / 3).max(SECOND));
         socket.set_tcp_keepalive(&probes.with_retries(3))?;
     }
     socket.bind(&address.into())?;
@@ -164,9 +196,10 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
-        Ok(file) if !file.file_type().is_socket() => {
-            Err(io::Error::new(ErrorKind::AlreadyExists, "a file that is no socket is in the way"))
-        }
+        Ok(file) if !file.file_type().is_socket() => Err(io::Error::new(
+            ErrorKind::AlreadyExists,
+            "a file that is no socket is in the way",
+        )),
         Ok(_) if UnixStream::connect(path).is_ok() => Err(ErrorKind::AddrInUse.into()),
         Ok(_) => fs::remove_file(path),
     }
@@ -178,7 +211,10 @@ fn is_absent(error: &io::Error) -> bool {
 
     let errno = Errno::from_raw(error.raw_os_error().unwrap_or_default());
     error.kind() == ErrorKind::AddrNotAvailable
-        || matches!(errno, Errno::EAFNOSUPPORT | Errno::EPROTONOSUPPORT | Errno::ENOPROTOOPT)
+        || matches!(
+            errno,
+            Errno::EAFNOSUPPORT | Errno::EPROTONOSUPPORT | Errno::ENOPROTOOPT
+        )
 }
 
 fn context(error: &io::Error, what: &str, hint: &str) -> io::Error {
@@ -198,7 +234,11 @@ mod tests {
 
     fn with_hosts(hosts: &[&str], port: u16) -> Config {
         let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-        Config { hosts, port, ..Config::default() }
+        Config {
+            hosts,
+            port,
+            ..Config::default()
+        }
     }
 
     fn any_port() -> SocketAddr {
@@ -212,7 +252,10 @@ mod tests {
         let error = Listeners::bind(&with_hosts(&["127.0.0.1"], port)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
         let text = error.to_string();
-        assert!(text.contains(&format!("127.0.0.1:{port}")) && text.contains("--port"), "{text}");
+        assert!(
+            text.contains(&format!("127.0.0.1:{port}")) && text.contains("--port"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -239,7 +282,10 @@ mod tests {
             let config = with_hosts(&["127.0.0.1", host], 6379);
             assert!(check_protected_mode(&config, false).is_err(), "{host}");
             assert!(check_protected_mode(&config, true).is_ok(), "{host}");
-            let open = Config { protected_mode: ProtectedMode::new(false), ..config };
+            let open = Config {
+                protected_mode: ProtectedMode::new(false),
+                ..config
+            };
             assert!(check_protected_mode(&open, false).is_ok(), "{host}");
         }
         let closed = with_hosts(&["127.0.0.1", "-::1", "localhost", "127.8.9.1"], 6379);
@@ -257,7 +303,10 @@ mod tests {
             ..with_hosts(&[], 0)
         };
         let first = Listeners::bind(&config).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
         let error = Listeners::bind(&config).unwrap_err();
         assert!(error.to_string().contains("already in use"), "{error}");
         drop(first);

@@ -35,7 +35,11 @@ impl Process {
     /// The process, given what it was started with.
     #[must_use]
     pub fn new(facts: Facts, shutdown: Shutdown, file: Option<ConfigFile>) -> Self {
-        Self { facts, shutdown, file: Mutex::new(file) }
+        Self {
+            facts,
+            shutdown,
+            file: Mutex::new(file),
+        }
     }
 
     /// Tells what the settings are by default, so that `CONFIG REWRITE` adds only what differs.
@@ -61,7 +65,10 @@ impl Process {
         out.field("process_id", std::process::id());
         out.field("tcp_port", self.facts.port);
         out.field("io_threads_active", self.facts.threads);
-        out.field("executable", path_text(std::env::current_exe().ok().as_deref()));
+        out.field(
+            "executable",
+            path_text(std::env::current_exe().ok().as_deref()),
+        );
         out.field("config_file", path_text(self.config_file().as_deref()));
         out.field("listeners", &self.facts.listens);
     }
@@ -114,7 +121,11 @@ impl Host for Process {
 fn cpu(out: &mut InfoWriter) {
     let rows = [
         ("used_cpu_sys", "used_cpu_user", UsageWho::RUSAGE_SELF),
-        ("used_cpu_sys_children", "used_cpu_user_children", UsageWho::RUSAGE_CHILDREN),
+        (
+            "used_cpu_sys_children",
+            "used_cpu_user_children",
+            UsageWho::RUSAGE_CHILDREN,
+        ),
     ];
     for (system, user, who) in rows {
         if let Ok(usage) = getrusage(who) {
@@ -138,13 +149,19 @@ fn os_name() -> String {
         |_| std::env::consts::OS.to_owned(),
         |name| {
             let part = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
-            format!("{} {} {}", part(name.sysname()), part(name.release()), part(name.machine()))
+            format!(
+                "{} {} {}",
+                part(name.sysname()),
+                part(name.release()),
+                part(name.machine())
+            )
         },
     )
 }
 
 fn path_text(path: Option<&std::path::Path>) -> String {
-    path.map(|path| path.display().to_string()).unwrap_or_default()
+    path.map(|path| path.display().to_string())
+        .unwrap_or_default()
 }
 
 /// The resident set as Linux tells it; `None` elsewhere.
@@ -161,7 +178,11 @@ fn total_memory_bytes() -> Option<u64> {
 fn field_kib(path: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+    line.split_whitespace()
+        .next()?
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
 }
 
 /// A size as Redis writes it for people: `1.50M`.
@@ -216,9 +237,11 @@ pub fn settings(config: &Config) -> Vec<respire_engine::Setting> {
 
     let fixed = |name, value: String| Setting::read_only(name, move || value.clone());
     let unix_socket = path_text(config.unix_socket.as_deref());
-    let mode = config.unix_socket_mode.map_or_else(|| "0".to_owned(), |mode| format!("{mode:o}"));
+    let mode = config
+        .unix_socket_mode
+        .map_or_else(|| "0".to_owned(), |mode| format!("{mode:o}"));
     let (read, write) = (config.protected_mode.clone(), config.protected_mode.clone());
-    let mut settings = vec![
+    vec![
         fixed("bind", config.hosts.join(" ")),
         fixed("port", config.port.to_string()),
         fixed("unixsocket", unix_socket),
@@ -229,17 +252,16 @@ pub fn settings(config: &Config) -> Vec<respire_engine::Setting> {
         Setting::mutable(
             "protected-mode",
             move || if read.is_on() { "yes" } else { "no" }.to_owned(),
-            move |text| match text.to_ascii_lowercase().as_str() {
-                "yes" => Ok(write.set(true)),
-                "no" => Ok(write.set(false)),
-                _ => Err("argument must be 'yes' or 'no'".to_owned()),
+            move |text| {
+                match text.to_ascii_lowercase().as_str() {
+                    "yes" => write.set(true),
+                    "no" => write.set(false),
+                    _ => return Err("argument must be 'yes' or 'no'".to_owned()),
+                }
+                Ok(())
             },
         ),
-    ];
-    for row in crate::Limits::ROWS {
-        settings.push(fixed(row.name, (row.get)(&config.limits).to_string()));
-    }
-    settings
+    ]
 }
 
 #[cfg(test)]
@@ -247,7 +269,11 @@ mod tests {
     use super::*;
 
     fn process() -> Process {
-        let facts = Facts { flavour: "tokio", port: 7000, ..Facts::default() };
+        let facts = Facts {
+            flavour: "tokio",
+            port: 7000,
+            ..Facts::default()
+        };
         Process::new(facts, Shutdown::new(), None)
     }
 
@@ -260,8 +286,13 @@ mod tests {
     #[test]
     fn info_tells_of_the_process() {
         let server = info("server");
-        assert!(server.contains(&format!("process_id:{}\r\n", std::process::id())), "{server}");
-        assert!(server.contains("multiplexing_api:tokio\r\n") && server.contains("tcp_port:7000\r\n"));
+        assert!(
+            server.contains(&format!("process_id:{}\r\n", std::process::id())),
+            "{server}"
+        );
+        assert!(
+            server.contains("multiplexing_api:tokio\r\n") && server.contains("tcp_port:7000\r\n")
+        );
         assert!(info("cpu").contains("used_cpu_user:"));
         assert_eq!(info("keyspace"), "");
         #[cfg(target_os = "linux")]
@@ -278,7 +309,10 @@ mod tests {
     #[test]
     fn rewriting_without_a_file_is_refused_in_rediss_words() {
         let refused = process().rewrite_config(&[]);
-        assert_eq!(refused, Err("The server is running without a config file".to_owned()));
+        assert_eq!(
+            refused,
+            Err("The server is running without a config file".to_owned())
+        );
     }
 
     #[test]
@@ -302,7 +336,10 @@ mod tests {
     fn protected_mode_is_switched_by_its_setting() {
         let config = Config::default();
         let settings = settings(&config);
-        let row = settings.iter().find(|row| row.name() == "protected-mode").unwrap();
+        let row = settings
+            .iter()
+            .find(|row| row.name() == "protected-mode")
+            .unwrap();
         assert_eq!(row.get(), "yes");
         assert_eq!(row.set("no"), Ok(()));
         assert!(!config.protected_mode.is_on());

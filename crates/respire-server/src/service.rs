@@ -40,7 +40,15 @@ impl Origin {
         let address = peer.to_string().into_boxed_str();
         let local_address = local.to_string().into_boxed_str();
         let is_local = peer.ip().to_canonical().is_loopback();
-        Self { peer: Peer { address, local_address, descriptor, is_unix: false }, is_local }
+        Self {
+            peer: Peer {
+                address,
+                local_address,
+                descriptor,
+                is_unix: false,
+            },
+            is_local,
+        }
     }
 
     /// A connection over the Unix socket at `path`.
@@ -48,7 +56,15 @@ impl Origin {
     pub fn unix(path: &Path, descriptor: i32) -> Self {
         let address = format!("{}:0", path.display()).into_boxed_str();
         let local_address = address.clone();
-        Self { peer: Peer { address, local_address, descriptor, is_unix: true }, is_local: true }
+        Self {
+            peer: Peer {
+                address,
+                local_address,
+                descriptor,
+                is_unix: true,
+            },
+            is_local: true,
+        }
     }
 }
 
@@ -62,7 +78,13 @@ impl<A: App> Service<A> {
     #[must_use]
     pub fn new(engine: Arc<Engine<A>>, config: Config, shutdown: Shutdown) -> Self {
         let stats = Stats::default();
-        Self { engine, config, shutdown, stats, has_accept_trouble: AtomicBool::new(false) }
+        Self {
+            engine,
+            config,
+            shutdown,
+            stats,
+            has_accept_trouble: AtomicBool::new(false),
+        }
     }
 
     /// The bounds of turns and waits.
@@ -81,7 +103,8 @@ impl<A: App> Service<A> {
         waker: Box<dyn Wake>,
         now: Now,
     ) -> Result<Connection<A>, Refusal> {
-        let is_exposed = self.config.protected_mode.is_on() && !self.engine.tunables().has_password();
+        let is_exposed =
+            self.config.protected_mode.is_on() && !self.engine.tunables().has_password();
         if is_exposed && !origin.is_local {
             return Err(Refusal(PROTECTED));
         }
@@ -95,7 +118,10 @@ impl<A: App> Service<A> {
     /// closes it.
     pub fn refuse(&self, mut socket: impl Read + Write + AsFd, refusal: Refusal) {
         Stats::count(&self.stats.refused);
-        tracing::debug!("refused a connection: {}", String::from_utf8_lossy(refusal.0).trim_end());
+        tracing::debug!(
+            "refused a connection: {}",
+            String::from_utf8_lossy(refusal.0).trim_end()
+        );
         // None of these can do more than fail, and then there is nobody left to tell.
         let _ = socket.write(refusal.0);
         let _ = SockRef::from(&socket).shutdown(std::net::Shutdown::Write);
@@ -105,14 +131,19 @@ impl<A: App> Service<A> {
 
     /// What to do after accepting failed: nothing, or rest for a while first.
     pub fn accept_failed(&self, error: &io::Error) -> Option<Duration> {
-        if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) {
+        if matches!(
+            error.kind(),
+            ErrorKind::ConnectionAborted | ErrorKind::Interrupted
+        ) {
             return None;
         }
         Stats::count(&self.stats.accept_errors);
         if !self.has_accept_trouble.swap(true, Ordering::Relaxed) {
             tracing::error!("cannot accept connections: {error}; retrying until it works");
         }
-        Some(Duration::from_millis(u64::from(self.limits().accept_backoff_ms)))
+        Some(Duration::from_millis(u64::from(
+            self.limits().accept_backoff_ms,
+        )))
     }
 
     /// Accepting succeeded: the next failure is news again.
@@ -125,7 +156,11 @@ impl<A: App> Service<A> {
 
     /// Wakes every connection, so that each learns of a shutdown.
     pub fn wake_all(&self) {
-        self.engine.clients().snapshot().iter().for_each(|client| client.wake());
+        self.engine
+            .clients()
+            .snapshot()
+            .iter()
+            .for_each(|client| client.wake());
     }
 }
 
@@ -140,6 +175,7 @@ mod tests {
     use super::*;
     use respire_engine::{NoWake, Options, Router};
 
+    #[derive(Debug)]
     struct Nothing;
 
     impl App for Nothing {
@@ -147,7 +183,10 @@ mod tests {
     }
 
     fn service(clients_max: u32) -> Service<Nothing> {
-        let options = Options { clients_max, ..Options::default() };
+        let options = Options {
+            clients_max,
+            ..Options::default()
+        };
         let engine = Engine::new(Router::new(Nothing), options, crate::clock::now());
         Service::new(engine, Config::default(), Shutdown::new())
     }
@@ -170,7 +209,10 @@ mod tests {
         assert!(admit(&service, Origin::unix(Path::new("/run/respire.sock"), 3)).is_ok());
         for far in ["192.0.2.7:5", "[2001:db8::1]:5"] {
             let refusal = admit(&service, from(far)).unwrap_err();
-            assert!(refusal.0.starts_with(b"-DENIED ") && refusal.0.ends_with(b"\r\n"), "{far}");
+            assert!(
+                refusal.0.starts_with(b"-DENIED ") && refusal.0.ends_with(b"\r\n"),
+                "{far}"
+            );
         }
         service.engine.tunables().set_password(b"secret");
         assert!(admit(&service, from("192.0.2.7:5")).is_ok());
@@ -193,7 +235,10 @@ mod tests {
     #[test]
     fn only_failures_that_last_make_accepting_rest() {
         let service = service(1);
-        assert_eq!(service.accept_failed(&ErrorKind::ConnectionAborted.into()), None);
+        assert_eq!(
+            service.accept_failed(&ErrorKind::ConnectionAborted.into()),
+            None
+        );
         let exhausted = io::Error::from_raw_os_error(nix::errno::Errno::EMFILE as i32);
         assert!(service.accept_failed(&exhausted).is_some());
         assert!(service.has_accept_trouble.load(Ordering::Relaxed));

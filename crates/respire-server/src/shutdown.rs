@@ -47,18 +47,24 @@ impl Shutdown {
         let shutdown = Self::new();
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
         let switch = shutdown.clone();
-        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for signal in signals.forever() {
-                let name = if signal == SIGTERM { "SIGTERM" } else { "SIGINT" };
-                if switch.is_requested() {
-                    tracing::warn!("received {name} again, stopping at once");
-                    switch.force();
-                } else {
-                    tracing::info!("received {name}, stopping");
-                    switch.request();
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                for signal in signals.forever() {
+                    let name = if signal == SIGTERM {
+                        "SIGTERM"
+                    } else {
+                        "SIGINT"
+                    };
+                    if switch.is_requested() {
+                        tracing::warn!("received {name} again, stopping at once");
+                        switch.force();
+                    } else {
+                        tracing::info!("received {name}, stopping");
+                        switch.request();
+                    }
                 }
-            }
-        })?;
+            })?;
         Ok(shutdown)
     }
 
@@ -88,7 +94,11 @@ impl Shutdown {
     pub fn on_request(&self, listener: impl Fn() + Send + 'static) {
         // The state is read under the lock that `advance_to` takes after it wrote the state, so
         // that no request falls between the two.
-        let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = self
+            .0
+            .listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if self.is_requested() {
             listener();
         }
@@ -97,7 +107,11 @@ impl Shutdown {
 
     fn advance_to(&self, state: u8) {
         if self.0.state.fetch_max(state, Ordering::AcqRel) < state {
-            let listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            let listeners = self
+                .0
+                .listeners
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             listeners.iter().for_each(|listener| listener());
         }
     }

@@ -31,8 +31,8 @@ mod socket;
 use bell::{Bell, Rope};
 use respire_engine::{App, Engine};
 use respire_server::{
-    Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service, Shutdown,
-    clock,
+    Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service,
+    Shutdown, clock,
 };
 use socket::Polled;
 use std::cell::RefCell;
@@ -103,7 +103,9 @@ async fn run<A: App>(listeners: Listeners, service: &Arc<Service<A>>) -> io::Res
     tasks.shutdown().await;
     drop(open);
     service.wake_all();
-    let grace = sleep(Duration::from_millis(u64::from(service.limits().shutdown_grace_ms)));
+    let grace = sleep(Duration::from_millis(u64::from(
+        service.limits().shutdown_grace_ms,
+    )));
     tokio::pin!(grace);
     while !service.shutdown.is_forced() {
         tokio::select! {
@@ -139,9 +141,10 @@ impl Listener {
             let local = listener.local_addr()?;
             Ok(Self::Tcp(TcpListener::from_std(listener)?, local))
         });
-        let unix = listeners.unix.into_iter().map(|(listener, path)| {
-            Ok(Self::Unix(UnixListener::from_std(listener)?, path))
-        });
+        let unix = listeners
+            .unix
+            .into_iter()
+            .map(|(listener, path)| Ok(Self::Unix(UnixListener::from_std(listener)?, path)));
         tcp.chain(unix).collect()
     }
 
@@ -150,7 +153,11 @@ impl Listener {
             Self::Tcp(listener, local) => {
                 let (stream, peer) = listener.accept().await?;
                 stream.set_nodelay(true)?;
-                let local = if local.ip().is_unspecified() { stream.local_addr()? } else { *local };
+                let local = if local.ip().is_unspecified() {
+                    stream.local_addr()?
+                } else {
+                    *local
+                };
                 let origin = Origin::tcp(peer, local, stream.as_raw_fd());
                 Ok(Accepted::Tcp(stream, origin))
             }
@@ -196,13 +203,17 @@ fn admit<A: App>(accepted: Accepted, service: &Arc<Service<A>>, open: &Open) {
             Ok(connection) => Task::new(connection, socket, bell, service, open).spawn(),
             Err(refusal) => {
                 // A socket that cannot be taken back is closed, and that tells the peer as well.
-                let _ = socket.into_std().map(|socket| service.refuse(socket, refusal));
+                let _ = socket
+                    .into_std()
+                    .map(|socket| service.refuse(socket, refusal));
             }
         },
         Accepted::Unix(socket, origin) => match service.admit(origin, rope, now) {
             Ok(connection) => Task::new(connection, socket, bell, service, open).spawn(),
             Err(refusal) => {
-                let _ = socket.into_std().map(|socket| service.refuse(socket, refusal));
+                let _ = socket
+                    .into_std()
+                    .map(|socket| service.refuse(socket, refusal));
             }
         },
     }
@@ -239,7 +250,14 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
         open: &Open,
     ) -> Self {
         let service = Arc::clone(service);
-        Self { connection, socket, bell, timer: None, service, _open: open.clone() }
+        Self {
+            connection,
+            socket,
+            bell,
+            timer: None,
+            service,
+            _open: open.clone(),
+        }
     }
 
     fn spawn(mut self) {
@@ -258,7 +276,10 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
         loop {
             let pace = SCRATCH.with_borrow_mut(|scratch| {
                 scratch.fit(self.service.limits());
-                let mut io = Polled { socket: &mut self.socket, cx };
+                let mut io = Polled {
+                    socket: &mut self.socket,
+                    cx,
+                };
                 self.connection.drive(&mut io, scratch, now)
             });
             match pace {
@@ -281,7 +302,11 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
             self.timer = None;
             return Poll::Pending;
         };
-        if self.timer.as_ref().is_none_or(|timer| timer.due_us > due_us) {
+        if self
+            .timer
+            .as_ref()
+            .is_none_or(|timer| timer.due_us > due_us)
+        {
             let sleep = Box::pin(sleep_until(clock::instant_at(due_us).into()));
             self.timer = Some(Timer { due_us, sleep });
         }

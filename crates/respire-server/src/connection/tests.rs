@@ -1,1 +1,403 @@
 //! Tests of a connection's turns, with a peer made of a script.
+
+use super::*;
+use respire_engine::{
+    App, Args, Arity, Cx, Engine, Error, NoWake, Options, Peer, Reply, Router, Row, Spec,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Debug)]
+struct Blobs;
+
+impl App for Blobs {
+    type Conn = ();
+}
+
+static BLOB: Spec = Spec {
+    name: "blob",
+    summary: "Answers that many bytes.",
+    arity: Arity::exactly(2),
+    ..Spec::EMPTY
+};
+
+fn blob(_: &mut Cx<'_, Blobs>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let length = std::str::from_utf8(&args[0])
+        .ok()
+        .and_then(|text| text.parse().ok());
+    reply.bulk(vec![b'b'; length.unwrap_or_default()]);
+    Ok(())
+}
+
+/// What a read of the script gives.
+enum Read {
+    Bytes(&'static str),
+    Block,
+    End,
+    Fail(ErrorKind),
+}
+
+/// A peer whose sends are scripted and who takes so many bytes at a time.
+#[derive(Default)]
+struct Script {
+    reads: VecDeque<Read>,
+    /// What each write may take, and then how much the rest may; 0 blocks.
+    takes: VecDeque<usize>,
+    takes_then: usize,
+    heard: Vec<u8>,
+    reads_done: u32,
+    is_finished: bool,
+}
+
+impl Script {
+    fn new(reads: impl IntoIterator<Item = Read>) -> Self {
+        Self {
+            reads: reads.into_iter().collect(),
+            takes_then: usize::MAX,
+            ..Self::default()
+        }
+    }
+
+    fn heard(&self) -> &str {
+        std::str::from_utf8(&self.heard).unwrap()
+    }
+}
+
+impl Transport for Script {
+    fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.reads.pop_front() {
+            Some(Read::Bytes(text)) => {
+                let (now, later) = text.split_at(text.len().min(buffer.len()));
+                buffer[..now.len()].copy_from_slice(now.as_bytes());
+                if !later.is_empty() {
+                    self.reads.push_front(Read::Bytes(later));
+                }
+                self.reads_done += 1;
+                Ok(now.len())
+            }
+            Some(Read::End) => Ok(0),
+            Some(Read::Fail(kind)) => Err(kind.into()),
+            Some(Read::Block) | None => Err(ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        let most = self.takes.pop_front().unwrap_or(self.takes_then);
+        if most == 0 {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let taken: Vec<u8> = slices
+            .iter()
+            .flat_map(|slice| slice.iter().copied())
+            .take(most)
+            .collect();
+        self.heard.extend_from_slice(&taken);
+        Ok(taken.len())
+    }
+
+    fn finish(&mut self) {
+        self.is_finished = true;
+    }
+}
+
+/// A connection with its scratch and a clock that tests move.
+struct Bench {
+    engine: Arc<Engine<Blobs>>,
+    connection: Connection<Blobs>,
+    scratch: Scratch,
+    now: Now,
+}
+
+impl Bench {
+    fn new(limits: Limits, session: respire_engine::Limits) -> Self {
+        let now = Now::new(
+            Duration::from_secs(1000),
+            Duration::from_secs(1_700_000_000),
+        );
+        let router = Router::new(Blobs).add(Row {
+            spec: &BLOB,
+            run: blob,
+        });
+        let options = Options {
+            limits: session,
+            ..Options::default()
+        };
+        let engine = Engine::new(router, options, now);
+        let session = engine
+            .connect(Peer::default(), Box::new(NoWake), now)
+            .unwrap();
+        let connection = Connection::new(session, limits, now);
+        Self {
+            engine,
+            connection,
+            scratch: Scratch::new(&limits),
+            now,
+        }
+    }
+
+    fn plain() -> Self {
+        Self::new(Limits::DEFAULT, respire_engine::Limits::DEFAULT)
+    }
+
+    fn drive(&mut self, io: &mut Script) -> Pace {
+        self.connection.drive(io, &mut self.scratch, self.now)
+    }
+
+    /// Drives until there is nothing more to do; bounded, so that a loop fails.
+    fn drive_out(&mut self, io: &mut Script) -> Pace {
+        for _ in 0..10_000 {
+            let pace = self.drive(io);
+            if pace != Pace::Again {
+                return pace;
+            }
+        }
+        panic!("the connection does not come to rest");
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.now = self.now.after(Duration::from_millis(ms));
+    }
+}
+
+#[test]
+fn a_request_costs_one_read_and_one_write() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([Read::Bytes("PING\r\nPING\r\n")]);
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    assert_eq!(io.heard(), "+PONG\r\n+PONG\r\n");
+    assert_eq!(io.reads_done, 1);
+    assert_eq!(
+        bench.connection.out.capacity(),
+        0,
+        "an idle connection keeps no buffer"
+    );
+}
+
+#[test]
+fn a_turn_ends_after_its_calls_and_goes_on_in_the_next() {
+    let limits = Limits {
+        io_calls_per_turn_max: 2,
+        ..Limits::DEFAULT
+    };
+    let mut bench = Bench::new(limits, respire_engine::Limits::DEFAULT);
+    let mut io = Script::new([Read::Bytes("PING\r\n"), Read::Bytes("PING\r\n")]);
+    assert_eq!(bench.drive(&mut io), Pace::Again);
+    assert_eq!(io.heard(), "+PONG\r\n");
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    assert_eq!(io.heard(), "+PONG\r\n+PONG\r\n");
+}
+
+#[test]
+fn output_that_is_not_taken_stops_the_reading() {
+    let session = respire_engine::Limits {
+        output_bytes_max: 100,
+        ..respire_engine::Limits::DEFAULT
+    };
+    let mut bench = Bench::new(Limits::DEFAULT, session);
+    let asks = "BLOB 60\r\n".repeat(10).leak();
+    let mut io = Script::new([Read::Bytes(asks), Read::Bytes(asks)]);
+    io.takes_then = 0;
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    assert_eq!(io.reads_done, 1);
+    assert!(
+        bench.connection.out.len() < 100 + 70,
+        "{} are owed",
+        bench.connection.out.len()
+    );
+    // The peer reads again, in sips.
+    io.takes_then = 7;
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    assert_eq!(io.heard.len(), 20 * ("$60\r\n\r\n".len() + 60));
+}
+
+#[test]
+fn requests_are_taken_while_a_little_output_waits() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([
+        Read::Bytes("PING\r\n"),
+        Read::Bytes("PING\r\n"),
+        Read::Block,
+    ]);
+    io.takes_then = 0;
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    assert_eq!(io.reads_done, 2);
+    assert_eq!(bench.connection.out.to_vec(), b"+PONG\r\n+PONG\r\n");
+}
+
+#[test]
+fn the_peers_end_comes_after_its_answers() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([Read::Bytes("PING\r\nPI"), Read::End]);
+    io.takes = [3].into();
+    io.takes_then = 0;
+    assert_eq!(
+        bench.drive_out(&mut io),
+        Pace::Wait,
+        "what is owed must be written first"
+    );
+    io.takes_then = 2;
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+    assert_eq!(io.heard(), "+PONG\r\n");
+}
+
+#[test]
+fn a_failing_socket_ends_the_connection() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([
+        Read::Fail(ErrorKind::Interrupted),
+        Read::Fail(ErrorKind::ConnectionReset),
+    ]);
+    assert_eq!(bench.drive(&mut io), Pace::Closed);
+}
+
+#[test]
+fn a_protocol_error_lingers_until_the_peer_has_had_its_chance() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([
+        Read::Bytes("*1\r\n$-9\r\n"),
+        Read::Bytes("more"),
+        Read::Block,
+    ]);
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    assert_eq!(io.heard(), "-ERR Protocol error: invalid bulk length\r\n");
+    assert!(io.is_finished && io.reads.is_empty());
+    let due_us = bench.connection.deadline_us().unwrap();
+    assert_eq!(
+        due_us - bench.now.monotonic_us(),
+        us(Limits::DEFAULT.linger_ms)
+    );
+    bench.pass(u64::from(Limits::DEFAULT.linger_ms));
+    bench.connection.handle_timeout(bench.now);
+    assert_eq!(bench.drive(&mut io), Pace::Closed);
+}
+
+#[test]
+fn lingering_ends_with_the_peer_or_with_too_many_bytes() {
+    let wrong = "*1\r\n$-9\r\n";
+    let mut io = Script::new([Read::Bytes(wrong), Read::Block, Read::End]);
+    let mut bench = Bench::plain();
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+
+    let limits = Limits {
+        linger_bytes_max: 5,
+        ..Limits::DEFAULT
+    };
+    let mut bench = Bench::new(limits, respire_engine::Limits::DEFAULT);
+    let mut io = Script::new([
+        Read::Bytes(wrong),
+        Read::Bytes("abc"),
+        Read::Bytes("def"),
+        Read::Block,
+    ]);
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+}
+
+#[test]
+fn a_closing_peer_that_takes_nothing_is_cut_and_one_that_sips_is_not() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([Read::Bytes("BLOB 1000\r\nQUIT\r\n")]);
+    io.takes_then = 0;
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    let stall_ms = u64::from(Limits::DEFAULT.stall_ms_max);
+    bench.pass(stall_ms - 1);
+    io.takes = [5, 0].into();
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    bench.pass(stall_ms - 1);
+    assert_eq!(
+        bench.drive_out(&mut io),
+        Pace::Wait,
+        "it took some not long ago"
+    );
+    bench.pass(1);
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+}
+
+#[test]
+fn a_killed_peer_is_dropped_with_what_it_is_owed() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([Read::Bytes("BLOB 1000\r\n")]);
+    io.takes_then = 0;
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    bench.engine.clients().snapshot()[0].kill();
+    bench.connection.handle_wake(bench.now);
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+}
+
+#[test]
+fn a_shutdown_answers_what_has_arrived_and_closes() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([
+        Read::Bytes("PING\r\n"),
+        Read::Bytes("PING\r\n"),
+        Read::Block,
+    ]);
+    bench.connection.handle_shutdown();
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+    assert_eq!(io.heard(), "+PONG\r\n+PONG\r\n");
+}
+
+#[test]
+fn a_shutdown_does_not_wait_for_a_peer_that_never_stops_asking() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new((0..10_000).map(|_| Read::Bytes("PING\r\n")));
+    bench.connection.handle_shutdown();
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+    assert!(
+        io.reads_done <= 2 * Limits::DEFAULT.io_calls_per_turn_max,
+        "{} reads",
+        io.reads_done
+    );
+}
+
+#[test]
+fn a_peer_that_takes_nothing_is_idle_once_the_timeout_has_passed() {
+    let session = respire_engine::Limits {
+        output_bytes_max: 100,
+        ..respire_engine::Limits::DEFAULT
+    };
+    let mut bench = Bench::new(Limits::DEFAULT, session);
+    let mut io = Script::new([
+        Read::Bytes("CONFIG SET timeout 60\r\nBLOB 200\r\nPING\r\n"),
+        Read::Block,
+    ]);
+    io.takes_then = 0;
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    let due_us = bench.connection.deadline_us().unwrap();
+    assert_eq!(due_us - bench.now.monotonic_us(), 60_000_000);
+    bench.pass(60_000);
+    bench.connection.handle_timeout(bench.now);
+    assert_eq!(bench.connection.step, Step::Close(CloseReason::Idle));
+}
+
+#[test]
+fn every_way_of_cutting_reads_and_writes_gives_the_same_answers() {
+    let input = "PING\r\n*2\r\n$4\r\nBLOB\r\n$2\r\n40\r\nPING x\r\nBLOB 100\r\nQUIT\r\n";
+    let whole = {
+        let mut io = Script::new([Read::Bytes(input)]);
+        assert_eq!(Bench::plain().drive_out(&mut io), Pace::Closed);
+        io.heard
+    };
+    for cut in 1..input.len() {
+        for take in [1, 2, 3, 50] {
+            let session = respire_engine::Limits {
+                commands_per_poll_max: 1,
+                ..respire_engine::Limits::DEFAULT
+            };
+            let mut bench = Bench::new(
+                Limits {
+                    buffer_bytes: 16,
+                    ..Limits::DEFAULT
+                },
+                session,
+            );
+            let (first, second) = input.split_at(cut);
+            let mut io = Script::new([Read::Bytes(first), Read::Block, Read::Bytes(second)]);
+            io.takes_then = take;
+            assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+            assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+            assert_eq!(io.heard, whole, "cut at {cut}, {take} at a time");
+        }
+    }
+}

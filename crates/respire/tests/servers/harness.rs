@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a test may want to be different.
-pub struct Setup {
-    pub flavour: Flavour,
-    pub limits: Limits,
-    pub session: SessionLimits,
-    pub clients_max: u32,
-    pub unix_socket: Option<PathBuf>,
+pub(crate) struct Setup {
+    pub(crate) flavour: Flavour,
+    pub(crate) limits: Limits,
+    pub(crate) session: SessionLimits,
+    pub(crate) clients_max: u32,
+    pub(crate) unix_socket: Option<PathBuf>,
     /// The size of the server's socket buffers, where the system's choice is too large.
-    pub receive_buffer_bytes: Option<usize>,
+    pub(crate) receive_buffer_bytes: Option<usize>,
 }
 
 impl Setup {
-    pub fn new(flavour: Flavour) -> Self {
+    pub(crate) fn new(flavour: Flavour) -> Self {
         Self {
             flavour,
             limits: Limits::DEFAULT,
@@ -39,7 +39,7 @@ impl Setup {
         }
     }
 
-    pub fn start(self) -> Running {
+    pub(crate) fn start(self) -> Running {
         let config = Config {
             port: 0,
             threads: 2,
@@ -53,7 +53,9 @@ impl Setup {
         }
         if let Some(bytes) = self.receive_buffer_bytes {
             // Accepted sockets inherit it.
-            socket2::SockRef::from(&listeners.tcp[0]).set_recv_buffer_size(bytes).unwrap();
+            socket2::SockRef::from(&listeners.tcp[0])
+                .set_recv_buffer_size(bytes)
+                .unwrap();
         }
         let address = listeners.local_addresses()[0];
         let shutdown = Shutdown::new();
@@ -67,26 +69,30 @@ impl Setup {
         };
         let engine = Engine::new(router, options, clock::now());
         let (served, switch, flavour) = (Arc::clone(&engine), shutdown.clone(), self.flavour);
-        let thread =
-            std::thread::spawn(move || flavour.serve(listeners, served, config, switch));
-        Running { address, engine, shutdown, thread: Some(thread) }
+        let thread = std::thread::spawn(move || flavour.serve(listeners, served, config, switch));
+        Running {
+            address,
+            engine,
+            shutdown,
+            thread: Some(thread),
+        }
     }
 }
 
 /// A server that runs until it is stopped or dropped.
-pub struct Running {
-    pub address: SocketAddr,
-    pub engine: Arc<Engine<Kv>>,
-    pub shutdown: Shutdown,
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) engine: Arc<Engine<Kv>>,
+    pub(crate) shutdown: Shutdown,
     thread: Option<JoinHandle<io::Result<Report>>>,
 }
 
 impl Running {
-    pub fn start(flavour: Flavour) -> Self {
+    pub(crate) fn start(flavour: Flavour) -> Self {
         Setup::new(flavour).start()
     }
 
-    pub fn connect(&self) -> Peer<TcpStream> {
+    pub(crate) fn connect(&self) -> Peer<TcpStream> {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -95,7 +101,7 @@ impl Running {
     }
 
     /// Waits for a state of the server that no reply tells of.
-    pub fn until(&self, what: &str, is_so: impl Fn(&Engine<Kv>) -> bool) {
+    pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Engine<Kv>) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !is_so(&self.engine) {
             assert!(Instant::now() < deadline, "waited in vain until {what}");
@@ -104,13 +110,13 @@ impl Running {
     }
 
     /// Asks the server to stop and waits for its report.
-    pub fn stop(mut self) -> Report {
+    pub(crate) fn stop(mut self) -> Report {
         self.shutdown.request();
         self.join()
     }
 
     /// Waits for the report of a server that was asked to stop.
-    pub fn join(&mut self) -> Report {
+    pub(crate) fn join(&mut self) -> Report {
         let thread = self.thread.take().expect("a server is joined once");
         let deadline = Instant::now() + PATIENCE;
         while !thread.is_finished() {
@@ -132,12 +138,12 @@ impl Drop for Running {
 }
 
 /// A client's end of a connection.
-pub struct Peer<S> {
-    pub stream: S,
+pub(crate) struct Peer<S> {
+    pub(crate) stream: S,
 }
 
 impl Peer<UnixStream> {
-    pub fn connect_unix(path: &Path) -> Self {
+    pub(crate) fn connect_unix(path: &Path) -> Self {
         let stream = UnixStream::connect(path).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Self { stream }
@@ -145,12 +151,12 @@ impl Peer<UnixStream> {
 }
 
 impl<S: Read + Write> Peer<S> {
-    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).unwrap();
     }
 
     #[track_caller]
-    pub fn expect(&mut self, reply: impl AsRef<[u8]>) {
+    pub(crate) fn expect(&mut self, reply: impl AsRef<[u8]>) {
         let reply = reply.as_ref();
         let mut read = vec![0; reply.len()];
         self.stream.read_exact(&mut read).unwrap();
@@ -163,7 +169,7 @@ impl<S: Read + Write> Peer<S> {
     }
 
     /// Reads up to the end of the stream.
-    pub fn rest(&mut self) -> Vec<u8> {
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
         self.stream.read_to_end(&mut rest).unwrap();
         rest
@@ -171,7 +177,7 @@ impl<S: Read + Write> Peer<S> {
 
     /// Reads until the connection ends in any way.
     #[track_caller]
-    pub fn expect_gone(&mut self) {
+    pub(crate) fn expect_gone(&mut self) {
         let mut rest = Vec::new();
         if let Err(error) = self.stream.read_to_end(&mut rest) {
             assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
@@ -179,14 +185,14 @@ impl<S: Read + Write> Peer<S> {
     }
 
     /// The connection's id.
-    pub fn id(&mut self) -> u64 {
+    pub(crate) fn id(&mut self) -> u64 {
         self.send("CLIENT ID\r\n");
         let line = self.line();
         line.trim_start_matches(':').parse().unwrap()
     }
 
     /// One line of a reply, without its end.
-    pub fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         let mut line = Vec::new();
         while !line.ends_with(b"\r\n") {
             let mut byte = [0];
@@ -199,7 +205,7 @@ impl<S: Read + Write> Peer<S> {
 }
 
 /// A request as a client library would write it.
-pub fn request(words: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn request(words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
         bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
@@ -210,7 +216,7 @@ pub fn request(words: &[&[u8]]) -> Vec<u8> {
 }
 
 /// A bulk string as a reply has it.
-pub fn bulk(value: &[u8]) -> Vec<u8> {
+pub(crate) fn bulk(value: &[u8]) -> Vec<u8> {
     let mut bytes = format!("${}\r\n", value.len()).into_bytes();
     bytes.extend_from_slice(value);
     bytes.extend_from_slice(b"\r\n");

@@ -4,8 +4,12 @@ use crate::harness::{Running, Setup, request};
 use respire::serve::Flavour;
 use respire::server::Limits;
 
-pub fn a_connection_past_maxclients_is_told_so(flavour: Flavour) {
-    let server = Setup { clients_max: 2, ..Setup::new(flavour) }.start();
+pub(crate) fn a_connection_past_maxclients_is_told_so(flavour: Flavour) {
+    let server = Setup {
+        clients_max: 2,
+        ..Setup::new(flavour)
+    }
+    .start();
     let (mut first, mut second) = (server.connect(), server.connect());
     for peer in [&mut first, &mut second] {
         peer.send("PING\r\n");
@@ -25,7 +29,7 @@ pub fn a_connection_past_maxclients_is_told_so(flavour: Flavour) {
     assert_eq!((report.accepted, report.refused), (3, 1));
 }
 
-pub fn a_thousand_idle_connections_do_not_disturb(flavour: Flavour) {
+pub(crate) fn a_thousand_idle_connections_do_not_disturb(flavour: Flavour) {
     // Each test process holds both ends of each connection.
     assert_eq!(respire::server::process::raise_descriptor_limit(4000), 4000);
     let server = Running::start(flavour);
@@ -44,7 +48,7 @@ pub fn a_thousand_idle_connections_do_not_disturb(flavour: Flavour) {
     server.until("all are closed", |engine| engine.clients().is_empty());
 }
 
-pub fn a_shutdown_answers_what_has_arrived(flavour: Flavour) {
+pub(crate) fn a_shutdown_answers_what_has_arrived(flavour: Flavour) {
     let server = Running::start(flavour);
     let mut asking = server.connect();
     let mut idle = server.connect();
@@ -62,12 +66,22 @@ pub fn a_shutdown_answers_what_has_arrived(flavour: Flavour) {
     assert_eq!(rest.len(), 2 * (8 << 20) + 2 + 10 + 2 + 7);
     assert!(rest.ends_with(b"+PONG\r\n"));
     assert_eq!(server.stop().cut, 0);
-    assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
+    assert!(
+        std::net::TcpStream::connect(address).is_err(),
+        "nobody listens any more"
+    );
 }
 
-pub fn a_shutdown_cuts_a_peer_that_does_not_read(flavour: Flavour) {
-    let limits = Limits { shutdown_grace_ms: 50, ..Limits::DEFAULT };
-    let server = Setup { limits, ..Setup::new(flavour) }.start();
+pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(flavour: Flavour) {
+    let limits = Limits {
+        shutdown_grace_ms: 50,
+        ..Limits::DEFAULT
+    };
+    let server = Setup {
+        limits,
+        ..Setup::new(flavour)
+    }
+    .start();
     let mut peer = server.connect();
     peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
     peer.expect("+OK\r\n");
@@ -76,9 +90,16 @@ pub fn a_shutdown_cuts_a_peer_that_does_not_read(flavour: Flavour) {
     assert_eq!(server.stop().cut, 1);
 }
 
-pub fn a_second_request_to_stop_does_not_wait(flavour: Flavour) {
-    let limits = Limits { shutdown_grace_ms: 3_600_000, ..Limits::DEFAULT };
-    let mut server = Setup { limits, ..Setup::new(flavour) }.start();
+pub(crate) fn a_second_request_to_stop_does_not_wait(flavour: Flavour) {
+    let limits = Limits {
+        shutdown_grace_ms: 3_600_000,
+        ..Limits::DEFAULT
+    };
+    let mut server = Setup {
+        limits,
+        ..Setup::new(flavour)
+    }
+    .start();
     let mut peer = server.connect();
     peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
     peer.expect("+OK\r\n");
@@ -89,7 +110,7 @@ pub fn a_second_request_to_stop_does_not_wait(flavour: Flavour) {
     assert_eq!(server.join().cut, 1);
 }
 
-pub fn the_shutdown_command_stops_the_server(flavour: Flavour) {
+pub(crate) fn the_shutdown_command_stops_the_server(flavour: Flavour) {
     let mut server = Running::start(flavour);
     let mut peer = server.connect();
     peer.send("SHUTDOWN NOSAVE\r\n");

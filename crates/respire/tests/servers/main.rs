@@ -1,5 +1,10 @@
 //! Both servers over real sockets: one suite, run once per flavour.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "what fails in the harness fails the test"
+)]
+
 mod harness;
 mod lifecycle;
 mod peers;

@@ -8,7 +8,7 @@ use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(flavour: Flavour) {
+pub(crate) fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(flavour: Flavour) {
     let server = Running::start(flavour);
     let value = vec![b'x'; 100_000];
     let mut peer = server.connect();
@@ -19,15 +19,20 @@ pub fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(flavour: Flavour
     peer.stream.shutdown(Shutdown::Write).unwrap();
     let expected = [b"+OK\r\n".to_vec(), bulk(&value).repeat(50)].concat();
     assert!(peer.rest() == expected);
-    server.until("the connection is closed", |engine| engine.clients().is_empty());
+    server.until("the connection is closed", |engine| {
+        engine.clients().is_empty()
+    });
 }
 
 /// A peer that asks and asks and reads nothing: the server stops reading from it, so that its
 /// requests pile up on its own side.
-pub fn a_peer_that_does_not_read_is_not_read_from(flavour: Flavour) {
+pub(crate) fn a_peer_that_does_not_read_is_not_read_from(flavour: Flavour) {
     // Kernel buffers grow to megabytes unless told otherwise; the requests are long so that few of
     // them fill the buffers.
-    let setup = Setup { receive_buffer_bytes: Some(16 << 10), ..Setup::new(flavour) };
+    let setup = Setup {
+        receive_buffer_bytes: Some(16 << 10),
+        ..Setup::new(flavour)
+    };
     let server = Setup {
         session: respire::engine::Limits {
             output_bytes_max: 100_000,
@@ -43,7 +48,9 @@ pub fn a_peer_that_does_not_read_is_not_read_from(flavour: Flavour) {
 
     let ask = format!("GET key{}\r\n", " ".repeat(991));
     let mut sent = 0;
-    peer.stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    peer.stream
+        .set_write_timeout(Some(Duration::from_millis(500)))
+        .unwrap();
     while sent < SENT_BYTES_MAX {
         match peer.stream.write(&ask.as_bytes()[sent % ask.len()..]) {
             Ok(written) => sent += written,
@@ -75,7 +82,7 @@ pub fn a_peer_that_does_not_read_is_not_read_from(flavour: Flavour) {
 /// More than all buffers between the two can hold.
 const SENT_BYTES_MAX: usize = 32 << 20;
 
-pub fn a_protocol_error_is_answered_before_the_end(flavour: Flavour) {
+pub(crate) fn a_protocol_error_is_answered_before_the_end(flavour: Flavour) {
     let server = Running::start(flavour);
     let mut peer = server.connect();
     // The bytes behind the error are still on their way when the server ends the connection.
@@ -85,10 +92,12 @@ pub fn a_protocol_error_is_answered_before_the_end(flavour: Flavour) {
     peer.expect("+PONG\r\n-ERR Protocol error: invalid bulk length\r\n");
     peer.expect_gone();
     flooding.join().unwrap();
-    server.until("the connection is closed", |engine| engine.clients().is_empty());
+    server.until("the connection is closed", |engine| {
+        engine.clients().is_empty()
+    });
 }
 
-pub fn a_peer_that_ends_in_the_middle_of_a_request_is_closed(flavour: Flavour) {
+pub(crate) fn a_peer_that_ends_in_the_middle_of_a_request_is_closed(flavour: Flavour) {
     let server = Running::start(flavour);
     let mut peer = server.connect();
     peer.send("*2\r\n$4\r\nECHO\r\n$10\r\nhal");
@@ -96,7 +105,7 @@ pub fn a_peer_that_ends_in_the_middle_of_a_request_is_closed(flavour: Flavour) {
     assert_eq!(peer.rest(), b"");
 }
 
-pub fn an_idle_peer_is_closed_after_the_timeout(flavour: Flavour) {
+pub(crate) fn an_idle_peer_is_closed_after_the_timeout(flavour: Flavour) {
     let server = Running::start(flavour);
     let mut busy = server.connect();
     busy.send("CONFIG SET timeout 1\r\n");
@@ -107,7 +116,7 @@ pub fn an_idle_peer_is_closed_after_the_timeout(flavour: Flavour) {
     assert_eq!(idle.rest(), b"");
 }
 
-pub fn a_killed_peer_is_closed(flavour: Flavour) {
+pub(crate) fn a_killed_peer_is_closed(flavour: Flavour) {
     let server = Running::start(flavour);
     let (mut victim, mut killer) = (server.connect(), server.connect());
     let id = victim.id();
@@ -121,7 +130,7 @@ pub fn a_killed_peer_is_closed(flavour: Flavour) {
     server.until("both are closed", |engine| engine.clients().is_empty());
 }
 
-pub fn a_killed_peer_that_does_not_read_is_closed(flavour: Flavour) {
+pub(crate) fn a_killed_peer_that_does_not_read_is_closed(flavour: Flavour) {
     let server = Running::start(flavour);
     let mut victim = server.connect();
     let id = victim.id();
@@ -132,10 +141,12 @@ pub fn a_killed_peer_that_does_not_read_is_closed(flavour: Flavour) {
     let mut killer = server.connect();
     killer.send(format!("CLIENT KILL ID {id}\r\n"));
     killer.expect(":1\r\n");
-    server.until("the victim is gone", |engine| engine.clients().find(id).is_none());
+    server.until("the victim is gone", |engine| {
+        engine.clients().find(id).is_none()
+    });
 }
 
-pub fn a_pause_holds_writes_back_until_it_is_lifted(flavour: Flavour) {
+pub(crate) fn a_pause_holds_writes_back_until_it_is_lifted(flavour: Flavour) {
     let server = Running::start(flavour);
     let (mut writer, mut admin) = (server.connect(), server.connect());
     admin.send("CLIENT PAUSE 3600000 WRITE\r\n");
@@ -150,7 +161,7 @@ pub fn a_pause_holds_writes_back_until_it_is_lifted(flavour: Flavour) {
     writer.expect("+OK\r\n$1\r\n1\r\n");
 }
 
-pub fn a_pause_ends_by_itself(flavour: Flavour) {
+pub(crate) fn a_pause_ends_by_itself(flavour: Flavour) {
     let server = Running::start(flavour);
     let (mut writer, mut admin) = (server.connect(), server.connect());
     admin.send("CLIENT PAUSE 100\r\n");
@@ -159,9 +170,16 @@ pub fn a_pause_ends_by_itself(flavour: Flavour) {
     writer.expect("+OK\r\n");
 }
 
-pub fn others_are_served_while_one_sends_without_end(flavour: Flavour) {
-    let limits = Limits { buffer_bytes: 4096, ..Limits::DEFAULT };
-    let server = Setup { limits, ..Setup::new(flavour) }.start();
+pub(crate) fn others_are_served_while_one_sends_without_end(flavour: Flavour) {
+    let limits = Limits {
+        buffer_bytes: 4096,
+        ..Limits::DEFAULT
+    };
+    let server = Setup {
+        limits,
+        ..Setup::new(flavour)
+    }
+    .start();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let mut greedy = server.connect();

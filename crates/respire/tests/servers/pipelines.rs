@@ -5,7 +5,7 @@ use respire::serve::Flavour;
 use respire::server::Limits;
 use std::io::Write;
 
-pub fn bytes_that_arrive_one_by_one_are_answered(flavour: Flavour) {
+pub(crate) fn bytes_that_arrive_one_by_one_are_answered(flavour: Flavour) {
     let server = Running::start(flavour);
     let mut peer = server.connect();
     let requests = [
@@ -20,14 +20,18 @@ pub fn bytes_that_arrive_one_by_one_are_answered(flavour: Flavour) {
     peer.expect("+OK\r\n$5\r\nvalue\r\n$5\r\nhello\r\n:5\r\n");
 }
 
-pub fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(flavour: Flavour) {
+pub(crate) fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(flavour: Flavour) {
     const COMMANDS: usize = 100_000;
     let server = Running::start(flavour);
     let peer = server.connect();
-    let mut reader = Peer { stream: peer.stream.try_clone().unwrap() };
+    let mut reader = Peer {
+        stream: peer.stream.try_clone().unwrap(),
+    };
     let writer = std::thread::spawn(move || {
         let mut peer = peer;
-        let pipeline: Vec<u8> = (0..COMMANDS).flat_map(|_| request(&[b"INCR", b"n"])).collect();
+        let pipeline: Vec<u8> = (0..COMMANDS)
+            .flat_map(|_| request(&[b"INCR", b"n"]))
+            .collect();
         peer.send(pipeline);
     });
     for count in 1..=COMMANDS {
@@ -38,24 +42,35 @@ pub fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(flavour: Flav
 
 /// Edges are told once: a connection that stops at the end of its turn, with bytes left in its
 /// socket, must come back by itself. With small turns and reads, nearly every turn ends so.
-pub fn turns_of_a_few_bytes_leave_nothing_unanswered(flavour: Flavour) {
+pub(crate) fn turns_of_a_few_bytes_leave_nothing_unanswered(flavour: Flavour) {
     const COMMANDS: usize = 2000;
-    let limits = Limits { buffer_bytes: 16, io_calls_per_turn_max: 4, ..Limits::DEFAULT };
+    let limits = Limits {
+        buffer_bytes: 16,
+        io_calls_per_turn_max: 4,
+        ..Limits::DEFAULT
+    };
     let session = respire::engine::Limits {
         commands_per_poll_max: 2,
         output_bytes_max: 32,
         ..respire::engine::Limits::DEFAULT
     };
-    let server = Setup { limits, session, ..Setup::new(flavour) }.start();
+    let server = Setup {
+        limits,
+        session,
+        ..Setup::new(flavour)
+    }
+    .start();
     let mut peer = server.connect();
-    let pipeline: Vec<u8> = (0..COMMANDS).flat_map(|_| request(&[b"INCR", b"n"])).collect();
+    let pipeline: Vec<u8> = (0..COMMANDS)
+        .flat_map(|_| request(&[b"INCR", b"n"]))
+        .collect();
     peer.send(pipeline);
     for count in 1..=COMMANDS {
         assert_eq!(peer.line(), format!(":{count}"));
     }
 }
 
-pub fn a_reply_larger_than_the_socket_buffer_arrives_whole(flavour: Flavour) {
+pub(crate) fn a_reply_larger_than_the_socket_buffer_arrives_whole(flavour: Flavour) {
     let server = Running::start(flavour);
     let mut peer = server.connect();
     let value: Vec<u8> = (0..32 << 20).map(|at: u32| (at % 251) as u8).collect();
@@ -70,9 +85,16 @@ pub fn a_reply_larger_than_the_socket_buffer_arrives_whole(flavour: Flavour) {
     peer.expect("+PONG\r\n");
 }
 
-pub fn a_large_value_arrives_whole_in_small_reads(flavour: Flavour) {
-    let limits = Limits { buffer_bytes: 1000, ..Limits::DEFAULT };
-    let server = Setup { limits, ..Setup::new(flavour) }.start();
+pub(crate) fn a_large_value_arrives_whole_in_small_reads(flavour: Flavour) {
+    let limits = Limits {
+        buffer_bytes: 1000,
+        ..Limits::DEFAULT
+    };
+    let server = Setup {
+        limits,
+        ..Setup::new(flavour)
+    }
+    .start();
     let mut peer = server.connect();
     let value = vec![b'v'; 3 << 20];
     for piece in request(&[b"SET", b"key", &value]).chunks(333_333) {
@@ -84,7 +106,7 @@ pub fn a_large_value_arrives_whole_in_small_reads(flavour: Flavour) {
     peer.expect(format!(":{}\r\n", value.len()));
 }
 
-pub fn the_binary_protocol_is_served_on_the_same_port(flavour: Flavour) {
+pub(crate) fn the_binary_protocol_is_served_on_the_same_port(flavour: Flavour) {
     let server = Running::start(flavour);
     let part = |bytes: &[u8]| [&(bytes.len() as u32).to_le_bytes(), bytes].concat();
     let set = [vec![3], part(b"hello"), part(b"world")].concat();
@@ -103,16 +125,23 @@ pub fn the_binary_protocol_is_served_on_the_same_port(flavour: Flavour) {
     resp.expect("$5\r\nworld\r\n");
 }
 
-pub fn a_unix_socket_serves_the_same(flavour: Flavour) {
+pub(crate) fn a_unix_socket_serves_the_same(flavour: Flavour) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("respire.sock");
-    let server = Setup { unix_socket: Some(path.clone()), ..Setup::new(flavour) }.start();
+    let server = Setup {
+        unix_socket: Some(path.clone()),
+        ..Setup::new(flavour)
+    }
+    .start();
     let mut unix = Peer::connect_unix(&path);
     unix.send("SET key unix\r\nGET key\r\nCLIENT INFO\r\n");
     unix.expect("+OK\r\n$4\r\nunix\r\n");
     unix.line();
     let info = unix.line();
-    assert!(info.contains(&format!("addr={}:0 ", path.display())), "{info}");
+    assert!(
+        info.contains(&format!("addr={}:0 ", path.display())),
+        "{info}"
+    );
     let mut tcp = server.connect();
     tcp.send("GET key\r\n");
     tcp.expect("$4\r\nunix\r\n");

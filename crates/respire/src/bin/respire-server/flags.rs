@@ -3,7 +3,7 @@
 use crate::logging::LogLevel;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{ArgAction, CommandFactory, Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
 use respire::engine::parse_memory;
 use respire::serve::Flavour;
 use respire::server::{Config, ConfigFile, Limits, Line, ProtectedMode};
@@ -16,7 +16,12 @@ use std::path::PathBuf;
 #[command(name = "respire-server", version, args_override_self = true, after_help = EXAMPLES)]
 pub(crate) struct Flags {
     /// Addresses to listen on, divided by blanks; one behind a '-' may be missing on this machine
-    #[arg(long, alias = "bind", value_name = "ADDRESSES", default_value = "127.0.0.1 -::1")]
+    #[arg(
+        long,
+        alias = "bind",
+        value_name = "ADDRESSES",
+        default_value = "127.0.0.1 -::1"
+    )]
     #[arg(help_heading = "Network", allow_hyphen_values = true)]
     host: String,
 
@@ -33,22 +38,42 @@ pub(crate) struct Flags {
     unixsocketperm: Option<u32>,
 
     /// Connections that the system queues until they are accepted
-    #[arg(long, value_name = "COUNT", default_value_t = 1024, help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 1024,
+        help_heading = "Network"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65535))]
     tcp_backlog: u32,
 
     /// Probe peers that are silent for this many seconds; 0 for never
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 300,
+        help_heading = "Network"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=32767))]
     tcp_keepalive: u32,
 
     /// Close connections that are idle for this many seconds; 0 for never
-    #[arg(long, value_name = "SECONDS", default_value_t = 0, help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0,
+        help_heading = "Network"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(i32::MAX)))]
     pub(crate) timeout: u32,
 
     /// Connections served at once
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000, help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 10_000,
+        help_heading = "Network"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) maxclients: u32,
 
@@ -58,7 +83,12 @@ pub(crate) struct Flags {
     pub(crate) requirepass: Option<String>,
 
     /// Without a password, refuse to serve other machines
-    #[arg(long, value_name = "YES|NO", default_value = "yes", help_heading = "Security")]
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        default_value = "yes",
+        help_heading = "Security"
+    )]
     #[arg(hide_possible_values = true)]
     protected_mode: YesNo,
 
@@ -68,17 +98,32 @@ pub(crate) struct Flags {
     flavour: String,
 
     /// Threads that serve connections, with tokio; one per processor unless given
-    #[arg(long, alias = "io-threads", value_name = "COUNT", help_heading = "Performance")]
+    #[arg(
+        long,
+        alias = "io-threads",
+        value_name = "COUNT",
+        help_heading = "Performance"
+    )]
     #[arg(default_value_t = processors(), value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: u32,
 
     /// Network buffer of each thread: what one read takes at most
-    #[arg(long, value_name = "BYTES", default_value = "64kb", help_heading = "Performance")]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "64kb",
+        help_heading = "Performance"
+    )]
     #[arg(value_parser = buffer_bytes)]
     buffer: usize,
 
     /// Shards of each database, a power of two; more of them collide less and grow in smaller steps
-    #[arg(long, value_name = "COUNT", default_value_t = 1024, help_heading = "Performance")]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 1024,
+        help_heading = "Performance"
+    )]
     #[arg(value_parser = shards)]
     pub(crate) shards: usize,
 
@@ -87,7 +132,12 @@ pub(crate) struct Flags {
     pub(crate) capacity: usize,
 
     /// Databases that SELECT chooses from
-    #[arg(long, value_name = "COUNT", default_value_t = 16, help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 16,
+        help_heading = "Data"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) databases: u32,
 
@@ -97,17 +147,36 @@ pub(crate) struct Flags {
     pub(crate) maxmemory: u64,
 
     /// What to remove when that is reached
-    #[arg(long, value_name = "POLICY", default_value = "noeviction", help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "POLICY",
+        default_value = "noeviction",
+        help_heading = "Data"
+    )]
     #[arg(value_parser = PossibleValuesParser::new(Policy::ALL.map(Policy::name)))]
     pub(crate) maxmemory_policy: String,
 
     /// How much to log: debug, verbose, notice, warning or nothing
-    #[arg(long, alias = "loglevel", value_name = "LEVEL", default_value = "notice")]
-    #[arg(hide_possible_values = true, ignore_case = true, help_heading = "Operation")]
+    #[arg(
+        long,
+        alias = "loglevel",
+        value_name = "LEVEL",
+        default_value = "notice"
+    )]
+    #[arg(
+        hide_possible_values = true,
+        ignore_case = true,
+        help_heading = "Operation"
+    )]
     pub(crate) log_level: LogLevel,
 
     /// Seconds a stopping server waits for its clients to take their replies
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, help_heading = "Operation")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        help_heading = "Operation"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=3600))]
     shutdown_timeout: u32,
 
@@ -115,14 +184,6 @@ pub(crate) struct Flags {
     /// [default: none]
     #[arg(short, long, value_name = "FILE", help_heading = "Operation")]
     config: Option<PathBuf>,
-
-    /// Print help
-    #[arg(short, long, action = ArgAction::Help, help_heading = "Operation")]
-    help: (),
-
-    /// Print version
-    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = "Operation")]
-    version: (),
 }
 
 const EXAMPLES: &str = "\
@@ -162,11 +223,17 @@ pub(crate) enum Wrong {
 pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
     let flags = parse(&arguments)?;
     let Some(path) = &flags.config else {
-        return Ok(Given { flags, file: None, settings: Vec::new() });
+        return Ok(Given {
+            flags,
+            file: None,
+            settings: Vec::new(),
+        });
     };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let file = ConfigFile::new(path).with_aliases(aliases());
-    let lines = file.read().map_err(|error| Wrong::File(error.to_string()))?;
+    let lines = file
+        .read()
+        .map_err(|error| Wrong::File(error.to_string()))?;
     let mut merged = Vec::new();
     let mut settings = Vec::new();
     for line in lines {
@@ -178,7 +245,11 @@ pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
         }
     }
     merged.extend(arguments);
-    Ok(Given { flags: parse(&merged)?, file: Some(file), settings })
+    Ok(Given {
+        flags: parse(&merged)?,
+        file: Some(file),
+        settings,
+    })
 }
 
 fn parse(arguments: &[OsString]) -> Result<Flags, Wrong> {
@@ -190,13 +261,19 @@ fn parse(arguments: &[OsString]) -> Result<Flags, Wrong> {
 fn as_argument(file: &ConfigFile, line: &Line, flag: &str) -> Result<OsString, Wrong> {
     let at = format!("{}:{}", file.path().display(), line.number);
     if matches!(flag, "config" | "help" | "version") {
-        return Err(Wrong::File(format!("{at}: '{flag}' is a flag, not a setting")));
+        return Err(Wrong::File(format!(
+            "{at}: '{flag}' is a flag, not a setting"
+        )));
     }
     let argument = OsString::from(format!("--{flag}={}", line.value));
     match parse(std::slice::from_ref(&argument)) {
         Err(Wrong::Usage(error)) if error.kind() != ErrorKind::DisplayHelp => {
             let text = error.to_string();
-            let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let text = text
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .trim_start_matches("error: ");
             Err(Wrong::File(format!("{at}: {text}")))
         }
         _ => Ok(argument),
@@ -204,7 +281,7 @@ fn as_argument(file: &ConfigFile, line: &Line, flag: &str) -> Result<OsString, W
 }
 
 /// The long name of the flag that a key of the file stands for.
-fn flag_of(key: &str) -> Option<String> {
+pub(crate) fn flag_of(key: &str) -> Option<String> {
     let command = Flags::command();
     let mut flags = command.get_arguments();
     let flag = flags.find(|flag| {
@@ -216,9 +293,13 @@ fn flag_of(key: &str) -> Option<String> {
 
 /// Flags whose name in `CONFIG` is another: each with that name, which is the flag's alias.
 fn aliases() -> Vec<(String, &'static str)> {
-    [("host", "bind"), ("threads", "io-threads"), ("log-level", "loglevel")]
-        .map(|(flag, setting)| (flag.to_owned(), setting))
-        .into()
+    [
+        ("host", "bind"),
+        ("threads", "io-threads"),
+        ("log-level", "loglevel"),
+    ]
+    .map(|(flag, setting)| (flag.to_owned(), setting))
+    .into()
 }
 
 impl Flags {
@@ -226,12 +307,17 @@ impl Flags {
     pub(crate) fn defaults() -> Self {
         let flags = Self::try_parse_from(["respire-server"]);
         let flags = flags.expect("no flag is required, and every default is valid");
-        Self { requirepass: None, ..flags }
+        Self {
+            requirepass: None,
+            ..flags
+        }
     }
 
     /// The chosen flavour.
     pub(crate) fn flavour(&self) -> Flavour {
-        let chosen = Flavour::ALL.iter().find(|flavour| flavour.name() == self.flavour);
+        let chosen = Flavour::ALL
+            .iter()
+            .find(|flavour| flavour.name() == self.flavour);
         chosen.copied().unwrap_or_default()
     }
 
@@ -241,7 +327,10 @@ impl Flags {
         Config {
             hosts: hosts.map(str::to_owned).collect(),
             port: self.port,
-            unix_socket: self.unixsocket.clone().filter(|path| !path.as_os_str().is_empty()),
+            unix_socket: self
+                .unixsocket
+                .clone()
+                .filter(|path| !path.as_os_str().is_empty()),
             unix_socket_mode: self.unixsocketperm.filter(|mode| *mode != 0),
             backlog: self.tcp_backlog,
             keepalive_s: self.tcp_keepalive,

@@ -58,18 +58,30 @@ pub(crate) fn install(level: LogLevel) -> Result<Setting, TryInitError> {
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_writer(std::io::stderr);
-    tracing_subscriber::registry().with(filter).with(format).try_init()?;
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(format)
+        .try_init()?;
 
     let current = Arc::new(Mutex::new(level));
     let shown = Arc::clone(&current);
-    let read = move || shown.lock().unwrap_or_else(PoisonError::into_inner).name().to_owned();
+    let read = move || {
+        shown
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .name()
+            .to_owned()
+    };
     Ok(Setting::mutable("loglevel", read, move |text| {
         let level = LogLevel::from_str(text, true).map_err(|_| CHOICES.to_owned())?;
-        handle.modify(|filter| *filter = level.filter()).map_err(|error| error.to_string())?;
+        handle
+            .modify(|filter| *filter = level.filter())
+            .map_err(|error| error.to_string())?;
         *current.lock().unwrap_or_else(PoisonError::into_inner) = level;
         Ok(())
     }))
 }
 
 /// Redis's words for a wrong value.
-const CHOICES: &str = "argument(s) must be one of the following: debug, verbose, notice, warning, nothing";
+const CHOICES: &str =
+    "argument(s) must be one of the following: debug, verbose, notice, warning, nothing";

@@ -1,13 +1,13 @@
 //! From flags to a running server, and to its end.
 
 use crate::console::Console;
-use crate::flags::{Flags, Given};
+use crate::flags::{Flags, Given, flag_of};
 use crate::logging;
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Options, Router, Setting};
 use respire::serve::Shutdown;
 use respire::server::{
-    Config, Facts, Line, Listeners, Process, check_protected_mode, clock, process,
+    Config, Facts, Limits, Line, Listeners, Process, check_protected_mode, clock, process,
 };
 use respire::store::{self, Store};
 use std::hash::{BuildHasher, RandomState};
@@ -31,7 +31,11 @@ impl From<io::Error> for Failed {
 
 /// Runs the server until it is stopped.
 pub(crate) fn run(given: Given) -> Result<(), Failed> {
-    let Given { flags, file, settings } = given;
+    let Given {
+        flags,
+        file,
+        settings,
+    } = given;
     let log_level = logging::install(flags.log_level).map_err(io::Error::other)?;
     let config = flags.to_config();
     let password = flags.requirepass.as_deref().unwrap_or_default();
@@ -53,7 +57,11 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
         env!("CARGO_PKG_VERSION"),
         facts.flavour,
         facts.threads,
-        if facts.threads == 1 { "thread" } else { "threads" },
+        if facts.threads == 1 {
+            "thread"
+        } else {
+            "threads"
+        },
         facts.listens,
         std::process::id(),
     );
@@ -84,7 +92,12 @@ fn engine(flags: &Flags, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Eng
     run_id[..8].copy_from_slice(&high.to_le_bytes());
     run_id[8..].copy_from_slice(&low.to_le_bytes());
     let host = Arc::clone(host);
-    let options = Options { host, settings, run_id, ..Options::default() };
+    let options = Options {
+        host,
+        settings,
+        run_id,
+        ..Options::default()
+    };
     Engine::new(add_to(Router::new(Kv::new(store))), options, clock::now())
 }
 
@@ -112,10 +125,10 @@ fn configure(
     console.set("maxmemory-policy", &flags.maxmemory_policy)?;
     console.set("timeout", &flags.timeout.to_string())?;
     for line in lines {
-        let at = || host.config_file().map(|path| path.display().to_string()).unwrap_or_default();
-        console
-            .set(&line.key, &line.value)
-            .map_err(|error| Failed::Wrong(format!("{}:{}: {error}", at(), line.number)))?;
+        console.set(&line.key, &line.value).map_err(|error| {
+            let file = host.config_file().unwrap_or_default();
+            Failed::Wrong(format!("{}:{}: {error}", file.display(), line.number))
+        })?;
     }
     Ok(())
 }
@@ -124,6 +137,10 @@ fn configure(
 fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
     let fixed = |name, value: String| Setting::read_only(name, move || value.clone());
     let mut rows = process::settings(config);
+    let limits = Limits::ROWS
+        .iter()
+        .filter(|row| flag_of(row.name).is_some());
+    rows.extend(limits.map(|row| fixed(row.name, (row.get)(&config.limits).to_string())));
     rows.push(fixed("flavour", flags.flavour().name().to_owned()));
     rows.push(fixed("shards", flags.shards.to_string()));
     rows.push(fixed("capacity", flags.capacity.to_string()));
@@ -133,7 +150,11 @@ fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
 fn facts(flags: &Flags, config: &Config, listeners: &Listeners) -> Facts {
     Facts {
         flavour: flags.flavour().name(),
-        allocator: if cfg!(feature = "mimalloc") { "mimalloc" } else { "system" },
+        allocator: if cfg!(feature = "mimalloc") {
+            "mimalloc"
+        } else {
+            "system"
+        },
         threads: config.threads,
         port: config.port,
         listens: listeners.describe(),
@@ -143,4 +164,22 @@ fn facts(flags: &Flags, config: &Config, listeners: &Listeners) -> Facts {
 /// Bits from the system's source of randomness, which the standard library's hasher is keyed with.
 fn random() -> [u64; 4] {
     std::array::from_fn(|at| RandomState::new().hash_one(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_that_the_flags_decide_reads_back_from_a_file() {
+        let flags = Flags::defaults();
+        for row in rows(&flags, &flags.to_config()) {
+            assert!(flag_of(row.name()).is_some(), "{}", row.name());
+        }
+    }
+
+    #[test]
+    fn random_numbers_differ() {
+        assert_ne!(random(), random());
+    }
 }

@@ -68,7 +68,10 @@ fn errors_of_the_file_name_the_line() {
         file_error("# ours\nport none\n"),
         ":2: invalid value 'none' for '--port <PORT>': invalid digit found in string"
     );
-    assert_eq!(file_error("config other.conf\n"), ":1: 'config' is a flag, not a setting");
+    assert_eq!(
+        file_error("config other.conf\n"),
+        ":1: 'config' is a flag, not a setting"
+    );
     assert_eq!(file_error("port \"70\n"), ":1: a quote is not closed");
 }
 
@@ -86,6 +89,9 @@ fn values_out_of_range_are_refused() {
         ["--flavour", "vanilla"],
         ["--nonsense", "1"],
     ] {
-        assert!(matches!(given(&arguments), Err(Wrong::Usage(_))), "{arguments:?}");
+        assert!(
+            matches!(given(&arguments), Err(Wrong::Usage(_))),
+            "{arguments:?}"
+        );
     }
 }
