@@ -5,8 +5,7 @@ use super::{db_index, int};
 use crate::Ctx;
 use crate::errors::{SAME_OBJECT, SYNTAX};
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, Scope, Store};
 
 pub(super) static COPY: Spec = Spec {
@@ -90,5 +89,52 @@ impl Target {
             }
         }
         Ok(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn copy_has_the_expiry_of_its_source_and_a_life_of_its_own() {
+        Client::new().check(&[
+            ("SET a one EX 100", "+OK\r\n"),
+            ("SET b two EX 200", "+OK\r\n"),
+            ("COPY a b REPLACE", ":1\r\n"),
+            ("TTL b", ":100\r\n"),
+            ("APPEND a !", ":4\r\n"),
+            ("GET b", "$3\r\none\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn copy_to_another_database_works_inside_a_transaction() {
+        Client::new().check(&[
+            ("SET a one", "+OK\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("COPY a b DB 3", "+QUEUED\r\n"),
+            ("COPY a b DB 3", "+QUEUED\r\n"),
+            ("EXEC", "*2\r\n:1\r\n:0\r\n"),
+            ("SELECT 3", "+OK\r\n"),
+            ("GET b", "$3\r\none\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn options_are_refused_before_the_keys_are_looked_at() {
+        Client::new().check(&[
+            ("COPY a a FROM", "-ERR syntax error\r\n"),
+            ("COPY a a DB", "-ERR syntax error\r\n"),
+            (
+                "COPY a a DB x",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("COPY a a DB -1", "-ERR DB index is out of range\r\n"),
+            (
+                "COPY a a DB 1 DB 0",
+                "-ERR source and destination objects are the same\r\n",
+            ),
+        ]);
     }
 }

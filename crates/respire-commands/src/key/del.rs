@@ -4,8 +4,7 @@
 //! for strings takes no noticeable time. Several keys go at one moment.
 
 use crate::Ctx;
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static DEL: Spec = Spec {
@@ -67,4 +66,18 @@ pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     };
     reply.int(removed as i64);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+    use std::time::Duration;
+
+    #[test]
+    fn key_whose_time_is_over_is_not_counted() {
+        let mut client = Client::new();
+        client.check(&[("SET a 1 PX 10", "+OK\r\n"), ("SET b 1 PX 10", "+OK\r\n")]);
+        client.advance(Duration::from_millis(10));
+        client.check(&[("DEL a", ":0\r\n"), ("UNLINK a b", ":0\r\n")]);
+    }
 }

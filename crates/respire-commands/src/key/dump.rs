@@ -2,9 +2,9 @@
 //!
 //! For the same string the payload is byte for byte the one that Redis 7.0 gives.
 
+use crate::errors::WRONG_TYPE;
 use crate::{Ctx, rdb};
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::EntryRef;
 
 pub(super) static DUMP: Spec = Spec {
@@ -32,9 +32,23 @@ pub(super) static DUMP: Spec = Spec {
 
 pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     // Packing takes its time, so it is done on a copy, which shares what is large.
-    match ctx.read(&args[0], |entry| entry.map(EntryRef::owned)) {
-        Some(owned) => reply.bulk(rdb::dump(owned.value())),
-        None => reply.null(),
-    }
+    let Some(owned) = ctx.read(&args[0], |entry| entry.map(EntryRef::owned)) else {
+        reply.null();
+        return Ok(());
+    };
+    let string = owned.value().as_string().ok_or(WRONG_TYPE)?;
+    reply.bulk(rdb::dump(string));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn number_and_its_text_have_the_same_payload() {
+        let mut client = Client::new();
+        client.check(&[("SET a 65", "+OK\r\n"), ("APPEND b 65", ":2\r\n")]);
+        assert_eq!(client.send("DUMP a"), client.send("DUMP b"));
+    }
 }

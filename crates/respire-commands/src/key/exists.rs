@@ -2,8 +2,7 @@
 
 use super::look;
 use crate::Ctx;
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static EXISTS: Spec = Spec {
     name: "exists",
@@ -42,4 +41,38 @@ pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     };
     reply.int(existing as i64);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+    use std::time::Duration;
+
+    #[test]
+    fn look_does_not_count_as_a_use() {
+        let mut client = Client::new();
+        client.check(&[("SET a 1", "+OK\r\n")]);
+        client.advance(Duration::from_secs(20));
+        client.check(&[
+            ("EXISTS a", ":1\r\n"),
+            ("EXISTS a a", ":2\r\n"),
+            ("TYPE a", "+string\r\n"),
+            ("TTL a", ":-1\r\n"),
+            ("OBJECT IDLETIME a", ":20\r\n"),
+            ("GET a", "$1\r\n1\r\n"),
+            ("OBJECT IDLETIME a", ":0\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn key_whose_time_is_over_does_not_exist() {
+        let mut client = Client::new();
+        client.check(&[("SET a 1 PX 10", "+OK\r\n"), ("EXISTS a a", ":2\r\n")]);
+        client.advance(Duration::from_millis(10));
+        client.check(&[
+            ("EXISTS a", ":0\r\n"),
+            ("EXISTS a a", ":0\r\n"),
+            ("TYPE a", "+none\r\n"),
+        ]);
+    }
 }

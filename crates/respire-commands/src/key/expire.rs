@@ -8,8 +8,7 @@
 use crate::Ctx;
 use crate::errors::{EXPIRE_GT_AND_LT, EXPIRE_NX, invalid_expire, unsupported_option};
 use crate::options::{TimeBase, TimeUnit, integer, is_word};
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static EXPIRE: Spec = Spec {
     name: "expire",
@@ -310,5 +309,120 @@ impl Conditions {
             && (!self.some_before || before.is_some())
             && (!self.later || before.is_some_and(|before| at > before))
             && (!self.sooner || before.is_none_or(|before| at < before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::testing::Client;
+
+    #[test]
+    fn conditions_hold_as_redis_has_them() {
+        let none = Conditions::default();
+        let later = Conditions {
+            later: true,
+            ..none
+        };
+        let sooner = Conditions {
+            sooner: true,
+            ..none
+        };
+        let some_and_later = Conditions {
+            some_before: true,
+            later: true,
+            ..none
+        };
+        let some_and_sooner = Conditions {
+            some_before: true,
+            sooner: true,
+            ..none
+        };
+        let cases = [
+            (none, None, true),
+            (none, Some(10), true),
+            (
+                Conditions {
+                    none_before: true,
+                    ..none
+                },
+                None,
+                true,
+            ),
+            (
+                Conditions {
+                    none_before: true,
+                    ..none
+                },
+                Some(10),
+                false,
+            ),
+            (
+                Conditions {
+                    some_before: true,
+                    ..none
+                },
+                None,
+                false,
+            ),
+            (
+                Conditions {
+                    some_before: true,
+                    ..none
+                },
+                Some(10),
+                true,
+            ),
+            (later, None, false),
+            (later, Some(9), true),
+            (later, Some(10), false),
+            (sooner, None, true),
+            (sooner, Some(11), true),
+            (sooner, Some(10), false),
+            (some_and_later, Some(9), true),
+            (some_and_sooner, None, false),
+        ];
+        for (conditions, before, holds) in cases {
+            assert_eq!(
+                conditions.hold(before, 10),
+                holds,
+                "{conditions:?} {before:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn time_that_is_over_removes_the_key() {
+        let mut client = Client::new();
+        for request in [
+            "EXPIRE a 0",
+            "EXPIRE a -1",
+            "PEXPIRE a -9223372036854775808",
+            "EXPIREAT a 1700000000",
+        ] {
+            client.check(&[
+                ("SET a 1", "+OK\r\n"),
+                (request, ":1\r\n"),
+                ("EXISTS a", ":0\r\n"),
+            ]);
+        }
+    }
+
+    #[test]
+    fn errors_come_in_the_order_of_redis() {
+        const RANGE: &str = "-ERR invalid expire time in 'pexpire' command\r\n";
+        Client::new().check(&[
+            ("EXPIRE a x NEVER", "-ERR Unsupported option NEVER\r\n"),
+            (
+                "EXPIRE a x",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("PEXPIRE a 9223372036854775807", RANGE),
+            (
+                "EXPIRE a -9223372036854776",
+                "-ERR invalid expire time in 'expire' command\r\n",
+            ),
+            ("PEXPIREAT a 9223372036854775807", ":0\r\n"),
+        ]);
     }
 }

@@ -4,8 +4,7 @@
 
 use super::key_list::KeyList;
 use crate::Ctx;
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, Spec};
-use respire_engine::{Args, Error, Reply, glob_match};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, Reply, Spec, glob_match};
 use respire_store::Scope;
 
 pub(super) static KEYS: Spec = Spec {
@@ -67,11 +66,34 @@ impl<'p> Pattern<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client;
+    use std::time::Duration;
 
     #[test]
     fn star_alone_matches_the_empty_key() {
         assert!(Pattern::ANY.matches(b""));
         assert!(!Pattern::new(b"**").matches(b""));
         assert!(Pattern::new(b"**").matches(b"a"));
+    }
+
+    #[test]
+    fn keys_whose_time_is_over_are_left_out() {
+        let mut client = Client::new();
+        client.check(&[
+            ("SET a 1 PX 10", "+OK\r\n"),
+            ("KEYS *", "*1\r\n$1\r\na\r\n"),
+        ]);
+        client.advance(Duration::from_millis(10));
+        client.check(&[("KEYS *", "*0\r\n"), ("KEYS a", "*0\r\n")]);
+    }
+
+    #[test]
+    fn only_the_selected_database_is_listed() {
+        Client::new().check(&[
+            ("SET a 1", "+OK\r\n"),
+            ("SELECT 1", "+OK\r\n"),
+            ("SET \"\" 1", "+OK\r\n"),
+            ("KEYS *", "*1\r\n$0\r\n\r\n"),
+        ]);
     }
 }

@@ -16,6 +16,8 @@ mod rename;
 mod restore;
 mod scan;
 mod sort;
+#[cfg(test)]
+pub(crate) mod testing;
 mod touch;
 mod ttl;
 mod type_name;

@@ -4,8 +4,7 @@
 use super::{db_index, int};
 use crate::Ctx;
 use crate::errors::SAME_OBJECT;
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static MOVE: Spec = Spec {
@@ -54,4 +53,33 @@ pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
         });
     reply.int(i64::from(is_moved));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn key_takes_its_expiry_along_and_replaces_nothing() {
+        Client::new().check(&[
+            ("SET a 1 EX 100", "+OK\r\n"),
+            ("MOVE a 2", ":1\r\n"),
+            ("SET a 2", "+OK\r\n"),
+            ("MOVE a 2", ":0\r\n"),
+            ("SELECT 2", "+OK\r\n"),
+            ("TTL a", ":100\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn key_moves_inside_a_transaction() {
+        Client::new().check(&[
+            ("SET a 1", "+OK\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("MOVE a 2", "+QUEUED\r\n"),
+            ("SELECT 2", "+QUEUED\r\n"),
+            ("GET a", "+QUEUED\r\n"),
+            ("EXEC", "*3\r\n:1\r\n+OK\r\n$1\r\n1\r\n"),
+        ]);
+    }
 }

@@ -8,8 +8,7 @@ use crate::Ctx;
 use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
 use crate::kv::Row;
 use crate::server::reply_help;
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, StringRef, ValueRef};
 
 pub(super) static OBJECT: Spec = Spec {
@@ -218,5 +217,40 @@ fn reply_int_or_null(reply: &mut Reply<'_>, number: Option<i64>) {
     match number {
         Some(number) => reply.int(number),
         None => reply.null(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn encoding_tells_the_representation_apart() {
+        let (short, long) = ("x".repeat(44), "x".repeat(45));
+        Client::new().check(&[
+            (&format!("MSET s {short} l {long} n -7 z 007"), "+OK\r\n"),
+            ("OBJECT ENCODING s", "$6\r\nembstr\r\n"),
+            ("OBJECT ENCODING l", "$3\r\nraw\r\n"),
+            ("OBJECT ENCODING n", "$3\r\nint\r\n"),
+            ("OBJECT ENCODING z", "$6\r\nembstr\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn shared_integers_have_the_largest_count() {
+        Client::new().check(&[
+            ("MSET a 9999 b 10000 c -1 d 0", "+OK\r\n"),
+            ("OBJECT REFCOUNT a", ":2147483647\r\n"),
+            ("OBJECT REFCOUNT b", ":1\r\n"),
+            ("OBJECT REFCOUNT c", ":1\r\n"),
+            ("OBJECT REFCOUNT d", ":2147483647\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn help_is_a_list_of_status_lines() {
+        let help = Client::new().send("object help");
+        assert!(help.starts_with("*15\r\n+OBJECT <subcommand>"), "{help}");
+        assert!(help.ends_with("+    Prints this help.\r\n"), "{help}");
     }
 }

@@ -1,8 +1,7 @@
 //! `PERSIST key`: takes a key's expiry away; 1 if it had one, otherwise 0.
 
 use crate::Ctx;
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static PERSIST: Spec = Spec {
     name: "persist",

@@ -1,8 +1,7 @@
 //! `RANDOMKEY`: some key of the database, or null when it is empty.
 
 use crate::Ctx;
-use respire_engine::{Args, Error, Reply};
-use respire_engine::{Arity, Flags, Group, Spec};
+use respire_engine::{Args, Arity, Error, Flags, Group, Reply, Spec};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) static RANDOMKEY: Spec = Spec {

@@ -3,8 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::NO_SUCH_KEY;
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static RENAME: Spec = Spec {
@@ -100,4 +99,35 @@ fn run(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], target: Target) -> Result<bool
             }
             Ok(true)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn value_takes_its_expiry_along_and_replaces_that_of_the_target() {
+        Client::new().check(&[
+            ("SET a 1 EX 100", "+OK\r\n"),
+            ("SET b 2 EX 200", "+OK\r\n"),
+            ("RENAME a b", "+OK\r\n"),
+            ("TTL b", ":100\r\n"),
+            ("SET c 3", "+OK\r\n"),
+            ("RENAME c b", "+OK\r\n"),
+            ("TTL b", ":-1\r\n"),
+            ("KEYS *", "*1\r\n$1\r\nb\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn key_renamed_to_itself_stays() {
+        Client::new().check(&[
+            ("RENAME a a", "-ERR no such key\r\n"),
+            ("RENAMENX a a", "-ERR no such key\r\n"),
+            ("SET a 1 EX 100", "+OK\r\n"),
+            ("RENAME a a", "+OK\r\n"),
+            ("RENAMENX a a", ":0\r\n"),
+            ("TTL a", ":100\r\n"),
+        ]);
+    }
 }

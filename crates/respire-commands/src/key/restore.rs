@@ -2,7 +2,8 @@
 //! from a payload of `DUMP`, of here or of a Redis up to 7.0.
 //!
 //! `ttl` is in milliseconds, from now or, with `ABSTTL`, unix time; 0 is no expiry. Strings are
-//! the only type there is, so the payload of any other one is a `Bad data format`.
+//! the only type there is, so the payload of any other one is a `Bad data format`. `IDLETIME` and
+//! `FREQ` are checked and then not kept: a restored key counts as used just now.
 
 use crate::errors::{
     BUSY_KEY, PAYLOAD_FOOTER, PAYLOAD_FORMAT, RESTORE_FREQUENCY, RESTORE_IDLE_TIME, RESTORE_TTL,
@@ -11,8 +12,7 @@ use crate::errors::{
 use crate::options::{Options, integer, is_word, set_once};
 use crate::rdb::PayloadError;
 use crate::{Ctx, rdb};
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Expiry;
 
 pub(super) static RESTORE: Spec = Spec {
@@ -133,5 +133,80 @@ impl RestoreOptions {
                     .unwrap_or(0),
             ),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    const PAYLOAD: &str = "\"\\x00\\x03cwl\\n\\x00sW{~a/+4\"";
+    /// 30 times `a`, packed.
+    const PACKED: &str =
+        "\"\\x00\\xc3\\x09\\x1e\\x01aa\\xe0\\x11\\x00\\x01aa\\n\\x00Es|\\xbb+d{\\xbb\"";
+
+    #[test]
+    fn time_to_live_is_relative_unless_said_otherwise() {
+        Client::new().check(&[
+            (&format!("RESTORE a 5000 {PAYLOAD}"), "+OK\r\n"),
+            ("PTTL a", ":5000\r\n"),
+            (
+                &format!("RESTORE b 1700000005000 {PAYLOAD} absttl"),
+                "+OK\r\n",
+            ),
+            ("PTTL b", ":5000\r\n"),
+            (&format!("RESTORE a 0 {PACKED} REPLACE"), "+OK\r\n"),
+            ("PTTL a", ":-1\r\n"),
+            ("STRLEN a", ":30\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn time_that_is_over_leaves_no_key() {
+        Client::new().check(&[
+            ("SET a 1", "+OK\r\n"),
+            (&format!("RESTORE a 5 {PAYLOAD} ABSTTL REPLACE"), "+OK\r\n"),
+            ("EXISTS a", ":0\r\n"),
+            (
+                &format!("RESTORE a 9223372036854775807 {PAYLOAD}"),
+                "+OK\r\n",
+            ),
+            ("EXISTS a", ":0\r\n"),
+            (
+                &format!("RESTORE a 9223372036854775807 {PAYLOAD} ABSTTL"),
+                "+OK\r\n",
+            ),
+            ("PEXPIRETIME a", ":9223372036854775807\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn errors_come_in_the_order_of_redis() {
+        const NO_INTEGER: &str = "-ERR value is not an integer or out of range\r\n";
+        Client::new().check(&[
+            ("RESTORE a x x KEEP", "-ERR syntax error\r\n"),
+            (
+                "RESTORE a x x FREQ 256",
+                "-ERR Invalid FREQ value, must be >= 0 and <= 255\r\n",
+            ),
+            (
+                "RESTORE a x x IDLETIME -1",
+                "-ERR Invalid IDLETIME value, must be >= 0\r\n",
+            ),
+            ("RESTORE a x x IDLETIME soon", NO_INTEGER),
+            ("RESTORE a x x IDLETIME 1 FREQ 1", "-ERR syntax error\r\n"),
+            ("RESTORE a x x", NO_INTEGER),
+            ("RESTORE a -1 x", "-ERR Invalid TTL value, must be >= 0\r\n"),
+            (
+                "RESTORE a 0 x",
+                "-ERR DUMP payload version or checksum are wrong\r\n",
+            ),
+            ("SET a 1", "+OK\r\n"),
+            (
+                "RESTORE a x x",
+                "-BUSYKEY Target key name already exists.\r\n",
+            ),
+            ("RESTORE a x x REPLACE", NO_INTEGER),
+        ]);
     }
 }

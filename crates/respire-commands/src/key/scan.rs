@@ -10,8 +10,7 @@ use super::keys::Pattern;
 use crate::Ctx;
 use crate::errors::{CURSOR, SYNTAX};
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, Reply, Spec};
 
 pub(super) static SCAN: Spec = Spec {
     name: "scan",
@@ -136,6 +135,7 @@ impl<'a> Filter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client;
 
     #[test]
     fn cursor_is_read_as_redis_reads_it() {
@@ -162,5 +162,57 @@ mod tests {
         ] {
             assert_eq!(parse_cursor(text), Err(CURSOR), "{text:?}");
         }
+    }
+
+    /// Follows the cursors to the end; the keys given, and the number of steps.
+    fn scan_all(client: &mut Client, options: &str) -> (Vec<String>, usize) {
+        let (mut keys, mut steps, mut cursor) = (Vec::new(), 0, "0".to_owned());
+        loop {
+            let reply = client.send(&format!("SCAN {cursor} {options}"));
+            let mut bulks = reply
+                .split("\r\n")
+                .filter(|line| !line.starts_with(['*', '$']))
+                .map(str::to_owned);
+            cursor = bulks.next().expect("a cursor");
+            keys.extend(bulks.filter(|key| !key.is_empty()));
+            steps += 1;
+            if cursor == "0" {
+                return (keys, steps);
+            }
+            assert!(steps < 10_000, "the iteration does not end");
+        }
+    }
+
+    #[test]
+    fn iteration_gives_every_key_in_steps() {
+        let mut client = Client::new();
+        client.check(&[
+            ("DEBUG POPULATE 500", "+OK\r\n"),
+            ("SET other 1", "+OK\r\n"),
+        ]);
+        let (mut keys, steps) = scan_all(&mut client, "COUNT 10");
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), 501);
+        assert!(steps >= 10, "{steps}");
+        assert_eq!(scan_all(&mut client, "MATCH oth* COUNT 100").0, ["other"]);
+        assert_eq!(scan_all(&mut client, "TYPE list").0, Vec::<String>::new());
+    }
+
+    #[test]
+    fn options_are_refused_as_redis_refuses_them() {
+        const SYNTAX_ERROR: &str = "-ERR syntax error\r\n";
+        Client::new().check(&[
+            ("SCAN x COUNT 0", "-ERR invalid cursor\r\n"),
+            ("SCAN 0 COUNT", SYNTAX_ERROR),
+            ("SCAN 0 MATCH", SYNTAX_ERROR),
+            ("SCAN 0 SORTED", SYNTAX_ERROR),
+            ("SCAN 0 COUNT -1", SYNTAX_ERROR),
+            (
+                "SCAN 0 COUNT many",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("SCAN 18446744073709551615", "*2\r\n$1\r\n0\r\n*0\r\n"),
+        ]);
     }
 }

@@ -7,8 +7,9 @@
 use crate::Ctx;
 use crate::errors::{SYNTAX, WRONG_TYPE};
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{
+    Arg, ArgKind, Args, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeySpec, Reply, Spec,
+};
 use respire_store::Scope;
 
 pub(super) static SORT: Spec = Spec {
@@ -229,4 +230,57 @@ fn parse_destination<'a>(mut options: Options<'a>, form: Form) -> Result<Option<
         }
     }
     Ok(destination)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::testing::Client;
+    use resp_codec::Span;
+
+    fn key_positions(request: &str) -> Vec<usize> {
+        let mut spans = Vec::new();
+        let mut at = 0;
+        for word in request.split(' ') {
+            spans.push(Span::new(at, word.len() as u32));
+            at += word.len() as u32 + 1;
+        }
+        let mut found = Vec::new();
+        keys(Args::new(request.as_bytes(), &[], &spans), &mut |at| {
+            found.push(at)
+        })
+        .expect("always known");
+        found
+    }
+
+    #[test]
+    fn keys_are_the_source_and_the_last_destination() {
+        assert_eq!(key_positions("SORT k"), [1]);
+        assert_eq!(key_positions("SORT k STORE d"), [1, 3]);
+        assert_eq!(key_positions("SORT k store d STORE e"), [1, 5]);
+        assert_eq!(
+            key_positions("SORT k BY store GET store ASC STORE d"),
+            [1, 8]
+        );
+        assert_eq!(key_positions("SORT k LIMIT STORE d"), [1]);
+        assert_eq!(key_positions("SORT k STORE"), [1]);
+    }
+
+    #[test]
+    fn options_are_checked_before_the_type() {
+        const NO_INTEGER: &str = "-ERR value is not an integer or out of range\r\n";
+        const WRONG: &str =
+            "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
+        Client::new().check(&[
+            ("SET s 1", "+OK\r\n"),
+            ("SORT s LIMIT x 1", NO_INTEGER),
+            ("SORT s LIMIT 1 x", NO_INTEGER),
+            ("SORT s BY", "-ERR syntax error\r\n"),
+            ("SORT s GET", "-ERR syntax error\r\n"),
+            ("SORT s STORE", "-ERR syntax error\r\n"),
+            ("SORT s UP", "-ERR syntax error\r\n"),
+            ("SORT s STORE s", WRONG),
+            ("SORT_RO s ASC", WRONG),
+        ]);
+    }
 }

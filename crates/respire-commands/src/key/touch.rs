@@ -2,8 +2,7 @@
 //! even after `CLIENT NO-TOUCH ON`.
 
 use crate::Ctx;
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static TOUCH: Spec = Spec {
     name: "touch",
@@ -34,4 +33,22 @@ pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     ctx.read_many(args.iter(), |entry| existing += i64::from(entry.is_some()));
     reply.int(existing);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+    use std::time::Duration;
+
+    #[test]
+    fn touched_key_is_no_longer_idle() {
+        let mut client = Client::new();
+        client.check(&[("MSET a 1 b 2", "+OK\r\n")]);
+        client.advance(Duration::from_secs(20));
+        client.check(&[
+            ("TOUCH a", ":1\r\n"),
+            ("OBJECT IDLETIME a", ":0\r\n"),
+            ("OBJECT IDLETIME b", ":20\r\n"),
+        ]);
+    }
 }

@@ -5,8 +5,7 @@
 use super::look;
 use crate::Ctx;
 use crate::options::{TimeBase, TimeUnit};
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static TTL: Spec = Spec {
     name: "ttl",
@@ -155,4 +154,38 @@ fn run(
         }
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+    use std::time::Duration;
+
+    #[test]
+    fn time_left_runs_down_and_is_rounded_to_the_nearest_second() {
+        let mut client = Client::new();
+        client.check(&[("SET a 1 PX 2000", "+OK\r\n")]);
+        client.advance(Duration::from_millis(500));
+        client.check(&[
+            ("TTL a", ":2\r\n"),
+            ("PTTL a", ":1500\r\n"),
+            ("EXPIRETIME a", ":1700000002\r\n"),
+        ]);
+        client.advance(Duration::from_millis(1));
+        client.check(&[("TTL a", ":1\r\n")]);
+        client.advance(Duration::from_millis(1498));
+        client.check(&[("PTTL a", ":1\r\n"), ("TTL a", ":0\r\n")]);
+        client.advance(Duration::from_millis(1));
+        client.check(&[("PTTL a", ":-2\r\n"), ("PEXPIRETIME a", ":-2\r\n")]);
+    }
+
+    #[test]
+    fn the_longest_expiry_there_is_does_not_overflow() {
+        Client::new().check(&[
+            ("SET a 1", "+OK\r\n"),
+            ("PEXPIREAT a 9223372036854775807", ":1\r\n"),
+            ("PEXPIRETIME a", ":9223372036854775807\r\n"),
+            ("EXPIRETIME a", ":9223372036854776\r\n"),
+        ]);
+    }
 }

@@ -2,8 +2,7 @@
 
 use super::look;
 use crate::Ctx;
-use respire_engine::{Arg, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static TYPE: Spec = Spec {
     name: "type",

@@ -9,7 +9,7 @@ mod lzf;
 
 use bytes::Bytes;
 use crc::{CRC_64_REDIS, Crc, Table};
-use respire_store::{NewValue, StringRef, ValueRef};
+use respire_store::{NewValue, StringRef};
 
 /// The format version of Redis 7.0: written, and the newest that is read.
 const VERSION: u16 = 10;
@@ -49,25 +49,22 @@ pub(crate) enum PayloadError {
     Format,
 }
 
-/// The payload for a value.
-pub(crate) fn dump(value: ValueRef<'_>) -> Vec<u8> {
+/// The payload for a string.
+pub(crate) fn dump(string: StringRef<'_>) -> Vec<u8> {
     let mut payload = Vec::with_capacity(32);
-    match value {
-        ValueRef::String(string) => {
-            payload.push(TYPE_STRING);
-            write_string(&mut payload, string);
-        }
-        _ => unreachable!("invariant: strings are the only values there are"),
-    }
+    payload.push(TYPE_STRING);
+    write_string(&mut payload, string);
     payload.extend_from_slice(&VERSION.to_le_bytes());
     let crc = CRC.checksum(&payload);
     payload.extend_from_slice(&crc.to_le_bytes());
     payload
 }
 
-/// The bytes of a value in a payload, without the type and the footer.
-pub(crate) fn serialized_len(value: ValueRef<'_>) -> usize {
-    dump(value).len() - 1 - VERSION_BYTES - CRC_BYTES
+/// The bytes of a string in its payload, without the type and the footer.
+pub(crate) fn serialized_len(string: StringRef<'_>) -> usize {
+    let mut serialized = Vec::new();
+    write_string(&mut serialized, string);
+    serialized.len()
 }
 
 /// The value that a payload holds, borrowed from it where that can be.
@@ -208,7 +205,7 @@ mod tests {
     use super::*;
 
     fn dump_bytes(bytes: &[u8]) -> Vec<u8> {
-        dump(ValueRef::String(StringRef::Bytes(bytes)))
+        dump(StringRef::Bytes(bytes))
     }
 
     /// Restores, and gives the string's bytes.
@@ -244,7 +241,7 @@ mod tests {
             assert_eq!(dump_bytes(value), payload);
             assert_eq!(restored(payload).as_deref(), Ok(value));
         }
-        assert_eq!(dump(ValueRef::String(StringRef::Int(7))), expected[0].1);
+        assert_eq!(dump(StringRef::Int(7)), expected[0].1);
     }
 
     #[test]
@@ -263,12 +260,12 @@ mod tests {
         ];
         for number in numbers {
             let text = number.to_string().into_bytes();
-            let payload = dump(ValueRef::String(StringRef::Int(number)));
+            let payload = dump(StringRef::Int(number));
             assert_eq!(payload, dump_bytes(&text));
             assert_eq!(restored(&payload), Ok(text));
         }
         for number in [i64::MIN, i64::MAX] {
-            let payload = dump(ValueRef::String(StringRef::Int(number)));
+            let payload = dump(StringRef::Int(number));
             assert_eq!(restored(&payload), Ok(number.to_string().into_bytes()));
         }
         for len in [0, 1, 20, 21, 63, 64, 16_383, 16_384, 100_000] {
@@ -344,10 +341,7 @@ mod tests {
 
     #[test]
     fn serialized_len_leaves_out_type_and_footer() {
-        assert_eq!(serialized_len(ValueRef::String(StringRef::Int(7))), 2);
-        assert_eq!(
-            serialized_len(ValueRef::String(StringRef::Bytes(b"xxxxx"))),
-            6
-        );
+        assert_eq!(serialized_len(StringRef::Int(7)), 2);
+        assert_eq!(serialized_len(StringRef::Bytes(b"xxxxx")), 6);
     }
 }

@@ -2,8 +2,7 @@
 //! they are swept, as in Redis.
 
 use crate::Ctx;
-use respire_engine::{Args, Error, Reply};
-use respire_engine::{Arity, Flags, Group, Spec};
+use respire_engine::{Args, Arity, Error, Flags, Group, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static DBSIZE: Spec = Spec {
@@ -33,4 +32,19 @@ pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> 
     let keys = ctx.view.locked(&scope, |view| view.len());
     reply.int(keys as i64);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn changes_of_the_same_transaction_are_counted() {
+        Client::new().check(&[
+            ("MULTI", "+OK\r\n"),
+            ("SET a 1", "+QUEUED\r\n"),
+            ("DBSIZE", "+QUEUED\r\n"),
+            ("EXEC", "*2\r\n+OK\r\n:1\r\n"),
+        ]);
+    }
 }

@@ -13,8 +13,7 @@ use crate::errors::{
 };
 use crate::{Ctx, rdb};
 use resp_codec::number::{parse_f64, parse_i64};
-use respire_engine::{Args, Error, Proto, Reply};
-use respire_engine::{Arity, Flags, Group, Spec};
+use respire_engine::{Args, Arity, Error, Flags, Group, Proto, Reply, Spec};
 use respire_store::{Expiry, Scope};
 use std::time::Duration;
 
@@ -145,7 +144,7 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
         Ok(format!(
             "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{idle_s}",
             entry.encoding().name(),
-            rdb::serialized_len(entry.value()),
+            entry.value().as_string().map_or(0, rdb::serialized_len),
             (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK,
         ))
     })?;
@@ -236,4 +235,142 @@ fn protocol(kind: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
         _ => return Err(PROTOCOL_TYPE),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+    use std::time::Duration;
+
+    #[test]
+    fn digest_depends_on_the_data_and_not_on_its_history() {
+        let digest_after = |requests: &[&str]| {
+            let mut client = Client::new();
+            for request in requests {
+                client.send(request);
+            }
+            client.send("DEBUG DIGEST")
+        };
+        let one = digest_after(&["SET a 1", "SET b 2", "MOVE b 3"]);
+        let other = digest_after(&["SELECT 3", "SET b 2", "SELECT 0", "APPEND a 1"]);
+        assert_eq!(one, other);
+        assert_ne!(one, digest_after(&["SET a 1", "SET b 2", "MOVE b 4"]));
+        assert_ne!(one, digest_after(&["SET a 1 EX 9", "SET b 2", "MOVE b 3"]));
+        let empty = format!("+{}\r\n", "0".repeat(40));
+        assert_eq!(digest_after(&[]), empty);
+    }
+
+    #[test]
+    fn digest_is_that_of_redis() {
+        // From DEBUG DIGEST of Redis 7.0.
+        Client::new().check(&[
+            ("SET a 1", "+OK\r\n"),
+            ("SET b hello EX 100", "+OK\r\n"),
+            ("SELECT 9", "+OK\r\n"),
+            ("SET c world", "+OK\r\n"),
+            (
+                "DEBUG DIGEST",
+                "+9b2827655f60a62927a26823508a95d59f178c2e\r\n",
+            ),
+        ]);
+    }
+
+    #[test]
+    fn object_describes_the_value_without_its_address() {
+        let mut client = Client::new();
+        client.check(&[("SET a xxxxx", "+OK\r\n")]);
+        client.advance(Duration::from_secs(3));
+        let described = "+Value at:0x0 refcount:1 encoding:embstr serializedlength:6 \
+                         lru:5501184 lru_seconds_idle:3\r\n";
+        client.check(&[("DEBUG OBJECT a", described)]);
+    }
+
+    #[test]
+    fn sleep_holds_the_reply_back_for_its_time() {
+        let mut client = Client::new();
+        let mut other = client.other();
+        assert_eq!(client.send("DEBUG SLEEP 0.5"), "");
+        other.check(&[("PING", "+PONG\r\n")]);
+        client.advance(Duration::from_millis(499));
+        assert_eq!(client.poll(), "");
+        client.advance(Duration::from_millis(1));
+        assert_eq!(client.poll(), "+OK\r\n");
+    }
+
+    #[test]
+    fn populate_makes_what_is_missing() {
+        Client::new().check(&[
+            ("SET key:1 mine", "+OK\r\n"),
+            ("DEBUG POPULATE 3", "+OK\r\n"),
+            (
+                "MGET key:0 key:1 key:2",
+                "*3\r\n$7\r\nvalue:0\r\n$4\r\nmine\r\n$7\r\nvalue:2\r\n",
+            ),
+            ("DEBUG POPULATE 1 p 3", "+OK\r\n"),
+            ("GET p:0", "$3\r\nval\r\n"),
+            (
+                "DEBUG POPULATE 1 p -1",
+                "-ERR value is out of range, must be positive\r\n",
+            ),
+            (
+                "DEBUG POPULATE 1 p 99999999999",
+                "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n",
+            ),
+        ]);
+    }
+
+    #[test]
+    fn protocol_shows_every_type_of_resp3() {
+        let mut client = Client::new();
+        client.check(&[(
+            "DEBUG PROTOCOL push",
+            "-ERR RESP2 is not supported by this command\r\n",
+        )]);
+        assert!(client.send("HELLO 3").starts_with('%'));
+        client.check(&[
+            ("DEBUG PROTOCOL string", "$11\r\nHello World\r\n"),
+            ("DEBUG PROTOCOL integer", ":12345\r\n"),
+            ("DEBUG PROTOCOL double", ",3.141\r\n"),
+            ("DEBUG PROTOCOL null", "_\r\n"),
+            ("DEBUG PROTOCOL array", "*3\r\n:0\r\n:1\r\n:2\r\n"),
+            ("DEBUG PROTOCOL set", "~3\r\n:0\r\n:1\r\n:2\r\n"),
+            ("DEBUG PROTOCOL map", "%3\r\n:0\r\n#f\r\n:1\r\n#t\r\n:2\r\n#f\r\n"),
+            (
+                "DEBUG PROTOCOL push",
+                ">2\r\n$16\r\nserver-cpu-usage\r\n:42\r\n$40\r\nSome real reply following the push reply\r\n",
+            ),
+            ("DEBUG PROTOCOL true", "#t\r\n"),
+            ("DEBUG PROTOCOL verbatim", "=29\r\ntxt:This is a verbatim\nstring\r\n"),
+        ]);
+        assert!(
+            client
+                .send("DEBUG PROTOCOL attrib")
+                .starts_with("|1\r\n$14\r\nkey-popularity\r\n*2\r\n")
+        );
+        assert!(
+            client
+                .send("DEBUG PROTOCOL maybe")
+                .starts_with("-ERR Wrong protocol type name.")
+        );
+    }
+
+    #[test]
+    fn what_harms_is_unknown() {
+        let mut client = Client::new();
+        for name in [
+            "JMAP",
+            "SEGFAULT",
+            "PANIC",
+            "OOM",
+            "RELOAD",
+            "LOADAOF",
+            "RESTART",
+            "CRASH-AND-RECOVER",
+        ] {
+            let refusal = format!(
+                "-ERR unknown subcommand or wrong number of arguments for '{name}'. Try DEBUG HELP.\r\n"
+            );
+            client.check(&[(&format!("DEBUG {name}"), &refusal)]);
+        }
+    }
 }

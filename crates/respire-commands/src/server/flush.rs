@@ -4,8 +4,7 @@
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::is_word;
-use respire_engine::{Arg, Arity, Flags, Group, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, Args, Arity, Error, Flags, Group, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static FLUSHDB: Spec = Spec {
@@ -102,5 +101,36 @@ fn check_mode(args: Args<'_>) -> Result<(), Error> {
             Ok(())
         }
         Some(_) => Err(SYNTAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn flushdb_leaves_other_databases_alone() {
+        Client::new().check(&[
+            ("SET a 1", "+OK\r\n"),
+            ("SELECT 1", "+OK\r\n"),
+            ("SET a 1", "+OK\r\n"),
+            ("FLUSHDB sync", "+OK\r\n"),
+            ("DBSIZE", ":0\r\n"),
+            ("SELECT 0", "+OK\r\n"),
+            ("DBSIZE", ":1\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn flush_inside_a_transaction_is_seen_by_what_follows() {
+        Client::new().check(&[
+            ("SET a 1", "+OK\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("FLUSHALL", "+QUEUED\r\n"),
+            ("DBSIZE", "+QUEUED\r\n"),
+            ("SET b 1", "+QUEUED\r\n"),
+            ("KEYS *", "+QUEUED\r\n"),
+            ("EXEC", "*4\r\n+OK\r\n:0\r\n+OK\r\n*1\r\n$1\r\nb\r\n"),
+        ]);
     }
 }

@@ -2,8 +2,7 @@
 //! when the server began, as with a Redis that has not saved yet.
 
 use crate::Ctx;
-use respire_engine::{Args, Error, Reply};
-use respire_engine::{Arity, Flags, Group, Spec};
+use respire_engine::{Args, Arity, Error, Flags, Group, Reply, Spec};
 
 pub(super) static LASTSAVE: Spec = Spec {
     name: "lastsave",
@@ -25,4 +24,18 @@ pub(super) static LASTSAVE: Spec = Spec {
 pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.int(((ctx.now.unix_us() - ctx.now.monotonic_us()) / 1_000_000) as i64);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+    use std::time::Duration;
+
+    #[test]
+    fn time_stands_still_as_nothing_is_saved() {
+        let mut client = Client::new();
+        client.check(&[("LASTSAVE", ":1699999999\r\n")]);
+        client.advance(Duration::from_secs(60));
+        client.check(&[("LASTSAVE", ":1699999999\r\n")]);
+    }
 }

@@ -10,8 +10,7 @@ use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_arity};
 use crate::kv::Row;
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, KeySpec, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::EntryRef;
 
 pub(super) static MEMORY: Spec = Spec {
@@ -251,4 +250,72 @@ fn usage(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(),
         None => reply.null(),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn usage_grows_with_the_value() {
+        let mut client = Client::new();
+        let mut usage_of = |len: usize| -> usize {
+            client.check(&[(&format!("SET a {}", "x".repeat(len)), "+OK\r\n")]);
+            let reply = client.send("MEMORY USAGE a SAMPLES 0");
+            reply
+                .trim_start_matches(':')
+                .trim_end()
+                .parse()
+                .expect("a number")
+        };
+        let (small, large) = (usage_of(10), usage_of(1000));
+        assert!(
+            small >= 10 && large >= 1000 && small < large,
+            "{small} {large}"
+        );
+    }
+
+    #[test]
+    fn stats_are_a_map_whose_parts_add_up() {
+        let mut client = Client::new();
+        client.check(&[("DEBUG POPULATE 100", "+OK\r\n")]);
+        assert!(client.send("HELLO 3").starts_with('%'));
+        let reply = client.send("MEMORY STATS");
+        assert!(
+            reply.starts_with("%6\r\n$15\r\ntotal.allocated\r\n:"),
+            "{reply}"
+        );
+        let field = |name: &str| -> u64 {
+            let (_, rest) = reply
+                .split_once(&format!("{name}\r\n:"))
+                .expect("the field");
+            rest.split("\r\n")
+                .next()
+                .expect("a line")
+                .parse()
+                .expect("a number")
+        };
+        assert_eq!(field("keys.count"), 100);
+        assert_eq!(
+            field("total.allocated"),
+            field("dataset.bytes") + field("overhead.total")
+        );
+        assert_eq!(field("keys.bytes-per-key"), field("total.allocated") / 100);
+    }
+
+    #[test]
+    fn usage_options_are_refused_as_redis_refuses_them() {
+        Client::new().check(&[
+            (
+                "MEMORY USAGE a SAMPLES few",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("MEMORY USAGE a SAMPLES -1", "-ERR syntax error\r\n"),
+            ("MEMORY USAGE a DEPTH 1", "-ERR syntax error\r\n"),
+            (
+                "MEMORY EATEN",
+                "-ERR unknown subcommand 'EATEN'. Try MEMORY HELP.\r\n",
+            ),
+        ]);
+    }
 }

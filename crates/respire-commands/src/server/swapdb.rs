@@ -4,8 +4,7 @@
 use crate::Ctx;
 use crate::errors::{FIRST_DB, SECOND_DB};
 use crate::key::{db_index, int};
-use respire_engine::{Arg, ArgKind, Arity, Flags, Group, Spec};
-use respire_engine::{Args, Error, Reply};
+use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static SWAPDB: Spec = Spec {
@@ -46,4 +45,27 @@ pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     }
     reply.ok();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn every_connection_sees_the_exchange() {
+        let mut first = Client::new();
+        let mut second = first.other();
+        first.check(&[("SET a 1 EX 100", "+OK\r\n")]);
+        second.check(&[
+            ("SELECT 1", "+OK\r\n"),
+            ("SWAPDB 1 0", "+OK\r\n"),
+            ("TTL a", ":100\r\n"),
+        ]);
+        first.check(&[
+            ("DBSIZE", ":0\r\n"),
+            ("SWAPDB 0 0", "+OK\r\n"),
+            ("DBSIZE", ":0\r\n"),
+        ]);
+        second.check(&[("DBSIZE", ":1\r\n")]);
+    }
 }
