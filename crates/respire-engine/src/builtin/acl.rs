@@ -1,7 +1,7 @@
 //! `ACL WHOAMI` `CAT` `USERS`: the one user there is, and the categories of commands.
 
 use super::auth::USER;
-use super::help::{boxed, help, needs_subcommand};
+use super::help::{boxed, help, needs_subcommand, wrong_subcommand};
 use crate::Spec;
 use crate::{App, Arg, ArgKind, Args, Arity, Cx, Entry, Error, Flags, Group, Reply, Router, Row};
 
@@ -168,7 +168,7 @@ fn cat<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Res
     };
     let is_asked = |category: &str| asked.eq_ignore_ascii_case(category.as_bytes());
     if args.len() > 1 {
-        return Err(super::help::wrong_subcommand(&ACL_CAT));
+        return Err(wrong_subcommand(cx.request()));
     }
     if !CATEGORIES.iter().any(|category| is_asked(category)) {
         let asked = String::from_utf8_lossy(asked);

@@ -137,20 +137,16 @@ fn run_queue<A: App>(
         let before = reply.sink().len();
         // `HELLO` among the queued changes the protocol of those behind it.
         let mut inner = Encoder::new(reply.sink(), cx.client.proto);
+        let request = queued.request();
         let mut cx = Cx {
             engine,
             conn: cx.conn,
             client: cx.client,
             now: cx.now,
+            request: &request,
             held: Some(held),
         };
-        match engine.run(
-            queued.entry,
-            &mut cx,
-            queued.request(),
-            queued.name_len,
-            &mut inner,
-        ) {
+        match engine.run(queued.entry, &mut cx, request, queued.name_len, &mut inner) {
             Flow::Replied => {}
             Flow::RepliedAfter(due) => wait = wait.saturating_add(due),
             Flow::Close => is_last = true,

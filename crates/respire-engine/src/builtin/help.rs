@@ -25,12 +25,15 @@ pub(super) fn needs_subcommand<A: App>(
     Err(text::SYNTAX)
 }
 
-/// The reply to a subcommand whose arguments are too many for any of its forms.
-pub(super) fn wrong_subcommand(spec: &Spec) -> Error {
-    let (container, subcommand) = spec.name.split_once('|').unwrap_or(("", spec.name));
-    let container = container.to_ascii_uppercase();
+/// The reply to a request whose arguments are too many for any form of its subcommand.
+pub(super) fn wrong_subcommand(request: Args<'_>) -> Error {
+    const SUBCOMMAND_BYTES_MAX: usize = 128;
+    let container = String::from_utf8_lossy(&request[0]).to_ascii_uppercase();
+    let subcommand = request.get(1).unwrap_or_default();
+    let shown = &subcommand[..subcommand.len().min(SUBCOMMAND_BYTES_MAX)];
     Error::owned(format!(
-        "ERR unknown subcommand or wrong number of arguments for '{subcommand}'. Try {container} HELP."
+        "ERR unknown subcommand or wrong number of arguments for '{}'. Try {container} HELP.",
+        String::from_utf8_lossy(shown),
     ))
 }
 

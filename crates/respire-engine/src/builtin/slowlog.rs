@@ -109,7 +109,7 @@ fn get<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Res
     const DEFAULT: usize = 10;
     const BELOW: Error = Error::fixed("ERR count should be greater than or equal to -1");
     let count = match args.get(0) {
-        _ if args.len() > 1 => return Err(wrong_subcommand(&SLOWLOG_GET)),
+        _ if args.len() > 1 => return Err(wrong_subcommand(cx.request())),
         None => DEFAULT,
         Some(count) => match number::parse_i64(count).ok_or(BELOW)? {
             -1 => usize::MAX,
@@ -201,7 +201,7 @@ mod tests {
             ("SLOWLOG GET x", below),
             (
                 "SLOWLOG GET 1 2",
-                "-ERR unknown subcommand or wrong number of arguments for 'get'. Try SLOWLOG HELP.|",
+                "-ERR unknown subcommand or wrong number of arguments for 'GET'. Try SLOWLOG HELP.|",
             ),
         ]);
     }

@@ -124,6 +124,7 @@ impl<A: App> Core<A> {
             conn,
             client,
             now,
+            request: &request,
             held: None,
         };
         Ok(engine.run(at, &mut cx, request, name_len, reply))

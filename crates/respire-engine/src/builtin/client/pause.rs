@@ -86,7 +86,7 @@ static CLIENT_UNBLOCK: Spec = Spec {
 
 fn pause<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let writes_only = match args.get(1) {
-        _ if args.len() > 2 => return Err(wrong_subcommand(&CLIENT_PAUSE)),
+        _ if args.len() > 2 => return Err(wrong_subcommand(cx.request())),
         None => false,
         Some(mode) if mode.eq_ignore_ascii_case(b"ALL") => false,
         Some(mode) if mode.eq_ignore_ascii_case(b"WRITE") => true,
@@ -116,9 +116,9 @@ fn unpause<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Re
 }
 
 /// No command blocks, so there is none to unblock; who waits for a pause to end is not blocked.
-fn unblock<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn unblock<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     if args.len() > 2 {
-        return Err(wrong_subcommand(&CLIENT_UNBLOCK));
+        return Err(wrong_subcommand(cx.request()));
     }
     let reason = args.get(1).unwrap_or(b"TIMEOUT");
     if !reason.eq_ignore_ascii_case(b"TIMEOUT") && !reason.eq_ignore_ascii_case(b"ERROR") {
@@ -174,7 +174,7 @@ mod tests {
             ),
             (
                 "CLIENT PAUSE 1 all x",
-                "-ERR unknown subcommand or wrong number of arguments for 'pause'. Try CLIENT HELP.|",
+                "-ERR unknown subcommand or wrong number of arguments for 'PAUSE'. Try CLIENT HELP.|",
             ),
             ("GET a", "$-1|"),
         ]);
