@@ -1,0 +1,62 @@
+//! From the command line to what is printed and written.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::{Cli, Command, RunArgs};
+use crate::error::{Error, Result};
+use crate::os;
+use crate::plot;
+use crate::progress::Progress;
+
+/// Does what the command line says; `false` if it was done and found a server at fault.
+///
+/// # Errors
+/// Any [`Error`]; nothing has been measured then.
+pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
+    match cli.command {
+        None => one_run(&cli.run, out),
+        Some(Command::NullServer(args)) => crate::null::serve(&args, out),
+        Some(Command::Compare(_) | Command::Table(_)) => Ok(false),
+    }
+}
+
+fn one_run(args: &RunArgs, out: &mut dyn Write) -> Result<bool> {
+    if !args.load_cpu.is_empty() {
+        os::pin_self(&args.load_cpu)?;
+    }
+    let mut load = args.load.load(args.target(), &args.login)?;
+    load.logging = args.hdr.is_some();
+    let mut progress = Progress::new(!args.quiet);
+    if args.load.populate {
+        load.populating()
+            .run(|collector| progress.show(collector))?;
+    }
+    let (report, collector) = load.run(|collector| progress.show(collector))?;
+    drop(progress);
+    write!(out, "{report}").map_err(Error::io("standard output"))?;
+    if let Some(path) = &args.json {
+        write_json(path, &report)?;
+    }
+    if let Some(path) = &args.hdr {
+        collector.write_log(path)?;
+    }
+    if let Some(prefix) = &args.svg {
+        plot::latency(prefix, &[("", &report.quantiles_us)])?;
+        plot::throughput(prefix, &[("", &report.moments)])?;
+    }
+    Ok(report.is_sound())
+}
+
+/// Writes `value` as indented JSON.
+///
+/// # Errors
+/// [`Error::Io`] with `--json` and the path.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).expect("a report has string keys only");
+    text.push('\n');
+    fs::write(path, text).map_err(Error::io(format!("--json {}", path.display())))
+}

@@ -1,0 +1,252 @@
+//! The command line.
+
+mod load;
+
+pub use load::{LoadArgs, LoginArgs};
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::target::Target;
+
+const EXAMPLES: &str = "\
+Examples:
+  respire-bench                                   SET, GET, DELETE of random keys on 127.0.0.1:6379
+  respire-bench --clients 100 --requests 1000000 --key-length 32
+  respire-bench --ratio 1:10 --pipeline 30 --data-size 256 --populate --test-time 10
+  respire-bench --ratio 0:1 --rate 50000 --test-time 30 --hdr get.hlog --svg get
+  respire-bench compare --populate --ratio 0:1 127.0.0.1:6379 new=127.0.0.1:6380
+  respire-bench compare --server-cpu 0 --load-cpu 1 'exec:redis-server --port {port} --save \"\"' 127.0.0.1:6380";
+
+/// A load generator for any server of the Redis protocol.
+///
+/// Without --ratio each request is the sequence SET, GET, DELETE of a random key, one command at a time. Every reply
+/// is checked, values included. A load always ends: after --requests, or --test-time, whichever is first.
+#[derive(Debug, Parser)]
+#[command(name = "respire-bench", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do instead of one run.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// One run.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// What there is beside one run.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one load on several servers in interleaved rounds, and compare medians.
+    Compare(CompareArgs),
+    /// Measure the project's benchmark table, and write it as Markdown.
+    Table(TableArgs),
+    /// Serve fixed replies by counting bytes: the floor below any server for the same load.
+    NullServer(NullServerArgs),
+}
+
+/// One run.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// Name or address of the server.
+    #[arg(long, default_value = "127.0.0.1", help_heading = "Server")]
+    pub host: String,
+    /// Port of the server.
+    #[arg(short, long, default_value_t = 6379, help_heading = "Server")]
+    pub port: u16,
+    /// Unix socket of the server, instead of host and port.
+    #[arg(short = 's', long, value_name = "PATH", help_heading = "Server")]
+    pub unixsocket: Option<PathBuf>,
+    /// Who we are.
+    #[command(flatten)]
+    pub login: LoginArgs,
+    /// What is asked.
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// Cores of the load generator, such as 1 or 2,3.
+    #[arg(
+        long,
+        value_name = "CORES",
+        value_delimiter = ',',
+        help_heading = "Load"
+    )]
+    pub load_cpu: Vec<usize>,
+    /// Write everything that was measured as JSON.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+    /// Write an HDR interval log in nanoseconds, one tag per command.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub hdr: Option<PathBuf>,
+    /// Write PREFIX-latency.svg and PREFIX-throughput.svg.
+    #[arg(long, value_name = "PREFIX", help_heading = "Output")]
+    pub svg: Option<PathBuf>,
+    /// Print no progress line, which a terminal shows otherwise.
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+impl RunArgs {
+    /// The server's address.
+    pub fn target(&self) -> Target {
+        match &self.unixsocket {
+            Some(path) => Target::Unix(path.clone()),
+            None => Target::Tcp {
+                host: self.host.clone(),
+                port: self.port,
+            },
+        }
+    }
+}
+
+/// Several servers.
+#[derive(Args, Debug)]
+pub struct CompareArgs {
+    /// Servers, the first is what the others are measured by: [NAME=]HOST:PORT, [NAME=]unix:PATH, or [NAME=]exec:COMMAND to start one, with {port} for its port.
+    #[arg(required = true, num_args = 2.., value_name = "SERVER")]
+    pub servers: Vec<String>,
+    /// Who we are, on every server.
+    #[command(flatten)]
+    pub login: LoginArgs,
+    /// What is asked of each.
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// How rounds are made.
+    #[command(flatten)]
+    pub rounds: RoundArgs,
+    /// Process of a server, for its CPU time and memory, where INFO does not tell.
+    #[arg(long, value_name = "NAME=PID", help_heading = "Comparison")]
+    pub pid: Vec<String>,
+    /// Write everything that was measured as JSON.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+    /// Write PREFIX-latency.svg and PREFIX-throughput.svg.
+    #[arg(long, value_name = "PREFIX", help_heading = "Output")]
+    pub svg: Option<PathBuf>,
+}
+
+/// How rounds are made.
+#[derive(Args, Clone, Debug)]
+pub struct RoundArgs {
+    /// Rounds; in each, every server has its turn.
+    #[arg(long, default_value_t = 5, help_heading = "Comparison")]
+    pub rounds: usize,
+    /// Cores of the servers that are started here.
+    #[arg(long, value_name = "CORES", help_heading = "Comparison")]
+    pub server_cpu: Option<String>,
+    /// Cores of the load generator, such as 1 or 2,3.
+    #[arg(
+        long,
+        value_name = "CORES",
+        value_delimiter = ',',
+        help_heading = "Comparison"
+    )]
+    pub load_cpu: Vec<usize>,
+}
+
+/// The project's table.
+#[derive(Args, Debug)]
+pub struct TableArgs {
+    /// The respire-server to measure.
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value = "respire-server",
+        help_heading = "Servers"
+    )]
+    pub respire: String,
+    /// The redis-server to measure it against.
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value = "redis-server",
+        help_heading = "Servers"
+    )]
+    pub redis: String,
+    /// Further servers, as NAME=COMMAND with {port} for the port.
+    #[arg(long, value_name = "NAME=COMMAND", help_heading = "Servers")]
+    pub also: Vec<String>,
+    /// Only these rows, by name.
+    #[arg(long, value_name = "ROW", help_heading = "Measurement")]
+    pub row: Vec<String>,
+    /// Rounds; in each, every server has its turn.
+    #[arg(long, default_value_t = 5, help_heading = "Measurement")]
+    pub rounds: usize,
+    /// Seconds of each turn.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 3.0,
+        help_heading = "Measurement"
+    )]
+    pub test_time: f64,
+    /// Core of the servers.
+    #[arg(
+        long,
+        value_name = "CORE",
+        default_value = "0",
+        help_heading = "Measurement"
+    )]
+    pub server_cpu: String,
+    /// Core of the load generator.
+    #[arg(
+        long,
+        value_name = "CORE",
+        default_value_t = 1,
+        help_heading = "Measurement"
+    )]
+    pub load_cpu: usize,
+    /// The Markdown file. Plots are written beside it, with its name.
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "docs/benchmarks.md",
+        help_heading = "Output"
+    )]
+    pub out: PathBuf,
+    /// Write everything that was measured as JSON.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+}
+
+/// The floor.
+#[derive(Args, Debug)]
+pub struct NullServerArgs {
+    /// Port to listen on; 0 is any.
+    #[arg(short, long, default_value_t = 0, help_heading = "Server")]
+    pub port: u16,
+    /// The load it is made for: request and reply sizes follow from it.
+    #[command(flatten)]
+    pub load: LoadArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn flags_are_declared_consistently() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_a_run_stands_under_a_heading() {
+        for arg in Cli::command().get_arguments() {
+            let name = arg.get_id().as_str();
+            let heading = arg.get_help_heading();
+            assert!(
+                heading.is_some() || ["help", "version"].contains(&name),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn unix_socket_comes_before_host_and_port() {
+        let cli = Cli::parse_from(["respire-bench", "--unixsocket", "/run/r.sock"]);
+        assert_eq!(cli.run.target().to_string(), "unix:/run/r.sock");
+        let cli = Cli::parse_from(["respire-bench", "-p", "7"]);
+        assert_eq!(cli.run.target().to_string(), "127.0.0.1:7");
+    }
+}

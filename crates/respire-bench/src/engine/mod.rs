@@ -1,0 +1,221 @@
+//! The load itself: connections that are never waited for, one thread for as many of them as there are.
+//!
+//! In the closed loop a connection sends a batch, reads its replies, and sends the next. In the open loop
+//! ([`Schedule`](crate::schedule::Schedule)) requests leave at their time, at most `pipeline` of them outstanding.
+
+mod connection;
+mod stream;
+mod worker;
+
+pub(crate) use stream::Stream;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::check::Verify;
+use crate::error::{Error, Result};
+use crate::os;
+use crate::stats::{Collector, Interval, Report};
+use crate::target::{Client, Login, Socket, Target};
+use crate::workload::{Pattern, Workload};
+use worker::{Job, Worker};
+
+/// How often threads hand over what they measured.
+pub const INTERVAL: Duration = Duration::from_millis(250);
+
+/// When a load ends: at the first of these. There is always one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// Commands in all.
+    pub commands: Option<u64>,
+    /// Time since the first request; replies still to come are waited for.
+    pub time: Option<Duration>,
+}
+
+impl Bound {
+    /// So many commands.
+    pub fn commands(commands: u64) -> Self {
+        Self {
+            commands: Some(commands),
+            time: None,
+        }
+    }
+
+    /// So much time.
+    pub fn time(time: Duration) -> Self {
+        Self {
+            commands: None,
+            time: Some(time),
+        }
+    }
+}
+
+/// A load on a server.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The server.
+    pub target: Target,
+    /// What each connection says first.
+    pub login: Login,
+    /// What is asked.
+    pub workload: Workload,
+    /// How replies are looked at.
+    pub verify: Verify,
+    /// Connections, shared by the threads.
+    pub clients: usize,
+    /// Threads, at most one per connection.
+    pub threads: usize,
+    /// The end.
+    pub bound: Bound,
+    /// Requests per second of the open loop; `None` is the closed loop.
+    pub rate: Option<f64>,
+    /// Decides which keys are drawn.
+    pub seed: u64,
+    /// Whether histograms of every interval are kept.
+    pub logging: bool,
+}
+
+impl Load {
+    /// # Errors
+    /// [`Error::Flag`] for the first field that is out of bounds.
+    pub fn check(&self) -> Result<()> {
+        self.workload.check()?;
+        if !(1..=60_000).contains(&self.clients) {
+            return Err(Error::flag("--clients", "want 1 to 60000 connections"));
+        }
+        if self.threads == 0 || self.threads > self.clients {
+            let reason = format!("want 1 to {} threads, one client each", self.clients);
+            return Err(Error::flag("--threads", reason));
+        }
+        if self.bound.commands == Some(0) {
+            return Err(Error::flag("--requests", "want at least one"));
+        }
+        if self.bound.time.is_some_and(|time| time.is_zero()) {
+            return Err(Error::flag("--test-time", "want some time"));
+        }
+        if self.bound.commands.is_none() && self.bound.time.is_none() {
+            return Err(Error::flag(
+                "--requests",
+                "or --test-time must end the load",
+            ));
+        }
+        match self.rate {
+            Some(rate) if !(rate > 0.0 && rate.is_finite()) => {
+                Err(Error::flag("--rate", "want requests per second above 0"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The load that stores every key of this one, once.
+    pub fn populating(&self) -> Self {
+        Self {
+            workload: self.workload.populating(),
+            clients: self.clients.min(8),
+            threads: 1,
+            bound: Bound::commands(self.workload.key_space),
+            rate: None,
+            logging: false,
+            ..self.clone()
+        }
+    }
+
+    /// Runs it. `watch` is called after every interval that a thread hands over.
+    ///
+    /// # Errors
+    /// What [`Load::check`] finds, [`Error::Io`], or [`Error::Server`] if it stops answering or answers what is no
+    /// reply. Error replies and wrong values do not end a load; the report counts them.
+    pub fn run(&self, mut watch: impl FnMut(&Collector)) -> Result<(Report, Collector)> {
+        self.check()?;
+        os::allow_files(self.clients as u64 + 64)?;
+        let (out, intervals) = channel();
+        let mut workers = Vec::with_capacity(self.threads);
+        for thread in 0..self.threads {
+            workers.push(Worker::new(
+                self.job(thread),
+                self.connect(thread)?,
+                out.clone(),
+            )?);
+        }
+        drop(out);
+        let cpu = os::own_cpu()?;
+        let start = Instant::now();
+        let stop = AtomicBool::new(false);
+        let mut collector = Collector::new(INTERVAL, self.logging);
+        let ends: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = workers
+                .into_iter()
+                .map(|worker| scope.spawn(|| worker.run(start, &stop)))
+                .collect();
+            collect(&intervals, &mut collector, &mut watch);
+            threads.into_iter().map(ScopedJoinHandle::join).collect()
+        });
+        let load_cpu = os::own_cpu()?.saturating_sub(cpu);
+        collector.finish();
+        let mut elapsed = Duration::ZERO;
+        let mut first_complaint = None;
+        for end in ends {
+            let end = end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            elapsed = elapsed.max(end.elapsed);
+            first_complaint = first_complaint.or(end.first_complaint);
+        }
+        let facts = crate::stats::Facts {
+            server: self.target.to_string(),
+            workload: &self.workload,
+            clients: self.clients,
+            threads: self.threads,
+            rate: self.rate,
+            elapsed,
+            load_cpu,
+            first_complaint,
+        };
+        let report = Report::new(facts, &collector);
+        Ok((report, collector))
+    }
+
+    /// Connections of one thread.
+    fn share(&self, thread: usize) -> usize {
+        self.clients / self.threads + usize::from(thread < self.clients % self.threads)
+    }
+
+    fn connect(&self, thread: usize) -> Result<Vec<Socket>> {
+        (0..self.share(thread))
+            .map(|_| Client::connect(&self.target, &self.login)?.into_socket())
+            .collect()
+    }
+
+    fn job(&self, thread: usize) -> Job<'_> {
+        let (thread, threads) = (thread as u64, self.threads as u64);
+        let commands = self
+            .bound
+            .commands
+            .map(|all| all / threads + u64::from(thread < all % threads));
+        let first_key = match self.workload.pattern {
+            Pattern::Sequential => {
+                (u128::from(self.workload.key_space) * u128::from(thread) / u128::from(threads))
+                    as u64
+            }
+            _ => 0,
+        };
+        Job {
+            load: self,
+            commands,
+            first_key,
+            seed: self.seed.wrapping_add(thread),
+            rate: self.rate.map(|rate| rate / threads as f64),
+        }
+    }
+}
+
+fn collect(
+    intervals: &Receiver<Interval>,
+    collector: &mut Collector,
+    watch: &mut impl FnMut(&Collector),
+) {
+    for interval in intervals {
+        collector.take(interval);
+        watch(collector);
+    }
+}

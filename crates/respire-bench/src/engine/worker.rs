@@ -1,0 +1,302 @@
+//! One thread of a load.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use mio::{Events, Poll, Token};
+
+use super::connection::{Connection, Filled};
+use super::{INTERVAL, Load, Stream};
+use crate::check::{Checked, Checker};
+use crate::error::{Error, Result};
+use crate::schedule::Schedule;
+use crate::stats::{Interval, Recorder};
+use crate::target::Socket;
+use crate::workload::{Expect, KeySource, Place, Wire};
+
+/// How long a server may answer nothing while requests are outstanding.
+const SILENCE_NS_MAX: u64 = 10_000_000_000;
+/// Longest sleep, so that intervals are handed over in time.
+const NAP: Duration = Duration::from_millis(100);
+/// A request due sooner than this is waited for without sleeping: the system's timers are coarser.
+const SPIN_NS: u64 = 2_000_000;
+
+/// A thread's part of a load.
+pub(super) struct Job<'a> {
+    pub(super) load: &'a Load,
+    pub(super) commands: Option<u64>,
+    pub(super) first_key: u64,
+    pub(super) seed: u64,
+    pub(super) rate: Option<f64>,
+}
+
+/// What a thread has to tell beside its intervals.
+pub(super) struct End {
+    pub(super) elapsed: Duration,
+    pub(super) first_complaint: Option<String>,
+}
+
+pub(super) struct Worker<'a> {
+    load: &'a Load,
+    poll: Poll,
+    connections: Vec<Connection>,
+    places: Vec<Place>,
+    keys: KeySource,
+    wire: Wire,
+    checker: Checker,
+    recorder: Recorder,
+    schedule: Option<Schedule>,
+    batch: Vec<u8>,
+    /// Commands that may still be sent.
+    left: u64,
+    /// No command is sent from here on.
+    deadline_ns: u64,
+    outstanding: usize,
+    last_reply_ns: u64,
+    start: Instant,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(job: Job<'a>, sockets: Vec<Socket>, out: Sender<Interval>) -> Result<Self> {
+        let load = job.load;
+        let workload = &load.workload;
+        let wire = Wire::new(workload);
+        let checker = Checker::new(wire.clone(), load.verify);
+        let poll = Poll::new().map_err(Error::io("epoll"))?;
+        let mut connections = Vec::with_capacity(sockets.len());
+        for (index, socket) in sockets.into_iter().enumerate() {
+            let what = || Error::io(format!("connection to {}", load.target));
+            let stream = Stream::try_from(socket).map_err(what())?;
+            let reply = checker.reply_len_max();
+            let mut connection = Connection::new(stream, Token(index), reply, workload.pipeline);
+            connection.register(poll.registry()).map_err(what())?;
+            connections.push(connection);
+        }
+        let count = connections.len();
+        Ok(Self {
+            load,
+            poll,
+            connections,
+            places: workload.mix.places(),
+            keys: KeySource::new(
+                workload.pattern,
+                workload.key_space,
+                job.seed,
+                job.first_key,
+            )?,
+            wire,
+            checker,
+            recorder: Recorder::new(INTERVAL.as_nanos() as u64, out),
+            schedule: job.rate.map(|rate| Schedule::new(rate, count)),
+            batch: Vec::new(),
+            left: job.commands.unwrap_or(u64::MAX),
+            deadline_ns: load.bound.time.map_or(u64::MAX, |t| t.as_nanos() as u64),
+            outstanding: 0,
+            last_reply_ns: 0,
+            start: Instant::now(),
+        })
+    }
+
+    /// Runs until the bound is reached and every reply is there, or until another thread has failed.
+    pub(super) fn run(mut self, start: Instant, stop: &AtomicBool) -> Result<End> {
+        self.start = start;
+        let ended = self.turns(stop);
+        if ended.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        let owed: u64 = self.connections.iter().map(|c| c.owed).sum();
+        self.recorder.counts().unsent += owed;
+        self.recorder.finish();
+        ended.map(|()| End {
+            elapsed: Duration::from_nanos(self.last_reply_ns),
+            first_complaint: self.checker.first_complaint().map(str::to_owned),
+        })
+    }
+
+    fn turns(&mut self, stop: &AtomicBool) -> Result<()> {
+        let mut events = Events::with_capacity(1024);
+        let mut due = Vec::new();
+        if self.schedule.is_none() {
+            for index in 0..self.connections.len() {
+                let now = self.now_ns();
+                self.offer(index, now)?;
+            }
+        }
+        loop {
+            let now = self.now_ns();
+            self.pace(now, &mut due)?;
+            self.recorder.tick(now);
+            let open = self.left > 0 && now < self.deadline_ns;
+            if (self.outstanding == 0 && !open) || stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if self.outstanding > 0 && now > self.last_reply_ns + SILENCE_NS_MAX {
+                let reason = format!("no reply for 10 s, {} outstanding", self.outstanding);
+                return Err(self.complaint(reason));
+            }
+            match self.poll.poll(&mut events, Some(self.nap(now))) {
+                Err(e) if e.kind() != io::ErrorKind::Interrupted => {
+                    return Err(Error::io("epoll")(e));
+                }
+                _ => {}
+            }
+            for event in &events {
+                let index = event.token().0;
+                if event.is_writable() {
+                    let flushed = self.connections[index].flush();
+                    flushed.map_err(|e| self.broken(e))?;
+                }
+                if event.is_readable() || event.is_read_closed() {
+                    self.receive(index)?;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    /// How long there is nothing to do but to wait for replies.
+    fn nap(&self, now_ns: u64) -> Duration {
+        let Some(schedule) = &self.schedule else {
+            return NAP;
+        };
+        let next = schedule.next_ns().min(self.deadline_ns);
+        match next.saturating_sub(now_ns) {
+            0..=SPIN_NS if now_ns < self.deadline_ns => Duration::ZERO,
+            wait => Duration::from_nanos(wait.saturating_sub(SPIN_NS / 2)).min(NAP),
+        }
+    }
+
+    /// Open loop: deals the requests that are due.
+    fn pace(&mut self, now_ns: u64, due: &mut Vec<usize>) -> Result<()> {
+        let Some(schedule) = &mut self.schedule else {
+            return Ok(());
+        };
+        due.clear();
+        for index in schedule.due(now_ns.min(self.deadline_ns.saturating_sub(1))) {
+            let connection = &mut self.connections[index];
+            if connection.owed == 0 {
+                due.push(index);
+            }
+            connection.owed += 1;
+        }
+        for &index in &*due {
+            self.offer(index, now_ns)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what the connection may send now.
+    #[inline]
+    fn offer(&mut self, index: usize, now_ns: u64) -> Result<()> {
+        let connection = &mut self.connections[index];
+        let pipeline = self.load.workload.pipeline;
+        let free = (pipeline - connection.pending.len()) as u64;
+        let count = match &self.schedule {
+            None if connection.pending.is_empty() => free,
+            None => 0,
+            Some(_) => free.min(connection.owed),
+        };
+        let count = count.min(self.left);
+        if count == 0 || now_ns >= self.deadline_ns {
+            return Ok(());
+        }
+        self.batch.clear();
+        for _ in 0..count {
+            let place = self.places[connection.place];
+            connection.place += 1;
+            if connection.place == self.places.len() {
+                connection.place = 0;
+            }
+            if place.draws {
+                connection.key = self.keys.draw();
+            }
+            let sent_ns = match &self.schedule {
+                None => now_ns,
+                Some(schedule) => {
+                    connection.owed -= 1;
+                    schedule.intended_ns(index, connection.sent)
+                }
+            };
+            connection.sent += 1;
+            let (kind, key) = (place.kind, connection.key);
+            connection.pending.push_back(Expect { kind, key, sent_ns });
+            self.wire.write(&mut self.batch, kind, key);
+        }
+        self.left -= count;
+        if self.outstanding == 0 {
+            self.last_reply_ns = self.last_reply_ns.max(now_ns);
+        }
+        self.outstanding += count as usize;
+        self.recorder.counts().bytes_out += self.batch.len() as u64;
+        connection
+            .send(&self.batch, self.poll.registry())
+            .map_err(|e| self.broken(e))
+    }
+
+    /// Reads what there is, checks it, and sends what that makes room for.
+    fn receive(&mut self, index: usize) -> Result<()> {
+        loop {
+            let filled = self.connections[index].fill();
+            let full = match filled.map_err(|e| self.broken(e))? {
+                Filled::Nothing => return Ok(()),
+                Filled::End => {
+                    let count = self.connections[index].pending.len();
+                    let reason = format!("closed a connection with {count} requests unanswered");
+                    return Err(self.complaint(reason));
+                }
+                Filled::Bytes { count, full } => {
+                    self.recorder.counts().bytes_in += count as u64;
+                    full
+                }
+            };
+            let now = self.now_ns();
+            self.replies(index, now)?;
+            self.offer(index, now)?;
+            if !full {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Checks and records the replies that were read.
+    #[inline]
+    fn replies(&mut self, index: usize, now_ns: u64) -> Result<()> {
+        let connection = &mut self.connections[index];
+        while !connection.input().is_empty() {
+            let Some(expect) = connection.pending.front() else {
+                return Err(self.complaint("sent a reply that nothing asked for".to_owned()));
+            };
+            match self.checker.check(connection.input(), expect) {
+                Ok(Checked::Reply { len, outcome }) => {
+                    self.recorder
+                        .reply(expect.kind, expect.sent_ns, now_ns, outcome);
+                    connection.consume(len);
+                    connection.pending.pop_front();
+                    self.outstanding -= 1;
+                }
+                Ok(Checked::Partial { need }) => {
+                    connection.make_room(need);
+                    break;
+                }
+                Err(reason) => return Err(self.complaint(reason)),
+            }
+        }
+        self.recorder.settle(now_ns);
+        self.last_reply_ns = now_ns;
+        Ok(())
+    }
+
+    fn broken(&self, error: io::Error) -> Error {
+        Error::io(format!("connection to {}", self.load.target))(error)
+    }
+
+    fn complaint(&self, reason: String) -> Error {
+        Error::server(self.load.target.to_string(), reason)
+    }
+}

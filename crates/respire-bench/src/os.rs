@@ -1,0 +1,141 @@
+//! What only the system knows: CPU time and memory of processes, the cores they run on, open files.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// CPU time and memory of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// User and system time since it was started, all threads.
+    pub cpu: Duration,
+    /// Resident memory in bytes.
+    pub rss: u64,
+}
+
+/// Raises the soft limit of open files to `files`, if it is lower.
+///
+/// # Errors
+/// [`Error::Flag`] of `--clients` if the hard limit is lower too.
+pub fn allow_files(files: u64) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use nix::sys::resource::{Resource, getrlimit, setrlimit};
+        let refuse = |reason: String| Error::flag("--clients", reason);
+        let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)
+            .map_err(|e| refuse(format!("limit of open files: {e}")))?;
+        if soft < files {
+            setrlimit(Resource::RLIMIT_NOFILE, files, hard.max(files)).map_err(|e| {
+                refuse(format!(
+                    "{files} open files are needed, {hard} allowed: {e}"
+                ))
+            })?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = files;
+    Ok(())
+}
+
+/// CPU time of this process, all threads.
+///
+/// # Errors
+/// [`Error::Io`] if the system does not tell.
+pub fn own_cpu() -> Result<Duration> {
+    #[cfg(unix)]
+    {
+        use nix::sys::resource::{UsageWho, getrusage};
+        let usage = getrusage(UsageWho::RUSAGE_SELF)
+            .map_err(|e| Error::io("CPU time of this process")(e.into()))?;
+        let time = |t: nix::sys::time::TimeVal| {
+            Duration::from_micros((t.tv_sec() as u64) * 1_000_000 + t.tv_usec() as u64)
+        };
+        Ok(time(usage.user_time()) + time(usage.system_time()))
+    }
+    #[cfg(not(unix))]
+    Ok(Duration::ZERO)
+}
+
+/// Restricts this process, and the threads it will start, to some cores.
+///
+/// # Errors
+/// [`Error::Flag`] of `--load-cpu` if there is no such core, or the system cannot pin.
+pub fn pin_self(cores: &[usize]) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sched::{CpuSet, sched_setaffinity};
+        use nix::unistd::Pid;
+        let refuse = |e| Error::flag("--load-cpu", format!("cores {cores:?}: {e}"));
+        let mut set = CpuSet::new();
+        for &core in cores {
+            set.set(core).map_err(refuse)?;
+        }
+        sched_setaffinity(Pid::from_raw(0), &set).map_err(refuse)
+    }
+    #[cfg(not(target_os = "linux"))]
+    Err(Error::flag(
+        "--load-cpu",
+        format!("cores {cores:?}: only Linux can pin"),
+    ))
+}
+
+/// Usage of a process on this machine, from `/proc`; `None` if there is no such process to see. CPU time comes in
+/// ticks, usually of 10 ms.
+pub fn usage(pid: u32) -> Option<Usage> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let (ticks, page) = units()?;
+    Some(Usage {
+        cpu: Duration::from_secs_f64(cpu_ticks(&stat)? as f64 / ticks),
+        rss: statm.split(' ').nth(1)?.parse::<u64>().ok()? * page,
+    })
+}
+
+/// User and system time of a line of `/proc/<pid>/stat`. The program's name, in parentheses, may hold anything.
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let user: u64 = fields.nth(11)?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(user + system)
+}
+
+/// Ticks per second, bytes per page.
+fn units() -> Option<(f64, u64)> {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::unistd::{SysconfVar, sysconf};
+        let ticks = sysconf(SysconfVar::CLK_TCK).ok()??;
+        let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
+        Some((ticks as f64, page as u64))
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_line_is_read_behind_a_name_with_parentheses() {
+        let line = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0";
+        assert_eq!(cpu_ticks(line), Some(154));
+        assert_eq!(cpu_ticks("garbage"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn own_process_uses_memory() {
+        assert!(usage(std::process::id()).unwrap().rss > 100_000);
+        assert_eq!(usage(u32::MAX), None);
+    }
+
+    #[test]
+    fn files_beyond_any_limit_name_the_flag() {
+        allow_files(16).unwrap();
+        if cfg!(unix) {
+            let text = allow_files(u64::MAX / 2).unwrap_err().to_string();
+            assert!(text.starts_with("--clients: "), "{text}");
+        }
+    }
+}

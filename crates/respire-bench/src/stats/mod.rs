@@ -1,0 +1,25 @@
+//! What a run measured: histograms per command and interval, merged, and written out.
+
+mod collector;
+mod latency;
+mod recorder;
+mod report;
+
+pub use collector::{Collector, Moment};
+pub use latency::{Latency, Spread, quantiles_us};
+pub use recorder::{Counts, Interval, Recorder};
+pub(crate) use report::Facts;
+pub use report::{KindReport, Report};
+
+use hdrhistogram::Histogram;
+
+/// Latencies in nanoseconds, to three digits, up to a minute; what is longer counts as a minute.
+pub type Latencies = Histogram<u64>;
+
+/// The longest latency that is told apart: one minute.
+const LATENCY_NS_MAX: u64 = 60_000_000_000;
+
+/// An empty histogram. About 200 KiB, of which only what is used is touched.
+pub fn latencies() -> Latencies {
+    Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).expect("the bounds are in the domain")
+}

@@ -1,0 +1,244 @@
+//! What is asked of the server: which commands, of which keys, with which values.
+//!
+//! A [`Workload`] is plain data. Together with a seed it decides every byte that is sent, and, since values follow
+//! from keys, every byte that must come back.
+
+mod keys;
+mod values;
+mod wire;
+
+pub use keys::{KeySource, Pattern};
+pub use values::Values;
+pub use wire::{Expect, Wire};
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// How requests and replies are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// The Redis protocol as every server speaks it.
+    #[default]
+    Resp2,
+    /// After `HELLO 3`.
+    Resp3,
+    /// Respire's compact binary protocol; only Respire speaks it.
+    Binary,
+}
+
+/// A command that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Kind {
+    /// `SET key value`.
+    Set,
+    /// `GET key`.
+    Get,
+    /// `DEL key`; in the binary protocol `DELETE`, which returns the value.
+    Delete,
+}
+
+impl Kind {
+    /// All of them, in the order of [`Kind::index`].
+    pub const ALL: [Self; 3] = [Self::Set, Self::Get, Self::Delete];
+
+    /// Its place in per-kind arrays.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// As reports name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Set => "SET",
+            Self::Get => "GET",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// The order of commands on each connection, repeated until the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mix {
+    /// SET, GET and DELETE of one key.
+    Cycle,
+    /// So many SETs, then so many GETs, each of a key of its own.
+    Ratio {
+        /// SETs per round of the mix.
+        sets: u32,
+        /// GETs per round of the mix.
+        gets: u32,
+    },
+}
+
+/// One place in the mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The command.
+    pub kind: Kind,
+    /// Whether a new key is drawn, rather than the last one kept.
+    pub draws: bool,
+}
+
+/// Most commands in one round of a mix.
+const ROUND_MAX: u32 = 10_000;
+
+impl Mix {
+    /// A round of the mix.
+    pub fn places(self) -> Vec<Place> {
+        match self {
+            Self::Cycle => Kind::ALL
+                .map(|kind| Place {
+                    kind,
+                    draws: kind == Kind::Set,
+                })
+                .to_vec(),
+            Self::Ratio { sets, gets } => {
+                let place = |kind| Place { kind, draws: true };
+                let sets = std::iter::repeat_n(place(Kind::Set), sets as usize);
+                let gets = std::iter::repeat_n(place(Kind::Get), gets as usize);
+                sets.chain(gets).collect()
+            }
+        }
+    }
+}
+
+impl std::str::FromStr for Mix {
+    type Err = String;
+
+    /// `SETS:GETS`, such as `1:10`.
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let numbers = text
+            .split_once(':')
+            .and_then(|(sets, gets)| Some((sets.parse::<u32>().ok()?, gets.parse::<u32>().ok()?)));
+        let (sets, gets) = numbers.ok_or("want SETS:GETS, such as 1:10")?;
+        match sets.checked_add(gets) {
+            Some(1..=ROUND_MAX) => Ok(Self::Ratio { sets, gets }),
+            _ => Err(format!("want 1 to {ROUND_MAX} commands in all")),
+        }
+    }
+}
+
+/// A load, whatever server it is meant for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Workload {
+    /// How it is spoken.
+    pub protocol: Protocol,
+    /// Which commands in which order.
+    pub mix: Mix,
+    /// Requests sent at once on a connection (closed loop), or outstanding at most (open loop).
+    pub pipeline: usize,
+    /// Bytes of a value.
+    pub data_size: usize,
+    /// What every key begins with.
+    pub key_prefix: String,
+    /// Bytes of a key, the prefix included; the rest is decimal digits.
+    pub key_length: usize,
+    /// How many different keys there are.
+    pub key_space: u64,
+    /// How keys are drawn.
+    pub pattern: Pattern,
+}
+
+/// Digits that a `u64` can always fill.
+const DIGITS_MAX: usize = 18;
+
+impl Workload {
+    /// A mix over a million keys of 16 bytes: the shape of `redis-benchmark -r 1000000`.
+    pub fn mixed(sets: u32, gets: u32) -> Self {
+        Self {
+            protocol: Protocol::Resp2,
+            mix: Mix::Ratio { sets, gets },
+            pipeline: 1,
+            data_size: 3,
+            key_prefix: "key:".to_owned(),
+            key_length: 16,
+            key_space: 1_000_000,
+            pattern: Pattern::Uniform,
+        }
+    }
+
+    /// How many keys a length and a prefix leave room for, at most 10^18.
+    pub fn key_capacity(key_prefix: &str, key_length: usize) -> u64 {
+        let digits = key_length.saturating_sub(key_prefix.len()).min(DIGITS_MAX);
+        10_u64.pow(digits as u32)
+    }
+
+    /// # Errors
+    /// [`Error::Flag`] for the first field that is out of bounds or does not go with the others.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=10_000).contains(&self.pipeline) {
+            return Err(Error::flag("--pipeline", "want 1 to 10000 requests"));
+        }
+        if self.data_size > 512 * 1024 * 1024 {
+            return Err(Error::flag("--data-size", "a value has at most 512 MiB"));
+        }
+        if self.key_length == 0 || self.key_length > 64 * 1024 {
+            return Err(Error::flag("--key-length", "want 1 to 65536 bytes"));
+        }
+        if self.key_prefix.len() >= self.key_length {
+            let reason = format!(
+                "{:?} leaves no digit in a key of {} bytes",
+                self.key_prefix, self.key_length
+            );
+            return Err(Error::flag("--key-prefix", reason));
+        }
+        let capacity = Self::key_capacity(&self.key_prefix, self.key_length);
+        if self.key_space == 0 || self.key_space > capacity {
+            let reason = format!(
+                "want 1 to {capacity} keys: --key-length {} and prefix {:?} leave no room for {}",
+                self.key_length, self.key_prefix, self.key_space
+            );
+            return Err(Error::flag("--key-space", reason));
+        }
+        Ok(())
+    }
+
+    /// The same keys and values, each set once in order: what fills a server before a measurement.
+    pub fn populating(&self) -> Self {
+        Self {
+            mix: Mix::Ratio { sets: 1, gets: 0 },
+            pipeline: (64 * 1024 / (self.data_size + 64)).clamp(1, 64),
+            pattern: Pattern::Sequential,
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratio_text_is_read_as_sets_and_gets() {
+        assert_eq!("1:10".parse(), Ok(Mix::Ratio { sets: 1, gets: 10 }));
+        for bad in ["", "1", "0:0", "-1:2", "1:2:3", "9999:2"] {
+            assert!(bad.parse::<Mix>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn cycle_keeps_its_key_for_three_commands() {
+        let draws: Vec<bool> = Mix::Cycle.places().iter().map(|p| p.draws).collect();
+        assert_eq!(draws, [true, false, false]);
+        assert_eq!(Mix::Ratio { sets: 2, gets: 3 }.places().len(), 5);
+    }
+
+    #[test]
+    fn key_space_beyond_the_digits_names_the_flag() {
+        let load = Workload {
+            key_length: 8,
+            ..Workload::mixed(1, 1)
+        };
+        let text = load.check().unwrap_err().to_string();
+        assert!(text.starts_with("--key-space: want 1 to 10000"), "{text}");
+        let fits = Workload {
+            key_space: 10_000,
+            ..load
+        };
+        fits.check().unwrap();
+    }
+}
