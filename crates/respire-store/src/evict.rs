@@ -170,6 +170,9 @@ pub(crate) struct Eviction {
     random: AtomicU64,
 }
 
+/// Most keys compared for one that is evicted. It is Redis's bound too; more make it no better.
+const SAMPLES_MAX: u32 = 64;
+
 /// Most keys evicted by one call.
 const EVICTIONS_MAX: usize = 1024;
 
@@ -210,14 +213,17 @@ impl Eviction {
 
 impl Store {
     /// Bounds the memory: `bytes` is the bound on [`MemoryUse::total`](crate::MemoryUse::total)
-    /// (0: none), `samples` how many keys are compared for each that is evicted.
+    /// (0: none), `samples` how many keys are compared for each that is evicted (1 to 64; what is
+    /// beyond is taken as the nearest of these).
     pub fn set_max_memory(&self, bytes: u64, policy: Policy, samples: u32) {
         let eviction = self.eviction();
         let at = Policy::ALL
             .iter()
             .position(|known| *known == policy)
             .unwrap_or_default() as u64;
-        eviction.samples.store(samples.max(1), Ordering::Relaxed);
+        eviction
+            .samples
+            .store(samples.clamp(1, SAMPLES_MAX), Ordering::Relaxed);
         let _ = eviction
             .rules
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |rules| {
@@ -247,8 +253,8 @@ impl Store {
     /// evicted: the command that asks must then be refused.
     ///
     /// One call evicts a bounded number of keys; where that is not enough, it says true, as
-    /// progress was made, and the next call goes on. While there is room it costs two loads.
-    /// It locks shards one at a time, so call it outside sections.
+    /// progress was made, and the next call goes on. While there is room it costs a few
+    /// loads. It locks shards one at a time, so call it outside sections.
     pub fn make_room(&self, now_ms: u64) -> bool {
         let eviction = self.eviction();
         let bytes_max = eviction.bytes_max.load(Ordering::Relaxed);
