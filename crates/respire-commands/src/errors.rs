@@ -112,6 +112,9 @@ pub(crate) const PROTOCOL_TYPE: Error = Error::fixed(
 pub(crate) const RESP2_UNSUPPORTED: Error =
     Error::fixed("ERR RESP2 is not supported by this command");
 
+/// More keys than `DEBUG POPULATE` may make.
+pub(crate) const POPULATE_TOO_MUCH: Error = Error::fixed("ERR OOM in dictTryExpand");
+
 /// A word after `EXPIRE` that is no condition.
 pub(crate) fn unsupported_option(option: &[u8]) -> Error {
     Error::owned(format!(

@@ -68,17 +68,19 @@ pub(super) static RESTORE: Spec = Spec {
 pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let (key, ttl, payload) = (&args[0], &args[1], &args[2]);
     let options = RestoreOptions::parse(Options::new(args.skip(3)))?;
-    let now_ms = ctx.view.now_ms();
+    let expiry = options.expiry(ttl, ctx.view.now_ms());
+    // Unpacking takes its time, so it is done before the key is held, though a key that is in the
+    // way is the first thing to complain of.
+    let value = rdb::restore(payload).map_err(|error| match error {
+        PayloadError::Footer => PAYLOAD_FOOTER,
+        PayloadError::Format => PAYLOAD_FORMAT,
+    });
     ctx.view.update(key, |slot| {
         if !options.replace && slot.exists() {
             return Err(BUSY_KEY);
         }
-        let expiry = options.expiry(ttl, now_ms)?;
-        let value = rdb::restore(payload).map_err(|error| match error {
-            PayloadError::Footer => PAYLOAD_FOOTER,
-            PayloadError::Format => PAYLOAD_FORMAT,
-        })?;
-        slot.set(value, expiry);
+        let expiry = expiry?;
+        slot.set(value?, expiry);
         Ok(())
     })?;
     reply.ok();

@@ -332,6 +332,28 @@ mod tests {
     }
 
     #[test]
+    fn any_body_is_read_or_refused_within_bounds() {
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize
+        };
+        let openings = [
+            0x00, 0x05, 0x40, 0x80, 0x81, 0xc0, 0xc1, 0xc2, 0xc3, 0xc3, 0xc3, 0xff,
+        ];
+        for _ in 0..20_000 {
+            let mut body = vec![TYPE_STRING, openings[random() % openings.len()]];
+            let len = random() % 24;
+            body.extend((0..len).map(|_| (random() % 48) as u8));
+            if let Ok(bytes) = restored(&payload(&body, VERSION)) {
+                assert!(bytes.len() <= body.len() * 264, "{body:?}");
+            }
+        }
+    }
+
+    #[test]
     fn bytes_after_the_value_are_ignored_as_by_redis() {
         assert_eq!(
             restored(&payload(b"\x00\x01abc", VERSION)).as_deref(),

@@ -4,12 +4,14 @@
 //! `POPULATE count [prefix] [size]`, `PROTOCOL type`, `SET-ACTIVE-EXPIRE 0|1`, `SLEEP seconds`.
 //! All others are answered as unknown: those of Redis that crash, leak, reload or look into its
 //! own structures. `SLEEP` holds back this connection's replies only, where Redis stops
-//! altogether; and `OBJECT` keeps the address to itself.
+//! altogether; and `OBJECT` keeps the address to itself. What is left needs no permission, where
+//! Redis asks for `enable-debug-command`.
 
 use super::digest::Digest;
 use super::reply_help;
 use crate::errors::{
-    NO_SUCH_KEY, NOT_POSITIVE, PROTOCOL_TYPE, RESP2_UNSUPPORTED, STRING_TOO_LONG, debug_subcommand,
+    NO_SUCH_KEY, NOT_POSITIVE, POPULATE_TOO_MUCH, PROTOCOL_TYPE, RESP2_UNSUPPORTED,
+    STRING_TOO_LONG, debug_subcommand,
 };
 use crate::{Ctx, rdb};
 use resp_codec::number::{parse_f64, parse_i64};
@@ -152,6 +154,11 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
     Ok(())
 }
 
+/// The most that `DEBUG POPULATE` makes, in bytes of values; Redis stops at what it can allocate.
+const POPULATE_BYTES_MAX: u64 = 32 << 30;
+/// What a value without a size is counted as.
+const POPULATE_VALUE_BYTES: u64 = 16;
+
 fn populate(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let positive = |text: &[u8]| {
         parse_i64(text)
@@ -168,6 +175,13 @@ fn populate(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<
         .unsigned_abs();
     if size > ctx.string_bytes_max() {
         return Err(STRING_TOO_LONG);
+    }
+    if count
+        .unsigned_abs()
+        .saturating_mul(size.max(POPULATE_VALUE_BYTES))
+        > POPULATE_BYTES_MAX
+    {
+        return Err(POPULATE_TOO_MUCH);
     }
     for number in 0..count {
         let key = [prefix, b":", number.to_string().as_bytes()].concat();
@@ -308,6 +322,10 @@ mod tests {
             ),
             ("DEBUG POPULATE 1 p 3", "+OK\r\n"),
             ("GET p:0", "$3\r\nval\r\n"),
+            (
+                "DEBUG POPULATE 9223372036854775807",
+                "-ERR OOM in dictTryExpand\r\n",
+            ),
             (
                 "DEBUG POPULATE 1 p -1",
                 "-ERR value is out of range, must be positive\r\n",
