@@ -1,6 +1,7 @@
-//! `LATENCY LATEST` `HISTORY` `RESET` `DOCTOR`: when the server was slow, and at what.
+//! `LATENCY LATEST` `HISTORY` `RESET` `DOCTOR` `GRAPH`: when the server was slow, and at what.
 
 use super::help::{boxed, help, needs_subcommand};
+use super::sparkline::{Sample, sparkline};
 use crate::latency::Spikes;
 use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
 use std::fmt::Write;
@@ -14,6 +15,7 @@ pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
         },
         boxed([
             (&LATENCY_DOCTOR, doctor),
+            (&LATENCY_GRAPH, graph),
             (&LATENCY_HELP, latency_help),
             (&LATENCY_HISTORY, history),
             (&LATENCY_LATEST, latest),
@@ -47,6 +49,29 @@ static LATENCY_DOCTOR: Spec = Spec {
         "request_policy:all_nodes",
         "response_policy:special",
     ],
+    ..Spec::EMPTY
+};
+
+static LATENCY_GRAPH: Spec = Spec {
+    name: "latency|graph",
+    summary: "Return a latency graph for the event.",
+    since: "2.8.13",
+    group: Group::Server,
+    arity: Arity::exactly(3),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::LOADING)
+        .with(Flags::STALE),
+    args: &[Arg::new("event", ArgKind::String)],
+    tips: &[
+        "nondeterministic_output",
+        "request_policy:all_nodes",
+        "response_policy:special",
+    ],
+    examples: &[(
+        "LATENCY GRAPH command",
+        "-ERR No samples available for event 'command'\r\n",
+    )],
     ..Spec::EMPTY
 };
 
@@ -118,6 +143,8 @@ static LATENCY_RESET: Spec = Spec {
 const HELP: &[&str] = &[
     "DOCTOR",
     "    Return a human readable latency analysis report.",
+    "GRAPH <event>",
+    "    Return an ASCII latency graph for the <event> class.",
     "HISTORY <event>",
     "    Return time-latency samples for the <event> class.",
     "LATEST",
@@ -164,6 +191,43 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     };
     reply.int(forgotten as i64);
     Ok(())
+}
+
+fn graph<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let event = String::from_utf8_lossy(&args[0]);
+    let spikes = cx
+        .engine
+        .latency
+        .find(&args[0])
+        .ok_or_else(|| Error::owned(format!("ERR No samples available for event '{event}'")))?;
+    let now_s = cx.now.unix_ms() / 1000;
+    let samples: Vec<Sample> = spikes
+        .samples
+        .iter()
+        .map(|spike| Sample {
+            value: spike.ms,
+            label: ago(now_s.saturating_sub(spike.unix_s)),
+        })
+        .collect();
+    let values = || samples.iter().map(|sample| sample.value);
+    let (high, low) = (values().max().unwrap_or(0), values().min().unwrap_or(0));
+    let (worst, rule) = (spikes.worst_ms, "-".repeat(80));
+    let drawing = sparkline(&samples);
+    let text = format!(
+        "{event} - high {high} ms, low {low} ms (all time high {worst} ms)\n{rule}\n{drawing}"
+    );
+    reply.verbatim(*b"txt", text.as_bytes());
+    Ok(())
+}
+
+/// How long ago something was, in the largest unit.
+fn ago(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
 }
 
 fn doctor<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
@@ -245,6 +309,21 @@ mod tests {
             line.ask("LATENCY DOCTOR")
                 .contains("command: 2 latency spikes in the last 1 s")
         );
+    }
+
+    #[test]
+    fn graph_draws_the_spikes_of_an_event() {
+        let mut line = Server::new().connect();
+        assert_eq!(
+            line.ask("LATENCY GRAPH x"),
+            "-ERR No samples available for event 'x'|"
+        );
+        line.ask("CONFIG SET latency-monitor-threshold 5\nSET a 1");
+        line.pass(Duration::from_secs(120));
+        let expected = "command - high 5 ms, low 5 ms (all time high 5 ms)\n";
+        let graph = line.ask("LATENCY GRAPH command");
+        assert!(graph.contains(expected), "{graph}");
+        assert!(graph.ends_with("-\n \n \n \n_\n \n2\nm\n|"), "{graph}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod latency;
 mod server;
 mod settings;
 mod slowlog;
+mod sparkline;
 #[cfg(test)]
 mod testing;
 mod transactions;
