@@ -92,6 +92,7 @@ fn count(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client;
 
     #[test]
     fn count_of_any_length_is_that_of_its_bytes() {
@@ -119,5 +120,24 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn key_is_looked_up_before_the_range_is_read() {
+        Client::new().check(&[
+            ("BITCOUNT k 1", ":0\r\n"),
+            ("BITCOUNT k a b c d", ":0\r\n"),
+            ("SET k foobar", "+OK\r\n"),
+            ("BITCOUNT k 1", "-ERR syntax error\r\n"),
+            (
+                "BITCOUNT k a 1",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("BITCOUNT k 0 0 FOO", "-ERR syntax error\r\n"),
+            ("BITCOUNT k -1 -2 FOO", ":0\r\n"),
+            ("BITCOUNT k 0 -1 bit", ":26\r\n"),
+            ("BITCOUNT k -100 -100", ":4\r\n"),
+            ("BITCOUNT k 0 0 BYTE x", "-ERR syntax error\r\n"),
+        ]);
     }
 }

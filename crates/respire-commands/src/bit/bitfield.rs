@@ -247,3 +247,55 @@ fn parse(rest: Args<'_>, bytes_max: u64) -> Result<Vec<Operation>, Error> {
     }
     Ok(operations)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn offsets_count_bits_or_fields_and_zeros_follow_the_end() {
+        Client::new().check(&[
+            (
+                "BITFIELD k SET u8 #1 255 GET u8 8 GET u4 #3 GET i8 #1 GET u8 100",
+                "*5\r\n:0\r\n:255\r\n:15\r\n:-1\r\n:0\r\n",
+            ),
+            ("STRLEN k", ":2\r\n"),
+            ("BITFIELD k", "*0\r\n"),
+            ("BITFIELD none GET u8 0", "*1\r\n:0\r\n"),
+            ("EXISTS none", ":0\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn overflow_applies_to_what_follows() {
+        Client::new().check(&[
+            ("BITFIELD k SET u2 0 3 INCRBY u2 0 1 OVERFLOW SAT SET u2 0 9 INCRBY u2 0 1 OVERFLOW FAIL INCRBY u2 0 1 SET i2 0 7", "*6\r\n:0\r\n:0\r\n:0\r\n:3\r\n$-1\r\n$-1\r\n"),
+            ("BITFIELD k GET u2 0", "*1\r\n:3\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn failed_write_still_makes_room() {
+        Client::new().check(&[
+            ("BITFIELD k OVERFLOW FAIL INCRBY u8 80 300", "*1\r\n$-1\r\n"),
+            ("STRLEN k", ":11\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn request_that_makes_no_sense_changes_nothing() {
+        Client::new().check(&[
+            ("BITFIELD k SET u8 0 1 GET", "-ERR syntax error\r\n"),
+            ("BITFIELD k SET u8 0", "-ERR syntax error\r\n"),
+            ("BITFIELD k SET u64 0 1", "-ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.\r\n"),
+            ("BITFIELD k SET u8 x 1", "-ERR bit offset is not an integer or out of range\r\n"),
+            ("BITFIELD k SET u8 4294967296 1", "-ERR bit offset is not an integer or out of range\r\n"),
+            ("BITFIELD k SET u8 0 x", "-ERR value is not an integer or out of range\r\n"),
+            ("BITFIELD k OVERFLOW FOO", "-ERR Invalid OVERFLOW type specified\r\n"),
+            ("BITFIELD k FOO u8 0", "-ERR syntax error\r\n"),
+            ("BITFIELD_RO k SET u8 0 1", "-ERR BITFIELD_RO only supports the GET subcommand\r\n"),
+            ("BITFIELD_RO k GET u8", "-ERR syntax error\r\n"),
+            ("EXISTS k", ":0\r\n"),
+        ]);
+    }
+}

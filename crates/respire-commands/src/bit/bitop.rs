@@ -121,6 +121,7 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client;
 
     fn combine(operation: &[u8], a: &[u8], b: &[u8]) -> Vec<u8> {
         let mut result = a.to_vec();
@@ -141,5 +142,29 @@ mod tests {
     #[test]
     fn operation_unknown_is_a_syntax_error() {
         assert_eq!(Operation::parse(b"nand"), Err(SYNTAX));
+    }
+
+    #[test]
+    fn destination_takes_the_result_or_goes() {
+        Client::new().check(&[
+            ("SET d old EX 100", "+OK\r\n"),
+            ("SET a abc", "+OK\r\n"),
+            ("BITOP NOT d a", ":3\r\n"),
+            ("TTL d", ":-1\r\n"),
+            ("STRLEN d", ":3\r\n"),
+            ("BITOP OR d x y", ":0\r\n"),
+            ("EXISTS d", ":0\r\n"),
+            ("BITOP AND a a", ":3\r\n"),
+            ("GET a", "$3\r\nabc\r\n"),
+            ("BITOP FOO d a", "-ERR syntax error\r\n"),
+            (
+                "BITOP NOT d a a",
+                "-ERR BITOP NOT must be called with a single source key.\r\n",
+            ),
+            (
+                "BITOP NOT d",
+                "-ERR wrong number of arguments for 'bitop' command\r\n",
+            ),
+        ]);
     }
 }

@@ -118,6 +118,7 @@ fn find(bytes: &[u8], bit: bool, bits: &Range<usize>) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client;
 
     #[test]
     fn find_gives_the_first_bit_of_any_range() {
@@ -134,5 +135,43 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn clear_bit_behind_the_end_counts_without_an_end() {
+        Client::new().check(&[
+            ("SETRANGE k 0 \"\\xff\\xff\"", ":2\r\n"),
+            ("BITPOS k 0", ":16\r\n"),
+            ("BITPOS k 0 1", ":16\r\n"),
+            ("BITPOS k 0 0 -1", ":-1\r\n"),
+            ("BITPOS k 0 2", ":-1\r\n"),
+            ("BITPOS k 1 2", ":-1\r\n"),
+            ("BITPOS k 1 7 15 bit", ":7\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn absent_key_is_all_zeros_and_the_range_is_not_read() {
+        Client::new().check(&[
+            ("BITPOS k 0", ":0\r\n"),
+            ("BITPOS k 1", ":-1\r\n"),
+            ("BITPOS k 1 a b c d", ":-1\r\n"),
+            ("BITPOS k 2", "-ERR The bit argument must be 1 or 0.\r\n"),
+            (
+                "BITPOS k x",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("SET k a", "+OK\r\n"),
+            (
+                "BITPOS k 1 a",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("BITPOS k 1 0 a FOO", "-ERR syntax error\r\n"),
+            (
+                "BITPOS k 1 0 a BIT",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("BITPOS k 1 0 1 BIT x", "-ERR syntax error\r\n"),
+        ]);
     }
 }

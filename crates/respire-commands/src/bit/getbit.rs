@@ -37,3 +37,26 @@ pub(super) fn getbit(
     reply.int(bit as i64);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn offset_is_checked_first_and_behind_the_end_is_0() {
+        Client::new().check(&[
+            (
+                "GETBIT k x",
+                "-ERR bit offset is not an integer or out of range\r\n",
+            ),
+            (
+                "GETBIT k 4294967296",
+                "-ERR bit offset is not an integer or out of range\r\n",
+            ),
+            ("GETBIT k 4294967295", ":0\r\n"),
+            ("SET k 12", "+OK\r\n"),
+            ("GETBIT k 2", ":1\r\n"),
+            ("GETBIT k 16", ":0\r\n"),
+        ]);
+    }
+}

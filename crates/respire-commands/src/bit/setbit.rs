@@ -69,3 +69,51 @@ pub(super) fn setbit(
     reply.int(before as i64);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn offset_and_bit_are_checked_in_this_order() {
+        Client::new().check(&[
+            (
+                "SETBIT k x 2",
+                "-ERR bit offset is not an integer or out of range\r\n",
+            ),
+            (
+                "SETBIT k -1 2",
+                "-ERR bit offset is not an integer or out of range\r\n",
+            ),
+            (
+                "SETBIT k 4294967296 1",
+                "-ERR bit offset is not an integer or out of range\r\n",
+            ),
+            (
+                "SETBIT k #1 1",
+                "-ERR bit offset is not an integer or out of range\r\n",
+            ),
+            (
+                "SETBIT k 0 2",
+                "-ERR bit is not an integer or out of range\r\n",
+            ),
+            (
+                "SETBIT k 0 x",
+                "-ERR bit is not an integer or out of range\r\n",
+            ),
+            ("EXISTS k", ":0\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn string_grows_and_keeps_its_expiry() {
+        Client::new().check(&[
+            ("SET k a EX 100", "+OK\r\n"),
+            ("SETBIT k 15 0", ":0\r\n"),
+            ("STRLEN k", ":2\r\n"),
+            ("SETBIT k 6 1", ":0\r\n"),
+            ("GETRANGE k 0 0", "$1\r\nc\r\n"),
+            ("TTL k", ":100\r\n"),
+        ]);
+    }
+}

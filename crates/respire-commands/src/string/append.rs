@@ -45,3 +45,22 @@ pub(super) fn append(
     reply.int(len as i64);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn absent_key_starts_with_the_value_and_empty_values_count() {
+        Client::new().check(&[
+            ("APPEND k \"\"", ":0\r\n"),
+            ("EXISTS k", ":1\r\n"),
+            ("APPEND k 12", ":2\r\n"),
+            ("APPEND k 3", ":3\r\n"),
+            ("INCR k", ":124\r\n"),
+            ("EXPIRE k 100", ":1\r\n"),
+            ("APPEND k x", ":4\r\n"),
+            ("TTL k", ":100\r\n"),
+        ]);
+    }
+}

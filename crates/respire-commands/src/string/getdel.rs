@@ -33,3 +33,18 @@ pub(super) fn getdel(
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn key_is_gone_with_its_expiry() {
+        Client::new().check(&[
+            ("SET k v EX 100", "+OK\r\n"),
+            ("GETDEL k", "$1\r\nv\r\n"),
+            ("TTL k", ":-2\r\n"),
+            ("GETDEL k", "$-1\r\n"),
+        ]);
+    }
+}

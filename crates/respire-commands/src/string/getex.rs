@@ -83,3 +83,49 @@ fn parse(rest: Args<'_>) -> Result<ExpiryOption<'_>, Error> {
     }
     Ok(expiry)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn amount_is_looked_at_only_when_the_key_exists() {
+        Client::new().check(&[
+            ("GETEX k EX 0", "$-1\r\n"),
+            ("GETEX k EX x", "$-1\r\n"),
+            ("GETEX k EX", "-ERR syntax error\r\n"),
+            ("GETEX k EX 1 PX 1", "-ERR syntax error\r\n"),
+            ("SET k v", "+OK\r\n"),
+            (
+                "GETEX k EX 0",
+                "-ERR invalid expire time in 'getex' command\r\n",
+            ),
+            (
+                "GETEX k EX x",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("TTL k", ":-1\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn time_that_has_passed_deletes_the_key() {
+        Client::new().check(&[
+            ("SET k v", "+OK\r\n"),
+            ("GETEX k PXAT 1", "$1\r\nv\r\n"),
+            ("GET k", "$-1\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn option_of_set_alone_is_refused() {
+        Client::new().check(&[
+            ("SET k v", "+OK\r\n"),
+            ("GETEX k NX", "-ERR syntax error\r\n"),
+            ("GETEX k GET", "-ERR syntax error\r\n"),
+            ("GETEX k KEEPTTL", "-ERR syntax error\r\n"),
+            ("GETEX k persist PERSIST", "$1\r\nv\r\n"),
+            ("GETEX k PERSIST EX 10", "-ERR syntax error\r\n"),
+        ]);
+    }
+}

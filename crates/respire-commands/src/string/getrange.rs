@@ -84,3 +84,30 @@ fn reply_part(reply: &mut Reply<'_>, string: StringRef<'_>, start: i64, end: i64
         string => reply.bulk(&string.as_bytes(&mut [0; 20])[range]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn indexes_are_cut_and_reversed_ones_are_empty() {
+        Client::new().check(&[
+            ("SET k hello", "+OK\r\n"),
+            ("GETRANGE k -100 -100", "$1\r\nh\r\n"),
+            ("GETRANGE k -2 -3", "$0\r\n\r\n"),
+            ("GETRANGE k 4 100", "$1\r\no\r\n"),
+            ("GETRANGE k 5 5", "$0\r\n\r\n"),
+            (
+                "GETRANGE k -9223372036854775808 9223372036854775807",
+                "$5\r\nhello\r\n",
+            ),
+            ("SET n 12345", "+OK\r\n"),
+            ("GETRANGE n 1 -2", "$3\r\n234\r\n"),
+            ("SUBSTR n -1 -1", "$1\r\n5\r\n"),
+            (
+                "GETRANGE k 0 9223372036854775808",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+        ]);
+    }
+}

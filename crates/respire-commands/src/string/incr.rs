@@ -117,3 +117,55 @@ fn add(ctx: &mut Ctx<'_>, key: &[u8], increment: i64, reply: &mut Reply<'_>) -> 
     reply.int(sum);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn sum_keeps_to_the_range_and_the_expiry() {
+        Client::new().check(&[
+            ("SET n 9223372036854775806 EX 100", "+OK\r\n"),
+            ("INCR n", ":9223372036854775807\r\n"),
+            ("INCR n", "-ERR increment or decrement would overflow\r\n"),
+            (
+                "DECRBY n -1",
+                "-ERR increment or decrement would overflow\r\n",
+            ),
+            ("TTL n", ":100\r\n"),
+            ("SET n -9223372036854775808", "+OK\r\n"),
+            ("DECR n", "-ERR increment or decrement would overflow\r\n"),
+            (
+                "INCRBY n -1",
+                "-ERR increment or decrement would overflow\r\n",
+            ),
+            ("INCRBY n 9223372036854775807", ":-1\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn value_or_increment_that_is_no_integer_is_refused() {
+        Client::new().check(&[
+            ("SET n \" 1\"", "+OK\r\n"),
+            ("INCR n", "-ERR value is not an integer or out of range\r\n"),
+            ("SET n 01", "+OK\r\n"),
+            ("INCR n", "-ERR value is not an integer or out of range\r\n"),
+            ("SET n 1.0", "+OK\r\n"),
+            ("DECR n", "-ERR value is not an integer or out of range\r\n"),
+            (
+                "INCRBY n +1",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            (
+                "DECRBY n \"\"",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            (
+                "DECRBY n -9223372036854775808",
+                "-ERR decrement would overflow\r\n",
+            ),
+            ("APPEND raw 10", ":2\r\n"),
+            ("INCR raw", ":11\r\n"),
+        ]);
+    }
+}

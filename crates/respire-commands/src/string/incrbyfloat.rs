@@ -55,3 +55,32 @@ pub(super) fn incrbyfloat(
     reply.bulk(text);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn sum_keeps_the_expiry_and_refuses_what_is_no_number() {
+        Client::new().check(&[
+            ("SET n 1 EX 100", "+OK\r\n"),
+            ("INCRBYFLOAT n 0.5", "$3\r\n1.5\r\n"),
+            ("TTL n", ":100\r\n"),
+            ("INCRBYFLOAT n nan", "-ERR value is not a valid float\r\n"),
+            (
+                "INCRBYFLOAT n \" 1\"",
+                "-ERR value is not a valid float\r\n",
+            ),
+            ("SET n inf", "+OK\r\n"),
+            (
+                "INCRBYFLOAT n 1",
+                "-ERR increment would produce NaN or Infinity\r\n",
+            ),
+            ("SET n abc", "+OK\r\n"),
+            ("INCRBYFLOAT n 1", "-ERR value is not a valid float\r\n"),
+            ("INCRBYFLOAT n x", "-ERR value is not a valid float\r\n"),
+            ("INCRBYFLOAT new -0", "$1\r\n0\r\n"),
+            ("GET new", "$1\r\n0\r\n"),
+        ]);
+    }
+}

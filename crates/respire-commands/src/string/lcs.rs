@@ -213,6 +213,7 @@ impl<'s> Table<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client;
 
     fn matches(a: &str, b: &str) -> Vec<(u32, u32, u32)> {
         let table = Table::new(a.as_bytes(), b.as_bytes());
@@ -237,5 +238,38 @@ mod tests {
         assert_eq!(matches("abc", "abc"), [(0, 0, 3)]);
         assert_eq!(matches("abc", "xyz"), []);
         assert_eq!(matches("", "xyz"), []);
+    }
+
+    #[test]
+    fn options_are_checked_before_the_strings_are_compared() {
+        Client::new().check(&[
+            ("LCS a b", "$0\r\n\r\n"),
+            (
+                "LCS a b IDX",
+                "*4\r\n$7\r\nmatches\r\n*0\r\n$3\r\nlen\r\n:0\r\n",
+            ),
+            ("LCS a b LEN", ":0\r\n"),
+            (
+                "LCS a b LEN IDX",
+                "-ERR If you want both the length and indexes, please just use IDX.\r\n",
+            ),
+            ("LCS a b FOO", "-ERR syntax error\r\n"),
+            ("LCS a b MINMATCHLEN", "-ERR syntax error\r\n"),
+            (
+                "LCS a b MINMATCHLEN x",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("LCS a b MINMATCHLEN -1", "$0\r\n\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn matches_are_a_map_in_resp3() {
+        let mut client = Client::new();
+        client.check(&[("MSET a ohmytext b mynewtext", "+OK\r\n")]);
+        client.send("HELLO 3");
+        client.check(&[
+            ("LCS a b IDX WITHMATCHLEN", "%2\r\n$7\r\nmatches\r\n*2\r\n*3\r\n*2\r\n:4\r\n:7\r\n*2\r\n:5\r\n:8\r\n:4\r\n*3\r\n*2\r\n:2\r\n:3\r\n*2\r\n:0\r\n:1\r\n:2\r\n$3\r\nlen\r\n:6\r\n"),
+        ]);
     }
 }

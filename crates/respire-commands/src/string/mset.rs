@@ -101,3 +101,41 @@ fn write(view: &mut View<'_>, args: Args<'_>) {
         view.update(key, |slot| slot.set(value, Expiry::Clear));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn odd_arguments_are_refused_and_the_last_of_equal_keys_counts() {
+        Client::new().check(&[
+            (
+                "MSET a",
+                "-ERR wrong number of arguments for 'mset' command\r\n",
+            ),
+            (
+                "MSET a 1 b",
+                "-ERR wrong number of arguments for 'mset' command\r\n",
+            ),
+            (
+                "MSETNX a 1 b",
+                "-ERR wrong number of arguments for 'msetnx' command\r\n",
+            ),
+            ("MSET a 1 a 2", "+OK\r\n"),
+            ("GET a", "$1\r\n2\r\n"),
+            ("MSETNX c 1 c 2", ":1\r\n"),
+            ("GET c", "$1\r\n2\r\n"),
+            ("MSETNX d 1 a 3", ":0\r\n"),
+            ("EXISTS d", ":0\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn expiry_is_cleared() {
+        Client::new().check(&[
+            ("SET a 1 EX 100", "+OK\r\n"),
+            ("MSET a 2", "+OK\r\n"),
+            ("TTL a", ":-1\r\n"),
+        ]);
+    }
+}

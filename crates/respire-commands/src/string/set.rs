@@ -281,3 +281,111 @@ fn parse(rest: Args<'_>) -> Result<SetOptions<'_>, Error> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn options_in_any_case_and_order_may_be_repeated() {
+        Client::new().check(&[
+            ("SET k v ex 10 EX 20 nx NX", "+OK\r\n"),
+            ("TTL k", ":20\r\n"),
+            ("SET k w xx get KeepTTL keepttl", "$1\r\nv\r\n"),
+            ("TTL k", ":20\r\n"),
+            ("SET k x PX 5000 GET GET", "$1\r\nw\r\n"),
+            ("TTL k", ":5\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn conflicting_or_unknown_options_are_syntax_errors() {
+        Client::new().check(&[
+            ("SET k v NX XX", "-ERR syntax error\r\n"),
+            ("SET k v EX 10 PX 10", "-ERR syntax error\r\n"),
+            ("SET k v KEEPTTL EX 10", "-ERR syntax error\r\n"),
+            ("SET k v PERSIST", "-ERR syntax error\r\n"),
+            ("SET k v EX", "-ERR syntax error\r\n"),
+            ("SET k v EX x NX XX", "-ERR syntax error\r\n"),
+            ("SET k v foo", "-ERR syntax error\r\n"),
+            ("SET k v \"\"", "-ERR syntax error\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn amount_out_of_range_is_refused_before_the_key_is_touched() {
+        Client::new().check(&[
+            (
+                "SET k v EX 0",
+                "-ERR invalid expire time in 'set' command\r\n",
+            ),
+            (
+                "SET k v PX -1",
+                "-ERR invalid expire time in 'set' command\r\n",
+            ),
+            (
+                "SET k v EXAT 0",
+                "-ERR invalid expire time in 'set' command\r\n",
+            ),
+            (
+                "SET k v EX x",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            (
+                "SET k v EX 9223372036854775807",
+                "-ERR invalid expire time in 'set' command\r\n",
+            ),
+            (
+                "SET k v PX 9223372036854775807",
+                "-ERR invalid expire time in 'set' command\r\n",
+            ),
+            (
+                "SETEX k 0 v",
+                "-ERR invalid expire time in 'setex' command\r\n",
+            ),
+            (
+                "PSETEX k x v",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("EXISTS k", ":0\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn condition_that_fails_leaves_the_key() {
+        Client::new().check(&[
+            ("SET k v XX", "$-1\r\n"),
+            ("SET k v XX GET", "$-1\r\n"),
+            ("EXISTS k", ":0\r\n"),
+            ("SET k v NX GET", "$-1\r\n"),
+            ("SET k w NX", "$-1\r\n"),
+            ("SET k w NX GET", "$1\r\nv\r\n"),
+            ("GET k", "$1\r\nv\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn time_that_has_passed_leaves_the_key_absent() {
+        Client::new().check(&[
+            ("SET k v", "+OK\r\n"),
+            ("SET k w PXAT 1", "+OK\r\n"),
+            ("GET k", "$-1\r\n"),
+            ("SET k w EXAT 1 GET", "$-1\r\n"),
+            ("GET k", "$-1\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn expiry_is_cleared_unless_kept() {
+        Client::new().check(&[
+            ("SETEX k 100 v", "+OK\r\n"),
+            ("GETSET k w", "$1\r\nv\r\n"),
+            ("TTL k", ":-1\r\n"),
+            ("PSETEX k 100000 v", "+OK\r\n"),
+            ("SETNX k w", ":0\r\n"),
+            ("TTL k", ":100\r\n"),
+            ("SET k w", "+OK\r\n"),
+            ("TTL k", ":-1\r\n"),
+        ]);
+    }
+}

@@ -59,3 +59,45 @@ pub(super) fn setrange(
     reply.int(len as i64);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn empty_value_changes_and_creates_nothing() {
+        Client::new().check(&[
+            ("SETRANGE k 5 \"\"", ":0\r\n"),
+            ("EXISTS k", ":0\r\n"),
+            ("SET k abc", "+OK\r\n"),
+            ("SETRANGE k 5 \"\"", ":3\r\n"),
+            ("GET k", "$3\r\nabc\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn gap_is_filled_with_zeros_and_the_length_is_bounded() {
+        Client::new().check(&[
+            ("SETRANGE k 2 ab", ":4\r\n"),
+            ("STRLEN k", ":4\r\n"),
+            ("GETRANGE k 2 -1", "$2\r\nab\r\n"),
+            (
+                "SETRANGE k 536870912 x",
+                "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n",
+            ),
+            (
+                "SETRANGE k 9223372036854775807 x",
+                "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n",
+            ),
+            ("SETRANGE k -1 x", "-ERR offset is out of range\r\n"),
+            (
+                "SETRANGE k x x",
+                "-ERR value is not an integer or out of range\r\n",
+            ),
+            ("SET n 12 EX 100", "+OK\r\n"),
+            ("SETRANGE n 1 345", ":4\r\n"),
+            ("INCR n", ":1346\r\n"),
+            ("TTL n", ":100\r\n"),
+        ]);
+    }
+}

@@ -1,10 +1,8 @@
 use super::*;
-use crate::Kv;
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Spec, Step};
-use respire_store::{Config, Store};
+use crate::key::testing::Client;
+use respire_engine::Spec;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
 /// Every description: commands, containers and subcommands.
 fn specs() -> impl Iterator<Item = &'static Spec> {
@@ -82,32 +80,17 @@ fn every_spec_in_a_file_has_a_row() {
     }
 }
 
-/// Sends the requests of a description's examples, one after another, to a fresh server.
-fn answer_examples(spec: &Spec) {
-    let now = Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000));
-    let kv = Kv::new(Store::new(Config::default()));
-    let engine = Engine::new(crate::add_to(Router::new(kv)), Options::default(), now);
-    let mut session = engine
-        .connect(Peer::default(), Box::new(NoWake), now)
-        .expect("the first connection");
-    for (request, expected) in spec.examples {
-        let mut out = Output::new();
-        let mut step = session.serve(format!("{request}\r\n").as_bytes(), now, &mut out);
-        if out.is_empty() {
-            // A reply that is due after a wait of nothing is sent by the next turn.
-            step = session.poll(now, &mut out);
-        }
-        assert_eq!(step, Step::NeedInput, "{request}");
-        let answer = out.to_vec().escape_ascii().to_string();
-        assert_eq!(
-            answer,
-            expected.as_bytes().escape_ascii().to_string(),
-            "{request}"
-        );
-    }
-}
-
 #[test]
 fn every_example_is_answered_as_written() {
-    specs().for_each(answer_examples);
+    for spec in specs() {
+        let mut client = Client::new();
+        for (request, expected) in spec.examples {
+            let mut answer = client.send(request);
+            if answer.is_empty() {
+                // A reply that is due after a wait of nothing is sent by the next turn.
+                answer = client.poll();
+            }
+            assert_eq!(answer, *expected, "{request}");
+        }
+    }
 }
