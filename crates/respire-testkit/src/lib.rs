@@ -22,6 +22,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod differential;
+pub mod examples;
 pub mod pattern;
 pub mod quoting;
 pub mod reply;

@@ -1,8 +1,9 @@
 //! Every transcript on every target.
 
+use respire::serve::Flavour;
 use respire_testkit::runner::{self, Failure};
 use respire_testkit::script::Script;
-use respire_testkit::target::{EngineTarget, RedisServer, SocketTarget, Target};
+use respire_testkit::target::{EngineTarget, FlavourServer, RedisServer, SocketTarget, Target};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -13,10 +14,14 @@ fn here(path: &str) -> std::path::PathBuf {
 
 fn scripts() -> Vec<Script> {
     let mut scripts = Vec::new();
-    for entry in fs::read_dir(here("scripts")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let text = fs::read_to_string(&path).unwrap();
+    for entry in fs::read_dir(here("scripts")).expect("the folder is there") {
+        let path = entry.expect("the folder can be listed").path();
+        let name = path
+            .file_stem()
+            .expect("scripts have names")
+            .to_string_lossy()
+            .into_owned();
+        let text = fs::read_to_string(&path).expect("scripts are text");
         scripts.push(Script::parse(&name, &text).unwrap_or_else(|error| panic!("{error}")));
     }
     scripts.sort_by(|a, b| a.name.cmp(&b.name));
@@ -52,6 +57,16 @@ fn engine_plays_every_script_cut_at_any_byte() {
     for at in 1..=48 {
         play_all(&mut EngineTarget::cut_at(at));
     }
+}
+
+#[test]
+fn tokio_server_plays_every_script() {
+    play_all(&mut FlavourServer::start(Flavour::Tokio).target());
+}
+
+#[test]
+fn mio_server_plays_every_script() {
+    play_all(&mut FlavourServer::start(Flavour::Mio).target());
 }
 
 #[test]

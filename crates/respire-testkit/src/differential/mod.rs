@@ -1,0 +1,293 @@
+//! Random commands, sent to two servers, whose replies are compared.
+//!
+//! A seed decides everything that is sent, so a difference can be seen again. What is sent comes
+//! from [`grammar`], what may differ and why stands in [`rules`].
+
+pub mod grammar;
+mod requests;
+pub mod rules;
+mod values;
+
+pub use requests::Requests;
+
+use crate::quoting::encode_command;
+use crate::reply::{self, Value};
+use crate::target::{Received, Target};
+use rules::Rule;
+use std::fmt;
+
+/// A request that two servers answered differently.
+#[derive(Clone, PartialEq)]
+pub struct Difference {
+    /// The step it happened at.
+    pub step: usize,
+    /// What was sent, by connection, the last of it last.
+    pub history: Vec<String>,
+    /// What Respire answered.
+    pub ours: Value,
+    /// What the reference answered.
+    pub theirs: Value,
+}
+
+impl fmt::Debug for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\nat step {}:", self.step)?;
+        for line in &self.history {
+            write!(f, "\n  {line}")?;
+        }
+        write!(
+            f,
+            "\n    ours   {}\n    theirs {}",
+            shown(&self.ours),
+            shown(&self.theirs)
+        )
+    }
+}
+
+/// After so many differences there is nothing more to learn from a run.
+const DIFFERENCES_MAX: usize = 40;
+/// How many requests before a difference are shown.
+const HISTORY_MAX: usize = 12;
+/// The whole keyspace is compared each time after so many steps.
+const AUDIT_STEPS: usize = 100;
+const CONNECTIONS: usize = 3;
+
+/// Sends `steps` requests of this seed to both, and returns how their replies differ.
+///
+/// After a difference both sides begin anew, so that one does not follow from another.
+///
+/// # Panics
+/// When a side stops answering.
+pub fn compare(
+    seed: u64,
+    steps: usize,
+    ours: &mut dyn Target,
+    theirs: &mut dyn Target,
+) -> Vec<Difference> {
+    let mut run = Run::new(ours, theirs);
+    let mut requests = Requests::new(seed);
+    let mut differences = Vec::new();
+    for step in 0..steps {
+        let connection = requests.pick(CONNECTIONS);
+        let args = requests.next();
+        let mut found = run.step(connection, &args);
+        if found.is_none() && step % AUDIT_STEPS == AUDIT_STEPS - 1 {
+            found = run.audit();
+        }
+        if let Some((ours, theirs)) = found {
+            differences.push(Difference {
+                step,
+                history: run.history.clone(),
+                ours,
+                theirs,
+            });
+            if differences.len() == DIFFERENCES_MAX {
+                break;
+            }
+            run.restart();
+        }
+        requests.learn(&run.last_reply);
+    }
+    differences
+}
+
+struct Run<'t> {
+    ours: Side<'t>,
+    theirs: Side<'t>,
+    /// The rules of what each connection has queued.
+    queued: Vec<Vec<Rule>>,
+    history: Vec<String>,
+    /// What the reference answered last.
+    last_reply: Value,
+}
+
+struct Side<'t> {
+    target: &'t mut dyn Target,
+    connections: Vec<usize>,
+}
+
+impl<'t> Run<'t> {
+    fn new(ours: &'t mut dyn Target, theirs: &'t mut dyn Target) -> Self {
+        let side = |target| Side {
+            target,
+            connections: Vec::new(),
+        };
+        let mut run = Self {
+            ours: side(ours),
+            theirs: side(theirs),
+            queued: Vec::new(),
+            history: Vec::new(),
+            last_reply: Value::Null(b'$'),
+        };
+        run.restart();
+        run
+    }
+
+    fn restart(&mut self) {
+        self.ours.restart();
+        self.theirs.restart();
+        self.queued = vec![Vec::new(); CONNECTIONS];
+        self.history.clear();
+    }
+
+    /// Sends one request to both, and returns the replies when they differ.
+    fn step(&mut self, connection: usize, args: &[Vec<u8>]) -> Option<(Value, Value)> {
+        if self.history.len() == HISTORY_MAX {
+            self.history.remove(0);
+        }
+        self.history
+            .push(format!("{connection}> {}", shown_args(args)));
+        let theirs = self.theirs.call(connection, args);
+        let ours = self.ours.call(connection, args);
+        self.last_reply = theirs.clone();
+        let same = if theirs == Value::Simple(b"QUEUED".to_vec()) {
+            self.queued[connection].push(Rule::of(args));
+            ours == theirs
+        } else {
+            self.same(connection, args, ours.clone(), theirs.clone())
+        };
+        (!same).then_some((ours, theirs))
+    }
+
+    fn same(&mut self, connection: usize, args: &[Vec<u8>], ours: Value, theirs: Value) -> bool {
+        let is = |name: &[u8]| args[0].eq_ignore_ascii_case(name);
+        if !is(b"EXEC") {
+            let is_done = !theirs.is_error();
+            if is_done && (is(b"DISCARD") || is(b"RESET") || is(b"MULTI")) {
+                self.queued[connection].clear();
+            }
+            return Rule::of(args).same(ours, theirs);
+        }
+        let rules = std::mem::take(&mut self.queued[connection]);
+        match (ours, theirs) {
+            (Value::Array(ours), Value::Array(theirs)) => {
+                ours.len() == theirs.len()
+                    && rules.len() == theirs.len()
+                    && ours
+                        .into_iter()
+                        .zip(theirs)
+                        .zip(rules)
+                        .all(|((ours, theirs), rule)| rule.same(ours, theirs))
+            }
+            (ours, theirs) => ours == theirs,
+        }
+    }
+
+    /// Compares every key of every database in use.
+    fn audit(&mut self) -> Option<(Value, Value)> {
+        let (fresh_ours, fresh_theirs) = (self.ours.target.connect(), self.theirs.target.connect());
+        self.ours.connections.push(fresh_ours);
+        self.theirs.connections.push(fresh_theirs);
+        self.queued.push(Vec::new());
+        let found = self.audit_on(CONNECTIONS);
+        self.ours.connections.pop();
+        self.theirs.connections.pop();
+        self.queued.pop();
+        found
+    }
+
+    fn audit_on(&mut self, connection: usize) -> Option<(Value, Value)> {
+        let mut ask = |words: &[&str]| {
+            let args: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+            self.step(connection, &args)
+        };
+        for db in values::DATABASES {
+            let asked = ask(&["SELECT", db])
+                .or_else(|| ask(&["DBSIZE"]))
+                .or_else(|| ask(&["KEYS", "*"]));
+            if asked.is_some() {
+                return asked;
+            }
+            for key in values::KEYS {
+                let differs = [
+                    &["DUMP", key][..],
+                    &["PTTL", key],
+                    &["OBJECT", "ENCODING", key],
+                ];
+                if let Some(found) = differs.into_iter().find_map(&mut ask) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Side<'_> {
+    fn restart(&mut self) {
+        self.target.reset();
+        self.connections = (0..CONNECTIONS).map(|_| self.target.connect()).collect();
+    }
+
+    fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
+        self.target.follow_wall_clock();
+        let number = self.connections[connection];
+        self.target.send(number, &encode_command(args));
+        let mut bytes = Vec::new();
+        loop {
+            if let Ok(Some((value, len))) = reply::parse(&bytes) {
+                if len == bytes.len() {
+                    return value;
+                }
+                return Value::Error(
+                    format!("more than a reply: {}", bytes.escape_ascii()).into_bytes(),
+                );
+            }
+            let received = self.target.receive(number, &mut bytes);
+            if received != Received::Bytes {
+                let problem = format!("no reply but {received:?} after {}", bytes.escape_ascii());
+                return Value::Error(problem.into_bytes());
+            }
+        }
+    }
+}
+
+fn shown_args(args: &[Vec<u8>]) -> String {
+    args.iter()
+        .map(|arg| shown_bytes(arg))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn shown_bytes(bytes: &[u8]) -> String {
+    let text = bytes.escape_ascii().to_string();
+    let is_plain = !text.is_empty() && !text.contains([' ', '\\', '"', '\'']);
+    let shown = if is_plain {
+        text
+    } else {
+        format!("\"{text}\"")
+    };
+    if shown.len() > 300 {
+        format!("{:.300}... ({} bytes)", shown, bytes.len())
+    } else {
+        shown
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Simple(bytes) => format!("+{}", shown_bytes(bytes)),
+        Value::Error(bytes) => format!("-{}", bytes.escape_ascii()),
+        Value::Int(number) => format!(":{number}"),
+        Value::Bulk(bytes) => shown_bytes(bytes),
+        Value::Null(kind) => format!("null({})", char::from(*kind)),
+        Value::Double(text) => format!(",{}", text.escape_ascii()),
+        Value::Bool(truth) => format!("#{truth}"),
+        Value::BigNumber(text) => format!("({}", text.escape_ascii()),
+        Value::Verbatim(text) => format!("={}", shown_bytes(text)),
+        Value::Array(items) => format!("[{}]", shown_all(items)),
+        Value::Set(items) => format!("~[{}]", shown_all(items)),
+        Value::Push(items) => format!(">[{}]", shown_all(items)),
+        Value::Map(pairs) => {
+            let pairs: Vec<String> = pairs
+                .iter()
+                .map(|(key, value)| format!("{}: {}", shown(key), shown(value)))
+                .collect();
+            format!("{{{}}}", pairs.join(", "))
+        }
+    }
+}
+
+fn shown_all(items: &[Value]) -> String {
+    items.iter().map(shown).collect::<Vec<_>>().join(", ")
+}

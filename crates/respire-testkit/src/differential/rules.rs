@@ -1,0 +1,164 @@
+//! Where two correct servers may answer differently, and why.
+
+use crate::reply::Value;
+
+/// How the replies to a command are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Byte for byte.
+    Exact,
+    /// As sets: the order of keys, and of settings, follows each server's own hash table.
+    AnyOrder,
+    /// By presence: which key is drawn is chance.
+    Presence,
+    /// Numbers up to so much apart: the servers are asked one after the other, and the clock goes on.
+    Within(i64),
+    /// By kind: times, numbers of clients, memory and statistics are each server's own, `HELP`
+    /// and `COMMAND` tell of what a server has, and Redis counts expired keys until it removes them.
+    Kind,
+    /// Without the number of the client and the version of the server.
+    Hello,
+    /// The cursor is each server's own, and with it what one step finds; a scan that is done in one
+    /// step is compared.
+    Scan,
+}
+
+/// Two servers asked one after the other agree on a time within this many milliseconds.
+const MS_MAX: i64 = 1500;
+
+impl Rule {
+    /// The rule for a request.
+    #[must_use]
+    pub fn of(args: &[Vec<u8>]) -> Self {
+        let upper = |at: usize| {
+            args.get(at)
+                .map(|arg| arg.to_ascii_uppercase())
+                .unwrap_or_default()
+        };
+        match (upper(0).as_slice(), upper(1).as_slice()) {
+            (b"KEYS", _) | (b"CONFIG", b"GET") => Self::AnyOrder,
+            (b"RANDOMKEY", _) => Self::Presence,
+            (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
+            (b"PTTL" | b"PEXPIRETIME", _) => Self::Within(MS_MAX),
+            (b"OBJECT", b"IDLETIME") => Self::Within(1 + MS_MAX / 1000),
+            (b"HELLO", _) => Self::Hello,
+            (b"SCAN", b"0") => Self::Scan,
+            (b"SCAN", _) => Self::Kind,
+            (b"TIME" | b"LASTSAVE" | b"INFO" | b"LOLWUT", _) => Self::Kind,
+            (b"MEMORY", b"USAGE" | b"STATS" | b"DOCTOR") => Self::Kind,
+            (b"CLIENT", b"ID" | b"INFO" | b"LIST") => Self::Kind,
+            (b"SLOWLOG", b"GET" | b"LEN") => Self::Kind,
+            (b"COMMAND", b"COUNT") => Self::Kind,
+            (b"DEBUG", b"OBJECT") | (_, b"HELP") => Self::Kind,
+            (b"DBSIZE" | b"COMMAND", b"") => Self::Kind,
+            _ => Self::Exact,
+        }
+    }
+
+    /// Whether two replies are the same under this rule. Errors always have to be equal.
+    #[must_use]
+    pub fn same(self, ours: Value, theirs: Value) -> bool {
+        if ours == theirs {
+            return true;
+        }
+        if ours.is_error() || theirs.is_error() {
+            return false;
+        }
+        match self {
+            Self::Exact => false,
+            Self::AnyOrder => sorted(ours) == sorted(theirs),
+            Self::Presence => matches!((&ours, &theirs), (Value::Bulk(_), Value::Bulk(_))),
+            Self::Within(most) => within(&ours, &theirs, most),
+            Self::Kind => std::mem::discriminant(&ours) == std::mem::discriminant(&theirs),
+            Self::Hello => {
+                std::mem::discriminant(&ours) == std::mem::discriminant(&theirs)
+                    && without_identity(ours) == without_identity(theirs)
+            }
+            Self::Scan => scan(ours, theirs),
+        }
+    }
+}
+
+fn sorted(value: Value) -> Vec<Vec<u8>> {
+    let mut keys: Vec<Vec<u8>> = value
+        .into_elements()
+        .iter()
+        .map(|key| key.as_bytes().unwrap_or_default().to_vec())
+        .collect();
+    keys.sort();
+    keys
+}
+
+/// Negative answers (no key, no time) have to be equal.
+fn within(ours: &Value, theirs: &Value, most: i64) -> bool {
+    match (ours, theirs) {
+        (Value::Int(ours), Value::Int(theirs)) => {
+            *ours >= 0 && *theirs >= 0 && ours.abs_diff(*theirs) <= most.unsigned_abs()
+        }
+        _ => false,
+    }
+}
+
+fn without_identity(value: Value) -> Vec<Value> {
+    let fields = value.into_elements();
+    let pairs = fields
+        .chunks(2)
+        .filter(|pair| !matches!(pair[0].as_bytes(), Some(b"id" | b"version")));
+    pairs.flatten().cloned().collect()
+}
+
+/// Both whole: the same keys. Otherwise there is nothing to compare but the shape.
+fn scan(ours: Value, theirs: Value) -> bool {
+    let (Value::Array(ours), Value::Array(theirs)) = (ours, theirs) else {
+        return false;
+    };
+    let ([our_cursor, our_keys], [their_cursor, their_keys]) = (&ours[..], &theirs[..]) else {
+        return false;
+    };
+    let done = Value::Bulk(b"0".to_vec());
+    if *our_cursor != done || *their_cursor != done {
+        return matches!((our_cursor, their_cursor), (Value::Bulk(_), Value::Bulk(_)));
+    }
+    sorted(our_keys.clone()) == sorted(their_keys.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bulk(text: &str) -> Value {
+        Value::Bulk(text.as_bytes().to_vec())
+    }
+
+    fn rule(line: &str) -> Rule {
+        Rule::of(
+            &line
+                .split(' ')
+                .map(|arg| arg.as_bytes().to_vec())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn order_of_keys_is_free_but_not_their_names() {
+        let keys = |names: &[&str]| Value::Array(names.iter().map(|name| bulk(name)).collect());
+        assert!(rule("keys *").same(keys(&["a", "b"]), keys(&["b", "a"])));
+        assert!(!rule("keys *").same(keys(&["a", "b"]), keys(&["a", "c"])));
+        assert!(!rule("mget a b").same(keys(&["a", "b"]), keys(&["b", "a"])));
+    }
+
+    #[test]
+    fn times_may_be_a_moment_apart() {
+        assert!(rule("PTTL k").same(Value::Int(5000), Value::Int(4990)));
+        assert!(!rule("PTTL k").same(Value::Int(5000), Value::Int(90)));
+        assert!(!rule("PTTL k").same(Value::Int(-1), Value::Int(-2)));
+        assert!(!rule("TTL k").same(Value::Int(0), Value::Int(-1)));
+    }
+
+    #[test]
+    fn errors_are_always_compared() {
+        let error = |text: &str| Value::Error(text.as_bytes().to_vec());
+        assert!(!rule("TIME x").same(error("ERR a"), error("ERR b")));
+        assert!(!rule("MEMORY USAGE k").same(error("ERR a"), Value::Int(1)));
+    }
+}

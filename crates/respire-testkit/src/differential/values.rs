@@ -1,0 +1,339 @@
+//! The values that fill the holes of the grammar: few enough to meet each other, and fond of edges.
+
+use fastrand::Rng;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The keys in use.
+pub(super) const KEYS: [&str; 7] = [
+    "a",
+    "b",
+    "c",
+    "key:1",
+    "key:2",
+    "",
+    "long-key-name-that-does-not-fit-in-a-word",
+];
+/// The databases in use.
+pub(super) const DATABASES: [&str; 3] = ["0", "1", "9"];
+
+const INTS: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "2",
+    "7",
+    "10",
+    "64",
+    "100",
+    "255",
+    "256",
+    "1000",
+    "65536",
+    "-128",
+    "2147483647",
+    "-2147483648",
+    "4294967296",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775806",
+];
+const NO_INTS: &[&str] = &[
+    "",
+    "abc",
+    "1.5",
+    " 1",
+    "1 ",
+    "+1",
+    "01",
+    "-0",
+    "--1",
+    "0x10",
+    "1e3",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "99999999999999999999999",
+    "1\u{0}",
+];
+const FLOATS: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "0.1",
+    "0.5",
+    "-0.5",
+    "1.5",
+    "3.0",
+    "1e3",
+    "1E3",
+    "5.0e3",
+    "1e-5",
+    "0.000001",
+    "123456789.123456789",
+    "1e17",
+    "1e18",
+    "-1e18",
+    "100000000000000000000",
+    "3.14159265358979323846",
+    ".5",
+    "5.",
+    "+1",
+    "0.1e1",
+    "17179869184.5",
+];
+const NO_FLOATS: &[&str] = &[
+    "", "abc", "nan", "inf", "-inf", "+inf", "infinity", " 1", "1 ", "1e", "1.2.3", "1e400",
+    "0x10", "1\u{0}",
+];
+const TEXTS: &[&str] = &[
+    "",
+    "v",
+    "hello",
+    "abc",
+    "foo bar",
+    "ohmytext",
+    "mynewtext",
+    "\u{0}",
+    "\r\n",
+    "aXbXc",
+    "h\u{e9}llo",
+    "007",
+    "1.0",
+    "{}",
+    "*",
+    "k",
+    "-",
+    "abcdefghijklmnopqrstuvwxyz",
+];
+const PATTERNS: &[&str] = &[
+    "*", "?", "a", "key:*", "key:[12]", "key:[^1]", "[a-b]", "[b-a]", "[", "a*", "*:*", "", "\\a",
+    "**", "[^", "x*", "#", "w_*", "h->*f",
+];
+const SECTIONS: &[&str] = &[
+    "server",
+    "clients",
+    "memory",
+    "stats",
+    "keyspace",
+    "all",
+    "default",
+    "everything",
+    "nosuch",
+    "cpu",
+    "commandstats",
+    "errorstats",
+];
+const TYPES: &[&str] = &[
+    "u1", "u4", "u8", "u16", "u31", "u32", "u63", "i1", "i5", "i8", "i16", "i32", "i63", "i64",
+];
+const NO_TYPES: &[&str] = &[
+    "u64", "i65", "u0", "i0", "x8", "u", "8", "", "U8", "u08", "i-1",
+];
+const COMMANDS: &[&str] = &[
+    "get",
+    "set",
+    "getex",
+    "mset",
+    "incr",
+    "incrbyfloat",
+    "lcs",
+    "append",
+    "setrange",
+    "substr",
+    "bitcount",
+    "bitfield",
+    "bitop",
+    "bitpos",
+    "del",
+    "unlink",
+    "copy",
+    "expire",
+    "pexpireat",
+    "object",
+    "object|encoding",
+    "scan",
+    "sort",
+    "sort_ro",
+    "dump",
+    "restore",
+    "rename",
+    "ping",
+    "echo",
+    "select",
+    "hello",
+    "auth",
+    "client|id",
+    "client|kill",
+    "multi",
+    "exec",
+    "watch",
+    "config|get",
+    "config|set",
+    "command|docs",
+    "memory|usage",
+    "time",
+    "flushall",
+    "swapdb",
+    "keys",
+    "randomkey",
+    "type",
+    "touch",
+    "ttl",
+    "persist",
+    "getdel",
+    "setbit",
+    "msetnx",
+    "psetex",
+    "dbsize",
+    "move",
+    "slowlog|get",
+    "debug",
+    "latency|history",
+    "reset",
+    "info",
+    "lastsave",
+    "lolwut",
+];
+
+/// A random value for a hole of this kind.
+pub(super) fn fill(kind: &str, rng: &mut Rng) -> Vec<u8> {
+    match kind {
+        "key" => one_of(&KEYS, rng),
+        "value" => value(rng),
+        "int" => mostly(INTS, NO_INTS, rng),
+        "float" => mostly(FLOATS, NO_FLOATS, rng),
+        "secs" => mostly(&["1000", "5000", "100000", "0", "-1", "-100"], TIMES, rng),
+        "ms" => mostly(
+            &["1000000", "5000000", "9000001", "0", "-1", "-100"],
+            TIMES,
+            rng,
+        ),
+        "at" => point(1, rng),
+        "at_ms" => point(1000, rng),
+        "count" => mostly(&["1", "2", "3", "5", "10", "100", "0", "-1"], NO_INTS, rng),
+        "index" => mostly(
+            &[
+                "0",
+                "1",
+                "2",
+                "5",
+                "-1",
+                "-2",
+                "-5",
+                "10",
+                "100",
+                "-100",
+                "9223372036854775807",
+                "-9223372036854775808",
+            ],
+            NO_INTS,
+            rng,
+        ),
+        "offset" => mostly(
+            &["0", "1", "5", "40", "100", "-1", "536870912"],
+            NO_INTS,
+            rng,
+        ),
+        "bit_offset" => mostly(
+            &["0", "1", "7", "8", "31", "100", "1000", "-1", "4294967296"],
+            NO_INTS,
+            rng,
+        ),
+        "bit" => mostly(&["0", "1", "0", "1", "2", "-1"], NO_INTS, rng),
+        "type" => mostly(TYPES, NO_TYPES, rng),
+        "field" => mostly(
+            &[
+                "0",
+                "1",
+                "8",
+                "13",
+                "100",
+                "#0",
+                "#1",
+                "#5",
+                "-1",
+                "#-1",
+                "4294967296",
+                "#99999999999",
+            ],
+            NO_INTS,
+            rng,
+        ),
+        "db" => mostly(
+            &DATABASES,
+            &["16", "-1", "abc", "", "1.0", "99999999999"],
+            rng,
+        ),
+        "cursor" => mostly(
+            &["0", "0", "1", "5"],
+            &["abc", "", "1.5", "18446744073709551616"],
+            rng,
+        ),
+        "pattern" => one_of(PATTERNS, rng),
+        "name" => mostly(&["fred", "", "a-b"], &["a b", "a\n", "\u{e9}"], rng),
+        "section" => one_of(SECTIONS, rng),
+        "command" => one_of(COMMANDS, rng),
+        other => panic!("no values are known for <{other}>"),
+    }
+}
+
+const TIMES: &[&str] = &[
+    "",
+    "abc",
+    "1.5",
+    "+100",
+    "0100",
+    "9223372036854775807",
+    "9223372036854775",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "4611686018427387904",
+    "9223370000000000",
+];
+
+fn one_of(choices: &[&str], rng: &mut Rng) -> Vec<u8> {
+    choices[rng.usize(..choices.len())].as_bytes().to_vec()
+}
+
+/// Mostly of the first, sometimes of the second.
+fn mostly(good: &[&str], bad: &[&str], rng: &mut Rng) -> Vec<u8> {
+    one_of(if rng.u8(..) < 16 { bad } else { good }, rng)
+}
+
+/// A point in time, in seconds or milliseconds: long past, or far enough not to pass in a test.
+fn point(per_second: u64, rng: &mut Rng) -> Vec<u8> {
+    let unix_s = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    match rng.u8(..16) {
+        0 => one_of(TIMES, rng),
+        1 => b"1".to_vec(),
+        2 => b"0".to_vec(),
+        3 => b"-1".to_vec(),
+        _ => ((unix_s + 10_000 * rng.u64(1..5)) * per_second)
+            .to_string()
+            .into_bytes(),
+    }
+}
+
+fn value(rng: &mut Rng) -> Vec<u8> {
+    match rng.u8(..20) {
+        0..=5 => one_of(INTS, rng),
+        6 => one_of(NO_INTS, rng),
+        7 | 8 => one_of(FLOATS, rng),
+        9 => one_of(NO_FLOATS, rng),
+        10..=13 => one_of(TEXTS, rng),
+        14 => rng.i64(..).to_string().into_bytes(),
+        15 => vec![b'x'; rng.usize(43..47)],
+        16 => {
+            let letters = rng.u8(1..5);
+            (0..rng.usize(..300))
+                .map(|_| b'a' + rng.u8(..letters))
+                .collect()
+        }
+        17 => (0..rng.usize(..64)).map(|_| rng.u8(..)).collect(),
+        18 if rng.u8(..8) == 0 => vec![b'y'; rng.usize(16_300..16_500)],
+        _ => (0..rng.usize(1..12))
+            .map(|_| rng.alphanumeric() as u8)
+            .collect(),
+    }
+}

@@ -1,0 +1,256 @@
+//! Commands on several keys, and transactions, are seen whole or not at all, on both flavours.
+
+use respire::serve::Flavour;
+use respire_testkit::reply::Value;
+use respire_testkit::target::{FlavourServer, Link};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How often each writer writes; each reader reads for as long.
+const ROUNDS: u32 = 1500;
+const READERS: usize = 3;
+/// Enough keys to lie in several shards.
+const KEYS: usize = 12;
+
+fn keys() -> Vec<String> {
+    (0..KEYS).map(|number| format!("key:{number}")).collect()
+}
+
+fn command(name: &str, args: impl IntoIterator<Item = String>) -> Vec<String> {
+    std::iter::once(name.to_owned()).chain(args).collect()
+}
+
+/// Runs `write` so many rounds beside readers that call `read` all the while, and fails as soon as
+/// one of them sees what may never be.
+fn race(flavour: Flavour, write: impl Fn(&mut Link, u32) + Sync, read: impl Fn(&mut Link) + Sync) {
+    let server = FlavourServer::start(flavour);
+    let address: SocketAddr = server.address();
+    // The readers are to find keys from their first look on.
+    write(&mut Link::open(address), 0);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut link = Link::open(address);
+                    let mut looks = 0_u32;
+                    while !is_over.load(Ordering::Relaxed) {
+                        read(&mut link);
+                        looks += 1;
+                    }
+                    looks
+                })
+            })
+            .collect();
+        let mut link = Link::open(address);
+        for round in 1..=ROUNDS {
+            write(&mut link, round);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        for reader in readers {
+            let looks = reader.join().expect("a reader saw what may never be");
+            assert!(looks > 0, "a reader never looked");
+        }
+    });
+}
+
+fn all_equal(values: &[Value]) -> bool {
+    values.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+fn on_both(test: impl Fn(Flavour)) {
+    Flavour::ALL.iter().copied().for_each(test);
+}
+
+#[test]
+fn mset_is_never_seen_half() {
+    on_both(|flavour| {
+        race(
+            flavour,
+            |link, round| {
+                let pairs = keys().into_iter().flat_map(|key| [key, round.to_string()]);
+                assert_eq!(
+                    link.call(&command("MSET", pairs)),
+                    Value::Simple(b"OK".to_vec())
+                );
+            },
+            |link| {
+                let values = link.call(&command("MGET", keys())).into_elements();
+                assert!(
+                    values.len() == KEYS && all_equal(&values),
+                    "half an MSET: {values:?}"
+                );
+            },
+        );
+    });
+}
+
+#[test]
+fn rename_is_never_seen_half() {
+    on_both(|flavour| {
+        race(
+            flavour,
+            |link, round| {
+                let [from, to] = if round % 2 == 1 {
+                    ["left", "right"]
+                } else {
+                    ["right", "left"]
+                };
+                if round == 0 {
+                    link.call(&["SET", "left", "value"]);
+                    return;
+                }
+                assert_eq!(
+                    link.call(&["RENAME", from, to]),
+                    Value::Simple(b"OK".to_vec())
+                );
+            },
+            |link| {
+                let found = link.call(&["EXISTS", "left", "right"]);
+                assert_eq!(found, Value::Int(1), "half a RENAME");
+                let values = link.call(&["MGET", "right", "left"]).into_elements();
+                let there = values
+                    .iter()
+                    .filter(|value| matches!(value, Value::Bulk(_)))
+                    .count();
+                assert_eq!(there, 1, "half a RENAME: {values:?}");
+            },
+        );
+    });
+}
+
+#[test]
+fn exec_is_never_seen_half() {
+    on_both(|flavour| {
+        race(
+            flavour,
+            |link, round| {
+                link.call(&["MULTI"]);
+                for key in keys() {
+                    let queued = link.call(&["SET", &key, &round.to_string()]);
+                    assert_eq!(queued, Value::Simple(b"QUEUED".to_vec()));
+                }
+                assert_eq!(link.call(&["EXEC"]).into_elements().len(), KEYS);
+            },
+            |link| {
+                let values = link.call(&command("MGET", keys())).into_elements();
+                assert!(
+                    values.len() == KEYS && all_equal(&values),
+                    "half an EXEC: {values:?}"
+                );
+                link.call(&["MULTI"]);
+                link.call(&["GET", "key:0"]);
+                link.call(&["GET", "key:11"]);
+                let values = link.call(&["EXEC"]).into_elements();
+                assert!(
+                    values.len() == 2 && all_equal(&values),
+                    "half an EXEC: {values:?}"
+                );
+            },
+        );
+    });
+}
+
+#[test]
+fn msetnx_copy_and_bitop_are_never_seen_half() {
+    on_both(|flavour| {
+        race(
+            flavour,
+            |link, round| {
+                let value = round.to_string();
+                link.call(&["DEL", "a", "b", "c"]);
+                assert_eq!(
+                    link.call(&["MSETNX", "a", &value, "b", &value, "c", &value]),
+                    Value::Int(1)
+                );
+                assert_eq!(link.call(&["COPY", "a", "b", "REPLACE"]), Value::Int(1));
+                link.call(&["BITOP", "OR", "c", "a", "b"]);
+            },
+            |link| {
+                let values = link.call(&["MGET", "a", "b", "c"]).into_elements();
+                assert!(
+                    values.len() == 3 && all_equal(&values),
+                    "half of it: {values:?}"
+                );
+            },
+        );
+    });
+}
+
+#[test]
+fn counters_under_watch_lose_no_increment() {
+    const EACH: i64 = 200;
+    on_both(|flavour| {
+        let server = FlavourServer::start(flavour);
+        std::thread::scope(|scope| {
+            for _ in 0..READERS {
+                scope.spawn(|| {
+                    let mut link = Link::open(server.address());
+                    for _ in 0..EACH {
+                        increment_under_watch(&mut link);
+                    }
+                });
+            }
+        });
+        let count = Link::open(server.address()).call(&["GET", "counter"]);
+        let expected = EACH * READERS as i64;
+        assert_eq!(count, Value::Bulk(expected.to_string().into_bytes()));
+    });
+}
+
+/// Reads, adds one and writes back, again and again until nobody came in between.
+fn increment_under_watch(link: &mut Link) {
+    loop {
+        link.call(&["WATCH", "counter"]);
+        let seen = match link.call(&["GET", "counter"]) {
+            Value::Bulk(text) => String::from_utf8_lossy(&text).parse().unwrap_or(0),
+            _ => 0_i64,
+        };
+        link.call(&["MULTI"]);
+        link.call(&["SET", "counter", &(seen + 1).to_string()]);
+        if matches!(link.call(&["EXEC"]), Value::Array(_)) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn swapdb_and_flushall_are_never_seen_half() {
+    on_both(|flavour| {
+        race(
+            flavour,
+            |link, round| {
+                if round == 0 {
+                    link.call(&["MSET", "a", "0", "b", "0"]);
+                    link.call(&["SELECT", "1"]);
+                    link.call(&["MSET", "a", "1", "b", "1"]);
+                }
+                assert_eq!(
+                    link.call(&["SWAPDB", "0", "1"]),
+                    Value::Simple(b"OK".to_vec())
+                );
+            },
+            |link| {
+                let values = link.call(&["MGET", "a", "b"]).into_elements();
+                assert!(
+                    values.len() == 2 && all_equal(&values),
+                    "half a SWAPDB: {values:?}"
+                );
+            },
+        );
+        race(
+            flavour,
+            |link, _| {
+                link.call(&["MSET", "a", "1", "b", "1"]);
+                assert_eq!(link.call(&["FLUSHALL"]), Value::Simple(b"OK".to_vec()));
+            },
+            |link| {
+                let values = link.call(&["MGET", "a", "b"]).into_elements();
+                assert!(
+                    values.len() == 2 && all_equal(&values),
+                    "half a FLUSHALL: {values:?}"
+                );
+            },
+        );
+    });
+}

@@ -1,0 +1,33 @@
+//! Random commands, compared with a real Redis. `cargo xtask differential` runs more of them.
+
+use respire_testkit::differential::compare;
+use respire_testkit::target::{EngineTarget, RedisServer, SocketTarget};
+
+/// The steps per seed, unless `RESPIRE_DIFFERENTIAL_STEPS` says otherwise.
+const STEPS: usize = 3000;
+/// The seeds, unless `RESPIRE_DIFFERENTIAL_SEED` names one.
+const SEEDS: [u64; 3] = [1, 2, 3];
+
+fn setting(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|error| panic!("{name}={text}: {error}")),
+    )
+}
+
+#[test]
+fn engine_answers_random_commands_as_redis_does() {
+    let steps = setting("RESPIRE_DIFFERENTIAL_STEPS").map_or(STEPS, |steps| steps as usize);
+    let seeds = setting("RESPIRE_DIFFERENTIAL_SEED").map_or(SEEDS.to_vec(), |seed| vec![seed]);
+    let redis = RedisServer::start();
+    let mut theirs = SocketTarget::new(redis.address(), &["redis", "socket"]);
+    for seed in seeds {
+        let differences = compare(seed, steps, &mut EngineTarget::whole(), &mut theirs);
+        assert!(
+            differences.is_empty(),
+            "seed {seed}: {} differences: {differences:?}",
+            differences.len()
+        );
+    }
+}
