@@ -2,8 +2,7 @@
 //! `MEMORY MALLOC-STATS`: what the memory goes to.
 //!
 //! `STATS` gives the fields of Redis that can be told from the store alone; those about the
-//! allocator and the process are left out. `USAGE` counts what an entry takes here, which is
-//! less than in Redis.
+//! allocator and the process are left out. `USAGE` counts what an entry takes here.
 
 use super::reply_help;
 use crate::Ctx;
