@@ -79,7 +79,7 @@ enum Wire {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LimitsFrom {
     generation: u32,
-    is_authenticated: bool,
+    is_stranger: bool,
 }
 
 /// What a session is doing. All changes stand in `turn.rs`.
@@ -152,15 +152,15 @@ const BUFFER_KEPT_BYTES_MAX: usize = 16 << 10;
 
 impl<A: App> Session<A> {
     pub(crate) fn new(engine: Arc<Engine<A>>, shared: Arc<ClientShared>) -> Self {
-        let is_authenticated = !engine.tunables.has_password();
+        let is_stranger = engine.tunables.has_password();
         let limits_from = LimitsFrom {
             generation: engine.tunables.limits_generation.load(Ordering::Relaxed),
-            is_authenticated,
+            is_stranger,
         };
-        let decoder = CommandDecoder::new(codec_limits(&engine, is_authenticated));
+        let decoder = CommandDecoder::new(codec_limits(&engine, is_stranger));
         Self {
             core: Core {
-                client: Client::new(shared, is_authenticated),
+                client: Client::new(shared, !is_stranger),
                 conn: A::Conn::default(),
             },
             engine,
@@ -298,7 +298,7 @@ impl<A: App> Drop for Session<A> {
 }
 
 /// The decoder's limits: Redis's for peers that have not authenticated are tight.
-fn codec_limits<A: App>(engine: &Engine<A>, is_authenticated: bool) -> resp_codec::Limits {
+fn codec_limits<A: App>(engine: &Engine<A>, is_stranger: bool) -> resp_codec::Limits {
     let Limits {
         arguments_max,
         inline_bytes_max,
@@ -310,7 +310,7 @@ fn codec_limits<A: App>(engine: &Engine<A>, is_authenticated: bool) -> resp_code
         max_inline: inline_bytes_max,
         ..resp_codec::Limits::SERVER
     };
-    if is_authenticated {
+    if !is_stranger {
         return ours;
     }
     let strangers = resp_codec::Limits::UNAUTHENTICATED;

@@ -94,7 +94,7 @@ impl<A: App> Session<A> {
             self.wire = if binary::is_op(*first) {
                 Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
                     &self.engine,
-                    self.core.client.is_authenticated,
+                    self.is_stranger(),
                 ))))
             } else {
                 Wire::Resp
@@ -140,7 +140,7 @@ impl<A: App> Session<A> {
                     return (self.settle(other, now), used);
                 }
             }
-            if self.core.client.is_authenticated != self.limits_from.is_authenticated {
+            if self.is_stranger() != self.limits_from.is_stranger {
                 self.take_over_limits();
             }
         }
@@ -195,6 +195,10 @@ impl<A: App> Session<A> {
         Step::Close(reason)
     }
 
+    fn is_stranger(&self) -> bool {
+        self.core.client.is_stranger(&self.engine.tunables)
+    }
+
     fn take_over_limits(&mut self) {
         let current = LimitsFrom {
             generation: self
@@ -202,11 +206,11 @@ impl<A: App> Session<A> {
                 .tunables
                 .limits_generation
                 .load(Ordering::Relaxed),
-            is_authenticated: self.core.client.is_authenticated,
+            is_stranger: self.is_stranger(),
         };
         if current != self.limits_from {
             self.limits_from = current;
-            let limits = codec_limits(&self.engine, current.is_authenticated);
+            let limits = codec_limits(&self.engine, current.is_stranger);
             self.decoder.set_limits(limits);
             if let Wire::Binary(decoder) = &mut self.wire {
                 decoder.set_limits(limits);
