@@ -15,6 +15,7 @@ use crate::frame::{FrameDecoder, OwnedFrame};
 use crate::limits::Limits;
 use crate::step::Step;
 use crate::value::Value;
+use crate::write::command;
 
 /// Most bytes reserved ahead of a payload that was announced but has yet to arrive.
 const RESERVE_MAX: usize = 1024 * 1024;
@@ -224,7 +225,7 @@ where
     type Error = CodecError;
 
     fn encode(&mut self, args: [A; N], dst: &mut BytesMut) -> Result<(), CodecError> {
-        encode::command(dst, &args);
+        command(dst, &args);
         Ok(())
     }
 }
@@ -236,7 +237,7 @@ where
     type Error = CodecError;
 
     fn encode(&mut self, args: &[A], dst: &mut BytesMut) -> Result<(), CodecError> {
-        encode::command(dst, args);
+        command(dst, args);
         Ok(())
     }
 }

@@ -252,6 +252,27 @@ impl EventDecoder {
                     at,
                 ))
             }
+            Token::Open {
+                kind,
+                elements,
+                end,
+            } => {
+                self.nesting.begin(kind, 0, &limits)?;
+                if elements == Some(0) {
+                    self.state = State::CloseEmpty(kind);
+                } else {
+                    self.nesting.open(kind, elements, 0, 0, &limits)?;
+                }
+                let len = elements.map(|n| if kind.is_paired() { n / 2 } else { n });
+                Ok(Look::Event(Event::Open { kind, len }, end))
+            }
+            other => self.accept_streamed(other),
+        }
+    }
+
+    fn accept_streamed<'b>(&mut self, token: Token) -> Result<Look<'b>, Error> {
+        let limits = self.rules.limits;
+        match token {
             Token::Stream { end } => {
                 self.nesting.begin(Kind::Bulk, 0, &limits)?;
                 self.nesting.open_string(0, 0, &limits)?;
@@ -279,25 +300,14 @@ impl EventDecoder {
                 self.finish();
                 Ok(Look::Event(Event::BlobEnd, at))
             }
-            Token::Open {
-                kind,
-                elements,
-                end,
-            } => {
-                self.nesting.begin(kind, 0, &limits)?;
-                if elements == Some(0) {
-                    self.state = State::CloseEmpty(kind);
-                } else {
-                    self.nesting.open(kind, elements, 0, 0, &limits)?;
-                }
-                let len = elements.map(|n| if kind.is_paired() { n / 2 } else { n });
-                Ok(Look::Event(Event::Open { kind, len }, end))
-            }
             Token::End { end } => {
                 self.nesting.check_end(0)?;
                 let kind = self.nesting.pop().kind;
                 self.finish();
                 Ok(Look::Event(Event::Close { kind }, end))
+            }
+            Token::Line { .. } | Token::Blob { .. } | Token::Null { .. } | Token::Open { .. } => {
+                unreachable!("invariant: these are no streamed tokens")
             }
         }
     }

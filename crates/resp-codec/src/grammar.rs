@@ -1,11 +1,23 @@
 //! The lines and words every consumer reads in the same way.
 
+/// Notes that so many bytes were looked at, for the tests of the work bound.
+#[inline(always)]
+pub(crate) fn examined(bytes: usize) {
+    #[cfg(test)]
+    crate::work::examined(bytes);
+    #[cfg(not(test))]
+    let _ = bytes;
+}
+
 /// Eight bytes at `at`, the first one lowest.
 #[inline(always)]
 pub(crate) fn load8(buf: &[u8], at: usize) -> Option<u64> {
-    buf.get(at..)?
+    let word = buf
+        .get(at..)?
         .first_chunk()
-        .map(|bytes| u64::from_le_bytes(*bytes))
+        .map(|bytes| u64::from_le_bytes(*bytes))?;
+    examined(8);
+    Some(word)
 }
 
 /// What stands where CRLF ought to be.
@@ -18,6 +30,7 @@ pub(crate) enum Crlf {
 /// Looks for CRLF at `at`.
 #[inline]
 pub(crate) fn crlf(buf: &[u8], at: usize) -> Crlf {
+    examined(buf.len().saturating_sub(at).min(2));
     match (buf.get(at), buf.get(at + 1)) {
         (Some(b'\r'), Some(b'\n')) => Crlf::Whole,
         (None, _) | (Some(b'\r'), None) => Crlf::Short,
@@ -125,6 +138,12 @@ const TOPS: u64 = 0x8080_8080_8080_8080;
 
 /// Where `needle` first stands in `hay`, eight bytes at a time.
 pub(crate) fn find(hay: &[u8], needle: u8) -> Option<usize> {
+    let found = search(hay, needle);
+    examined(found.map_or(hay.len(), |at| at + 1));
+    found
+}
+
+fn search(hay: &[u8], needle: u8) -> Option<usize> {
     let (words, tail) = hay.as_chunks::<8>();
     let pattern = ONES * u64::from(needle);
     for (index, word) in words.iter().enumerate() {
@@ -143,6 +162,13 @@ pub(crate) fn find(hay: &[u8], needle: u8) -> Option<usize> {
 /// Where CR or LF first stands in `hay`, eight bytes at a time.
 #[inline]
 fn find_break(hay: &[u8]) -> Option<usize> {
+    let found = search_break(hay);
+    examined(found.map_or(hay.len(), |at| at + 2));
+    found
+}
+
+#[inline]
+fn search_break(hay: &[u8]) -> Option<usize> {
     let (words, tail) = hay.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);

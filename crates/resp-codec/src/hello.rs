@@ -4,10 +4,11 @@
 //! the new protocol: a flat array under RESP2. Both sides are here, with Redis's texts.
 
 use crate::args::Args;
-use crate::encode::{Encoder, Proto, command};
+use crate::encode::{Encoder, Proto};
 use crate::frame::Frame;
 use crate::number::parse_i64;
 use crate::sink::Sink;
+use crate::write::command;
 
 /// What a `HELLO` asks for.
 ///

@@ -42,18 +42,22 @@ mod grammar;
 mod hello;
 mod kind;
 mod limits;
+pub mod lit;
 mod nesting;
 pub mod number;
 mod sink;
 mod step;
 mod token;
 mod value;
+#[cfg(test)]
+mod work;
+mod write;
 
 pub use args::{Args, ArgsIter, Span};
 #[cfg(feature = "codec")]
 pub use codec::{ClientCodec, CodecError, OwnedCommand, ServerCodec};
 pub use command::{Command, CommandDecoder, PendingBulk};
-pub use encode::{Encoder, Proto, command, command_len, lit};
+pub use encode::{Encoder, Proto};
 pub use error::{Error, ErrorKind};
 pub use event::{Event, EventDecoder, Scalar};
 #[cfg(feature = "bytes")]
@@ -66,3 +70,8 @@ pub use sink::{Sink, SliceSink};
 pub use step::Step;
 pub use token::Dialect;
 pub use value::{Attributed, Pairs, Value, Values};
+pub use write::{command, command_len};
+
+/// RESP, learned by its bytes.
+#[doc = include_str!("../docs/resp.md")]
+pub mod guide {}

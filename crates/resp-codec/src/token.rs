@@ -1,7 +1,7 @@
 //! One header or line at a time: the grammar that frames, events and annotations share.
 
 use crate::error::{Error, ErrorKind};
-use crate::grammar::{Crlf, Length, Line, crlf, integer, length, line_end, load8};
+use crate::grammar::{Crlf, Length, Line, crlf, examined, integer, length, line_end, load8};
 use crate::kind::{Kind, NullForm};
 use crate::limits::Limits;
 
@@ -284,6 +284,9 @@ fn line(kind: Kind, buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -
 
 fn check_text(kind: Kind, text: &[u8], start: usize, rules: &Rules) -> Result<(), Error> {
     let lax = rules.dialect.spec_numbers;
+    if matches!(kind, Kind::Double | Kind::BigNumber) {
+        examined(text.len());
+    }
     let (error, bad) = match kind {
         Kind::Double => (ErrorKind::InvalidDouble, bad_double(text, lax)),
         Kind::BigNumber => (ErrorKind::InvalidBigNumber, bad_big_number(text, lax)),

@@ -1,5 +1,7 @@
 //! Values through serde and back.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use resp_codec::{FrameDecoder, Limits, Value};
 
 fn value(wire: &[u8]) -> Value {

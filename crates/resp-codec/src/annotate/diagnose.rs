@@ -32,7 +32,7 @@ pub struct Diagnosis<'b> {
 /// ```
 /// use resp_codec::annotate::{Mode, diagnose};
 /// use resp_codec::Limits;
-/// let diagnosis = diagnose(b"*1\r\n$5\r\nPING\r\n", Mode::Requests, &Limits::SERVER);
+/// let diagnosis = diagnose(b"*1\r\n$4\r\nPI", Mode::Requests, &Limits::SERVER);
 /// assert!(diagnosis.is_none(), "the request might go on");
 /// let diagnosis = diagnose(b"*1\r\n$3\r\nPING\r\n", Mode::Requests, &Limits::SERVER).unwrap();
 /// assert_eq!((diagnosis.error.offset, diagnosis.expected.to_string().as_str()), (11, "CR"));

@@ -7,6 +7,7 @@ mod binary;
 mod bytes;
 mod diagnose;
 mod fix;
+mod guess;
 mod paint;
 mod render;
 mod reply;
@@ -164,17 +165,15 @@ enum End {
 
 /// Where the next frame seems to begin, behind the error at `at`: behind a line's end, with a byte that begins one.
 fn resync(buf: &[u8], mode: Mode, at: usize) -> usize {
-    let plausible = |next: usize| match (mode, buf.get(next), buf.get(next + 1)) {
-        (Mode::Requests, Some(b'*'), Some(b'0'..=b'9') | None) => true,
-        (Mode::Replies, Some(b'+' | b'-' | b'(' | b','), _) => true,
-        (Mode::Replies, Some(b'_'), Some(b'\r') | None) => true,
-        (Mode::Replies, Some(b'#'), Some(b't' | b'f') | None) => true,
-        (Mode::Replies, Some(b':' | b'$' | b'*'), Some(b'-' | b'0'..=b'9') | None) => true,
-        (
-            Mode::Replies,
-            Some(b'!' | b'=' | b'%' | b'~' | b'|' | b'>'),
-            Some(b'0'..=b'9') | None,
-        ) => true,
+    let digits = |next: usize| matches!(buf.get(next + 1), Some(b'-' | b'0'..=b'9') | None);
+    let plausible = |next: usize| match (mode, buf[next]) {
+        (Mode::Requests, tag) => tag == b'*' && digits(next),
+        (Mode::Replies, b'+' | b'-' | b'(' | b',') => true,
+        (Mode::Replies, b'_') => matches!(buf.get(next + 1), Some(b'\r') | None),
+        (Mode::Replies, b'#') => matches!(buf.get(next + 1), Some(b't' | b'f') | None),
+        (Mode::Replies, b':' | b'$' | b'*' | b'!' | b'=' | b'%' | b'~' | b'|' | b'>') => {
+            digits(next)
+        }
         _ => false,
     };
     (at + 1..buf.len())

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Command, inline};
 use crate::args::Span;
 use crate::error::{Error, ErrorKind};
-use crate::grammar::{Crlf, Length, crlf, find, length, load8};
+use crate::grammar::{Crlf, Length, crlf, examined, find, length, load8};
 use crate::limits::Limits;
 use crate::step::Step;
 
@@ -547,6 +547,7 @@ impl CommandDecoder {
         let line = &buf[..from + end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.scratch.clear();
+        examined(line.len());
         let filled = inline::split(line, &mut self.spans, &mut self.scratch, &mut |_, _, _| {})
             .map_err(|at| Error::new(ErrorKind::UnbalancedQuotes, at))?;
         let end = from + end + 1;

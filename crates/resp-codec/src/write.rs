@@ -1,0 +1,120 @@
+//! Headers, blobs and requests, as bytes: what encoders are made of.
+
+use crate::number::{I64_BYTES_MAX, format_u64};
+use crate::sink::Sink;
+
+/// Room a blob needs beside its payload, at most: tag, 20 digits, two line ends.
+const BLOB_FRAMING: usize = 1 + I64_BYTES_MAX + 4;
+
+/// `tag n CRLF`. One and two digits are most of what is ever written, so they are built as one literal.
+#[inline]
+pub(crate) fn header(out: &mut impl Sink, tag: u8, n: u64) {
+    match n {
+        0..=9 => out.put(&[tag, b'0' + n as u8, b'\r', b'\n']),
+        10..=99 => {
+            let (tens, units) = (b'0' + (n / 10) as u8, b'0' + (n % 10) as u8);
+            out.put(&[tag, tens, units, b'\r', b'\n']);
+        }
+        _ => number_line(out, tag, false, n),
+    }
+}
+
+/// `tag [-] n CRLF`, written from its end.
+#[inline(never)]
+pub(crate) fn number_line(out: &mut impl Sink, tag: u8, negative: bool, n: u64) {
+    const END: usize = I64_BYTES_MAX + 2;
+    let mut line = [0; END + 2];
+    line[END..].copy_from_slice(b"\r\n");
+    let mut start = END
+        - decimal(
+            n,
+            line[..END]
+                .last_chunk_mut()
+                .expect("invariant: 22 is above 20"),
+        );
+    if negative {
+        start -= 1;
+        line[start] = b'-';
+    }
+    start -= 1;
+    line[start] = tag;
+    out.put(&line[start..]);
+}
+
+/// Writes `n` into the end of `room`, and returns how many digits it has.
+fn decimal(n: u64, room: &mut [u8; I64_BYTES_MAX]) -> usize {
+    I64_BYTES_MAX - format_u64(n, room)
+}
+
+#[inline]
+pub(crate) fn blob(out: &mut impl Sink, tag: u8, payload: &[u8]) {
+    if let Some((bytes, len)) = short_blob(tag, payload) {
+        return out.put_short(bytes, len);
+    }
+    out.reserve(payload.len() + BLOB_FRAMING);
+    header(out, tag, payload.len() as u64);
+    out.put(payload);
+    out.put(b"\r\n");
+}
+
+/// `tag n CRLF payload CRLF` of a payload of up to nine bytes, and its length. Put together in registers: three appends
+/// of unknown length cost more than all the rest of a short reply.
+#[inline]
+fn short_blob(tag: u8, payload: &[u8]) -> Option<([u8; 16], usize)> {
+    let len = payload.len();
+    let text = match payload {
+        [head @ .., last] if len == 9 => u128::from(word(head)) | u128::from(*last) << 64,
+        _ if len < 9 => u128::from(word(payload)),
+        _ => return None,
+    };
+    let head = u32::from_le_bytes([tag, b'0' + len as u8, b'\r', b'\n']);
+    let tail = u128::from(u16::from_le_bytes(*b"\r\n")) << (32 + 8 * len);
+    Some((
+        (u128::from(head) | text << 32 | tail).to_le_bytes(),
+        len + 6,
+    ))
+}
+
+/// Up to eight bytes as a number, the first lowest; more are not looked at.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    if let Some(bytes) = bytes.first_chunk() {
+        return u64::from_le_bytes(*bytes);
+    }
+    if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (head, tail) = (u32::from_le_bytes(*head), u32::from_le_bytes(*tail));
+        return u64::from(head) | u64::from(tail) << (8 * (bytes.len() - 4));
+    }
+    match *bytes {
+        [a, b, c] => u64::from(a) | u64::from(b) << 8 | u64::from(c) << 16,
+        [a, b] => u64::from(a) | u64::from(b) << 8,
+        [a] => u64::from(a),
+        _ => 0,
+    }
+}
+
+/// Bytes that [`command`] appends for `args`.
+///
+/// ```
+/// assert_eq!(resp_codec::command_len(&["GET", "key"]), 22);
+/// ```
+pub fn command_len(args: &[impl AsRef<[u8]>]) -> usize {
+    let digits = |n: usize| n.checked_ilog10().map_or(1, |log| log as usize + 1);
+    let arg = |arg: &[u8]| arg.len() + digits(arg.len()) + 5;
+    digits(args.len()) + 3 + args.iter().map(|bytes| arg(bytes.as_ref())).sum::<usize>()
+}
+
+/// Appends a request: an array of bulk strings, the command's name first.
+///
+/// ```
+/// let mut out = Vec::new();
+/// resp_codec::command(&mut out, &["GET", "key"]);
+/// assert_eq!(out, b"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n");
+/// ```
+#[inline]
+pub fn command(out: &mut impl Sink, args: &[impl AsRef<[u8]>]) {
+    header(out, b'*', args.len() as u64);
+    for arg in args {
+        blob(out, b'$', arg.as_ref());
+    }
+}
