@@ -170,6 +170,7 @@ mod tests {
     use crate::Step;
     use crate::builtin::testing::{Server, check};
     use std::sync::atomic::Ordering;
+    use std::time::Duration;
 
     #[test]
     fn exec_answers_all_requests_in_one_array() {
@@ -277,6 +278,17 @@ mod tests {
         let mut line = Server::new().connect();
         line.ask("MULTI\nCLIENT REPLY OFF\nGET a");
         assert_eq!(line.ask("EXEC\nPING\nCLIENT REPLY ON"), "*2|+OK|$-1|+OK|");
+    }
+
+    #[test]
+    fn requests_that_take_their_time_delay_the_whole_array() {
+        let mut line = Server::new().connect();
+        line.ask("MULTI\nNAP\nSET a 1\nNAP");
+        assert_eq!(line.ask("EXEC\nPING"), "");
+        line.pass(Duration::from_millis(39));
+        assert_eq!(line.ask("PING"), "");
+        line.pass(Duration::from_millis(1));
+        assert_eq!(line.ask("PING"), "*3|+OK|+OK|+OK|+PONG|+PONG|+PONG|");
     }
 
     #[test]

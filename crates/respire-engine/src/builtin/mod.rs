@@ -77,7 +77,7 @@ mod tests {
 
     /// The rows that come with every router.
     fn rows(server: &Server) -> impl Iterator<Item = &Entry<super::testing::Cells>> {
-        const OF_THE_TESTS: [&str; 4] = ["get", "set", "copy", "count"];
+        const OF_THE_TESTS: [&str; 5] = ["get", "set", "copy", "nap", "count"];
         let all = server.engine.commands().all();
         all.filter(|entry| !OF_THE_TESTS.contains(&entry.spec().name))
     }

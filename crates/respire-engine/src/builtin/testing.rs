@@ -1,8 +1,9 @@
 //! A small service, and connections to it without a socket, for the tests of this folder.
 
+use super::Act;
 use crate::{
-    App, Args, Arity, Cx, Engine, Error, Flags, Host, InfoWriter, KeySpec, NoWake, Now, Options,
-    Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step, Watch,
+    App, Args, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, NoWake, Now,
+    Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step, Watch,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -102,6 +103,10 @@ static COPY: Spec = Spec {
     keys: &[KeySpec::at(1), KeySpec::at(2).flags(&["OW", "update"])],
     ..Spec::EMPTY
 };
+static NAP: Spec = Spec {
+    name: "nap",
+    ..Spec::EMPTY
+};
 static COUNT: Spec = Spec {
     name: "count",
     flags: Flags::ALL_KEYS,
@@ -127,6 +132,11 @@ fn set(cx: &mut Cx<'_, Cells>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<
     app.changes.fetch_add(1, Relaxed);
     reply.ok();
     Ok(())
+}
+
+fn nap(_: &mut Cx<'_, Cells>, _: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+    reply.ok();
+    Flow::RepliedAfter(Duration::from_millis(20))
 }
 
 fn nothing(_: &mut Cx<'_, Cells>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
@@ -185,6 +195,10 @@ impl Server {
             .add(Row {
                 spec: &COPY,
                 run: nothing,
+            })
+            .add(Act {
+                spec: &NAP,
+                run: nap,
             })
             .add(Row {
                 spec: &COUNT,
