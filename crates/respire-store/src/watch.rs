@@ -257,6 +257,25 @@ mod tests {
     }
 
     #[test]
+    fn swap_concerns_who_watches_an_expired_key_only_if_a_live_one_comes() {
+        let store = store();
+        store
+            .view(0, 0)
+            .update(b"k", |slot| slot.set(1, Expiry::At(10)));
+        store
+            .view(1, 0)
+            .update(b"k", |slot| slot.set(1, Expiry::At(20)));
+        let watch = store.view(0, 15).watch(b"k");
+        store.view(0, 15).swap(0, 2);
+        assert!(!watch.is_dirty(15));
+        store.view(0, 25).swap(0, 1);
+        assert!(!watch.is_dirty(25));
+        store.view(0, 15).swap(0, 1);
+        store.view(0, 15).swap(0, 1);
+        assert!(watch.is_dirty(15));
+    }
+
+    #[test]
     fn watch_inside_a_section_sees_changes_in_it() {
         let store = store();
         let mut section = store.lock(&Scope::Keys(&[(0, b"k")]));

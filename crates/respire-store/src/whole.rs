@@ -40,12 +40,13 @@ impl View<'_> {
             return;
         }
         let (first, second) = (self.store.database(a), self.store.database(b));
+        let now_ms = self.now_ms;
         self.locked(&Scope::Databases(a, b), |view| {
             let Some(held) = view.held.as_deref_mut() else {
                 return;
             };
-            touch_existing(first, held, &[a, b]);
-            touch_existing(second, held, &[a, b]);
+            touch_watched(first, held, a, |watched| live_in(held, b, watched, now_ms));
+            touch_watched(second, held, b, |watched| live_in(held, a, watched, now_ms));
             for index in 0..view.store.shards() {
                 held.swap_tables((a, index), (b, index));
                 first.swap_side(second, index);
@@ -57,7 +58,7 @@ impl View<'_> {
 
 /// Empties a database that is wholly held.
 fn clear(db: &Database, number: u32, held: &mut Held) -> usize {
-    touch_existing(db, held, &[number]);
+    touch_watched(db, held, number, |_| false);
     let mut keys = 0;
     for index in 0..db.sides().len() {
         let table = db.shard(index, held.table_mut((number, index))).clear();
@@ -76,16 +77,22 @@ fn clear_all(store: &Store, held: &mut Held) -> usize {
         .sum()
 }
 
-/// Tells the watches of `db` about each of their keys that exists in one of `numbers`.
-fn touch_existing(db: &Database, held: &Held, numbers: &[u32]) {
+/// A key on its way through the watches: its shard, its hash and itself.
+type Watched<'k> = (usize, u64, &'k [u8]);
+
+/// Tells the watches of database `number` that its contents go, and which keys come in their place.
+fn touch_watched(db: &Database, held: &Held, number: u32, comes: impl Fn(Watched<'_>) -> bool) {
     for key in db.watches.keys() {
         let hash = hash_key(db.hasher(), &key);
         let index = db.shard_of(hash);
-        if numbers
-            .iter()
-            .any(|number| find(held.table((*number, index)), hash, &key).is_some())
-        {
+        if comes((index, hash, &key)) {
+            db.watches.touch(index, &key);
+        } else if find(held.table((number, index)), hash, &key).is_some() {
             db.watches.touch_removed(index, &key);
         }
     }
+}
+
+fn live_in(held: &Held, number: u32, (index, hash, key): Watched<'_>, now_ms: u64) -> bool {
+    find(held.table((number, index)), hash, key).is_some_and(|entry| !entry.is_expired(now_ms))
 }
