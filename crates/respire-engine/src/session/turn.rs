@@ -21,6 +21,9 @@ impl<A: App> Session<A> {
                 .last_active_us
                 .store(now.monotonic_us(), Ordering::Relaxed);
         }
+        // What the peer has yet to take of earlier replies, for a command of this turn to look at.
+        let shared = &self.core.client.shared;
+        shared.output_bytes.store(owed as u64, Ordering::Relaxed);
         self.take_over_limits();
         let (mut step, used) = self.answer(bytes, now, out);
         if step == Step::NeedInput && matches!(self.state, State::Serving) {
