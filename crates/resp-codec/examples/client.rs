@@ -40,9 +40,10 @@ impl Client {
     fn fill(&mut self) -> io::Result<()> {
         let mut chunk = [0; 16 * 1024];
         match self.stream.read(&mut chunk)? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            len => Ok(self.buffer.extend_from_slice(&chunk[..len])),
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            len => self.buffer.extend_from_slice(&chunk[..len]),
         }
+        Ok(())
     }
 }
 

@@ -1,0 +1,445 @@
+//! What is checked of any input: by the property tests, by the fuzz targets, and on their corpora.
+
+#![expect(clippy::unwrap_used, reason = "a check may stop where it stands")]
+#![allow(dead_code, reason = "no user needs every check")]
+#![allow(
+    unreachable_pub,
+    reason = "the fuzz targets include this file as their own module"
+)]
+
+use resp_codec::annotate::{Mode, annotate, diagnose};
+use resp_codec::{
+    Attributed, CommandDecoder, Encoder, Error, Event, EventDecoder, FrameDecoder, Kind, Limits,
+    Pairs, Proto, Scalar, Step, Value, Values, binary,
+};
+
+/// Limits small enough that random input reaches them.
+pub const SMALL: Limits = Limits {
+    max_bulk: 40,
+    max_args: 12,
+    max_inline: 24,
+    max_depth: 4,
+    max_nodes: 40,
+    max_frame: 200,
+    unauthenticated: false,
+};
+
+/// Items with how decoding ended: an error with its offset in the stream, or the bytes left over.
+pub type Run<T> = (Vec<T>, Result<usize, Error>);
+
+/// Drives a decoder over `input` arriving in pieces that end at `cuts`.
+pub fn run<T>(
+    input: &[u8],
+    cuts: &[usize],
+    mut decode: impl FnMut(&[u8]) -> Result<Step<T>, Error>,
+) -> Run<T> {
+    let (mut items, mut start) = (Vec::new(), 0);
+    for &cut in cuts.iter().chain([&input.len()]) {
+        loop {
+            match decode(&input[start..cut]) {
+                Ok(Step::Ready { item, consumed }) => {
+                    items.push(item);
+                    start += consumed;
+                }
+                Ok(Step::NeedMore { consumed, hint }) => {
+                    assert!(hint >= 1);
+                    start += consumed;
+                    break;
+                }
+                Err(error) => {
+                    return (
+                        items,
+                        Err(Error {
+                            offset: start + error.offset,
+                            ..error
+                        }),
+                    );
+                }
+            }
+        }
+    }
+    (items, Ok(input.len() - start))
+}
+
+pub fn map_step<T, U>(step: Step<T>, map: impl FnOnce(T) -> U) -> Step<U> {
+    match step {
+        Step::Ready { item, consumed } => Step::Ready {
+            item: map(item),
+            consumed,
+        },
+        Step::NeedMore { consumed, hint } => Step::NeedMore { consumed, hint },
+    }
+}
+
+pub fn commands(input: &[u8], limits: Limits, cuts: &[usize]) -> Run<Vec<Vec<u8>>> {
+    let mut decoder = CommandDecoder::new(limits);
+    run(input, cuts, |buf| {
+        let step = decoder.decode(buf)?;
+        Ok(map_step(step, |item| {
+            item.args().iter().map(<[u8]>::to_vec).collect()
+        }))
+    })
+}
+
+pub fn frames(input: &[u8], limits: Limits, cuts: &[usize]) -> Run<Value> {
+    let mut decoder = FrameDecoder::new(limits);
+    run(input, cuts, |buf| {
+        let step = decoder.decode(buf)?;
+        Ok(map_step(step, |frame| {
+            assert_eq!(frame.wire().len(), step.consumed());
+            frame.to_value()
+        }))
+    })
+}
+
+pub fn requests(input: &[u8], limits: Limits, cuts: &[usize]) -> Run<Vec<Vec<u8>>> {
+    let mut decoder = binary::RequestDecoder::new(limits);
+    run(input, cuts, |buf| {
+        let step = decoder.decode(buf)?;
+        Ok(map_step(step, |item| {
+            item.args().iter().map(<[u8]>::to_vec).collect()
+        }))
+    })
+}
+
+pub fn tagged(input: &[u8], limits: Limits, cuts: &[usize]) -> Run<Value> {
+    let mut decoder = binary::ReplyDecoder::new(limits);
+    run(input, cuts, |buf| {
+        Ok(map_step(decoder.decode(buf)?, |frame| frame.to_value()))
+    })
+}
+
+/// An aggregate that events have begun and not finished.
+struct Open {
+    kind: Kind,
+    values: Vec<Value>,
+    /// Attributes of the next value.
+    attributes: Vec<Value>,
+}
+
+/// Puts values together from events: a second way to what frames give.
+struct Assembler {
+    around: Vec<Open>,
+    blob: Option<(Kind, Vec<u8>)>,
+    done: Vec<Value>,
+}
+
+impl Assembler {
+    fn new() -> Self {
+        let root = Open {
+            kind: Kind::Array,
+            values: Vec::new(),
+            attributes: Vec::new(),
+        };
+        Self {
+            around: vec![root],
+            blob: None,
+            done: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, value: Value) {
+        let open = self.around.last_mut().unwrap();
+        let attributes = pairs(std::mem::take(&mut open.attributes));
+        let value = if attributes.is_empty() {
+            value
+        } else {
+            Value::Attributed(Attributed::new(attributes, value))
+        };
+        open.values.push(value);
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Scalar(scalar) => self.add(match scalar {
+                Scalar::Simple(text) => Value::Simple(text.to_vec()),
+                Scalar::Error(text) => Value::Error(text.to_vec()),
+                Scalar::Int(value) => Value::Int(value),
+                Scalar::Null(form) => Value::Null(form),
+                Scalar::Bool(value) => Value::Bool(value),
+                Scalar::Double(value) => Value::Double(value),
+                Scalar::BigNumber(digits) => Value::BigNumber(digits.to_vec()),
+            }),
+            Event::BlobStart { kind, .. } => self.blob = Some((kind, Vec::new())),
+            Event::BlobChunk(chunk) => self.blob.as_mut().unwrap().1.extend_from_slice(chunk),
+            Event::BlobEnd => {
+                let (kind, bytes) = self.blob.take().unwrap();
+                self.add(match kind {
+                    Kind::Bulk => Value::Bulk(bytes),
+                    Kind::BlobError => Value::BlobError(bytes),
+                    _ => Value::Verbatim {
+                        format: bytes[..3].try_into().unwrap(),
+                        text: bytes[4..].to_vec(),
+                    },
+                });
+            }
+            Event::Open { kind, .. } => self.around.push(Open {
+                kind,
+                values: Vec::new(),
+                attributes: Vec::new(),
+            }),
+            Event::Close { kind } => {
+                let open = self.around.pop().unwrap();
+                assert_eq!(open.kind, kind);
+                match kind {
+                    Kind::Attribute => self
+                        .around
+                        .last_mut()
+                        .unwrap()
+                        .attributes
+                        .extend(open.values),
+                    Kind::Map => self.add(Value::Map(pairs(open.values))),
+                    Kind::Set => self.add(Value::Set(open.values.into())),
+                    Kind::Push => self.add(Value::Push(open.values.into())),
+                    _ => self.add(Value::Array(open.values.into())),
+                }
+            }
+            Event::FrameEnd => self.done.append(&mut self.around[0].values),
+        }
+    }
+}
+
+pub fn pairs(values: Vec<Value>) -> Pairs {
+    let mut values = values.into_iter();
+    std::iter::from_fn(|| Some((values.next()?, values.next()?))).collect()
+}
+
+pub fn events(input: &[u8], limits: Limits, cuts: &[usize]) -> (Vec<Value>, Result<usize, Error>) {
+    let mut decoder = EventDecoder::new(limits);
+    let mut assembler = Assembler::new();
+    let (_, end) = run(input, cuts, |buf| {
+        let step = decoder.decode(buf)?;
+        Ok(map_step(step, |event| assembler.event(event)))
+    });
+    (assembler.done, end)
+}
+
+/// Attributes that are empty leave no trace in events.
+pub fn without_empty_attributes(value: &Value) -> Value {
+    let list = |values: &[Value]| {
+        values
+            .iter()
+            .map(without_empty_attributes)
+            .collect::<Values>()
+    };
+    match value {
+        Value::Array(values) => Value::Array(list(values)),
+        Value::Set(values) => Value::Set(list(values)),
+        Value::Push(values) => Value::Push(list(values)),
+        Value::Map(map) => Value::Map(pairs(list(map.flat()).into_vec())),
+        Value::Attributed(attributed) => {
+            let value = without_empty_attributes(attributed.value());
+            let attributes = attributed.attributes().map(|(key, value)| {
+                (
+                    without_empty_attributes(key),
+                    without_empty_attributes(value),
+                )
+            });
+            let attributes: Pairs = attributes.collect();
+            if attributes.is_empty() {
+                value
+            } else {
+                Value::Attributed(Attributed::new(attributes, value))
+            }
+        }
+        other => other.clone(),
+    }
+}
+
+/// The first byte of `data` decides where the rest is cut.
+pub fn cuts(data: &[u8]) -> (&[u8], Vec<usize>) {
+    let Some((&seed, input)) = data.split_first() else {
+        return (data, Vec::new());
+    };
+    let mut state = u32::from(seed) * 0x9e37 + 1;
+    let mut cuts = Vec::new();
+    let mut at = 0;
+    while at < input.len() {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        at += 1 + (state % (1 + u32::from(seed) % 64)) as usize;
+        cuts.push(at.min(input.len()));
+    }
+    (input, cuts)
+}
+
+/// Requests: splits change nothing, annotations agree.
+pub fn check_commands(data: &[u8]) {
+    let (input, cuts) = cuts(data);
+    for limits in [
+        Limits::SERVER,
+        SMALL,
+        Limits {
+            unauthenticated: true,
+            ..SMALL
+        },
+    ] {
+        let whole = commands(input, limits, &[]);
+        assert_eq!(commands(input, limits, &cuts), whole);
+        check_marks(input, Mode::Requests, &limits, whole.1.err());
+    }
+}
+
+/// An inline request: one line, whatever its words.
+pub fn check_inline(data: &[u8]) {
+    let mut line: Vec<u8> = data.iter().copied().filter(|&byte| byte != b'\n').collect();
+    if line.first() == Some(&b'*') {
+        line.insert(0, b' ');
+    }
+    line.push(b'\n');
+    let (requests, end) = commands(&line, Limits::SERVER, &[]);
+    assert_eq!(
+        commands(&line, Limits::SERVER, &[line.len() / 2]),
+        (requests.clone(), end)
+    );
+    assert!(requests.len() <= 1);
+    if let (Some(args), Ok(left)) = (requests.first(), end) {
+        assert_eq!(left, 0);
+        // Quoted and sent again, the words are the same.
+        let quoted: Vec<String> = args
+            .iter()
+            .map(|arg| {
+                format!(
+                    "\"{}\"",
+                    arg.iter()
+                        .map(|byte| format!("\\x{byte:02x}"))
+                        .collect::<String>()
+                )
+            })
+            .collect();
+        let again = format!("{}\n", quoted.join(" "));
+        if again.len() < 60_000 {
+            assert_eq!(
+                commands(again.as_bytes(), Limits::SERVER, &[]),
+                (requests.clone(), Ok(0))
+            );
+        }
+    }
+}
+
+/// Replies: splits change nothing, owned values encode to what decodes to them.
+pub fn check_frames(data: &[u8]) {
+    let (input, cuts) = cuts(data);
+    for limits in [Limits::CLIENT, SMALL] {
+        let whole = frames(input, limits, &[]);
+        assert_eq!(frames(input, limits, &cuts), whole);
+        for value in &whole.0 {
+            let wire = value.to_bytes(Proto::Resp3);
+            let (again, end) = frames(&wire, Limits::CLIENT, &[]);
+            assert_eq!(
+                (again.as_slice(), end),
+                (std::slice::from_ref(value), Ok(0))
+            );
+            assert_eq!(
+                frames(&value.to_bytes(Proto::Resp2), Limits::CLIENT, &[]).1,
+                Ok(0)
+            );
+            assert!(value.clone() == *value);
+        }
+    }
+}
+
+/// Events tell what frames hold.
+pub fn check_events(data: &[u8]) {
+    let (input, cuts) = cuts(data);
+    for limits in [
+        Limits::CLIENT,
+        Limits {
+            max_frame: u32::MAX,
+            ..SMALL
+        },
+    ] {
+        let (frames, frames_end) = frames(input, limits, &[]);
+        let (events, events_end) = events(input, limits, &cuts);
+        let frames: Vec<_> = frames.iter().map(without_empty_attributes).collect();
+        assert_eq!(events, frames);
+        assert_eq!(events_end.map(|_| ()), frames_end.map(|_| ()));
+    }
+}
+
+/// Marks tile any input and agree with the decoders; fixes apply.
+pub fn check_annotate(data: &[u8]) {
+    check_marks(
+        data,
+        Mode::Replies,
+        &SMALL,
+        frames(data, SMALL, &[]).1.err(),
+    );
+    check_marks(
+        data,
+        Mode::Requests,
+        &SMALL,
+        commands(data, SMALL, &[]).1.err(),
+    );
+    check_marks(
+        data,
+        Mode::BinaryRequests,
+        &SMALL,
+        requests(data, SMALL, &[]).1.err(),
+    );
+    check_marks(
+        data,
+        Mode::BinaryReplies,
+        &SMALL,
+        tagged(data, SMALL, &[]).1.err(),
+    );
+}
+
+fn check_marks(input: &[u8], mode: Mode, limits: &Limits, error: Option<Error>) {
+    let mut marks = Vec::new();
+    let outcome = annotate(input, mode, limits, &mut marks);
+    let mut at = 0;
+    for mark in &marks {
+        assert_eq!(mark.at, at);
+        at += mark.len;
+    }
+    assert_eq!(at as usize, input.len());
+    assert_eq!(outcome.error, error);
+    let diagnosis = diagnose(input, mode, limits);
+    assert_eq!(diagnosis.as_ref().map(|diagnosis| diagnosis.error), error);
+    if let (Some(diagnosis), Some(error)) = (diagnosis, error) {
+        assert!(!input.get(error.offset).is_some_and(
+            |&byte| diagnosis.expected.contains(byte) && diagnosis.expected.len() == 1
+        ));
+        assert!(diagnosis.fixes.iter().all(|fix| fix.apply(input) != input));
+        assert!(diagnosis.to_string().len() < 4096);
+    }
+}
+
+/// The binary protocol, both ways.
+pub fn check_binary(data: &[u8]) {
+    let (input, cuts) = cuts(data);
+    for limits in [Limits::SERVER, SMALL] {
+        assert_eq!(requests(input, limits, &cuts), requests(input, limits, &[]));
+        let whole = tagged(input, limits, &[]);
+        assert_eq!(tagged(input, limits, &cuts), whole);
+        for value in &whole.0 {
+            let wire = value.to_bytes(Proto::Binary);
+            let (again, end) = tagged(&wire, Limits::CLIENT, &[]);
+            assert_eq!(end, Ok(0));
+            assert_eq!(again[0].to_bytes(Proto::Binary), wire);
+        }
+    }
+}
+
+/// A value that RESP3 can carry comes back from every protocol that can carry it.
+pub fn check_round_trip(value: &Value) {
+    let wire = value.to_bytes(Proto::Resp3);
+    let (values, end) = frames(&wire, Limits::CLIENT, &[]);
+    assert_eq!(
+        (values.as_slice(), end),
+        (std::slice::from_ref(value), Ok(0))
+    );
+    let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    let frame = decoder.decode(&wire).unwrap().ready().unwrap();
+    for proto in [Proto::Resp2, Proto::Binary] {
+        let mut out = Vec::new();
+        frame.encode(&mut Encoder::new(&mut out, proto));
+        assert_eq!(out, value.to_bytes(proto));
+    }
+    let binary = value.to_bytes(Proto::Binary);
+    let (values, end) = tagged(&binary, Limits::CLIENT, &[]);
+    assert_eq!(end, Ok(0));
+    assert_eq!(values[0].to_bytes(Proto::Binary), binary);
+}

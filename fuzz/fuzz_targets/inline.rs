@@ -1,0 +1,7 @@
+//! Any bytes through `check_inline`.
+#![no_main]
+
+#[path = "../../crates/resp-codec/tests/checks/mod.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| checks::check_inline(data));
