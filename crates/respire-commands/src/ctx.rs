@@ -2,7 +2,7 @@
 
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
-use respire_engine::{Cx, CxParts, Flow, Now};
+use respire_engine::{Cx, CxParts, Flow, Now, Tunables};
 use respire_store::{EntryRef, Held, Scope, Slot, View};
 use std::time::Duration;
 
@@ -14,13 +14,16 @@ pub(crate) struct Ctx<'c> {
     pub(crate) kv: &'c Kv,
     /// This turn's time.
     pub(crate) now: Now,
+    /// When the server started.
+    pub(crate) started: &'c Now,
+    tunables: &'c Tunables,
     stats: &'c mut ConnStats,
     wait: Option<Duration>,
 }
 
 impl<'c> Ctx<'c> {
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
-        let now = cx.now();
+        let (now, engine) = (cx.now(), cx.engine());
         let CxParts {
             app,
             conn,
@@ -35,6 +38,8 @@ impl<'c> Ctx<'c> {
             view,
             kv,
             now,
+            started: engine.started(),
+            tunables: engine.tunables(),
             stats: A::conn_stats(conn),
             wait: None,
         }
@@ -93,7 +98,7 @@ impl<'c> Ctx<'c> {
 
     /// The longest string a command may make, in bytes (`proto-max-bulk-len`).
     pub(crate) fn string_bytes_max(&self) -> u64 {
-        512 << 20
+        self.tunables.bulk_bytes_max()
     }
 
     /// The reply is due only after this time (`DEBUG SLEEP`).

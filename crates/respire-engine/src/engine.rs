@@ -144,6 +144,12 @@ impl<A: App> Engine<A> {
         &self.tunables
     }
 
+    /// When the engine was made.
+    #[must_use]
+    pub fn started(&self) -> &Now {
+        &self.started
+    }
+
     /// The process around the engine.
     #[must_use]
     pub fn host(&self) -> &dyn Host {

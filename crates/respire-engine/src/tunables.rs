@@ -45,6 +45,13 @@ impl Tunables {
         self.clients_max.load(Ordering::Relaxed)
     }
 
+    /// The longest bulk a request may carry, and the longest string a command may make, in bytes
+    /// (`proto-max-bulk-len`).
+    #[must_use]
+    pub fn bulk_bytes_max(&self) -> u64 {
+        self.bulk_bytes_max.load(Ordering::Relaxed)
+    }
+
     /// Whether a connection must authenticate.
     #[must_use]
     pub fn has_password(&self) -> bool {

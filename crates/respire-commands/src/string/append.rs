@@ -63,4 +63,17 @@ mod tests {
             ("TTL k", ":100\r\n"),
         ]);
     }
+
+    #[test]
+    fn string_past_the_configured_length_is_refused() {
+        Client::new().check(&[
+            ("CONFIG SET proto-max-bulk-len 1mb", "+OK\r\n"),
+            ("SETRANGE k 1048575 x", ":1048576\r\n"),
+            (
+                "APPEND k x",
+                "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n",
+            ),
+            ("STRLEN k", ":1048576\r\n"),
+        ]);
+    }
 }
