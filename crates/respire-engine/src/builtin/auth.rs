@@ -309,4 +309,23 @@ mod tests {
         server.engine.tunables().set_password(b"");
         assert_eq!(line.ask("GET a"), "$-1|");
     }
+
+    #[test]
+    fn hello_in_the_binary_protocol_keeps_its_form() {
+        let mut line = Server::new().connect();
+        let mut call = |args: &[&str]| {
+            let mut bytes = Vec::new();
+            resp_codec::binary::write_call(&mut bytes, args);
+            let mut out = crate::Output::new();
+            assert_eq!(
+                line.session.serve(&bytes, line.now, &mut out),
+                crate::Step::NeedInput
+            );
+            out.take()
+        };
+        let plain = call(&["GET", "a"]);
+        assert_eq!(call(&["HELLO", "3"])[..5], [b'%', 7, 0, 0, 0]);
+        assert_eq!(call(&["RESET"]), b"+\x05\0\0\0RESET");
+        assert_eq!(call(&["GET", "a"]), plain);
+    }
 }
