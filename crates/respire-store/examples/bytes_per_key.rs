@@ -59,11 +59,11 @@ fn main() {
         "{keys} keys of {KEY_BYTES} bytes with values of {value_bytes} bytes, {shards} shards"
     );
     println!(
-        "resident: {} bytes per key beyond key and value",
+        "resident: {:.1} bytes per key beyond key and value",
         resident as f64 / keys as f64 - payload as f64
     );
     println!(
-        "counted:  {} bytes per key beyond key and value",
+        "counted:  {:.1} bytes per key beyond key and value",
         counted as f64 / keys as f64 - payload as f64
     );
     println!(

@@ -7,8 +7,9 @@ use ahash::RandomState;
 use dashmap::{DashMap, RwLock, SharedValue};
 use hashbrown::raw::RawTable;
 
-use crate::entry::{Entry, SLOT_BYTES, Tag};
+use crate::entry::{Entry, SLOT_BYTES};
 use crate::expiry::Deadlines;
+use crate::hash::Tag;
 use crate::shard::ShardMut;
 use crate::watch::Watches;
 

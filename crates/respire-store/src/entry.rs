@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use ahash::RandomState;
 use bytes::Bytes;
 
+use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key};
 use crate::packed::{self, Plain, SHORT_BYTES_MAX};
 use crate::value::{
     Encoding, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef, canonical_int,
@@ -341,7 +342,7 @@ impl Entry {
     /// The entry's hash as a table of `buckets` looks at it. Up to 2^17 buckets the tag says it
     /// all and the key, which lies elsewhere in memory, is left alone.
     pub(crate) fn table_hash(&self, hasher: &RandomState, buckets: usize) -> u64 {
-        if buckets <= 1 << TAG_HOME_BITS {
+        if buckets <= TAG_BUCKETS_MAX {
             self.tag().table_hash()
         } else {
             hash_key(hasher, self.key())
@@ -363,38 +364,6 @@ impl PartialEq for Entry {
 }
 
 impl Eq for Entry {}
-
-/// The bits of a hash that a table uses: where the search starts (the low bits) and the seven bits
-/// hashbrown compares first (the highest of a `usize`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tag([u8; 3]);
-
-const TAG_HOME_BITS: u32 = 17;
-/// Where hashbrown takes its seven bits from.
-pub(crate) const TOP_SHIFT: u32 = usize::BITS - 7;
-
-impl Tag {
-    pub(crate) fn new(hash: u64) -> Tag {
-        let [home_low, home_high, home_top, _] =
-            ((hash as u32) & ((1 << TAG_HOME_BITS) - 1)).to_le_bytes();
-        let top = ((hash >> TOP_SHIFT) & 0x7f) as u8;
-        Tag([home_low, home_high, (top << 1) | home_top])
-    }
-
-    fn table_hash(self) -> u64 {
-        let Tag([low, high, top]) = self;
-        let home = u32::from_le_bytes([low, high, top & 1, 0]);
-        (u64::from(top >> 1) << TOP_SHIFT) | u64::from(home)
-    }
-}
-
-/// The hash of a key. It must be what [`Entry`]'s `Hash` gives, as DashMap's own methods use that.
-pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
-    use core::hash::BuildHasher;
-    let mut state = hasher.build_hasher();
-    state.write(key);
-    state.finish()
-}
 
 /// The value as a cell keeps it, or `None` if it belongs outside.
 fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
@@ -433,122 +402,4 @@ fn allocated(bytes: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KEY: &[u8] = b"key:000000000042";
-
-    fn entry(value: NewValue<'_>, expires_at: Option<u64>) -> Entry {
-        Entry::new(KEY, Tag::new(0), value, expires_at, 7)
-    }
-
-    fn string(entry: &Entry) -> Vec<u8> {
-        let ValueRef::String(string) = entry.value();
-        string.to_vec()
-    }
-
-    #[test]
-    fn entry_of_a_short_string_is_one_small_allocation() {
-        assert_eq!(entry(NewValue::Bytes(b"abc"), None).heap_bytes(), 32);
-        assert_eq!(entry(NewValue::Int(i64::MIN), None).heap_bytes(), 48);
-    }
-
-    #[test]
-    fn entry_rewritten_through_every_size_reads_back() {
-        let mut entry = entry(NewValue::Int(1), None);
-        let sizes = [
-            0, 3, 20, 100, 226, 227, 300, 300, 16_383, 16_384, 20_000, 100, 3,
-        ];
-        for (step, size) in sizes.into_iter().enumerate() {
-            for expiry in [None, Some(step as u64), None] {
-                let bytes = vec![b'x'; size];
-                entry.set(NewValue::Bytes(&bytes), expiry);
-                assert_eq!((string(&entry), entry.expires_at()), (bytes, expiry));
-                entry.set_expires_at(Some(77));
-                assert_eq!((string(&entry).len(), entry.expires_at()), (size, Some(77)));
-                entry.set_expires_at(None);
-                assert_eq!((string(&entry).len(), entry.expires_at()), (size, None));
-                assert_eq!((entry.key(), entry.clock()), (KEY, 7));
-            }
-        }
-    }
-
-    #[test]
-    fn entry_kind_follows_the_value_and_how_it_was_made() {
-        let encoding = |value| entry(value, None).encoding();
-        assert_eq!(encoding(NewValue::Bytes(b"12")), Encoding::Int);
-        assert_eq!(encoding(NewValue::Bytes(b"012")), Encoding::Embstr);
-        assert_eq!(encoding(NewValue::Raw(b"12".to_vec())), Encoding::Raw);
-        assert_eq!(encoding(NewValue::Bytes(&[b'x'; 44])), Encoding::Embstr);
-        assert_eq!(encoding(NewValue::Bytes(&[b'x'; 45])), Encoding::Raw);
-        let large = entry(
-            NewValue::Shared(Bytes::from(vec![b'1'; SHARED_BYTES_MIN])),
-            None,
-        );
-        assert!(matches!(
-            large.value(),
-            ValueRef::String(StringRef::Shared(_))
-        ));
-    }
-
-    #[test]
-    fn edit_keeps_expiry_and_bytes_from_small_to_large() {
-        let mut entry = entry(NewValue::Int(-12), Some(9));
-        let mut expected = b"-12".to_vec();
-        for _ in 0..200 {
-            entry.edit(|bytes| bytes.extend_from_slice(b"0123456789"));
-            expected.extend_from_slice(b"0123456789");
-            assert_eq!(
-                (string(&entry), entry.expires_at(), entry.clock()),
-                (expected.clone(), Some(9), 7)
-            );
-            assert_eq!(entry.encoding(), Encoding::Raw);
-        }
-        entry.set(
-            NewValue::Shared(Bytes::from(vec![b'x'; SHARED_BYTES_MIN])),
-            None,
-        );
-        entry.edit(|bytes| bytes.truncate(2));
-        assert_eq!(string(&entry), b"xx");
-    }
-
-    #[test]
-    fn owned_value_makes_the_same_entry_again() {
-        let large = Bytes::from(vec![b'x'; SHARED_BYTES_MIN]);
-        let values = [
-            NewValue::Int(5),
-            NewValue::Bytes(b"five"),
-            NewValue::Raw(b"5".to_vec()),
-            NewValue::Shared(large),
-        ];
-        for value in values {
-            let first = entry(value, Some(3));
-            let copy = first.owned();
-            let second = entry(copy.value, copy.expires_at);
-            assert_eq!(
-                (string(&first), first.encoding()),
-                (string(&second), second.encoding())
-            );
-            let bytes = string(&first);
-            let moved = first.into_owned();
-            let third = entry(moved.value, moved.expires_at);
-            assert_eq!((string(&third), third.expires_at()), (bytes, Some(3)));
-        }
-    }
-
-    #[test]
-    fn tag_gives_back_what_a_table_looks_at() {
-        let mask = (1 << TAG_HOME_BITS) - 1;
-        for hash in [
-            0,
-            u64::MAX,
-            0x0123_4567_89ab_cdef,
-            1 << 16,
-            0xfe00_0000_0001_ffff,
-        ] {
-            let again = Tag::new(hash).table_hash();
-            assert_eq!(again & mask, hash & mask);
-            assert_eq!((again >> TOP_SHIFT) & 0x7f, (hash >> TOP_SHIFT) & 0x7f);
-        }
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@ mod database;
 mod entry;
 mod evict;
 mod expiry;
+mod hash;
 mod iterate;
 mod packed;
 mod raw;

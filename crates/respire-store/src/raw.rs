@@ -40,7 +40,7 @@ mod tests {
     use dashmap::SharedValue;
 
     use super::*;
-    use crate::entry::Tag;
+    use crate::hash::Tag;
     use crate::value::NewValue;
 
     fn table(keys: u64) -> Table {

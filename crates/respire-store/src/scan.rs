@@ -13,7 +13,8 @@
 use ahash::RandomState;
 
 use crate::database::Table;
-use crate::entry::{Entry, TOP_SHIFT};
+use crate::entry::Entry;
+use crate::hash::TOP_SHIFT;
 
 /// A place in the iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +143,7 @@ mod tests {
     use dashmap::SharedValue;
 
     use super::*;
-    use crate::entry::{Tag, hash_key};
+    use crate::hash::{Tag, hash_key};
     use crate::value::NewValue;
 
     fn table(hasher: &RandomState, keys: u32) -> Table {

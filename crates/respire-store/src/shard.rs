@@ -5,8 +5,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use dashmap::SharedValue;
 
 use crate::database::{Database, GAUGE_STEP, Side, Table, find};
-use crate::entry::{Entry, SLOT_BYTES, Tag, hash_key};
+use crate::entry::{Entry, SLOT_BYTES};
 use crate::expiry::Deadlines;
+use crate::hash::{Tag, hash_key};
 
 /// A shard under its write lock. It changes entries in the few ways there are, so that counters,
 /// deadlines and watches cannot be forgotten.

@@ -3,8 +3,9 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::entry::{Entry, Tag};
+use crate::entry::Entry;
 use crate::evict::Clock;
+use crate::hash::Tag;
 use crate::shard::ShardMut;
 use crate::value::{Encoding, Expiry, NewValue, Owned, ValueRef};
 

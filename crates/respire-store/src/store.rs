@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use ahash::RandomState;
 
 use crate::database::{Database, Side, mix};
-use crate::entry::hash_key;
 use crate::evict::{Clock, Eviction};
+use crate::hash::hash_key;
 use crate::view::View;
 
 /// How a store is laid out; fixed for its life.

@@ -1,7 +1,7 @@
 //! What is done to whole databases at once: FLUSHDB, FLUSHALL, SWAPDB.
 
 use crate::database::{Database, find};
-use crate::entry::hash_key;
+use crate::hash::hash_key;
 use crate::section::{Held, Scope};
 use crate::shard::bump;
 use crate::store::Store;

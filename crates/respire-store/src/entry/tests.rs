@@ -1,0 +1,103 @@
+//! Entries of every representation, and their way from one to the other.
+
+use super::*;
+
+const KEY: &[u8] = b"key:000000000042";
+
+fn entry(value: NewValue<'_>, expires_at: Option<u64>) -> Entry {
+    Entry::new(KEY, Tag::new(0), value, expires_at, 7)
+}
+
+fn string(entry: &Entry) -> Vec<u8> {
+    let ValueRef::String(string) = entry.value();
+    string.to_vec()
+}
+
+#[test]
+fn entry_of_a_short_string_is_one_small_allocation() {
+    assert_eq!(entry(NewValue::Bytes(b"abc"), None).heap_bytes(), 32);
+    assert_eq!(entry(NewValue::Int(i64::MIN), None).heap_bytes(), 48);
+}
+
+#[test]
+fn entry_rewritten_through_every_size_reads_back() {
+    let mut entry = entry(NewValue::Int(1), None);
+    let sizes = [
+        0, 3, 20, 100, 226, 227, 300, 300, 16_383, 16_384, 20_000, 100, 3,
+    ];
+    for (step, size) in sizes.into_iter().enumerate() {
+        for expiry in [None, Some(step as u64), None] {
+            let bytes = vec![b'x'; size];
+            entry.set(NewValue::Bytes(&bytes), expiry);
+            assert_eq!((string(&entry), entry.expires_at()), (bytes, expiry));
+            entry.set_expires_at(Some(77));
+            assert_eq!((string(&entry).len(), entry.expires_at()), (size, Some(77)));
+            entry.set_expires_at(None);
+            assert_eq!((string(&entry).len(), entry.expires_at()), (size, None));
+            assert_eq!((entry.key(), entry.clock()), (KEY, 7));
+        }
+    }
+}
+
+#[test]
+fn entry_kind_follows_the_value_and_how_it_was_made() {
+    let encoding = |value| entry(value, None).encoding();
+    assert_eq!(encoding(NewValue::Bytes(b"12")), Encoding::Int);
+    assert_eq!(encoding(NewValue::Bytes(b"012")), Encoding::Embstr);
+    assert_eq!(encoding(NewValue::Raw(b"12".to_vec())), Encoding::Raw);
+    assert_eq!(encoding(NewValue::Bytes(&[b'x'; 44])), Encoding::Embstr);
+    assert_eq!(encoding(NewValue::Bytes(&[b'x'; 45])), Encoding::Raw);
+    let large = entry(
+        NewValue::Shared(Bytes::from(vec![b'1'; SHARED_BYTES_MIN])),
+        None,
+    );
+    assert!(matches!(
+        large.value(),
+        ValueRef::String(StringRef::Shared(_))
+    ));
+}
+
+#[test]
+fn edit_keeps_expiry_and_bytes_from_small_to_large() {
+    let mut entry = entry(NewValue::Int(-12), Some(9));
+    let mut expected = b"-12".to_vec();
+    for _ in 0..200 {
+        entry.edit(|bytes| bytes.extend_from_slice(b"0123456789"));
+        expected.extend_from_slice(b"0123456789");
+        assert_eq!(
+            (string(&entry), entry.expires_at(), entry.clock()),
+            (expected.clone(), Some(9), 7)
+        );
+        assert_eq!(entry.encoding(), Encoding::Raw);
+    }
+    entry.set(
+        NewValue::Shared(Bytes::from(vec![b'x'; SHARED_BYTES_MIN])),
+        None,
+    );
+    entry.edit(|bytes| bytes.truncate(2));
+    assert_eq!(string(&entry), b"xx");
+}
+
+#[test]
+fn owned_value_makes_the_same_entry_again() {
+    let large = Bytes::from(vec![b'x'; SHARED_BYTES_MIN]);
+    let values = [
+        NewValue::Int(5),
+        NewValue::Bytes(b"five"),
+        NewValue::Raw(b"5".to_vec()),
+        NewValue::Shared(large),
+    ];
+    for value in values {
+        let first = entry(value, Some(3));
+        let copy = first.owned();
+        let second = entry(copy.value, copy.expires_at);
+        assert_eq!(
+            (string(&first), first.encoding()),
+            (string(&second), second.encoding())
+        );
+        let bytes = string(&first);
+        let moved = first.into_owned();
+        let third = entry(moved.value, moved.expires_at);
+        assert_eq!((string(&third), third.expires_at()), (bytes, Some(3)));
+    }
+}

@@ -1,0 +1,63 @@
+//! Hashes of keys, and the part of them that entries keep.
+
+use core::hash::{BuildHasher, Hasher};
+
+use ahash::RandomState;
+
+/// The bits of a hash that a table uses: where the search starts (the low bits) and the seven bits
+/// hashbrown compares first (the highest of a `usize`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tag([u8; 3]);
+
+const TAG_HOME_BITS: u32 = 17;
+
+/// Buckets of the largest table that a tag is enough for.
+pub(crate) const TAG_BUCKETS_MAX: usize = 1 << TAG_HOME_BITS;
+
+/// Where hashbrown takes its seven bits from.
+pub(crate) const TOP_SHIFT: u32 = usize::BITS - 7;
+
+impl Tag {
+    pub(crate) fn new(hash: u64) -> Tag {
+        let [home_low, home_high, home_top, _] =
+            ((hash as u32) & ((1 << TAG_HOME_BITS) - 1)).to_le_bytes();
+        let top = ((hash >> TOP_SHIFT) & 0x7f) as u8;
+        Tag([home_low, home_high, (top << 1) | home_top])
+    }
+
+    /// A hash that a table of up to [`TAG_BUCKETS_MAX`] buckets cannot tell from the whole one.
+    pub(crate) fn table_hash(self) -> u64 {
+        let Tag([low, high, top]) = self;
+        let home = u32::from_le_bytes([low, high, top & 1, 0]);
+        (u64::from(top >> 1) << TOP_SHIFT) | u64::from(home)
+    }
+}
+
+/// The hash of a key. It must be what an [`Entry`](crate::entry::Entry)'s `Hash` gives, as DashMap's
+/// own methods use that.
+pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
+    let mut state = hasher.build_hasher();
+    state.write(key);
+    state.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tag_gives_back_what_a_table_looks_at() {
+        let mask = (1 << TAG_HOME_BITS) - 1;
+        for hash in [
+            0,
+            u64::MAX,
+            0x0123_4567_89ab_cdef,
+            1 << 16,
+            0xfe00_0000_0001_ffff,
+        ] {
+            let again = Tag::new(hash).table_hash();
+            assert_eq!(again & mask, hash & mask);
+            assert_eq!((again >> TOP_SHIFT) & 0x7f, (hash >> TOP_SHIFT) & 0x7f);
+        }
+    }
+}

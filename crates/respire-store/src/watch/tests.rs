@@ -1,0 +1,155 @@
+//! What a watch sees of changes, expiries, flushes and swaps.
+
+use super::Ordering;
+use crate::{Config, Expiry, Scope, Slot, Store, View};
+
+fn store() -> Store {
+    Store::new(Config {
+        databases: 3,
+        shards: 2,
+        ..Config::default()
+    })
+}
+
+fn check(dirty: bool, change: impl FnOnce(&mut Slot<'_>)) {
+    let store = store();
+    store
+        .view(0, 0)
+        .update(b"k", |slot| slot.set(b"v", Expiry::At(10_000)));
+    let watch = store.view(0, 0).watch(b"k");
+    let other = store.view(0, 0).watch(b"other");
+    store.view(0, 0).update(b"k", change);
+    assert_eq!(watch.is_dirty(0), dirty);
+    assert!(!other.is_dirty(0));
+}
+
+#[test]
+fn watch_sees_every_kind_of_change() {
+    check(false, |slot| assert!(slot.exists()));
+    check(true, |slot| slot.set(b"v", Expiry::Keep));
+    check(true, |slot| assert!(slot.set_expiry(None)));
+    check(true, |slot| assert!(slot.set_expiry(Some(0))));
+    check(true, |slot| assert!(slot.remove()));
+    check(true, |slot| assert!(slot.take().is_some()));
+    check(true, |slot| slot.edit_string(|bytes| bytes.push(b'!')));
+}
+
+#[test]
+fn watch_of_an_absent_key_sees_it_come() {
+    let store = store();
+    let watch = store.view(0, 0).watch(b"k");
+    store
+        .view(1, 0)
+        .update(b"k", |slot| slot.set(1, Expiry::Clear));
+    store
+        .view(0, 0)
+        .update(b"k", |slot| assert!(!slot.remove()));
+    assert!(!watch.is_dirty(0));
+    store
+        .view(0, 0)
+        .update(b"k", |slot| slot.set(1, Expiry::Clear));
+    assert!(watch.is_dirty(0));
+}
+
+#[test]
+fn watch_is_dirty_when_the_key_expires_but_not_if_it_had() {
+    let store = store();
+    store
+        .view(0, 0)
+        .update(b"k", |slot| slot.set(1, Expiry::At(100)));
+    let before = store.view(0, 99).watch(b"k");
+    let after = store.view(0, 100).watch(b"k");
+    assert!(!before.is_dirty(99) && before.is_dirty(100));
+    assert_eq!(store.sweep(100, 10).expired, 1);
+    assert!(before.is_dirty(99) && !after.is_dirty(100));
+    store
+        .view(0, 100)
+        .update(b"k", |slot| slot.set(1, Expiry::Clear));
+    assert!(after.is_dirty(100));
+}
+
+#[test]
+fn flush_concerns_only_keys_that_exist() {
+    let store = store();
+    store
+        .view(0, 0)
+        .update(b"k", |slot| slot.set(1, Expiry::Clear));
+    let (there, absent) = (
+        store.view(0, 0).watch(b"k"),
+        store.view(0, 0).watch(b"absent"),
+    );
+    let elsewhere = store.view(1, 0).watch(b"k");
+    assert_eq!(store.view(0, 0).flush(), 1);
+    assert!(there.is_dirty(0) && !absent.is_dirty(0) && !elsewhere.is_dirty(0));
+}
+
+#[test]
+fn swap_concerns_keys_that_exist_in_either_database() {
+    let store = store();
+    store
+        .view(0, 0)
+        .update(b"a", |slot| slot.set(1, Expiry::Clear));
+    store
+        .view(1, 0)
+        .update(b"b", |slot| slot.set(1, Expiry::Clear));
+    let watch = |db, key: &[u8]| store.view(db, 0).watch(key);
+    let dirty = [
+        watch(0, b"a"),
+        watch(1, b"a"),
+        watch(0, b"b"),
+        watch(1, b"b"),
+    ];
+    let clean = [watch(0, b"c"), watch(1, b"c"), watch(2, b"a")];
+    store.view(0, 0).swap(0, 1);
+    assert!(dirty.iter().all(|watch| watch.is_dirty(0)));
+    assert!(!clean.iter().any(|watch| watch.is_dirty(0)));
+}
+
+#[test]
+fn swap_concerns_who_watches_an_expired_key_only_if_a_live_one_comes() {
+    let store = store();
+    store
+        .view(0, 0)
+        .update(b"k", |slot| slot.set(1, Expiry::At(10)));
+    store
+        .view(1, 0)
+        .update(b"k", |slot| slot.set(1, Expiry::At(20)));
+    let watch = store.view(0, 15).watch(b"k");
+    store.view(0, 15).swap(0, 2);
+    assert!(!watch.is_dirty(15));
+    store.view(0, 25).swap(0, 1);
+    assert!(!watch.is_dirty(25));
+    store.view(0, 15).swap(0, 1);
+    store.view(0, 15).swap(0, 1);
+    assert!(watch.is_dirty(15));
+}
+
+#[test]
+fn watch_inside_a_section_sees_changes_in_it() {
+    let store = store();
+    let mut section = store.lock(&Scope::Keys(&[(0, b"k")]));
+    let mut view = View::within(&store, 0, 0, Some(section.held()));
+    let watch = view.watch(b"k");
+    view.update(b"k", |slot| slot.set(1, Expiry::Clear));
+    assert!(watch.is_dirty(0));
+}
+
+#[test]
+fn watch_dropped_leaves_nothing_behind() {
+    let store = store();
+    let (first, second) = (store.view(0, 0).watch(b"k"), store.view(0, 0).watch(b"k"));
+    drop(first);
+    store
+        .view(0, 0)
+        .update(b"k", |slot| slot.set(1, Expiry::Clear));
+    assert!(second.is_dirty(0));
+    drop(second);
+    let watches = &store.database(0).watches;
+    assert!(watches.keys().is_empty());
+    assert!(
+        watches
+            .counts
+            .iter()
+            .all(|count| count.load(Ordering::Relaxed) == 0)
+    );
+}
