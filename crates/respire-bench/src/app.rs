@@ -20,7 +20,8 @@ pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
     match cli.command {
         None => one_run(&cli.run, out),
         Some(Command::NullServer(args)) => crate::null::serve(&args, out),
-        Some(Command::Compare(_) | Command::Table(_)) => Ok(false),
+        Some(Command::Compare(args)) => crate::compare::run(&args, out),
+        Some(Command::Table(args)) => crate::table::run(&args, out),
     }
 }
 

@@ -18,7 +18,7 @@
 //!     verify: Verify::Values,
 //!     clients: 50,
 //!     threads: 1,
-//!     bound: Bound::commands(100_000),
+//!     bound: Bound::requests(100_000),
 //!     rate: None,
 //!     seed: 1,
 //!     logging: false,
@@ -38,13 +38,16 @@
 pub mod app;
 pub mod check;
 pub mod cli;
+pub mod compare;
 pub mod engine;
 pub mod error;
+pub mod launch;
 pub mod null;
 pub mod os;
 pub mod plot;
 pub mod progress;
 pub mod schedule;
 pub mod stats;
+pub mod table;
 pub mod target;
 pub mod workload;

@@ -1,7 +1,11 @@
 //! Plots as SVG.
 
+use std::error::Error as StdError;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
 use crate::error::{Error, Result};
@@ -9,8 +13,14 @@ use crate::stats::Moment;
 
 const SIZE: (u32, u32) = (900, 480);
 
+type Drawn = std::result::Result<(), Box<dyn StdError>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// A curve's name, empty if it is the only one, and its points.
+type Curve<'a> = (&'a str, Vec<(f64, f64)>);
+
 /// Writes `<prefix>-latency.svg`: latency (logarithmic) over percentile (as HDR plots draw it, each step to the right
-/// ten times rarer), a line per series.
+/// ten times rarer), a line per series of (share of requests that are longer, microseconds).
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be written.
@@ -19,42 +29,21 @@ pub fn latency(prefix: &Path, series: &[(&str, &[(f64, f64)])]) -> Result<()> {
     let top = points().map(|p| p.1).fold(1.0, f64::max) * 1.3;
     let low = points().map(|p| p.1).fold(top, f64::min).max(0.1) / 1.3;
     let longest = points().map(|p| -p.0.log10()).fold(1.0, f64::max);
-    let path = beside(prefix, "latency");
-    let draw = || {
-        let root = SVGBackend::new(&path, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
-            .caption("Latency by percentile", ("sans-serif", 20))
-            .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(70)
-            .build_cartesian_2d(0.0..longest, (low..top).log_scale())?;
-        chart
-            .configure_mesh()
-            .x_desc("percentile")
-            .y_desc("µs")
-            .x_label_formatter(&|nines| percentile(*nines))
-            .draw()?;
-        for (index, (name, points)) in series.iter().enumerate() {
-            let color = Palette99::pick(index).stroke_width(2);
-            let line = points.iter().map(|p| (-p.0.log10(), p.1.max(low)));
-            let drawn = chart.draw_series(LineSeries::new(line, color))?;
-            if !name.is_empty() {
-                drawn
-                    .label(*name)
-                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color));
-            }
-        }
-        if series.iter().any(|(name, _)| !name.is_empty()) {
-            chart
-                .configure_series_labels()
-                .position(SeriesLabelPosition::UpperLeft)
-                .background_style(WHITE.mix(0.8))
-                .draw()?;
-        }
-        root.present()
+    let curves = series.iter().map(|(name, points)| {
+        let points = points.iter().map(|p| (-p.0.log10(), p.1.max(low)));
+        (*name, points.collect())
+    });
+    let frame = Frame {
+        caption: "Latency by percentile",
+        x: "percentile",
+        y: "µs",
+        x_label: &percentile,
+        y_label: &|us| format!("{us}"),
     };
-    draw().map_err(|e| failed(&path, &e))
+    draw(&beside(prefix, "latency"), |root| {
+        let y: LogCoord<f64> = (low..top).log_scale().into();
+        frame.curves(root, 0.0..longest, y, curves.collect())
+    })
 }
 
 /// Writes `<prefix>-throughput.svg`: commands per second over time, a line per series.
@@ -65,42 +54,160 @@ pub fn throughput(prefix: &Path, series: &[(&str, &[Moment])]) -> Result<()> {
     let moments = || series.iter().flat_map(|(_, moments)| moments.iter());
     let top = moments().map(|m| m.per_second).fold(1.0, f64::max) * 1.1;
     let end = moments().map(|m| m.at_s).fold(0.1, f64::max);
-    let path = beside(prefix, "throughput");
-    let draw = || {
-        let root = SVGBackend::new(&path, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
-            .caption("Throughput over time", ("sans-serif", 20))
+    let curves = series.iter().map(|(name, moments)| {
+        let points = moments.iter().map(|m| (m.at_s, m.per_second));
+        (*name, points.collect())
+    });
+    let frame = Frame {
+        caption: "Throughput over time",
+        x: "seconds",
+        y: "commands per second",
+        x_label: &|seconds| format!("{seconds:.1}"),
+        y_label: &|rate| format!("{rate:.0}"),
+    };
+    draw(&beside(prefix, "throughput"), |root| {
+        frame.curves(root, 0.0..end, 0.0..top, curves.collect())
+    })
+}
+
+/// Writes `<prefix>-<kind>.svg`: groups of bars, each group in shares of its first bar, each bar with its number.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be written.
+pub fn bars(
+    prefix: &Path,
+    kind: &str,
+    caption: &str,
+    groups: &[(&str, Vec<(&str, f64)>)],
+) -> Result<()> {
+    draw(&beside(prefix, kind), |root| {
+        draw_bars(root, caption, groups)
+    })
+}
+
+fn draw_bars(root: &Area<'_>, caption: &str, groups: &[(&str, Vec<(&str, f64)>)]) -> Drawn {
+    const GAP: f64 = 0.15;
+    let share =
+        |bars: &[(&str, f64)], index: usize| bars[index].1 / bars[0].1.max(f64::MIN_POSITIVE);
+    let shares = groups
+        .iter()
+        .flat_map(|(_, bars)| (0..bars.len()).map(|i| share(bars, i)));
+    let top = shares.filter(|s| s.is_finite()).fold(1.0, f64::max) * 1.15;
+    let mut chart = ChartBuilder::on(root)
+        .caption(caption, ("sans-serif", 20))
+        .margin(12)
+        .x_label_area_size(30)
+        .y_label_area_size(50)
+        .build_cartesian_2d(0.0..groups.len() as f64, 0.0..top)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .disable_x_axis()
+        .y_label_formatter(&|y| format!("{y:.1}x"))
+        .draw()?;
+    let names = groups
+        .iter()
+        .flat_map(|(_, bars)| bars.iter().map(|bar| bar.0));
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    for (color, name) in seen.iter().enumerate() {
+        let fill = Palette99::pick(color).filled();
+        let rectangles = groups.iter().enumerate().filter_map(|(group, (_, bars))| {
+            let index = bars.iter().position(|bar| bar.0 == *name)?;
+            let width = (1.0 - 2.0 * GAP) / bars.len() as f64;
+            let left = group as f64 + GAP + index as f64 * width;
+            let corners = [(left, 0.0), (left + width * 0.9, share(bars, index))];
+            Some(Rectangle::new(corners, fill))
+        });
+        chart
+            .draw_series(rectangles)?
+            .label(*name)
+            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], fill));
+    }
+    let small = ("sans-serif", 11).into_font();
+    for (group, (name, bars)) in groups.iter().enumerate() {
+        let center = (group as f64 + 0.4, -top * 0.03);
+        chart.draw_series([Text::new((*name).to_owned(), center, small.clone())])?;
+        for (index, (_, number)) in bars.iter().enumerate() {
+            let width = (1.0 - 2.0 * GAP) / bars.len() as f64;
+            let at = (
+                group as f64 + GAP + index as f64 * width,
+                share(bars, index) + top * 0.03,
+            );
+            chart.draw_series([Text::new(format!("{number:.2}"), at, small.clone())])?;
+        }
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .background_style(WHITE.mix(0.8))
+        .draw()?;
+    Ok(())
+}
+
+/// What stands around curves.
+struct Frame<'a> {
+    caption: &'a str,
+    x: &'a str,
+    y: &'a str,
+    x_label: &'a dyn Fn(f64) -> String,
+    y_label: &'a dyn Fn(f64) -> String,
+}
+
+impl Frame<'_> {
+    fn curves<Y>(&self, root: &Area<'_>, x: Range<f64>, y: Y, curves: Vec<Curve<'_>>) -> Drawn
+    where
+        Y: AsRangedCoord<Value = f64>,
+        Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let mut chart = ChartBuilder::on(root)
+            .caption(self.caption, ("sans-serif", 20))
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(90)
-            .build_cartesian_2d(0.0..end, 0.0..top)?;
+            .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
-            .x_desc("seconds")
-            .y_desc("commands per second")
-            .y_label_formatter(&|y| format!("{y:.0}"))
+            .x_desc(self.x)
+            .y_desc(self.y)
+            .x_label_formatter(&|x| (self.x_label)(*x))
+            .y_label_formatter(&|y| (self.y_label)(*y))
             .draw()?;
-        for (index, (name, moments)) in series.iter().enumerate() {
+        let named = curves.iter().any(|(name, _)| !name.is_empty());
+        for (index, (name, points)) in curves.into_iter().enumerate() {
             let color = Palette99::pick(index).stroke_width(2);
-            let line = moments.iter().map(|m| (m.at_s, m.per_second));
-            let drawn = chart.draw_series(LineSeries::new(line, color))?;
+            let drawn = chart.draw_series(LineSeries::new(points, color))?;
             if !name.is_empty() {
                 drawn
-                    .label(*name)
+                    .label(name)
                     .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color));
             }
         }
-        if series.iter().any(|(name, _)| !name.is_empty()) {
+        if named {
             chart
                 .configure_series_labels()
-                .position(SeriesLabelPosition::LowerRight)
+                .position(SeriesLabelPosition::UpperLeft)
                 .background_style(WHITE.mix(0.8))
                 .draw()?;
         }
-        root.present()
+        Ok(())
+    }
+}
+
+fn draw(path: &Path, content: impl FnOnce(&Area<'_>) -> Drawn) -> Result<()> {
+    let drawn = || -> Drawn {
+        let root = SVGBackend::new(path, SIZE).into_drawing_area();
+        root.fill(&WHITE)?;
+        content(&root)?;
+        Ok(root.present()?)
     };
-    draw().map_err(|e| failed(&path, &e))
+    drawn().map_err(|e| {
+        Error::io(format!("--svg {}", path.display()))(std::io::Error::other(e.to_string()))
+    })
 }
 
 /// `2.0` is the 99th percentile: two nines.
@@ -114,10 +221,6 @@ fn beside(prefix: &Path, kind: &str) -> PathBuf {
     let mut path = prefix.as_os_str().to_owned();
     path.push(format!("-{kind}.svg"));
     path.into()
-}
-
-fn failed(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    Error::io(format!("--svg {}", path.display()))(std::io::Error::other(error.to_string()))
 }
 
 #[cfg(test)]
@@ -144,7 +247,9 @@ mod tests {
             max_us: 1.0,
         };
         throughput(&prefix, &[("one", &[moment]), ("two", &[moment])]).unwrap();
-        for kind in ["latency", "throughput"] {
+        let group = ("row", vec![("one", 0.9), ("two", 0.3)]);
+        bars(&prefix, "cpu", "CPU", &[group]).unwrap();
+        for kind in ["latency", "throughput", "cpu"] {
             let path = beside(&prefix, kind);
             let text = std::fs::read_to_string(&path).unwrap();
             std::fs::remove_file(&path).unwrap();

@@ -208,10 +208,6 @@ impl LoadArgs {
             (None, None) => Some(REQUESTS),
             (requests, _) => requests,
         };
-        let commands_each = match workload.mix {
-            Mix::Cycle => workload.mix.places().len() as u64,
-            Mix::Ratio { .. } => 1,
-        };
         let load = Load {
             target,
             login: Login {
@@ -224,10 +220,7 @@ impl LoadArgs {
             verify: self.verify,
             clients: self.clients,
             threads: self.threads,
-            bound: Bound {
-                commands: requests.map(|requests| requests.saturating_mul(commands_each)),
-                time,
-            },
+            bound: Bound { requests, time },
             rate: self.rate,
             seed: self.seed,
             logging: false,
@@ -256,7 +249,7 @@ mod tests {
     fn default_is_a_bounded_cycle_over_random_keys() {
         let load = load("").unwrap();
         assert_eq!(load.workload.mix, Mix::Cycle);
-        assert_eq!(load.bound.commands, Some(300_000));
+        assert_eq!(load.bound.requests, Some(100_000));
         assert_eq!(load.workload.key_space, 1_000_000_000_000);
     }
 
@@ -265,7 +258,22 @@ mod tests {
         let load = load("--key-length 4 --requests 10").unwrap();
         assert_eq!(load.workload.key_prefix, "");
         assert_eq!(load.workload.key_space, 10_000);
-        assert_eq!(load.bound.commands, Some(30));
+        assert_eq!(load.bound.requests, Some(10));
+    }
+
+    #[test]
+    fn flags_of_a_workload_make_it_again() {
+        for flags in [
+            "",
+            "--ratio 1:10 --pipeline 30 --data-size 256",
+            "--key-pattern zipf --zipf-exponent 0.5 --protocol binary",
+            "--key-pattern gaussian --key-prefix x --key-length 9",
+            "--key-pattern sequential --protocol resp3",
+        ] {
+            let workload = load(flags).unwrap().workload;
+            let again = load(&workload.flags().join(" ")).unwrap().workload;
+            assert_eq!(workload, again, "{flags}");
+        }
     }
 
     #[test]

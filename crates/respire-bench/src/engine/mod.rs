@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use crate::check::Verify;
 use crate::error::{Error, Result};
 use crate::os;
-use crate::stats::{Collector, Interval, Report};
+use crate::stats::{Collector, Facts, Interval, Report};
 use crate::target::{Client, Login, Socket, Target};
 use crate::workload::{Pattern, Workload};
 use worker::{Job, Worker};
@@ -28,17 +28,17 @@ pub const INTERVAL: Duration = Duration::from_millis(250);
 /// When a load ends: at the first of these. There is always one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Commands in all.
-    pub commands: Option<u64>,
+    /// Commands of a ratio, or whole sequences of a cycle.
+    pub requests: Option<u64>,
     /// Time since the first request; replies still to come are waited for.
     pub time: Option<Duration>,
 }
 
 impl Bound {
-    /// So many commands.
-    pub fn commands(commands: u64) -> Self {
+    /// So many requests.
+    pub fn requests(requests: u64) -> Self {
         Self {
-            commands: Some(commands),
+            requests: Some(requests),
             time: None,
         }
     }
@@ -46,7 +46,7 @@ impl Bound {
     /// So much time.
     pub fn time(time: Duration) -> Self {
         Self {
-            commands: None,
+            requests: None,
             time: Some(time),
         }
     }
@@ -89,13 +89,13 @@ impl Load {
             let reason = format!("want 1 to {} threads, one client each", self.clients);
             return Err(Error::flag("--threads", reason));
         }
-        if self.bound.commands == Some(0) {
+        if self.bound.requests == Some(0) {
             return Err(Error::flag("--requests", "want at least one"));
         }
         if self.bound.time.is_some_and(|time| time.is_zero()) {
             return Err(Error::flag("--test-time", "want some time"));
         }
-        if self.bound.commands.is_none() && self.bound.time.is_none() {
+        if self.bound.requests.is_none() && self.bound.time.is_none() {
             return Err(Error::flag(
                 "--requests",
                 "or --test-time must end the load",
@@ -115,19 +115,26 @@ impl Load {
             workload: self.workload.populating(),
             clients: self.clients.min(8),
             threads: 1,
-            bound: Bound::commands(self.workload.key_space),
+            bound: Bound::requests(self.workload.key_space),
             rate: None,
             logging: false,
             ..self.clone()
         }
     }
 
-    /// Runs it. `watch` is called after every interval that a thread hands over.
+    /// Connects and runs. `watch` is called after every interval that a thread hands over.
     ///
     /// # Errors
-    /// What [`Load::check`] finds, [`Error::Io`], or [`Error::Server`] if it stops answering or answers what is no
-    /// reply. Error replies and wrong values do not end a load; the report counts them.
-    pub fn run(&self, mut watch: impl FnMut(&Collector)) -> Result<(Report, Collector)> {
+    /// As [`Load::connect`] and [`Ready::run`].
+    pub fn run(&self, watch: impl FnMut(&Collector)) -> Result<(Report, Collector)> {
+        self.connect()?.run(watch)
+    }
+
+    /// Makes all connections, so that what they cost the server is not measured.
+    ///
+    /// # Errors
+    /// What [`Load::check`] finds, [`Error::Io`], or [`Error::Server`] if the login is refused.
+    pub fn connect(&self) -> Result<Ready<'_>> {
         self.check()?;
         os::allow_files(self.clients as u64 + 64)?;
         let (out, intervals) = channel();
@@ -135,21 +142,81 @@ impl Load {
         for thread in 0..self.threads {
             workers.push(Worker::new(
                 self.job(thread),
-                self.connect(thread)?,
+                self.sockets(thread)?,
                 out.clone(),
             )?);
         }
-        drop(out);
+        Ok(Ready {
+            load: self,
+            workers,
+            intervals,
+        })
+    }
+
+    /// Connections of one thread.
+    fn share(&self, thread: usize) -> usize {
+        self.clients / self.threads + usize::from(thread < self.clients % self.threads)
+    }
+
+    fn sockets(&self, thread: usize) -> Result<Vec<Socket>> {
+        (0..self.share(thread))
+            .map(|_| Client::connect(&self.target, &self.login)?.into_socket())
+            .collect()
+    }
+
+    fn job(&self, thread: usize) -> Job<'_> {
+        let (thread, threads) = (thread as u64, self.threads as u64);
+        let requests = self
+            .bound
+            .requests
+            .map(|all| all / threads + u64::from(thread < all % threads));
+        let first_key = match self.workload.pattern {
+            Pattern::Sequential => {
+                (u128::from(self.workload.key_space) * u128::from(thread) / u128::from(threads))
+                    as u64
+            }
+            _ => 0,
+        };
+        Job {
+            load: self,
+            requests,
+            first_key,
+            seed: self.seed.wrapping_add(thread),
+            rate: self.rate.map(|rate| rate / threads as f64),
+        }
+    }
+}
+
+/// A load whose connections stand.
+pub struct Ready<'a> {
+    load: &'a Load,
+    workers: Vec<Worker<'a>>,
+    intervals: Receiver<Interval>,
+}
+
+impl Ready<'_> {
+    /// Runs the load to its end.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::Server`] if it stops answering or answers what is no reply. Error replies and wrong
+    /// values do not end a load; the report counts them.
+    pub fn run(self, mut watch: impl FnMut(&Collector)) -> Result<(Report, Collector)> {
+        let load = self.load;
         let cpu = os::own_cpu()?;
         let start = Instant::now();
         let stop = AtomicBool::new(false);
-        let mut collector = Collector::new(INTERVAL, self.logging);
+        let mut collector = Collector::new(INTERVAL, load.logging);
         let ends: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = workers
+            let stop = &stop;
+            let threads: Vec<_> = self
+                .workers
                 .into_iter()
-                .map(|worker| scope.spawn(|| worker.run(start, &stop)))
+                .map(|worker| scope.spawn(move || worker.run(start, stop)))
                 .collect();
-            collect(&intervals, &mut collector, &mut watch);
+            for interval in &self.intervals {
+                collector.take(interval);
+                watch(&collector);
+            }
             threads.into_iter().map(ScopedJoinHandle::join).collect()
         });
         let load_cpu = os::own_cpu()?.saturating_sub(cpu);
@@ -161,61 +228,17 @@ impl Load {
             elapsed = elapsed.max(end.elapsed);
             first_complaint = first_complaint.or(end.first_complaint);
         }
-        let facts = crate::stats::Facts {
-            server: self.target.to_string(),
-            workload: &self.workload,
-            clients: self.clients,
-            threads: self.threads,
-            rate: self.rate,
+        let facts = Facts {
+            server: load.target.to_string(),
+            workload: &load.workload,
+            clients: load.clients,
+            threads: load.threads,
+            rate: load.rate,
             elapsed,
             load_cpu,
             first_complaint,
         };
         let report = Report::new(facts, &collector);
         Ok((report, collector))
-    }
-
-    /// Connections of one thread.
-    fn share(&self, thread: usize) -> usize {
-        self.clients / self.threads + usize::from(thread < self.clients % self.threads)
-    }
-
-    fn connect(&self, thread: usize) -> Result<Vec<Socket>> {
-        (0..self.share(thread))
-            .map(|_| Client::connect(&self.target, &self.login)?.into_socket())
-            .collect()
-    }
-
-    fn job(&self, thread: usize) -> Job<'_> {
-        let (thread, threads) = (thread as u64, self.threads as u64);
-        let commands = self
-            .bound
-            .commands
-            .map(|all| all / threads + u64::from(thread < all % threads));
-        let first_key = match self.workload.pattern {
-            Pattern::Sequential => {
-                (u128::from(self.workload.key_space) * u128::from(thread) / u128::from(threads))
-                    as u64
-            }
-            _ => 0,
-        };
-        Job {
-            load: self,
-            commands,
-            first_key,
-            seed: self.seed.wrapping_add(thread),
-            rate: self.rate.map(|rate| rate / threads as f64),
-        }
-    }
-}
-
-fn collect(
-    intervals: &Receiver<Interval>,
-    collector: &mut Collector,
-    watch: &mut impl FnMut(&Collector),
-) {
-    for interval in intervals {
-        collector.take(interval);
-        watch(collector);
     }
 }

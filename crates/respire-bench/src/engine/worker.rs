@@ -26,7 +26,7 @@ const SPIN_NS: u64 = 2_000_000;
 /// A thread's part of a load.
 pub(super) struct Job<'a> {
     pub(super) load: &'a Load,
-    pub(super) commands: Option<u64>,
+    pub(super) requests: Option<u64>,
     pub(super) first_key: u64,
     pub(super) seed: u64,
     pub(super) rate: Option<f64>,
@@ -49,12 +49,18 @@ pub(super) struct Worker<'a> {
     recorder: Recorder,
     schedule: Option<Schedule>,
     batch: Vec<u8>,
-    /// Commands that may still be sent.
+    /// Keys that may still be drawn: commands of a ratio, sequences of a cycle.
     left: u64,
+    /// Commands that each of them stands for.
+    commands_each: u64,
+    /// Commands of sequences that were begun and not sent.
+    promised: u64,
     /// No command is sent from here on.
     deadline_ns: u64,
     outstanding: usize,
     last_reply_ns: u64,
+    /// The last reply, or the first request after all were answered.
+    heard_ns: u64,
     start: Instant,
 }
 
@@ -91,10 +97,13 @@ impl<'a> Worker<'a> {
             recorder: Recorder::new(INTERVAL.as_nanos() as u64, out),
             schedule: job.rate.map(|rate| Schedule::new(rate, count)),
             batch: Vec::new(),
-            left: job.commands.unwrap_or(u64::MAX),
+            commands_each: workload.mix.commands_each(),
+            promised: 0,
+            left: job.requests.unwrap_or(u64::MAX),
             deadline_ns: load.bound.time.map_or(u64::MAX, |t| t.as_nanos() as u64),
             outstanding: 0,
             last_reply_ns: 0,
+            heard_ns: 0,
             start: Instant::now(),
         })
     }
@@ -128,11 +137,11 @@ impl<'a> Worker<'a> {
             let now = self.now_ns();
             self.pace(now, &mut due)?;
             self.recorder.tick(now);
-            let open = self.left > 0 && now < self.deadline_ns;
+            let open = self.left + self.promised > 0 && now < self.deadline_ns;
             if (self.outstanding == 0 && !open) || stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if self.outstanding > 0 && now > self.last_reply_ns + SILENCE_NS_MAX {
+            if self.outstanding > 0 && now > self.heard_ns + SILENCE_NS_MAX {
                 let reason = format!("no reply for 10 s, {} outstanding", self.outstanding);
                 return Err(self.complaint(reason));
             }
@@ -195,6 +204,10 @@ impl<'a> Worker<'a> {
     #[inline]
     fn offer(&mut self, index: usize, now_ns: u64) -> Result<()> {
         let connection = &mut self.connections[index];
+        if self.outstanding == 0 {
+            // The silence that is not forgiven begins with a request.
+            self.heard_ns = now_ns;
+        }
         let pipeline = self.load.workload.pipeline;
         let free = (pipeline - connection.pending.len()) as u64;
         let count = match &self.schedule {
@@ -202,19 +215,25 @@ impl<'a> Worker<'a> {
             None => 0,
             Some(_) => free.min(connection.owed),
         };
-        let count = count.min(self.left);
         if count == 0 || now_ns >= self.deadline_ns {
             return Ok(());
         }
         self.batch.clear();
         for _ in 0..count {
             let place = self.places[connection.place];
+            if place.draws {
+                if self.left == 0 {
+                    connection.owed = 0;
+                    break;
+                }
+                self.left -= 1;
+                self.promised += self.commands_each;
+                connection.key = self.keys.draw();
+            }
+            self.promised -= 1;
             connection.place += 1;
             if connection.place == self.places.len() {
                 connection.place = 0;
-            }
-            if place.draws {
-                connection.key = self.keys.draw();
             }
             let sent_ns = match &self.schedule {
                 None => now_ns,
@@ -226,13 +245,12 @@ impl<'a> Worker<'a> {
             connection.sent += 1;
             let (kind, key) = (place.kind, connection.key);
             connection.pending.push_back(Expect { kind, key, sent_ns });
+            self.outstanding += 1;
             self.wire.write(&mut self.batch, kind, key);
         }
-        self.left -= count;
-        if self.outstanding == 0 {
-            self.last_reply_ns = self.last_reply_ns.max(now_ns);
+        if self.batch.is_empty() {
+            return Ok(());
         }
-        self.outstanding += count as usize;
         self.recorder.counts().bytes_out += self.batch.len() as u64;
         connection
             .send(&self.batch, self.poll.registry())
@@ -289,6 +307,7 @@ impl<'a> Worker<'a> {
         }
         self.recorder.settle(now_ns);
         self.last_reply_ns = now_ns;
+        self.heard_ns = now_ns;
         Ok(())
     }
 

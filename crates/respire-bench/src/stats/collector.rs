@@ -10,7 +10,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use serde::Serialize;
 
-use super::{Counts, Interval, Latencies, latencies};
+use super::{Counts, Interval, Latencies, latencies, merge};
 use crate::error::{Error, Result};
 use crate::workload::Kind;
 
@@ -86,7 +86,7 @@ impl Collector {
             match (into.as_mut(), from) {
                 (_, None) => {}
                 (None, from) => *into = from,
-                (Some(into), Some(from)) => into.add(&from).expect("the bounds are the same"),
+                (Some(into), Some(from)) => merge(into, &from),
             }
         }
         while let Some(oldest) = self.open.first_entry()
@@ -108,10 +108,8 @@ impl Collector {
         let mut all = latencies();
         for (kind, histogram) in Kind::ALL.into_iter().zip(interval.kinds) {
             let Some(histogram) = histogram else { continue };
-            all.add(&histogram).expect("the bounds are the same");
-            self.totals[kind.index()]
-                .add(&histogram)
-                .expect("the bounds are the same");
+            merge(&mut all, &histogram);
+            merge(&mut self.totals[kind.index()], &histogram);
             if let Some(log) = &mut self.log {
                 log.push(interval.index, kind, &histogram);
             }
@@ -145,7 +143,7 @@ impl Collector {
     pub fn total_all(&self) -> Latencies {
         let mut all = latencies();
         for total in &self.totals {
-            all.add(total).expect("the bounds are the same");
+            merge(&mut all, total);
         }
         all
     }
@@ -175,9 +173,7 @@ impl Collector {
             .begin_log_with(&mut out, &mut serializer)
             .map_err(Error::io(&what))?;
         for (index, kind, bytes) in &log.lines {
-            let histogram: Latencies = Deserializer::new()
-                .deserialize(&mut &bytes[..])
-                .expect("it was serialized here");
+            let histogram = unpack(bytes);
             let start = self.interval * *index as u32;
             writer
                 .write_histogram(&histogram, start, self.interval, Tag::new(kind.name()))
@@ -186,6 +182,13 @@ impl Collector {
         drop(writer);
         out.flush().map_err(Error::io(what))
     }
+}
+
+/// A histogram as [`Log::push`] packed it.
+fn unpack(bytes: &[u8]) -> Latencies {
+    Deserializer::new()
+        .deserialize(&mut &bytes[..])
+        .expect("it was serialized here")
 }
 
 #[cfg(test)]

@@ -20,6 +20,11 @@ pub type Latencies = Histogram<u64>;
 const LATENCY_NS_MAX: u64 = 60_000_000_000;
 
 /// An empty histogram. About 200 KiB, of which only what is used is touched.
-pub fn latencies() -> Latencies {
+pub(crate) fn latencies() -> Latencies {
     Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).expect("the bounds are in the domain")
+}
+
+/// Adds `from` to `into`.
+pub(crate) fn merge(into: &mut Latencies, from: &Latencies) {
+    into.add(from).expect("all are of the same bounds");
 }

@@ -87,6 +87,14 @@ pub struct Place {
 const ROUND_MAX: u32 = 10_000;
 
 impl Mix {
+    /// Commands for each key that is drawn, which is what a request is.
+    pub const fn commands_each(self) -> u64 {
+        match self {
+            Self::Cycle => Kind::ALL.len() as u64,
+            Self::Ratio { .. } => 1,
+        }
+    }
+
     /// A round of the mix.
     pub fn places(self) -> Vec<Place> {
         match self {
@@ -195,6 +203,38 @@ impl Workload {
             return Err(Error::flag("--key-space", reason));
         }
         Ok(())
+    }
+
+    /// The flags that make this load, as they are typed.
+    pub fn flags(&self) -> Vec<String> {
+        let mut flags = vec![
+            format!("--pipeline={}", self.pipeline),
+            format!("--data-size={}", self.data_size),
+            format!("--key-length={}", self.key_length),
+            format!("--key-prefix={}", self.key_prefix),
+            format!("--key-space={}", self.key_space),
+        ];
+        if let Mix::Ratio { sets, gets } = self.mix {
+            flags.push(format!("--ratio={sets}:{gets}"));
+        }
+        match self.protocol {
+            Protocol::Resp2 => {}
+            Protocol::Resp3 => flags.push("--protocol=resp3".to_owned()),
+            Protocol::Binary => flags.push("--protocol=binary".to_owned()),
+        }
+        match self.pattern {
+            Pattern::Uniform => {}
+            Pattern::Zipf { exponent } => {
+                flags.push("--key-pattern=zipf".to_owned());
+                flags.push(format!("--zipf-exponent={exponent}"));
+            }
+            Pattern::Gaussian { deviation } => {
+                flags.push("--key-pattern=gaussian".to_owned());
+                flags.push(format!("--deviation={deviation}"));
+            }
+            Pattern::Sequential => flags.push("--key-pattern=sequential".to_owned()),
+        }
+        flags
     }
 
     /// The same keys and values, each set once in order: what fills a server before a measurement.

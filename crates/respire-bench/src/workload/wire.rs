@@ -105,7 +105,6 @@ impl Template {
             (_, Kind::Delete) => command(&mut bytes, &[b"DEL", key]),
         }
         let crlf = if protocol == Protocol::Binary { 0 } else { 2 };
-        let value_start = bytes.len() - crlf - value.len();
         let (key_tail, value) = match kind {
             Kind::Set => {
                 let mut framing = Vec::new();
@@ -113,6 +112,7 @@ impl Template {
                     Protocol::Binary => Encoder::new(&mut framing, Proto::BinaryPlain).bulk(value),
                     _ => Encoder::new(&mut framing, Proto::Resp2).bulk(value),
                 }
+                let value_start = bytes.len() - crlf - value.len();
                 (bytes.len() - framing.len(), Some(value_start))
             }
             Kind::Get | Kind::Delete => (bytes.len(), None),

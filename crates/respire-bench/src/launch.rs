@@ -1,0 +1,209 @@
+//! Servers that are started here, and ended by their process.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::target::{Client, Login, Socket, Target};
+
+/// How long a server may take to listen, and to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between two looks.
+const NAP: Duration = Duration::from_millis(20);
+/// What stands for the port in a command line.
+const PORT: &str = "{port}";
+
+/// How to tell that a server is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// It accepts a connection.
+    Connect,
+    /// It answers `PING` with anything but an error that it is loading.
+    Ping,
+}
+
+/// A running server. Dropping it ends it.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    line: String,
+    target: Target,
+}
+
+impl Server {
+    /// Starts `words` on a free port of the loopback, which replaces `{port}` in them, pinned with `taskset` to `cores`
+    /// if there are any, and waits until it is ready.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if it cannot be started, ends at once, or does not listen within 10 seconds.
+    pub fn start(words: &[String], cores: Option<&str>, probe: Probe) -> Result<Self> {
+        let line = line(words);
+        if !words.iter().any(|word| word.contains(PORT)) {
+            return Err(Error::program(line, "the command says nowhere {port}"));
+        }
+        let port = free_port()?;
+        let mut words = words
+            .iter()
+            .map(|word| word.replace(PORT, &port.to_string()));
+        let mut command = match cores {
+            Some(cores) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", cores]);
+                command
+            }
+            None => Command::new(words.next().unwrap_or_default()),
+        };
+        let child = command
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|e| Error::program(&line, e.to_string()))?;
+        let target = Target::Tcp {
+            host: "127.0.0.1".to_owned(),
+            port,
+        };
+        let mut server = Self {
+            child,
+            line,
+            target,
+        };
+        server.wait(probe)?;
+        Ok(server)
+    }
+
+    fn wait(&mut self, probe: Probe) -> Result<()> {
+        let start = Instant::now();
+        let login = Login::default();
+        loop {
+            let ready = match probe {
+                Probe::Connect => Socket::connect(&self.target).is_ok(),
+                Probe::Ping => Client::connect(&self.target, &login)
+                    .and_then(|mut client| client.call(&["PING"]))
+                    .is_ok_and(|reply| !reply.as_str().unwrap_or_default().starts_with("LOADING")),
+            };
+            if ready {
+                return Ok(());
+            }
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(Error::program(
+                    &self.line,
+                    format!("ended before it was ready: {status}"),
+                ));
+            }
+            if start.elapsed() > PATIENCE {
+                let reason = format!("is not ready after {} s", PATIENCE.as_secs());
+                return Err(Error::program(&self.line, reason));
+            }
+            thread::sleep(NAP);
+        }
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Where it listens.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Its command line, with `{port}` as it was given.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    fn terminate(&mut self) {
+        #[cfg(unix)]
+        {
+            use nix::sys::signal::{Signal, kill};
+            use nix::unistd::Pid;
+            let asked = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM);
+            let start = Instant::now();
+            while asked.is_ok() && start.elapsed() < PATIENCE {
+                if !matches!(self.child.try_wait(), Ok(None)) {
+                    return;
+                }
+                thread::sleep(NAP);
+            }
+        }
+        // Nothing can be done about a process that cannot be ended.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.terminate();
+        }
+    }
+}
+
+/// A command line as a shell would take it.
+pub fn line(words: &[String]) -> String {
+    let quote = |word: &String| match shlex::try_quote(word) {
+        // Braces are quoted by the letter of the rules only.
+        Ok(quoted) if !word.contains(PORT) => quoted.into_owned(),
+        _ => word.clone(),
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a command line, quotes taken as a shell takes them.
+///
+/// # Errors
+/// [`Error::Program`] if a quote is not closed, or there is no word.
+pub fn words(line: &str) -> Result<Vec<String>> {
+    match shlex::split(line) {
+        Some(words) if !words.is_empty() => Ok(words),
+        _ => Err(Error::program(line, "is no command line")),
+    }
+}
+
+/// The first line that a program prints, such as its version.
+pub fn first_line(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().next()?.trim();
+    (output.status.success() && !line.is_empty()).then(|| line.to_owned())
+}
+
+fn free_port() -> Result<u16> {
+    TcpListener::bind(("127.0.0.1", 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(Error::io("a free port"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_line_is_split_and_joined_as_a_shell_does() {
+        let text = "redis-server --port {port} --save ''";
+        let split = words(text).unwrap();
+        assert_eq!(split[4], "");
+        assert_eq!(line(&split), text);
+        assert!(words("a 'b").is_err() && words(" ").is_err());
+    }
+
+    #[test]
+    fn command_without_a_port_is_refused() {
+        let refused = Server::start(&words("true").unwrap(), None, Probe::Connect);
+        assert!(refused.unwrap_err().to_string().contains("{port}"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn program_that_ends_at_once_is_reported() {
+        let refused = Server::start(&words("true {port}").unwrap(), None, Probe::Connect);
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("ended before it was ready"), "{text}");
+    }
+}

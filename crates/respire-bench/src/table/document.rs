@@ -1,0 +1,214 @@
+//! The table as a Markdown document.
+
+use std::fmt::Write as _;
+
+use super::{FLOOR, Measured, Outcome};
+use crate::compare::{Grid, Standing, ratio, standings_grid};
+use crate::launch::line;
+
+/// CPU time per command of every server, by row, with its share of the first server's.
+pub(super) fn summary(measured: &Measured) -> Grid {
+    let names = measured.entrants.iter().map(|entrant| entrant.name.clone());
+    let mut table = Grid::new(["CPU µs/command".to_owned()].into_iter().chain(names));
+    for outcome in &measured.outcomes {
+        let first = outcome.standings.first().and_then(cpu);
+        let cells = outcome
+            .standings
+            .iter()
+            .map(|standing| match cpu(standing) {
+                None => "-".to_owned(),
+                Some(own) => format!("{own:.3} ({})", ratio(Some(own), first)),
+            });
+        table.push([outcome.row.title.to_owned()].into_iter().chain(cells));
+    }
+    table
+}
+
+fn cpu(standing: &Standing) -> Option<f64> {
+    standing.cpu_us.map(|cpu| cpu.median)
+}
+
+/// The whole document. `stem` is what the names of its plots begin with.
+pub(super) fn markdown(measured: &Measured, stem: &str) -> String {
+    let mut text = String::new();
+    head(measured, stem, &mut text).expect("a string takes any text");
+    for outcome in &measured.outcomes {
+        section(measured, outcome, stem, &mut text).expect("a string takes any text");
+    }
+    text
+}
+
+fn head(measured: &Measured, stem: &str, text: &mut String) -> std::fmt::Result {
+    let machine = &measured.machine;
+    writeln!(
+        text,
+        "<!-- Written by `respire-bench table`. Do not edit. -->\n"
+    )?;
+    writeln!(text, "# Benchmarks\n")?;
+    writeln!(
+        text,
+        "Servers on core {}, the load generator on core {}, loopback TCP. {} rounds of {} s per server and row, \
+         interleaved; medians, with the smallest and the greatest. CPU time is user and system time of the server's process, divided by the \
+         commands answered. Every reply is checked, values included. The floor moves the same bytes, but parses and stores nothing.\n",
+        measured.server_cpu, measured.load_cpu, measured.rounds, measured.test_time_s
+    )?;
+    writeln!(
+        text,
+        "- Machine: {}, {} cores, {} MiB; {}",
+        machine.processor, machine.cores, machine.memory_mib, machine.system
+    )?;
+    let revision = machine.revision.as_deref().unwrap_or("unknown");
+    writeln!(text, "- Day: {}; revision {revision}", machine.day)?;
+    writeln!(
+        text,
+        "- Made by: `respire-bench table --rounds {} --test-time {} --server-cpu {} --load-cpu {}`\n",
+        measured.rounds, measured.test_time_s, measured.server_cpu, measured.load_cpu
+    )?;
+    let mut servers = Grid::new(["server", "command", "version"]);
+    for entrant in &measured.entrants {
+        servers.push([
+            entrant.name.clone(),
+            format!("`{}`", program_name(&line(&entrant.words))),
+            entrant.version.clone(),
+        ]);
+    }
+    writeln!(text, "{servers}\n## Summary\n")?;
+    writeln!(
+        text,
+        "Median CPU time per command, and its ratio to the first server's.\n"
+    )?;
+    writeln!(
+        text,
+        "{}\n![CPU time per command]({stem}-cpu.svg)\n",
+        summary(measured)
+    )
+}
+
+fn section(
+    measured: &Measured,
+    outcome: &Outcome,
+    stem: &str,
+    text: &mut String,
+) -> std::fmt::Result {
+    let row = &outcome.row;
+    writeln!(text, "## {}\n", row.title)?;
+    writeln!(
+        text,
+        "`--clients={} {} --populate --test-time={}`\n",
+        row.clients,
+        row.workload.flags().join(" "),
+        measured.test_time_s
+    )?;
+    writeln!(text, "{}", standings_grid(&outcome.standings))?;
+    if let Some(floor) = outcome
+        .standings
+        .iter()
+        .find(|s| s.name == FLOOR)
+        .and_then(cpu)
+    {
+        let ratios = outcome
+            .standings
+            .iter()
+            .filter(|s| s.name != FLOOR)
+            .map(|standing| format!("{} {}", standing.name, ratio(cpu(standing), Some(floor))));
+        writeln!(
+            text,
+            "CPU time per command over the floor's: {}.\n",
+            ratios.collect::<Vec<_>>().join("; ")
+        )?;
+    }
+    let missed: Vec<String> = outcome
+        .standings
+        .iter()
+        .filter(|standing| standing.misses + standing.wrong > 0)
+        .map(|s| format!("{}: {} misses, {} wrong replies", s.name, s.misses, s.wrong))
+        .collect();
+    if !missed.is_empty() {
+        writeln!(text, "Not what was asked for: {}.\n", missed.join("; "))?;
+    }
+    writeln!(
+        text,
+        "![Latency by percentile]({stem}-{}-latency.svg)\n",
+        row.name
+    )
+}
+
+/// A command line without the folder of its program, which is somebody's own.
+fn program_name(line: &str) -> String {
+    let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let name = program.rsplit('/').next().unwrap_or(program);
+    format!("{name} {rest}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Sample;
+    use crate::stats::Spread;
+    use crate::table::{Entrant, Machine, rows};
+    use crate::workload::Protocol;
+
+    fn standing(name: &str, cpu_us: f64) -> Standing {
+        let spread = |value| Spread::of([value]).unwrap();
+        let sample = Sample {
+            per_second: 1e6,
+            p50_us: 10.0,
+            p99_us: 20.0,
+            cpu_us: Some(cpu_us),
+            load_share: 0.5,
+        };
+        Standing {
+            name: name.to_owned(),
+            line: None,
+            is_floor: name == FLOOR,
+            samples: vec![sample],
+            per_second: spread(1e6),
+            p50_us: spread(10.0),
+            p99_us: spread(20.0),
+            cpu_us: Some(spread(cpu_us)),
+            load_share: spread(0.5),
+            rss: Some(3 << 20),
+            misses: 0,
+            wrong: 0,
+            first_complaint: None,
+            quantiles_us: Vec::new(),
+            moments: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn document_carries_ratios_commands_and_plots() {
+        let entrant = |name: &str, program: &str| Entrant {
+            name: name.to_owned(),
+            words: vec![program.to_owned(), "--save".to_owned(), String::new()],
+            protocol: Protocol::Resp2,
+            version: "v1".to_owned(),
+        };
+        let measured = Measured {
+            machine: Machine::this(),
+            server_cpu: "0".to_owned(),
+            load_cpu: 1,
+            rounds: 5,
+            test_time_s: 3.0,
+            entrants: vec![
+                entrant("redis", "/opt/redis-server"),
+                entrant(FLOOR, "bench"),
+            ],
+            outcomes: vec![Outcome {
+                row: rows().next().unwrap(),
+                standings: vec![standing("redis", 0.8), standing(FLOOR, 0.1)],
+            }],
+        };
+        let text = markdown(&measured, "benchmarks");
+        for part in [
+            "0.100 (0.12x)",
+            "`redis-server --save ''`",
+            "redis 8.00x.",
+            "benchmarks-get-pipelined-latency.svg",
+            "--clients=20 --pipeline=64 --data-size=3",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(!text.contains("/opt/"));
+    }
+}

@@ -1,0 +1,254 @@
+//! The project's benchmark table: its rows, its servers, and the document made of them.
+//!
+//! All of the document comes from here: machine, versions, command lines, numbers. Nobody edits it.
+
+mod document;
+mod machine;
+mod rows;
+
+pub use machine::Machine;
+pub use rows::{Row, rows};
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::app::write_json;
+use crate::check::Verify;
+use crate::cli::TableArgs;
+use crate::compare::{Contender, Contest, Standing};
+use crate::engine::{Bound, Load};
+use crate::error::{Error, Result};
+use crate::launch::{Probe, words};
+use crate::target::{Login, Target};
+use crate::workload::Protocol;
+use crate::{os, plot};
+
+/// Load on each server before the first round of a row.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+/// A server of the table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entrant {
+    /// As the columns name it.
+    pub name: String,
+    /// Its command, `{port}` for the port. The floor's is completed by the row.
+    pub words: Vec<String>,
+    /// The protocol spoken to it.
+    pub protocol: Protocol,
+    /// What it says it is.
+    pub version: String,
+}
+
+/// A row and what came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The row.
+    pub row: Row,
+    /// The servers, in the order of the columns.
+    pub standings: Vec<Standing>,
+}
+
+/// Everything in the document.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// Where.
+    pub machine: Machine,
+    /// Core of the servers.
+    pub server_cpu: String,
+    /// Core of the load generator.
+    pub load_cpu: usize,
+    /// Rounds of each row.
+    pub rounds: usize,
+    /// Seconds of each turn.
+    pub test_time_s: f64,
+    /// The servers.
+    pub entrants: Vec<Entrant>,
+    /// The rows.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Name of the floor's column.
+pub(crate) const FLOOR: &str = "floor";
+
+/// Does what `respire-bench table` says; `false` if a server gave wrong replies.
+///
+/// # Errors
+/// Any [`Error`].
+pub fn run(args: &TableArgs, out: &mut dyn Write) -> Result<bool> {
+    os::pin_self(&[args.load_cpu])?;
+    let chosen = choose(&args.row)?;
+    let entrants = entrants(args)?;
+    let mut measured = Measured {
+        machine: Machine::this(),
+        server_cpu: args.server_cpu.clone(),
+        load_cpu: args.load_cpu,
+        rounds: args.rounds,
+        test_time_s: args.test_time,
+        entrants,
+        outcomes: Vec::new(),
+    };
+    for row in chosen {
+        say(out, &format!("{}: {}", row.name, row.title))?;
+        let standings = measure(&row, &measured, out)?;
+        measured.outcomes.push(Outcome { row, standings });
+    }
+    write_document(&measured, &args.out)?;
+    if let Some(path) = &args.json {
+        write_json(path, &measured)?;
+    }
+    say(out, &document::summary(&measured).to_string())?;
+    let standings = measured.outcomes.iter().flat_map(|o| &o.standings);
+    let mut wrong = standings.filter(|standing| standing.wrong > 0);
+    match wrong.next() {
+        None => Ok(true),
+        Some(first) => {
+            let complaint = first.first_complaint.as_deref().unwrap_or("unknown");
+            say(
+                out,
+                &format!("{} gave wrong replies: {complaint}", first.name),
+            )?;
+            Ok(false)
+        }
+    }
+}
+
+fn say(out: &mut dyn Write, line: &str) -> Result<()> {
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(Error::io("standard output"))
+}
+
+fn choose(names: &[String]) -> Result<Vec<Row>> {
+    if let Some(name) = names
+        .iter()
+        .find(|name| rows().all(|row| row.name != **name))
+    {
+        let all: Vec<&str> = rows().map(|row| row.name).collect();
+        let reason = format!("no row {name:?} among {}", all.join(", "));
+        return Err(Error::flag("--row", reason));
+    }
+    let wanted = |row: &Row| names.is_empty() || names.iter().any(|name| name == row.name);
+    Ok(rows().filter(wanted).collect())
+}
+
+fn entrants(args: &TableArgs) -> Result<Vec<Entrant>> {
+    let version = |program: &str| {
+        crate::launch::first_line(program, &["--version"])
+            .ok_or_else(|| Error::program(program, "does not tell its --version"))
+    };
+    let strings = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    let entrant = |name: &str, words: &[&str], protocol| {
+        Ok(Entrant {
+            name: name.to_owned(),
+            words: strings(words),
+            protocol,
+            version: version(words[0])?,
+        })
+    };
+    let redis = ["--port", "{port}", "--save", "", "--appendonly", "no"];
+    let redis = [&[&*args.redis][..], &redis[..]].concat();
+    let tokio = ["--flavour", "tokio", "--threads", "1", "--port", "{port}"];
+    let tokio = [&[&*args.respire][..], &tokio[..]].concat();
+    let mio = ["--flavour", "mio", "--port", "{port}"];
+    let mio = [&[&*args.respire][..], &mio[..]].concat();
+    let own = std::env::current_exe().map_err(Error::io("own program"))?;
+    let floor = [&*own.to_string_lossy(), "null-server", "--port", "{port}"];
+    let mut entrants = vec![entrant("redis", &redis, Protocol::Resp2)?];
+    for also in &args.also {
+        let (name, line) = also
+            .split_once('=')
+            .ok_or_else(|| Error::flag("--also", format!("{also:?} is not NAME=COMMAND")))?;
+        let words = words(line)?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        entrants.push(entrant(name, &words, Protocol::Resp2)?);
+    }
+    entrants.push(entrant("respire tokio", &tokio, Protocol::Resp2)?);
+    entrants.push(entrant("respire mio", &mio, Protocol::Resp2)?);
+    entrants.push(entrant("respire mio, binary", &mio, Protocol::Binary)?);
+    entrants.push(entrant(FLOOR, &floor, Protocol::Resp2)?);
+    Ok(entrants)
+}
+
+/// Starts every server afresh and makes the rounds of one row.
+fn measure(row: &Row, measured: &Measured, out: &mut dyn Write) -> Result<Vec<Standing>> {
+    let mut contenders = Vec::new();
+    for entrant in &measured.entrants {
+        let is_floor = entrant.name == FLOOR;
+        let mut words = entrant.words.clone();
+        if is_floor {
+            words.extend(row.workload.flags());
+        }
+        let probe = if is_floor {
+            Probe::Connect
+        } else {
+            Probe::Ping
+        };
+        let mut contender =
+            Contender::started(&entrant.name, &words, Some(&measured.server_cpu), probe)?;
+        contender.protocol = Some(entrant.protocol);
+        contenders.push(contender);
+    }
+    let time = Duration::try_from_secs_f64(measured.test_time_s)
+        .map_err(|e| Error::flag("--test-time", e.to_string()))?;
+    let contest = Contest {
+        load: Load {
+            target: Target::Unix("replaced by each server's".into()),
+            login: Login::default(),
+            workload: row.workload.clone(),
+            verify: Verify::Values,
+            clients: row.clients,
+            threads: 1,
+            bound: Bound::time(time),
+            rate: None,
+            seed: 1,
+            logging: false,
+        },
+        populate: true,
+        rounds: measured.rounds,
+        warm_up: WARM_UP,
+    };
+    contest.run(&mut contenders, |note| {
+        // Progress only; the document is what counts.
+        drop(say(out, &format!("  {note}")));
+    })
+}
+
+fn write_document(measured: &Measured, path: &Path) -> Result<()> {
+    let what = format!("--out {}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(Error::io(&what))?;
+    }
+    let prefix = path.with_extension("");
+    for outcome in &measured.outcomes {
+        let mut own = prefix.as_os_str().to_owned();
+        own.push(format!("-{}", outcome.row.name));
+        let lines: Vec<_> = outcome
+            .standings
+            .iter()
+            .map(|standing| (&*standing.name, &*standing.quantiles_us))
+            .collect();
+        plot::latency(Path::new(&own), &lines)?;
+    }
+    let groups: Vec<_> = measured
+        .outcomes
+        .iter()
+        .map(|outcome| {
+            let bars = outcome.standings.iter();
+            let bars = bars.map(|s| (&*s.name, s.cpu_us.map_or(0.0, |cpu| cpu.median)));
+            (outcome.row.name, bars.collect())
+        })
+        .collect();
+    plot::bars(
+        &prefix,
+        "cpu",
+        "Server CPU per command, share of the first",
+        &groups,
+    )?;
+    let stem = prefix.file_name().unwrap_or_default().to_string_lossy();
+    let text = document::markdown(measured, &stem);
+    fs::write(path, text).map_err(Error::io(what))
+}
