@@ -117,17 +117,14 @@ pub(crate) const POPULATE_TOO_MUCH: Error = Error::fixed("ERR OOM in dictTryExpa
 
 /// A word after `EXPIRE` that is no condition.
 pub(crate) fn unsupported_option(option: &[u8]) -> Error {
-    Error::owned(format!(
-        "ERR Unsupported option {}",
-        String::from_utf8_lossy(option)
-    ))
+    Error::quoting("ERR Unsupported option ", option, "")
 }
 
 /// A word after `DEBUG` that is no subcommand, or one with too few or too many arguments.
 pub(crate) fn debug_subcommand(subcommand: &[u8]) -> Error {
-    const SHOWN_BYTES_MAX: usize = 128;
-    let shown = String::from_utf8_lossy(&subcommand[..subcommand.len().min(SHOWN_BYTES_MAX)]);
-    Error::owned(format!(
-        "ERR unknown subcommand or wrong number of arguments for '{shown}'. Try DEBUG HELP."
-    ))
+    Error::quoting(
+        "ERR unknown subcommand or wrong number of arguments for '",
+        subcommand,
+        "'. Try DEBUG HELP.",
+    )
 }

@@ -5,20 +5,21 @@ use std::fmt;
 
 /// An error reply: a code word and a text, as in `ERR syntax error`.
 ///
-/// The text is what a client sees after the `-`; CR and LF in it cannot split the reply, because
-/// the encoder turns them into blanks.
+/// The text is what a client sees after the `-`. It is bytes, because it may quote what a client
+/// sent; CR and LF in it cannot split the reply, because the encoder turns them into blanks.
 ///
 /// ```
 /// use respire_engine::Error;
 ///
 /// const FULL: Error = Error::fixed("QUEUEFULL try again later");
-/// assert_eq!(FULL.text(), "QUEUEFULL try again later");
+/// assert_eq!(FULL.text(), b"QUEUEFULL try again later");
 /// assert_eq!(FULL.code(), "QUEUEFULL");
-/// assert_eq!(Error::owned(format!("ERR no such queue '{}'", "q")).code(), "ERR");
+/// let absent = Error::quoting("ERR no such queue '", b"q\xff", "'");
+/// assert_eq!(absent.text(), b"ERR no such queue 'q\xff'");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    text: Cow<'static, str>,
+    text: Cow<'static, [u8]>,
 }
 
 impl Error {
@@ -26,34 +27,58 @@ impl Error {
     #[must_use]
     pub const fn fixed(text: &'static str) -> Self {
         Self {
-            text: Cow::Borrowed(text),
+            text: Cow::Borrowed(text.as_bytes()),
         }
     }
 
     /// An error whose text was made for this reply; the same form as [`Error::fixed`].
     #[must_use]
-    pub fn owned(text: String) -> Self {
+    pub fn owned(text: impl Into<Vec<u8>>) -> Self {
         Self {
-            text: Cow::Owned(text),
+            text: Cow::Owned(text.into()),
         }
+    }
+
+    /// An error that quotes a part of the request between two texts: up to its first NUL and at
+    /// most 128 bytes of it, as Redis does.
+    #[must_use]
+    pub fn quoting(before: &str, quoted: &[u8], after: &str) -> Self {
+        Self::owned(
+            [
+                before.as_bytes(),
+                shown(quoted, QUOTED_BYTES_MAX),
+                after.as_bytes(),
+            ]
+            .concat(),
+        )
     }
 
     /// The whole text, code word first.
     #[must_use]
-    pub fn text(&self) -> &str {
+    pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The first word, by which clients and `INFO errorstats` tell errors apart.
+    /// The first word, by which clients and `INFO errorstats` tell errors apart; empty if it is
+    /// not UTF-8.
     #[must_use]
     pub fn code(&self) -> &str {
-        self.text.split(' ').next().unwrap_or("")
+        let word = self.text.split(|byte| *byte == b' ').next();
+        str::from_utf8(word.unwrap_or_default()).unwrap_or_default()
     }
+}
+
+const QUOTED_BYTES_MAX: usize = 128;
+
+/// What Redis shows of a part of a request: its texts end at a NUL.
+fn shown(quoted: &[u8], bytes_max: usize) -> &[u8] {
+    let end = quoted.iter().take(bytes_max).position(|byte| *byte == 0);
+    &quoted[..end.unwrap_or(quoted.len().min(bytes_max))]
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&String::from_utf8_lossy(&self.text))
     }
 }
 
@@ -61,7 +86,7 @@ impl std::error::Error for Error {}
 
 /// The texts that any service may need, word for word as Redis has them.
 pub mod text {
-    use super::Error;
+    use super::{Error, QUOTED_BYTES_MAX, shown};
 
     /// `ERR syntax error`.
     pub const SYNTAX: Error = Error::fixed("ERR syntax error");
@@ -76,21 +101,20 @@ pub mod text {
     /// The reply to a name that no row has, with the start of its arguments, as Redis words it.
     #[must_use]
     pub fn unknown_command<'a>(name: &[u8], args: impl Iterator<Item = &'a [u8]>) -> Error {
-        const ARGUMENT_BYTES_MAX: usize = 128;
-        let mut shown = String::new();
+        let mut arguments = Vec::new();
         for arg in args {
-            if shown.len() >= ARGUMENT_BYTES_MAX {
+            let Some(room) = QUOTED_BYTES_MAX.checked_sub(arguments.len() + 1) else {
                 break;
-            }
-            let room = ARGUMENT_BYTES_MAX - shown.len();
-            shown.push('\'');
-            shown.push_str(&String::from_utf8_lossy(&arg[..arg.len().min(room)]));
-            shown.push_str("' ");
+            };
+            arguments.push(b'\'');
+            arguments.extend_from_slice(shown(arg, room + 1));
+            arguments.extend_from_slice(b"' ");
         }
-        let name = String::from_utf8_lossy(&name[..name.len().min(ARGUMENT_BYTES_MAX)]);
-        Error::owned(format!(
-            "ERR unknown command '{name}', with args beginning with: {shown}"
-        ))
+        let mut text = b"ERR unknown command '".to_vec();
+        text.extend_from_slice(shown(name, QUOTED_BYTES_MAX));
+        text.extend_from_slice(b"', with args beginning with: ");
+        text.extend_from_slice(&arguments);
+        Error::owned(text)
     }
 
     /// The reply to a wrong number of arguments; `name` is `get` or `config|get`.
@@ -104,13 +128,9 @@ pub mod text {
     /// The reply to a subcommand that `container` does not have.
     #[must_use]
     pub fn unknown_subcommand(container: &str, subcommand: &[u8]) -> Error {
-        const SUBCOMMAND_BYTES_MAX: usize = 128;
-        let shown =
-            String::from_utf8_lossy(&subcommand[..subcommand.len().min(SUBCOMMAND_BYTES_MAX)]);
         let container = container.to_ascii_uppercase();
-        Error::owned(format!(
-            "ERR unknown subcommand '{shown}'. Try {container} HELP."
-        ))
+        let after = format!("'. Try {container} HELP.");
+        Error::quoting("ERR unknown subcommand '", subcommand, &after)
     }
 }
 
@@ -124,7 +144,7 @@ mod tests {
         let error = text::unknown_command(b"foo", args.into_iter());
         assert_eq!(
             error.text(),
-            "ERR unknown command 'foo', with args beginning with: 'a' 'b' "
+            b"ERR unknown command 'foo', with args beginning with: 'a' 'b' "
         );
     }
 
@@ -133,7 +153,24 @@ mod tests {
         let error = text::unknown_subcommand("config", b"nope");
         assert_eq!(
             error.text(),
-            "ERR unknown subcommand 'nope'. Try CONFIG HELP."
+            b"ERR unknown subcommand 'nope'. Try CONFIG HELP."
         );
+    }
+
+    #[test]
+    fn what_is_quoted_keeps_its_bytes_and_ends_at_a_nul() {
+        let args: [&[u8]; 2] = [b"\xff\xfe", b"a\0b"];
+        let error = text::unknown_command(b"f\0o", args.into_iter());
+        assert_eq!(
+            error.text(),
+            b"ERR unknown command 'f', with args beginning with: '\xff\xfe' 'a' "
+        );
+    }
+
+    #[test]
+    fn what_is_quoted_is_bounded() {
+        let long = [b'x'; 1000];
+        let error = text::unknown_command(&long, [&long[..], &long[..]].into_iter());
+        assert!(error.text().len() < 350, "{} bytes", error.text().len());
     }
 }

@@ -171,8 +171,7 @@ fn cat<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Res
         return Err(wrong_subcommand(cx.request()));
     }
     if !CATEGORIES.iter().any(|category| is_asked(category)) {
-        let asked = String::from_utf8_lossy(asked);
-        return Err(Error::owned(format!("ERR Unknown category '{asked}'")));
+        return Err(Error::quoting("ERR Unknown category '", asked, "'"));
     }
     let chosen: Vec<&Entry<A>> = cx
         .engine

@@ -129,10 +129,11 @@ fn parse<'a>(options: Args<'a>, client: &Client) -> Result<Option<Login<'a>>, Er
         {
             set_name(client, name)?;
         } else {
-            let option = String::from_utf8_lossy(option);
-            return Err(Error::owned(format!(
-                "ERR Syntax error in HELLO option '{option}'"
-            )));
+            return Err(Error::quoting(
+                "ERR Syntax error in HELLO option '",
+                option,
+                "'",
+            ));
         }
     }
     Ok(login)

@@ -206,10 +206,11 @@ fn changes<'a>(
     while let Some((name, value)) = args.next().zip(args.next()) {
         let named = |setting: &&Setting| setting.name().as_bytes().eq_ignore_ascii_case(name);
         let setting = settings.iter().find(named).ok_or_else(|| {
-            let name = String::from_utf8_lossy(name);
-            Error::owned(format!(
-                "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
-            ))
+            Error::quoting(
+                "ERR Unknown option or number of arguments for CONFIG SET - '",
+                name,
+                "'",
+            )
         })?;
         if !setting.is_mutable() {
             refused = refused.or(Some(failed(setting.name(), "can't set immutable config")));

@@ -72,10 +72,10 @@ fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
 
 /// The reply to an `EXEC` that is refused for this reason.
 pub(crate) fn aborted(error: &Error) -> Error {
-    let reason = error.text().trim_start_matches("ERR ");
-    Error::owned(format!(
-        "EXECABORT Transaction discarded because of: {reason}"
-    ))
+    let text = error.text();
+    let reason = text.strip_prefix(b"ERR ").unwrap_or(text);
+    let aborted: &[u8] = b"EXECABORT Transaction discarded because of: ";
+    Error::owned([aborted, reason].concat())
 }
 
 /// Takes the section, looks at the watched keys once more, and runs the queue.

@@ -27,14 +27,14 @@ pub(super) fn needs_subcommand<A: App>(
 
 /// The reply to a request whose arguments are too many for any form of its subcommand.
 pub(super) fn wrong_subcommand(request: Args<'_>) -> Error {
-    const SUBCOMMAND_BYTES_MAX: usize = 128;
     let container = String::from_utf8_lossy(&request[0]).to_ascii_uppercase();
     let subcommand = request.get(1).unwrap_or_default();
-    let shown = &subcommand[..subcommand.len().min(SUBCOMMAND_BYTES_MAX)];
-    Error::owned(format!(
-        "ERR unknown subcommand or wrong number of arguments for '{}'. Try {container} HELP.",
-        String::from_utf8_lossy(shown),
-    ))
+    let after = format!("'. Try {container} HELP.");
+    Error::quoting(
+        "ERR unknown subcommand or wrong number of arguments for '",
+        subcommand,
+        &after,
+    )
 }
 
 /// Rows in the form in which a container takes its subcommands.

@@ -199,7 +199,7 @@ fn graph<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
         .engine
         .latency
         .find(&args[0])
-        .ok_or_else(|| Error::owned(format!("ERR No samples available for event '{event}'")))?;
+        .ok_or_else(|| Error::quoting("ERR No samples available for event '", &args[0], "'"))?;
     let now_s = cx.now.unix_ms() / 1000;
     let samples: Vec<Sample> = spikes
         .samples

@@ -102,8 +102,7 @@ impl Kind {
         {
             Ok(Self::Other)
         } else {
-            let name = String::from_utf8_lossy(name);
-            Err(Error::owned(format!("ERR Unknown client type '{name}'")))
+            Err(Error::quoting("ERR Unknown client type '", name, "'"))
         }
     }
 }
@@ -176,10 +175,7 @@ fn check_user(name: &[u8]) -> Result<(), Error> {
     if name == USER.as_bytes() {
         return Ok(());
     }
-    Err(Error::owned(format!(
-        "ERR No such user '{}'",
-        String::from_utf8_lossy(name)
-    )))
+    Err(Error::quoting("ERR No such user '", name, "'"))
 }
 
 fn parse_yes_no(value: &[u8]) -> Result<bool, Error> {
