@@ -1,4 +1,5 @@
 //! Whole runs: against a small server of this file, and against redis-server where it is installed.
+#![expect(clippy::unwrap_used, reason = "the small server is part of the tests")]
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -47,6 +48,7 @@ fn serve(fault: Fault) -> Target {
 }
 
 fn converse(mut stream: TcpStream, entries: &Entries, fault: Fault) {
+    stream.set_nodelay(true).unwrap();
     let mut input = Vec::new();
     let mut room = [0; 4096];
     loop {
