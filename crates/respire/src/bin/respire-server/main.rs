@@ -3,6 +3,8 @@
 mod console;
 mod flags;
 mod logging;
+#[cfg(feature = "mimalloc")]
+mod memory;
 mod start;
 
 use std::io::Write;

@@ -43,6 +43,8 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
     let clients_max = process::raise_descriptor_limit(flags.maxclients);
     let listeners = Listeners::bind(&config)?;
     let shutdown = Shutdown::on_signals()?;
+    #[cfg(feature = "mimalloc")]
+    crate::memory::give_back()?;
 
     let facts = facts(&flags, &config, &listeners);
     let host = Arc::new(Process::new(facts.clone(), shutdown.clone(), file));

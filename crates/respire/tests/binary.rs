@@ -1,0 +1,292 @@
+//! The binary as a person meets it: flags, file, log, signals and exit codes.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "what fails in the harness fails the test"
+)]
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::Duration;
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_respire-server"));
+    command.env_remove("RESPIRE_PASSWORD").stdin(Stdio::null());
+    command
+}
+
+/// Runs it with flags that do not let it start.
+fn refused(arguments: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stderr, .. } = command().args(arguments).output().unwrap();
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+/// A server on a Unix socket of its own, so that no test meets another's port.
+struct Server {
+    child: Child,
+    log: BufReader<ChildStderr>,
+    /// What was logged until it listened.
+    beginning: String,
+    directory: tempfile::TempDir,
+}
+
+impl Server {
+    fn start(prepare: impl FnOnce(&mut Command, &Path)) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = command();
+        command
+            .args(["--port", "0", "--unixsocket"])
+            .arg(directory.path().join("s"));
+        prepare(&mut command, directory.path());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut beginning = String::new();
+        while !beginning.contains("listens on") {
+            let read = log.read_line(&mut beginning).unwrap();
+            assert_ne!(read, 0, "it did not start: {beginning}");
+        }
+        Self {
+            child,
+            log,
+            beginning,
+            directory,
+        }
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.directory.path().join("s")
+    }
+
+    /// Sends requests and reads until the reply ends so.
+    #[track_caller]
+    fn ask(&self, requests: &str, end: &str) -> String {
+        let mut stream = UnixStream::connect(self.socket()).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        stream.write_all(requests.as_bytes()).unwrap();
+        let mut reply = Vec::new();
+        while !reply.ends_with(end.as_bytes()) {
+            let mut bytes = [0; 4096];
+            let read = stream.read(&mut bytes).unwrap();
+            assert_ne!(read, 0, "got {:?}", String::from_utf8_lossy(&reply));
+            reply.extend_from_slice(&bytes[..read]);
+        }
+        String::from_utf8(reply).unwrap()
+    }
+
+    /// Sends a signal and waits for the end: the exit code and all of the log.
+    fn stop(mut self, signal: Signal) -> (Option<i32>, String, PathBuf) {
+        kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
+        let code = self.child.wait().unwrap().code();
+        let mut log = std::mem::take(&mut self.beginning);
+        self.log.read_to_string(&mut log).unwrap();
+        (code, log, self.socket())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has ended already unless the test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn signals_stop_it_cleanly_in_both_flavours() {
+    for flavour in respire::serve::Flavour::ALL {
+        for signal in [Signal::SIGTERM, Signal::SIGINT] {
+            let server = Server::start(|command, _| {
+                command.args(["--flavour", flavour.name()]);
+            });
+            let what = format!("({}, ", flavour.name());
+            assert!(server.beginning.contains(&what), "{}", server.beginning);
+            assert_eq!(server.ask("PING\r\n", "\r\n"), "+PONG\r\n");
+            let (code, log, socket) = server.stop(signal);
+            assert_eq!(code, Some(0), "{log}");
+            assert!(
+                log.contains(signal.as_str()) && log.contains("1 connections served"),
+                "{log}"
+            );
+            assert!(!socket.exists(), "the socket's file is removed");
+        }
+    }
+}
+
+#[test]
+fn a_taken_port_ends_it_with_code_1_and_a_way_out() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (code, text) = refused(&["--host", "127.0.0.1", "--port", &port]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        text,
+        format!(
+            "respire-server: cannot listen on 127.0.0.1:{port}: already in use; choose another \
+             with --port, or stop what listens there\n"
+        )
+    );
+}
+
+#[test]
+fn an_open_address_without_a_password_ends_it_with_code_1() {
+    let (code, text) = refused(&["--host", "0.0.0.0"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        text.contains("--requirepass") && text.contains("--protected-mode no"),
+        "{text}"
+    );
+}
+
+#[test]
+fn wrong_flags_and_wrong_files_end_it_with_code_2() {
+    let (code, text) = refused(&["--prot", "1"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("unexpected argument '--prot'"), "{text}");
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("respire.conf");
+    for (line, why) in [
+        (
+            "maxclients many",
+            "invalid value 'many' for '--maxclients <COUNT>'",
+        ),
+        ("nonsense 1", "unknown setting 'nonsense'"),
+        (
+            "slowlog-max-len -1",
+            "invalid value '-1' for 'slowlog-max-len'",
+        ),
+    ] {
+        std::fs::write(&path, format!("# ours\nport 0\n{line}\n")).unwrap();
+        let socket = directory.path().join("s");
+        let (code, text) = refused(&[
+            "--config",
+            path.to_str().unwrap(),
+            "--unixsocket",
+            socket.to_str().unwrap(),
+        ]);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains(&format!("respire.conf:3: {why}")), "{text}");
+    }
+}
+
+#[test]
+fn help_names_every_flag_with_its_default() {
+    let output = command().arg("--help").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let help = String::from_utf8(output.stdout).unwrap();
+    for flag in [
+        "host",
+        "port",
+        "unixsocket",
+        "flavour",
+        "threads",
+        "shards",
+        "capacity",
+        "buffer",
+        "maxclients",
+        "databases",
+        "requirepass",
+        "log-level",
+        "protected-mode",
+        "maxmemory",
+        "maxmemory-policy",
+        "timeout",
+        "config",
+    ] {
+        let at = help.find(&format!("--{flag} <")).expect(flag);
+        let entry = &help[at..];
+        let end = entry[2..].find(" --").map_or(entry.len(), |end| end + 2);
+        assert!(
+            entry[..end].contains("[default:"),
+            "--{flag}: {}",
+            &entry[..end]
+        );
+    }
+}
+
+#[test]
+fn a_password_from_the_environment_is_asked_for_and_not_logged() {
+    let server = Server::start(|command, _| {
+        command
+            .env("RESPIRE_PASSWORD", "hunter2")
+            .args(["--log-level", "debug"]);
+    });
+    assert_eq!(
+        server.ask("GET a\r\n", "\r\n"),
+        "-NOAUTH Authentication required.\r\n"
+    );
+    assert!(
+        server
+            .ask("AUTH wrong\r\n", "\r\n")
+            .starts_with("-WRONGPASS ")
+    );
+    assert_eq!(
+        server.ask("AUTH hunter2\r\nGET a\r\n", "$-1\r\n"),
+        "+OK\r\n$-1\r\n"
+    );
+    let (_, log, _) = server.stop(Signal::SIGTERM);
+    assert!(!log.contains("hunter2"), "{log}");
+}
+
+#[test]
+fn a_rewritten_file_starts_the_next_server_as_the_last_one_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("respire.conf");
+    std::fs::write(&path, "# ours\nloglevel notice\nmaxmemory 100mb\n").unwrap();
+    let with_file = |command: &mut Command, _: &Path| {
+        command
+            .arg("--config")
+            .arg(&path)
+            .args(["--buffer", "16kb"]);
+    };
+    let first = Server::start(with_file);
+    let set = "CONFIG SET timeout 77 slowlog-max-len 5 loglevel verbose\r\nCONFIG REWRITE\r\n";
+    assert_eq!(first.ask(set, "+OK\r\n+OK\r\n"), "+OK\r\n+OK\r\n");
+    let get = "CONFIG GET timeout slowlog-max-len loglevel maxmemory buffer\r\nPING\r\n";
+    let before = first.ask(get, "+PONG\r\n");
+    drop(first);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        text.starts_with("# ours\nloglevel verbose\nmaxmemory 100mb\n"),
+        "{text}"
+    );
+
+    let second = Server::start(with_file);
+    assert_eq!(second.ask(get, "+PONG\r\n"), before);
+}
+
+#[test]
+fn config_shows_what_the_flags_said() {
+    let server = Server::start(|command, _| {
+        command.args([
+            "--databases",
+            "4",
+            "--maxclients",
+            "50",
+            "--maxmemory-policy",
+            "allkeys-lru",
+        ]);
+        command.args(["--shards", "8", "--capacity", "1000", "--tcp-backlog", "7"]);
+    });
+    for (name, value) in [
+        ("databases", "4"),
+        ("maxclients", "50"),
+        ("maxmemory-policy", "allkeys-lru"),
+        ("shards", "8"),
+        ("capacity", "1000"),
+        ("tcp-backlog", "7"),
+        ("port", "0"),
+        ("bind", "127.0.0.1 -::1"),
+    ] {
+        let line = format!("\r\n{value}\r\n");
+        let reply = server.ask(&format!("CONFIG GET {name}\r\n"), &line);
+        assert!(reply.contains(name), "{reply}");
+    }
+}
