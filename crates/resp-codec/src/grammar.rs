@@ -83,22 +83,26 @@ pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
         }
         end += 1;
     }
-    if buf.len() > end
-        && (buf[end] != b'\r' || end == first || (canonical && negative && value == 0))
-    {
-        return Length::Bad { at: end };
-    }
-    let value = if negative {
+    examined(end - at + 1);
+    // Out of range stays so whatever follows, and is told first: a split must not change the verdict.
+    let signed = if negative {
         0i64.checked_sub_unsigned(value)
     } else {
         i64::try_from(value).ok()
     };
-    let Some(value) = value else {
+    let Some(signed) = signed else {
         return Length::Bad { at: first };
     };
+    let zero = canonical && negative && value == 0;
+    if buf
+        .get(end)
+        .is_some_and(|&byte| byte != b'\r' || end == first || zero)
+    {
+        return Length::Bad { at: end };
+    }
     match crlf(buf, end) {
         Crlf::Whole => Length::Whole {
-            value,
+            value: signed,
             end: end + 2,
         },
         Crlf::Short => Length::Short,

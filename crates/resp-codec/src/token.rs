@@ -277,7 +277,12 @@ fn line(kind: Kind, buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -
             *scanned = from;
             Ok(None)
         }
-        Line::Bad { at } if at - start <= max => Err(Error::new(ErrorKind::InvalidLine, at)),
+        // A CR may be the byte behind the longest line, and what is wrong behind that.
+        Line::Bad { at }
+            if at - start <= max || (at - start == max + 1 && buf[at - 1] == b'\r') =>
+        {
+            Err(Error::new(ErrorKind::InvalidLine, at))
+        }
         _ => Err(Error::new(ErrorKind::LineTooBig, start + max)),
     }
 }

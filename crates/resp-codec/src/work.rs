@@ -54,8 +54,11 @@ fn requests() -> Vec<u8> {
     for len in [0, 1, 9, 10, 99, 100, 5000] {
         command(&mut input, &["SET", "key", &"v".repeat(len)]);
     }
-    command(&mut input, &std::vec!["12"; 1500]);
-    input.extend_from_slice(&b"word ".repeat(2000));
+    command(
+        &mut input,
+        &std::vec!["12"; if cfg!(miri) { 30 } else { 1500 }],
+    );
+    input.extend_from_slice(&b"word ".repeat(if cfg!(miri) { 20 } else { 2000 }));
     input.push(b'\n');
     input
 }
@@ -63,12 +66,15 @@ fn requests() -> Vec<u8> {
 fn replies() -> Vec<u8> {
     let mut input = Vec::new();
     input.extend_from_slice(b"*8\r\n:1\r\n:-9223372036854775808\r\n,1.5e300\r\n(12345678901234567890\r\n#t\r\n_\r\n$-1\r\n+");
-    input.extend_from_slice(&b"x".repeat(3000));
+    input.extend_from_slice(&b"x".repeat(if cfg!(miri) { 30 } else { 3000 }));
     input.extend_from_slice(
         b"\r\n%?\r\n$?\r\n;3\r\nabc\r\n;0\r\n=5\r\ntxt:a\r\n.\r\n|1\r\n+a\r\n+b\r\n-ERR x\r\n",
     );
     let mut list = Vec::new();
-    command(&mut list, &std::vec!["element"; 1000]);
+    command(
+        &mut list,
+        &std::vec!["element"; if cfg!(miri) { 30 } else { 1000 }],
+    );
     input.extend_from_slice(&list);
     input
 }
