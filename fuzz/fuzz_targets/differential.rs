@@ -1,13 +1,14 @@
 //! Replies through this codec and through the `redis-protocol` crate.
 //!
-//! What this codec accepts of RESP2, the other accepts too, with the same length. The other way round it does not hold, and
-//! need not; it is known to take, and this codec refuses:
+//! What this codec accepts of RESP2, the other accepts too, with the same length. The other way
+//! round it does not hold, and need not; it is known to take, and this codec refuses:
 //! * lengths with `+`, leading zeros or `-0`;
 //! * any two bytes in place of the CRLF behind a payload;
 //! * CR or LF alone within a line.
 //!
-//! Nesting is bounded to 32 for both, and RESP3 is left out: there the other has no type for some of what is legal (verbatim
-//! formats other than `txt` and `mkd`, aggregates as keys, attributes on null), and keeps neither order nor duplicates.
+//! Nesting is bounded to 32 for both, and RESP3 is left out: there the other has no type for some
+//! of what is legal (verbatim formats other than `txt` and `mkd`, aggregates as keys, attributes on
+//! null), and keeps neither order nor duplicates.
 #![no_main]
 
 use resp_codec::{Dialect, FrameDecoder, Limits, Step};

@@ -1,4 +1,5 @@
-//! Decoding and encoding, side by side with `redis-protocol`, the `redis` crate's parser and (feature `hiredis`) hiredis.
+//! Decoding and encoding, side by side with `redis-protocol`, the `redis` crate's parser and
+//! (feature `hiredis`) hiredis.
 //!
 //! Times are per group of items; the report's throughput is in items.
 

@@ -1,4 +1,5 @@
-//! hiredis's reply reader, as its own clients use it: fed in pieces of 16 KiB, one reply object at a time.
+//! hiredis's reply reader, as its own clients use it: fed in pieces of 16 KiB, one reply object at
+//! a time.
 #![expect(unsafe_code, reason = "hiredis is C")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -32,7 +33,8 @@ impl Reader {
         Self(unsafe { redisReaderCreate() })
     }
 
-    /// Reads all replies of `input` fed in pieces of at most `piece` bytes, frees each, and counts them.
+    /// Reads all replies of `input` fed in pieces of at most `piece` bytes, frees each, and counts
+    /// them.
     ///
     /// # Panics
     /// Panics if hiredis refuses the input.

@@ -1,6 +1,7 @@
 //! Explains a file of captured bytes: `capture replies.bin`, or `capture requests requests.bin`.
 //!
-//! Every run of bytes is printed with its place and meaning; errors come with what was expected and what might mend them.
+//! Every run of bytes is printed with its place and meaning; errors come with what was expected and
+//! what might mend them.
 
 use std::io::{self, Write};
 

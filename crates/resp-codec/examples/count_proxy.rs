@@ -1,6 +1,7 @@
 //! A proxy that counts commands: `count_proxy 127.0.0.1:7000 127.0.0.1:6379`.
 //!
-//! Bytes pass through untouched; the codec only watches, and needs no buffer of its own beyond one request.
+//! Bytes pass through untouched; the codec only watches, and needs no buffer of its own beyond one
+//! request.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};

@@ -76,7 +76,8 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// A list of the given spans of `buf` and `scratch`. Spans beyond their buffer panic when they are looked at.
+    /// A list of the given spans of `buf` and `scratch`. Spans beyond their buffer panic when they
+    /// are looked at.
     pub const fn new(buf: &'a [u8], scratch: &'a [u8], spans: &'a [Span]) -> Self {
         Self {
             buf,
@@ -98,7 +99,8 @@ impl<'a> Args<'a> {
     /// The argument at `index`.
     ///
     /// # Panics
-    /// Panics if the span lies outside the buffers given to [`Args::new`]; those of a decoder never do.
+    /// Panics if the span lies outside the buffers given to [`Args::new`]; those of a decoder never
+    /// do.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         self.spans.get(index).map(|&span| self.resolve(span))

@@ -1,4 +1,5 @@
-//! tokio-util codecs: [`ServerCodec`] reads requests and writes replies, [`ClientCodec`] the other way round.
+//! tokio-util codecs: [`ServerCodec`] reads requests and writes replies, [`ClientCodec`] the other
+//! way round.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -26,7 +27,8 @@ const RESERVE_MAX: usize = 1024 * 1024;
 pub enum CodecError {
     /// The connection failed.
     Io(io::Error),
-    /// The peer sent something wrong; the offset counts from the first byte of the request or reply it stands in.
+    /// The peer sent something wrong; the offset counts from the first byte of the request or reply
+    /// it stands in.
     Protocol(Error),
 }
 

@@ -11,21 +11,26 @@ pub enum Proto {
     Resp2,
     /// RESP3.
     Resp3,
-    /// Tagged values: what `CALL` of the [binary protocol](crate::binary) answers with. Carries all of RESP3.
+    /// Tagged values: what `CALL` of the [binary protocol](crate::binary) answers with. Carries all
+    /// of RESP3.
     Binary,
-    /// Length and payload: what `GET`, `SET` and `DELETE` of the [binary protocol](crate::binary) answer with.
+    /// Length and payload: what `GET`, `SET` and `DELETE` of the [binary protocol](crate::binary)
+    /// answer with.
     ///
-    /// Scalars are written as their text, nulls as the empty payload. Errors and aggregates cannot be expressed: they write nothing
-    /// and count as errors (see [`Encoder::error_count`]), whereupon the connection is to be closed.
+    /// Scalars are written as their text, nulls as the empty payload. Errors and aggregates cannot
+    /// be expressed: they write nothing and count as errors (see [`Encoder::error_count`]),
+    /// whereupon the connection is to be closed.
     BinaryPlain,
 }
 
 /// Writes replies into a [`Sink`], in the protocol of the peer.
 ///
-/// The same calls serve every protocol. Under RESP2 a map is a flat array, a set and a push are arrays, a double, a big number
-/// and a verbatim string are bulk strings, a boolean is `:1` or `:0`, and null is `$-1` or `*-1`.
+/// The same calls serve every protocol. Under RESP2 a map is a flat array, a set and a push are
+/// arrays, a double, a big number and a verbatim string are bulk strings, a boolean is `:1` or
+/// `:0`, and null is `$-1` or `*-1`.
 ///
-/// Aggregates are written as their header; the caller writes the elements after it, and owes as many as it announced.
+/// Aggregates are written as their header; the caller writes the elements after it, and owes as
+/// many as it announced.
 ///
 /// ```
 /// use resp_codec::{Encoder, Proto};
@@ -70,13 +75,15 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.out
     }
 
-    /// How many errors were written through this encoder, and under [`Proto::BinaryPlain`] how many replies could not be.
+    /// How many errors were written through this encoder, and under [`Proto::BinaryPlain`] how many
+    /// replies could not be.
     #[inline]
     pub const fn error_count(&self) -> u32 {
         self.errors
     }
 
-    /// A simple string. CR and LF become blanks, and are dropped at both ends, so that user text cannot split a reply.
+    /// A simple string. CR and LF become blanks, and are dropped at both ends, so that user text
+    /// cannot split a reply.
     #[inline]
     pub fn simple(&mut self, text: impl AsRef<[u8]>) {
         let text = text.as_ref();
@@ -95,7 +102,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// An error: its whole text with the code word, without `-` and CRLF. CR and LF are treated as in [`Encoder::simple`].
+    /// An error: its whole text with the code word, without `-` and CRLF. CR and LF are treated as
+    /// in [`Encoder::simple`].
     ///
     /// ```
     /// use resp_codec::{Encoder, Proto};
@@ -115,7 +123,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// An error whose text comes in parts, so that echoing an argument takes no copy. CR and LF become blanks.
+    /// An error whose text comes in parts, so that echoing an argument takes no copy. CR and LF
+    /// become blanks.
     ///
     /// ```
     /// use resp_codec::{Encoder, Proto};
@@ -316,8 +325,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// The header of `pairs` attributes of the value written after them. False if the protocol has none: then
-    /// nothing was written, and the pairs must not be either.
+    /// The header of `pairs` attributes of the value written after them. False if the protocol has
+    /// none: then nothing was written, and the pairs must not be either.
     #[must_use = "the pairs must not be written where the protocol has no attributes"]
     pub fn attributes(&mut self, pairs: usize) -> bool {
         let known = matches!(self.proto, Proto::Resp3 | Proto::Binary);
@@ -327,8 +336,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         known
     }
 
-    /// Begins an array of no announced size: elements, then [`Encoder::stream_end`]. False if the protocol has none;
-    /// then nothing was written.
+    /// Begins an array of no announced size: elements, then [`Encoder::stream_end`]. False if the
+    /// protocol has none; then nothing was written.
     ///
     /// ```
     /// use resp_codec::{Encoder, Proto};
@@ -361,8 +370,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.out.put(b".\r\n");
     }
 
-    /// Begins a string of no announced length: [`Encoder::chunk`]s, then [`Encoder::chunk_end`]. False if the protocol
-    /// has none; then nothing was written.
+    /// Begins a string of no announced length: [`Encoder::chunk`]s, then [`Encoder::chunk_end`].
+    /// False if the protocol has none; then nothing was written.
     #[must_use = "where the protocol has no streams, the length must be known"]
     pub fn stream_bulk(&mut self) -> bool {
         self.stream(b"$?\r\n")

@@ -39,10 +39,11 @@ impl Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A request's argument count is malformed or above [`Limits::max_args`](crate::Limits::max_args).
+    /// A request's argument count is malformed or above
+    /// [`Limits::max_args`](crate::Limits::max_args).
     InvalidMultibulkLength,
-    /// A request's bulk length is malformed or above [`Limits::max_bulk`](crate::Limits::max_bulk), or the
-    /// payload is not followed by CRLF.
+    /// A request's bulk length is malformed or above [`Limits::max_bulk`](crate::Limits::max_bulk),
+    /// or the payload is not followed by CRLF.
     InvalidBulkLength,
     /// Too many arguments for a client that has yet to authenticate.
     UnauthenticatedMultibulkLength,
@@ -97,7 +98,8 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Redis's text, without `-ERR Protocol error: ` and without the byte of [`ErrorKind::ExpectedBulk`].
+    /// Redis's text, without `-ERR Protocol error: ` and without the byte of
+    /// [`ErrorKind::ExpectedBulk`].
     const fn text(self) -> &'static str {
         match self {
             ErrorKind::InvalidMultibulkLength => "invalid multibulk length",
@@ -146,7 +148,8 @@ impl ErrorKind {
         out.put(b"\r\n");
     }
 
-    /// Writes the text of [`ErrorKind::reply`] without `-` and CRLF, as [`Encoder::error`](crate::Encoder::error) wants it.
+    /// Writes the text of [`ErrorKind::reply`] without `-` and CRLF, as
+    /// [`Encoder::error`](crate::Encoder::error) wants it.
     ///
     /// ```
     /// use resp_codec::ErrorKind;
@@ -169,7 +172,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether a limit was exceeded, rather than the grammar broken, as far as the two can be told apart.
+    /// Whether a limit was exceeded, rather than the grammar broken, as far as the two can be told
+    /// apart.
     ///
     /// ```
     /// assert!(resp_codec::ErrorKind::InlineTooBig.is_limit());

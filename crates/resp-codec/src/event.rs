@@ -11,7 +11,8 @@ use crate::token::{Dialect, Rules, Token, token};
 
 /// A step within a frame.
 ///
-/// A value is a [`Event::Scalar`]; or [`Event::BlobStart`], chunks, [`Event::BlobEnd`]; or [`Event::Open`], its elements,
+/// A value is a [`Event::Scalar`]; or [`Event::BlobStart`], chunks, [`Event::BlobEnd`]; or
+/// [`Event::Open`], its elements,
 /// [`Event::Close`]. Attributes are an `Open` and `Close` of [`Kind::Attribute`] in front of their value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'b> {
@@ -24,7 +25,8 @@ pub enum Event<'b> {
         /// Its length in bytes, unless it is streamed.
         len: Option<u32>,
     },
-    /// A piece of it, not empty, as it came. A verbatim string's first four bytes are its format and a colon.
+    /// A piece of it, not empty, as it came. A verbatim string's first four bytes are its format
+    /// and a colon.
     BlobChunk(&'b [u8]),
     /// It is complete.
     BlobEnd,
@@ -65,8 +67,8 @@ pub enum Scalar<'b> {
 
 /// Decodes replies event by event, in memory bounded by the depth alone.
 ///
-/// Each event's bytes are done with when it is returned, so the buffer need hold no more than a line; payloads
-/// come as they arrive. [`Limits::max_frame`] does not apply.
+/// Each event's bytes are done with when it is returned, so the buffer need hold no more than a
+/// line; payloads come as they arrive. [`Limits::max_frame`] does not apply.
 ///
 /// ```
 /// use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
@@ -121,7 +123,8 @@ enum Look<'b> {
 }
 
 impl EventDecoder {
-    /// A decoder at the start of a connection, for all the specification allows. Allocates nothing yet.
+    /// A decoder at the start of a connection, for all the specification allows. Allocates nothing
+    /// yet.
     pub const fn new(limits: Limits) -> Self {
         Self::with_dialect(limits, Dialect::SPEC)
     }
@@ -145,7 +148,8 @@ impl EventDecoder {
         self.scanned = 0;
     }
 
-    /// Bytes consumed since the decoder was made: the offset in the stream of the next call's buffer.
+    /// Bytes consumed since the decoder was made: the offset in the stream of the next call's
+    /// buffer.
     pub const fn total(&self) -> u64 {
         self.total
     }

@@ -52,13 +52,15 @@ pub(crate) enum Length {
 /// Digits of the longest length. More are refused without waiting for the line's end.
 const DIGITS_MAX: usize = 20;
 
-/// Reads `length CRLF` at `at`: canonical decimal (`0`, `-1`, no `+`, no leading zero, no blank) within `i64`.
+/// Reads `length CRLF` at `at`: canonical decimal (`0`, `-1`, no `+`, no leading zero, no blank)
+/// within `i64`.
 #[inline]
 pub(crate) fn length(buf: &[u8], at: usize) -> Length {
     integer(buf, at, true)
 }
 
-/// Reads `integer CRLF` at `at`. Unless `canonical`, a `+` and leading zeros pass, up to twenty digits.
+/// Reads `integer CRLF` at `at`. Unless `canonical`, a `+` and leading zeros pass, up to twenty
+/// digits.
 #[inline]
 pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
     let sign = buf.get(at).copied();
@@ -84,7 +86,8 @@ pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
         end += 1;
     }
     examined(end - at + 1);
-    // Out of range stays so whatever follows, and is told first: a split must not change the verdict.
+    // Out of range stays so whatever follows, and is told first: a split must not change the
+    // verdict.
     let signed = if negative {
         0i64.checked_sub_unsigned(value)
     } else {

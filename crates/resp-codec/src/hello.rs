@@ -1,7 +1,8 @@
 //! `HELLO`: which protocol a connection speaks.
 //!
-//! `HELLO [version [AUTH user password] [SETNAME name]]` is an ordinary command, and its answer an ordinary map, already in
-//! the new protocol: a flat array under RESP2. Both sides are here, with Redis's texts.
+//! `HELLO [version [AUTH user password] [SETNAME name]]` is an ordinary command, and its answer an
+//! ordinary map, already in the new protocol: a flat array under RESP2. Both sides are here, with
+//! Redis's texts.
 
 use crate::args::Args;
 use crate::encode::{Encoder, Proto};
@@ -180,9 +181,11 @@ impl<'a> ServerHello<'a> {
         encoder.array(0);
     }
 
-    /// Reads the reply, in either protocol. `None` if it is an error, or lacks the version of the protocol.
+    /// Reads the reply, in either protocol. `None` if it is an error, or lacks the version of the
+    /// protocol.
     ///
-    /// A server that knows no `HELLO` answers with an error (`-ERR unknown command`) and speaks RESP2.
+    /// A server that knows no `HELLO` answers with an error (`-ERR unknown command`) and speaks
+    /// RESP2.
     pub fn read(frame: Frame<'_, 'a>) -> Option<Self> {
         let mut info = ServerHello {
             server: b"",

@@ -1,8 +1,9 @@
-//! The RESP codec: RESP2, RESP3, inline commands and a compact binary protocol, zero-copy and resumable, without I/O.
+//! The codec of RESP: RESP2, RESP3, inline commands and a compact binary protocol, zero-copy and
+//! resumable, without I/O.
 //!
 //! The caller owns the bytes; the codec owns offsets and counters only. A decoder is called with the
-//! unconsumed bytes of a connection, always from the same start, and answers [`Step::Ready`] or
-//! [`Step::NeedMore`]; it resumes where it stopped, so that any split of the input costs the same.
+//! bytes of a connection that are not consumed yet, always from the same start, and answers
+//! [`Step::Ready`] or [`Step::NeedMore`]; it goes on where it stopped.
 //!
 //! ```
 //! use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
@@ -20,12 +21,32 @@
 //! }
 //! assert_eq!(reply, b"$3\r\nkey\r\n");
 //! ```
+//!
+//! # Where to start
+//! * A server: [`CommandDecoder`] and [`Encoder`]; [`Hello`] for the protocol's version.
+//! * A client: [`command`] and [`FrameDecoder`]; [`Frame`] borrows, [`Value`] owns.
+//! * A proxy: [`EventDecoder`] where values may be larger than memory, [`Frame::wire`] and
+//!   [`Frame::encode`] to pass values on.
+//! * Something for people: [`annotate`](annotate::annotate) names every byte,
+//!   [`diagnose`](annotate::diagnose) says what was expected and what might mend it.
+//! * RESP itself: [`guide`].
+//!
+//! # Invariants
+//! * Any split of the input gives the same items and the same errors at the same offsets, and costs
+//!   at most two looks at each byte and 24 a call.
+//! * Nothing recurses, neither decoding nor dropping, cloning, comparing or printing a [`Value`].
+//! * Every limit is checked before anything is reserved; an announced count reserves nothing.
+//! * No allocation per request or reply once a decoder has seen its largest.
+//! * A decoder that failed stays failed until it is reset.
+//!
+//! # What it does not do
+//! No sockets, no clock, no threads, no commands: `SET` is a string like any other here.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
-#[cfg(feature = "std")]
+#[cfg(any(feature = "std", test))]
 extern crate std;
 
 pub mod annotate;
@@ -75,3 +96,7 @@ pub use write::{command, command_len};
 /// RESP, learned by its bytes.
 #[doc = include_str!("../docs/resp.md")]
 pub mod guide {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,23 +11,27 @@
 pub struct Limits {
     /// Longest bulk payload in bytes. Redis calls it `proto-max-bulk-len`; 512 MiB there and here.
     pub max_bulk: u64,
-    /// Most arguments in one request. Redis takes `i32::MAX`, older ones 1024 × 1024, which is the default here.
+    /// Most arguments in one request. Redis takes `i32::MAX`, older ones 1024 × 1024, which is the
+    /// default here.
     pub max_args: u32,
-    /// Longest inline request, simple string, error or big number, in bytes without its line end. 64 KiB.
+    /// Longest inline request, simple string, error or big number, in bytes without its line end.
+    /// 64 KiB.
     pub max_inline: u32,
     /// Deepest nesting of aggregates in a reply.
     pub max_depth: u16,
     /// Most values in one reply, all levels together.
     pub max_nodes: u32,
-    /// Most bytes of one request or reply, framing included. Values above `i32::MAX` count as `i32::MAX`.
+    /// Most bytes of one request or reply, framing included. Values above `i32::MAX` count as
+    /// `i32::MAX`.
     pub max_frame: u32,
-    /// The peer has yet to authenticate: a request above `max_args` or `max_bulk` is refused with Redis's
-    /// `unauthenticated …` texts, so that the operator sees which limit was hit.
+    /// The peer has yet to authenticate: a request above `max_args` or `max_bulk` is refused with
+    /// Redis's `unauthenticated …` texts, so that the operator sees which limit was hit.
     pub unauthenticated: bool,
 }
 
 impl Limits {
-    /// What a server holds an authenticated client to: 512 MiB bulks, 1 Mi arguments, 1 GiB a request.
+    /// What a server holds an authenticated client to: 512 MiB bulks, 1 Mi arguments, 1 GiB a
+    /// request.
     pub const SERVER: Self = Self {
         max_bulk: 512 * 1024 * 1024,
         max_args: 1024 * 1024,

@@ -1,4 +1,5 @@
-//! Which value may stand where, and when a frame is whole. Iterative: a stack of counts, never of calls.
+//! Which value may stand where, and when a frame is whole. Iterative: a stack of counts, never of
+//! calls.
 
 use alloc::vec::Vec;
 
@@ -201,7 +202,8 @@ impl Nesting {
         done
     }
 
-    /// A value is complete that is no attribute. True if the aggregate around it is now complete too (or the frame).
+    /// A value is complete that is no attribute. True if the aggregate around it is now complete
+    /// too (or the frame).
     #[inline(always)]
     pub(crate) const fn finish(&mut self) -> bool {
         self.top.left -= 1;

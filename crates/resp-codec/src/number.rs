@@ -10,7 +10,8 @@ pub const I64_BYTES_MAX: usize = 20;
 /// Longest text of [`format_f64`], in bytes: `-1.2345678901234567e-308`, with room to spare.
 pub const F64_BYTES_MAX: usize = 32;
 
-/// Reads a canonical decimal `i64`, as Redis's `string2ll`: `0`, `-1`; no `+`, no leading zero, no blank, no `-0`.
+/// Reads a canonical decimal `i64`, as Redis's `string2ll`: `0`, `-1`; no `+`, no leading zero, no
+/// blank, no `-0`.
 ///
 /// ```
 /// use resp_codec::number::parse_i64;
@@ -101,10 +102,11 @@ pub fn write_i64(out: &mut impl Sink, value: i64) {
     out.put(format_i64(value, &mut [0; I64_BYTES_MAX]));
 }
 
-/// Reads a float as Redis reads the arguments of its commands: all that C's `strtod` takes, whole and without blanks,
-/// but no NaN and nothing out of range.
+/// Reads a float as Redis reads the arguments of its commands: all that C's `strtod` takes, whole
+/// and without blanks, but no NaN and nothing out of range.
 ///
-/// Accepted: `3`, `+3.5`, `.5`, `5.`, `1e-3`, `inf`, `-Infinity`, `0x1.8p3`. A number that overflows, or underflows to zero, is refused.
+/// Accepted: `3`, `+3.5`, `.5`, `5.`, `1e-3`, `inf`, `-Infinity`, `0x1.8p3`. A number that
+/// overflows, or underflows to zero, is refused.
 ///
 /// ```
 /// use resp_codec::number::parse_f64;
@@ -221,8 +223,9 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
 
 /// Appends `value` as Redis writes doubles in RESP3.
 ///
-/// Integers below 2^52 stand without point or exponent; other numbers get the fewest digits that read back as the same number,
-/// with an exponent when they are very large or small (`1e+20`, `1e-9`); `inf`, `-inf`, `nan`; `-0` keeps its sign.
+/// Integers below 2^52 stand without point or exponent; other numbers get the fewest digits that
+/// read back as the same number, with an exponent when they are very large or small (`1e+20`,
+/// `1e-9`); `inf`, `-inf`, `nan`; `-0` keeps its sign.
 ///
 /// ```
 /// use resp_codec::number::write_f64;

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-/// Something bytes can be appended to. Writing cannot fail; a bounded sink notes an overflow instead
-/// (see [`SliceSink`]).
+/// Something bytes can be appended to. Writing cannot fail; a bounded sink notes an overflow
+/// instead (see [`SliceSink`]).
 ///
 /// ```
 /// use resp_codec::Sink;
@@ -15,7 +15,8 @@ pub trait Sink {
     /// Appends `bytes`.
     fn put(&mut self, bytes: &[u8]);
 
-    /// Appends the first `len` of `bytes`: how short replies are written, without a copy of unknown length.
+    /// Appends the first `len` of `bytes`: how short replies are written, without a copy of unknown
+    /// length.
     ///
     /// A sink over contiguous memory may write all sixteen and take the rest back.
     ///

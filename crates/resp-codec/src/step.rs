@@ -2,8 +2,9 @@
 
 /// The answer of a decoder that has not failed.
 ///
-/// In both cases `consumed` bytes at the front of the buffer are done with: drop them, and start the
-/// buffer of the next call behind them. Spans and borrowed views of an item lie within the buffer it came from.
+/// In both cases `consumed` bytes at the front of the buffer are done with: drop them, and start
+/// the buffer of the next call behind them. Spans and borrowed views of an item lie within the
+/// buffer it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Step<T> {

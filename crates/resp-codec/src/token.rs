@@ -8,8 +8,8 @@ use crate::limits::Limits;
 /// What of the grammar's freedom a decoder takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// Whether `:`, `(` and `,` accept what the specification allows and no server sends: a `+` and leading zeros.
-    /// Lengths are canonical in any case.
+    /// Whether `:`, `(` and `,` accept what the specification allows and no server sends: a `+` and
+    /// leading zeros. Lengths are canonical in any case.
     pub spec_numbers: bool,
     /// Whether streamed strings and aggregates (`$?`, `*?`, `~?`, `%?`) are known.
     pub streamed: bool,
@@ -55,7 +55,8 @@ pub(crate) enum Token {
     Chunk { at: usize, len: u32 },
     /// The header of a streamed string.
     Stream { end: usize },
-    /// The header of an aggregate: its elements, keys and values counted singly, or `None` if streamed.
+    /// The header of an aggregate: its elements, keys and values counted singly, or `None` if
+    /// streamed.
     Open {
         kind: Kind,
         elements: Option<u32>,
@@ -69,7 +70,8 @@ type Read = Result<Option<Token>, Error>;
 
 /// Reads the token at `at`; `None` if the buffer ends before it does. Payloads are not looked at.
 ///
-/// `scanned` is where the search for a line's end stopped in an earlier call, or anything below `at`.
+/// `scanned` is where the search for a line's end stopped in an earlier call, or anything below
+/// `at`.
 #[inline(always)]
 pub(crate) fn token(buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -> Read {
     let Some(&tag) = buf.get(at) else {
@@ -312,7 +314,8 @@ pub(crate) fn bad_big_number(text: &[u8], lax: bool) -> Option<usize> {
 }
 
 /// Where `text` stops being a double of the RESP3 specification, or 0 if it is beyond the largest.
-// spec: redis-doc protocol-spec, "Doubles": `,[<+|->]<integral>[.<fractional>][<E|e>[sign]<exponent>]`.
+// spec: redis-doc protocol-spec, "Doubles":
+// `,[<+|->]<integral>[.<fractional>][<E|e>[sign]<exponent>]`.
 fn bad_double(text: &[u8], lax: bool) -> Option<usize> {
     if matches!(text, b"inf" | b"-inf" | b"nan" | b"-nan") {
         return None;

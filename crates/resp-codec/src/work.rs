@@ -1,4 +1,5 @@
-//! The work bound: bytes looked at are at most twice those that arrived and 24 a call, however the input is split.
+//! The work bound: bytes looked at are at most twice those that arrived and 24 a call, however the
+//! input is split.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -14,7 +15,8 @@ pub(crate) fn examined(bytes: usize) {
     EXAMINED.with(|count| count.set(count.get() + bytes));
 }
 
-/// Drives a decoder over `input` in reads of these sizes, and holds it to the bound after every call.
+/// Drives a decoder over `input` in reads of these sizes, and holds it to the bound after every
+/// call.
 fn check<T>(name: &str, input: &[u8], sizes: &[usize], mut decode: impl FnMut(&[u8]) -> Step<T>) {
     let (mut start, mut end) = (0, 0);
     let mut sizes = sizes.iter().cycle();

@@ -6,7 +6,8 @@ use crate::sink::Sink;
 /// Room a blob needs beside its payload, at most: tag, 20 digits, two line ends.
 const BLOB_FRAMING: usize = 1 + I64_BYTES_MAX + 4;
 
-/// `tag n CRLF`. One and two digits are most of what is ever written, so they are built as one literal.
+/// `tag n CRLF`. One and two digits are most of what is ever written, so they are built as one
+/// literal.
 #[inline]
 pub(crate) fn header(out: &mut impl Sink, tag: u8, n: u64) {
     match n {
@@ -57,8 +58,8 @@ pub(crate) fn blob(out: &mut impl Sink, tag: u8, payload: &[u8]) {
     out.put(b"\r\n");
 }
 
-/// `tag n CRLF payload CRLF` of a payload of up to nine bytes, and its length. Put together in registers: three appends
-/// of unknown length cost more than all the rest of a short reply.
+/// `tag n CRLF payload CRLF` of a payload of up to nine bytes, and its length. Put together in
+/// registers: three appends of unknown length cost more than all the rest of a short reply.
 #[inline]
 fn short_blob(tag: u8, payload: &[u8]) -> Option<([u8; 16], usize)> {
     let len = payload.len();

@@ -2,8 +2,8 @@
 
 use resp_codec::{CommandDecoder, Encoder, FrameDecoder, Limits, Proto, Step};
 
-/// The bytes of a cell: `\r`, `\n` and `\|` are escapes, nothing else is. Within quotes of an inline request a backslash
-/// stays.
+/// The bytes of a cell: `\r`, `\n` and `\|` are escapes, nothing else is. Within quotes of an
+/// inline request a backslash stays.
 fn wire(cell: &str) -> Vec<u8> {
     cell.replace(r"\r", "\r")
         .replace(r"\n", "\n")

@@ -1,4 +1,5 @@
-//! What holds for any input: splits change nothing, the consumers agree, encoders and decoders are each other's inverse.
+//! What holds for any input: splits change nothing, the consumers agree, encoders and decoders are
+//! each other's inverse.
 
 mod checks;
 

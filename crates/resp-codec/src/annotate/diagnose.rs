@@ -12,7 +12,8 @@ use crate::event::EventDecoder;
 use crate::limits::Limits;
 use crate::step::Step;
 
-/// An error, what would have been right in its place, and what might mend it. Prints as a few lines of text.
+/// An error, what would have been right in its place, and what might mend it. Prints as a few lines
+/// of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis<'b> {
     /// The buffer.
@@ -21,9 +22,11 @@ pub struct Diagnosis<'b> {
     pub error: Error,
     /// Where the frame or request it stands in begins.
     pub frame: usize,
-    /// The bytes that could stand at the offset. Found by trying, so exact; empty where a limit is hit and no byte helps.
+    /// The bytes that could stand at the offset. Found by trying, so exact; empty where a limit is
+    /// hit and no byte helps.
     pub expected: ByteSet,
-    /// Changes after which the error is gone, the likeliest first. Each was tried; none is certain to be meant.
+    /// Changes after which the error is gone, the likeliest first. Each was tried; none is certain
+    /// to be meant.
     pub fixes: Vec<Fix>,
 }
 

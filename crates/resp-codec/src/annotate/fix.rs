@@ -55,7 +55,8 @@ pub(super) struct Place<'a> {
     pub(super) mode: Mode,
 }
 
-/// The changes that get decoding past the error: those with a reason first, the smallest of them in front.
+/// The changes that get decoding past the error: those with a reason first, the smallest of them in
+/// front.
 pub(super) fn fixes(
     buf: &[u8],
     frame: usize,

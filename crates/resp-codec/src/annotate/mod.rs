@@ -1,7 +1,8 @@
-//! Every byte explained: for a page that draws a protocol, and for error texts a person understands.
+//! Every byte explained: for a page that draws a protocol, and for error texts a person
+//! understands.
 //!
-//! The decoders decide what is right, wrong or torn, and where; this module only names the bytes in between. So it cannot
-//! disagree with them.
+//! The decoders decide what is right, wrong or torn, and where; this module only names the bytes in
+//! between. So it cannot disagree with them.
 
 mod binary;
 mod bytes;
@@ -51,7 +52,8 @@ pub struct Mark {
     pub role: Role,
     /// Aggregates around it.
     pub depth: u16,
-    /// The value it belongs to, counted from 0 in the order of their first bytes; chunks and ends count too.
+    /// The value it belongs to, counted from 0 in the order of their first bytes; chunks and ends
+    /// count too.
     pub node: u32,
 }
 
@@ -110,8 +112,9 @@ pub struct Outcome {
 
 /// Names every byte of `buf`. Never fails: what is wrong or missing is itself marked.
 ///
-/// The marks are appended to `out` in order. They tile the buffer: each begins where the last one ended, and their lengths
-/// add up to `buf.len()`, whatever the input. O(n). For an error's expected bytes and fixes see [`diagnose`].
+/// The marks are appended to `out` in order. They tile the buffer: each begins where the last one
+/// ended, and their lengths add up to `buf.len()`, whatever the input. O(n). For an error's
+/// expected bytes and fixes see [`diagnose`].
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, Role, annotate};
@@ -163,7 +166,8 @@ enum End {
     Bad(Error),
 }
 
-/// Where the next frame seems to begin, behind the error at `at`: behind a line's end, with a byte that begins one.
+/// Where the next frame seems to begin, behind the error at `at`: behind a line's end, with a byte
+/// that begins one.
 fn resync(buf: &[u8], mode: Mode, at: usize) -> usize {
     let digits = |next: usize| matches!(buf.get(next + 1), Some(b'-' | b'0'..=b'9') | None);
     let plausible = |next: usize| match (mode, buf[next]) {

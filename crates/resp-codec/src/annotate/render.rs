@@ -8,7 +8,8 @@ use crate::error::{Error, ErrorKind};
 /// Bytes shown on each side of an error.
 const AROUND: usize = 24;
 
-/// An error with the bytes around it, a caret, and what the rule is. Its text is a few short lines, whatever the input.
+/// An error with the bytes around it, a caret, and what the rule is. Its text is a few short lines,
+/// whatever the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Rendered<'b> {
     error: Error,

@@ -1,4 +1,5 @@
-//! The binary protocol: little-endian, length-prefixed, for clients that would rather not print numbers.
+//! The binary protocol: little-endian, length-prefixed, for clients that would rather not print
+//! numbers.
 //!
 //! # Requests
 //! One byte of operation, then arguments, each a `u32` length and so many bytes.
@@ -10,10 +11,12 @@
 //! | `0x03` [`SET`] | key, value | plain: the value replaced |
 //! | `0x10` [`CALL`] | `u32` count of arguments, then the arguments, the command's name first | one tagged value |
 //!
-//! A plain reply is a `u32` length and the payload, empty where there is no value ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
+//! A plain reply is a `u32` length and the payload, empty where there is no value
+//! ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
 //!
 //! # Tagged values
-//! A tag byte, which is RESP's own type byte, and what it announces ([`Proto::Binary`](crate::Proto::Binary)):
+//! A tag byte, which is RESP's own type byte, and what it announces
+//! ([`Proto::Binary`](crate::Proto::Binary)):
 //!
 //! | tag | value | after the tag |
 //! |---|---|---|
@@ -47,7 +50,8 @@ pub const SET: u8 = 0x03;
 /// Any command by name.
 pub const CALL: u8 = 0x10;
 
-/// Whether a connection that begins with `byte` speaks the binary protocol: no RESP or inline request begins so.
+/// Whether a connection that begins with `byte` speaks the binary protocol: no RESP or inline
+/// request begins so.
 ///
 /// ```
 /// assert!(resp_codec::binary::is_op(0x03));

@@ -10,7 +10,8 @@ use crate::limits::Limits;
 use crate::nesting::Nesting;
 use crate::step::Step;
 
-/// Reads the reply of `GET`, `SET` or `DELETE` at the start of `buf`: a payload, empty where there is no value.
+/// Reads the reply of `GET`, `SET` or `DELETE` at the start of `buf`: a payload, empty where there
+/// is no value.
 ///
 /// Costs O(1), so it may be called again from the start after every read.
 ///
@@ -204,7 +205,8 @@ impl ReplyDecoder {
         Ok(false)
     }
 
-    /// The innermost aggregate is complete, and perhaps those around it. Whether the whole value is.
+    /// The innermost aggregate is complete, and perhaps those around it. Whether the whole value
+    /// is.
     fn close(&mut self) -> bool {
         loop {
             if self.nesting.depth() == 0 {

@@ -17,7 +17,8 @@ const WORD_SET: Span = Span::in_scratch(6, 3);
 
 /// Decodes requests of the binary protocol.
 ///
-/// The same contract as [`CommandDecoder`](crate::CommandDecoder): any split costs the same, a failure stays until
+/// The same contract as [`CommandDecoder`](crate::CommandDecoder): any split costs the same, a
+/// failure stays until
 /// [`RequestDecoder::reset`], and every length is checked before anything is reserved.
 ///
 /// ```
@@ -73,8 +74,9 @@ impl<'s, 'b> Request<'s, 'b> {
         self.op
     }
 
-    /// The command this request stands for, its name first: `CALL`'s arguments as they are, and `GET key`, `GETDEL key`,
-    /// `SET key value GET` for the other operations. A server needs no other table.
+    /// The command this request stands for, its name first: `CALL`'s arguments as they are, and
+    /// `GET key`, `GETDEL key`, `SET key value GET` for the other operations. A server needs no
+    /// other table.
     pub const fn args<'a>(&self) -> Args<'a>
     where
         's: 'a,
@@ -101,8 +103,8 @@ impl<'s, 'b> Request<'s, 'b> {
         }
     }
 
-    /// Whether the reply is a tagged value ([`Proto::Binary`](crate::Proto::Binary)) rather than plain
-    /// ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
+    /// Whether the reply is a tagged value ([`Proto::Binary`](crate::Proto::Binary)) rather than
+    /// plain ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
     pub const fn is_tagged(&self) -> bool {
         self.op == CALL
     }
@@ -151,7 +153,8 @@ impl RequestDecoder {
         self.progress = Progress::START;
     }
 
-    /// The operation of a request that was begun and not finished, so that an error can be answered in its form.
+    /// The operation of a request that was begun and not finished, so that an error can be answered
+    /// in its form.
     pub const fn pending_op(&self) -> Option<u8> {
         self.progress.op
     }

@@ -11,12 +11,13 @@ use crate::step::Step;
 
 /// Decodes requests: arrays of bulk strings, and inline commands.
 ///
-/// Verdicts and error texts are Redis's. Where Redis does not look, this does: both bytes of every CRLF are verified,
-/// NUL is an ordinary byte of an inline request and no digit, and a line of blanks is an empty request. Empty
-/// requests (`*0`, `*-1`, a blank line) are consumed silently.
+/// Verdicts and error texts are Redis's. Where Redis does not look, this does: both bytes of every
+/// CRLF are verified, NUL is an ordinary byte of an inline request and no digit, and a line of
+/// blanks is an empty request. Empty requests (`*0`, `*-1`, a blank line) are consumed silently.
 ///
-/// Any split of the input gives the same requests at the same cost; nothing is allocated once the decoder has seen its
-/// largest request. A decoder that failed stays failed until [`CommandDecoder::reset`].
+/// Any split of the input gives the same requests at the same cost; nothing is allocated once the
+/// decoder has seen its largest request. A decoder that failed stays failed until
+/// [`CommandDecoder::reset`].
 ///
 /// ```
 /// use resp_codec::{CommandDecoder, Limits, Step};
@@ -106,7 +107,8 @@ enum Look {
     Done { end: usize, filled: usize },
     /// An empty request ends here.
     Empty(usize),
-    /// The buffer must have length `need` before it is worth another look, and `goal` to complete the token.
+    /// The buffer must have length `need` before it is worth another look, and `goal` to complete
+    /// the token.
     Short { need: usize, goal: usize },
 }
 
@@ -213,7 +215,8 @@ impl CommandDecoder {
         })
     }
 
-    /// A decoder that stands where this one does, without the arguments it has: to try what might follow.
+    /// A decoder that stands where this one does, without the arguments it has: to try what might
+    /// follow.
     pub(crate) const fn resumed(&self) -> Self {
         let mut copy = Self::new(self.limits);
         copy.progress = Progress {
@@ -225,7 +228,8 @@ impl CommandDecoder {
 
     /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
     ///
-    /// Costs one look at each byte of the framing, none at payloads; a call that comes too early costs O(1).
+    /// Costs one look at each byte of the framing, none at payloads; a call that comes too early
+    /// costs O(1).
     ///
     /// # Errors
     /// [`Error`] with the offset into `buf`. The connection is to be closed after [`ErrorKind::reply`].
@@ -374,7 +378,8 @@ impl CommandDecoder {
         }
     }
 
-    /// Takes arguments as long as each is followed by a header of one or two digits: one load an argument.
+    /// Takes arguments as long as each is followed by a header of one or two digits: one load an
+    /// argument.
     ///
     /// The last argument is left to [`Self::payload`], as is all that needs a closer look.
     #[inline(always)]
@@ -440,7 +445,8 @@ impl CommandDecoder {
         })
     }
 
-    /// What a request may take of `buf`. One that reaches the limit is left to the slow path, which names it.
+    /// What a request may take of `buf`. One that reaches the limit is left to the slow path, which
+    /// names it.
     #[inline(always)]
     fn within_frame<'b>(&self, buf: &'b [u8]) -> &'b [u8] {
         &buf[..buf.len().min(self.limits.frame_bytes() as usize)]
@@ -515,7 +521,8 @@ impl CommandDecoder {
         };
         match u64::try_from(value) {
             Ok(len) if len <= self.limits.max_bulk => {
-                // A payload that no frame can hold is refused here, so that its length fits 32 bits from now on.
+                // A payload that no frame can hold is refused here, so that its length fits 32 bits
+                // from now on.
                 if end as u64 + len + 2 > self.limits.frame_bytes() {
                     return Err(Error::new(ErrorKind::FrameTooBig, end));
                 }
@@ -530,7 +537,8 @@ impl CommandDecoder {
         }
     }
 
-    /// Reads a line and splits it at blanks. Each byte is searched for the line's end once, whatever the reads were.
+    /// Reads a line and splits it at blanks. Each byte is searched for the line's end once,
+    /// whatever the reads were.
     #[cold]
     fn inline(&mut self, buf: &[u8]) -> Result<Look, Error> {
         self.progress.phase = Phase::Inline;

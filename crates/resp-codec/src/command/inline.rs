@@ -6,7 +6,8 @@ use super::decoder::put_span;
 use crate::annotate::Role;
 use crate::args::Span;
 
-/// Is told what each byte of the line means: the role, the offset and the length. Words themselves are not told.
+/// Is told what each byte of the line means: the role, the offset and the length. Words themselves
+/// are not told.
 pub(crate) trait Trace: FnMut(Role, usize, usize) {}
 
 impl<T: FnMut(Role, usize, usize)> Trace for T {}
@@ -112,7 +113,8 @@ fn double_quoted(
     }
 }
 
-/// Reads `'…'` at `open`, where only `\'` is an escape, and returns the offset behind the closing quote.
+/// Reads `'…'` at `open`, where only `\'` is an escape, and returns the offset behind the closing
+/// quote.
 fn single_quoted(
     line: &[u8],
     open: usize,

@@ -1,8 +1,9 @@
 //! Requests, as a server reads them.
 //!
-//! The cost of decoding a request is the serial chain from a length's digits to the next header's address, so the fast
-//! path tests whole headers of one and two digits with one masked load each, and everything else falls to the
-//! resumable path. State is kept only when the buffer ends within a request.
+//! The cost of decoding a request is the serial chain from a length's digits to the next header's
+//! address, so the fast path tests whole headers of one and two digits with one masked load each,
+//! and everything else falls to the resumable path. State is kept only when the buffer ends within
+//! a request.
 
 mod decoder;
 mod inline;
@@ -18,7 +19,8 @@ use core::fmt;
 use crate::args::{Args, Span};
 use crate::grammar::{load8, upper8};
 
-/// One request, borrowed from the read buffer (and, for inline requests with quotes, from the decoder).
+/// One request, borrowed from the read buffer (and, for inline requests with quotes, from the
+/// decoder).
 ///
 /// It has at least one argument: the command's name.
 #[derive(Clone, Copy)]
@@ -43,7 +45,8 @@ impl<'s, 'b> Command<'s, 'b> {
         self.args_ref().resolve(self.spans[0])
     }
 
-    /// The first 8 bytes of the name, upper-cased, padded with zeros, first byte lowest: a key to dispatch on.
+    /// The first 8 bytes of the name, upper-cased, padded with zeros, first byte lowest: a key to
+    /// dispatch on.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits};
@@ -102,8 +105,9 @@ impl<'s, 'b> Command<'s, 'b> {
         self.inline
     }
 
-    /// Whether this is no request to a key-value store but the start of an HTTP request, which a browser was tricked into
-    /// sending: `POST …` or `Host: …`. Redis cuts such a connection without a reply.
+    /// Whether this is no request to a key-value store but the start of an HTTP request, which a
+    /// browser was tricked into sending: `POST …` or `Host: …`. Redis cuts such a connection
+    /// without a reply.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits};
@@ -118,8 +122,9 @@ impl<'s, 'b> Command<'s, 'b> {
         )
     }
 
-    /// The argument at `index` as a shared slice of `source`, which is the buffer [`CommandDecoder::decode`] was given,
-    /// without a copy. An unescaped inline argument is copied.
+    /// The argument at `index` as a shared slice of `source`, which is the buffer
+    /// [`CommandDecoder::decode`] was given, without a copy. An unescaped inline argument is
+    /// copied.
     ///
     /// # Panics
     /// Panics if there is no such argument, or if `source` is another buffer.

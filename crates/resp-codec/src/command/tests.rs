@@ -9,8 +9,8 @@ use crate::{Error, ErrorKind, Limits, Step};
 
 type Requests = Vec<Vec<Vec<u8>>>;
 
-/// All requests of `input` arriving in pieces that end at `cuts`, and how it ended: an error with its offset in the
-/// stream, or the number of bytes left over.
+/// All requests of `input` arriving in pieces that end at `cuts`, and how it ended: an error with
+/// its offset in the stream, or the number of bytes left over.
 fn run(input: &[u8], limits: Limits, cuts: &[usize]) -> (Requests, Result<usize, Error>) {
     let mut decoder = CommandDecoder::new(limits);
     let mut requests = Vec::new();

@@ -13,8 +13,9 @@ use crate::token::{Dialect, Rules, Token, token};
 
 /// Decodes replies and pushes: RESP2 and RESP3, one frame at a time.
 ///
-/// Any split of the input gives the same frames at the same cost; nothing recurses at any depth; nothing is allocated once
-/// the decoder has seen its largest frame. A decoder that failed stays failed until [`FrameDecoder::reset`].
+/// Any split of the input gives the same frames at the same cost; nothing recurses at any depth;
+/// nothing is allocated once the decoder has seen its largest frame. A decoder that failed stays
+/// failed until [`FrameDecoder::reset`].
 ///
 /// ```
 /// use resp_codec::{FrameDecoder, Kind, Limits, Step};
@@ -66,7 +67,8 @@ struct Payload {
 /// Where one look at the buffer ended.
 enum Look {
     Done(usize),
-    /// The buffer must have length `need` before it is worth another look, and `goal` to complete the token.
+    /// The buffer must have length `need` before it is worth another look, and `goal` to complete
+    /// the token.
     Short {
         need: usize,
         goal: usize,
@@ -91,7 +93,8 @@ impl Progress {
 }
 
 impl FrameDecoder {
-    /// A decoder at the start of a connection, for all the specification allows. Allocates nothing yet.
+    /// A decoder at the start of a connection, for all the specification allows. Allocates nothing
+    /// yet.
     pub const fn new(limits: Limits) -> Self {
         Self::with_dialect(limits, Dialect::SPEC)
     }
@@ -138,7 +141,8 @@ impl FrameDecoder {
 
     /// Decodes the next frame of `buf`, which starts where the last call's `consumed` ended.
     ///
-    /// Looks at each byte of the framing and of lines once, at no payload; a call that comes too early costs O(1).
+    /// Looks at each byte of the framing and of lines once, at no payload; a call that comes too
+    /// early costs O(1).
     ///
     /// # Errors
     /// [`Error`] with the offset into `buf`. What follows cannot be trusted: close the connection.
@@ -352,7 +356,8 @@ impl FrameDecoder {
             Crlf::Whole => {}
             Crlf::Short => {
                 self.progress.pending = Some(payload);
-                // The colon of a verbatim string and the CR are looked at as soon as they are there.
+                // The colon of a verbatim string and the CR are looked at as soon as they are
+                // there.
                 let colon = at + 3;
                 let need = match buf.len() {
                     have if kind == Kind::Verbatim && have <= colon => colon + 1,

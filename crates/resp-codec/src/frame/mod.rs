@@ -1,7 +1,8 @@
 //! Replies, as a client reads them: a flat tape of nodes over the read buffer.
 //!
-//! A node is 16 bytes; an aggregate is followed by its elements in order, and knows how many nodes it takes in all. So
-//! nothing recurses, the next sibling is one addition away, and a frame is dropped by forgetting it.
+//! A node is 16 bytes; an aggregate is followed by its elements in order, and knows how many nodes
+//! it takes in all. So nothing recurses, the next sibling is one addition away, and a frame is
+//! dropped by forgetting it.
 
 mod decoder;
 #[cfg(feature = "bytes")]
@@ -21,7 +22,8 @@ use crate::kind::{Kind, NullForm};
 /// One entry of the tape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// First byte of the text or payload; of an aggregate, the byte behind its header; of a null or an end, its type byte.
+    /// First byte of the text or payload; of an aggregate, the byte behind its header; of a null or
+    /// an end, its type byte.
     pub(crate) at: u32,
     /// Bytes of text or payload, elements of an aggregate, or bytes in all of a null or an end.
     pub(crate) len: u32,

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use super::{Frame, Node};
 use crate::value::Value;
 
-/// A frame together with the bytes it was read from: one allocation for the tape, none for the values.
+/// A frame together with the bytes it was read from: one allocation for the tape, none for the
+/// values.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -26,7 +27,8 @@ pub struct OwnedFrame {
 }
 
 impl OwnedFrame {
-    /// Keeps a frame (or a part of one) with a reference to `source`, the buffer it was decoded from. O(nodes).
+    /// Keeps a frame (or a part of one) with a reference to `source`, the buffer it was decoded
+    /// from. O(nodes).
     ///
     /// # Panics
     /// Panics if `source` is another buffer.

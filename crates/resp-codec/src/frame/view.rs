@@ -9,7 +9,8 @@ use crate::number;
 use crate::sink::Sink;
 use crate::value::Value;
 
-/// A value within a frame, borrowed from the read buffer and the decoder. `Copy`; looking at it allocates nothing.
+/// A value within a frame, borrowed from the read buffer and the decoder. `Copy`; looking at it
+/// allocates nothing.
 ///
 /// ```
 /// use resp_codec::{FrameDecoder, Limits};
@@ -59,7 +60,8 @@ impl<'s, 'b> Frame<'s, 'b> {
         &self.nodes[self.index as usize]
     }
 
-    /// The tape from this value's first attribute to its last node, and where the value itself stands in it.
+    /// The tape from this value's first attribute to its last node, and where the value itself
+    /// stands in it.
     pub(crate) fn tape(&self) -> (&'s [Node], usize) {
         let end = self.index + self.node().skip;
         (
@@ -112,7 +114,8 @@ impl<'s, 'b> Frame<'s, 'b> {
         self.node().part == Part::Streamed
     }
 
-    /// The text or payload of a scalar, without the format of a verbatim string. `None` for null, aggregates and streamed strings.
+    /// The text or payload of a scalar, without the format of a verbatim string. `None` for null,
+    /// aggregates and streamed strings.
     ///
     /// Under the binary protocol integers, doubles and booleans have no text either.
     #[inline]
@@ -215,7 +218,8 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// How many elements an aggregate has, keys and values counted singly. 0 for scalars. O(n) if it was streamed.
+    /// How many elements an aggregate has, keys and values counted singly. 0 for scalars. O(n) if
+    /// it was streamed.
     pub fn len(&self) -> usize {
         let node = self.node();
         match node.part {
@@ -230,7 +234,8 @@ impl<'s, 'b> Frame<'s, 'b> {
         self.children().next().is_none()
     }
 
-    /// The elements of an aggregate, those of a map being keys and values in turn. Empty for scalars.
+    /// The elements of an aggregate, those of a map being keys and values in turn. Empty for
+    /// scalars.
     #[inline]
     pub fn children(&self) -> Children<'s, 'b> {
         let node = self.node();
@@ -266,7 +271,8 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// The pairs of all attributes of this value in the order sent; `None` if it has no attribute at all.
+    /// The pairs of all attributes of this value in the order sent; `None` if it has no attribute
+    /// at all.
     pub fn attributes(&self) -> Option<Pairs<'s, 'b>> {
         let none = Children {
             frame: *self,
@@ -313,11 +319,11 @@ impl<'s, 'b> Frame<'s, 'b> {
         &self.buf[start..self.end(&self.nodes[last as usize])]
     }
 
-    /// Writes the value in the protocol of `encoder`: how a proxy serves a RESP2 client from a RESP3 server. O(n), iterative,
-    /// without a copy in between.
+    /// Writes the value in the protocol of `encoder`: how a proxy serves a RESP2 client from a
+    /// RESP3 server. O(n), iterative, without a copy in between.
     ///
-    /// Streamed values are written with their size; attributes are left out where the protocol has none. Where a form is to
-    /// be kept byte for byte, use [`Frame::wire`].
+    /// Streamed values are written with their size; attributes are left out where the protocol has
+    /// none. Where a form is to be kept byte for byte, use [`Frame::wire`].
     ///
     /// ```
     /// use resp_codec::{Encoder, FrameDecoder, Limits, Proto};
@@ -420,7 +426,8 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 }
 
-/// Bytes of tag, format and length in front of a node's payload, or of tag and count in front of its elements.
+/// Bytes of tag, format and length in front of a node's payload, or of tag and count in front of
+/// its elements.
 const fn binary_header(node: &Node) -> usize {
     match node.kind {
         Kind::Null => 0,

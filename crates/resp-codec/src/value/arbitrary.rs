@@ -12,8 +12,8 @@ const DEPTH_MAX: u8 = 6;
 const ELEMENTS_MAX: usize = 8;
 
 impl<'a> Arbitrary<'a> for Value {
-    /// A value that RESP3 can carry: lines without CR and LF, digits in big numbers, a string first in a push, which
-    /// stands only at the top.
+    /// A value that RESP3 can carry: lines without CR and LF, digits in big numbers, a string first
+    /// in a push, which stands only at the top.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         if u.ratio(1, 16)? {
             let mut values = values(u, 1)?.into_vec();

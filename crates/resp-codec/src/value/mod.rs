@@ -1,7 +1,7 @@
 //! Owned values.
 //!
-//! Every container of values is a [`Values`], which drops, clones, compares and prints without recursion, so a value may be
-//! nested as deeply as memory allows.
+//! Every container of values is a [`Values`], which drops, clones, compares and prints without
+//! recursion, so a value may be nested as deeply as memory allows.
 
 #[cfg(feature = "arbitrary")]
 mod arbitrary;

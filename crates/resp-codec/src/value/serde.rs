@@ -1,7 +1,8 @@
 //! `Serialize` and `Deserialize` for [`Value`].
 //!
-//! A value is an enum of one field, `{"Bulk": "text"}`, and nothing is lost. Bytes are a string where they are UTF-8. Maps and
-//! attributes are flat lists, as RESP has them. Both directions refuse what is nested deeper than 128, since serde recurses.
+//! A value is an enum of one field, `{"Bulk": "text"}`, and nothing is lost. Bytes are a string
+//! where they are UTF-8. Maps and attributes are flat lists, as RESP has them. Both directions
+//! refuse what is nested deeper than 128, since serde recurses.
 
 use alloc::string::String;
 use alloc::vec::Vec;
