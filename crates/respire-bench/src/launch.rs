@@ -1,6 +1,8 @@
 //! Servers that are started here, and ended by their process.
 
+use std::fs::{self, File};
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +32,8 @@ pub struct Server {
     child: Child,
     line: String,
     target: Target,
+    /// What it prints, kept while it runs.
+    log: PathBuf,
 }
 
 impl Server {
@@ -55,10 +59,15 @@ impl Server {
             }
             None => Command::new(words.next().unwrap_or_default()),
         };
+        let log = format!("respire-bench-{}-{port}.log", std::process::id());
+        let log = std::env::temp_dir().join(log);
+        let file = || Error::io(format!("log {}", log.display()));
+        let printed = File::create(&log).map_err(file())?;
         let child = command
             .args(words)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(printed.try_clone().map_err(file())?)
+            .stderr(printed)
             .spawn()
             .map_err(|e| Error::program(&line, e.to_string()))?;
         let target = Target::Tcp {
@@ -69,6 +78,7 @@ impl Server {
             child,
             line,
             target,
+            log,
         };
         server.wait(probe)?;
         Ok(server)
@@ -88,10 +98,10 @@ impl Server {
                 return Ok(());
             }
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(Error::program(
-                    &self.line,
-                    format!("ended before it was ready: {status}"),
-                ));
+                let printed = fs::read_to_string(&self.log).unwrap_or_default();
+                let last = printed.lines().last().unwrap_or_default();
+                let reason = format!("ended before it was ready: {status}\n{last}");
+                return Err(Error::program(&self.line, reason.trim_end()));
             }
             if start.elapsed() > PATIENCE {
                 let reason = format!("is not ready after {} s", PATIENCE.as_secs());
@@ -141,6 +151,8 @@ impl Drop for Server {
         if matches!(self.child.try_wait(), Ok(None)) {
             self.terminate();
         }
+        // A log that is gone already is as good as removed.
+        drop(fs::remove_file(&self.log));
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Contender {
     pub protocol: Option<Protocol>,
     /// Whether it stores nothing: it is not asked anything but the load, and its values are not checked.
     pub is_floor: bool,
+    /// Resident memory in bytes before its first load, once [`Contest`](super::Contest) has looked.
+    pub rss_idle: Option<u64>,
     /// Kept while it runs, if it was started here.
     server: Option<Server>,
 }
@@ -32,6 +34,7 @@ impl Contender {
             pid: None,
             protocol: None,
             is_floor: false,
+            rss_idle: None,
             server: None,
         }
     }
@@ -53,6 +56,7 @@ impl Contender {
             pid: Some(server.pid()),
             protocol: None,
             is_floor: probe == Probe::Connect,
+            rss_idle: None,
             server: Some(server),
         })
     }

@@ -12,7 +12,7 @@ pub use grid::Grid;
 pub use round::{Contest, Sample, Standing};
 pub(crate) use round::{ratio, standings_grid};
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
 use crate::app::write_json;
@@ -49,9 +49,12 @@ pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<bool> {
         rounds: args.rounds.rounds,
         warm_up: WARM_UP,
     };
+    let attended = std::io::stderr().is_terminal();
     let standings = contest.run(&mut contenders, |note| {
-        // Notes are for whoever waits; without a terminal nobody does.
-        drop(writeln!(std::io::stderr(), "{note}"));
+        if attended {
+            // A terminal that is gone is no reason to stop measuring.
+            drop(writeln!(std::io::stderr(), "{note}"));
+        }
     })?;
     write!(out, "{}", standings_grid(&standings)).map_err(Error::io("standard output"))?;
     if let Some(path) = &args.json {

@@ -60,6 +60,8 @@ pub struct Standing {
     pub cpu_us: Option<Spread>,
     /// Share of its time that the load generator was busy.
     pub load_share: Spread,
+    /// Resident memory before the first load, in bytes.
+    pub rss_idle: Option<u64>,
     /// Resident memory after the last round, in bytes.
     pub rss: Option<u64>,
     /// Commands that found no key, in all rounds.
@@ -89,6 +91,7 @@ impl Contest {
         }
         for contender in contenders.iter_mut() {
             contender.find_pid(&self.load.login);
+            contender.rss_idle = rss(contender);
             self.prepare(contender)?;
         }
         let mut turns: Vec<Vec<(Sample, Report)>> = contenders.iter().map(|_| Vec::new()).collect();
@@ -134,6 +137,10 @@ impl Contest {
     }
 }
 
+fn rss(contender: &Contender) -> Option<u64> {
+    contender.pid.and_then(os::usage).map(|usage| usage.rss)
+}
+
 /// Runs a load once. The server's CPU time counts from when all connections stand.
 fn turn(load: &Load, contender: &Contender) -> Result<(Sample, Report)> {
     let ready = load.connect()?;
@@ -168,7 +175,8 @@ fn standing(contender: &Contender, turns: &[(Sample, Report)]) -> Standing {
         p99_us: spread(|s| s.p99_us),
         cpu_us: Spread::of(turns.iter().filter_map(|(sample, _)| sample.cpu_us)),
         load_share: spread(|s| s.load_share),
-        rss: contender.pid.and_then(os::usage).map(|usage| usage.rss),
+        rss_idle: contender.rss_idle,
+        rss: rss(contender),
         misses: reports().map(|r| r.counts.misses).sum(),
         wrong: reports()
             .map(|r| r.counts.mismatches + r.counts.errors)

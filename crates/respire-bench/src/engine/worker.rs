@@ -174,9 +174,12 @@ impl<'a> Worker<'a> {
         let Some(schedule) = &self.schedule else {
             return NAP;
         };
+        if now_ns >= self.deadline_ns || self.left + self.promised == 0 {
+            return NAP;
+        }
         let next = schedule.next_ns().min(self.deadline_ns);
         match next.saturating_sub(now_ns) {
-            0..=SPIN_NS if now_ns < self.deadline_ns => Duration::ZERO,
+            0..=SPIN_NS => Duration::ZERO,
             wait => Duration::from_nanos(wait.saturating_sub(SPIN_NS / 2)).min(NAP),
         }
     }

@@ -115,8 +115,13 @@ impl Collector {
             }
         }
         let us = |ns: u64| ns as f64 / 1_000.0;
+        let at_s = interval.index as f64 * self.interval.as_secs_f64();
+        if self.moments.last().is_some_and(|last| last.at_s >= at_s) {
+            // A thread that was not scheduled for long: its latencies count, the course is not rewritten.
+            return;
+        }
         self.moments.push(Moment {
-            at_s: interval.index as f64 * self.interval.as_secs_f64(),
+            at_s,
             per_second: all.len() as f64 / self.interval.as_secs_f64(),
             p50_us: us(all.value_at_quantile(0.5)),
             p99_us: us(all.value_at_quantile(0.99)),

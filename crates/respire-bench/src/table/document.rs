@@ -117,6 +117,22 @@ fn section(
             ratios.collect::<Vec<_>>().join("; ")
         )?;
     }
+    let payload = (row.workload.key_length + row.workload.data_size) as f64;
+    let keys = row.workload.key_space as f64;
+    let memory = outcome
+        .standings
+        .iter()
+        .filter(|standing| !standing.is_floor);
+    let memory = memory.filter_map(|standing| {
+        let grown = standing.rss?.saturating_sub(standing.rss_idle?) as f64;
+        let over = grown / keys - payload;
+        Some(format!("{} {over:.1} B", standing.name))
+    });
+    writeln!(
+        text,
+        "Resident memory per key beyond the bytes of key and value, after all rounds: {}.\n",
+        memory.collect::<Vec<_>>().join("; ")
+    )?;
     let missed: Vec<String> = outcome
         .standings
         .iter()
@@ -167,7 +183,8 @@ mod tests {
             p99_us: spread(20.0),
             cpu_us: Some(spread(cpu_us)),
             load_share: spread(0.5),
-            rss: Some(3 << 20),
+            rss_idle: Some(3 << 20),
+            rss: Some((3 << 20) + 69_000_000),
             misses: 0,
             wrong: 0,
             first_complaint: None,
@@ -204,6 +221,7 @@ mod tests {
             "0.100 (0.12x)",
             "`redis-server --save ''`",
             "redis 8.00x.",
+            "redis 50.0 B.",
             "benchmarks-get-pipelined-latency.svg",
             "--clients=20 --pipeline=64 --data-size=3",
         ] {

@@ -48,6 +48,12 @@ pub fn rows() -> impl Iterator<Item = Row> {
             },
         },
         Row {
+            name: "set-1",
+            title: "SET, no pipeline, 1 connection, 1M random keys, 3 B",
+            clients: 1,
+            workload: set.clone(),
+        },
+        Row {
             name: "set-15",
             title: "SET, no pipeline, 15 connections, 1M random keys, 3 B",
             clients: 15,
@@ -57,6 +63,12 @@ pub fn rows() -> impl Iterator<Item = Row> {
             name: "set-120",
             title: "SET, no pipeline, 120 connections, 1M random keys, 3 B",
             clients: 120,
+            workload: set.clone(),
+        },
+        Row {
+            name: "set-1000",
+            title: "SET, no pipeline, 1,000 connections, 1M random keys, 3 B",
+            clients: 1000,
             workload: set,
         },
     ]

@@ -27,6 +27,9 @@ pub enum Pattern {
     Sequential,
 }
 
+/// Widest deviation, in shares of the key space: beyond, nearly every draw would fall outside and be drawn again.
+const DEVIATION_MAX: f64 = 10.0;
+
 enum Draw {
     Uniform,
     Zipf(Zipf<f64>),
@@ -62,12 +65,15 @@ impl KeySource {
                 Zipf::new(space as f64, exponent)
                     .map_err(|e| Error::flag("--zipf-exponent", e.to_string()))?,
             ),
-            Pattern::Gaussian { deviation } if deviation > 0.0 && deviation.is_finite() => {
+            Pattern::Gaussian { deviation } if deviation > 0.0 && deviation <= DEVIATION_MAX => {
                 let normal = Normal::new(space as f64 / 2.0, space as f64 * deviation);
                 Draw::Gaussian(normal.map_err(|e| Error::flag("--deviation", e.to_string()))?)
             }
             Pattern::Gaussian { .. } => {
-                return Err(Error::flag("--deviation", "want a share above 0"));
+                return Err(Error::flag(
+                    "--deviation",
+                    "want a share above 0, 10 at most",
+                ));
             }
             Pattern::Sequential => Draw::Sequential(first % space),
         };
@@ -160,5 +166,10 @@ mod tests {
         let refused = KeySource::new(Pattern::Zipf { exponent: -1.0 }, 10, 0, 0);
         let text = refused.err().unwrap().to_string();
         assert!(text.starts_with("--zipf-exponent: "), "{text}");
+        for deviation in [0.0, -1.0, 10.1, f64::NAN, f64::INFINITY] {
+            let refused = KeySource::new(Pattern::Gaussian { deviation }, 10, 0, 0);
+            let text = refused.err().unwrap().to_string();
+            assert!(text.starts_with("--deviation: "), "{text}");
+        }
     }
 }
