@@ -240,9 +240,13 @@ impl CommandDecoder {
             let rest = &buf[base..];
             match self.look(rest) {
                 Ok(Look::Done { end, filled }) => {
-                    // A request in one piece leaves no progress behind.
+                    // A request in one piece leaves little behind: what the last short read told to
+                    // wait for.
                     let phase = self.progress.phase;
-                    if phase != Phase::Start {
+                    if phase == Phase::Start {
+                        self.progress.need = Progress::START.need;
+                        self.progress.goal = Progress::START.goal;
+                    } else {
                         self.progress = Progress::START;
                     }
                     let item = Command {

@@ -445,6 +445,19 @@ fn early_call_answers_without_looking() {
 }
 
 #[test]
+fn short_request_behind_one_whose_count_was_torn_is_not_held_back() {
+    // Found by fuzzing: the length to wait for outlived the request it was meant for.
+    let input = b"*1\r\n$4\r\nPING\r\n%\n";
+    for cut in 1..5 {
+        assert_eq!(
+            run(input, Limits::SERVER, &[cut, input.len() - 2]).0.len(),
+            2,
+            "cut at {cut}"
+        );
+    }
+}
+
+#[test]
 fn name_word_is_upper_cased_and_padded() {
     for (name, expected) in [
         ("get", "GET"),
