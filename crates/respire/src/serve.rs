@@ -42,11 +42,15 @@ impl Flavour {
     /// How many threads serve when `threads` are asked for.
     #[must_use]
     pub fn threads(self, threads: usize) -> usize {
+        if self.has_many_threads() { threads.max(1) } else { 1 }
+    }
+
+    fn has_many_threads(self) -> bool {
         match self {
             #[cfg(feature = "tokio")]
-            Self::Tokio => threads.max(1),
+            Self::Tokio => true,
             #[cfg(feature = "mio")]
-            Self::Mio => 1,
+            Self::Mio => false,
         }
     }
 
