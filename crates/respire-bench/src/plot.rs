@@ -11,7 +11,12 @@ use plotters::prelude::*;
 use crate::error::{Error, Result};
 use crate::stats::Moment;
 
-const SIZE: (u32, u32) = (900, 480);
+const SIZE: (u32, u32) = (1000, 480);
+const FONT: &str = "sans-serif";
+/// Sizes of captions, axes and legends, numbers at bars.
+const LARGE: i32 = 24;
+const MEDIUM: i32 = 16;
+const SMALL: i32 = 13;
 
 type Drawn = std::result::Result<(), Box<dyn StdError>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -86,21 +91,24 @@ pub fn bars(
 }
 
 fn draw_bars(root: &Area<'_>, caption: &str, groups: &[(&str, Vec<(&str, f64)>)]) -> Drawn {
-    const GAP: f64 = 0.15;
+    const GAP: f64 = 0.1;
+    /// The legend stands above the bars.
+    const BAR_ROOM: f64 = 1.5;
     let share =
         |bars: &[(&str, f64)], index: usize| bars[index].1 / bars[0].1.max(f64::MIN_POSITIVE);
     let shares = groups
         .iter()
         .flat_map(|(_, bars)| (0..bars.len()).map(|i| share(bars, i)));
-    let top = shares.filter(|s| s.is_finite()).fold(1.0, f64::max) * 1.15;
+    let top = shares.filter(|s| s.is_finite()).fold(1.0, f64::max) * BAR_ROOM;
     let mut chart = ChartBuilder::on(root)
-        .caption(caption, ("sans-serif", 20))
+        .caption(caption, (FONT, LARGE))
         .margin(12)
         .x_label_area_size(30)
         .y_label_area_size(50)
         .build_cartesian_2d(0.0..groups.len() as f64, 0.0..top)?;
     chart
         .configure_mesh()
+        .label_style((FONT, MEDIUM))
         .disable_x_mesh()
         .disable_x_axis()
         .y_label_formatter(&|y| format!("{y:.1}x"))
@@ -128,7 +136,7 @@ fn draw_bars(root: &Area<'_>, caption: &str, groups: &[(&str, Vec<(&str, f64)>)]
             .label(*name)
             .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], fill));
     }
-    let small = ("sans-serif", 11).into_font();
+    let small = (FONT, SMALL).into_font();
     for (group, (name, bars)) in groups.iter().enumerate() {
         let center = (group as f64 + 0.4, -top * 0.03);
         chart.draw_series([Text::new((*name).to_owned(), center, small.clone())])?;
@@ -143,6 +151,7 @@ fn draw_bars(root: &Area<'_>, caption: &str, groups: &[(&str, Vec<(&str, f64)>)]
     }
     chart
         .configure_series_labels()
+        .label_font((FONT, MEDIUM))
         .position(SeriesLabelPosition::UpperRight)
         .background_style(WHITE.mix(0.8))
         .draw()?;
@@ -165,13 +174,14 @@ impl Frame<'_> {
         Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         let mut chart = ChartBuilder::on(root)
-            .caption(self.caption, ("sans-serif", 20))
+            .caption(self.caption, (FONT, LARGE))
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(90)
             .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
+            .label_style((FONT, MEDIUM))
             .x_desc(self.x)
             .y_desc(self.y)
             .x_label_formatter(&|x| (self.x_label)(*x))
@@ -190,6 +200,7 @@ impl Frame<'_> {
         if named {
             chart
                 .configure_series_labels()
+                .label_font((FONT, MEDIUM))
                 .position(SeriesLabelPosition::UpperLeft)
                 .background_style(WHITE.mix(0.8))
                 .draw()?;

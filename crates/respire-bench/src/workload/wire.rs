@@ -100,9 +100,9 @@ impl Template {
             (Protocol::Binary, Kind::Set) => binary::write_set(&mut bytes, key, value),
             (Protocol::Binary, Kind::Get) => binary::write_get(&mut bytes, key),
             (Protocol::Binary, Kind::Delete) => binary::write_delete(&mut bytes, key),
-            (_, Kind::Set) => command(&mut bytes, &[b"SET", key, value]),
-            (_, Kind::Get) => command(&mut bytes, &[b"GET", key]),
-            (_, Kind::Delete) => command(&mut bytes, &[b"DEL", key]),
+            (_, Kind::Set) => command(&mut bytes, &[&b"SET"[..], key, value]),
+            (_, Kind::Get) => command(&mut bytes, &[&b"GET"[..], key]),
+            (_, Kind::Delete) => command(&mut bytes, &[&b"DEL"[..], key]),
         }
         let crlf = if protocol == Protocol::Binary { 0 } else { 2 };
         let (key_tail, value) = match kind {
@@ -161,7 +161,7 @@ mod tests {
         Values::new(3).write(&mut value, 120);
         for protocol in [Protocol::Resp2, Protocol::Resp3] {
             let mut set = Vec::new();
-            command(&mut set, &[b"SET", &b"key:0120"[..], &value]);
+            command(&mut set, &[&b"SET"[..], b"key:0120", &value]);
             assert_eq!(written(protocol, Kind::Set, 120), set);
         }
         let mut set = Vec::new();
