@@ -1,5 +1,7 @@
 //! What is known of one connection: its own part, and the part that other connections may see.
 
+use crate::mailbox::Mailbox;
+use crate::pubsub::{Kind, Subscriptions};
 use crate::transaction::Transaction;
 use crate::tunables::Tunables;
 use crate::{Now, Wake};
@@ -43,6 +45,7 @@ pub struct Client {
     pub(crate) is_authenticated: bool,
     pub(crate) reply_mode: ReplyMode,
     pub(crate) transaction: Transaction,
+    pub(crate) subscriptions: Subscriptions,
     /// Set by `CLIENT NO-TOUCH`: reads leave the access clocks alone.
     pub(crate) no_touch: bool,
     /// The command that ran last and how often in a row, not yet added to the statistics.
@@ -65,6 +68,7 @@ impl Client {
             is_authenticated,
             reply_mode: ReplyMode::On,
             transaction: Transaction::default(),
+            subscriptions: Subscriptions::default(),
             no_touch: false,
             tally: Tally::default(),
         }
@@ -111,6 +115,20 @@ impl Client {
         !self.is_authenticated && tunables.has_password()
     }
 
+    /// Whether it may only subscribe and the like: without pushes, RESP2 has no way to tell a
+    /// message from a reply.
+    pub(crate) fn is_confined(&self) -> bool {
+        !self.subscriptions.is_empty() && self.proto == Proto::Resp2
+    }
+
+    /// Shows its subscriptions to those who list connections.
+    pub(crate) fn note_subscriptions(&self) {
+        for (kind, counter) in self.shared.subscribed.by_kind() {
+            let names = self.subscriptions.names(kind).len();
+            counter.store(names as u32, Ordering::Relaxed);
+        }
+    }
+
     pub(crate) fn set_no_touch(&mut self, on: bool) {
         self.no_touch = on;
         self.shared.no_touch.store(on, Ordering::Relaxed);
@@ -142,6 +160,8 @@ pub struct ClientShared {
     pub(crate) queued_commands: AtomicU32,
     pub(crate) is_in_multi: AtomicBool,
     pub(crate) watched_keys: AtomicU32,
+    pub(crate) subscribed: Subscribed,
+    pub(crate) mailbox: Mailbox,
     pub(crate) input_bytes: AtomicU64,
     pub(crate) output_bytes: AtomicU64,
     pub(crate) no_evict: AtomicBool,
@@ -150,6 +170,31 @@ pub struct ClientShared {
     is_killed: AtomicBool,
     names: Mutex<Names>,
     waker: Box<dyn Wake>,
+}
+
+/// How many names of each kind a connection subscribes to.
+#[derive(Debug, Default)]
+pub(crate) struct Subscribed {
+    pub(crate) channels: AtomicU32,
+    pub(crate) patterns: AtomicU32,
+    pub(crate) shard_channels: AtomicU32,
+}
+
+impl Subscribed {
+    fn by_kind(&self) -> [(Kind, &AtomicU32); 3] {
+        [
+            (Kind::Channel, &self.channels),
+            (Kind::Pattern, &self.patterns),
+            (Kind::Shard, &self.shard_channels),
+        ]
+    }
+
+    /// Whether there is any.
+    pub(crate) fn is_any(&self) -> bool {
+        self.by_kind()
+            .iter()
+            .any(|(_, counter)| counter.load(Ordering::Relaxed) > 0)
+    }
 }
 
 /// What a connection calls itself: `CLIENT SETNAME` and `CLIENT SETINFO`.
@@ -176,6 +221,8 @@ impl ClientShared {
             queued_commands: AtomicU32::new(0),
             is_in_multi: AtomicBool::new(false),
             watched_keys: AtomicU32::new(0),
+            subscribed: Subscribed::default(),
+            mailbox: Mailbox::default(),
             input_bytes: AtomicU64::new(0),
             output_bytes: AtomicU64::new(0),
             no_evict: AtomicBool::new(false),

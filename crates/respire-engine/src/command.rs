@@ -105,7 +105,12 @@ pub fn keys_by_spec(
     request: Args<'_>,
     found: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
-    for key_spec in spec.keys {
+    // The names of shard channels stand where keys do, for clusters, and are none.
+    let keys = spec
+        .keys
+        .iter()
+        .filter(|keys| !keys.flags.contains(&"not_key"));
+    for key_spec in keys {
         key_spec.positions(request.len()).for_each(&mut *found);
     }
     Ok(())

@@ -4,6 +4,7 @@ use crate::client::Peer;
 use crate::clients::Clients;
 use crate::latency::LatencyMonitor;
 use crate::pause::Pause;
+use crate::pubsub::PubSub;
 use crate::slowlog::SlowLog;
 use crate::stats::{SAMPLE_US, Stats};
 use crate::table::{CommandTable, Entry};
@@ -65,6 +66,7 @@ pub struct Engine<A: App> {
     pub(crate) limits: Limits,
     pub(crate) stats: Stats,
     pub(crate) pause: Pause,
+    pub(crate) pubsub: PubSub,
     pub(crate) slowlog: SlowLog,
     pub(crate) latency: LatencyMonitor,
     pub(crate) settings: Vec<Setting>,
@@ -110,6 +112,7 @@ impl<A: App> Engine<A> {
             limits: options.limits,
             stats: Stats::default(),
             pause: Pause::default(),
+            pubsub: PubSub::default(),
             slowlog: SlowLog::default(),
             latency: LatencyMonitor::default(),
             settings,

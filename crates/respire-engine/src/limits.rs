@@ -14,6 +14,9 @@ pub struct Limits {
     pub commands_per_poll_max: u32,
     /// A turn ends when the peer is owed this many bytes; nothing more is read until it took them.
     pub output_bytes_max: usize,
+    /// What may wait for a subscriber that does not take its messages, in bytes; past that its
+    /// connection is closed, as by Redis's `client-output-buffer-limit pubsub`.
+    pub mailbox_bytes_max: usize,
     /// While a connection waits (`CLIENT PAUSE`, `DEBUG SLEEP`), reading stops at this many bytes.
     pub waiting_input_bytes_max: usize,
     /// The most requests `MULTI` may queue, and
@@ -30,6 +33,7 @@ impl Limits {
         inline_bytes_max: 64 << 10,
         commands_per_poll_max: 1024,
         output_bytes_max: 1 << 20,
+        mailbox_bytes_max: 32 << 20,
         waiting_input_bytes_max: 64 << 10,
         queued_commands_max: 1 << 20,
         queued_bytes_max: 1 << 30,

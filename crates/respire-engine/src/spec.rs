@@ -200,6 +200,10 @@ impl Flags {
     /// everything.
     pub const ALL_KEYS: Self = Self(1 << 17);
 
+    /// Allowed to a RESP2 connection that subscribes to something (SUBSCRIBE and its like, PING, QUIT,
+    /// RESET).
+    pub const SUBSCRIBED: Self = Self(1 << 18);
+
     /// Both sets together, in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {

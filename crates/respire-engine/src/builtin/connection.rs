@@ -37,7 +37,7 @@ static PING: Spec = Spec {
     since: "1.0.0",
     group: Group::Connection,
     arity: Arity::at_least(1),
-    flags: Flags::FAST,
+    flags: Flags::FAST.with(Flags::SUBSCRIBED),
     args: &[Arg::new("message", ArgKind::String).optional()],
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
     examples: &[("PING", "+PONG\r\n"), ("PING hello", "$5\r\nhello\r\n")],
@@ -68,7 +68,8 @@ static QUIT: Spec = Spec {
         .with(Flags::FAST)
         .with(Flags::NO_AUTH)
         .with(Flags::ALLOW_BUSY)
-        .with(Flags::IMMEDIATE),
+        .with(Flags::IMMEDIATE)
+        .with(Flags::SUBSCRIBED),
     ..Spec::EMPTY
 };
 
@@ -83,7 +84,8 @@ static RESET: Spec = Spec {
         .with(Flags::FAST)
         .with(Flags::NO_AUTH)
         .with(Flags::ALLOW_BUSY)
-        .with(Flags::IMMEDIATE),
+        .with(Flags::IMMEDIATE)
+        .with(Flags::SUBSCRIBED),
     examples: &[("SELECT 1", "+OK\r\n"), ("RESET", "+RESET\r\n")],
     ..Spec::EMPTY
 };
@@ -106,8 +108,14 @@ pub(super) static SELECT: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn ping<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn ping<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     match args.get(0) {
+        // In the form of a message, as a subscriber expects nothing else.
+        message if cx.client.is_confined() && args.len() <= 1 => {
+            reply.array(2);
+            reply.bulk("pong");
+            reply.bulk(message.unwrap_or_default());
+        }
         None => reply.simple("PONG"),
         Some(message) if args.len() == 1 => reply.bulk(message),
         Some(_) => return Err(text::wrong_arity(PING.name)),
@@ -129,6 +137,9 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resu
     let engine = cx.engine;
     let client = &mut *cx.client;
     settled(client);
+    let subscriptions = std::mem::take(&mut client.subscriptions);
+    engine.pubsub.forget(&client.shared, &subscriptions);
+    client.note_subscriptions();
     client.select(0);
     // Its own reply is still skipped if that was asked for.
     if client.reply_mode != ReplyMode::SkipThis {

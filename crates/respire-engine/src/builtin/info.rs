@@ -1,6 +1,7 @@
 //! `INFO`: what there is to know about the server, in sections.
 
 use super::VERSION;
+use crate::pubsub::Kind;
 use crate::table::CommandStats;
 use crate::{App, Arg, ArgKind, Args, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Now};
 use crate::{Reply, Router, Row, Spec};
@@ -212,8 +213,11 @@ fn stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     ] {
         out.field(name, counter.load(Relaxed));
     }
-    for name in ["pubsub_channels", "pubsub_patterns"] {
-        out.field(name, 0);
+    for (name, kind) in [
+        ("pubsub_channels", Kind::Channel),
+        ("pubsub_patterns", Kind::Pattern),
+    ] {
+        out.field(name, engine.pubsub.len(kind));
     }
 }
 

@@ -12,6 +12,7 @@ mod exec;
 mod help;
 mod info;
 mod latency;
+mod pubsub;
 mod server;
 mod settings;
 mod slowlog;
@@ -38,6 +39,7 @@ pub(crate) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     let router = command::add_to(router);
     let router = config::add_to(router);
     let router = connection::add_to(router);
+    let router = pubsub::add_to(router);
     let router = exec::add_to(router);
     let router = info::add_to(router);
     let router = latency::add_to(router);

@@ -2,8 +2,8 @@
 
 use super::Act;
 use crate::{
-    App, Args, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, NoWake, Now,
-    Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step, Watch,
+    App, Args, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits, NoWake,
+    Now, Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step, Watch,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -183,6 +183,10 @@ pub(super) struct Line {
 
 impl Server {
     pub(super) fn new() -> Self {
+        Self::with_limits(Limits::DEFAULT)
+    }
+
+    pub(super) fn with_limits(limits: Limits) -> Self {
         let router = Router::new(Cells::default())
             .add(Row {
                 spec: &GET,
@@ -206,6 +210,7 @@ impl Server {
             });
         let process = Arc::new(Process::default());
         let options = Options {
+            limits,
             host: Arc::clone(&process) as Arc<dyn Host>,
             ..Options::default()
         };

@@ -3,7 +3,7 @@
 use super::{CloseReason, Core};
 use crate::client::ReplyMode;
 use crate::stats::Stats;
-use crate::{App, Cx, Engine, Error, Flags, Flow, Now, Output, Reply, builtin, text};
+use crate::{App, Cx, Engine, Error, Flags, Flow, Now, Output, Reply, Spec, builtin, text};
 use resp_codec::{Args, Encoder};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -104,6 +104,8 @@ impl<A: App> Core<A> {
         let admitted =
             if self.client.is_stranger(&engine.tunables) && !spec.flags.has(Flags::NO_AUTH) {
                 Err(NO_AUTH)
+            } else if self.client.is_confined() && !spec.flags.has(Flags::SUBSCRIBED) {
+                Err(confined(spec))
             } else if is_queued && spec.flags.has(Flags::NO_MULTI) {
                 Err(Error::fixed("ERR Command not allowed inside a transaction"))
             } else {
@@ -183,6 +185,16 @@ impl<A: App> Core<A> {
         self.refuse(engine, name, error, reply);
         Outcome::Done
     }
+}
+
+/// The reply to what a subscriber must not do in RESP2.
+#[cold]
+fn confined(spec: &Spec) -> Error {
+    Error::owned(format!(
+        "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are \
+         allowed in this context",
+        spec.name
+    ))
 }
 
 const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");

@@ -124,6 +124,8 @@ pub enum CloseReason {
     Unanswerable,
     /// Another connection asked for it with `CLIENT KILL`.
     Killed,
+    /// The peer did not take the messages it subscribed to, and they became too many.
+    Overrun,
     /// Nothing was heard for longer than `timeout`.
     Idle,
     /// The server stops.
@@ -141,6 +143,7 @@ impl CloseReason {
             Self::CrossProtocol => "HTTP request on a RESP port",
             Self::Unanswerable => "binary operation failed",
             Self::Killed => "killed by CLIENT KILL",
+            Self::Overrun => "too slow for the messages it subscribed to",
             Self::Idle => "idle for too long",
             Self::ShuttingDown => "server stops",
         }
@@ -277,7 +280,10 @@ impl<A: App> Session<A> {
             .shared
             .last_active_us
             .load(Ordering::Relaxed);
-        (timeout_s > 0).then(|| last.saturating_add(timeout_s.saturating_mul(1_000_000)))
+        // A subscriber is there to listen.
+        let is_subscribed = !self.core.client.subscriptions.is_empty();
+        (timeout_s > 0 && !is_subscribed)
+            .then(|| last.saturating_add(timeout_s.saturating_mul(1_000_000)))
     }
 }
 
@@ -293,7 +299,11 @@ impl<A: App> std::fmt::Debug for Session<A> {
 impl<A: App> Drop for Session<A> {
     fn drop(&mut self) {
         self.engine.flush_tally(&mut self.core.client);
-        self.engine.clients.close(self.core.client.id());
+        let client = &self.core.client;
+        self.engine
+            .pubsub
+            .forget(&client.shared, &client.subscriptions);
+        self.engine.clients.close(client.id());
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::dispatch::Outcome;
 use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
+use crate::mailbox::Mail;
 use crate::stats::Stats;
 use crate::{App, Now, Output};
-use resp_codec::{Encoder, Proto, binary};
+use resp_codec::{Encoder, Proto, Sink, binary};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -25,8 +26,15 @@ impl<A: App> Session<A> {
         let shared = &self.core.client.shared;
         shared.output_bytes.store(owed as u64, Ordering::Relaxed);
         self.take_over_limits();
+        self.deliver(out);
         let (mut step, used) = self.answer(bytes, now, out);
-        if step == Step::NeedInput && matches!(self.state, State::Serving) {
+        // What the turn published to itself follows its replies.
+        let mail = self.deliver(out);
+        if mail == Mail::Overrun {
+            step = self.close(CloseReason::Overrun);
+        } else if step == Step::NeedInput && mail == Mail::Left {
+            step = Step::Flush;
+        } else if step == Step::NeedInput && matches!(self.state, State::Serving) {
             step = self.rest(now);
         }
         self.leave(bytes.len() - used, used, out.len() - owed);
@@ -55,11 +63,33 @@ impl<A: App> Session<A> {
                 Some(Step::NeedInput)
             }
             State::Waiting { reply, .. } => {
-                resp_codec::Sink::put(out, reply);
+                out.put(reply);
                 self.state = State::Serving;
                 None
             }
         }
+    }
+
+    /// Writes the messages that came from other connections, as far as the peer may be owed more.
+    fn deliver(&self, out: &mut Output) -> Mail {
+        let client = &self.core.client;
+        if !client.shared.mailbox.has_mail() {
+            return Mail::Empty;
+        }
+        let bytes_max = self.engine.limits.output_bytes_max;
+        if out.len() >= bytes_max {
+            return Mail::Left;
+        }
+        let kind: &[u8] = if client.proto == Proto::Resp3 {
+            b">"
+        } else {
+            b"*"
+        };
+        client.shared.mailbox.take(|message| {
+            out.put(kind);
+            out.put_shared(message.clone());
+            out.len() < bytes_max
+        })
     }
 
     /// Nothing more can be answered: stay, or end for a reason that had to wait for that.

@@ -84,18 +84,23 @@ static CLIENT_KILL: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The kinds of connection that filters name. All there are here are normal ones.
+/// The kinds of connection that filters name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Normal,
+    /// One that subscribes to something.
+    PubSub,
+    /// A kind that there is none of here: replicas and masters.
     Other,
 }
 
 impl Kind {
     pub(super) fn parse(name: &[u8]) -> Result<Self, Error> {
-        const OTHERS: [&str; 4] = ["slave", "replica", "pubsub", "master"];
+        const OTHERS: [&str; 3] = ["slave", "replica", "master"];
         if name.eq_ignore_ascii_case(b"normal") {
             Ok(Self::Normal)
+        } else if name.eq_ignore_ascii_case(b"pubsub") {
+            Ok(Self::PubSub)
         } else if OTHERS
             .iter()
             .any(|other| name.eq_ignore_ascii_case(other.as_bytes()))
@@ -105,6 +110,14 @@ impl Kind {
             Err(Error::quoting("ERR Unknown client type '", name, "'"))
         }
     }
+
+    pub(super) fn is_of(self, client: &ClientShared) -> bool {
+        match self {
+            Self::Normal => !client.subscribed.is_any(),
+            Self::PubSub => client.subscribed.is_any(),
+            Self::Other => false,
+        }
+    }
 }
 
 /// Which connections are meant; what is not said matches all.
@@ -112,7 +125,7 @@ struct Filter<'a> {
     id: Option<u64>,
     address: Option<&'a [u8]>,
     local_address: Option<&'a [u8]>,
-    kind: Kind,
+    kind: Option<Kind>,
     skips_me: bool,
 }
 
@@ -121,7 +134,7 @@ impl<'a> Filter<'a> {
         id: None,
         address: None,
         local_address: None,
-        kind: Kind::Normal,
+        kind: None,
         skips_me: true,
     };
 
@@ -135,7 +148,7 @@ impl<'a> Filter<'a> {
             if is(b"ID") {
                 filter.id = Some(parse_id(value)?);
             } else if is(b"TYPE") {
-                filter.kind = Kind::parse(value)?;
+                filter.kind = Some(Kind::parse(value)?);
             } else if is(b"ADDR") {
                 filter.address = Some(value);
             } else if is(b"LADDR") {
@@ -153,7 +166,7 @@ impl<'a> Filter<'a> {
 
     fn matches(&self, client: &ClientShared) -> bool {
         let peer = client.peer();
-        self.kind == Kind::Normal
+        self.kind.is_none_or(|kind| kind.is_of(client))
             && self.id.is_none_or(|id| id == client.id())
             && self
                 .address

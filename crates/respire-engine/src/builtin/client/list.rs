@@ -105,10 +105,10 @@ fn list<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Re
     let chosen = if args.is_empty() {
         clients.snapshot()
     } else if args.len() == 2 && is(b"TYPE") {
-        match Kind::parse(&args[1])? {
-            Kind::Normal => clients.snapshot(),
-            Kind::Other => Vec::new(),
-        }
+        let kind = Kind::parse(&args[1])?;
+        let mut chosen = clients.snapshot();
+        chosen.retain(|client| kind.is_of(client));
+        chosen
     } else if args.len() >= 2 && is(b"ID") {
         let mut chosen = Vec::new();
         for id in args.iter().skip(1) {
@@ -149,7 +149,7 @@ fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShare
     let names = client.names();
     writeln!(
         out,
-        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
          multi={multi} qbuf={input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} \
          oll=0 omem=0 tot-mem={} events=r cmd={command} user={USER} redir=-1 resp={} lib-name={} \
          lib-ver={}",
@@ -162,6 +162,9 @@ fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShare
         age(client.last_active_us.load(Relaxed)),
         flags(client),
         client.db.load(Relaxed),
+        client.subscribed.channels.load(Relaxed),
+        client.subscribed.patterns.load(Relaxed),
+        client.subscribed.shard_channels.load(Relaxed),
         input + output,
         client.resp.load(Relaxed),
         names.library,
@@ -173,6 +176,7 @@ fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShare
 /// The letters Redis has for a connection's states; `N` for none of them.
 fn flags(client: &ClientShared) -> String {
     let letters = [
+        (client.subscribed.is_any(), 'P'),
         (client.is_in_multi.load(Relaxed), 'x'),
         (client.is_paused.load(Relaxed), 'b'),
         (client.is_killed(), 'A'),
