@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod differential;
+pub mod documents;
 pub mod examples;
 pub mod pattern;
 pub mod quoting;

@@ -197,85 +197,99 @@ const COMMANDS: &[&str] = &[
 /// A random value for a hole of this kind.
 pub(super) fn fill(kind: &str, rng: &mut Rng) -> Vec<u8> {
     match kind {
-        "key" => one_of(&KEYS, rng),
         "value" => value(rng),
-        "int" => mostly(INTS, NO_INTS, rng),
-        "float" => mostly(FLOATS, NO_FLOATS, rng),
-        "secs" => mostly(&["1000", "5000", "100000", "0", "-1", "-100"], TIMES, rng),
-        "ms" => mostly(
-            &["1000000", "5000000", "9000001", "0", "-1", "-100"],
-            TIMES,
-            rng,
-        ),
         "at" => point(1, rng),
         "at_ms" => point(1000, rng),
-        "count" => mostly(&["1", "2", "3", "5", "10", "100", "0", "-1"], NO_INTS, rng),
-        "index" => mostly(
-            &[
-                "0",
-                "1",
-                "2",
-                "5",
-                "-1",
-                "-2",
-                "-5",
-                "10",
-                "100",
-                "-100",
-                "9223372036854775807",
-                "-9223372036854775808",
-            ],
-            NO_INTS,
-            rng,
-        ),
-        "offset" => mostly(
-            &["0", "1", "5", "40", "100", "-1", "536870912"],
-            NO_INTS,
-            rng,
-        ),
-        "bit_offset" => mostly(
-            &["0", "1", "7", "8", "31", "100", "1000", "-1", "4294967296"],
-            NO_INTS,
-            rng,
-        ),
-        "bit" => mostly(&["0", "1", "0", "1", "2", "-1"], NO_INTS, rng),
-        "type" => mostly(TYPES, NO_TYPES, rng),
-        "field" => mostly(
-            &[
-                "0",
-                "1",
-                "8",
-                "13",
-                "100",
-                "#0",
-                "#1",
-                "#5",
-                "-1",
-                "#-1",
-                "4294967296",
-                "#99999999999",
-            ],
-            NO_INTS,
-            rng,
-        ),
-        "db" => mostly(
-            &DATABASES,
-            &["16", "-1", "abc", "", "1.0", "99999999999"],
-            rng,
-        ),
-        "cursor" => mostly(
-            &["0", "0", "1", "5"],
-            &["abc", "", "1.5", "18446744073709551616"],
-            rng,
-        ),
-        "pattern" => one_of(PATTERNS, rng),
-        "name" => mostly(&["fred", "", "a-b"], &["a b", "a\n", "\u{e9}"], rng),
-        "section" => one_of(SECTIONS, rng),
-        "command" => one_of(COMMANDS, rng),
-        other => panic!("no values are known for <{other}>"),
+        _ => {
+            let (_, good, bad) = KINDS
+                .iter()
+                .find(|(name, ..)| *name == kind)
+                .unwrap_or_else(|| {
+                    panic!("no values are known for <{kind}>");
+                });
+            mostly(good, bad, rng)
+        }
     }
 }
 
+/// What each kind of hole is mostly filled with, and what sometimes.
+const KINDS: &[(&str, &[&str], &[&str])] = &[
+    ("key", &KEYS, &KEYS),
+    ("int", INTS, NO_INTS),
+    ("float", FLOATS, NO_FLOATS),
+    (
+        "secs",
+        &["1000", "5000", "100000", "0", "-1", "-100"],
+        TIMES,
+    ),
+    (
+        "ms",
+        &["1000000", "5000000", "9000001", "0", "-1", "-100"],
+        TIMES,
+    ),
+    (
+        "count",
+        &["1", "2", "3", "5", "10", "100", "0", "-1"],
+        NO_INTS,
+    ),
+    ("index", INDEXES, NO_INTS),
+    (
+        "offset",
+        &["0", "1", "5", "40", "100", "-1", "536870912"],
+        NO_INTS,
+    ),
+    (
+        "bit_offset",
+        &["0", "1", "7", "8", "31", "100", "1000", "-1", "4294967296"],
+        NO_INTS,
+    ),
+    ("bit", &["0", "1", "0", "1", "2", "-1"], NO_INTS),
+    ("type", TYPES, NO_TYPES),
+    ("field", FIELDS, NO_INTS),
+    (
+        "db",
+        &DATABASES,
+        &["16", "-1", "abc", "", "1.0", "99999999999"],
+    ),
+    (
+        "cursor",
+        &["0", "0", "1", "5"],
+        &["abc", "", "1.5", "18446744073709551616"],
+    ),
+    ("pattern", PATTERNS, PATTERNS),
+    ("name", &["fred", "", "a-b"], &["a b", "a\n", "\u{e9}"]),
+    ("section", SECTIONS, SECTIONS),
+    ("command", COMMANDS, COMMANDS),
+];
+
+const INDEXES: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "5",
+    "-1",
+    "-2",
+    "-5",
+    "10",
+    "100",
+    "-100",
+    "9223372036854775807",
+    "-9223372036854775808",
+];
+const FIELDS: &[&str] = &[
+    "0",
+    "1",
+    "8",
+    "13",
+    "100",
+    "#0",
+    "#1",
+    "#5",
+    "-1",
+    "#-1",
+    "4294967296",
+    "#99999999999",
+];
 const TIMES: &[&str] = &[
     "",
     "abc",

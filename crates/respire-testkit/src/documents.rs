@@ -1,0 +1,278 @@
+//! The documents that are made from the sources: docs/COMMANDS.md and docs/LIMITS.md.
+
+use crate::target::{START_UNIX_MS, kv_engine};
+use respire_engine::{Arg, ArgKind, Group, Now, Spec};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// docs/COMMANDS.md: every command, by family.
+#[must_use]
+pub fn commands() -> String {
+    let now = Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS));
+    let engine = kv_engine(now);
+    let mut specs: Vec<Spec> = engine
+        .commands()
+        .all()
+        .filter(|entry| !entry.is_container() || entry.spec().arity.accepts(1))
+        .map(|entry| *entry.spec())
+        .collect();
+    specs.sort_by_key(|spec| (spec.group, spec.name));
+    let mut text = String::from(
+        "# Commands\n\n\
+         Generated from the command table by `cargo xtask docs`. What differs from Redis stands in\n\
+         [COMPATIBILITY.md](COMPATIBILITY.md).\n",
+    );
+    let mut group = None;
+    for spec in &specs {
+        if group.replace(spec.group) != Some(spec.group) {
+            let heading = heading(spec.group);
+            let _ = write!(
+                text,
+                "\n## {heading}\n\n| command | what it does | cost |\n|---|---|---|\n"
+            );
+        }
+        let cost = big_o(spec.complexity);
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} |",
+            escape(&syntax(spec)),
+            escape(spec.summary),
+            escape(cost)
+        );
+    }
+    text
+}
+
+fn heading(group: Group) -> &'static str {
+    match group {
+        Group::Generic => "Keys",
+        Group::String => "Strings",
+        Group::Bitmap => "Bits",
+        Group::Connection => "Connection",
+        Group::Server => "Server",
+        Group::Transactions => "Transactions",
+        Group::PubSub => "Publish and subscribe",
+        _ => "Others",
+    }
+}
+
+/// The O-notation a complexity begins with, without its explanation.
+fn big_o(complexity: &str) -> &str {
+    let mut depth = 0_i32;
+    let end = complexity.char_indices().find(|(_, letter)| {
+        depth += i32::from(*letter == '(') - i32::from(*letter == ')');
+        *letter == ')' && depth == 0
+    });
+    end.map_or(complexity, |(at, _)| &complexity[..=at])
+}
+
+/// A bar would end the cell.
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn syntax(spec: &Spec) -> String {
+    let name = spec.name.replace('|', " ").to_uppercase();
+    std::iter::once(name)
+        .chain(spec.args.iter().map(arg_syntax))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn arg_syntax(arg: &Arg) -> String {
+    let parts = || arg.parts.iter().map(arg_syntax).collect::<Vec<_>>();
+    let inner = match arg.kind {
+        ArgKind::PureToken => String::new(),
+        ArgKind::OneOf if arg.optional => parts().join(" | "),
+        ArgKind::OneOf => format!("<{}>", parts().join(" | ")),
+        ArgKind::Block => parts().join(" "),
+        _ => arg.name.to_owned(),
+    };
+    let mut text = match (arg.token, inner.is_empty()) {
+        (Some(token), true) => token.to_owned(),
+        (Some(token), false) => format!("{token} {inner}"),
+        (None, _) => inner,
+    };
+    if arg.multiple {
+        text = format!("{text} [{text} ...]");
+    }
+    if arg.optional {
+        format!("[{text}]")
+    } else {
+        text
+    }
+}
+
+/// docs/LIMITS.md: every bound, its default and what happens there.
+#[must_use]
+pub fn limits() -> String {
+    let mut text = String::from(
+        "# Limits\n\n\
+         Generated from the limits of each crate by `cargo xtask docs`. Nothing a peer announces is\n\
+         reserved before it is held against these.\n",
+    );
+    section(
+        &mut text,
+        "A request, before it is taken in (`resp-codec`)",
+        &codec_rows(),
+    );
+    section(
+        &mut text,
+        "A connection and its turn (`respire-engine`)",
+        &engine_rows(),
+    );
+    let _ = write!(
+        text,
+        "\n## A server's dealings with sockets (`respire-server`)\n\n\
+         | limit | unit | default | least | most |\n|---|---|---|---|---|\n"
+    );
+    for row in respire_server::Limits::ROWS {
+        let default = (row.get)(&respire_server::Limits::DEFAULT);
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {default} | {} | {} |",
+            row.name, row.unit, row.min, row.max
+        );
+    }
+    text
+}
+
+/// A limit's name, its default, its unit, and what happens at the edge.
+type Row = (&'static str, u64, &'static str, &'static str);
+
+fn section(text: &mut String, heading: &str, rows: &[Row]) {
+    let _ = write!(
+        text,
+        "\n## {heading}\n\n| limit | default | unit | past it |\n|---|---|---|---|\n"
+    );
+    for (name, default, unit, edge) in rows {
+        let _ = writeln!(text, "| `{name}` | {default} | {unit} | {edge} |");
+    }
+}
+
+fn codec_rows() -> Vec<Row> {
+    // A limit that is added fails to compile here until it has its row.
+    let resp_codec::Limits {
+        max_bulk,
+        max_args,
+        max_inline,
+        max_depth,
+        max_nodes,
+        max_frame,
+        unauthenticated: _,
+    } = resp_codec::Limits::SERVER;
+    let stranger = resp_codec::Limits::UNAUTHENTICATED;
+    vec![
+        (
+            "max_bulk",
+            max_bulk,
+            "bytes",
+            "protocol error `invalid bulk length`; closed. `proto-max-bulk-len`",
+        ),
+        (
+            "max_bulk before the password",
+            stranger.max_bulk,
+            "bytes",
+            "protocol error `unauthenticated bulk length`; closed",
+        ),
+        (
+            "max_args",
+            max_args.into(),
+            "arguments",
+            "protocol error `invalid multibulk length`; closed",
+        ),
+        (
+            "max_args before the password",
+            stranger.max_args.into(),
+            "arguments",
+            "protocol error `unauthenticated multibulk length`; closed",
+        ),
+        (
+            "max_inline",
+            max_inline.into(),
+            "bytes",
+            "protocol error `too big inline request`; closed",
+        ),
+        (
+            "max_depth",
+            max_depth.into(),
+            "levels",
+            "a reply nested deeper is refused by the client's decoder",
+        ),
+        (
+            "max_nodes",
+            max_nodes.into(),
+            "values",
+            "a reply of more is refused by the client's decoder",
+        ),
+        (
+            "max_frame",
+            max_frame.into(),
+            "bytes",
+            "protocol error; closed",
+        ),
+    ]
+}
+
+fn engine_rows() -> Vec<Row> {
+    let respire_engine::Limits {
+        bulk_bytes_max,
+        arguments_max,
+        inline_bytes_max,
+        commands_per_poll_max,
+        output_bytes_max,
+        waiting_input_bytes_max,
+        queued_commands_max,
+        queued_bytes_max,
+    } = respire_engine::Limits::DEFAULT;
+    vec![
+        (
+            "bulk_bytes_max",
+            bulk_bytes_max,
+            "bytes",
+            "handed to the codec as `max_bulk`",
+        ),
+        (
+            "arguments_max",
+            arguments_max.into(),
+            "arguments",
+            "handed to the codec as `max_args`",
+        ),
+        (
+            "inline_bytes_max",
+            inline_bytes_max.into(),
+            "bytes",
+            "handed to the codec as `max_inline`",
+        ),
+        (
+            "commands_per_poll_max",
+            commands_per_poll_max.into(),
+            "requests",
+            "the next connection has its turn",
+        ),
+        (
+            "output_bytes_max",
+            output_bytes_max as u64,
+            "bytes",
+            "nothing more is read until the peer has taken them",
+        ),
+        (
+            "waiting_input_bytes_max",
+            waiting_input_bytes_max as u64,
+            "bytes",
+            "nothing more is read until the wait is over",
+        ),
+        (
+            "queued_commands_max",
+            queued_commands_max as u64,
+            "requests",
+            "the transaction is refused",
+        ),
+        (
+            "queued_bytes_max",
+            queued_bytes_max as u64,
+            "bytes",
+            "the transaction is refused",
+        ),
+    ]
+}

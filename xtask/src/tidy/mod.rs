@@ -1,0 +1,22 @@
+//! The rules of ARCHITECTURE.md, held against the sources.
+
+mod arrows;
+mod readme;
+mod sources;
+
+/// Everything that breaks a rule, one line each.
+pub(crate) fn problems() -> Result<Vec<String>, String> {
+    let mut problems = arrows::problems()?;
+    problems.extend(sources::problems()?);
+    problems.extend(readme::problems()?);
+    Ok(problems)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn workspace_is_tidy() {
+        let problems = super::problems().unwrap();
+        assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    }
+}
