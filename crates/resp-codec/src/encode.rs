@@ -84,6 +84,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
 
     /// A simple string. CR and LF become blanks, and are dropped at both ends, so that user text
     /// cannot split a reply.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).simple("PONG"); out };
+    /// assert_eq!(encode(Proto::Resp2), b"+PONG\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"+PONG\r\n");
+    /// ```
     #[inline]
     pub fn simple(&mut self, text: impl AsRef<[u8]>) {
         let text = text.as_ref();
@@ -151,6 +158,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// An error that may hold any byte. Under RESP2 it is a simple error.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).blob_error("ERR x"); out };
+    /// assert_eq!(encode(Proto::Resp2), b"-ERR x\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"!5\r\nERR x\r\n");
+    /// ```
     pub fn blob_error(&mut self, text: impl AsRef<[u8]>) {
         let text = text.as_ref();
         match self.proto {
@@ -162,6 +176,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// An integer.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).int(-7); out };
+    /// assert_eq!(encode(Proto::Resp2), b":-7\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b":-7\r\n");
+    /// ```
     #[inline]
     pub fn int(&mut self, value: i64) {
         match self.proto {
@@ -175,6 +196,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// A boolean.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).bool(true); out };
+    /// assert_eq!(encode(Proto::Resp2), b":1\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"#t\r\n");
+    /// ```
     pub fn bool(&mut self, value: bool) {
         match self.proto {
             Proto::Resp2 | Proto::BinaryPlain => self.int(i64::from(value)),
@@ -184,6 +212,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// A double, in the form of [`write_f64`](crate::number::write_f64).
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).double(0.5); out };
+    /// assert_eq!(encode(Proto::Resp2), b"$3\r\n0.5\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b",0.5\r\n");
+    /// ```
     pub fn double(&mut self, value: f64) {
         let mut room = [0; F64_BYTES_MAX];
         let text = format_f64(value, &mut room);
@@ -195,6 +230,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// A big number: optional sign and decimal digits, which the caller vouches for.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).big_number(b"123"); out };
+    /// assert_eq!(encode(Proto::Resp2), b"$3\r\n123\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"(123\r\n");
+    /// ```
     pub fn big_number(&mut self, digits: &[u8]) {
         match self.proto {
             Proto::Resp2 | Proto::BinaryPlain => self.bulk(digits),
@@ -204,6 +246,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// Null, as the absence of a string. See [`Encoder::null_array`].
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).null(); out };
+    /// assert_eq!(encode(Proto::Resp2), b"$-1\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"_\r\n");
+    /// ```
     #[inline]
     pub fn null(&mut self) {
         match self.proto {
@@ -215,6 +264,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// Null, as the absence of an array: RESP2 tells the two apart.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).null_array(); out };
+    /// assert_eq!(encode(Proto::Resp2), b"*-1\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"_\r\n");
+    /// ```
     #[inline]
     pub fn null_array(&mut self) {
         match self.proto {
@@ -224,6 +280,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// A bulk string: any bytes.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).bulk("a\r\n"); out };
+    /// assert_eq!(encode(Proto::Resp2), b"$3\r\na\r\n\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"$3\r\na\r\n\r\n");
+    /// ```
     #[inline]
     pub fn bulk(&mut self, payload: impl AsRef<[u8]>) {
         let payload = payload.as_ref();
@@ -268,12 +331,26 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// An integer's decimal text as a bulk string.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).bulk_int(42); out };
+    /// assert_eq!(encode(Proto::Resp2), b"$2\r\n42\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"$2\r\n42\r\n");
+    /// ```
     #[inline]
     pub fn bulk_int(&mut self, value: i64) {
         self.bulk(format_i64(value, &mut [0; I64_BYTES_MAX]));
     }
 
     /// A verbatim string: text with a three-byte format (`txt`, `mkd`). Under RESP2 the text alone.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).verbatim(*b"txt", b"hi"); out };
+    /// assert_eq!(encode(Proto::Resp2), b"$2\r\nhi\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"=6\r\ntxt:hi\r\n");
+    /// ```
     pub fn verbatim(&mut self, format: [u8; 3], text: &[u8]) {
         match self.proto {
             Proto::Resp2 | Proto::BinaryPlain => self.bulk(text),
@@ -293,12 +370,26 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// The header of an array of `n` elements.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).array(2); out };
+    /// assert_eq!(encode(Proto::Resp2), b"*2\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"*2\r\n");
+    /// ```
     #[inline]
     pub fn array(&mut self, n: usize) {
         self.open(b'*', n as u64);
     }
 
     /// The header of a map of `pairs` keys with their values.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).map(2); out };
+    /// assert_eq!(encode(Proto::Resp2), b"*4\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"%2\r\n");
+    /// ```
     #[inline]
     pub fn map(&mut self, pairs: usize) {
         match self.proto {
@@ -308,6 +399,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// The header of a set of `n` elements.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).set(2); out };
+    /// assert_eq!(encode(Proto::Resp2), b"*2\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b"~2\r\n");
+    /// ```
     #[inline]
     pub fn set(&mut self, n: usize) {
         match self.proto {
@@ -317,6 +415,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// The header of a push of `n` elements, the first of which is a string that tells its kind.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).push(2); out };
+    /// assert_eq!(encode(Proto::Resp2), b"*2\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b">2\r\n");
+    /// ```
     #[inline]
     pub fn push(&mut self, n: usize) {
         match self.proto {

@@ -1,6 +1,12 @@
 //! The types of RESP.
 
 /// The type of a value.
+///
+/// ```
+/// use resp_codec::Kind;
+/// assert!(Kind::Map.is_aggregate());
+/// assert_eq!(Kind::Bulk.type_byte(), b'$');
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -82,6 +88,13 @@ impl Kind {
 }
 
 /// How a null was written. All mean the same; a proxy keeps the form.
+///
+/// ```
+/// use resp_codec::{FrameDecoder, Limits, NullForm};
+/// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// let frame = decoder.decode(b"*-1\r\n").unwrap().ready().unwrap();
+/// assert_eq!(frame.null_form(), Some(NullForm::Array));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum NullForm {

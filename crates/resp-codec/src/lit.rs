@@ -1,4 +1,8 @@
 //! Replies that never change, encoded.
+//!
+//! ```
+//! assert_eq!(resp_codec::lit::PONG, b"+PONG\r\n");
+//! ```
 
 /// `+OK`.
 pub const OK: &[u8] = b"+OK\r\n";

@@ -5,6 +5,13 @@
 /// In both cases `consumed` bytes at the front of the buffer are done with: drop them, and start
 /// the buffer of the next call behind them. Spans and borrowed views of an item lie within the
 /// buffer it came from.
+///
+/// ```
+/// use resp_codec::{FrameDecoder, Limits, Step};
+/// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// assert!(matches!(decoder.decode(b"$5\r\nhel"), Ok(Step::NeedMore { consumed: 0, hint: 4 })));
+/// assert!(matches!(decoder.decode(b"$5\r\nhello\r\n:"), Ok(Step::Ready { consumed: 11, .. })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Step<T> {

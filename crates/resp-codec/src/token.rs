@@ -6,6 +6,13 @@ use crate::kind::{Kind, NullForm};
 use crate::limits::Limits;
 
 /// What of the grammar's freedom a decoder takes.
+///
+/// ```
+/// use resp_codec::{Dialect, FrameDecoder, Limits};
+/// let decode = |dialect| FrameDecoder::with_dialect(Limits::CLIENT, dialect).decode(b":+1\r\n").is_ok();
+/// assert!(decode(Dialect::SPEC));
+/// assert!(!decode(Dialect::CANONICAL));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// Whether `:`, `(` and `,` accept what the specification allows and no server sends: a `+` and

@@ -9,6 +9,15 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 
 /// A change of the buffer: `len` bytes at `at` give way to `with`.
+///
+/// ```
+/// use resp_codec::annotate::{Mode, diagnose};
+/// use resp_codec::Limits;
+/// let diagnosis = diagnose(b"#true\r\n", Mode::Replies, &Limits::CLIENT).unwrap();
+/// let fix = &diagnosis.fixes[0];
+/// assert_eq!((fix.at, fix.len, fix.why), (1, 4, "true is written t"));
+/// assert_eq!(fix.apply(b"#true\r\n"), b"#t\r\n");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// Offset of the first byte that goes.

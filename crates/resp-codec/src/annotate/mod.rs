@@ -29,6 +29,14 @@ use crate::limits::Limits;
 use paint::Painter;
 
 /// What a buffer holds.
+///
+/// ```
+/// use resp_codec::annotate::{Mode, annotate};
+/// use resp_codec::Limits;
+/// let input = b"\x01\x01\0\0\0k";
+/// let outcome = annotate(input, Mode::BinaryRequests, &Limits::SERVER, &mut Vec::new());
+/// assert_eq!((outcome.frames, outcome.errors), (1, 0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Requests in RESP, inline ones included.
@@ -42,6 +50,14 @@ pub enum Mode {
 }
 
 /// A run of bytes with one meaning.
+///
+/// ```
+/// use resp_codec::annotate::{Mark, Mode, Role, annotate};
+/// use resp_codec::Limits;
+/// let mut marks = Vec::new();
+/// annotate(b"*1\r\n_\r\n", Mode::Replies, &Limits::CLIENT, &mut marks);
+/// assert_eq!(marks[3], Mark { at: 4, len: 1, role: Role::Type, depth: 1, node: 1 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// Offset of the first byte.
@@ -58,6 +74,16 @@ pub struct Mark {
 }
 
 /// What a run of bytes means.
+///
+/// ```
+/// use resp_codec::annotate::{Mode, Role, annotate};
+/// use resp_codec::Limits;
+/// let mut marks = Vec::new();
+/// annotate(b"SET 'a\\'b'\n", Mode::Requests, &Limits::SERVER, &mut marks);
+/// let roles: Vec<_> = marks.iter().map(|mark| mark.role).collect();
+/// assert_eq!(roles[..4], [Role::InlineArg, Role::Space, Role::Quote, Role::InlineArg]);
+/// assert_eq!(roles[4..], [Role::Escape, Role::InlineArg, Role::Quote, Role::Crlf]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -98,6 +124,13 @@ pub enum Role {
 }
 
 /// What [`annotate`] found.
+///
+/// ```
+/// use resp_codec::annotate::{Mode, annotate};
+/// use resp_codec::Limits;
+/// let outcome = annotate(b"+OK\r\n$5\r\nhe", Mode::Replies, &Limits::CLIENT, &mut Vec::new());
+/// assert_eq!((outcome.frames, outcome.errors, outcome.missing), (1, 0, Some(5)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// Whole frames or requests, empty requests aside.

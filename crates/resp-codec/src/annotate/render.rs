@@ -10,6 +10,14 @@ const AROUND: usize = 24;
 
 /// An error with the bytes around it, a caret, and what the rule is. Its text is a few short lines,
 /// whatever the input.
+///
+/// ```
+/// use resp_codec::{Error, ErrorKind};
+/// let error = Error { kind: ErrorKind::InvalidBoolean, offset: 1 };
+/// let text = error.render(b"#T\r\n").to_string();
+/// assert_eq!(text.lines().nth(1), Some("  #T\\r\\n"));
+/// assert_eq!(text.lines().nth(2), Some("   ^"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rendered<'b> {
     error: Error,

@@ -80,6 +80,12 @@ pub fn write_get(out: &mut impl Sink, key: &[u8]) {
 ///
 /// # Panics
 /// Panics if the key is 4 GiB or longer.
+///
+/// ```
+/// let mut out = Vec::new();
+/// resp_codec::binary::write_delete(&mut out, b"key");
+/// assert_eq!(out, b"\x02\x03\0\0\0key");
+/// ```
 pub fn write_delete(out: &mut impl Sink, key: &[u8]) {
     out.put(&[DELETE]);
     write_arg(out, key);
@@ -106,6 +112,12 @@ pub fn write_set(out: &mut impl Sink, key: &[u8], value: &[u8]) {
 ///
 /// # Panics
 /// Panics if there are 2^32 arguments or an argument is 4 GiB or longer.
+///
+/// ```
+/// let mut out = Vec::new();
+/// resp_codec::binary::write_call(&mut out, &["PING"]);
+/// assert_eq!(out, b"\x10\x01\0\0\0\x04\0\0\0PING");
+/// ```
 pub fn write_call(out: &mut impl Sink, args: &[impl AsRef<[u8]>]) {
     out.put(&[CALL]);
     out.put(

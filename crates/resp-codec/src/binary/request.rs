@@ -61,6 +61,15 @@ impl Progress {
 }
 
 /// One request, borrowed from the read buffer.
+///
+/// ```
+/// use resp_codec::{Limits, binary};
+/// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+/// let request = decoder.decode(b"\x03\x01\0\0\0k\x01\0\0\0v").unwrap().ready().unwrap();
+/// assert_eq!((request.key(), request.value()), (Some(&b"k"[..]), Some(&b"v"[..])));
+/// let words: Vec<_> = request.args().iter().collect();
+/// assert_eq!(words, [&b"SET"[..], b"k", b"v", b"GET"]);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Request<'s, 'b> {
     op: u8,

@@ -23,6 +23,14 @@ use crate::grammar::{load8, upper8};
 /// decoder).
 ///
 /// It has at least one argument: the command's name.
+///
+/// ```
+/// use resp_codec::{CommandDecoder, Limits};
+/// let mut decoder = CommandDecoder::new(Limits::SERVER);
+/// let command = decoder.decode(b"set key 'a b'\r\n").unwrap().ready().unwrap();
+/// assert_eq!((command.len(), command.name(), command.get(2)), (3, &b"set"[..], Some(&b"a b"[..])));
+/// assert!(command.is_inline());
+/// ```
 #[derive(Clone, Copy)]
 pub struct Command<'s, 'b> {
     buf: &'b [u8],
