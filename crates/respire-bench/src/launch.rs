@@ -63,13 +63,16 @@ impl Server {
         let log = std::env::temp_dir().join(log);
         let file = || Error::io(format!("log {}", log.display()));
         let printed = File::create(&log).map_err(file())?;
+        command.args(words);
         let child = command
-            .args(words)
             .stdin(Stdio::null())
             .stdout(printed.try_clone().map_err(file())?)
             .stderr(printed)
             .spawn()
-            .map_err(|e| Error::program(&line, e.to_string()))?;
+            .map_err(|e| {
+                let program = command.get_program().to_string_lossy();
+                Error::program(&line, format!("{program}: {e}"))
+            })?;
         let target = Target::Tcp {
             host: "127.0.0.1".to_owned(),
             port,

@@ -203,6 +203,9 @@ pub struct TableArgs {
         help_heading = "Output"
     )]
     pub out: PathBuf,
+    /// A Markdown file, in the folder this is run in, that shows the summary between <!-- benchmarks --> and <!-- /benchmarks -->.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub summary: Option<PathBuf>,
     /// Write everything that was measured as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,

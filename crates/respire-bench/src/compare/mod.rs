@@ -28,9 +28,6 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// # Errors
 /// Any [`Error`].
 pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<bool> {
-    if !args.rounds.load_cpu.is_empty() {
-        os::pin_self(&args.rounds.load_cpu)?;
-    }
     let mut contenders = Vec::new();
     for text in &args.servers {
         contenders.push(Contender::parse(text, &args.rounds, &args.pid)?);
@@ -41,6 +38,10 @@ pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<bool> {
             let reason = format!("{pid:?} is not NAME=PID of one of the servers");
             return Err(Error::flag("--pid", reason));
         }
+    }
+    // Not earlier: servers that are started inherit where this process may run.
+    if !args.rounds.load_cpu.is_empty() {
+        os::pin_self(&args.rounds.load_cpu)?;
     }
     let load = args.load.load(contenders[0].target.clone(), &args.login)?;
     let contest = Contest {

@@ -1,6 +1,7 @@
 //! The table as a Markdown document.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::{FLOOR, Measured, Outcome};
 use crate::compare::{Grid, Standing, ratio, standings_grid};
@@ -36,6 +37,24 @@ pub(super) fn markdown(measured: &Measured, stem: &str) -> String {
         section(measured, outcome, stem, &mut text).expect("a string takes any text");
     }
     text
+}
+
+/// What stands around the summary in another document.
+pub(super) const SUMMARY: (&str, &str) = ("<!-- benchmarks -->", "<!-- /benchmarks -->");
+
+/// `text` with the summary, and its plot, between the marks; `None` without the marks. `out` is the whole document.
+pub(super) fn with_summary(text: &str, measured: &Measured, out: &Path) -> Option<String> {
+    let (before, rest) = text.split_once(SUMMARY.0)?;
+    let (_, after) = rest.split_once(SUMMARY.1)?;
+    let plot = format!("{}-cpu.svg", out.with_extension("").display());
+    let block = format!(
+        "\nMedian CPU time of the server per command, and its ratio to the first server's \
+         ([how, and all numbers]({})):\n\n{}\n![CPU time per command]({plot})\n",
+        out.display(),
+        summary(measured)
+    );
+    let (open, close) = SUMMARY;
+    Some([before, open, &block, close, after].concat())
 }
 
 fn head(measured: &Measured, stem: &str, text: &mut String) -> std::fmt::Result {
@@ -193,15 +212,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn document_carries_ratios_commands_and_plots() {
+    fn measured() -> Measured {
         let entrant = |name: &str, program: &str| Entrant {
             name: name.to_owned(),
             words: vec![program.to_owned(), "--save".to_owned(), String::new()],
             protocol: Protocol::Resp2,
             version: "v1".to_owned(),
         };
-        let measured = Measured {
+        Measured {
             machine: Machine::this(),
             server_cpu: "0".to_owned(),
             load_cpu: 1,
@@ -215,7 +233,26 @@ mod tests {
                 row: rows().next().unwrap(),
                 standings: vec![standing("redis", 0.8), standing(FLOOR, 0.1)],
             }],
-        };
+        }
+    }
+
+    #[test]
+    fn summary_replaces_what_stands_between_the_marks() {
+        let text = "a\n<!-- benchmarks -->\nold\n<!-- /benchmarks -->\nb\n";
+        let new = with_summary(text, &measured(), Path::new("docs/benchmarks.md")).unwrap();
+        assert!(new.starts_with("a\n<!-- benchmarks -->\n"), "{new}");
+        assert!(new.ends_with("<!-- /benchmarks -->\nb\n"), "{new}");
+        assert!(new.contains("0.100 (0.12x)") && new.contains("(docs/benchmarks-cpu.svg)"));
+        assert!(!new.contains("old"));
+        assert_eq!(
+            with_summary("nothing", &measured(), Path::new("x.md")),
+            None
+        );
+    }
+
+    #[test]
+    fn document_carries_ratios_commands_and_plots() {
+        let measured = measured();
         let text = markdown(&measured, "benchmarks");
         for part in [
             "0.100 (0.12x)",

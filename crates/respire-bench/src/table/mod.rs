@@ -97,6 +97,15 @@ pub fn run(args: &TableArgs, out: &mut dyn Write) -> Result<bool> {
         measured.outcomes.push(Outcome { row, standings });
     }
     write_document(&measured, &args.out)?;
+    if let Some(path) = &args.summary {
+        let what = format!("--summary {}", path.display());
+        let text = fs::read_to_string(path).map_err(Error::io(&what))?;
+        let text = document::with_summary(&text, &measured, &args.out).ok_or_else(|| {
+            let reason = format!("{} has no {}", path.display(), document::SUMMARY.0);
+            Error::flag("--summary", reason)
+        })?;
+        fs::write(path, text).map_err(Error::io(what))?;
+    }
     if let Some(path) = &args.json {
         write_json(path, &measured)?;
     }
@@ -251,4 +260,19 @@ fn write_document(measured: &Measured, path: &Path) -> Result<()> {
     let stem = prefix.file_name().unwrap_or_default().to_string_lossy();
     let text = document::markdown(measured, &stem);
     fs::write(path, text).map_err(Error::io(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_chosen_by_name_in_the_order_of_the_document() {
+        let chosen = choose(&["set-15".to_owned(), "get-pipelined".to_owned()]).unwrap();
+        let names: Vec<&str> = chosen.iter().map(|row| row.name).collect();
+        assert_eq!(names, ["get-pipelined", "set-15"]);
+        assert_eq!(choose(&[]).unwrap().len(), rows().count());
+        let text = choose(&["get".to_owned()]).unwrap_err().to_string();
+        assert!(text.starts_with("--row: no row \"get\" among "), "{text}");
+    }
 }
