@@ -250,7 +250,10 @@ mod tests {
             line.ask("EXEC"),
             "-EXECABORT Transaction discarded because of: OOM full|"
         );
-        assert_eq!(line.ask("MULTI\nSET a 1"), "+OK|-OOM full|");
+        assert_eq!(
+            line.ask("MULTI\nSET a 1\nGET a"),
+            "+OK|-OOM full|-OOM full|"
+        );
     }
 
     #[test]

@@ -108,6 +108,10 @@ impl<A: App> Core<A> {
                 Err(confined(spec))
             } else if is_queued && spec.flags.has(Flags::NO_MULTI) {
                 Err(Error::fixed("ERR Command not allowed inside a transaction"))
+            } else if is_queued {
+                // What is queued may have to run after writes of the same transaction.
+                let flags = spec.flags.with(Flags::DENYOOM);
+                engine.app().admit(&Spec { flags, ..*spec }, now)
             } else {
                 engine.app().admit(spec, now)
             };
