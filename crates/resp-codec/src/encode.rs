@@ -586,3 +586,111 @@ impl<'o, S: Sink> Encoder<'o, S> {
 const fn is_break(byte: &u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::SliceSink;
+
+    fn encoded(proto: Proto, write: impl FnOnce(&mut Encoder<'_, Vec<u8>>)) -> Vec<u8> {
+        let mut out = Vec::new();
+        write(&mut Encoder::new(&mut out, proto));
+        out
+    }
+
+    #[test]
+    fn blobs_of_every_short_length_are_the_same_in_any_sink() {
+        let payload: Vec<u8> = (0..200).collect();
+        for len in 0..payload.len() {
+            let expected = [
+                std::format!("${len}\r\n").as_bytes(),
+                &payload[..len],
+                b"\r\n",
+            ]
+            .concat();
+            assert_eq!(encoded(Proto::Resp2, |e| e.bulk(&payload[..len])), expected);
+            let mut room = [0; 256];
+            let mut sink = SliceSink::new(&mut room);
+            Encoder::new(&mut sink, Proto::Resp2).bulk(&payload[..len]);
+            assert_eq!(sink.written(), expected);
+        }
+    }
+
+    #[test]
+    fn headers_and_integers_of_every_width_are_written() {
+        for n in [0, 9, 10, 99, 100, 1000, usize::MAX >> 1] {
+            let expected = std::format!("*{n}\r\n").into_bytes();
+            assert_eq!(encoded(Proto::Resp2, |e| e.array(n)), expected);
+        }
+        for n in [0, 9, 10, -1, -10, i64::MAX, i64::MIN] {
+            let expected = std::format!(":{n}\r\n").into_bytes();
+            assert_eq!(encoded(Proto::Resp3, |e| e.int(n)), expected);
+        }
+    }
+
+    #[test]
+    fn line_ends_in_text_become_blanks_and_are_trimmed() {
+        let simple = |text: &str| encoded(Proto::Resp2, |e| e.simple(text));
+        assert_eq!(simple("\r\na\r\nb\n\r"), b"+a  b\r\n");
+        assert_eq!(simple("\r\n"), b"+\r\n");
+        assert_eq!(simple(""), b"+\r\n");
+        assert_eq!(simple(" a "), b"+ a \r\n");
+    }
+
+    #[test]
+    fn attributes_and_streams_are_refused_where_there_are_none() {
+        for proto in [Proto::Resp2, Proto::BinaryPlain] {
+            let out = encoded(proto, |e| {
+                assert!(!e.attributes(1) && !e.stream_array() && !e.stream_bulk());
+                assert!(!e.stream_map() && !e.stream_set());
+            });
+            assert_eq!(out, b"");
+        }
+        let out = encoded(Proto::Resp3, |e| {
+            assert!(e.attributes(0) && e.stream_set() && e.stream_bulk());
+            e.chunk(b"ab");
+            e.chunk(b"");
+            e.chunk_end();
+            e.stream_end();
+        });
+        assert_eq!(out, b"|0\r\n~?\r\n$?\r\n;2\r\nab\r\n;0\r\n.\r\n");
+    }
+
+    #[test]
+    fn errors_are_counted() {
+        let mut out = Vec::new();
+        let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+        encoder.ok();
+        encoder.error("ERR a");
+        encoder.blob_error("ERR b");
+        encoder.error_parts(&[b"ERR ", b"c"]);
+        assert_eq!(encoder.error_count(), 3);
+    }
+
+    #[test]
+    fn slice_sink_notes_what_does_not_fit() {
+        let mut room = [0; 4];
+        let mut sink = SliceSink::new(&mut room);
+        let mut encoder = Encoder::new(&mut sink, Proto::Resp2);
+        encoder.ok();
+        encoder.sink().put(b"x");
+        assert!(sink.overflowed());
+        assert_eq!(sink.written(), b"");
+    }
+
+    #[cfg(feature = "bytes")]
+    #[test]
+    fn shared_payloads_are_framed_in_every_protocol() {
+        let shared = |proto| encoded(proto, |e| e.bulk_shared(bytes::Bytes::from_static(b"abc")));
+        for proto in [
+            Proto::Resp2,
+            Proto::Resp3,
+            Proto::Binary,
+            Proto::BinaryPlain,
+        ] {
+            assert_eq!(shared(proto), encoded(proto, |e| e.bulk("abc")));
+        }
+    }
+}

@@ -223,7 +223,7 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
 
 /// Appends `value` as Redis writes doubles in RESP3.
 ///
-/// Integers below 2^52 stand without point or exponent; other numbers get the fewest digits that
+/// Integers up to 2^62 stand without point or exponent; other numbers get the fewest digits that
 /// read back as the same number, with an exponent when they are very large or small (`1e+20`,
 /// `1e-9`); `inf`, `-inf`, `nan`; `-0` keeps its sign.
 ///
@@ -264,7 +264,7 @@ fn finite(value: f64, text: &mut Text<'_>) {
         text.push(b"-");
     }
     let magnitude = value.abs();
-    if magnitude < (1u64 << 52) as f64 && magnitude == (magnitude as u64) as f64 {
+    if magnitude <= (1u64 << 62) as f64 && magnitude == (magnitude as u64) as f64 {
         let mut room = [0; I64_BYTES_MAX];
         let start = format_u64(magnitude as u64, &mut room);
         text.push(&room[start..]);
@@ -360,4 +360,129 @@ pub(crate) fn double(text: &[u8]) -> Option<f64> {
 /// The integer of a RESP line that is known to be well-formed, `+` and leading zeros included.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     core::str::from_utf8(text).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+    use std::string::String;
+
+    use super::*;
+
+    fn written(value: f64) -> String {
+        let mut out = Vec::new();
+        write_f64(&mut out, value);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn doubles_are_laid_out_as_redis_does() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (-17.0, "-17"),
+            (1e15, "1000000000000000"),
+            (1e17, "100000000000000000"),
+            (4_611_686_018_427_387_904.0, "4611686018427387904"),
+            (4_611_686_018_427_388_928.0, "4611686018427389000"),
+            (1e19, "1e+19"),
+            (1e20, "1e+20"),
+            (1.5e300, "1.5e+300"),
+            (0.1, "0.1"),
+            (123.456, "123.456"),
+            (1e-4, "0.0001"),
+            (1e-9, "1e-9"),
+            (1.5e-7, "1.5e-7"),
+            (0.000123456789, "0.000123456789"),
+            (3.0e-5, "0.00003"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (5e-324, "5e-324"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "nan"),
+        ] {
+            assert_eq!(written(value), expected);
+        }
+    }
+
+    #[test]
+    fn floats_are_read_as_strtod_does() {
+        for (text, expected) in [
+            ("3", 3.0),
+            ("+3.5", 3.5),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("-1e-3", -0.001),
+            ("1E5", 1e5),
+            ("INF", f64::INFINITY),
+            ("-infinity", f64::NEG_INFINITY),
+            ("0x10", 16.0),
+            ("-0X1.8p3", -12.0),
+            ("0x.8", 0.5),
+            ("0x1p-1074", 5e-324),
+            ("0x1.8p-1074", 1e-323),
+            ("0x1.fffffffffffffp1023", f64::MAX),
+            ("0x123456789abcdef01", 20_988_295_479_420_645_000.0),
+            ("0x10000000000000800", 18_446_744_073_709_552_000.0),
+            ("0x10000000000001801", 18_446_744_073_709_560_000.0),
+            ("0e999", 0.0),
+        ] {
+            assert_eq!(parse_f64(text.as_bytes()), Some(expected), "{text}");
+        }
+        for text in [
+            "",
+            "-",
+            "+",
+            ".",
+            "e5",
+            "1e",
+            "1e+",
+            " 1",
+            "1 ",
+            "1_0",
+            "nan",
+            "-nan",
+            "nan(1)",
+            "0x",
+            "0x.",
+            "0x1p",
+            "0x1p+",
+            "0xg",
+            "--1",
+            "+-1",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "0x1p1024",
+            "0x1p-1076",
+            "infi",
+            "1.2.3",
+        ] {
+            assert_eq!(parse_f64(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_are_canonical_or_nothing() {
+        for value in [0, 1, -1, 9, 10, 99, 100, i64::MAX, i64::MIN] {
+            let mut room = [0; I64_BYTES_MAX];
+            assert_eq!(parse_i64(format_i64(value, &mut room)), Some(value));
+        }
+        for text in [
+            "",
+            "-",
+            "+1",
+            "01",
+            "-0",
+            "-01",
+            " 1",
+            "1 ",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "1x",
+        ] {
+            assert_eq!(parse_i64(text.as_bytes()), None, "{text}");
+        }
+    }
 }
