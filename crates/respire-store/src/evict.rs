@@ -6,6 +6,7 @@ use crate::database::{Database, GAUGE_STEP, Side, mix};
 use crate::entry::Entry;
 use crate::raw;
 use crate::shard::ShardMut;
+use crate::slot::Access;
 use crate::store::Store;
 
 /// What is evicted when memory runs out (`maxmemory-policy`).
@@ -112,6 +113,17 @@ impl Clock {
             (minutes(now_ms) << 8) | LFU_INITIAL
         } else {
             seconds(now_ms)
+        }
+    }
+
+    /// The clock of an entry said to have been used so; `None` if the policy ranks by another measure.
+    pub(crate) fn said(self, access: Access, now_ms: u64) -> Option<u32> {
+        match access {
+            Access::IdleMs(idle_ms) if !self.lfu => Some(seconds(now_ms.saturating_sub(idle_ms))),
+            Access::Frequency(counter) if self.lfu => {
+                Some((minutes(now_ms) << 8) | u32::from(counter))
+            }
+            Access::IdleMs(_) | Access::Frequency(_) => None,
         }
     }
 

@@ -21,7 +21,7 @@ mod whole;
 pub use crate::evict::Policy;
 pub use crate::expiry::Swept;
 pub use crate::section::{Held, Scope, Section};
-pub use crate::slot::{EntryRef, Slot};
+pub use crate::slot::{Access, EntryRef, Slot};
 pub use crate::store::{Config, MemoryUse, Stats, Store};
 pub use crate::value::{Encoding, Expiry, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef};
 pub use crate::view::View;

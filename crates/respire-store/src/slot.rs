@@ -73,6 +73,15 @@ impl fmt::Debug for EntryRef<'_> {
     }
 }
 
+/// How a key was used before it came here ([`Slot::set_access`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It was last used so many milliseconds ago. Counts unless the policy is an LFU one.
+    IdleMs(u64),
+    /// Its logarithmic counter of uses. Counts under an LFU policy.
+    Frequency(u8),
+}
+
 /// One key under its shard's write lock, from [`View::update`](crate::View::update): to be read,
 /// written, removed. A key that has expired is absent.
 ///
@@ -150,6 +159,19 @@ impl Slot<'_> {
         }
         self.modify(|entry| entry.set_expires_at(expires_at))
             .is_some()
+    }
+
+    /// Writes how the key was used, where the [policy](crate::Policy) ranks keys by that measure.
+    /// The longest idle time reaches back to 1970. It is no change of the key. False if there is
+    /// no such key or the policy has no use for it.
+    pub fn set_access(&mut self, access: Access) -> bool {
+        let clock = self.clock.said(access, self.now_ms);
+        let entry = self.shard.find(self.hash, self.key);
+        let (Some(clock), Some(entry)) = (clock, entry) else {
+            return false;
+        };
+        entry.set_clock(clock);
+        true
     }
 
     /// Removes the key; false if there was none.
@@ -252,6 +274,28 @@ mod tests {
             );
             assert!(!slot.exists() && !slot.set_expiry(Some(100)));
         });
+    }
+
+    #[test]
+    fn access_is_kept_by_the_policy_that_ranks_by_it() {
+        let (store, now_ms) = (Store::new(Config::default()), 600_000);
+        let seen = |access| {
+            store.view(0, now_ms).update(b"k", |slot| {
+                slot.set(b"a", Expiry::Clear);
+                let is_kept = slot.set_access(access);
+                let entry = slot.get().expect("it was just set");
+                (is_kept, entry.idle_ms(now_ms), entry.freq(now_ms))
+            })
+        };
+        assert_eq!(seen(Access::IdleMs(90_000)), (true, 90_000, 0));
+        assert_eq!(seen(Access::IdleMs(u64::MAX)), (true, 600_000, 0));
+        assert_eq!(seen(Access::Frequency(200)).0, false);
+        store.set_max_memory(0, crate::Policy::VolatileLfu, 5);
+        assert_eq!(seen(Access::Frequency(200)), (true, 0, 200));
+        assert_eq!(seen(Access::IdleMs(90_000)).0, false);
+        let mut view = store.view(0, now_ms);
+        assert!(!view.update(b"absent", |slot| slot.set_access(Access::Frequency(1))));
+        assert_eq!(store.changes(), 5);
     }
 
     #[test]

@@ -2,18 +2,18 @@
 //! from a payload of `DUMP`, of here or of a Redis up to 7.0.
 //!
 //! `ttl` is in milliseconds, from now or, with `ABSTTL`, unix time; 0 is no expiry. Strings are
-//! the only type there is, so the payload of any other one is a `Bad data format`. `IDLETIME` and
-//! `FREQ` are checked and then not kept: a restored key counts as used just now.
+//! the only type there is, so the payload of any other one is a `Bad data format`. As in Redis,
+//! `IDLETIME` and `FREQ` are kept where the eviction policy ranks keys by that measure.
 
 use crate::errors::{
     BUSY_KEY, PAYLOAD_FOOTER, PAYLOAD_FORMAT, RESTORE_FREQUENCY, RESTORE_IDLE_TIME, RESTORE_TTL,
     SYNTAX,
 };
-use crate::options::{Options, integer, is_word, set_once};
+use crate::options::{Options, integer, is_word};
 use crate::rdb::PayloadError;
 use crate::{Ctx, rdb};
 use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::Expiry;
+use respire_store::{Access, Expiry};
 
 pub(super) static RESTORE: Spec = Spec {
     name: "restore",
@@ -81,17 +81,13 @@ pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
         }
         let expiry = expiry?;
         slot.set(value?, expiry);
+        if let Some(access) = options.access {
+            slot.set_access(access);
+        }
         Ok(())
     })?;
     reply.ok();
     Ok(())
-}
-
-/// The two options about how the key was used; one request may name one of them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    IdleTime,
-    Frequency,
 }
 
 /// The options of one request.
@@ -99,23 +95,29 @@ enum Access {
 struct RestoreOptions {
     replace: bool,
     is_unix_time: bool,
+    access: Option<Access>,
 }
 
 impl RestoreOptions {
     fn parse(mut options: Options<'_>) -> Result<Self, Error> {
         let mut parsed = Self::default();
-        let mut access = None;
         while let Some(word) = options.next() {
             if is_word(word, "REPLACE") {
                 parsed.replace = true;
             } else if is_word(word, "ABSTTL") {
                 parsed.is_unix_time = true;
             } else if is_word(word, "IDLETIME") {
-                set_once(&mut access, Access::IdleTime)?;
-                u64::try_from(options.integer()?).map_err(|_| RESTORE_IDLE_TIME)?;
+                if matches!(parsed.access, Some(Access::Frequency(_))) {
+                    return Err(SYNTAX);
+                }
+                let idle_s = u64::try_from(options.integer()?).map_err(|_| RESTORE_IDLE_TIME)?;
+                parsed.access = Some(Access::IdleMs(idle_s.saturating_mul(1000)));
             } else if is_word(word, "FREQ") {
-                set_once(&mut access, Access::Frequency)?;
-                u8::try_from(options.integer()?).map_err(|_| RESTORE_FREQUENCY)?;
+                if matches!(parsed.access, Some(Access::IdleMs(_))) {
+                    return Err(SYNTAX);
+                }
+                let counter = u8::try_from(options.integer()?).map_err(|_| RESTORE_FREQUENCY)?;
+                parsed.access = Some(Access::Frequency(counter));
             } else {
                 return Err(SYNTAX);
             }
@@ -179,6 +181,25 @@ mod tests {
                 "+OK\r\n",
             ),
             ("PEXPIRETIME a", ":9223372036854775807\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn use_before_is_kept_as_the_policy_has_it() {
+        Client::new().check(&[
+            (
+                &format!("RESTORE a 0 {PAYLOAD} IDLETIME 5 idletime 90"),
+                "+OK\r\n",
+            ),
+            ("OBJECT IDLETIME a", ":90\r\n"),
+            (&format!("RESTORE b 0 {PAYLOAD} FREQ 200"), "+OK\r\n"),
+            ("OBJECT IDLETIME b", ":0\r\n"),
+            ("CONFIG SET maxmemory-policy allkeys-lfu", "+OK\r\n"),
+            (
+                &format!("RESTORE b 0 {PAYLOAD} FREQ 200 REPLACE"),
+                "+OK\r\n",
+            ),
+            ("OBJECT FREQ b", ":200\r\n"),
         ]);
     }
 
