@@ -224,6 +224,7 @@ fn engine_rows() -> Vec<Row> {
         waiting_input_bytes_max,
         queued_commands_max,
         queued_bytes_max,
+        mailbox_bytes_max,
     } = respire_engine::Limits::DEFAULT;
     vec![
         (
@@ -273,6 +274,12 @@ fn engine_rows() -> Vec<Row> {
             queued_bytes_max as u64,
             "bytes",
             "the transaction is refused",
+        ),
+        (
+            "mailbox_bytes_max",
+            mailbox_bytes_max as u64,
+            "bytes",
+            "a subscriber that does not take its messages is closed",
         ),
     ]
 }
