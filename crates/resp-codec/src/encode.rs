@@ -1,5 +1,6 @@
 //! Replies and requests, as bytes.
 
+use crate::kind::NullForm;
 use crate::number::{F64_BYTES_MAX, I64_BYTES_MAX, format_f64, format_i64};
 use crate::sink::Sink;
 use crate::write::{blob, header, number_line};
@@ -45,6 +46,9 @@ pub enum Proto {
 /// assert_eq!(reply(Proto::Resp3), b"%1\r\n$2\r\npi\r\n,3.14\r\n");
 /// assert_eq!(reply(Proto::Resp2), b"*2\r\n$2\r\npi\r\n$4\r\n3.14\r\n");
 /// ```
+///
+/// # Panics
+/// The binary protocols count in 32 bits: under them, a payload of 4 GiB panics.
 #[derive(Debug)]
 pub struct Encoder<'o, S: Sink> {
     out: &'o mut S,
@@ -150,7 +154,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
                 self.out.put(b"\r\n");
             }
             Proto::Binary => {
-                self.tag_word(b'-', (len as u32).to_le_bytes());
+                self.tag_word(b'-', len32(len));
                 parts.iter().for_each(|part| self.out.put(part));
             }
             Proto::BinaryPlain => {}
@@ -279,6 +283,22 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
+    /// Null in the form it was read in, where the protocol has it: a proxy keeps what it passes on.
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, NullForm, Proto};
+    /// let mut out = Vec::new();
+    /// Encoder::new(&mut out, Proto::Resp3).null_form(NullForm::Bulk);
+    /// assert_eq!(out, b"$-1\r\n");
+    /// ```
+    pub fn null_form(&mut self, form: NullForm) {
+        match (self.proto, form) {
+            (Proto::Resp3, NullForm::Bulk) => self.out.put(b"$-1\r\n"),
+            (Proto::Resp2 | Proto::Resp3, NullForm::Array) => self.out.put(b"*-1\r\n"),
+            _ => self.null(),
+        }
+    }
+
     /// A bulk string: any bytes.
     ///
     /// ```
@@ -301,8 +321,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         let len = chunks.clone().map(<[u8]>::len).sum::<usize>();
         match self.proto {
             Proto::Resp2 | Proto::Resp3 => self.header(b'$', len as u64),
-            Proto::Binary => self.tag_word(b'$', (len as u32).to_le_bytes()),
-            Proto::BinaryPlain => self.out.put(&(len as u32).to_le_bytes()),
+            Proto::Binary => self.tag_word(b'$', len32(len)),
+            Proto::BinaryPlain => self.out.put(&len32(len)),
         }
         chunks.for_each(|chunk| self.out.put(chunk));
         if matches!(self.proto, Proto::Resp2 | Proto::Resp3) {
@@ -320,11 +340,11 @@ impl<'o, S: Sink> Encoder<'o, S> {
                 self.out.put(b"\r\n");
             }
             Proto::Binary => {
-                self.tag_word(b'$', (payload.len() as u32).to_le_bytes());
+                self.tag_word(b'$', len32(payload.len()));
                 self.out.put_shared(payload);
             }
             Proto::BinaryPlain => {
-                self.out.put(&(payload.len() as u32).to_le_bytes());
+                self.out.put(&len32(payload.len()));
                 self.out.put_shared(payload);
             }
         }
@@ -362,7 +382,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
                 self.out.put(b"\r\n");
             }
             Proto::Binary => {
-                self.tag_word(b'=', (text.len() as u32 + 3).to_le_bytes());
+                self.tag_word(b'=', len32(text.len() + 3));
                 self.out.put(&format);
                 self.out.put(text);
             }
@@ -513,7 +533,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
     fn open(&mut self, tag: u8, n: u64) {
         match self.proto {
             Proto::Resp2 | Proto::Resp3 => self.header(tag, n),
-            Proto::Binary => self.tag_word(tag, (n as u32).to_le_bytes()),
+            Proto::Binary => self.tag_word(tag, len32(n as usize)),
             Proto::BinaryPlain => self.errors += 1,
         }
     }
@@ -572,7 +592,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
 
     fn plain(&mut self, payload: &[u8]) {
         self.out.reserve(payload.len() + 4);
-        self.out.put(&(payload.len() as u32).to_le_bytes());
+        self.out.put(&len32(payload.len()));
         self.out.put(payload);
     }
 
@@ -581,6 +601,13 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.out.put(&[tag]);
         self.out.put(&bytes);
     }
+}
+
+/// A length of the binary protocol.
+fn len32(len: usize) -> [u8; 4] {
+    u32::try_from(len)
+        .expect("lengths of the binary protocol are 32 bits")
+        .to_le_bytes()
 }
 
 const fn is_break(byte: &u8) -> bool {

@@ -343,7 +343,7 @@ impl EventDecoder {
         }
         let have = buf.len().min(left as usize);
         if have == 0 || (format && have < 4) {
-            return Ok(Look::Short(left as usize + 2 - have));
+            return Ok(Look::Short((left as usize - have).saturating_add(2)));
         }
         self.state = State::Payload {
             left: left - have as u32,

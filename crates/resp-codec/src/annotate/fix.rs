@@ -55,6 +55,9 @@ const FIXES_MAX: usize = 5;
 /// The bytes of context a fix is tried on, behind the error. Keeps the cost of a diagnosis bounded.
 pub(super) const TRIED_MAX: usize = 64 * 1024;
 
+/// The longest start of a frame, up to the error, that fixes are tried on.
+const FRAME_MAX: usize = 1024 * 1024;
+
 /// Where the error stands.
 pub(super) struct Place<'a> {
     pub(super) buf: &'a [u8],
@@ -74,7 +77,8 @@ pub(super) fn fixes(
     limits: &Limits,
     expected: &ByteSet,
 ) -> Vec<Fix> {
-    if matches!(mode, Mode::BinaryRequests | Mode::BinaryReplies) {
+    let binary = matches!(mode, Mode::BinaryRequests | Mode::BinaryReplies);
+    if binary || error.offset - frame > FRAME_MAX {
         return Vec::new();
     }
     let place = Place {

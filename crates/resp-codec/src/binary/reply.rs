@@ -275,10 +275,11 @@ impl ReplyDecoder {
 
     /// Checks that `len` bytes at `at` fit the frame and are there.
     fn whole(&self, buf: &[u8], kind: Kind, at: usize, len: u32) -> Result<Item, Error> {
-        let end = at + len as usize;
-        if end as u64 > self.limits.frame_bytes() {
+        // In 64 bits, since a length may be all that 32 can count.
+        if at as u64 + u64::from(len) > self.limits.frame_bytes() {
             return Err(Error::new(ErrorKind::FrameTooBig, at));
         }
+        let end = at + len as usize;
         if buf.len() < end {
             return Ok(Item::Short(end));
         }

@@ -162,6 +162,18 @@ impl RequestDecoder {
         self.progress = Progress::START;
     }
 
+    /// Frees what a large request left allocated, if the decoder stands between requests.
+    pub fn shrink(&mut self) {
+        if self.progress.op.is_none() {
+            self.spans = Vec::new();
+        }
+    }
+
+    /// Heap bytes held for arguments, for a server that accounts for its connections.
+    pub const fn allocated(&self) -> usize {
+        self.spans.capacity() * size_of::<Span>()
+    }
+
     /// The operation of a request that was begun and not finished, so that an error can be answered
     /// in its form.
     pub const fn pending_op(&self) -> Option<u8> {

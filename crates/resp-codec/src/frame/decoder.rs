@@ -345,10 +345,11 @@ impl FrameDecoder {
             at,
             len,
         } = payload;
-        let end = at + len as usize;
-        if end as u64 + 2 > self.rules.limits.frame_bytes() {
+        // In 64 bits, since a length may be all that 32 can count.
+        if at as u64 + u64::from(len) + 2 > self.rules.limits.frame_bytes() {
             return Err(Error::new(ErrorKind::FrameTooBig, at));
         }
+        let end = at + len as usize;
         if kind == Kind::Verbatim && buf.get(at + 3).is_some_and(|&byte| byte != b':') {
             return Err(Error::new(ErrorKind::InvalidVerbatim, at + 3));
         }

@@ -375,8 +375,7 @@ impl<'s, 'b> Frame<'s, 'b> {
             Kind::BigNumber => encoder.big_number(bytes),
             Kind::BlobError => encoder.blob_error(bytes),
             Kind::Verbatim => encoder.verbatim(self.verbatim_format().unwrap_or_default(), bytes),
-            Kind::Null if self.null_form() == Some(NullForm::Array) => encoder.null_array(),
-            Kind::Null => encoder.null(),
+            Kind::Null => encoder.null_form(self.null_form().unwrap_or_default()),
             _ => encoder.bulk_chunks(self.chunks()),
         }
     }

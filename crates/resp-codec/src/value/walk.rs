@@ -5,7 +5,7 @@ use core::fmt;
 use core::slice;
 
 use super::{Node, NodePart, Value, Values};
-use crate::encode::{Encoder, Proto};
+use crate::encode::Encoder;
 use crate::frame::Frame;
 use crate::kind::{Kind, NullForm};
 use crate::sink::Sink;
@@ -198,12 +198,7 @@ pub(super) fn encode<S: Sink>(value: &Value, encoder: &mut Encoder<'_, S>) {
 
 fn encode_leaf<S: Sink>(value: &Value, encoder: &mut Encoder<'_, S>) {
     match value {
-        Value::Null(form) => match (form, encoder.proto()) {
-            (NullForm::Bulk, Proto::Resp3) => encoder.raw(b"$-1\r\n"),
-            (NullForm::Array, Proto::Resp3) => encoder.raw(b"*-1\r\n"),
-            (NullForm::Array, _) => encoder.null_array(),
-            _ => encoder.null(),
-        },
+        Value::Null(form) => encoder.null_form(*form),
         Value::Simple(text) => encoder.simple(text),
         Value::Error(text) => encoder.error(text),
         Value::Int(value) => encoder.int(*value),
