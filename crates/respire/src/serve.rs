@@ -42,7 +42,11 @@ impl Flavour {
     /// How many threads serve when `threads` are asked for.
     #[must_use]
     pub fn threads(self, threads: usize) -> usize {
-        if self.has_many_threads() { threads.max(1) } else { 1 }
+        if self.has_many_threads() {
+            threads.max(1)
+        } else {
+            1
+        }
     }
 
     fn has_many_threads(self) -> bool {
