@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::{Command, inline};
+use super::progress::{Cursor, Look, Phase, Progress};
+use super::{Command, fused, inline};
 use crate::args::Span;
 use crate::error::{Error, ErrorKind};
-use crate::grammar::{Crlf, Length, crlf, examined, find, length, load8};
+use crate::grammar::{Crlf, Length, crlf, examined, find, length};
 use crate::limits::Limits;
 use crate::step::Step;
 
@@ -49,96 +50,6 @@ pub struct PendingBulk {
     pub have: usize,
     /// Bytes of the payload in all. CRLF follows.
     pub need: usize,
-}
-
-/// How far the current request has come. Offsets count from its first byte.
-#[derive(Clone, Copy, Debug)]
-struct Progress {
-    phase: Phase,
-    /// The token to look at next: a header, a payload, or the unread part of an inline request.
-    at: usize,
-    /// Length of the payload at `at`, if its header was read.
-    bulk: Option<u32>,
-    /// Arguments still to come, the current one included.
-    left: u32,
-    /// Arguments complete.
-    filled: usize,
-    /// Buffer length below which another look is useless.
-    need: usize,
-    /// Buffer length the current token ends at, as far as is known.
-    goal: usize,
-    /// Buffer length at the last look.
-    seen: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Start,
-    Multibulk,
-    Inline,
-    Failed,
-}
-
-impl Progress {
-    const START: Self = Self {
-        phase: Phase::Start,
-        at: 0,
-        bulk: None,
-        left: 0,
-        filled: 0,
-        need: 1,
-        goal: 1,
-        seen: 0,
-    };
-}
-
-/// Where the fast path stands: in front of the payload at `at`.
-#[derive(Clone, Copy)]
-struct Cursor {
-    at: usize,
-    len: usize,
-    left: u32,
-    filled: usize,
-}
-
-/// Where one look at the buffer ended.
-enum Look {
-    /// A request of so many arguments ends here.
-    Done { end: usize, filled: usize },
-    /// An empty request ends here.
-    Empty(usize),
-    /// The buffer must have length `need` before it is worth another look, and `goal` to complete
-    /// the token.
-    Short { need: usize, goal: usize },
-}
-
-impl Look {
-    /// One more byte may decide.
-    const fn next(have: usize) -> Self {
-        Look::Short {
-            need: have + 1,
-            goal: have + 1,
-        }
-    }
-}
-
-const fn word(bytes: &[u8; 8]) -> u64 {
-    u64::from_le_bytes(*bytes)
-}
-
-/// `*d CRLF $d CRLF`, digits as zeros, and the bits that must agree.
-const HEAD: u64 = word(b"*0\r\n$0\r\n");
-const HEAD_MASK: u64 = word(b"\xff\xf0\xff\xff\xff\xf0\xff\xff");
-/// The end of a payload with the header of the next: one digit, two digits.
-const NEXT1: u64 = word(b"\r\n$0\r\n\0\0");
-const NEXT1_MASK: u64 = word(b"\xff\xff\xff\xf0\xff\xff\0\0");
-const NEXT2: u64 = word(b"\r\n$00\r\n\0");
-const NEXT2_MASK: u64 = word(b"\xff\xff\xff\xf0\xf0\xff\xff\0");
-
-/// The low nibble of byte `index`: the digit, if the high nibble was compared.
-#[inline(always)]
-const fn nibble(word: u64, index: u32) -> usize {
-    (word >> (index * 8) & 0xf) as usize
 }
 
 impl CommandDecoder {
@@ -284,9 +195,7 @@ impl CommandDecoder {
     #[inline]
     fn look(&mut self, buf: &[u8]) -> Result<Look, Error> {
         if self.progress.phase == Phase::Start
-            && let Some(head) = load8(buf, 0)
-            && head & HEAD_MASK == HEAD
-            && let (args @ 1..=9, bulk @ 0..=9) = (nibble(head, 1), nibble(head, 5))
+            && let Some((args, bulk)) = fused::head(buf)
             && args as u32 <= self.limits.max_args
             && bulk as u64 <= self.limits.max_bulk
         {
@@ -382,49 +291,13 @@ impl CommandDecoder {
         }
     }
 
-    /// Takes arguments as long as each is followed by a header of one or two digits: one load an
-    /// argument.
-    ///
-    /// The last argument is left to [`Self::payload`], as is all that needs a closer look.
+    /// Takes what the fast path can. Lengths of two digits have to be within the limits for it.
     #[inline(always)]
     fn fused(&mut self, buf: &[u8], cursor: Cursor) -> Cursor {
-        let Cursor {
-            mut at,
-            mut len,
-            mut left,
-            mut filled,
-        } = cursor;
         if self.limits.max_bulk < 99 {
             return cursor;
         }
-        let buf = self.within_frame(buf);
-        while left > 1 {
-            let end = at + len;
-            let (Some(next), Some(slot)) = (load8(buf, end), self.spans.get_mut(filled)) else {
-                break;
-            };
-            let (skip, next_len) = if next & NEXT1_MASK == NEXT1 && nibble(next, 3) <= 9 {
-                (6, nibble(next, 3))
-            } else if next & NEXT2_MASK == NEXT2
-                && matches!(nibble(next, 3), 1..=9)
-                && nibble(next, 4) <= 9
-            {
-                (7, nibble(next, 3) * 10 + nibble(next, 4))
-            } else {
-                break;
-            };
-            *slot = Span::new(at as u32, len as u32);
-            filled += 1;
-            left -= 1;
-            at = end + skip;
-            len = next_len;
-        }
-        Cursor {
-            at,
-            len,
-            left,
-            filled,
-        }
+        fused::take(self.within_frame(buf), &mut self.spans, cursor)
     }
 
     /// Takes the last argument, if it is at the cursor and whole.

@@ -6,7 +6,9 @@
 //! a request.
 
 mod decoder;
+mod fused;
 mod inline;
+mod progress;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 //! dropped by forgetting it.
 
 mod decoder;
+mod iter;
 #[cfg(feature = "bytes")]
 mod owned;
 mod view;
@@ -13,9 +14,10 @@ mod view;
 mod tests;
 
 pub use decoder::FrameDecoder;
+pub use iter::{Children, Chunks, Pairs};
 #[cfg(feature = "bytes")]
 pub use owned::OwnedFrame;
-pub use view::{Children, Chunks, Frame, Pairs};
+pub use view::Frame;
 
 use crate::kind::{Kind, NullForm};
 

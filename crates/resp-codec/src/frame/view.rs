@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::iter::{Children, Chunks, Pairs};
 use super::{Node, Part};
 use crate::encode::Encoder;
 use crate::kind::{Kind, NullForm};
@@ -23,14 +24,14 @@ use crate::value::Value;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Frame<'s, 'b> {
-    buf: &'b [u8],
-    nodes: &'s [Node],
+    pub(super) buf: &'b [u8],
+    pub(super) nodes: &'s [Node],
     /// This value's node.
-    index: u32,
+    pub(super) index: u32,
     /// The first of its attributes' nodes, or `index`.
-    attributes: u32,
+    pub(super) attributes: u32,
     /// Whether numbers are binary.
-    binary: bool,
+    pub(super) binary: bool,
 }
 
 impl<'s, 'b> Frame<'s, 'b> {
@@ -56,7 +57,7 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     #[inline]
-    fn node(&self) -> &'s Node {
+    pub(super) fn node(&self) -> &'s Node {
         &self.nodes[self.index as usize]
     }
 
@@ -385,7 +386,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         Value::from_frame(*self)
     }
 
-    fn text(&self, node: &Node) -> &'b [u8] {
+    pub(super) fn text(&self, node: &Node) -> &'b [u8] {
         let at = node.at as usize;
         &self.buf[at..at + node.len as usize]
     }
@@ -445,7 +446,7 @@ const fn decimal_digits(n: u32) -> usize {
 
 /// The first node at or behind `at` that is no attribute.
 #[inline]
-fn skip_attributes(nodes: &[Node], mut at: u32) -> u32 {
+pub(super) fn skip_attributes(nodes: &[Node], mut at: u32) -> u32 {
     while let Some(node) = nodes.get(at as usize)
         && node.kind == Kind::Attribute
     {
@@ -459,95 +460,3 @@ impl fmt::Debug for Frame<'_, '_> {
         self.to_value().fmt(f)
     }
 }
-
-/// The elements of an aggregate.
-#[derive(Clone, Debug)]
-pub struct Children<'s, 'b> {
-    frame: Frame<'s, 'b>,
-    next: u32,
-    end: u32,
-}
-
-impl<'s, 'b> Iterator for Children<'s, 'b> {
-    type Item = Frame<'s, 'b>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Frame<'s, 'b>> {
-        if self.next >= self.end {
-            return None;
-        }
-        let attributes = self.next;
-        let index = skip_attributes(self.frame.nodes, attributes);
-        let node = self.frame.nodes[index as usize];
-        if node.part == Part::End {
-            self.next = self.end;
-            return None;
-        }
-        self.next = index + node.skip;
-        Some(Frame {
-            index,
-            attributes,
-            ..self.frame
-        })
-    }
-}
-
-impl core::iter::FusedIterator for Children<'_, '_> {}
-
-/// Pairs of key and value, in the order sent.
-#[derive(Clone, Debug)]
-pub struct Pairs<'s, 'b> {
-    children: Children<'s, 'b>,
-    /// The next attribute to read pairs from, up to the value they belong to.
-    attributes: u32,
-    value: u32,
-}
-
-impl<'s, 'b> Iterator for Pairs<'s, 'b> {
-    type Item = (Frame<'s, 'b>, Frame<'s, 'b>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(key) = self.children.next() {
-                return Some((key, self.children.next()?));
-            }
-            if self.attributes >= self.value {
-                return None;
-            }
-            let index = self.attributes;
-            let frame = Frame {
-                index,
-                attributes: index,
-                ..self.children.frame
-            };
-            self.attributes += frame.node().skip;
-            self.children = frame.children();
-        }
-    }
-}
-
-impl core::iter::FusedIterator for Pairs<'_, '_> {}
-
-/// The pieces of a string.
-#[derive(Clone, Debug)]
-pub struct Chunks<'s, 'b> {
-    frame: Frame<'s, 'b>,
-    whole: Option<&'b [u8]>,
-    next: u32,
-    end: u32,
-}
-
-impl<'b> Iterator for Chunks<'_, 'b> {
-    type Item = &'b [u8];
-
-    fn next(&mut self) -> Option<&'b [u8]> {
-        if let Some(whole) = self.whole.take() {
-            return Some(whole);
-        }
-        let node = (self.next < self.end).then(|| &self.frame.nodes[self.next as usize])?;
-        self.next += 1;
-        Some(self.frame.text(node))
-    }
-}
-
-impl core::iter::FusedIterator for Chunks<'_, '_> {}
