@@ -65,7 +65,8 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 
 fn file_problems(name: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
-    if !text.starts_with("//!") {
+    // A crate's README may be its opening documentation.
+    if !text.starts_with("//!") && !text.starts_with("#![doc = include_str!") {
         problems.push("does not open with `//!`".to_owned());
     }
     let code = code_lines(text);
