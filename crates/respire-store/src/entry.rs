@@ -310,7 +310,8 @@ impl Entry {
         let value = match self.body() {
             Body::Cell(cell) => match packed::plain(cell) {
                 Plain::Int(number) => NewValue::Int(number),
-                Plain::Bytes(bytes) => NewValue::Shared(Bytes::copy_from_slice(bytes)),
+                // Bytes that look like an integer were written as text, and stay text.
+                Plain::Bytes(bytes) => NewValue::Text(bytes.to_vec().into()),
                 Plain::Raw(bytes) => NewValue::Raw(bytes.to_vec()),
             },
             Body::Full(full) => match &full.value {
@@ -367,20 +368,15 @@ impl Eq for Entry {}
 
 /// The value as a cell keeps it, or `None` if it belongs outside.
 fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
-    let (bytes, raw): (&[u8], bool) = match value {
-        NewValue::Int(number) => return Some(Plain::Int(*number)),
-        NewValue::Bytes(bytes) => (bytes, false),
-        NewValue::Shared(bytes) => (bytes, false),
-        NewValue::Raw(bytes) => (bytes, true),
+    let maybe_int = |bytes: &'v [u8]| canonical_int(bytes).map_or(Plain::Bytes(bytes), Plain::Int);
+    let plain = match value {
+        NewValue::Int(number) => Plain::Int(*number),
+        NewValue::Bytes(bytes) => maybe_int(bytes),
+        NewValue::Shared(bytes) => maybe_int(bytes),
+        NewValue::Text(text) => Plain::Bytes(text),
+        NewValue::Raw(bytes) => Plain::Raw(bytes),
     };
-    if bytes.len() >= SHARED_BYTES_MIN {
-        return None;
-    }
-    Some(match canonical_int(bytes) {
-        _ if raw => Plain::Raw(bytes),
-        Some(number) => Plain::Int(number),
-        None => Plain::Bytes(bytes),
-    })
+    (plain.len() < SHARED_BYTES_MIN).then_some(plain)
 }
 
 fn large(value: NewValue<'_>) -> Value {
@@ -388,6 +384,7 @@ fn large(value: NewValue<'_>) -> Value {
         NewValue::Raw(bytes) => Value::Growing(bytes),
         NewValue::Shared(bytes) => Value::Shared(bytes),
         NewValue::Bytes(bytes) => Value::Shared(Bytes::copy_from_slice(bytes)),
+        NewValue::Text(text) => Value::Shared(Bytes::from(text.into_owned())),
         NewValue::Int(number) => Value::Growing(number.to_string().into_bytes()),
     }
 }

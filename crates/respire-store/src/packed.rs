@@ -32,7 +32,7 @@ pub(crate) enum Plain<'a> {
 }
 
 impl Plain<'_> {
-    fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         match self {
             Plain::Int(number) => int_len(number),
             Plain::Bytes(bytes) | Plain::Raw(bytes) => bytes.len(),

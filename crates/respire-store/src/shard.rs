@@ -34,10 +34,9 @@ impl<'a> ShardMut<'a> {
         find(self.table, hash, key)
     }
 
-    /// Adds an entry whose key is not in the table.
+    /// Adds an entry whose key is not in the table. The caller tells of the change.
     pub(crate) fn insert(&mut self, hash: u64, entry: Entry) {
         self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
-        self.changed(entry.key());
         // hashbrown does not say how large the table will be; it doubles at most.
         let (hasher, grown) = (self.db.hasher(), self.table.buckets() * 2);
         self.table
@@ -47,7 +46,7 @@ impl<'a> ShardMut<'a> {
         self.resized();
     }
 
-    /// Changes an entry; `None` if there is none.
+    /// Changes an entry; `None` if there is none. The caller tells of the change.
     pub(crate) fn modify<R>(
         &mut self,
         hash: u64,
@@ -60,7 +59,6 @@ impl<'a> ShardMut<'a> {
         let answer = f(entry);
         let (bytes_now, expiry_now) = (entry.heap_bytes(), entry.expires_at());
         self.count(bytes, bytes_now, expiry, expiry_now, hash);
-        self.changed(key);
         Some(answer)
     }
 
@@ -167,7 +165,8 @@ impl<'a> ShardMut<'a> {
         Some(entry)
     }
 
-    fn changed(&self, key: &[u8]) {
+    /// Counts a change of the key and tells the watches.
+    pub(crate) fn changed(&self, key: &[u8]) {
         bump(&self.side().changes, 1);
         self.db.watches.touch(self.index, key);
     }

@@ -126,13 +126,16 @@ impl Slot<'_> {
     }
 
     /// Writes the value, whether or not the key exists. A value of the same size class takes the
-    /// old one's place without an allocation.
+    /// old one's place without an allocation. To those who watch the key it has changed also where
+    /// an expiry that is not in the future leaves it as absent as it was.
     pub fn set<'v, V: Into<NewValue<'v>>>(&mut self, value: V, expiry: Expiry) {
         let expires_at = match expiry {
             Expiry::Clear => None,
             Expiry::Keep => self.get().and_then(EntryRef::expires_at),
             Expiry::At(at) if at <= self.now_ms => {
-                self.remove();
+                if !self.remove() {
+                    self.mark_changed();
+                }
                 return;
             }
             Expiry::At(at) => Some(at),
@@ -145,10 +148,9 @@ impl Slot<'_> {
         });
         // The value is still there if there was no entry to put it into.
         if let Some(value) = value {
-            let clock = self.clock.fresh(self.now_ms);
-            let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, clock);
-            self.shard.insert(self.hash, entry);
+            self.insert(value, expires_at);
         }
+        self.mark_changed();
     }
 
     /// Writes only the expiry, in unix milliseconds; `None` takes it away. A time that is not in
@@ -157,8 +159,13 @@ impl Slot<'_> {
         if expires_at.is_some_and(|at| at <= self.now_ms) {
             return self.remove();
         }
-        self.modify(|entry| entry.set_expires_at(expires_at))
-            .is_some()
+        let is_found = self
+            .modify(|entry| entry.set_expires_at(expires_at))
+            .is_some();
+        if is_found {
+            self.mark_changed();
+        }
+        is_found
     }
 
     /// Writes how the key was used, where the [policy](crate::Policy) ranks keys by that measure.
@@ -198,22 +205,45 @@ impl Slot<'_> {
     /// Changes the string's bytes in place and keeps its expiry; an absent key starts empty.
     /// Growing a string costs amortised constant time per byte.
     pub fn edit_string<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        let answer = self.edit_string_quietly(f);
+        self.mark_changed();
+        answer
+    }
+
+    /// Like [`Slot::edit_string`], but counts as no change until [`Slot::mark_changed`] is called:
+    /// for those who know only afterwards whether they have changed anything.
+    pub fn edit_string_quietly<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         if !self.exists() {
             let mut bytes = Vec::new();
             let answer = f(&mut bytes);
-            self.set(bytes, Expiry::Clear);
+            self.insert(bytes.into(), None);
             return answer;
         }
         // A panic must not come between the change and the accounting for it.
         let caught = |bytes: &mut Vec<u8>| catch_unwind(AssertUnwindSafe(|| f(bytes)));
         match self.modify(|entry| entry.edit(caught)) {
             Some(Ok(answer)) => answer,
-            Some(Err(panic)) => resume_unwind(panic),
+            Some(Err(panic)) => {
+                self.mark_changed();
+                resume_unwind(panic)
+            }
             None => unreachable!("invariant: the key exists, and its shard is locked"),
         }
     }
 
-    /// Changes the entry and notes the use; `None` if there is none.
+    /// Counts a change of the key, and tells those who watch it. Every other method does so itself.
+    pub fn mark_changed(&mut self) {
+        self.shard.changed(self.key);
+    }
+
+    /// Adds the key, which does not exist.
+    fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
+        let clock = self.clock.fresh(self.now_ms);
+        let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, clock);
+        self.shard.insert(self.hash, entry);
+    }
+
+    /// Changes the entry and notes the use; `None` if there is none. The caller tells of the change.
     fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<R> {
         let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
         self.shard.modify(self.hash, self.key, |entry| {
@@ -323,6 +353,20 @@ mod tests {
             slot.edit_string(|bytes| bytes.extend_from_slice(b"12"));
             assert_eq!(slot.get().map(EntryRef::encoding), Some(Encoding::Raw));
         });
+    }
+
+    #[test]
+    fn watch_sees_a_value_that_expires_at_once_and_no_quiet_edit() {
+        let store = Store::new(Config::default());
+        let watch = store.view(0, 100).watch(b"k");
+        let mut view = store.view(0, 100);
+        view.update(b"k", |slot| slot.edit_string_quietly(|bytes| bytes.push(0)));
+        view.update(b"k", |slot| slot.edit_string_quietly(Vec::clear));
+        assert!(!watch.is_dirty(100) && store.changes() == 0);
+        assert!(view.update(b"k", |slot| slot.exists() && slot.remove()));
+        let watch = store.view(0, 100).watch(b"k");
+        view.update(b"k", |slot| slot.set(b"v", Expiry::At(100)));
+        assert!(watch.is_dirty(100) && !view.update(b"k", |slot| slot.exists()));
     }
 
     #[test]

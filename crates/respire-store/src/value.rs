@@ -1,5 +1,7 @@
 //! What a key holds: values as they are read, written and moved.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 /// Values of at least this many bytes are kept as shared [`Bytes`], so that a reply can borrow
@@ -23,6 +25,8 @@ pub enum NewValue<'a> {
     Bytes(&'a [u8]),
     /// An integer.
     Int(i64),
+    /// A string that is kept as text also where it looks like an integer.
+    Text(Cow<'a, [u8]>),
     /// A string whose bytes are already shared; kept without a copy from [`SHARED_BYTES_MIN`] up.
     Shared(Bytes),
     /// A string kept byte for byte as it is, with room to grow, whatever it looks like.
@@ -211,6 +215,7 @@ impl Owned {
         ValueRef::String(match &self.value {
             NewValue::Int(number) => StringRef::Int(*number),
             NewValue::Bytes(bytes) => StringRef::Bytes(bytes),
+            NewValue::Text(text) => StringRef::Bytes(text),
             NewValue::Shared(bytes) => StringRef::Shared(bytes),
             NewValue::Raw(bytes) => StringRef::Bytes(bytes),
         })

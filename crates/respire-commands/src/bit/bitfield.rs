@@ -181,34 +181,34 @@ fn read(
 }
 
 fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64>>, Error> {
-    let string = string_if_any(slot.get())?;
+    string_if_any(slot.get())?;
     let writes = operations.iter().filter(|operation| !operation.is_read());
     let needed = writes
         .map(|operation| operation.field.bytes_needed())
         .max()
         .unwrap_or(0);
-    let mut digits = [0; 20];
-    let bytes = string.map_or(&[][..], |string| string.as_bytes(&mut digits));
-    if bytes.len() >= needed && !operations.iter().any(|operation| operation.changes(bytes)) {
-        // As nothing changes, each sees what is there now, and WATCH sees no change.
-        return Ok(operations
-            .iter()
-            .map(|operation| operation.outcome(bytes).reply)
-            .collect());
-    }
-    Ok(slot.edit_string(|bytes| {
-        if bytes.len() < needed {
+    // As in Redis a write that fails still makes room; but only one that succeeds, and makes a
+    // difference, is a change that WATCH sees.
+    let mut is_changed = false;
+    let results = slot.edit_string_quietly(|bytes| {
+        let grows = bytes.len() < needed;
+        if grows {
             bytes.resize(needed, 0);
         }
         let apply = |operation: &Operation| {
             let outcome = operation.outcome(bytes);
             if let Some(after) = outcome.after {
+                is_changed |= grows || operation.field.read(bytes) != after;
                 operation.field.write(bytes, after);
             }
             outcome.reply
         };
         operations.iter().map(apply).collect()
-    }))
+    });
+    if is_changed {
+        slot.mark_changed();
+    }
+    Ok(results)
 }
 
 fn parse(rest: Args<'_>, bytes_max: u64) -> Result<Vec<Operation>, Error> {
@@ -275,10 +275,21 @@ mod tests {
     }
 
     #[test]
-    fn failed_write_still_makes_room() {
+    fn failed_write_still_makes_room_and_is_no_change() {
         Client::new().check(&[
+            ("WATCH k", "+OK\r\n"),
             ("BITFIELD k OVERFLOW FAIL INCRBY u8 80 300", "*1\r\n$-1\r\n"),
-            ("STRLEN k", ":11\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("STRLEN k", "+QUEUED\r\n"),
+            ("EXEC", "*1\r\n:11\r\n"),
+            ("WATCH k", "+OK\r\n"),
+            ("BITFIELD k SET u8 0 0", "*1\r\n:0\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("EXEC", "*0\r\n"),
+            ("WATCH k", "+OK\r\n"),
+            ("BITFIELD k SET u8 0 0 SET u8 88 0", "*2\r\n:0\r\n:0\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("EXEC", "*-1\r\n"),
         ]);
     }
 

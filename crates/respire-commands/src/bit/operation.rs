@@ -75,13 +75,6 @@ impl Operation {
         self.action == Action::Get
     }
 
-    pub(super) fn changes(&self, bytes: &[u8]) -> bool {
-        let before = self.field.read(bytes);
-        self.outcome(bytes)
-            .after
-            .is_some_and(|after| after != before)
-    }
-
     pub(super) fn outcome(&self, bytes: &[u8]) -> Outcome {
         let Self {
             kind,

@@ -55,14 +55,15 @@ pub(super) fn setbit(
             let is_long_enough = string.len() >= field.bytes_needed();
             (field.read(string.as_bytes(&mut [0; 20])), is_long_enough)
         });
+        slot.edit_string_quietly(|bytes| {
+            if !is_long_enough {
+                bytes.resize(field.bytes_needed(), 0);
+            }
+            field.write(bytes, bit);
+        });
         // A bit that is already so is no change: WATCH does not see it.
         if !is_long_enough || before != bit {
-            slot.edit_string(|bytes| {
-                if !is_long_enough {
-                    bytes.resize(field.bytes_needed(), 0);
-                }
-                field.write(bytes, bit);
-            });
+            slot.mark_changed();
         }
         Ok(before)
     })?;
@@ -114,6 +115,18 @@ mod tests {
             ("SETBIT k 6 1", ":0\r\n"),
             ("GETRANGE k 0 0", "$1\r\nc\r\n"),
             ("TTL k", ":100\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn bit_that_is_so_already_is_no_change_yet_makes_the_string_raw() {
+        Client::new().check(&[
+            ("SET k 12", "+OK\r\n"),
+            ("WATCH k", "+OK\r\n"),
+            ("SETBIT k 0 0", ":0\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("OBJECT ENCODING k", "+QUEUED\r\n"),
+            ("EXEC", "*1\r\n$3\r\nraw\r\n"),
         ]);
     }
 }

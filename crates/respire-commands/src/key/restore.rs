@@ -68,7 +68,8 @@ pub(super) static RESTORE: Spec = Spec {
 pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let (key, ttl, payload) = (&args[0], &args[1], &args[2]);
     let options = RestoreOptions::parse(Options::new(args.skip(3)))?;
-    let expiry = options.expiry(ttl, ctx.view.now_ms());
+    let now_ms = ctx.view.now_ms();
+    let expiry = options.expiry(ttl, now_ms);
     // Unpacking takes its time, so it is done before the key is held, though a key that is in the
     // way is the first thing to complain of.
     let value = rdb::restore(payload).map_err(|error| match error {
@@ -79,8 +80,13 @@ pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
         if !options.replace && slot.exists() {
             return Err(BUSY_KEY);
         }
-        let expiry = expiry?;
-        slot.set(value?, expiry);
+        let (expiry, value) = (expiry?, value?);
+        if matches!(expiry, Expiry::At(at) if at <= now_ms) {
+            // Unlike a SET, that changes nothing where there was nothing.
+            slot.remove();
+            return Ok(());
+        }
+        slot.set(value, expiry);
         if let Some(access) = options.access {
             slot.set_access(access);
         }

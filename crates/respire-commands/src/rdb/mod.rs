@@ -214,6 +214,7 @@ mod tests {
             NewValue::Bytes(bytes) => bytes.to_vec(),
             NewValue::Int(number) => number.to_string().into_bytes(),
             NewValue::Shared(bytes) => bytes.to_vec(),
+            NewValue::Text(text) => text.into_owned(),
             NewValue::Raw(bytes) => bytes,
         })
     }

@@ -8,7 +8,7 @@ use crate::errors::{NOT_A_FLOAT, NOT_FINITE};
 use crate::string::extended::Extended;
 use crate::value::string_if_any;
 use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::Expiry;
+use respire_store::{Expiry, NewValue};
 
 pub(super) static INCRBYFLOAT: Spec = Spec {
     name: "incrbyfloat",
@@ -49,7 +49,7 @@ pub(super) fn incrbyfloat(
             .plus(increment)
             .and_then(Extended::to_text)
             .ok_or(NOT_FINITE)?;
-        slot.set(text.as_bytes(), Expiry::Keep);
+        slot.set(NewValue::Text(text.as_bytes().into()), Expiry::Keep);
         Ok(text)
     })?;
     reply.bulk(text);
@@ -81,6 +81,21 @@ mod tests {
             ("INCRBYFLOAT n x", "-ERR value is not a valid float\r\n"),
             ("INCRBYFLOAT new -0", "$1\r\n0\r\n"),
             ("GET new", "$1\r\n0\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn sum_stays_text_wherever_it_is_moved() {
+        Client::new().check(&[
+            ("INCRBYFLOAT f 1.5", "$3\r\n1.5\r\n"),
+            ("INCRBYFLOAT f 0.5", "$1\r\n2\r\n"),
+            ("OBJECT ENCODING f", "$6\r\nembstr\r\n"),
+            ("COPY f g", ":1\r\n"),
+            ("RENAME f h", "+OK\r\n"),
+            ("OBJECT ENCODING g", "$6\r\nembstr\r\n"),
+            ("OBJECT ENCODING h", "$6\r\nembstr\r\n"),
+            ("INCR h", ":3\r\n"),
+            ("OBJECT ENCODING h", "$3\r\nint\r\n"),
         ]);
     }
 }

@@ -376,6 +376,16 @@ mod tests {
     }
 
     #[test]
+    fn time_that_has_passed_is_a_change_to_who_watches() {
+        Client::new().check(&[
+            ("WATCH k", "+OK\r\n"),
+            ("SET k v PXAT 1", "+OK\r\n"),
+            ("MULTI", "+OK\r\n"),
+            ("EXEC", "*-1\r\n"),
+        ]);
+    }
+
+    #[test]
     fn expiry_is_cleared_unless_kept() {
         Client::new().check(&[
             ("SETEX k 100 v", "+OK\r\n"),

@@ -45,6 +45,11 @@ fn entry_kind_follows_the_value_and_how_it_was_made() {
     assert_eq!(encoding(NewValue::Bytes(b"12")), Encoding::Int);
     assert_eq!(encoding(NewValue::Bytes(b"012")), Encoding::Embstr);
     assert_eq!(encoding(NewValue::Raw(b"12".to_vec())), Encoding::Raw);
+    assert_eq!(encoding(NewValue::Text(b"12".into())), Encoding::Embstr);
+    assert_eq!(
+        encoding(NewValue::Text(vec![b'1'; 45].into())),
+        Encoding::Raw
+    );
     assert_eq!(encoding(NewValue::Bytes(&[b'x'; 44])), Encoding::Embstr);
     assert_eq!(encoding(NewValue::Bytes(&[b'x'; 45])), Encoding::Raw);
     let large = entry(
