@@ -229,7 +229,11 @@ impl<'o, S: Sink> Encoder<'o, S> {
         match self.proto {
             Proto::Resp2 | Proto::BinaryPlain => self.bulk(text),
             Proto::Resp3 => self.text(b',', text),
-            Proto::Binary => self.tag_word(b',', value.to_le_bytes()),
+            Proto::Binary => {
+                // There is one NaN on the wire, whatever bits it has in memory.
+                let value = if value.is_nan() { f64::NAN } else { value };
+                self.tag_word(b',', value.to_le_bytes());
+            }
         }
     }
 
