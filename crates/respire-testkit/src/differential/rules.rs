@@ -36,7 +36,8 @@ impl Rule {
                 .unwrap_or_default()
         };
         match (upper(0).as_slice(), upper(1).as_slice()) {
-            (b"KEYS", _) | (b"CONFIG", b"GET") | (b"COMMAND", b"INFO" | b"DOCS") => Self::AnyOrder,
+            (b"COMMAND", b"INFO" | b"DOCS") if args.len() > 2 => Self::AnyOrder,
+            (b"KEYS", _) | (b"CONFIG", b"GET") => Self::AnyOrder,
             (b"RANDOMKEY", _) => Self::Presence,
             (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
             (b"PTTL" | b"PEXPIRETIME", _) => Self::Within(MS_MAX),
@@ -47,7 +48,8 @@ impl Rule {
             (b"TIME" | b"LASTSAVE" | b"INFO" | b"LOLWUT", _) => Self::Kind,
             (b"MEMORY", b"USAGE" | b"STATS" | b"DOCTOR") => Self::Kind,
             (b"CLIENT", b"ID" | b"INFO" | b"LIST") => Self::Kind,
-            (b"SLOWLOG", b"GET" | b"LEN") => Self::Kind,
+            (b"SLOWLOG", b"GET" | b"LEN") | (b"LATENCY", _) => Self::Kind,
+            (b"COMMAND", b"INFO" | b"DOCS") => Self::Kind,
             (b"COMMAND", b"COUNT") => Self::Kind,
             (b"DEBUG", b"OBJECT") | (_, b"HELP") => Self::Kind,
             (b"DBSIZE" | b"COMMAND", b"") => Self::Kind,
