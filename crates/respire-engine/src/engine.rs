@@ -147,6 +147,12 @@ impl<A: App> Engine<A> {
         &self.tunables
     }
 
+    /// The rows of `CONFIG`, sorted by name: the engine's own, the application's and the process's.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
     /// When the engine was made.
     #[must_use]
     pub fn started(&self) -> &Now {

@@ -150,8 +150,9 @@ impl CloseReason {
     }
 }
 
-/// A buffer above this size is given back when it runs empty.
-const BUFFER_KEPT_BYTES_MAX: usize = 16 << 10;
+/// A buffer above this size is given back when it runs empty, so that a connection that rests costs
+/// little, whatever came over it before. Asking for it again is cheap beside the read that fills it.
+const BUFFER_KEPT_BYTES_MAX: usize = 512;
 
 impl<A: App> Session<A> {
     pub(crate) fn new(engine: Arc<Engine<A>>, shared: Arc<ClientShared>) -> Self {

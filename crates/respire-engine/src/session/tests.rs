@@ -385,3 +385,13 @@ fn calls_are_counted_once_per_run() {
     );
     assert_eq!(engine.stats.commands.load(Ordering::Relaxed), 4);
 }
+
+#[test]
+fn an_unknown_operation_is_told_and_closed_without_waiting_for_a_line() {
+    let (step, replies) = serve(&mut session(), b"\x07garbage");
+    assert!(matches!(step, Step::Close(CloseReason::Protocol(_))));
+    let mut expected = Vec::new();
+    resp_codec::Encoder::new(&mut expected, resp_codec::Proto::Binary)
+        .error("ERR Protocol error: unknown binary operation");
+    assert_eq!(replies, expected);
+}

@@ -117,14 +117,13 @@ impl<A: App> Session<A> {
         shared
             .input_bytes
             .store(unanswered as u64, Ordering::Relaxed);
-        shared.output_bytes.store(written as u64, Ordering::Relaxed);
         Stats::add(&self.engine.stats.input_bytes, used as u64);
         Stats::add(&self.engine.stats.output_bytes, written as u64);
     }
 
     fn answer(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         if let (Wire::Undecided, Some(first)) = (&self.wire, bytes.first()) {
-            self.wire = if binary::is_op(*first) {
+            self.wire = if is_binary(*first) {
                 Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
                     &self.engine,
                     self.is_stranger(),
@@ -250,6 +249,14 @@ impl<A: App> Session<A> {
             }
         }
     }
+}
+
+/// Whether a connection that begins with this byte is for the binary protocol to answer. Neither
+/// RESP nor a line of text begins with a control byte, so one that is no operation is a mistake in
+/// that protocol, and told at once rather than at the end of a line that may never come.
+const fn is_binary(first: u8) -> bool {
+    let begins_text = matches!(first, 0 | b'\t'..=b'\r' | b' '..);
+    binary::is_op(first) || !begins_text
 }
 
 fn due_us(now: Now, wait: Duration) -> u64 {

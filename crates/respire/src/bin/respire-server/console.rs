@@ -1,65 +1,38 @@
-//! The operator's own connection to the engine, before anybody else has one.
+//! The operator's word on `CONFIG` values, before anybody is served.
 
-use respire::engine::{App, Engine, NoWake, Output, Peer, Session};
-use respire::server::clock;
+use respire::engine::Setting;
 use std::io::{Error, ErrorKind, Result};
-use std::sync::Arc;
 
-/// Reads and changes `CONFIG` values as a client would, so that a line of the configuration file
-/// means what `CONFIG SET` means.
-pub(crate) struct Console<A: App> {
-    session: Session<A>,
+/// Every value, by name.
+pub(crate) fn values(settings: &[Setting]) -> Vec<(String, String)> {
+    let value = |setting: &Setting| (setting.name().to_owned(), setting.get());
+    settings.iter().map(value).collect()
 }
 
-impl<A: App> Console<A> {
-    /// A connection to an engine that asks for no password yet.
-    pub(crate) fn open(engine: &Arc<Engine<A>>) -> Result<Self> {
-        let session = engine.connect(Peer::default(), Box::new(NoWake), clock::now());
-        session
-            .map(|session| Self { session })
-            .ok_or_else(|| broken("no connection is free"))
-    }
-
-    /// Every value, by name.
-    pub(crate) fn values(&mut self) -> Result<Vec<(String, String)>> {
-        let reply = self.ask(&["CONFIG", "GET", "*"])?;
-        // A flat array of bulks, each of which is a line with its length and a line of text.
-        let mut texts = reply.split("\r\n").skip(2).step_by(2).map(str::to_owned);
-        Ok(std::iter::from_fn(|| Some((texts.next()?, texts.next()?))).collect())
-    }
-
-    /// Sets a value.
-    ///
-    /// # Errors
-    /// The reply, if it is an error, without what is only of use to a client.
-    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let reply = self.ask(&["CONFIG", "SET", name, value])?;
-        let Some(error) = reply.trim_end().strip_prefix('-') else {
-            return Ok(());
-        };
-        let why = match error.split_once("') - ") {
-            Some((_, why)) => format!("invalid value '{value}' for '{name}': {why}"),
-            None => format!("unknown setting '{name}'"),
-        };
-        Err(Error::new(ErrorKind::InvalidInput, why))
-    }
-
-    fn ask(&mut self, words: &[&str]) -> Result<String> {
-        let (mut request, mut out) = (Vec::new(), Output::new());
-        resp_codec::command(&mut request, words);
-        let _step = self.session.serve(&request, clock::now(), &mut out);
-        String::from_utf8(out.take()).map_err(|_| broken("a reply is not UTF-8"))
-    }
+/// Sets a value, so that a line of the configuration file means what `CONFIG SET` means.
+///
+/// # Errors
+/// What is wrong with the name or the value, in a line.
+pub(crate) fn set(settings: &[Setting], name: &str, value: &str) -> Result<()> {
+    let setting = settings
+        .iter()
+        .find(|setting| setting.name().eq_ignore_ascii_case(name))
+        .ok_or_else(|| wrong(format!("unknown setting '{name}'")))?;
+    setting
+        .set(value)
+        .map_err(|why| wrong(format!("invalid value '{value}' for '{name}': {why}")))
 }
 
-fn broken(why: &'static str) -> Error {
-    Error::other(why)
+fn wrong(why: String) -> Error {
+    Error::new(ErrorKind::InvalidInput, why)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use respire::engine::{Options, Router};
+    use respire::engine::{App, Engine, Options, Router};
+    use respire::server::clock;
+    use std::sync::Arc;
 
     struct Nothing;
 
@@ -67,21 +40,20 @@ mod tests {
         type Conn = ();
     }
 
-    fn console() -> Console<Nothing> {
-        let engine = Engine::new(Router::new(Nothing), Options::default(), clock::now());
-        Console::open(&engine).unwrap()
+    fn engine() -> Arc<Engine<Nothing>> {
+        Engine::new(Router::new(Nothing), Options::default(), clock::now())
     }
 
     #[test]
     fn values_come_by_name_and_reflect_what_was_set() {
-        let mut console = console();
-        console.set("timeout", "77").unwrap();
-        let values = console.values().unwrap();
+        let engine = engine();
+        set(engine.settings(), "timeout", "77").unwrap();
+        let values = values(engine.settings());
         let value = |name: &str| {
             values
                 .iter()
                 .find(|(own, _)| own == name)
-                .map(|(_, v)| &**v)
+                .map(|(_, value)| &**value)
         };
         assert_eq!(value("timeout"), Some("77"));
         assert_eq!(value("requirepass"), Some(""));
@@ -90,8 +62,8 @@ mod tests {
 
     #[test]
     fn refusals_are_told_in_a_line() {
-        let mut console = console();
-        let mut why = |name, value| console.set(name, value).unwrap_err().to_string();
+        let engine = engine();
+        let why = |name, value| set(engine.settings(), name, value).unwrap_err().to_string();
         assert_eq!(why("nonsense", "1"), "unknown setting 'nonsense'");
         let integer = "argument couldn't be parsed into an integer";
         assert_eq!(

@@ -1,6 +1,6 @@
 //! From flags to a running server, and to its end.
 
-use crate::console::Console;
+use crate::console;
 use crate::flags::{Flags, Given, flag_of};
 use crate::logging;
 use respire::commands::{Kv, add_to};
@@ -112,8 +112,8 @@ fn configure(
     lines: &[Line],
     host: &Process,
 ) -> Result<(), Failed> {
-    let mut console = Console::open(engine)?;
-    let mut defaults = console.values()?;
+    let settings = engine.settings();
+    let mut defaults = console::values(settings);
     let unset = Flags::defaults();
     for row in rows(&unset, &unset.to_config()) {
         if let Some(default) = defaults.iter_mut().find(|(name, _)| name == row.name()) {
@@ -122,12 +122,12 @@ fn configure(
     }
     host.set_defaults(defaults);
 
-    console.set("maxclients", &clients_max.to_string())?;
-    console.set("maxmemory", &flags.maxmemory.to_string())?;
-    console.set("maxmemory-policy", &flags.maxmemory_policy)?;
-    console.set("timeout", &flags.timeout.to_string())?;
+    console::set(settings, "maxclients", &clients_max.to_string())?;
+    console::set(settings, "maxmemory", &flags.maxmemory.to_string())?;
+    console::set(settings, "maxmemory-policy", &flags.maxmemory_policy)?;
+    console::set(settings, "timeout", &flags.timeout.to_string())?;
     for line in lines {
-        console.set(&line.key, &line.value).map_err(|error| {
+        console::set(settings, &line.key, &line.value).map_err(|error| {
             let file = host.config_file().unwrap_or_default();
             Failed::Wrong(format!("{}:{}: {error}", file.display(), line.number))
         })?;
