@@ -99,7 +99,7 @@ impl Watch for WatchedKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use respire_store::{Config, Expiry, Held, Policy, Store, View};
+    use respire_store::{Config, Expiry, Freeing, Held, Policy, Store, View};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -160,6 +160,21 @@ mod tests {
         let next = kv.tick(due).expect("a key expires later");
         assert!(next > SWEEP_PAUSE && next <= 59 * SECOND, "{next:?}");
         assert_eq!(kv.store().len(0), 1);
+    }
+
+    #[test]
+    fn tick_frees_in_steps_what_was_flushed() {
+        let kv = kv();
+        for n in 0..10_000_u32 {
+            set(&kv, &n.to_le_bytes(), Expiry::Clear);
+        }
+        kv.store().view(0, 0).flush(Freeing::InSteps);
+        assert_eq!(kv.store().memory().total(), 0);
+        assert_eq!(kv.tick(now()), Some(SWEEP_PAUSE));
+        assert!(kv.store().memory().pending_keys > 0);
+        let steps = std::iter::repeat_with(|| kv.tick(now())).take_while(Option::is_some);
+        assert!(steps.count() < 10);
+        assert_eq!(kv.store().memory().pending_keys, 0);
     }
 
     #[test]

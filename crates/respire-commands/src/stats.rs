@@ -30,6 +30,7 @@ pub(crate) struct KvStats {
     /// What the store had counted when the counters were last set back; it never goes back itself.
     expired_before: AtomicU64,
     evicted_before: AtomicU64,
+    freed_later_before: AtomicU64,
 }
 
 impl KvStats {
@@ -59,12 +60,14 @@ impl KvStats {
         let Stats {
             expired_keys,
             evicted_keys,
+            freed_later_keys,
         } = store.stats();
         let since =
             |now: u64, before: &AtomicU64| now.saturating_sub(before.load(Ordering::Relaxed));
         Stats {
             expired_keys: since(expired_keys, &self.expired_before),
             evicted_keys: since(evicted_keys, &self.evicted_before),
+            freed_later_keys: since(freed_later_keys, &self.freed_later_before),
         }
     }
 
@@ -83,6 +86,8 @@ impl KvStats {
             .store(now.expired_keys, Ordering::Relaxed);
         self.evicted_before
             .store(now.evicted_keys, Ordering::Relaxed);
+        self.freed_later_before
+            .store(now.freed_later_keys, Ordering::Relaxed);
     }
 }
 

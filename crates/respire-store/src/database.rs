@@ -9,6 +9,7 @@ use hashbrown::raw::RawTable;
 
 use crate::entry::{Entry, SLOT_BYTES};
 use crate::expiry::Deadlines;
+use crate::garbage::Garbage;
 use crate::hash::Tag;
 use crate::shard::ShardMut;
 use crate::watch::Watches;
@@ -24,6 +25,8 @@ pub(crate) struct Database {
     pub(crate) watches: Arc<Watches>,
     /// Bytes used by all databases, kept roughly ([`GAUGE_STEP`]).
     pub(crate) gauge: Arc<AtomicUsize>,
+    /// What all databases leave to be freed later.
+    pub(crate) garbage: Arc<Garbage>,
 }
 
 /// What is known about a shard beside its table. Everything is written under the shard's write
@@ -127,6 +130,7 @@ impl Database {
         capacity: usize,
         hasher: RandomState,
         gauge: Arc<AtomicUsize>,
+        garbage: Arc<Garbage>,
     ) -> Database {
         let watches = Arc::new(Watches::new(shards, hasher.clone()));
         let sides = (0..shards)
@@ -138,6 +142,7 @@ impl Database {
             sides,
             watches,
             gauge,
+            garbage,
         };
         for index in 0..shards {
             db.shard(index, &mut db.lock(index).write()).resized();
@@ -210,7 +215,7 @@ pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t En
 mod tests {
     use super::*;
     use crate::shard::table_bytes;
-    use crate::{Config, Expiry, Scope, Store, raw};
+    use crate::{Config, Expiry, Freeing, Scope, Store, View, raw};
 
     /// Counts every shard again and compares.
     fn recount(store: &Store) {
@@ -266,9 +271,12 @@ mod tests {
             });
             match random >> 20 & 127 {
                 0 => view.swap(0, 1),
-                1 => drop(view.flush()),
+                1 => drop(view.flush(Freeing::InSteps)),
                 2..10 => drop(store.sweep(step, 5)),
-                10 => assert!(view.locked(&Scope::Everything, |view| view.flush_all()) <= 600),
+                10 => {
+                    let flush = |view: &mut View<'_>| view.flush_all(Freeing::AtOnce);
+                    assert!(view.locked(&Scope::Everything, flush) <= 600);
+                }
                 _ => {}
             }
             if step.is_multiple_of(50) {

@@ -4,6 +4,7 @@ mod database;
 mod entry;
 mod evict;
 mod expiry;
+mod garbage;
 mod hash;
 mod iterate;
 mod packed;
@@ -20,6 +21,7 @@ mod whole;
 
 pub use crate::evict::Policy;
 pub use crate::expiry::Swept;
+pub use crate::garbage::Freeing;
 pub use crate::section::{Held, Scope, Section};
 pub use crate::slot::{Access, EntryRef, Slot};
 pub use crate::store::{Config, MemoryUse, Stats, Store};

@@ -5,6 +5,7 @@ use core::fmt;
 use dashmap::RwLockWriteGuard;
 
 use crate::database::Table;
+use crate::garbage::Cleared;
 use crate::store::Store;
 
 /// What an atomic section covers.
@@ -29,8 +30,8 @@ pub(crate) type Place = (u32, usize);
 pub struct Held {
     /// In ascending order of place.
     tables: Vec<(Place, Table)>,
-    /// Tables that were flushed, kept until the shards have been released.
-    garbage: Vec<Table>,
+    /// What was flushed, kept until the shards have been released.
+    garbage: Vec<Cleared>,
 }
 
 impl Held {
@@ -56,8 +57,8 @@ impl Held {
         databases
     }
 
-    pub(crate) fn discard(&mut self, table: Table) {
-        self.garbage.push(table);
+    pub(crate) fn discard(&mut self, cleared: Cleared) {
+        self.garbage.push(cleared);
     }
 
     /// Taking a further lock here could close a circle of waiting threads, and going on without
@@ -184,7 +185,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::{Config, Expiry, View};
+    use crate::{Config, Expiry, Freeing, View};
 
     fn store() -> Store {
         Store::new(Config {
@@ -303,10 +304,10 @@ mod tests {
             view.swap(1, 1);
             assert_eq!([0, 1, 2, 3].map(|db| store.len(db)), [0, 100, 100, 100]);
             assert_eq!(get(&mut view.in_db(3), &[7, 0]), Some(0));
-            assert_eq!(view.in_db(1).flush(), 100);
+            assert_eq!(view.in_db(1).flush(Freeing::AtOnce), 100);
             assert_eq!([0, 1, 2, 3].map(|db| store.len(db)), [0, 0, 100, 100]);
             set(&mut view.in_db(1), b"new", 9);
-            assert_eq!(view.flush_all(), 201);
+            assert_eq!(view.flush_all(Freeing::AtOnce), 201);
             drop(section);
             assert_eq!(store.memory(), crate::MemoryUse::default());
         }

@@ -6,7 +6,7 @@ use dashmap::SharedValue;
 
 use crate::database::{Database, GAUGE_STEP, Side, Table, find};
 use crate::entry::{Entry, SLOT_BYTES};
-use crate::expiry::Deadlines;
+use crate::garbage::{Cleared, Garbage};
 use crate::hash::{Tag, hash_key};
 
 /// A shard under its write lock. It changes entries in the few ways there are, so that counters,
@@ -24,6 +24,10 @@ impl<'a> ShardMut<'a> {
 
     pub(crate) fn side(&self) -> &'a Side {
         self.db.side(self.index)
+    }
+
+    pub(crate) fn garbage(&self) -> &'a Garbage {
+        &self.db.garbage
     }
 
     pub(crate) fn table(&self) -> &Table {
@@ -113,11 +117,11 @@ impl<'a> ShardMut<'a> {
         hash_key(self.db.hasher(), entry.key())
     }
 
-    /// Takes the whole table out. The caller tells the watches.
-    pub(crate) fn clear(&mut self) -> Table {
+    /// Takes the whole contents out. The caller tells the watches.
+    pub(crate) fn clear(&mut self) -> Cleared {
         let side = self.side();
         let table = core::mem::take(self.table);
-        *side.deadlines.write() = Deadlines::default();
+        let deadlines = core::mem::take(&mut *side.deadlines.write());
         side.next_deadline.store(u64::MAX, Ordering::Release);
         for counter in [&side.expires, &side.dataset, &side.index_bytes] {
             counter.store(0, Ordering::Release);
@@ -125,7 +129,7 @@ impl<'a> ShardMut<'a> {
         side.expires_sum.store(0, Ordering::Relaxed);
         bump(&side.changes, table.len() as u64);
         self.resized();
-        table
+        Cleared { table, deadlines }
     }
 
     /// Gives back what table and deadlines have beyond their needs.

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::entry::Entry;
 use crate::evict::Clock;
+use crate::garbage::QUEUED_BYTES_MIN;
 use crate::hash::Tag;
 use crate::shard::ShardMut;
 use crate::value::{Encoding, Expiry, NewValue, Owned, ValueRef};
@@ -186,6 +187,18 @@ impl Slot<'_> {
         self.shard.remove(self.hash, self.key).is_some()
     }
 
+    /// Removes the key like [`Slot::remove`], but leaves it to the [sweep](crate::Store::sweep) to
+    /// free a large value (from a megabyte on).
+    pub fn unlink(&mut self) -> bool {
+        let Some(entry) = self.shard.remove(self.hash, self.key) else {
+            return false;
+        };
+        if entry.heap_bytes() >= QUEUED_BYTES_MIN {
+            self.shard.garbage().push_entry(entry);
+        }
+        true
+    }
+
     /// Removes the key; its value and expiry.
     pub fn take(&mut self) -> Option<Owned> {
         self.shard
@@ -319,10 +332,10 @@ mod tests {
         };
         assert_eq!(seen(Access::IdleMs(90_000)), (true, 90_000, 0));
         assert_eq!(seen(Access::IdleMs(u64::MAX)), (true, 600_000, 0));
-        assert_eq!(seen(Access::Frequency(200)).0, false);
+        assert!(!seen(Access::Frequency(200)).0);
         store.set_max_memory(0, crate::Policy::VolatileLfu, 5);
         assert_eq!(seen(Access::Frequency(200)), (true, 0, 200));
-        assert_eq!(seen(Access::IdleMs(90_000)).0, false);
+        assert!(!seen(Access::IdleMs(90_000)).0);
         let mut view = store.view(0, now_ms);
         assert!(!view.update(b"absent", |slot| slot.set_access(Access::Frequency(1))));
         assert_eq!(store.changes(), 5);

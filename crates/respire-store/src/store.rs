@@ -8,6 +8,7 @@ use ahash::RandomState;
 
 use crate::database::{Database, Side, mix};
 use crate::evict::{Clock, Eviction};
+use crate::garbage::Garbage;
 use crate::hash::hash_key;
 use crate::view::View;
 
@@ -48,6 +49,7 @@ pub struct Store {
     /// Where the next sweep starts.
     pub(crate) sweep_from: AtomicUsize,
     gauge: Arc<AtomicUsize>,
+    garbage: Arc<Garbage>,
     eviction: Eviction,
 }
 
@@ -60,6 +62,9 @@ pub struct MemoryUse {
     pub overhead: usize,
     /// Keys in all databases.
     pub keys: usize,
+    /// Keys that were removed and that the [sweep](Store::sweep) has yet to free. Their bytes
+    /// count no more.
+    pub pending_keys: usize,
 }
 
 impl MemoryUse {
@@ -77,6 +82,8 @@ pub struct Stats {
     pub expired_keys: u64,
     /// Keys removed because memory ran out.
     pub evicted_keys: u64,
+    /// Keys that the [sweep](Store::sweep) freed after they had been removed.
+    pub freed_later_keys: u64,
 }
 
 impl Store {
@@ -106,6 +113,7 @@ impl Store {
             active_expiry: AtomicBool::new(true),
             sweep_from: AtomicUsize::new(0),
             gauge: Arc::new(AtomicUsize::new(0)),
+            garbage: Arc::default(),
             eviction: Eviction::new(seed.into_iter().fold(0, |state, part| mix(state ^ part))),
         };
         store.databases[0].get_or_init(|| store.new_database(capacity));
@@ -181,7 +189,10 @@ impl Store {
     /// What the memory goes to. O(shards).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
-        let mut memory = MemoryUse::default();
+        let mut memory = MemoryUse {
+            pending_keys: self.garbage.pending(),
+            ..MemoryUse::default()
+        };
         for side in self.existing().flat_map(Database::sides) {
             memory.dataset += side.dataset.load(Ordering::Relaxed);
             memory.overhead += side.overhead();
@@ -193,7 +204,10 @@ impl Store {
     /// Counters since the start. O(shards).
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let mut stats = Stats::default();
+        let mut stats = Stats {
+            freed_later_keys: self.garbage.freed(),
+            ..Stats::default()
+        };
         for side in self.existing().flat_map(Database::sides) {
             stats.expired_keys += side.expired.load(Ordering::Relaxed);
             stats.evicted_keys += side.evicted.load(Ordering::Relaxed);
@@ -232,6 +246,10 @@ impl Store {
         self.shards
     }
 
+    pub(crate) fn garbage(&self) -> &Garbage {
+        &self.garbage
+    }
+
     pub(crate) fn eviction(&self) -> &Eviction {
         &self.eviction
     }
@@ -265,6 +283,7 @@ impl Store {
             capacity,
             self.hasher.clone(),
             Arc::clone(&self.gauge),
+            Arc::clone(&self.garbage),
         )
     }
 

@@ -291,7 +291,7 @@ fn live<'t>(table: &'t Table, hash: u64, key: &[u8], now_ms: u64) -> Option<&'t 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Expiry, Policy};
+    use crate::{Config, Expiry, Freeing, Policy};
 
     fn store() -> Store {
         Store::new(Config {
@@ -372,7 +372,8 @@ mod tests {
             (view.scan(0, 10, |_, _| {}), view.random_key(7), view.len()),
             (0, None, 0)
         );
-        assert_eq!((view.flush(), view.flush_all()), (0, 0));
+        assert_eq!(view.flush(Freeing::AtOnce), 0);
+        assert_eq!(view.flush_all(Freeing::InSteps), 0);
         assert!(store.existing_database(1).is_none());
     }
 

@@ -1,6 +1,7 @@
 //! What is done to whole databases at once: FLUSHDB, FLUSHALL, SWAPDB.
 
 use crate::database::{Database, find};
+use crate::garbage::Freeing;
 use crate::hash::hash_key;
 use crate::section::{Held, Scope};
 use crate::shard::bump;
@@ -8,9 +9,10 @@ use crate::store::Store;
 use crate::view::View;
 
 impl View<'_> {
-    /// Removes every key of the database, all at once; how many there were. Their memory is freed
-    /// when the shards have been released.
-    pub fn flush(&mut self) -> usize {
+    /// Removes every key of the database, all at once; how many there were. Their memory no longer
+    /// counts, and is freed when the shards have been released, or later. O(shards), and O(keys)
+    /// to free them.
+    pub fn flush(&mut self, freeing: Freeing) -> usize {
         let Some(db) = self.store.existing_database(self.db) else {
             return 0;
         };
@@ -18,15 +20,15 @@ impl View<'_> {
         self.locked(&Scope::Database(number), |view| {
             view.held
                 .as_deref_mut()
-                .map_or(0, |held| clear(db, number, held))
+                .map_or(0, |held| clear(db, number, held, freeing))
         })
     }
 
-    /// Removes every key of every database, all at once; how many there were.
-    pub fn flush_all(&mut self) -> usize {
+    /// Removes every key of every database, all at once, like [`View::flush`]; how many there were.
+    pub fn flush_all(&mut self, freeing: Freeing) -> usize {
         match self.held.as_deref_mut() {
-            Some(held) => clear_all(self.store, held),
-            None => clear_all(self.store, self.store.lock_existing().held()),
+            Some(held) => clear_all(self.store, held, freeing),
+            None => clear_all(self.store, self.store.lock_existing().held(), freeing),
         }
     }
 
@@ -57,23 +59,26 @@ impl View<'_> {
 }
 
 /// Empties a database that is wholly held.
-fn clear(db: &Database, number: u32, held: &mut Held) -> usize {
+fn clear(db: &Database, number: u32, held: &mut Held, freeing: Freeing) -> usize {
     touch_watched(db, held, number, |_| false);
     let mut keys = 0;
     for index in 0..db.sides().len() {
-        let table = db.shard(index, held.table_mut((number, index))).clear();
-        keys += table.len();
-        held.discard(table);
+        let cleared = db.shard(index, held.table_mut((number, index))).clear();
+        keys += cleared.table.len();
+        match freeing {
+            Freeing::AtOnce => held.discard(cleared),
+            Freeing::InSteps => db.garbage.push(cleared),
+        }
     }
     keys
 }
 
 /// Empties every database that shards are held of.
-fn clear_all(store: &Store, held: &mut Held) -> usize {
+fn clear_all(store: &Store, held: &mut Held, freeing: Freeing) -> usize {
     let databases = held.databases();
     databases
         .into_iter()
-        .map(|db| clear(store.database(db), db, held))
+        .map(|db| clear(store.database(db), db, held, freeing))
         .sum()
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use respire_store::{Config, EntryRef, Expiry, Scope, Store, StringRef, View, Watch};
+use respire_store::{Config, EntryRef, Expiry, Freeing, Scope, Store, StringRef, View, Watch};
 
 const DATABASES: u32 = 3;
 
@@ -181,11 +181,11 @@ impl World {
                 assert!(key.is_none_or(|key| model.contains_key(&*key)));
             }
             Op::Flush(db) => {
-                self.view(db).flush();
+                self.view(db).flush(Freeing::InSteps);
                 self.model(db).clear();
             }
             Op::FlushAll => {
-                self.view(0).flush_all();
+                self.view(0).flush_all(Freeing::AtOnce);
                 self.model = Default::default();
             }
             Op::Swap(a, b) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use respire_store::{Config, Expiry, Store};
+use respire_store::{Config, Expiry, Freeing, Store};
 
 #[derive(Debug, Clone)]
 enum Between {
@@ -124,7 +124,7 @@ fn scan_of_a_still_database_gives_each_key_once() {
         seen.dedup();
         assert_eq!(seen.len(), 10_000);
     }
-    store.view(0, 0).flush();
+    store.view(0, 0).flush(Freeing::AtOnce);
     (0..400).for_each(|key| set(&store, &format!("key:{key}"), Expiry::Clear, 0));
     let (mut seen, mut count, mut cursor) = (0, 10, 0);
     loop {

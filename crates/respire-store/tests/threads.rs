@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use respire_store::{Config, Expiry, MemoryUse, Policy, Scope, Store, View};
+use respire_store::{Config, Expiry, Freeing, MemoryUse, Policy, Scope, Store, View};
 
 /// Far longer than any of these tests takes, and far shorter than forever.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -168,9 +168,9 @@ fn anything(store: &Store, seed: u64) {
             .collect();
         let mut view = store.view((step % 2) as u32, step);
         match random(&mut state) % 40 {
-            0 => drop(view.flush()),
+            0 => drop(view.flush(Freeing::InSteps)),
             1 => view.swap(0, 1),
-            2 => drop(view.flush_all()),
+            2 => drop(view.flush_all(Freeing::InSteps)),
             3 => view.for_each(|_, _| {}),
             4 => drop(view.scan(random(&mut state), 10, |_, _| {})),
             5 => drop(view.random_key(random(&mut state))),
@@ -206,7 +206,8 @@ fn every_kind_of_locking_at_once_comes_to_an_end() {
         let mut left = 0;
         (0..2).for_each(|db| store.view(db, 0).for_each(|_, _| left += 1));
         assert_eq!(store.memory().keys, left);
-        store.view(0, 0).flush_all();
+        store.view(0, 0).flush_all(Freeing::AtOnce);
+        while !store.sweep(0, 1_000).finished {}
         assert_eq!(store.memory(), MemoryUse::default());
     });
 }

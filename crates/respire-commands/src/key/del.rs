@@ -1,11 +1,11 @@
 //! `DEL key [key ...]`, `UNLINK key [key ...]`: removes keys, and answers how many there were.
 //!
-//! Unlike in Redis the two do the same: a value's memory is given back within the command, which
-//! for strings takes no noticeable time. Several keys go at one moment.
+//! They differ in large values only, whose memory `UNLINK` leaves to the housekeeping to give back.
+//! Several keys go at one moment.
 
 use crate::Ctx;
 use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::Scope;
+use respire_store::{Scope, Slot};
 
 pub(super) static DEL: Spec = Spec {
     name: "del",
@@ -52,20 +52,32 @@ pub(super) static UNLINK: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn del(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.int(remove(ctx, args, |slot| slot.remove()));
+    Ok(())
+}
+
+pub(super) fn unlink(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    reply.int(remove(ctx, args, |slot| slot.unlink()));
+    Ok(())
+}
+
+/// Removes the keys in the given way; how many there were.
+fn remove(ctx: &mut Ctx<'_>, args: Args<'_>, way: fn(&mut Slot<'_>) -> bool) -> i64 {
     let removed = if args.len() == 1 {
-        usize::from(ctx.view.update(&args[0], |slot| slot.remove()))
+        usize::from(ctx.view.update(&args[0], way))
     } else {
         let db = ctx.view.db();
         let keys: Vec<(u32, &[u8])> = args.iter().map(|key| (db, key)).collect();
         ctx.view.locked(&Scope::Keys(&keys), |view| {
-            args.iter()
-                .filter(|key| view.update(key, |slot| slot.remove()))
-                .count()
+            args.iter().filter(|key| view.update(key, way)).count()
         })
     };
-    reply.int(removed as i64);
-    Ok(())
+    removed as i64
 }
 
 #[cfg(test)]

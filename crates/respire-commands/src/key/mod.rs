@@ -32,7 +32,7 @@ pub(crate) use database::{db_index, int};
 /// Sorted by name.
 pub(crate) static ROWS: &[Row] = &[
     Row::new(&copy::COPY, copy::run),
-    Row::new(&del::DEL, del::run),
+    Row::new(&del::DEL, del::del),
     Row::new(&dump::DUMP, dump::run),
     Row::new(&exists::EXISTS, exists::run),
     Row::new(&expire::EXPIRE, expire::expire),
@@ -55,7 +55,7 @@ pub(crate) static ROWS: &[Row] = &[
     Row::new(&touch::TOUCH, touch::run),
     Row::new(&ttl::TTL, ttl::ttl),
     Row::new(&type_name::TYPE, type_name::run),
-    Row::new(&del::UNLINK, del::run),
+    Row::new(&del::UNLINK, del::unlink),
 ];
 
 /// Sorted by name.

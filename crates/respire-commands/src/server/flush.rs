@@ -1,11 +1,12 @@
 //! `FLUSHDB [ASYNC | SYNC]`, `FLUSHALL [ASYNC | SYNC]`: removes every key of the database, or of
-//! all of them, at one moment. The memory is given back within the command, however it is called.
+//! all of them, at one moment. The memory counts no more from then on. `SYNC`, and neither word,
+//! gives it back within the command, `ASYNC` leaves that to the housekeeping, bit by bit.
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::is_word;
 use respire_engine::{Arg, Args, Arity, Error, Flags, Group, Reply, Spec};
-use respire_store::Scope;
+use respire_store::{Freeing, Scope};
 
 pub(super) static FLUSHDB: Spec = Spec {
     name: "flushdb",
@@ -76,9 +77,9 @@ pub(super) fn flushdb(
     args: Args<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    check_mode(args)?;
+    let freeing = parse_mode(args)?;
     let scope = Scope::Database(ctx.view.db());
-    ctx.view.locked(&scope, |view| view.flush());
+    ctx.view.locked(&scope, |view| view.flush(freeing));
     reply.ok();
     Ok(())
 }
@@ -88,18 +89,19 @@ pub(super) fn flushall(
     args: Args<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    check_mode(args)?;
-    ctx.view.locked(&Scope::Everything, |view| view.flush_all());
+    let freeing = parse_mode(args)?;
+    ctx.view
+        .locked(&Scope::Everything, |view| view.flush_all(freeing));
     reply.ok();
     Ok(())
 }
 
-fn check_mode(args: Args<'_>) -> Result<(), Error> {
+fn parse_mode(args: Args<'_>) -> Result<Freeing, Error> {
     match args.get(0) {
-        None => Ok(()),
-        Some(mode) if args.len() == 1 && (is_word(mode, "ASYNC") || is_word(mode, "SYNC")) => {
-            Ok(())
-        }
+        None => Ok(Freeing::AtOnce),
+        Some(_) if args.len() > 1 => Err(SYNTAX),
+        Some(mode) if is_word(mode, "SYNC") => Ok(Freeing::AtOnce),
+        Some(mode) if is_word(mode, "ASYNC") => Ok(Freeing::InSteps),
         Some(_) => Err(SYNTAX),
     }
 }

@@ -1,7 +1,7 @@
 //! Eviction is random; these tests ask for what any sample must give.
 
 use super::*;
-use crate::{Config, Expiry};
+use crate::{Config, Expiry, Freeing};
 
 const VALUE: [u8; 100] = [b'x'; 100];
 
@@ -218,7 +218,7 @@ fn gauge_is_never_far_from_the_sum() {
             assert!(store.gauge().abs_diff(total) <= 2 * 4 * GAUGE_STEP);
         }
         store.view(0, 0).swap(0, 1);
-        store.view(round as u32 % 2, 0).flush();
+        store.view(round as u32 % 2, 0).flush(Freeing::AtOnce);
         assert!(store.gauge().abs_diff(store.memory().total()) <= 2 * 4 * GAUGE_STEP);
     }
 }

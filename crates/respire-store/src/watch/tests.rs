@@ -1,7 +1,7 @@
 //! What a watch sees of changes, expiries, flushes and swaps.
 
 use super::Ordering;
-use crate::{Config, Expiry, Scope, Slot, Store, View};
+use crate::{Config, Expiry, Freeing, Scope, Slot, Store, View};
 
 fn store() -> Store {
     Store::new(Config {
@@ -79,7 +79,7 @@ fn flush_concerns_only_keys_that_exist() {
         store.view(0, 0).watch(b"absent"),
     );
     let elsewhere = store.view(1, 0).watch(b"k");
-    assert_eq!(store.view(0, 0).flush(), 1);
+    assert_eq!(store.view(0, 0).flush(Freeing::AtOnce), 1);
     assert!(there.is_dirty(0) && !absent.is_dirty(0) && !elsewhere.is_dirty(0));
 }
 
