@@ -1,7 +1,8 @@
 //! Random commands, compared with a real Redis. `cargo xtask differential` runs more of them.
 
+use respire::serve::Flavour;
 use respire_testkit::differential::compare;
-use respire_testkit::target::{EngineTarget, RedisServer, SocketTarget};
+use respire_testkit::target::{EngineTarget, FlavourServer, RedisServer, SocketTarget};
 
 /// The steps per seed, unless `RESPIRE_DIFFERENTIAL_STEPS` says otherwise.
 const STEPS: usize = 3000;
@@ -30,4 +31,15 @@ fn engine_answers_random_commands_as_redis_does() {
             differences.len()
         );
     }
+}
+
+#[test]
+fn flavours_answer_random_commands_alike() {
+    let [tokio, mio] = [Flavour::Tokio, Flavour::Mio].map(FlavourServer::start);
+    let differences = compare(SEEDS[0], STEPS, &mut tokio.target(), &mut mio.target());
+    assert!(
+        differences.is_empty(),
+        "{} differences: {differences:?}",
+        differences.len()
+    );
 }
