@@ -77,22 +77,26 @@ impl View<'_> {
         at.to_number(shards)
     }
 
-    /// Calls `f` with every key, one shard after the other. O(keys), each shard being locked for
-    /// its share of the time.
+    /// Calls `f` with every key that there is at one moment. O(keys), all shards being locked for
+    /// reading meanwhile; [`View::scan`] keeps nobody waiting for long.
+    ///
+    /// # Panics
+    ///
+    /// Inside a section that does not cover the database.
     pub fn for_each(&mut self, mut f: impl FnMut(&[u8], EntryRef<'_>)) {
         let Some(db) = self.store.existing_database(self.db) else {
             return;
         };
         let (now_ms, clock) = (self.now_ms, self.store.clock());
-        for (index, side) in db.sides().iter().enumerate() {
-            if side.keys.load(Ordering::Acquire) == 0 {
-                continue;
+        let guards = self.read_all(db);
+        for index in 0..db.sides().len() {
+            let table = match &self.held {
+                Some(held) => held.table((self.db, index)),
+                None => &guards[index],
+            };
+            for entry in raw::entries(table).filter(|entry| !entry.is_expired(now_ms)) {
+                f(entry.key(), EntryRef::new(entry, clock));
             }
-            self.with_table(db, index, |table| {
-                for entry in raw::entries(table).filter(|entry| !entry.is_expired(now_ms)) {
-                    f(entry.key(), EntryRef::new(entry, clock));
-                }
-            });
         }
     }
 

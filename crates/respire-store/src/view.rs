@@ -197,13 +197,22 @@ impl<'v> View<'v> {
         view
     }
 
-    /// Keys in the database; expired ones count until they have been removed. O(shards).
+    /// Keys in the database at one moment; expired ones count until they have been removed.
+    /// O(shards), all of which are locked for reading. [`Store::len`] takes no lock, and may see
+    /// some changes of a section and not yet others.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.store.len(self.db)
+        let Some(db) = self.store.existing_database(self.db) else {
+            return 0;
+        };
+        // A counter of the whole database, changed when a section ends, would be right without a
+        // lock; but each key that comes or goes, in whatever thread, would pay for writing to the
+        // one cache line, where 64 uncontended read locks take a microsecond and only now and then.
+        let _guards = self.read_all(db);
+        db.keys()
     }
 
-    /// Whether the database has no keys. O(shards).
+    /// Whether the database has no keys at one moment. O(shards), like [`View::len`].
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -230,6 +239,16 @@ impl<'v> View<'v> {
         self.with_table(db, index, |table| {
             f(live(table, hash, key, self.now_ms).map(|entry| (entry, db.side(index))))
         })
+    }
+
+    /// Locks every shard of the database for reading, in order; none inside a section, which holds
+    /// what it needs. Those who only read do not keep each other waiting.
+    pub(crate) fn read_all<'d>(&self, db: &'d Database) -> Vec<RwLockReadGuard<'d, Table>> {
+        let shards = match self.held {
+            Some(_) => 0,
+            None => db.sides().len(),
+        };
+        (0..shards).map(|index| db.lock(index).read()).collect()
     }
 
     pub(crate) fn with_table<R>(

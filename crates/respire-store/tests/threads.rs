@@ -94,6 +94,60 @@ fn keys_written_together_are_seen_together() {
     });
 }
 
+#[test]
+fn keys_that_come_and_go_together_are_counted_together() {
+    bounded(|| {
+        let (store, finished) = (store(), AtomicBool::new(false));
+        let all = KEYS.len();
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                while !finished.load(Ordering::Relaxed) {
+                    let mut view = store.view(0, 0);
+                    let len = view.len();
+                    assert!(len == 0 || len == all, "{len}");
+                    let mut given = 0;
+                    view.for_each(|_, _| given += 1);
+                    assert!(given == 0 || given == all, "{given}");
+                }
+            });
+            let keys = KEYS.map(|key| (0, key));
+            for round in 0..5_000 {
+                store.view(0, 0).locked(&Scope::Keys(&keys), |view| {
+                    for key in KEYS {
+                        view.update(key, |slot| match round % 2 {
+                            0 => slot.set(1, Expiry::Clear),
+                            _ => drop(slot.remove()),
+                        });
+                    }
+                });
+            }
+            finished.store(true, Ordering::Relaxed);
+            assert!(reader.join().is_ok());
+        });
+    });
+}
+
+#[test]
+fn those_who_only_read_keep_nobody_from_reading() {
+    bounded(|| {
+        let store = store();
+        store
+            .view(0, 0)
+            .update(b"k", |slot| slot.set(1, Expiry::Clear));
+        let mut lens = Vec::new();
+        store.view(0, 0).for_each(|_, _| {
+            let read = || {
+                let mut view = store.view(0, 0);
+                view.for_each(|key, _| assert_eq!(key, b"k"));
+                view.read_many([b"k".as_slice(), b"l"].into_iter(), |_, _| {});
+                view.len()
+            };
+            thread::scope(|scope| lens.push(scope.spawn(read).join().ok()));
+        });
+        assert_eq!(lens, [Some(1)]);
+    });
+}
+
 const ACCOUNTS: u64 = 12;
 
 fn account(state: &mut u64) -> (u32, [u8; 1]) {

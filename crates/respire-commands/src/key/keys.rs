@@ -1,11 +1,10 @@
 //! `KEYS pattern`: every key of the database that matches a glob pattern, as of one moment.
 //!
-//! Everybody else waits meanwhile, as with Redis: prefer `SCAN` on a database that is in use.
+//! Whoever writes waits meanwhile, as with Redis: prefer `SCAN` on a database that is in use.
 
 use super::key_list::KeyList;
 use crate::Ctx;
 use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, Reply, Spec, glob_match};
-use respire_store::Scope;
 
 pub(super) static KEYS: Spec = Spec {
     name: "keys",
@@ -33,13 +32,10 @@ pub(super) static KEYS: Spec = Spec {
 pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let pattern = Pattern::new(&args[0]);
     let mut keys = KeyList::default();
-    let scope = Scope::Database(ctx.view.db());
-    ctx.view.locked(&scope, |view| {
-        view.for_each(|key, _| {
-            if pattern.matches(key) {
-                keys.push(key);
-            }
-        });
+    ctx.view.for_each(|key, _| {
+        if pattern.matches(key) {
+            keys.push(key);
+        }
     });
     keys.reply(reply);
     Ok(())

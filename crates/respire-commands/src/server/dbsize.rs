@@ -3,7 +3,6 @@
 
 use crate::Ctx;
 use respire_engine::{Args, Arity, Error, Flags, Group, Reply, Spec};
-use respire_store::Scope;
 
 pub(super) static DBSIZE: Spec = Spec {
     name: "dbsize",
@@ -28,9 +27,7 @@ pub(super) static DBSIZE: Spec = Spec {
 };
 
 pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    let scope = Scope::Database(ctx.view.db());
-    let keys = ctx.view.locked(&scope, |view| view.len());
-    reply.int(keys as i64);
+    reply.int(ctx.view.len() as i64);
     Ok(())
 }
 
