@@ -223,7 +223,7 @@ fn encode(criterion: &mut Criterion) {
         bencher.iter(|| {
             out.clear();
             for _ in 0..1000 {
-                Encoder::new(&mut out, black_box(Proto::Resp3)).bulk(black_box(b"abc"));
+                Encoder::new(&mut out, black_box(Proto::Resp3)).bulk(black_box(&b"abc"[..]));
             }
         });
     });
