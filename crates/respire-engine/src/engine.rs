@@ -195,6 +195,7 @@ impl<A: App> Engine<A> {
     }
 
     /// Runs the command of one entry, which has been found, admitted and checked, and counts it.
+    #[inline]
     pub(crate) fn run(
         &self,
         at: u32,
@@ -281,6 +282,7 @@ impl<A: App> Engine<A> {
     }
 
     /// Counts a call; runs of the same command are added up before they reach the shared counters.
+    #[inline]
     fn count(&self, client: &mut Client, at: u32) {
         if client.tally.entry != at {
             self.flush_tally(client);
@@ -307,6 +309,7 @@ impl<A: App> Engine<A> {
 
 /// Calls a command; one that panics is a defect of the service, answered as an error, and costs
 /// nobody the connection.
+#[inline]
 fn call<A: App>(
     entry: &Entry<A>,
     cx: &mut Cx<'_, A>,

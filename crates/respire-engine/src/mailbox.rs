@@ -53,9 +53,11 @@ impl Mailbox {
                 is_overrun: true,
                 ..Queue::default()
             };
-        } else {
-            queue.messages.push_back(message.clone());
+            self.has_mail.store(true, Ordering::Release);
+            // The session knows of messages, but not that it must stop waiting for its peer.
+            return true;
         }
+        queue.messages.push_back(message.clone());
         !self.has_mail.swap(true, Ordering::AcqRel)
     }
 
@@ -64,17 +66,21 @@ impl Mailbox {
         self.has_mail.load(Ordering::Acquire)
     }
 
-    /// Hands messages to `write`, oldest first, as long as it says that there is room.
-    pub(crate) fn take(&self, mut write: impl FnMut(&Bytes) -> bool) -> Mail {
+    /// Hands messages to `write`, oldest first, as long as it says that there is room; it is asked
+    /// with `None` before the first.
+    pub(crate) fn take(&self, mut write: impl FnMut(Option<&Bytes>) -> bool) -> Mail {
         let mut queue = self.lock();
         if queue.is_overrun {
             return Mail::Overrun;
         }
+        let mut has_room = write(None);
         while let Some(message) = queue.messages.pop_front() {
-            queue.bytes -= message.len() + MESSAGE_BYTES;
-            if !write(&message) && !queue.messages.is_empty() {
+            if !has_room {
+                queue.messages.push_front(message);
                 return Mail::Left;
             }
+            queue.bytes -= message.len() + MESSAGE_BYTES;
+            has_room = write(Some(&message));
         }
         self.has_mail.store(false, Ordering::Release);
         Mail::Empty
@@ -101,7 +107,7 @@ mod tests {
         assert!(!mailbox.put(&TWO, 1000));
         let mut taken = Vec::new();
         let mail = mailbox.take(|message| {
-            taken.push(message.clone());
+            taken.extend(message.cloned());
             true
         });
         assert_eq!((mail, taken), (Mail::Empty, vec![ONE, TWO]));
@@ -114,8 +120,9 @@ mod tests {
         mailbox.put(&ONE, 1000);
         mailbox.put(&TWO, 1000);
         assert_eq!(mailbox.take(|_| false), Mail::Left);
+        assert_eq!(mailbox.take(|message| message.is_none()), Mail::Left);
         assert!(mailbox.has_mail());
-        assert_eq!(mailbox.take(|_| false), Mail::Empty);
+        assert_eq!(mailbox.take(|message| message.is_none()), Mail::Empty);
         assert!(!mailbox.has_mail());
     }
 
@@ -125,10 +132,7 @@ mod tests {
         let bytes_max = 2 * (ONE.len() + MESSAGE_BYTES);
         mailbox.put(&ONE, bytes_max);
         mailbox.put(&ONE, bytes_max);
-        assert!(
-            !mailbox.put(&TWO, bytes_max),
-            "the session is awake already"
-        );
+        assert!(mailbox.put(&TWO, bytes_max), "the session must end");
         assert!(!mailbox.put(&TWO, bytes_max));
         assert_eq!(mailbox.take(|_| true), Mail::Overrun);
     }

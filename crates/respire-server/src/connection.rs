@@ -300,8 +300,9 @@ impl<A: App> Connection<A> {
             .deadline_us()
             .is_none_or(|due| due <= now.monotonic_us());
         let is_owed = !self.out.is_empty();
-        // Whoever kills a connection wants it gone, and its memory back.
-        let is_patient = !matches!(reason, CloseReason::Killed);
+        // Whoever kills a connection wants it gone, and its memory back; and one that took too little
+        // of what it subscribed to has been waited for long enough.
+        let is_patient = !matches!(reason, CloseReason::Killed | CloseReason::Overrun);
         if is_owed && is_patient && !is_due {
             return Pace::Wait;
         }

@@ -25,6 +25,7 @@ pub(super) type Found = (u32, usize);
 
 impl<A: App> Core<A> {
     /// Answers one request in the connection's protocol. `word` is the name's, upper-cased.
+    #[inline]
     pub(super) fn dispatch(
         &mut self,
         engine: &Engine<A>,
@@ -34,10 +35,23 @@ impl<A: App> Core<A> {
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::On {
-            let mode_change = self.answer(engine, now, request, word, out);
             // Only `CLIENT REPLY` changes the mode, and it writes nothing when it mutes.
-            return mode_change;
+            self.answer(engine, now, request, word, out)
+        } else {
+            self.answer_muted(engine, now, request, word, out)
         }
+    }
+
+    /// Answers one request of a connection that does not want to see every reply.
+    #[cold]
+    fn answer_muted(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        request: Args<'_>,
+        word: u64,
+        out: &mut Output,
+    ) -> Outcome {
         if self.client.reply_mode == ReplyMode::SkipNext {
             self.client.reply_mode = ReplyMode::SkipThis;
         }
@@ -84,6 +98,7 @@ impl<A: App> Core<A> {
 
     /// Checks a request for its command, then queues or runs it; an error is the time (monotonic
     /// microseconds) until which it has to wait.
+    #[inline]
     pub(super) fn attempt(
         &mut self,
         engine: &Engine<A>,
@@ -161,6 +176,7 @@ impl<A: App> Core<A> {
 
     /// Answers an error to a request that does not run. `EXEC` will refuse what is queued, and one
     /// that is itself refused ends the transaction.
+    #[cold]
     fn refuse(&mut self, engine: &Engine<A>, name: &[u8], error: &Error, reply: &mut Reply<'_>) {
         if name.eq_ignore_ascii_case(b"exec") {
             builtin::settled(&mut self.client);
@@ -204,6 +220,7 @@ fn confined(spec: &Spec) -> Error {
 const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
 
 /// Finds the command a request names, and checks the number of its arguments.
+#[inline]
 pub(super) fn find<A: App>(
     engine: &Engine<A>,
     word: u64,

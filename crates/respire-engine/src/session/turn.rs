@@ -77,17 +77,16 @@ impl<A: App> Session<A> {
             return Mail::Empty;
         }
         let bytes_max = self.engine.limits.output_bytes_max;
-        if out.len() >= bytes_max {
-            return Mail::Left;
-        }
         let kind: &[u8] = if client.proto == Proto::Resp3 {
             b">"
         } else {
             b"*"
         };
         client.shared.mailbox.take(|message| {
-            out.put(kind);
-            out.put_shared(message.clone());
+            if let Some(message) = message {
+                out.put(kind);
+                out.put_shared(message.clone());
+            }
             out.len() < bytes_max
         })
     }

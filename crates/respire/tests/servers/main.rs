@@ -9,6 +9,7 @@ mod harness;
 mod lifecycle;
 mod peers;
 mod pipelines;
+mod pubsub;
 
 /// Makes a test of each function for each flavour of this build.
 macro_rules! on_both_flavours {
@@ -47,6 +48,10 @@ mod run {
         a_pause_holds_writes_back_until_it_is_lifted,
         a_pause_ends_by_itself,
         others_are_served_while_one_sends_without_end,
+    }
+    on_both_flavours! { pubsub:
+        a_message_reaches_a_silent_subscriber,
+        a_stalled_subscriber_is_closed_and_delays_nobody,
     }
     on_both_flavours! { lifecycle:
         a_connection_past_maxclients_is_told_so,
