@@ -44,7 +44,7 @@ pub(super) fn problems() -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// Every Rust file under a folder, what was built left out.
+/// Every Rust file under a folder.
 fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -52,7 +52,7 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
         let entries =
             fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-            if path.is_dir() && !path.ends_with("target") && !path.ends_with("node_modules") {
+            if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 found.push(path);

@@ -1,0 +1,81 @@
+//! A server of either flavour, inside the test's own process.
+
+use super::{SocketTarget, kv_router};
+use respire::serve::{Flavour, Shutdown};
+use respire_engine::{Engine, Options};
+use respire_server::{Config, Facts, Listeners, Process, Report, clock};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// A server on a free loopback port, stopped on drop.
+#[derive(Debug)]
+pub struct FlavourServer {
+    flavour: Flavour,
+    address: SocketAddr,
+    shutdown: Shutdown,
+    thread: Option<JoinHandle<io::Result<Report>>>,
+}
+
+impl FlavourServer {
+    /// Starts one with Redis's commands on an empty store.
+    ///
+    /// # Panics
+    /// When the system has no port to listen on.
+    #[must_use]
+    pub fn start(flavour: Flavour) -> Self {
+        let config = Config {
+            port: 0,
+            threads: 2,
+            ..Config::default()
+        };
+        let listeners = Listeners::on(&[(Ipv4Addr::LOCALHOST, 0).into()], &config)
+            .expect("loopback has a free port");
+        let address = listeners.local_addresses()[0];
+        let shutdown = Shutdown::new();
+        let host = Arc::new(Process::new(Facts::default(), shutdown.clone(), None));
+        let options = Options {
+            host,
+            ..Options::default()
+        };
+        let engine = Engine::new(kv_router(), options, clock::now());
+        let switch = shutdown.clone();
+        let thread = std::thread::spawn(move || flavour.serve(listeners, engine, config, switch));
+        Self {
+            flavour,
+            address,
+            shutdown,
+            thread: Some(thread),
+        }
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The server as a target of scripts.
+    #[must_use]
+    pub fn target(&self) -> SocketTarget {
+        let tags: &'static [&'static str] = match self.flavour {
+            Flavour::Tokio => &["respire", "socket", "tokio"],
+            Flavour::Mio => &["respire", "socket", "mio"],
+        };
+        SocketTarget::new(self.address, tags)
+    }
+}
+
+impl Drop for FlavourServer {
+    fn drop(&mut self) {
+        self.shutdown.request();
+        let report = self.thread.take().map(JoinHandle::join);
+        if !std::thread::panicking() {
+            assert!(
+                matches!(report, Some(Ok(Ok(_)))),
+                "the server ended with {report:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Any server behind a TCP address.
+
+use super::{Received, Target};
+use crate::quoting::encode_command;
+use crate::reply::{self, Value};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A reply that takes longer has been lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection that sends commands and waits for their replies.
+#[derive(Debug)]
+pub struct Link {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Link {
+    /// Connects.
+    ///
+    /// # Panics
+    /// When nobody listens.
+    #[must_use]
+    pub fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address)
+            .unwrap_or_else(|error| panic!("cannot connect to {address}: {error}"));
+        let set = stream
+            .set_nodelay(true)
+            .and_then(|()| stream.set_read_timeout(Some(PATIENCE)));
+        set.unwrap_or_else(|error| panic!("cannot set up the socket to {address}: {error}"));
+        Self {
+            stream,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Sends bytes as they stand; a peer that is gone is found out when its reply is awaited.
+    ///
+    /// # Panics
+    /// When the system refuses for any other reason.
+    pub fn send(&mut self, bytes: &[u8]) {
+        match self.stream.write_all(bytes) {
+            Ok(()) => {}
+            Err(error) if is_gone(error.kind()) => {}
+            Err(error) => panic!("cannot send: {error}"),
+        }
+    }
+
+    /// Waits for one reply.
+    ///
+    /// # Panics
+    /// When none comes, or what comes is no reply.
+    pub fn reply(&mut self) -> Value {
+        loop {
+            match reply::parse(&self.buffer) {
+                Ok(Some((value, len))) => {
+                    self.buffer.drain(..len);
+                    return value;
+                }
+                Ok(None) => {}
+                Err(_) => panic!("no reply: {}", self.buffer.escape_ascii()),
+            }
+            let mut bytes = std::mem::take(&mut self.buffer);
+            let received = self.receive(&mut bytes);
+            self.buffer = bytes;
+            let got = self.buffer.escape_ascii();
+            assert_eq!(
+                received,
+                Received::Bytes,
+                "a reply was expected after: {got}"
+            );
+        }
+    }
+
+    /// Sends a command and waits for its reply.
+    ///
+    /// # Panics
+    /// As [`Link::reply`].
+    pub fn call<A: AsRef<[u8]>>(&mut self, args: &[A]) -> Value {
+        self.send(&encode_command(args));
+        self.reply()
+    }
+
+    /// Whether the peer has not closed the connection, as far as is known.
+    fn is_open(&self) -> bool {
+        let unblocked = self.stream.set_nonblocking(true);
+        let peeked = self.stream.peek(&mut [0]);
+        let blocked = self.stream.set_nonblocking(false);
+        let is_idle = peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        unblocked.is_ok() && blocked.is_ok() && is_idle
+    }
+
+    fn receive(&mut self, into: &mut Vec<u8>) -> Received {
+        let mut chunk = [0; 16 << 10];
+        match self.stream.read(&mut chunk) {
+            Ok(0) => Received::Closed,
+            Ok(len) => {
+                into.extend_from_slice(&chunk[..len]);
+                Received::Bytes
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                Received::Nothing
+            }
+            Err(error) if is_gone(error.kind()) => Received::Closed,
+            Err(error) => panic!("cannot receive: {error}"),
+        }
+    }
+}
+
+fn is_gone(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::NotConnected
+    )
+}
+
+/// A server that runs for a whole script, and is cleaned between its cases.
+#[derive(Debug)]
+pub struct SocketTarget {
+    address: SocketAddr,
+    tags: &'static [&'static str],
+    /// Cleans up; connected before any case could ask for a password.
+    admin: Link,
+    links: Vec<Link>,
+}
+
+/// What cases may change, and must be found as it was by the next.
+const CLEANING: [&[&str]; 12] = [
+    &["CLIENT", "UNPAUSE"],
+    &["FLUSHALL"],
+    &["CONFIG", "SET", "requirepass", ""],
+    &["CONFIG", "SET", "maxmemory", "0"],
+    &["CONFIG", "SET", "maxmemory-policy", "noeviction"],
+    &["CONFIG", "SET", "slowlog-log-slower-than", "10000"],
+    &["CONFIG", "SET", "maxmemory-samples", "5"],
+    &["CONFIG", "SET", "slowlog-max-len", "128"],
+    &["CONFIG", "SET", "latency-monitor-threshold", "0"],
+    &["LATENCY", "RESET"],
+    &["CONFIG", "RESETSTAT"],
+    &["SLOWLOG", "RESET"],
+];
+
+impl SocketTarget {
+    /// Plays against the server that listens there, with the tags of its kind besides `socket`.
+    #[must_use]
+    pub fn new(address: SocketAddr, tags: &'static [&'static str]) -> Self {
+        Self {
+            address,
+            tags,
+            admin: Link::open(address),
+            links: Vec::new(),
+        }
+    }
+}
+
+impl Target for SocketTarget {
+    fn tags(&self) -> &[&'static str] {
+        self.tags
+    }
+
+    fn reset(&mut self) {
+        self.links.clear();
+        if !self.admin.is_open() {
+            // A case may have killed every connection.
+            self.admin = Link::open(self.address);
+        }
+        for command in CLEANING {
+            let reply = self.admin.call(command);
+            assert!(!reply.is_error(), "{command:?} answered {reply:?}");
+        }
+    }
+
+    fn connect(&mut self) -> usize {
+        self.links.push(Link::open(self.address));
+        self.links.len() - 1
+    }
+
+    fn send(&mut self, connection: usize, bytes: &[u8]) {
+        self.links[connection].send(bytes);
+    }
+
+    fn receive(&mut self, connection: usize, into: &mut Vec<u8>) -> Received {
+        self.links[connection].receive(into)
+    }
+
+    fn half_close(&mut self, connection: usize) {
+        // A peer that has closed already has nothing to be told.
+        let _ = self.links[connection].stream.shutdown(Shutdown::Write);
+    }
+
+    /// The wall clock cannot be moved, so the time is waited for.
+    fn advance(&mut self, by: Duration) {
+        std::thread::sleep(by);
+    }
+
+    fn unix_ms(&self) -> u64 {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_millis() as u64)
+    }
+}
