@@ -124,7 +124,7 @@ pub(crate) fn unsupported_option(option: &[u8]) -> Error {
 pub(crate) fn debug_subcommand(subcommand: &[u8]) -> Error {
     Error::quoting(
         "ERR unknown subcommand or wrong number of arguments for '",
-        subcommand,
+        respire_engine::text::shortened(subcommand),
         "'. Try DEBUG HELP.",
     )
 }

@@ -1,6 +1,7 @@
 //! The rows of `CONFIG` that belong to the store.
 
 use crate::kv::{HasKv, Kv};
+use resp_codec::number::parse_i64;
 use respire_engine::{Setting, parse_memory};
 use respire_store::{Policy, Store};
 use std::fmt::Display;
@@ -129,9 +130,7 @@ fn row<A: HasKv, V: Display + 'static>(
 
 /// A number within a range that holds no negative one.
 fn number(text: &str, range: RangeInclusive<i32>) -> Result<u32, String> {
-    let number: i64 = text
-        .parse()
-        .map_err(|_| "argument couldn't be parsed into an integer")?;
+    let number = parse_i64(text.as_bytes()).ok_or("argument couldn't be parsed into an integer")?;
     let (min, max) = (*range.start(), *range.end());
     match u32::try_from(number) {
         Ok(valid) if (i64::from(min)..=i64::from(max)).contains(&number) => Ok(valid),

@@ -271,7 +271,7 @@ impl<A: App> Engine<A> {
                 .add(cx.now(), took_us, request, cx.client.shared(), len_max);
         }
         let threshold_ms = self.tunables.latency_threshold_ms.load(Ordering::Relaxed);
-        if threshold_ms > 0 && took_us >= threshold_ms * 1000 {
+        if threshold_ms > 0 && took_us >= threshold_ms.saturating_mul(1000) {
             let event = if entry.is_timed {
                 "command"
             } else {

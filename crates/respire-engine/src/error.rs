@@ -39,18 +39,12 @@ impl Error {
         }
     }
 
-    /// An error that quotes a part of the request between two texts: up to its first NUL and at
-    /// most 128 bytes of it, as Redis does.
+    /// An error that quotes a part of the request between two texts: up to its first NUL, where
+    /// Redis's texts end.
     #[must_use]
     pub fn quoting(before: &str, quoted: &[u8], after: &str) -> Self {
-        Self::owned(
-            [
-                before.as_bytes(),
-                shown(quoted, QUOTED_BYTES_MAX),
-                after.as_bytes(),
-            ]
-            .concat(),
-        )
+        let quoted = shown(quoted, quoted.len());
+        Self::owned([before.as_bytes(), quoted, after.as_bytes()].concat())
     }
 
     /// The whole text, code word first.
@@ -125,12 +119,18 @@ pub mod text {
         ))
     }
 
+    /// As much of a subcommand as Redis quotes: 128 bytes.
+    #[must_use]
+    pub fn shortened(subcommand: &[u8]) -> &[u8] {
+        &subcommand[..subcommand.len().min(QUOTED_BYTES_MAX)]
+    }
+
     /// The reply to a subcommand that `container` does not have.
     #[must_use]
     pub fn unknown_subcommand(container: &str, subcommand: &[u8]) -> Error {
         let container = container.to_ascii_uppercase();
         let after = format!("'. Try {container} HELP.");
-        Error::quoting("ERR unknown subcommand '", subcommand, &after)
+        Error::quoting("ERR unknown subcommand '", shortened(subcommand), &after)
     }
 }
 

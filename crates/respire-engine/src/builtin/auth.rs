@@ -112,18 +112,20 @@ static AUTH: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// A user and a password.
-type Login<'a> = (&'a [u8], &'a [u8]);
-
-/// What `HELLO` was given to log in with, if anything. A name is set as soon as it is read,
-/// as Redis does: also when what follows it is refused.
-fn parse<'a>(options: Args<'a>, client: &Client) -> Result<Option<Login<'a>>, Error> {
-    let mut login = None;
+/// Follows the options of `HELLO` one by one, as Redis does: what stands before one that is refused
+/// has been done.
+fn follow<A: App>(engine: &Engine<A>, client: &mut Client, options: Args<'_>) -> Result<(), Error> {
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
         if is(b"AUTH") && options.len() >= 2 {
-            login = options.next().zip(options.next());
+            let (user, password) = (options.next(), options.next());
+            log_in(
+                engine,
+                client,
+                user.unwrap_or_default(),
+                password.unwrap_or_default(),
+            )?;
         } else if is(b"SETNAME")
             && let Some(name) = options.next()
         {
@@ -136,14 +138,12 @@ fn parse<'a>(options: Args<'a>, client: &Client) -> Result<Option<Login<'a>>, Er
             ));
         }
     }
-    Ok(login)
+    Ok(())
 }
 
 fn hello<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let proto = args.get(0).map(protocol).transpose()?;
-    if let Some((user, password)) = parse(args.skip(1), cx.client)? {
-        log_in(cx.engine, cx.client, user, password)?;
-    }
+    follow(cx.engine, cx.client, args.skip(1))?;
     if cx.client.is_stranger(&cx.engine.tunables) {
         return Err(HELLO_NEEDS_AUTH);
     }

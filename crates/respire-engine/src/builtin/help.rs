@@ -32,7 +32,7 @@ pub(super) fn wrong_subcommand(request: Args<'_>) -> Error {
     let after = format!("'. Try {container} HELP.");
     Error::quoting(
         "ERR unknown subcommand or wrong number of arguments for '",
-        subcommand,
+        text::shortened(subcommand),
         &after,
     )
 }

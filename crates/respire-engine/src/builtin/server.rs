@@ -82,17 +82,20 @@ fn time<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resul
 
 /// `LOLWUT [VERSION n] [columns] [breaths]`: a breathing curve.
 fn lolwut<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    let has_version = args
-        .get(0)
-        .is_some_and(|word| word.eq_ignore_ascii_case(b"VERSION"));
-    let options = args.skip(if has_version { 2 } else { 0 });
-    let option = |at, default: i64, max| match options.get(at) {
-        Some(number) => number::parse_i64(number)
-            .map(|number| number.clamp(1, max))
-            .ok_or(text::NOT_AN_INTEGER),
-        None => Ok(default),
+    let is_version = |word: &[u8]| word.eq_ignore_ascii_case(b"VERSION");
+    let options = match args.get(1) {
+        Some(version) if args.get(0).is_some_and(is_version) => {
+            number::parse_i64(version).ok_or(text::NOT_AN_INTEGER)?;
+            args.skip(2)
+        }
+        _ => args,
     };
-    let (columns, breaths) = (option(0, 66, 160)?, option(1, 3, 20)?);
+    // What is no number is no more wrong than any other way to look at a picture.
+    let option = |at, default: i64, max| {
+        let number = options.get(at).and_then(number::parse_i64);
+        number.unwrap_or(default).clamp(1, max)
+    };
+    let (columns, breaths) = (option(0, 66, 160), option(1, 3, 20));
     let picture = breath(columns as usize, breaths as usize);
     let ours = env!("CARGO_PKG_VERSION");
     let text = format!("{picture}\nIn, and out. Respire ver. {ours}, as Redis ver. {VERSION}\n");
@@ -162,12 +165,17 @@ mod tests {
     #[test]
     fn lolwut_ends_with_the_versions() {
         let mut line = Server::new().connect();
-        for request in ["LOLWUT", "LOLWUT VERSION 5", "LOLWUT VERSION 5 1 1"] {
+        for request in [
+            "LOLWUT",
+            "LOLWUT VERSION 5",
+            "LOLWUT VERSION 5 1 1",
+            "LOLWUT wide",
+        ] {
             let reply = line.ask(request);
             assert!(reply.ends_with(", as Redis ver. 7.0.15\n|"), "{reply}");
         }
         assert_eq!(
-            line.ask("LOLWUT wide"),
+            line.ask("LOLWUT VERSION x"),
             "-ERR value is not an integer or out of range|"
         );
     }
