@@ -34,6 +34,26 @@ fn memory(kv: &Kv, out: &mut InfoWriter) {
     );
     both(out, "maxmemory", tuning.memory_bytes_max);
     out.field("maxmemory_policy", tuning.policy.name());
+    if let Some(resident) = out.get("used_memory_rss").and_then(|rss| rss.parse().ok()) {
+        fragmentation(used, resident, out);
+    }
+    out.field("lazyfree_pending_objects", memory.pending_keys);
+    out.field(
+        "lazyfreed_objects",
+        kv.stats.removed(kv.store()).freed_later_keys,
+    );
+}
+
+/// How the memory of the process compares with what the keys take; without keys, not at all.
+fn fragmentation(used: u64, resident: u64, out: &mut InfoWriter) {
+    let ratio = if used == 0 {
+        0.0
+    } else {
+        resident as f64 / used as f64
+    };
+    out.field("mem_fragmentation_ratio", format_args!("{ratio:.2}"));
+    let bytes = i128::from(resident) - i128::from(used);
+    out.field("mem_fragmentation_bytes", bytes);
 }
 
 fn stats(kv: &Kv, out: &mut InfoWriter) {
@@ -70,7 +90,7 @@ fn percentage(part: u64, whole: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use respire_store::{Config, Expiry, Store};
+    use respire_store::{Config, Expiry, Freeing, Store};
     use std::time::Duration;
 
     fn lines(kv: &Kv, section: &str) -> String {
@@ -100,6 +120,39 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("maxmemory_policy:noeviction\r\n"), "{text}");
+    }
+
+    #[test]
+    fn memory_compares_the_process_with_its_keys_where_it_is_known() {
+        let kv = Kv::new(Store::new(Config::default()));
+        let now = Now::new(Duration::ZERO, Duration::from_secs(1000));
+        assert!(!lines(&kv, "memory").contains("mem_fragmentation_ratio"));
+        kv.store()
+            .view(0, 1)
+            .update(b"k", |slot| slot.set(b"v", Expiry::Clear));
+        let used = kv.store().memory().total();
+        let mut out = InfoWriter::default();
+        out.field("used_memory_rss", used * 3 / 2);
+        write(&kv, "memory", now, &mut out);
+        assert_eq!(out.get("mem_fragmentation_ratio"), Some("1.50"));
+        let more = (used / 2).to_string();
+        assert_eq!(out.get("mem_fragmentation_bytes"), Some(more.as_str()));
+    }
+
+    #[test]
+    fn flushed_keys_are_pending_until_they_are_freed() {
+        let kv = Kv::new(Store::new(Config::default()));
+        kv.store()
+            .view(0, 1)
+            .update(b"k", |slot| slot.set(b"v", Expiry::Clear));
+        kv.store().view(0, 1).flush(Freeing::InSteps);
+        assert!(
+            lines(&kv, "memory").ends_with("lazyfree_pending_objects:1\r\nlazyfreed_objects:0\r\n")
+        );
+        kv.store().sweep(1, 10);
+        assert!(
+            lines(&kv, "memory").ends_with("lazyfree_pending_objects:0\r\nlazyfreed_objects:1\r\n")
+        );
     }
 
     #[test]

@@ -13,6 +13,8 @@ use std::fmt::{Display, Write};
 #[derive(Debug, Default)]
 pub struct InfoWriter {
     text: String,
+    /// Where the lines of the section begin that is being written.
+    section_at: usize,
 }
 
 impl InfoWriter {
@@ -22,11 +24,34 @@ impl InfoWriter {
             self.text.push_str("\r\n");
         }
         self.line(format_args!("# {title}"));
+        self.section_at = self.text.len();
     }
 
     /// Adds `name:value`.
     pub fn field(&mut self, name: &str, value: impl Display) {
         self.line(format_args!("{name}:{value}"));
+    }
+
+    /// The value of a field that is already in this section: the process writes its own before the
+    /// service does.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.text[self.section_at..]
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .find_map(|(field, value)| (field == name).then_some(value))
+    }
+
+    /// Puts the section's lines in the order of `names`, whoever wrote them; others stay behind.
+    pub(crate) fn arrange(&mut self, names: &[&str]) {
+        let lines = self.text.split_off(self.section_at);
+        let mut lines: Vec<&str> = lines.split_inclusive('\n').collect();
+        lines.sort_by_key(|line| {
+            let name = line.split(':').next().unwrap_or_default();
+            let rank = names.iter().position(|known| *known == name);
+            rank.unwrap_or(names.len())
+        });
+        self.text.extend(lines);
     }
 
     /// What was collected so far.
@@ -40,5 +65,27 @@ impl InfoWriter {
             .write_fmt(line)
             .expect("writing to a String cannot fail");
         self.text.push_str("\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn section_is_arranged_by_name_and_strangers_stay_behind() {
+        let mut out = InfoWriter::default();
+        out.section("One");
+        out.field("b", 1);
+        out.section("Two");
+        for (name, value) in [("x", "1"), ("b", "2:3"), ("y", ""), ("a", "4")] {
+            out.field(name, value);
+        }
+        assert_eq!((out.get("b"), out.get("c")), (Some("2:3"), None));
+        out.arrange(&["a", "b", "c"]);
+        assert_eq!(
+            out.text(),
+            "# One\r\nb:1\r\n\r\n# Two\r\na:4\r\nb:2:3\r\nx:1\r\ny:\r\n"
+        );
     }
 }

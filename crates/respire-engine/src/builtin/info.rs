@@ -73,6 +73,65 @@ fn sections<A: App>() -> [Section<A>; 11] {
     ]
 }
 
+/// Redis's order of the fields that engine, process and service write into the same section.
+const ORDER: &[&str] = &[
+    "redis_version",
+    "respire_version",
+    "redis_mode",
+    "os",
+    "arch_bits",
+    "multiplexing_api",
+    "process_id",
+    "run_id",
+    "tcp_port",
+    "server_time_usec",
+    "uptime_in_seconds",
+    "uptime_in_days",
+    "executable",
+    "config_file",
+    "io_threads_active",
+    "used_memory",
+    "used_memory_human",
+    "used_memory_rss",
+    "used_memory_rss_human",
+    "used_memory_peak",
+    "used_memory_peak_human",
+    "used_memory_peak_perc",
+    "used_memory_overhead",
+    "used_memory_dataset",
+    "used_memory_dataset_perc",
+    "total_system_memory",
+    "total_system_memory_human",
+    "maxmemory",
+    "maxmemory_human",
+    "maxmemory_policy",
+    "mem_fragmentation_ratio",
+    "mem_fragmentation_bytes",
+    "mem_allocator",
+    "lazyfree_pending_objects",
+    "lazyfreed_objects",
+    "loading",
+    "async_loading",
+    "rdb_changes_since_last_save",
+    "rdb_bgsave_in_progress",
+    "aof_enabled",
+    "aof_rewrite_in_progress",
+    "total_connections_received",
+    "total_commands_processed",
+    "instantaneous_ops_per_sec",
+    "total_net_input_bytes",
+    "total_net_output_bytes",
+    "rejected_connections",
+    "expired_keys",
+    "evicted_keys",
+    "keyspace_hits",
+    "keyspace_misses",
+    "pubsub_channels",
+    "pubsub_patterns",
+    "pubsubshard_channels",
+    "total_error_replies",
+];
+
 /// Which sections were asked for.
 struct Asked<'a> {
     names: Args<'a>,
@@ -109,6 +168,7 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Re
             out.section(section.title);
             (section.write)(engine, now, &mut out);
             write_others(engine, &section.title.to_ascii_lowercase(), now, &mut out);
+            out.arrange(ORDER);
         }
     }
     for name in engine.app().info_sections() {
