@@ -16,6 +16,7 @@ pub(crate) fn string_if_any(entry: Option<EntryRef<'_>>) -> Result<Option<String
 }
 
 /// Replies with a string; a large one is shared instead of copied.
+#[inline]
 pub(crate) fn reply_string(reply: &mut Reply<'_>, string: StringRef<'_>) {
     match string {
         StringRef::Int(number) => reply.bulk_int(number),
@@ -25,6 +26,7 @@ pub(crate) fn reply_string(reply: &mut Reply<'_>, string: StringRef<'_>) {
 }
 
 /// Replies with a string, or null where there is none.
+#[inline]
 pub(crate) fn reply_string_or_null(reply: &mut Reply<'_>, string: Option<StringRef<'_>>) {
     match string {
         Some(string) => reply_string(reply, string),

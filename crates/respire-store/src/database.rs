@@ -150,10 +150,12 @@ impl Database {
         db
     }
 
+    #[inline]
     pub(crate) fn lock(&self, shard: usize) -> &RwLock<Table> {
         &self.map.shards()[shard]
     }
 
+    #[inline]
     pub(crate) fn side(&self, shard: usize) -> &Side {
         &self.sides[shard]
     }
@@ -162,6 +164,7 @@ impl Database {
         &self.sides
     }
 
+    #[inline]
     pub(crate) fn shard_of(&self, hash: u64) -> usize {
         self.map.determine_shard(hash as usize)
     }
@@ -204,6 +207,7 @@ impl Database {
     }
 }
 
+#[inline]
 pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
     let tag = Tag::new(hash);
     table

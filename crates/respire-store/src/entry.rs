@@ -158,6 +158,7 @@ impl Entry {
         }
     }
 
+    #[inline]
     pub(crate) fn key(&self) -> &[u8] {
         match self.body() {
             Body::Cell(cell) => packed::key(cell),
@@ -167,10 +168,12 @@ impl Entry {
 
     /// Whether this is the entry of `key`, whose tag is `tag`. The tag decides nearly always, and
     /// unlike the key it lies in the table itself.
+    #[inline]
     pub(crate) fn is(&self, tag: Tag, key: &[u8]) -> bool {
         self.tag() == tag && self.key() == key
     }
 
+    #[inline]
     pub(crate) fn value(&self) -> ValueRef<'_> {
         ValueRef::String(match self.body() {
             Body::Cell(cell) => match packed::plain(cell) {
@@ -195,6 +198,7 @@ impl Entry {
         }
     }
 
+    #[inline]
     pub(crate) fn expires_at(&self) -> Option<u64> {
         match self.body() {
             Body::Cell(cell) => packed::expires_at(cell),
@@ -207,6 +211,7 @@ impl Entry {
     }
 
     /// Bytes allocated for the entry beside its place in the table.
+    #[inline]
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Entry::Long { cell, .. } => allocated(size_of::<Box<[u8]>>()) + allocated(cell.len()),
@@ -238,6 +243,7 @@ impl Entry {
     }
 
     /// Replaces value and expiry, in place where the size class stays.
+    #[inline]
     pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
         match plain(&value) {
             Some(plain) => self.set_plain(plain, expires_at),
@@ -245,6 +251,7 @@ impl Entry {
         }
     }
 
+    #[inline]
     fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
         let size = packed::size(self.key().len(), plain, expires_at.is_some());
         match self.body_mut() {
@@ -367,6 +374,7 @@ impl PartialEq for Entry {
 impl Eq for Entry {}
 
 /// The value as a cell keeps it, or `None` if it belongs outside.
+#[inline]
 fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
     let maybe_int = |bytes: &'v [u8]| canonical_int(bytes).map_or(Plain::Bytes(bytes), Plain::Int);
     let plain = match value {

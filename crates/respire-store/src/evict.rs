@@ -128,6 +128,7 @@ impl Clock {
     }
 
     /// The clock after one more use.
+    #[inline]
     pub(crate) fn touched(self, clock: u32, now_ms: u64, random: impl FnOnce() -> u64) -> u32 {
         if !self.lfu {
             return seconds(now_ms);
@@ -207,6 +208,7 @@ impl Eviction {
             .unwrap_or_default()
     }
 
+    #[inline]
     pub(crate) fn clock(&self) -> Clock {
         let rules = self.rules.load(Ordering::Relaxed);
         Clock {

@@ -56,6 +56,7 @@ impl Plain<'_> {
 }
 
 /// Bytes a cell needs. It may be given more, but not more than [`SHORT_BYTES_MAX`] if it needs less.
+#[inline]
 pub(crate) fn size(key_len: usize, plain: Plain<'_>, has_expiry: bool) -> usize {
     let body = key_len + plain.len() + if has_expiry { EXPIRY } else { 0 };
     let short = SHORT_HEADER + body;
@@ -79,6 +80,7 @@ pub(crate) fn write(cell: &mut [u8], key: &[u8], plain: Plain<'_>, expires_at: O
 }
 
 /// Writes value and expiry into a cell that has its key already.
+#[inline]
 pub(crate) fn rewrite(cell: &mut [u8], plain: Plain<'_>, expires_at: Option<u64>) {
     cell[0] = plain.flag();
     if is_short(cell) {
@@ -92,6 +94,7 @@ pub(crate) fn rewrite(cell: &mut [u8], plain: Plain<'_>, expires_at: Option<u64>
 }
 
 /// Writes the expiry into a cell that has room for it.
+#[inline]
 pub(crate) fn set_expires_at(cell: &mut [u8], expires_at: Option<u64>) {
     let Some(at) = expires_at else {
         cell[0] &= !HAS_EXPIRY;
@@ -102,10 +105,12 @@ pub(crate) fn set_expires_at(cell: &mut [u8], expires_at: Option<u64>) {
     cell[start..].copy_from_slice(&at.to_le_bytes());
 }
 
+#[inline]
 pub(crate) fn key(cell: &[u8]) -> &[u8] {
     &cell[key_range(cell)]
 }
 
+#[inline]
 pub(crate) fn plain(cell: &[u8]) -> Plain<'_> {
     let bytes = &cell[value_range(cell)];
     match cell[0] & (IS_INT | IS_RAW) {
@@ -115,6 +120,7 @@ pub(crate) fn plain(cell: &[u8]) -> Plain<'_> {
     }
 }
 
+#[inline]
 pub(crate) fn expires_at(cell: &[u8]) -> Option<u64> {
     if cell[0] & HAS_EXPIRY == 0 {
         return None;
@@ -122,10 +128,12 @@ pub(crate) fn expires_at(cell: &[u8]) -> Option<u64> {
     cell.last_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
+#[inline]
 fn is_short(cell: &[u8]) -> bool {
     cell.len() <= SHORT_BYTES_MAX
 }
 
+#[inline]
 fn key_range(cell: &[u8]) -> Range<usize> {
     if is_short(cell) {
         SHORT_HEADER..SHORT_HEADER + usize::from(cell[1])
@@ -134,6 +142,7 @@ fn key_range(cell: &[u8]) -> Range<usize> {
     }
 }
 
+#[inline]
 fn value_range(cell: &[u8]) -> Range<usize> {
     let start = key_range(cell).end;
     let len = if is_short(cell) {

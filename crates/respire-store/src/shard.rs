@@ -74,6 +74,7 @@ impl<'a> ShardMut<'a> {
     }
 
     /// Removes the key if its time has come.
+    #[inline]
     pub(crate) fn expire(&mut self, hash: u64, key: &[u8], now_ms: u64) {
         if self.side().expires.load(Ordering::Relaxed) > 0 {
             let tag = Tag::new(hash);
@@ -176,6 +177,7 @@ impl<'a> ShardMut<'a> {
     }
 
     /// Accounts for an entry whose heap bytes and expiry went from the old to the new.
+    #[inline]
     fn count(
         &mut self,
         bytes: usize,

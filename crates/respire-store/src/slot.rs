@@ -24,6 +24,7 @@ impl<'e> EntryRef<'e> {
 
     /// The value.
     #[must_use]
+    #[inline]
     pub fn value(self) -> ValueRef<'e> {
         self.entry.value()
     }
@@ -36,6 +37,7 @@ impl<'e> EntryRef<'e> {
 
     /// When the key expires, in unix milliseconds; `None` is never.
     #[must_use]
+    #[inline]
     pub fn expires_at(self) -> Option<u64> {
         self.entry.expires_at()
     }
@@ -114,6 +116,7 @@ impl Slot<'_> {
 
     /// The key's entry.
     #[must_use]
+    #[inline]
     pub fn get(&self) -> Option<EntryRef<'_>> {
         self.shard
             .find(self.hash, self.key)
@@ -122,6 +125,7 @@ impl Slot<'_> {
 
     /// Whether the key exists.
     #[must_use]
+    #[inline]
     pub fn exists(&self) -> bool {
         self.shard.find(self.hash, self.key).is_some()
     }

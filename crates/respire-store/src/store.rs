@@ -234,6 +234,7 @@ impl Store {
         self.active_expiry.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
         hash_key(&self.hasher, key)
     }
@@ -264,11 +265,13 @@ impl Store {
     }
 
     /// The database, made now if it was never used.
+    #[inline]
     pub(crate) fn database(&self, db: u32) -> &Database {
         self.databases[db as usize].get_or_init(|| self.new_database(0))
     }
 
     /// The database, if it was ever used.
+    #[inline]
     pub(crate) fn existing_database(&self, db: u32) -> Option<&Database> {
         self.databases[db as usize].get()
     }

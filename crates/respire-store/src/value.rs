@@ -94,6 +94,7 @@ impl<'e> ValueRef<'e> {
 
     /// The string, or `None` if the value is of another type.
     #[must_use]
+    #[inline]
     pub fn as_string(self) -> Option<StringRef<'e>> {
         match self {
             ValueRef::String(string) => Some(string),
@@ -158,6 +159,7 @@ impl<'e> StringRef<'e> {
 
     /// The value as an integer, if it is the canonical decimal text of one.
     #[must_use]
+    #[inline]
     pub fn to_int(self) -> Option<i64> {
         match self {
             StringRef::Int(number) => Some(number),

@@ -48,6 +48,7 @@ impl<'v> View<'v> {
     ///
     /// If there is no database `db`.
     #[must_use]
+    #[inline]
     pub fn within(store: &'v Store, db: u32, now_ms: u64, held: Option<&'v mut Held>) -> View<'v> {
         assert!(
             db < store.databases(),
@@ -88,6 +89,7 @@ impl<'v> View<'v> {
 
     /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
     /// absent.
+    #[inline]
     pub fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let (note, touch) = (self.note(), self.touch);
         self.find(key, |found| {
@@ -101,6 +103,7 @@ impl<'v> View<'v> {
     }
 
     /// Reads a key like [`View::read`], without noting that it was used.
+    #[inline]
     pub fn peek<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let clock = self.store.clock();
         self.find(key, |found| {
@@ -109,6 +112,7 @@ impl<'v> View<'v> {
     }
 
     /// Holds a key under its shard's write lock. An expired key is removed first.
+    #[inline]
     pub fn update<R>(&mut self, key: &[u8], f: impl FnOnce(&mut Slot<'_>) -> R) -> R {
         let (store, now_ms, clock) = (self.store, self.now_ms, self.store.clock());
         let hash = store.hash(key);
@@ -230,6 +234,7 @@ impl<'v> View<'v> {
         })
     }
 
+    #[inline]
     fn find<R>(&self, key: &[u8], f: impl FnOnce(Option<(&Entry, &Side)>) -> R) -> R {
         let Some(db) = self.store.existing_database(self.db) else {
             return f(None);
@@ -251,6 +256,7 @@ impl<'v> View<'v> {
         (0..shards).map(|index| db.lock(index).read()).collect()
     }
 
+    #[inline]
     pub(crate) fn with_table<R>(
         &self,
         db: &Database,
@@ -293,6 +299,7 @@ struct Note {
 }
 
 impl Note {
+    #[inline]
     fn touch(self, entry: &Entry, side: &Side) {
         let before = entry.clock();
         let after = self.clock.touched(before, self.now_ms, || side.random());
@@ -303,6 +310,7 @@ impl Note {
     }
 }
 
+#[inline]
 fn live<'t>(table: &'t Table, hash: u64, key: &[u8], now_ms: u64) -> Option<&'t Entry> {
     find(table, hash, key).filter(|entry| !entry.is_expired(now_ms))
 }
