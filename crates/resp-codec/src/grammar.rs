@@ -76,13 +76,11 @@ pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
         if canonical && value == 0 && end > first {
             return Length::Bad { at: end };
         }
-        let longer = value
-            .checked_mul(10)
-            .and_then(|value| value.checked_add(u64::from(digit)));
-        match longer {
-            Some(longer) if end - first < DIGITS_MAX => value = longer,
-            _ => return Length::Bad { at: first },
+        // Compared, not multiplied with a check: on 32-bit targets that costs a call.
+        if value > i64::MAX as u64 / 10 || end - first == DIGITS_MAX {
+            return Length::Bad { at: first };
         }
+        value = value * 10 + u64::from(digit);
         end += 1;
     }
     examined(end - at + 1);

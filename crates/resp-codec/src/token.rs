@@ -152,7 +152,7 @@ fn ended(buf: &[u8], at: usize, kind: ErrorKind, token: impl FnOnce(usize) -> To
 ///
 /// The digits are tested in place: any cleverness lengthens the chain from one header to the next.
 #[inline(always)]
-fn short_length(buf: &[u8], at: usize) -> Option<(u32, usize)> {
+pub(crate) fn short_length(buf: &[u8], at: usize) -> Option<(u32, usize)> {
     let word = load8(buf, at)? >> 8;
     let first = (word as u8).wrapping_sub(b'0');
     if word & 0x00ff_ff00 == 0x000a_0d00 && first <= 9 {
