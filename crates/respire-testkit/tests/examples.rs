@@ -28,6 +28,7 @@ const NOT_REDIS: &[&str] = &[
     "client|no-touch",
     "acl|cat",
     "memory|malloc-stats",
+    "config|get",
 ];
 
 fn examples_without(names: &[&[&str]]) -> Script {
