@@ -1,3 +1,5 @@
+//! The table as a whole: sorted, complete, and each example answered as it says.
+
 use super::*;
 use crate::key::testing::Client;
 use respire_engine::Spec;
