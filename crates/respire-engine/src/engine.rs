@@ -195,7 +195,7 @@ impl<A: App> Engine<A> {
     }
 
     /// Runs the command of one entry, which has been found, admitted and checked, and counts it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run(
         &self,
         at: u32,
@@ -309,7 +309,7 @@ impl<A: App> Engine<A> {
 
 /// Calls a command; one that panics is a defect of the service, answered as an error, and costs
 /// nobody the connection.
-#[inline]
+#[inline(always)]
 fn call<A: App>(
     entry: &Entry<A>,
     cx: &mut Cx<'_, A>,

@@ -135,8 +135,7 @@ impl Slot<'_> {
     /// an expiry that is not in the future leaves it as absent as it was.
     pub fn set<'v, V: Into<NewValue<'v>>>(&mut self, value: V, expiry: Expiry) {
         let expires_at = match expiry {
-            Expiry::Clear => None,
-            Expiry::Keep => self.get().and_then(EntryRef::expires_at),
+            Expiry::Clear | Expiry::Keep => None,
             Expiry::At(at) if at <= self.now_ms => {
                 if !self.remove() {
                     self.mark_changed();
@@ -148,7 +147,8 @@ impl Slot<'_> {
         let mut value = Some(value.into());
         self.modify(|entry| {
             if let Some(value) = value.take() {
-                entry.set(value, expires_at);
+                let kept = (expiry == Expiry::Keep).then(|| entry.expires_at());
+                entry.set(value, kept.unwrap_or(expires_at));
             }
         });
         // The value is still there if there was no entry to put it into.

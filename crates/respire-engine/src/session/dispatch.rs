@@ -68,6 +68,7 @@ impl<A: App> Core<A> {
         outcome
     }
 
+    #[inline(always)]
     fn answer(
         &mut self,
         engine: &Engine<A>,
@@ -98,7 +99,7 @@ impl<A: App> Core<A> {
 
     /// Checks a request for its command, then queues or runs it; an error is the time (monotonic
     /// microseconds) until which it has to wait.
-    #[inline]
+    #[inline(always)]
     pub(super) fn attempt(
         &mut self,
         engine: &Engine<A>,
@@ -220,7 +221,7 @@ fn confined(spec: &Spec) -> Error {
 const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
 
 /// Finds the command a request names, and checks the number of its arguments.
-#[inline]
+#[inline(always)]
 pub(super) fn find<A: App>(
     engine: &Engine<A>,
     word: u64,
