@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use crate::database::mix;
+use crate::database::{Table, mix};
 use crate::entry::Entry;
 use crate::raw;
 use crate::scan::{self, Allowance, Cursor};
@@ -88,15 +88,16 @@ impl View<'_> {
             return;
         };
         let (now_ms, clock) = (self.now_ms, self.store.clock());
-        let guards = self.read_all(db);
-        for index in 0..db.sides().len() {
-            let table = match &self.held {
-                Some(held) => held.table((self.db, index)),
-                None => &guards[index],
-            };
+        let mut give = |table: &Table| {
             for entry in raw::entries(table).filter(|entry| !entry.is_expired(now_ms)) {
                 f(entry.key(), EntryRef::new(entry, clock));
             }
+        };
+        match &self.held {
+            Some(held) => {
+                (0..db.sides().len()).for_each(|index| give(held.table((self.db, index))));
+            }
+            None => self.read_all(db).iter().for_each(|table| give(table)),
         }
     }
 
