@@ -199,7 +199,30 @@ impl<A: App> Session<A> {
             self.buffer.drain(..self.start);
             self.start = 0;
         }
+        self.make_room(bytes.len());
         self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Grows the buffer for `incoming` bytes: towards the end of a large value whose length is
+    /// known, so that it is not overshot, but never by more than three times what has arrived,
+    /// because a length is only the peer's word; otherwise by doubling.
+    fn make_room(&mut self, incoming: usize) {
+        const LARGE_BYTES_MIN: usize = 1 << 20;
+        if self.buffer.capacity() - self.buffer.len() >= incoming {
+            return;
+        }
+        let arrived = self.buffer.len() - self.start;
+        let to_come = self.decoder.pending_bulk().map_or(0, |bulk| {
+            let end = bulk.start + bulk.need + b"\r\n".len();
+            end.saturating_sub(arrived)
+        });
+        if to_come < LARGE_BYTES_MIN {
+            self.buffer.reserve(incoming);
+        } else {
+            let trusted = arrived.max(LARGE_BYTES_MIN).saturating_mul(3);
+            self.buffer
+                .reserve_exact(to_come.min(trusted).max(incoming));
+        }
     }
 
     /// The peer will send no more. What arrived before is still answered.

@@ -395,3 +395,29 @@ fn an_unknown_operation_is_told_and_closed_without_waiting_for_a_line() {
         .error("ERR Protocol error: unknown binary operation");
     assert_eq!(replies, expected);
 }
+
+#[test]
+fn a_large_value_neither_overshoots_its_length_nor_is_trusted_before_it_arrives() {
+    let mut session = session();
+    let len = 32 << 20;
+    let header = format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${len}\r\n");
+    assert_eq!(serve(&mut session, header.as_bytes()).0, Step::NeedInput);
+    assert_eq!(serve(&mut session, &[b'x'; 1000]).0, Step::NeedInput);
+    assert!(
+        session.buffer.capacity() <= 4 << 20,
+        "{} bytes",
+        session.buffer.capacity()
+    );
+    let chunk = vec![b'x'; 1 << 20];
+    for _ in 0..31 {
+        assert_eq!(serve(&mut session, &chunk).0, Step::NeedInput);
+        assert!(
+            session.buffer.capacity() <= len + 100,
+            "{} bytes",
+            session.buffer.capacity()
+        );
+    }
+    let (_, reply) = serve(&mut session, &[&chunk[1000..], b"\r\n"].concat());
+    assert_eq!(reply, b"-ERR refused\r\n");
+    assert_eq!(session.buffer.capacity(), 0);
+}
