@@ -6,7 +6,8 @@ pub struct Limits {
     /// The largest bulk a request may carry, in bytes (`proto-max-bulk-len`). A longer one is a
     /// protocol error, decided from its header.
     pub bulk_bytes_max: u64,
-    /// The most arguments one request may have; more is a protocol error.
+    /// The most arguments one request may have, as in Redis; more is a protocol error. Nothing is
+    /// reserved for a count: each argument has to arrive.
     pub arguments_max: u32,
     /// The longest inline request in bytes; longer is a protocol error.
     pub inline_bytes_max: u32,
@@ -29,7 +30,7 @@ impl Limits {
     /// What Redis allows, and turns that keep the p99 of the neighbours low.
     pub const DEFAULT: Self = Self {
         bulk_bytes_max: 512 << 20,
-        arguments_max: 1 << 20,
+        arguments_max: i32::MAX as u32,
         inline_bytes_max: 64 << 10,
         commands_per_poll_max: 1024,
         output_bytes_max: 1 << 20,
