@@ -69,8 +69,10 @@ fn keyspace(kv: &Kv, now: Now, out: &mut InfoWriter) {
     for db in (0..store.databases()).filter(|db| !store.is_empty(*db)) {
         let (keys, expires) = (store.len(db), store.expires_len(db));
         let avg_ttl = store.avg_ttl_ms(db, now.unix_ms());
-        let line = format_args!("keys={keys},expires={expires},avg_ttl={avg_ttl}");
-        out.field(&format!("db{db}"), line);
+        out.field(
+            &format!("db{db}"),
+            format_args!("keys={keys},expires={expires},avg_ttl={avg_ttl}"),
+        );
     }
 }
 
