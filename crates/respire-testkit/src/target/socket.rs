@@ -53,25 +53,7 @@ impl Link {
     /// # Panics
     /// When none comes, or what comes is no reply.
     pub fn reply(&mut self) -> Value {
-        loop {
-            match reply::parse(&self.buffer) {
-                Ok(Some((value, len))) => {
-                    self.buffer.drain(..len);
-                    return value;
-                }
-                Ok(None) => {}
-                Err(_) => panic!("no reply: {}", self.buffer.escape_ascii()),
-            }
-            let mut bytes = std::mem::take(&mut self.buffer);
-            let received = self.receive(&mut bytes);
-            self.buffer = bytes;
-            let got = self.buffer.escape_ascii();
-            assert_eq!(
-                received,
-                Received::Bytes,
-                "a reply was expected after: {got}"
-            );
-        }
+        self.reply_or_end().expect("the connection stays open")
     }
 
     /// Sends a command and waits for its reply.
@@ -83,13 +65,26 @@ impl Link {
         self.reply()
     }
 
-    /// Whether the peer has not closed the connection, as far as is known.
-    fn is_open(&self) -> bool {
-        let unblocked = self.stream.set_nonblocking(true);
-        let peeked = self.stream.peek(&mut [0]);
-        let blocked = self.stream.set_nonblocking(false);
-        let is_idle = peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
-        unblocked.is_ok() && blocked.is_ok() && is_idle
+    /// Waits for one reply, or the end of the connection.
+    fn reply_or_end(&mut self) -> Option<Value> {
+        loop {
+            match reply::parse(&self.buffer) {
+                Ok(Some((value, len))) => {
+                    self.buffer.drain(..len);
+                    return Some(value);
+                }
+                Ok(None) => {}
+                Err(_) => panic!("no reply: {}", self.buffer.escape_ascii()),
+            }
+            let mut bytes = std::mem::take(&mut self.buffer);
+            let received = self.receive(&mut bytes);
+            self.buffer = bytes;
+            match received {
+                Received::Bytes => {}
+                Received::Closed => return None,
+                Received::Nothing => panic!("no reply within {PATIENCE:?}"),
+            }
+        }
     }
 
     fn receive(&mut self, into: &mut Vec<u8>) -> Received {
@@ -162,12 +157,13 @@ impl Target for SocketTarget {
 
     fn reset(&mut self) {
         self.links.clear();
-        if !self.admin.is_open() {
-            // A case may have killed every connection.
-            self.admin = Link::open(self.address);
-        }
         for command in CLEANING {
-            let reply = self.admin.call(command);
+            self.admin.send(&encode_command(command));
+            let reply = self.admin.reply_or_end().unwrap_or_else(|| {
+                // The case before has killed every connection.
+                self.admin = Link::open(self.address);
+                self.admin.call(command)
+            });
             assert!(!reply.is_error(), "{command:?} answered {reply:?}");
         }
     }
