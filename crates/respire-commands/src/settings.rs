@@ -32,6 +32,16 @@ impl Default for Tuning {
 }
 
 impl Tuning {
+    /// Whether memory is bounded, and eviction ranks keys by when or how often they were used.
+    pub(crate) fn ranks_by_use(&self) -> bool {
+        use Policy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru};
+        self.memory_bytes_max != 0
+            && matches!(
+                self.policy,
+                AllKeysLru | AllKeysLfu | VolatileLru | VolatileLfu
+            )
+    }
+
     pub(crate) fn apply(&self, store: &Store) {
         let narrow = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         store.set_lfu(narrow(self.lfu_log_factor), narrow(self.lfu_decay_minutes));

@@ -1,7 +1,9 @@
 //! `OBJECT ENCODING | FREQ | IDLETIME | REFCOUNT key`: how a value is kept and how it was used.
 //!
 //! `REFCOUNT` is 1, but for the integers below 10000, of which Redis keeps one shared object each
-//! and answers the largest count there is: so that who asks gets the answer he is used to.
+//! and answers the largest count there is: so that who asks gets the answer he is used to. Where
+//! memory is bounded and eviction ranks keys by their use, Redis shares none, as the rank is kept
+//! with the value.
 
 use super::look;
 use crate::Ctx;
@@ -181,9 +183,10 @@ fn encoding(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<
 }
 
 fn ref_count(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    let is_shared = !ctx.kv.tuning().ranks_by_use();
     let count = look(ctx, &args[0], |entry| {
         entry.map(|entry| match entry.value() {
-            ValueRef::String(StringRef::Int(0..SHARED_INTEGERS)) => SHARED_REF_COUNT,
+            ValueRef::String(StringRef::Int(0..SHARED_INTEGERS)) if is_shared => SHARED_REF_COUNT,
             _ => 1,
         })
     });
@@ -223,6 +226,7 @@ fn reply_int_or_null(reply: &mut Reply<'_>, number: Option<i64>) {
 #[cfg(test)]
 mod tests {
     use crate::key::testing::Client;
+    use respire_store::Policy;
 
     #[test]
     fn encoding_tells_the_representation_apart() {
@@ -245,6 +249,26 @@ mod tests {
             ("OBJECT REFCOUNT c", ":1\r\n"),
             ("OBJECT REFCOUNT d", ":2147483647\r\n"),
         ]);
+    }
+
+    #[test]
+    fn integers_are_not_shared_where_eviction_ranks_keys() {
+        let mut client = Client::new();
+        client.check(&[("SET a 1", "+OK\r\n")]);
+        let mut count = |bytes: u64, policy: &str| {
+            client.tune(|tuning| {
+                tuning.memory_bytes_max = bytes;
+                tuning.policy = Policy::from_name(policy.as_bytes()).unwrap();
+            });
+            client.send("OBJECT REFCOUNT a")
+        };
+        for ranking in ["allkeys-lru", "volatile-lru", "allkeys-lfu", "volatile-lfu"] {
+            assert_eq!(count(1 << 30, ranking), ":1\r\n", "{ranking}");
+            assert_eq!(count(0, ranking), ":2147483647\r\n", "{ranking}");
+        }
+        for other in ["noeviction", "allkeys-random", "volatile-ttl"] {
+            assert_eq!(count(1 << 30, other), ":2147483647\r\n", "{other}");
+        }
     }
 
     #[test]

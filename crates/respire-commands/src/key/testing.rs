@@ -1,5 +1,6 @@
 //! A client of a server that lives in the test alone, with a clock that the test moves.
 
+use crate::settings::Tuning;
 use crate::{Kv, add_to};
 use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session};
 use respire_store::{Config, Store};
@@ -36,6 +37,11 @@ impl Client {
             session,
             now,
         }
+    }
+
+    /// Changes what the store is set to.
+    pub(crate) fn tune(&self, change: impl FnOnce(&mut Tuning)) {
+        self.engine.app().tune(change);
     }
 
     /// Moves this client's clock.
