@@ -107,6 +107,8 @@ pub fn parse_memory(text: &str) -> Option<u64> {
         "gb" => 1 << 30,
         _ => return None,
     };
+    // Redis takes a missing number for none.
+    let number = if number.is_empty() { "0" } else { number };
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
@@ -149,7 +151,7 @@ mod tests {
     #[test]
     fn sizes_beyond_the_range_are_refused() {
         assert_eq!(parse_memory("99999999999999gb"), None);
-        assert_eq!(parse_memory(""), None);
+        assert_eq!(parse_memory(""), Some(0));
         assert_eq!(parse_memory("-1"), None);
     }
 }
