@@ -186,7 +186,6 @@ const COMMANDS: &[&str] = &[
     "dbsize",
     "move",
     "slowlog|get",
-    "debug",
     "latency|history",
     "reset",
     "info",

@@ -1,0 +1,136 @@
+//! What `COMMAND` tells of every command, and what a wrong number of arguments is answered,
+//! compared with Redis.
+
+use respire_engine::Now;
+use respire_testkit::differential::rules::Rule;
+use respire_testkit::quoting::encode_command;
+use respire_testkit::reply::{self, Value};
+use respire_testkit::target::{
+    EngineTarget, Link, Received, RedisServer, START_UNIX_MS, Target, kv_engine,
+};
+use std::time::Duration;
+
+/// Commands that the reference does not have.
+const YOUNGER: &[&str] = &["client|setinfo", "client|no-touch"];
+
+/// Every command and subcommand that both have.
+fn names() -> Vec<&'static str> {
+    let engine = kv_engine(Now::new(
+        Duration::ZERO,
+        Duration::from_millis(START_UNIX_MS),
+    ));
+    let names = engine.commands().all().map(|entry| entry.spec().name);
+    names.filter(|name| !YOUNGER.contains(name)).collect()
+}
+
+fn ask(target: &mut dyn Target, connection: usize, args: &[&str]) -> Value {
+    target.send(connection, &encode_command(args));
+    let mut bytes = Vec::new();
+    while let Received::Bytes = target.receive(connection, &mut bytes) {}
+    match reply::parse(&bytes) {
+        Ok(Some((value, len))) if len == bytes.len() => value,
+        other => panic!("{args:?} was answered {other:?}"),
+    }
+}
+
+/// A container lists the subcommands a server has, which may be fewer here: they are compared one
+/// by one.
+fn without_subcommands(value: Value) -> Value {
+    match value {
+        Value::Array(mut items) if items.len() == 10 && matches!(items[9], Value::Array(_)) => {
+            items.pop();
+            Value::Array(items)
+        }
+        Value::Array(items) => {
+            let at = items
+                .iter()
+                .position(|item| item.as_bytes() == Some(b"subcommands"));
+            let is_kept = |index: usize| at.is_none_or(|at| index != at && index != at + 1);
+            let kept = items
+                .into_iter()
+                .enumerate()
+                .filter(|(index, _)| is_kept(*index));
+            Value::Array(kept.map(|(_, item)| without_subcommands(item)).collect())
+        }
+        other => other,
+    }
+}
+
+/// Asks both the same, made of each name, and returns what was answered differently.
+fn differences(question: impl Fn(&'static str) -> Vec<&'static str>) -> Vec<String> {
+    let redis = RedisServer::start();
+    let mut ours = EngineTarget::whole();
+    let mut found = Vec::new();
+    for name in names() {
+        let args = question(name);
+        // Some end their connection.
+        let connection = ours.connect();
+        let ours = without_subcommands(ask(&mut ours, connection, &args));
+        let theirs = without_subcommands(Link::open(redis.address()).call(&args));
+        if !Rule::AnyOrder.same(ours.clone(), theirs.clone()) {
+            found.push(format!(
+                "\n{args:?}\n  ours   {ours:?}\n  theirs {theirs:?}"
+            ));
+        }
+    }
+    found
+}
+
+fn expect_none(found: &[String]) {
+    assert!(
+        found.is_empty(),
+        "{} differences: {}",
+        found.len(),
+        found.concat()
+    );
+}
+
+#[test]
+fn command_info_of_every_command_is_redis_own() {
+    expect_none(&differences(|name| vec!["COMMAND", "INFO", name]));
+}
+
+#[test]
+fn command_docs_of_every_command_is_redis_own() {
+    // DEBUG is a system command there and a harmless one here: docs/COMPATIBILITY.md, `debug`.
+    expect_none(&differences(|name| match name {
+        "debug" => vec!["PING"],
+        _ => vec!["COMMAND", "DOCS", name],
+    }));
+}
+
+/// Without any argument these do their work, or end the connection or the server.
+const CONTENT_ALONE: &[&str] = &[
+    "ping", "quit", "shutdown", "info", "time", "lastsave", "lolwut", "command", "hello", "reset",
+];
+
+#[test]
+fn too_few_arguments_are_refused_as_by_redis() {
+    expect_none(&differences(|name| {
+        if CONTENT_ALONE.contains(&name) || name.contains('|') {
+            return vec!["PING"];
+        }
+        vec![name]
+    }));
+}
+
+/// With these, twelve arguments are a request like any other, answered at length or in one's own words.
+const CONTENT_WITH_MANY: &[&str] = &[
+    "sunsubscribe",
+    "ssubscribe",
+    "subscribe",
+    "psubscribe",
+    "unsubscribe",
+    "punsubscribe",
+    "lolwut",
+];
+
+#[test]
+fn too_many_arguments_are_refused_as_by_redis() {
+    expect_none(&differences(|name| {
+        if CONTENT_WITH_MANY.contains(&name) {
+            return vec!["PING"];
+        }
+        name.split('|').chain(["x"; 12]).collect()
+    }));
+}
