@@ -9,7 +9,11 @@ use std::time::{Duration, Instant};
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, expected: &T) -> Outcome {
-    if got == expected { Ok(()) } else { Err(format!("{what}: expected {expected:?}, got {got:?}").into()) }
+    if got == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: expected {expected:?}, got {got:?}").into())
+    }
 }
 
 fn expect_error(what: &str, got: RedisResult<Value>, text: &str) -> Outcome {
@@ -22,14 +26,22 @@ fn expect_error(what: &str, got: RedisResult<Value>, text: &str) -> Outcome {
 fn strings(c: &mut Connection) -> Outcome {
     let () = c.set("s", "value")?;
     expect("GET", &c.get::<_, String>("s")?, &"value".to_owned())?;
-    expect("GET of nothing", &c.get::<_, Option<String>>("missing")?, &None)?;
+    expect(
+        "GET of nothing",
+        &c.get::<_, Option<String>>("missing")?,
+        &None,
+    )?;
     expect("SETNX", &c.set_nx::<_, _, bool>("s", "other")?, &false)?;
     let () = c.mset(&[("a", 1), ("b", 2)])?;
     let values: Vec<Option<i64>> = c.mget(&["a", "missing", "b"])?;
     expect("MGET", &values, &vec![Some(1), None, Some(2)])?;
     expect("INCRBY", &c.incr::<_, _, i64>("a", 41)?, &42)?;
     expect("APPEND", &c.append::<_, _, usize>("s", "r")?, &6)?;
-    expect("GETRANGE", &c.getrange::<_, String>("s", 0, 2)?, &"val".to_owned())?;
+    expect(
+        "GETRANGE",
+        &c.getrange::<_, String>("s", 0, 2)?,
+        &"val".to_owned(),
+    )?;
     let blob: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
     let () = c.set("blob", &blob)?;
     expect("a large value", &c.get::<_, Vec<u8>>("blob")?, &blob)
@@ -70,7 +82,9 @@ fn pipelines_and_transactions(c: &mut Connection, client: &Client) -> Outcome {
 }
 
 fn scanning(c: &mut Connection) -> Outcome {
-    let found: HashSet<String> = c.scan_match::<_, String>("p:*")?.collect::<RedisResult<_>>()?;
+    let found: HashSet<String> = c
+        .scan_match::<_, String>("p:*")?
+        .collect::<RedisResult<_>>()?;
     expect("SCAN", &found.len(), &1000)
 }
 
@@ -81,7 +95,11 @@ fn errors_and_maps(c: &mut Connection) -> Outcome {
     let config: HashMap<String, String> = cmd("CONFIG").arg("GET").arg("maxmemory").query(c)?;
     expect("CONFIG GET", &config["maxmemory"], &"0".to_owned())?;
     let wrong = c.get::<_, i64>("s").map_err(|error| error.kind());
-    expect("GET of text as a number", &wrong.is_err_and(|kind| kind != ErrorKind::Io), &true)
+    expect(
+        "GET of text as a number",
+        &wrong.is_err_and(|kind| kind != ErrorKind::Io),
+        &true,
+    )
 }
 
 fn reconnect(c: &mut Connection, client: &Client) -> Outcome {
@@ -90,12 +108,24 @@ fn reconnect(c: &mut Connection, client: &Client) -> Outcome {
     let killed: i64 = cmd("CLIENT").arg("KILL").arg("ID").arg(own).query(c)?;
     expect("CLIENT KILL", &killed, &1)?;
     let lost = cmd("PING").query::<String>(&mut other);
-    expect("PING on a killed connection", &lost.is_err_and(|error| error.is_connection_dropped()), &true)?;
-    expect("PING on a new connection", &cmd("PING").query(&mut client.get_connection()?)?, &"PONG".to_owned())
+    expect(
+        "PING on a killed connection",
+        &lost.is_err_and(|error| error.is_connection_dropped()),
+        &true,
+    )?;
+    expect(
+        "PING on a new connection",
+        &cmd("PING").query(&mut client.get_connection()?)?,
+        &"PONG".to_owned(),
+    )
 }
 
 fn session(port: &str, protocol: &str) -> Outcome {
-    let resp3 = if protocol == "3" { "?protocol=resp3" } else { "" };
+    let resp3 = if protocol == "3" {
+        "?protocol=resp3"
+    } else {
+        ""
+    };
     let client = Client::open(format!("redis://127.0.0.1:{port}/{resp3}"))?;
     let mut c = client.get_connection()?;
     let () = cmd("FLUSHALL").query(&mut c)?;

@@ -20,6 +20,8 @@ pub struct Requests {
 const BROKEN_PER: u8 = 12;
 /// Broken, these could end the reference, put it to sleep, or cut our own connections.
 const UNBROKEN: [&[u8]; 3] = [b"SHUTDOWN", b"DEBUG", b"CLIENT"];
+/// The version in a payload of Redis 7.0, least significant byte first.
+const RDB_VERSION: [u8; 2] = [10, 0];
 const PAYLOADS_MAX: usize = 16;
 
 impl Requests {
@@ -59,7 +61,7 @@ impl Requests {
         if self.rng.u8(..BROKEN_PER) == 0 && !UNBROKEN.contains(&args[0].as_slice()) {
             let whole = args.clone();
             self.damage(&mut args);
-            if may_be_short_lived(&args) {
+            if may_be_short_lived(&args) || differs_by_design(&args) {
                 args = whole;
             }
         }
@@ -73,7 +75,7 @@ impl Requests {
     pub fn learn(&mut self, reply: &Value) {
         if let Value::Bulk(bytes) = reply
             && bytes.len() > 10
-            && bytes[bytes.len() - 9] == 0
+            && bytes[bytes.len() - 10..bytes.len() - 8] == RDB_VERSION
         {
             if self.payloads.len() == PAYLOADS_MAX {
                 self.payloads.remove(0);
@@ -163,6 +165,11 @@ fn may_be_short_lived(args: &[Vec<u8>]) -> bool {
             .iter()
             .filter_map(number)
             .any(|number| (1..LONG_MS).contains(&number))
+}
+
+/// Whether a broken request meets a difference that docs/COMPATIBILITY.md lists: `number-nul`.
+fn differs_by_design(args: &[Vec<u8>]) -> bool {
+    args[0] == b"SCAN" && args.get(1).is_some_and(|cursor| cursor.contains(&0))
 }
 
 #[cfg(test)]
