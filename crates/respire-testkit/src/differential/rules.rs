@@ -14,7 +14,8 @@ pub enum Rule {
     /// Numbers up to so much apart: the servers are asked one after the other, and the clock goes on.
     Within(i64),
     /// By kind: times, numbers of clients, memory and statistics are each server's own, `HELP`
-    /// and `COMMAND` tell of what a server has, and Redis counts expired keys until it removes them.
+    /// and `COMMAND` tell of what a server has, Redis counts expired keys until it removes them,
+    /// and whether the same time from now is later than before is a matter of the millisecond.
     Kind,
     /// Not at all: Redis still finds expired keys here that it has yet to remove.
     Any,
@@ -37,6 +38,7 @@ impl Rule {
                 .map(|arg| arg.to_ascii_uppercase())
                 .unwrap_or_default()
         };
+        let has = |word: &[u8]| args.iter().any(|arg| arg.eq_ignore_ascii_case(word));
         match (upper(0).as_slice(), upper(1).as_slice()) {
             (b"COMMAND", b"INFO" | b"DOCS") if args.len() > 2 => Self::AnyOrder,
             (b"KEYS", _) | (b"CONFIG", b"GET") => Self::AnyOrder,
@@ -44,6 +46,7 @@ impl Rule {
             (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
             (b"PTTL" | b"PEXPIRETIME", _) => Self::Within(MS_MAX),
             (b"OBJECT", b"IDLETIME") => Self::Within(1 + MS_MAX / 1000),
+            (b"EXPIRE" | b"PEXPIRE", _) if has(b"GT") || has(b"LT") => Self::Kind,
             (b"HELLO", _) => Self::Hello,
             (b"SCAN", b"0") => Self::Scan,
             (b"SCAN", _) => Self::Kind,
