@@ -158,17 +158,26 @@ impl<'v> View<'v> {
         let guards: Vec<RwLockReadGuard<'_, Table>> =
             shards.iter().map(|shard| db.lock(*shard).read()).collect();
         let note = self.note();
+        let mut due = Vec::new();
         for (at, (key, hash)) in keys.zip(hashes).enumerate() {
             let index = db.shard_of(hash);
             let table = shards
                 .binary_search(&index)
                 .ok()
                 .and_then(|at| guards.get(at));
-            let entry = table.and_then(|table| live(table, hash, key, note.now_ms));
+            let mut entry = table.and_then(|table| find(table, hash, key));
+            if entry.is_some_and(|entry| entry.is_expired(note.now_ms)) {
+                due.push(key);
+                entry = None;
+            }
             if let (Some(entry), true) = (entry, self.touch) {
                 note.touch(entry, db.side(index));
             }
             f(at, entry.map(|entry| EntryRef::new(entry, note.clock)));
+        }
+        drop(guards);
+        for key in due {
+            self.remove_expired(key);
         }
     }
 
@@ -234,16 +243,32 @@ impl<'v> View<'v> {
         })
     }
 
+    /// Looks a key up; one that is found expired is absent, and then removed.
     #[inline]
-    fn find<R>(&self, key: &[u8], f: impl FnOnce(Option<(&Entry, &Side)>) -> R) -> R {
+    fn find<R>(&mut self, key: &[u8], f: impl FnOnce(Option<(&Entry, &Side)>) -> R) -> R {
         let Some(db) = self.store.existing_database(self.db) else {
             return f(None);
         };
-        let hash = self.store.hash(key);
+        let (hash, now_ms) = (self.store.hash(key), self.now_ms);
         let index = db.shard_of(hash);
-        self.with_table(db, index, |table| {
-            f(live(table, hash, key, self.now_ms).map(|entry| (entry, db.side(index))))
-        })
+        let (answer, is_due) = self.with_table(db, index, |table| {
+            let entry = find(table, hash, key);
+            let is_due = entry.is_some_and(|entry| entry.is_expired(now_ms));
+            let live = entry.filter(|_| !is_due);
+            (f(live.map(|entry| (entry, db.side(index)))), is_due)
+        });
+        if is_due {
+            self.remove_expired(key);
+        }
+        answer
+    }
+
+    /// Frees a key that a read found expired, under a lock of its own: the one for reading is not
+    /// enough, and is released.
+    #[cold]
+    fn remove_expired(&mut self, key: &[u8]) {
+        // Holding a key for writing removes it if it is expired, and it still may be another.
+        self.update(key, |_| ());
     }
 
     /// Locks every shard of the database for reading, in order; none inside a section, which holds
@@ -310,11 +335,6 @@ impl Note {
     }
 }
 
-#[inline]
-fn live<'t>(table: &'t Table, hash: u64, key: &[u8], now_ms: u64) -> Option<&'t Entry> {
-    find(table, hash, key).filter(|entry| !entry.is_expired(now_ms))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,6 +352,25 @@ mod tests {
         store
             .view(0, now_ms)
             .peek(b"k", |entry| entry.map_or(0, |entry| entry.idle_ms(now_ms)))
+    }
+
+    #[test]
+    fn reading_an_expired_key_removes_it() {
+        let store = store();
+        for key in [b"a", b"b", b"c", b"d"] {
+            store
+                .view(0, 0)
+                .update(key, |slot| slot.set(key, Expiry::At(10)));
+        }
+        let mut view = store.view(0, 10);
+        assert!(view.read(b"a", |entry| entry.is_none()));
+        assert_eq!(view.len(), 3);
+        assert!(view.peek(b"b", |entry| entry.is_none()));
+        assert_eq!(view.len(), 2);
+        let keys = [b"c".as_slice(), b"d"];
+        view.read_many(keys.into_iter(), |_, entry| assert!(entry.is_none()));
+        assert_eq!(view.len(), 0);
+        assert_eq!(store.stats().expired_keys, 4);
     }
 
     #[test]
