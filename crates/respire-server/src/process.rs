@@ -170,7 +170,9 @@ pub fn resident_bytes() -> Option<u64> {
     field_kib("/proc/self/status", "VmRSS:")
 }
 
-fn total_memory_bytes() -> Option<u64> {
+/// The memory of the machine as Linux tells it; `None` elsewhere.
+#[must_use]
+pub fn total_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemTotal:")
 }
 

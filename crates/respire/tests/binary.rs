@@ -145,6 +145,16 @@ fn an_open_address_without_a_password_ends_it_with_code_1() {
 }
 
 #[test]
+fn room_for_more_keys_than_the_machine_can_hold_ends_it_with_code_2() {
+    let (code, log) = refused(&["--port", "0", "--capacity", "99999999999999"]);
+    assert_eq!(code, Some(2), "{log}");
+    assert!(
+        log.contains("--capacity 99999999999999 takes at least"),
+        "{log}"
+    );
+}
+
+#[test]
 fn wrong_flags_and_wrong_files_end_it_with_code_2() {
     let (code, text) = refused(&["--prot", "1"]);
     assert_eq!(code, Some(2));

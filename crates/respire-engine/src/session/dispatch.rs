@@ -56,7 +56,16 @@ impl<A: App> Core<A> {
             self.client.reply_mode = ReplyMode::SkipThis;
         }
         let mark = out.mark();
+        let ran_before = self.client.shared.last_entry.swap(NONE, Ordering::Relaxed);
         let outcome = self.answer(engine, now, request, word, out);
+        match self.client.shared.last_entry.load(Ordering::Relaxed) {
+            NONE => {
+                let last = &self.client.shared.last_entry;
+                last.store(ran_before, Ordering::Relaxed);
+            }
+            ran if confirms(engine.table.entry(ran).spec()) => return outcome,
+            _ => {}
+        }
         match self.client.reply_mode {
             ReplyMode::Off => out.cut(mark),
             ReplyMode::SkipThis => {
@@ -206,6 +215,14 @@ impl<A: App> Core<A> {
         self.refuse(engine, name, error, reply);
         Outcome::Done
     }
+}
+
+/// No entry of the table.
+const NONE: u32 = u32::MAX;
+
+/// Whether a command confirms subscriptions: that is no reply, and comes in any reply mode.
+fn confirms(spec: &Spec) -> bool {
+    spec.flags.has(Flags::PUBSUB.with(Flags::SUBSCRIBED))
 }
 
 /// The reply to what a subscriber must not do in RESP2.

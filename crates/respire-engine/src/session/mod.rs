@@ -233,6 +233,8 @@ impl<A: App> Session<A> {
     /// The server stops: what arrived is still answered, then the session closes.
     pub fn handle_shutdown(&mut self) {
         self.is_shutting_down = true;
+        // What a pause holds back is owed an answer, and there will be no later.
+        self.engine.pause.end();
     }
 
     /// Takes bytes that arrived and answers what can be answered, without copying them unless a

@@ -421,3 +421,22 @@ fn a_large_value_neither_overshoots_its_length_nor_is_trusted_before_it_arrives(
     assert_eq!(reply, b"-ERR refused\r\n");
     assert_eq!(session.buffer.capacity(), 0);
 }
+
+#[test]
+fn shutdown_answers_what_a_pause_held_back() {
+    let engine = engine(Limits::DEFAULT);
+    let mut session = connect(&engine);
+    let until = start().after(Duration::from_secs(60));
+    engine.pause.begin(start(), until.monotonic_us(), false);
+    let mut out = Output::new();
+    assert_eq!(
+        session.serve(b"INCR a\r\n", start(), &mut out),
+        Step::NeedInput
+    );
+    session.handle_shutdown();
+    assert_eq!(
+        session.poll(start(), &mut out),
+        Step::Close(CloseReason::ShuttingDown)
+    );
+    assert_eq!(out.take(), b":1\r\n");
+}

@@ -334,6 +334,17 @@ mod tests {
     }
 
     #[test]
+    fn confirmations_come_even_when_replies_are_off() {
+        let mut line = Server::new().connect();
+        assert_eq!(
+            line.ask("HELLO 3\nCLIENT REPLY OFF\nPING\nSUBSCRIBE a\nPING\nUNSUBSCRIBE a")
+                .split_once("|*0|")
+                .map(|(_, after)| after.to_owned()),
+            Some(">3|$9|subscribe|$1|a|:1|>3|$11|unsubscribe|$1|a|:0|".to_owned())
+        );
+    }
+
+    #[test]
     fn shard_channels_are_apart_from_channels() {
         let server = Server::new();
         let (mut subscriber, mut other) = (server.connect(), server.connect());

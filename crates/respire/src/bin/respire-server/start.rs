@@ -40,6 +40,7 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
     let config = flags.to_config();
     let password = flags.requirepass.as_deref().unwrap_or_default();
     check_protected_mode(&config, !password.is_empty())?;
+    check_capacity(flags.capacity)?;
     let clients_max = process::raise_descriptor_limit(flags.maxclients);
     let listeners = Listeners::bind(&config)?;
     let shutdown = Shutdown::on_signals()?;
@@ -80,6 +81,24 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
         report.cut
     );
     Ok(())
+}
+
+/// What a key that `--capacity` makes room for takes at the least: its slot in a table that is never
+/// quite full.
+const SLOT_BYTES: u64 = 20;
+
+/// Refuses a capacity that this machine has no memory for: asking for it would be the end of the
+/// process, or of its neighbours.
+fn check_capacity(capacity: usize) -> Result<(), Failed> {
+    let bytes = (capacity as u64).saturating_mul(SLOT_BYTES);
+    match process::total_memory_bytes() {
+        Some(total) if bytes > total => Err(Failed::Wrong(format!(
+            "--capacity {capacity} takes at least {} GB, and this machine has {} GB",
+            bytes >> 30,
+            total >> 30
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn engine(flags: &Flags, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>> {
