@@ -12,6 +12,57 @@ use respire_engine::{
 };
 use respire_store::Scope;
 
+/// What both forms take; the last of each is `STORE`'s, which the read-only one is without.
+const KEYS: &[KeySpec] = &[
+    KeySpec::at(1),
+    KeySpec {
+        begin: KeyBegin::Unknown,
+        find: KeyFind::Unknown,
+        flags: &["RO", "access"],
+        notes: "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive from the content of the key we sort",
+    },
+    KeySpec {
+        begin: KeyBegin::Unknown,
+        find: KeyFind::Unknown,
+        flags: &["OW", "update"],
+        notes: "For the optional STORE keyword. It is marked 'unknown' because the keyword can appear anywhere in the argument array",
+    },
+];
+
+/// As [`KEYS`], the arguments.
+const ARGS: &[Arg] = &[
+    Arg::key("key", 0),
+    Arg {
+        key_spec: Some(1),
+        ..Arg::new("pattern", ArgKind::Pattern)
+    }
+    .token("BY")
+    .optional(),
+    Arg::block(
+        "offset_count",
+        &[
+            Arg::new("offset", ArgKind::Integer),
+            Arg::new("count", ArgKind::Integer),
+        ],
+    )
+    .token("LIMIT")
+    .optional(),
+    Arg {
+        key_spec: Some(1),
+        ..Arg::new("pattern", ArgKind::Pattern)
+    }
+    .token("GET")
+    .optional()
+    .multiple_token(),
+    Arg::one_of(
+        "order",
+        &[Arg::word("asc", "ASC"), Arg::word("desc", "DESC")],
+    )
+    .optional(),
+    Arg::word("sorting", "ALPHA").optional(),
+    Arg::key("destination", 2).token("STORE").optional(),
+];
+
 pub(super) static SORT: Spec = Spec {
     name: "sort",
     summary: "Sort the elements in a list, set or sorted set",
@@ -21,53 +72,8 @@ pub(super) static SORT: Spec = Spec {
     arity: Arity::at_least(2),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::MOVABLE_KEYS),
     categories: &["dangerous", "list", "set", "sortedset"],
-    keys: &[
-        KeySpec::at(1),
-        KeySpec {
-            begin: KeyBegin::Unknown,
-            find: KeyFind::Unknown,
-            flags: &["RO", "access"],
-            notes: "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive from the content of the key we sort",
-        },
-        KeySpec {
-            begin: KeyBegin::Unknown,
-            find: KeyFind::Unknown,
-            flags: &["OW", "update"],
-            notes: "For the optional STORE keyword. It is marked 'unknown' because the keyword can appear anywhere in the argument array",
-        },
-    ],
-    args: &[
-        Arg::key("key", 0),
-        Arg {
-            key_spec: Some(1),
-            ..Arg::new("pattern", ArgKind::Pattern)
-        }
-        .token("BY")
-        .optional(),
-        Arg::block(
-            "offset_count",
-            &[
-                Arg::new("offset", ArgKind::Integer),
-                Arg::new("count", ArgKind::Integer),
-            ],
-        )
-        .token("LIMIT")
-        .optional(),
-        Arg {
-            key_spec: Some(1),
-            ..Arg::new("pattern", ArgKind::Pattern)
-        }
-        .token("GET")
-        .optional()
-        .multiple_token(),
-        Arg::one_of(
-            "order",
-            &[Arg::word("asc", "ASC"), Arg::word("desc", "DESC")],
-        )
-        .optional(),
-        Arg::word("sorting", "ALPHA").optional(),
-        Arg::key("destination", 2).token("STORE").optional(),
-    ],
+    keys: KEYS,
+    args: ARGS,
     examples: &[
         ("SORT a LIMIT 0 10 ALPHA DESC", "*0\r\n"),
         ("SET a 1", "+OK\r\n"),
@@ -91,46 +97,8 @@ pub(super) static SORT_RO: Spec = Spec {
     arity: Arity::at_least(2),
     flags: Flags::READONLY.with(Flags::MOVABLE_KEYS),
     categories: &["dangerous", "list", "set", "sortedset"],
-    keys: &[
-        KeySpec::at(1),
-        KeySpec {
-            begin: KeyBegin::Unknown,
-            find: KeyFind::Unknown,
-            flags: &["RO", "access"],
-            notes: "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive from the content of the key we sort",
-        },
-    ],
-    args: &[
-        Arg::key("key", 0),
-        Arg {
-            key_spec: Some(1),
-            ..Arg::new("pattern", ArgKind::Pattern)
-        }
-        .token("BY")
-        .optional(),
-        Arg::block(
-            "offset_count",
-            &[
-                Arg::new("offset", ArgKind::Integer),
-                Arg::new("count", ArgKind::Integer),
-            ],
-        )
-        .token("LIMIT")
-        .optional(),
-        Arg {
-            key_spec: Some(1),
-            ..Arg::new("pattern", ArgKind::Pattern)
-        }
-        .token("GET")
-        .optional()
-        .multiple_token(),
-        Arg::one_of(
-            "order",
-            &[Arg::word("asc", "ASC"), Arg::word("desc", "DESC")],
-        )
-        .optional(),
-        Arg::word("sorting", "ALPHA").optional(),
-    ],
+    keys: KEYS.split_at(KEYS.len() - 1).0,
+    args: ARGS.split_at(ARGS.len() - 1).0,
     examples: &[
         ("SORT_RO a BY w* GET #", "*0\r\n"),
         ("SORT_RO a STORE b", "-ERR syntax error\r\n"),
