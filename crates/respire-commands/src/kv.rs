@@ -3,7 +3,7 @@
 use crate::Ctx;
 use crate::settings::Tuning;
 use crate::stats::{ConnStats, KvStats};
-use respire_engine::{App, Args, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
+use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
 use respire_store::Store;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -106,7 +106,7 @@ pub trait HasKv: App {
 }
 
 /// What a command of this crate does: its context, its arguments after the name, its reply.
-pub(crate) type Run = fn(&mut Ctx<'_>, Args<'_>, &mut Reply<'_>) -> Result<(), Error>;
+pub(crate) type Run = fn(&mut Ctx<'_>, ArgList<'_>, &mut Reply<'_>) -> Result<(), Error>;
 
 /// A row of the command table.
 #[derive(Clone, Copy)]
@@ -140,7 +140,7 @@ impl<A: HasKv> Command<A> for Row {
         self.spec
     }
 
-    fn call(&self, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+    fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         let mut ctx = Ctx::new(cx);
         match (self.run)(&mut ctx, args, reply) {
             Ok(()) => ctx.finish(),
@@ -151,7 +151,7 @@ impl<A: HasKv> Command<A> for Row {
         }
     }
 
-    fn keys(&self, request: Args<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
+    fn keys(&self, request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
         match self.keys {
             Some(keys) => keys(request, found),
             None => respire_engine::keys_by_spec(self.spec, request, found),

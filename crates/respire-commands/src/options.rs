@@ -3,16 +3,16 @@
 
 use crate::errors::{NOT_AN_INTEGER, SYNTAX, invalid_expire};
 use resp_codec::number::parse_i64;
-use respire_engine::{Args, Error};
+use respire_engine::{ArgList, Error};
 
 /// Walks over the arguments that follow a command's fixed ones.
 #[derive(Clone)]
 pub(crate) struct Options<'a> {
-    rest: Args<'a>,
+    rest: ArgList<'a>,
 }
 
 impl<'a> Options<'a> {
-    pub(crate) fn new(rest: Args<'a>) -> Self {
+    pub(crate) fn new(rest: ArgList<'a>) -> Self {
         Self { rest }
     }
 
@@ -195,7 +195,7 @@ mod tests {
             spans.push(Span::new(at, word.len() as u32));
             at += word.len() as u32;
         }
-        let mut options = Options::new(Args::new(text.as_bytes(), &[], &spans));
+        let mut options = Options::new(ArgList::new(text.as_bytes(), &[], &spans));
         let mut expiry = ExpiryOption::default();
         while let Some(word) = options.next() {
             expiry.set(ExpiryWord::parse(word).ok_or(SYNTAX)?, &mut options)?;

@@ -1,7 +1,7 @@
 //! A command: a description and what it does.
 
+use crate::ArgList;
 use crate::{App, Cx, Error, Reply, Spec};
-use resp_codec::Args;
 use std::time::Duration;
 
 /// A command at the lowest level: borrowed arguments in, the reply written straight to the output.
@@ -13,14 +13,14 @@ pub trait Command<A: App>: Send + Sync + 'static {
 
     /// Runs it. `args` are the arguments after the name (and after the subcommand's name), and
     /// their count has been checked against the arity.
-    fn call(&self, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow;
+    fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow;
 
     /// Calls `found` with the position of each key (the name is at 0) in a whole request of an
     /// accepted arity; by default as [`Spec::keys`] tells.
     ///
     /// # Errors
     /// When the arguments make no sense, so that there is no telling which are keys.
-    fn keys(&self, request: Args<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
+    fn keys(&self, request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
         keys_by_spec(self.spec(), request, found)
     }
 }
@@ -40,14 +40,14 @@ pub enum Flow {
 /// The usual shape of a command: a static description and a function.
 ///
 /// ```
-/// use respire_engine::{App, Args, Cx, Error, Reply, Row, Spec};
+/// use respire_engine::{App, ArgList, Cx, Error, Reply, Row, Spec};
 ///
 /// struct Hello;
 /// impl App for Hello {
 ///     type Conn = ();
 /// }
 /// static SPEC: Spec = Spec { name: "hi", ..Spec::EMPTY };
-/// fn hi(_cx: &mut Cx<'_, Hello>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+/// fn hi(_cx: &mut Cx<'_, Hello>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
 ///     reply.simple("hello");
 ///     Ok(())
 /// }
@@ -61,14 +61,14 @@ pub struct Row<A: App> {
 }
 
 /// The function of a [`Row`].
-pub type Run<A> = fn(&mut Cx<'_, A>, Args<'_>, &mut Reply<'_>) -> Result<(), Error>;
+pub type Run<A> = fn(&mut Cx<'_, A>, ArgList<'_>, &mut Reply<'_>) -> Result<(), Error>;
 
 impl<A: App> Command<A> for Row<A> {
     fn spec(&self) -> &Spec {
         self.spec
     }
 
-    fn call(&self, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+    fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         if let Err(error) = (self.run)(cx, args, reply) {
             reply.error(error.text());
         }
@@ -93,7 +93,7 @@ impl<A: App> Clone for Row<A> {
 impl<A: App> Copy for Row<A> {}
 
 /// Finds the keys of a whole request and reports the position of each.
-pub type KeyPositions = fn(Args<'_>, &mut dyn FnMut(usize)) -> Result<(), Error>;
+pub type KeyPositions = fn(ArgList<'_>, &mut dyn FnMut(usize)) -> Result<(), Error>;
 
 /// Finds the keys of a whole request where the description tells: what [`Command::keys`] does
 /// unless a command does better.
@@ -102,7 +102,7 @@ pub type KeyPositions = fn(Args<'_>, &mut dyn FnMut(usize)) -> Result<(), Error>
 /// None of its own; the result has the shape of [`Command::keys`].
 pub fn keys_by_spec(
     spec: &Spec,
-    request: Args<'_>,
+    request: ArgList<'_>,
     found: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
     // The names of shard channels stand where keys do, for clusters, and are none.

@@ -1,6 +1,6 @@
 //! What a command sees besides its arguments.
 
-use crate::{App, Args, Client, Engine, Now};
+use crate::{App, ArgList, Client, Engine, Now};
 use std::any::Any;
 
 /// The context of one call.
@@ -9,7 +9,7 @@ pub struct Cx<'c, A: App> {
     pub(crate) conn: &'c mut A::Conn,
     pub(crate) client: &'c mut Client,
     pub(crate) now: Now,
-    pub(crate) request: &'c Args<'c>,
+    pub(crate) request: &'c ArgList<'c>,
     pub(crate) held: Option<&'c mut dyn Any>,
 }
 
@@ -62,7 +62,7 @@ impl<'c, A: App> Cx<'c, A> {
 
     /// The whole request as it was sent: its name, and its subcommand's, before the arguments.
     #[must_use]
-    pub fn request(&self) -> Args<'c> {
+    pub fn request(&self) -> ArgList<'c> {
         *self.request
     }
 

@@ -1,5 +1,6 @@
 //! The engine: everything connections share, and the running of one command.
 
+use crate::ArgList;
 use crate::client::Peer;
 use crate::clients::Clients;
 use crate::latency::LatencyMonitor;
@@ -12,7 +13,7 @@ use crate::tunables::Tunables;
 use crate::{
     App, Client, Cx, Flow, Host, Limits, NoHost, Now, Reply, Router, Session, Setting, Wake,
 };
-use resp_codec::{Args, Proto};
+use resp_codec::Proto;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -200,7 +201,7 @@ impl<A: App> Engine<A> {
         &self,
         at: u32,
         cx: &mut Cx<'_, A>,
-        request: Args<'_>,
+        request: ArgList<'_>,
         name_len: usize,
         reply: &mut Reply<'_>,
     ) -> Flow {
@@ -257,7 +258,7 @@ impl<A: App> Engine<A> {
     }
 
     #[cold]
-    fn took(&self, at: u32, cx: &Cx<'_, A>, request: Args<'_>, took_us: u64) {
+    fn took(&self, at: u32, cx: &Cx<'_, A>, request: ArgList<'_>, took_us: u64) {
         let entry = self.table.entry(at);
         Stats::add(&entry.stats.micros, took_us);
         let spec = entry.spec();
@@ -313,7 +314,7 @@ impl<A: App> Engine<A> {
 fn call<A: App>(
     entry: &Entry<A>,
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Flow {
     let mark = reply.sink().mark();

@@ -9,7 +9,7 @@
 //! as [`Host`] and [`Wake`].
 //!
 //! ```
-//! use respire_engine::{App, Args, Cx, Engine, Error, NoWake, Now, Options, Output, Peer};
+//! use respire_engine::{App, ArgList, Cx, Engine, Error, NoWake, Now, Options, Output, Peer};
 //! use respire_engine::{Arity, Reply, Router, Row, Session, Spec, Step};
 //! use std::time::Duration;
 //!
@@ -18,7 +18,7 @@
 //!     type Conn = ();
 //! }
 //! static DOUBLE: Spec = Spec { name: "double", arity: Arity::exactly(2), ..Spec::EMPTY };
-//! fn double(_: &mut Cx<'_, Doubler>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+//! fn double(_: &mut Cx<'_, Doubler>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
 //!     let number = resp_codec::number::parse_i64(&args[0]).ok_or(respire_engine::text::NOT_AN_INTEGER)?;
 //!     reply.int(number.saturating_mul(2));
 //!     Ok(())
@@ -86,7 +86,9 @@ pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, Ke
 pub use table::{CommandTable, Entry};
 pub use tunables::Tunables;
 
-pub use resp_codec::{Args, Proto};
+/// The borrowed arguments of one request, as [`Command::call`] gets them.
+pub use resp_codec::Args as ArgList;
+pub use resp_codec::Proto;
 
 /// What a command writes its reply to; shapes of RESP3 degrade by themselves for RESP2 peers.
 pub type Reply<'o> = resp_codec::Encoder<'o, Output>;

@@ -10,14 +10,14 @@ use std::sync::Arc;
 /// there from the start; adding a command of the same name replaces one.
 ///
 /// ```
-/// use respire_engine::{App, Args, Cx, Error, Reply, Router, Row, Spec};
+/// use respire_engine::{App, ArgList, Cx, Error, Reply, Router, Row, Spec};
 ///
 /// struct Greeter;
 /// impl App for Greeter {
 ///     type Conn = ();
 /// }
 /// static HI: Spec = Spec { name: "hi", summary: "Greets.", ..Spec::EMPTY };
-/// fn hi(_: &mut Cx<'_, Greeter>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+/// fn hi(_: &mut Cx<'_, Greeter>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
 ///     reply.simple("hello");
 ///     Ok(())
 /// }

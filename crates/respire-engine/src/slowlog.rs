@@ -1,7 +1,7 @@
 //! The slow log: the requests that took longest, newest first.
 
+use crate::ArgList;
 use crate::{ClientShared, Now};
-use resp_codec::Args;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -41,7 +41,7 @@ impl SlowLog {
         &self,
         now: Now,
         took_us: u64,
-        request: Args<'_>,
+        request: ArgList<'_>,
         client: &Arc<ClientShared>,
         len_max: usize,
     ) {
@@ -81,7 +81,7 @@ impl SlowLog {
 }
 
 /// A copy of a request for people to read: cut to bounds, and without passwords.
-fn excerpt(request: Args<'_>) -> Vec<Box<[u8]>> {
+fn excerpt(request: ArgList<'_>) -> Vec<Box<[u8]>> {
     let is_cut = request.len() > ARGUMENTS_MAX;
     let kept = if is_cut {
         ARGUMENTS_MAX - 1
@@ -118,7 +118,7 @@ fn cut(arg: &[u8]) -> Box<[u8]> {
 }
 
 /// Whether an argument is, or may be, a password.
-fn is_secret(request: Args<'_>, at: usize) -> bool {
+fn is_secret(request: ArgList<'_>, at: usize) -> bool {
     let is = |at: usize, word: &str| {
         request
             .get(at)
@@ -168,7 +168,7 @@ mod tests {
         log.add(
             now(),
             7,
-            Args::new(bytes.as_bytes(), &[], &spans),
+            ArgList::new(bytes.as_bytes(), &[], &spans),
             &client(),
             len_max,
         );

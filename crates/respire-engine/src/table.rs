@@ -228,14 +228,14 @@ impl<A: App> std::fmt::Debug for Entry<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Args, Cx, Error, Reply, Row};
+    use crate::{ArgList, Cx, Error, Reply, Row};
 
     struct Nothing;
     impl App for Nothing {
         type Conn = ();
     }
 
-    fn run(_: &mut Cx<'_, Nothing>, _: Args<'_>, _: &mut Reply<'_>) -> Result<(), Error> {
+    fn run(_: &mut Cx<'_, Nothing>, _: ArgList<'_>, _: &mut Reply<'_>) -> Result<(), Error> {
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! What a connection keeps between `MULTI` and `EXEC`.
 
+use crate::ArgList;
 use crate::{Limits, Now, Watch};
-use resp_codec::{Args, Span};
+use resp_codec::Span;
 
 /// The queue of one connection and the keys it watches.
 #[derive(Default)]
@@ -37,7 +38,7 @@ struct WatchedKey {
 }
 
 impl QueuedRequest {
-    fn new(entry: u32, name_len: usize, request: Args<'_>) -> Self {
+    fn new(entry: u32, name_len: usize, request: ArgList<'_>) -> Self {
         let len = request.iter().map(<[u8]>::len).sum();
         let mut bytes = Vec::with_capacity(len);
         let mut spans = Vec::with_capacity(request.len());
@@ -54,8 +55,8 @@ impl QueuedRequest {
     }
 
     /// The whole request, name included.
-    pub(crate) fn request(&self) -> Args<'_> {
-        Args::new(&self.bytes, &[], &self.spans)
+    pub(crate) fn request(&self) -> ArgList<'_> {
+        ArgList::new(&self.bytes, &[], &self.spans)
     }
 
     fn size(&self) -> usize {
@@ -89,7 +90,7 @@ impl Transaction {
         entry: u32,
         name_len: usize,
         is_write: bool,
-        request: Args<'_>,
+        request: ArgList<'_>,
         limits: &Limits,
     ) -> bool {
         let Some(queue) = &mut self.queue else {
@@ -194,7 +195,7 @@ mod tests {
             7,
             1,
             false,
-            Args::new(REQUEST.0, &[], &REQUEST.1),
+            ArgList::new(REQUEST.0, &[], &REQUEST.1),
             &Limits::DEFAULT
         ));
         assert!(!tx.has_writes());
@@ -212,7 +213,7 @@ mod tests {
         };
         let mut tx = Transaction::default();
         tx.begin();
-        let request = Args::new(REQUEST.0, &[], &REQUEST.1);
+        let request = ArgList::new(REQUEST.0, &[], &REQUEST.1);
         assert!(tx.queue(7, 1, true, request, &limits));
         assert!(!tx.queue(7, 1, true, request, &limits));
         assert!(tx.has_writes());

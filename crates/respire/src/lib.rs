@@ -7,13 +7,13 @@
 //!
 //! ```no_run
 //! use respire::commands::{Kv, add_to};
-//! use respire::engine::{Args, Cx, Error, Reply, Router, Row, Spec};
+//! use respire::engine::{ArgList, Cx, Error, Reply, Router, Row, Spec};
 //! use respire::serve::{self, Shutdown};
 //! use respire::store::{Config, Store};
 //!
 //! // One command of one's own beside all of Redis's strings and keys.
 //! static HELLO: Spec = Spec { name: "hi", summary: "Greets.", ..Spec::EMPTY };
-//! fn hi(_: &mut Cx<'_, Kv>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+//! fn hi(_: &mut Cx<'_, Kv>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
 //!     reply.simple("hello");
 //!     Ok(())
 //! }

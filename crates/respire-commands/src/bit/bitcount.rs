@@ -6,7 +6,7 @@ use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::integer;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static BITCOUNT: Spec = Spec {
     name: "bitcount",
@@ -47,7 +47,7 @@ pub(super) static BITCOUNT: Spec = Spec {
 
 pub(super) fn bitcount(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let count = ctx.read(&args[0], |entry| match string_if_any(entry)? {
@@ -58,7 +58,7 @@ pub(super) fn bitcount(
     Ok(())
 }
 
-fn count_in(bytes: &[u8], range: Args<'_>) -> Result<u64, Error> {
+fn count_in(bytes: &[u8], range: ArgList<'_>) -> Result<u64, Error> {
     if range.is_empty() {
         return Ok(count(bytes));
     }

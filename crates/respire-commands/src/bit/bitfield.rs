@@ -9,7 +9,7 @@ use crate::Ctx;
 use crate::errors::{BITFIELD_READ_ONLY, SYNTAX};
 use crate::options::{Options, is_word};
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Slot;
 
 pub(super) static BITFIELD: Spec = Spec {
@@ -128,7 +128,7 @@ pub(super) static BITFIELD_RO: Spec = Spec {
 
 pub(super) fn bitfield(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let operations = parse(args.skip(1), ctx.string_bytes_max())?;
@@ -145,7 +145,7 @@ pub(super) fn bitfield(
 
 pub(super) fn bitfield_ro(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let operations = parse(args.skip(1), ctx.string_bytes_max())?;
@@ -211,7 +211,7 @@ fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64
     Ok(results)
 }
 
-fn parse(rest: Args<'_>, bytes_max: u64) -> Result<Vec<Operation>, Error> {
+fn parse(rest: ArgList<'_>, bytes_max: u64) -> Result<Vec<Operation>, Error> {
     let mut options = Options::new(rest);
     let mut overflow = Overflow::Wrap;
     let mut operations = Vec::new();

@@ -6,7 +6,7 @@ use crate::Ctx;
 use crate::errors::{BITOP_NOT, SYNTAX};
 use crate::options::is_word;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Expiry, Scope};
 
 pub(super) static BITOP: Spec = Spec {
@@ -38,7 +38,11 @@ pub(super) static BITOP: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn bitop(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn bitop(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let operation = Operation::parse(&args[0])?;
     let sources = args.skip(2);
     if operation == Operation::Not && sources.len() != 1 {

@@ -6,7 +6,7 @@ use crate::Ctx;
 use crate::errors::{BIT_ARGUMENT, SYNTAX};
 use crate::options::integer;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use std::ops::Range;
 
 pub(super) static BITPOS: Spec = Spec {
@@ -55,7 +55,7 @@ pub(super) static BITPOS: Spec = Spec {
 
 pub(super) fn bitpos(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let bit = match integer(&args[1])? {
@@ -71,7 +71,7 @@ pub(super) fn bitpos(
     Ok(())
 }
 
-fn find_in(bytes: &[u8], bit: bool, range: Args<'_>) -> Result<Option<usize>, Error> {
+fn find_in(bytes: &[u8], bit: bool, range: ArgList<'_>) -> Result<Option<usize>, Error> {
     if range.len() > 3 {
         return Err(SYNTAX);
     }

@@ -3,7 +3,7 @@
 use super::field::{Field, parse_offset};
 use crate::Ctx;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static GETBIT: Spec = Spec {
     name: "getbit",
@@ -25,7 +25,7 @@ pub(super) static GETBIT: Spec = Spec {
 
 pub(super) fn getbit(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let offset = parse_offset(&args[1], None, ctx.string_bytes_max())?;

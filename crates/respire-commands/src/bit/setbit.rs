@@ -6,7 +6,7 @@ use crate::Ctx;
 use crate::errors::BIT_VALUE;
 use crate::value::string_if_any;
 use resp_codec::number::parse_i64;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static SETBIT: Spec = Spec {
     name: "setbit",
@@ -39,7 +39,7 @@ pub(super) static SETBIT: Spec = Spec {
 
 pub(super) fn setbit(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let offset = parse_offset(&args[1], None, ctx.string_bytes_max())?;

@@ -5,7 +5,7 @@ use super::{db_index, int};
 use crate::Ctx;
 use crate::errors::{SAME_OBJECT, SYNTAX};
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, Scope, Store};
 
 pub(super) static COPY: Spec = Spec {
@@ -41,7 +41,11 @@ pub(super) static COPY: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let (from, to) = (&args[0], &args[1]);
     let from_db = ctx.view.db();
     let target = Target::parse(Options::new(args.skip(2)), ctx.kv.store(), from_db)?;

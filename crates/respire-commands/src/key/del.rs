@@ -4,7 +4,7 @@
 //! Several keys go at one moment.
 
 use crate::Ctx;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Scope, Slot};
 
 pub(super) static DEL: Spec = Spec {
@@ -52,14 +52,18 @@ pub(super) static UNLINK: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn del(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn del(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     reply.int(remove(ctx, args, |slot| slot.remove()));
     Ok(())
 }
 
 pub(super) fn unlink(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     reply.int(remove(ctx, args, |slot| slot.unlink()));
@@ -67,7 +71,7 @@ pub(super) fn unlink(
 }
 
 /// Removes the keys in the given way; how many there were.
-fn remove(ctx: &mut Ctx<'_>, args: Args<'_>, way: fn(&mut Slot<'_>) -> bool) -> i64 {
+fn remove(ctx: &mut Ctx<'_>, args: ArgList<'_>, way: fn(&mut Slot<'_>) -> bool) -> i64 {
     let removed = if args.len() == 1 {
         usize::from(ctx.view.update(&args[0], way))
     } else {

@@ -4,7 +4,7 @@
 
 use crate::errors::WRONG_TYPE;
 use crate::{Ctx, rdb};
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::EntryRef;
 
 pub(super) static DUMP: Spec = Spec {
@@ -30,7 +30,11 @@ pub(super) static DUMP: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     // Packing takes its time, so it is done on a copy, which shares what is large.
     let Some(owned) = ctx.read(&args[0], |entry| entry.map(EntryRef::owned)) else {
         reply.null();

@@ -2,7 +2,7 @@
 
 use super::look;
 use crate::Ctx;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static EXISTS: Spec = Spec {
     name: "exists",
@@ -28,7 +28,11 @@ pub(super) static EXISTS: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let existing = if args.len() == 1 {
         usize::from(look(ctx, &args[0], |entry| entry.is_some()))
     } else {

@@ -8,7 +8,7 @@
 use crate::Ctx;
 use crate::errors::{EXPIRE_GT_AND_LT, EXPIRE_NX, invalid_expire, unsupported_option};
 use crate::options::{TimeBase, TimeUnit, integer, is_word};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static EXPIRE: Spec = Spec {
     name: "expire",
@@ -171,7 +171,7 @@ pub(super) static PEXPIREAT: Spec = Spec {
 
 pub(super) fn expire(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     run(
@@ -188,7 +188,7 @@ pub(super) fn expire(
 
 pub(super) fn pexpire(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     run(
@@ -205,7 +205,7 @@ pub(super) fn pexpire(
 
 pub(super) fn expireat(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     run(
@@ -222,7 +222,7 @@ pub(super) fn expireat(
 
 pub(super) fn pexpireat(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     run(
@@ -245,7 +245,12 @@ struct Form {
     unit: TimeUnit,
 }
 
-fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>, form: Form) -> Result<(), Error> {
+fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+    form: Form,
+) -> Result<(), Error> {
     let conditions = Conditions::parse(args.skip(2))?;
     let amount = integer(&args[1])?;
     let at = form
@@ -278,7 +283,7 @@ struct Conditions {
 }
 
 impl Conditions {
-    fn parse(words: Args<'_>) -> Result<Self, Error> {
+    fn parse(words: ArgList<'_>) -> Result<Self, Error> {
         let mut conditions = Self::default();
         for word in words.iter() {
             match word {

@@ -4,7 +4,7 @@
 
 use super::key_list::KeyList;
 use crate::Ctx;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, Reply, Spec, glob_match};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, Reply, Spec, glob_match};
 
 pub(super) static KEYS: Spec = Spec {
     name: "keys",
@@ -29,7 +29,11 @@ pub(super) static KEYS: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let pattern = Pattern::new(&args[0]);
     let mut keys = KeyList::default();
     ctx.view.for_each(|key, _| {

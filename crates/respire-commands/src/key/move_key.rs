@@ -4,7 +4,7 @@
 use super::{db_index, int};
 use crate::Ctx;
 use crate::errors::SAME_OBJECT;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static MOVE: Spec = Spec {
@@ -32,7 +32,11 @@ pub(super) static MOVE: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let key = &args[0];
     let from_db = ctx.view.db();
     let to_db = db_index(ctx.kv.store(), int(&args[1])?)?;

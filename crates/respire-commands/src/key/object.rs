@@ -10,7 +10,7 @@ use crate::Ctx;
 use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
 use crate::kv::Row;
 use crate::server::reply_help;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, StringRef, ValueRef};
 
 pub(super) static OBJECT: Spec = Spec {
@@ -165,16 +165,16 @@ const HELP_LINES: &[&str] = &[
     "    Prints this help.",
 ];
 
-fn bare(_ctx: &mut Ctx<'_>, _args: Args<'_>, _reply: &mut Reply<'_>) -> Result<(), Error> {
+fn bare(_ctx: &mut Ctx<'_>, _args: ArgList<'_>, _reply: &mut Reply<'_>) -> Result<(), Error> {
     Err(wrong_arity(OBJECT.name))
 }
 
-fn help(_ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn help(_ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply_help(reply, HELP_LINES);
     Ok(())
 }
 
-fn encoding(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn encoding(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     match look(ctx, &args[0], |entry| entry.map(EntryRef::encoding)) {
         Some(encoding) => reply.bulk(encoding.name()),
         None => reply.null(),
@@ -182,7 +182,7 @@ fn encoding(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<
     Ok(())
 }
 
-fn ref_count(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn ref_count(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let is_shared = !ctx.kv.tuning().ranks_by_use();
     let count = look(ctx, &args[0], |entry| {
         entry.map(|entry| match entry.value() {
@@ -194,7 +194,7 @@ fn ref_count(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result
     Ok(())
 }
 
-fn idle_time(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn idle_time(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let now_ms = ctx.view.now_ms();
     let idle_ms = look(ctx, &args[0], |entry| {
         entry.map(|entry| entry.idle_ms(now_ms))
@@ -206,7 +206,7 @@ fn idle_time(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result
     Ok(())
 }
 
-fn freq(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn freq(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let now_ms = ctx.view.now_ms();
     let freq = look(ctx, &args[0], |entry| entry.map(|entry| entry.freq(now_ms)));
     if freq.is_some() && !ctx.kv.store().policy().is_lfu() {

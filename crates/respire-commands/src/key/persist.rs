@@ -1,7 +1,7 @@
 //! `PERSIST key`: takes a key's expiry away; 1 if it had one, otherwise 0.
 
 use crate::Ctx;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static PERSIST: Spec = Spec {
     name: "persist",
@@ -27,7 +27,11 @@ pub(super) static PERSIST: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let had_expiry = ctx.view.update(&args[0], |slot| {
         let has_expiry = slot.get().is_some_and(|entry| entry.expires_at().is_some());
         has_expiry && slot.set_expiry(None)

@@ -1,7 +1,7 @@
 //! `RANDOMKEY`: some key of the database, or null when it is empty.
 
 use crate::Ctx;
-use respire_engine::{Args, Arity, Error, Flags, Group, Reply, Spec};
+use respire_engine::{ArgList, Arity, Error, Flags, Group, Reply, Spec};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) static RANDOMKEY: Spec = Spec {
@@ -25,7 +25,11 @@ pub(super) static RANDOMKEY: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    _args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let random = next_random(ctx.now.monotonic_us());
     match ctx.view.random_key(random) {
         Some(key) => reply.bulk(key),

@@ -3,7 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::NO_SUCH_KEY;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static RENAME: Spec = Spec {
@@ -56,7 +56,7 @@ pub(super) static RENAMENX: Spec = Spec {
 
 pub(super) fn rename(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     run(ctx, &args[0], &args[1], Target::Any)?;
@@ -66,7 +66,7 @@ pub(super) fn rename(
 
 pub(super) fn renamenx(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let is_renamed = run(ctx, &args[0], &args[1], Target::Absent)?;

@@ -12,7 +12,7 @@ use crate::errors::{
 use crate::options::{Options, integer, is_word};
 use crate::rdb::PayloadError;
 use crate::{Ctx, rdb};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Access, Expiry};
 
 pub(super) static RESTORE: Spec = Spec {
@@ -65,7 +65,11 @@ pub(super) static RESTORE: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let (key, ttl, payload) = (&args[0], &args[1], &args[2]);
     let options = RestoreOptions::parse(Options::new(args.skip(3)))?;
     let now_ms = ctx.view.now_ms();

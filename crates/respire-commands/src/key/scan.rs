@@ -10,7 +10,7 @@ use super::keys::Pattern;
 use crate::Ctx;
 use crate::errors::{CURSOR, SYNTAX};
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, Reply, Spec};
 
 pub(super) static SCAN: Spec = Spec {
     name: "scan",
@@ -49,7 +49,11 @@ pub(super) static SCAN: Spec = Spec {
 /// How many keys a step looks at unless it is told otherwise.
 const COUNT_DEFAULT: usize = 10;
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let cursor = parse_cursor(&args[0])?;
     let filter = Filter::parse(Options::new(args.skip(1)))?;
     let mut keys = KeyList::default();

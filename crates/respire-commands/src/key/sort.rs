@@ -8,7 +8,7 @@ use crate::Ctx;
 use crate::errors::{SYNTAX, WRONG_TYPE};
 use crate::options::{Options, is_word};
 use respire_engine::{
-    Arg, ArgKind, Args, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeySpec, Reply, Spec,
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeySpec, Reply, Spec,
 };
 use respire_store::Scope;
 
@@ -106,7 +106,11 @@ pub(super) static SORT_RO: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn sort(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn sort(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let key = &args[0];
     match parse_destination(Options::new(args.skip(1)), Form::ReadWrite)? {
         None => reply_sorted(ctx, key, reply),
@@ -133,7 +137,7 @@ pub(super) fn sort(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> 
 
 pub(super) fn sort_ro(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     parse_destination(Options::new(args.skip(1)), Form::ReadOnly)?;
@@ -141,7 +145,7 @@ pub(super) fn sort_ro(
 }
 
 /// The keys of a `SORT` request: the one to sort, and the last destination named.
-pub(super) fn keys(request: Args<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
+pub(super) fn keys(request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
     const KEY: usize = 1;
     found(KEY);
     let mut destination = None;
@@ -214,7 +218,7 @@ mod tests {
             at += word.len() as u32 + 1;
         }
         let mut found = Vec::new();
-        keys(Args::new(request.as_bytes(), &[], &spans), &mut |at| {
+        keys(ArgList::new(request.as_bytes(), &[], &spans), &mut |at| {
             found.push(at)
         })
         .expect("always known");

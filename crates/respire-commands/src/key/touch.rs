@@ -2,7 +2,7 @@
 //! even after `CLIENT NO-TOUCH ON`.
 
 use crate::Ctx;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static TOUCH: Spec = Spec {
     name: "touch",
@@ -27,7 +27,11 @@ pub(super) static TOUCH: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let mut existing = 0;
     ctx.view.set_touch(true);
     ctx.read_many(args.iter(), |entry| existing += i64::from(entry.is_some()));

@@ -5,7 +5,7 @@
 use super::look;
 use crate::Ctx;
 use crate::options::{TimeBase, TimeUnit};
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static TTL: Spec = Spec {
     name: "ttl",
@@ -102,17 +102,25 @@ pub(super) static PEXPIRETIME: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn ttl(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn ttl(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     run(ctx, args, reply, TimeBase::Now, TimeUnit::Seconds)
 }
 
-pub(super) fn pttl(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn pttl(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     run(ctx, args, reply, TimeBase::Now, TimeUnit::Milliseconds)
 }
 
 pub(super) fn expiretime(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     run(ctx, args, reply, TimeBase::Epoch, TimeUnit::Seconds)
@@ -120,7 +128,7 @@ pub(super) fn expiretime(
 
 pub(super) fn pexpiretime(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     run(ctx, args, reply, TimeBase::Epoch, TimeUnit::Milliseconds)
@@ -131,7 +139,7 @@ const NO_EXPIRY: i64 = -1;
 
 fn run(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
     base: TimeBase,
     unit: TimeUnit,

@@ -2,7 +2,7 @@
 
 use super::look;
 use crate::Ctx;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static TYPE: Spec = Spec {
     name: "type",
@@ -26,7 +26,11 @@ pub(super) static TYPE: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let name = look(ctx, &args[0], |entry| {
         entry.map_or("none", |entry| entry.value().type_name())
     });

@@ -2,7 +2,7 @@
 //! they are swept, as in Redis.
 
 use crate::Ctx;
-use respire_engine::{Args, Arity, Error, Flags, Group, Reply, Spec};
+use respire_engine::{ArgList, Arity, Error, Flags, Group, Reply, Spec};
 
 pub(super) static DBSIZE: Spec = Spec {
     name: "dbsize",
@@ -26,7 +26,11 @@ pub(super) static DBSIZE: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    _args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     reply.int(ctx.view.len() as i64);
     Ok(())
 }

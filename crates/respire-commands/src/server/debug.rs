@@ -15,7 +15,7 @@ use crate::errors::{
 };
 use crate::{Ctx, rdb};
 use resp_codec::number::{parse_f64, parse_i64};
-use respire_engine::{Args, Arity, Error, Flags, Group, Proto, Reply, Spec};
+use respire_engine::{ArgList, Arity, Error, Flags, Group, Proto, Reply, Spec};
 use respire_store::{Expiry, Scope};
 use std::time::Duration;
 
@@ -83,7 +83,11 @@ const HELP_LINES: &[&str] = &[
     "    Prints this help.",
 ];
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let (name, rest) = (&args[0], args.skip(1));
     match (name.to_ascii_uppercase().as_slice(), rest.len()) {
         (b"DIGEST", 0) => digest(ctx, reply),
@@ -126,7 +130,7 @@ fn digest(ctx: &mut Ctx<'_>, reply: &mut Reply<'_>) {
     reply.simple(whole.to_hex());
 }
 
-fn digest_values(ctx: &mut Ctx<'_>, keys: Args<'_>, reply: &mut Reply<'_>) {
+fn digest_values(ctx: &mut Ctx<'_>, keys: ArgList<'_>, reply: &mut Reply<'_>) {
     reply.array(keys.len());
     for key in keys.iter() {
         let digest = ctx
@@ -159,7 +163,7 @@ const POPULATE_BYTES_MAX: u64 = 32 << 30;
 /// What a value without a size is counted as.
 const POPULATE_VALUE_BYTES: u64 = 16;
 
-fn populate(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn populate(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let positive = |text: &[u8]| {
         parse_i64(text)
             .filter(|number| *number >= 0)

@@ -5,7 +5,7 @@
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::is_word;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, Reply, Spec};
 use respire_store::{Freeing, Scope};
 
 pub(super) static FLUSHDB: Spec = Spec {
@@ -74,7 +74,7 @@ pub(super) static FLUSHALL: Spec = Spec {
 
 pub(super) fn flushdb(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let freeing = parse_mode(args)?;
@@ -86,7 +86,7 @@ pub(super) fn flushdb(
 
 pub(super) fn flushall(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let freeing = parse_mode(args)?;
@@ -96,7 +96,7 @@ pub(super) fn flushall(
     Ok(())
 }
 
-fn parse_mode(args: Args<'_>) -> Result<Freeing, Error> {
+fn parse_mode(args: ArgList<'_>) -> Result<Freeing, Error> {
     match args.get(0) {
         None => Ok(Freeing::AtOnce),
         Some(_) if args.len() > 1 => Err(SYNTAX),

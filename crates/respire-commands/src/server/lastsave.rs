@@ -2,7 +2,7 @@
 //! when the server began, as with a Redis that has not saved yet.
 
 use crate::Ctx;
-use respire_engine::{Args, Arity, Error, Flags, Group, Reply, Spec};
+use respire_engine::{ArgList, Arity, Error, Flags, Group, Reply, Spec};
 
 pub(super) static LASTSAVE: Spec = Spec {
     name: "lastsave",
@@ -21,7 +21,11 @@ pub(super) static LASTSAVE: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    _args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     reply.int((ctx.started.unix_us() / 1_000_000) as i64);
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_arity};
 use crate::kv::Row;
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::EntryRef;
 
 pub(super) static MEMORY: Spec = Spec {
@@ -180,16 +180,16 @@ const HELP_LINES: &[&str] = &[
     "    Prints this help.",
 ];
 
-fn bare(_ctx: &mut Ctx<'_>, _args: Args<'_>, _reply: &mut Reply<'_>) -> Result<(), Error> {
+fn bare(_ctx: &mut Ctx<'_>, _args: ArgList<'_>, _reply: &mut Reply<'_>) -> Result<(), Error> {
     Err(wrong_arity(MEMORY.name))
 }
 
-fn help(_ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn help(_ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply_help(reply, HELP_LINES);
     Ok(())
 }
 
-fn doctor(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn doctor(ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let is_small = ctx.kv.store().memory().total() < DOCTOR_BYTES_MIN;
     let report = if is_small {
         NOTHING_TO_SEE
@@ -200,19 +200,23 @@ fn doctor(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(
     Ok(())
 }
 
-fn malloc_stats(_ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn malloc_stats(
+    _ctx: &mut Ctx<'_>,
+    _args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     reply.bulk("Stats not supported for the current allocator");
     Ok(())
 }
 
 /// Nothing is held back from the allocator, so there is nothing to purge, as with a Redis that
 /// was built without jemalloc.
-fn purge(_ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn purge(_ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.ok();
     Ok(())
 }
 
-fn stats(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn stats(ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let memory = ctx.kv.store().memory();
     let per_key = memory.total().checked_div(memory.keys).unwrap_or(0);
     let percentage = match memory.total() {
@@ -236,7 +240,7 @@ fn stats(ctx: &mut Ctx<'_>, _args: Args<'_>, reply: &mut Reply<'_>) -> Result<()
     Ok(())
 }
 
-fn usage(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn usage(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let mut options = Options::new(args.skip(1));
     while let Some(word) = options.next() {
         // Strings are never sampled, so that the count matters to nobody but the parser.

@@ -4,7 +4,7 @@
 use crate::Ctx;
 use crate::errors::{FIRST_DB, SECOND_DB};
 use crate::key::{db_index, int};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static SWAPDB: Spec = Spec {
@@ -33,7 +33,11 @@ pub(super) static SWAPDB: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn run(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn run(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let first = int(&args[0]).map_err(|_| FIRST_DB)?;
     let second = int(&args[1]).map_err(|_| SECOND_DB)?;
     let store = ctx.kv.store();

@@ -3,7 +3,7 @@
 use crate::Ctx;
 use crate::errors::STRING_TOO_LONG;
 use crate::value::string_of;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Expiry;
 
 pub(super) static APPEND: Spec = Spec {
@@ -26,7 +26,7 @@ pub(super) static APPEND: Spec = Spec {
 
 pub(super) fn append(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (bytes_max, tail) = (ctx.string_bytes_max(), &args[1]);

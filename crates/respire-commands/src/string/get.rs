@@ -2,7 +2,7 @@
 
 use crate::Ctx;
 use crate::value::{reply_string_or_null, string_if_any};
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static GET: Spec = Spec {
     name: "get",
@@ -24,7 +24,11 @@ pub(super) static GET: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn get(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn get(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     ctx.read(&args[0], |entry| {
         reply_string_or_null(reply, string_if_any(entry)?);
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::Ctx;
 use crate::value::{reply_string_or_null, string_if_any};
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static GETDEL: Spec = Spec {
     name: "getdel",
@@ -24,7 +24,7 @@ pub(super) static GETDEL: Spec = Spec {
 
 pub(super) fn getdel(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     ctx.read_and_update(&args[0], |slot| {

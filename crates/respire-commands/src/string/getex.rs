@@ -6,7 +6,7 @@ use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::{ExpiryChoice, ExpiryOption, ExpiryWord, Options};
 use crate::value::{reply_string, string_of};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static GETEX: Spec = Spec {
     name: "getex",
@@ -48,7 +48,11 @@ pub(super) static GETEX: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn getex(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn getex(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let expiry = parse(args.skip(1))?;
     let now_ms = ctx.now.unix_ms();
     ctx.read_and_update(&args[0], |slot| {
@@ -72,7 +76,7 @@ pub(super) fn getex(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) ->
     })
 }
 
-fn parse(rest: Args<'_>) -> Result<ExpiryOption<'_>, Error> {
+fn parse(rest: ArgList<'_>) -> Result<ExpiryOption<'_>, Error> {
     let mut options = Options::new(rest);
     let mut expiry = ExpiryOption::default();
     while let Some(option) = options.next() {

@@ -4,7 +4,7 @@
 use crate::Ctx;
 use crate::options::integer;
 use crate::value::{index_range, string_if_any};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{SHARED_BYTES_MIN, StringRef};
 
 pub(super) static GETRANGE: Spec = Spec {
@@ -58,7 +58,7 @@ pub(super) static SUBSTR: Spec = Spec {
 
 pub(super) fn getrange(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (start, end) = (integer(&args[1])?, integer(&args[2])?);

@@ -5,7 +5,7 @@ use crate::Ctx;
 use crate::errors::{DECREMENT_OVERFLOW, NOT_AN_INTEGER, OVERFLOW};
 use crate::options::integer;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Expiry;
 
 pub(super) static INCR: Spec = Spec {
@@ -79,17 +79,25 @@ pub(super) static DECRBY: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn incr(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn incr(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     add(ctx, &args[0], 1, reply)
 }
 
-pub(super) fn decr(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn decr(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     add(ctx, &args[0], -1, reply)
 }
 
 pub(super) fn incrby(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     add(ctx, &args[0], integer(&args[1])?, reply)
@@ -97,7 +105,7 @@ pub(super) fn incrby(
 
 pub(super) fn decrby(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let increment = integer(&args[1])?.checked_neg().ok_or(DECREMENT_OVERFLOW)?;

@@ -7,7 +7,7 @@ use crate::Ctx;
 use crate::errors::{NOT_A_FLOAT, NOT_FINITE};
 use crate::string::extended::Extended;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Expiry, NewValue};
 
 pub(super) static INCRBYFLOAT: Spec = Spec {
@@ -36,7 +36,7 @@ pub(super) static INCRBYFLOAT: Spec = Spec {
 
 pub(super) fn incrbyfloat(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let text = ctx.view.update(&args[0], |slot| {

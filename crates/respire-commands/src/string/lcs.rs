@@ -5,7 +5,7 @@
 use crate::Ctx;
 use crate::errors::{LCS_LEN_AND_IDX, LCS_MEMORY, LCS_NOT_STRINGS, SYNTAX};
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static LCS: Spec = Spec {
     name: "lcs",
@@ -46,7 +46,11 @@ pub(super) static LCS: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn lcs(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn lcs(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let mut strings = [Vec::new(), Vec::new()];
     let mut slots = strings.iter_mut();
     let mut are_strings = true;
@@ -104,7 +108,7 @@ enum Wanted {
     Matches { len_min: i64, with_len: bool },
 }
 
-fn parse(rest: Args<'_>) -> Result<Wanted, Error> {
+fn parse(rest: ArgList<'_>) -> Result<Wanted, Error> {
     let mut options = Options::new(rest);
     let (mut is_len, mut is_idx, mut with_len, mut len_min) = (false, false, false, 0);
     while let Some(option) = options.next() {

@@ -3,7 +3,7 @@
 
 use crate::Ctx;
 use crate::value::reply_string_or_null;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static MGET: Spec = Spec {
     name: "mget",
@@ -22,7 +22,11 @@ pub(super) static MGET: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn mget(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn mget(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     reply.array(args.len());
     ctx.read_many(args.iter(), |entry| {
         reply_string_or_null(reply, entry.and_then(|entry| entry.value().as_string()));

@@ -3,7 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::wrong_arity;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Expiry, Scope, View};
 
 pub(super) static MSET: Spec = Spec {
@@ -58,7 +58,11 @@ pub(super) static MSETNX: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn mset(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn mset(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     with_keys(ctx, args, MSET.name, |view| write(view, args))?;
     reply.ok();
     Ok(())
@@ -66,7 +70,7 @@ pub(super) fn mset(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> 
 
 pub(super) fn msetnx(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let is_set = with_keys(ctx, args, MSETNX.name, |view| {
@@ -84,7 +88,7 @@ pub(super) fn msetnx(
 /// Runs `f` with all keys held for writing.
 fn with_keys<R>(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     command: &str,
     f: impl FnOnce(&mut View<'_>) -> R,
 ) -> Result<R, Error> {
@@ -96,7 +100,7 @@ fn with_keys<R>(
     Ok(ctx.view.locked(&Scope::Keys(&keys), f))
 }
 
-fn write(view: &mut View<'_>, args: Args<'_>) {
+fn write(view: &mut View<'_>, args: ArgList<'_>) {
     for (key, value) in args.iter().step_by(2).zip(args.iter().skip(1).step_by(2)) {
         view.update(key, |slot| slot.set(value, Expiry::Clear));
     }

@@ -11,7 +11,7 @@ use crate::options::{
     set_once,
 };
 use crate::value::{reply_string_or_null, string_if_any};
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Expiry, Slot};
 
 pub(super) static SET: Spec = Spec {
@@ -157,7 +157,11 @@ pub(super) static GETSET: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) fn set(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn set(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let (key, value) = (&args[0], &args[1]);
     let mut options = SetOptions::default();
     if args.len() > 2 {
@@ -186,7 +190,11 @@ pub(super) fn set(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     Ok(())
 }
 
-pub(super) fn setnx(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn setnx(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let absent = Some(Condition::IfAbsent);
     let is_set = ctx.view.update(&args[0], |slot| {
         write(slot, &args[1], absent, Expiry::Clear)
@@ -195,13 +203,17 @@ pub(super) fn setnx(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) ->
     Ok(())
 }
 
-pub(super) fn setex(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+pub(super) fn setex(
+    ctx: &mut Ctx<'_>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     set_for(ctx, args, reply, TimeUnit::Seconds, SETEX.name)
 }
 
 pub(super) fn psetex(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     set_for(ctx, args, reply, TimeUnit::Milliseconds, PSETEX.name)
@@ -209,7 +221,7 @@ pub(super) fn psetex(
 
 fn set_for(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
     unit: TimeUnit,
     command: &str,
@@ -223,7 +235,7 @@ fn set_for(
 
 pub(super) fn getset(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     ctx.read_and_update(&args[0], |slot| {
@@ -262,7 +274,7 @@ struct SetOptions<'a> {
     expiry: ExpiryOption<'a>,
 }
 
-fn parse(rest: Args<'_>) -> Result<SetOptions<'_>, Error> {
+fn parse(rest: ArgList<'_>) -> Result<SetOptions<'_>, Error> {
     let mut options = Options::new(rest);
     let mut found = SetOptions::default();
     while let Some(option) = options.next() {

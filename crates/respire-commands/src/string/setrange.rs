@@ -5,7 +5,7 @@ use crate::Ctx;
 use crate::errors::{OFFSET_RANGE, STRING_TOO_LONG};
 use crate::options::integer;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::StringRef;
 
 pub(super) static SETRANGE: Spec = Spec {
@@ -33,7 +33,7 @@ pub(super) static SETRANGE: Spec = Spec {
 
 pub(super) fn setrange(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (bytes_max, part) = (ctx.string_bytes_max(), &args[2]);

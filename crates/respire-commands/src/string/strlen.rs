@@ -2,7 +2,7 @@
 
 use crate::Ctx;
 use crate::value::string_if_any;
-use respire_engine::{Arg, Args, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::StringRef;
 
 pub(super) static STRLEN: Spec = Spec {
@@ -24,7 +24,7 @@ pub(super) static STRLEN: Spec = Spec {
 
 pub(super) fn strlen(
     ctx: &mut Ctx<'_>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let len = ctx.read(&args[0], |entry| {

@@ -3,7 +3,9 @@
 use super::auth::USER;
 use super::help::{boxed, help, needs_subcommand, wrong_subcommand};
 use crate::Spec;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Entry, Error, Flags, Group, Reply, Router, Row};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Cx, Entry, Error, Flags, Group, Reply, Router, Row,
+};
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     router.container(
@@ -160,7 +162,7 @@ fn follows_from_group(category: &str, spec: &Spec) -> bool {
     }
 }
 
-fn cat<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn cat<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let Some(asked) = args.get(0) else {
         reply.array(CATEGORIES.len());
         CATEGORIES.iter().for_each(|category| reply.bulk(category));
@@ -186,18 +188,18 @@ fn cat<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Res
     Ok(())
 }
 
-fn users<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn users<A: App>(_: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.array(1);
     reply.bulk(USER);
     Ok(())
 }
 
-fn who_am_i<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn who_am_i<A: App>(_: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.bulk(USER);
     Ok(())
 }
 
-fn acl_help<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn acl_help<A: App>(_: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     help(&ACL, HELP, reply);
     Ok(())
 }

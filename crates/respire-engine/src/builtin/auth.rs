@@ -3,7 +3,7 @@
 use super::VERSION;
 use super::client::set_name;
 use crate::{
-    App, Arg, ArgKind, Args, Arity, Client, Cx, Engine, Error, Flags, Group, Proto, Reply,
+    App, Arg, ArgKind, ArgList, Arity, Client, Cx, Engine, Error, Flags, Group, Proto, Reply,
 };
 use crate::{Router, Row, Spec, text};
 use resp_codec::{Encoder, number};
@@ -114,7 +114,11 @@ static AUTH: Spec = Spec {
 
 /// Follows the options of `HELLO` one by one, as Redis does: what stands before one that is refused
 /// has been done.
-fn follow<A: App>(engine: &Engine<A>, client: &mut Client, options: Args<'_>) -> Result<(), Error> {
+fn follow<A: App>(
+    engine: &Engine<A>,
+    client: &mut Client,
+    options: ArgList<'_>,
+) -> Result<(), Error> {
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
@@ -141,7 +145,11 @@ fn follow<A: App>(engine: &Engine<A>, client: &mut Client, options: Args<'_>) ->
     Ok(())
 }
 
-fn hello<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn hello<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let proto = args.get(0).map(protocol).transpose()?;
     follow(cx.engine, cx.client, args.skip(1))?;
     if cx.client.is_stranger(&cx.engine.tunables) {
@@ -185,7 +193,7 @@ fn greet(client: &Client, reply: &mut Reply<'_>) {
     reply.array(0);
 }
 
-fn auth<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn auth<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     match args.len() {
         1 if !cx.engine.tunables.has_password() => return Err(NO_PASSWORD_SET),
         1 => log_in(cx.engine, cx.client, USER.as_bytes(), &args[0])?,

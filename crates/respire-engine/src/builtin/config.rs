@@ -1,7 +1,9 @@
 //! `CONFIG GET` `SET` `RESETSTAT` `REWRITE`: the settings of the engine, the service and the process.
 
 use super::help::{boxed, help, needs_subcommand};
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Setting};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Setting,
+};
 use crate::{Spec, glob_match, text};
 use std::borrow::Cow;
 
@@ -143,7 +145,7 @@ const HELP: &[&str] = &[
     "    Rewrite the configuration file.",
 ];
 
-fn get<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn get<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let settings = &cx.engine.settings;
     let mut found: Vec<(Cow<'_, str>, &Setting)> = Vec::new();
     for pattern in args.iter() {
@@ -175,7 +177,7 @@ fn get<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Res
 }
 
 /// Sets all values or none.
-fn set<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn set<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     if !args.len().is_multiple_of(2) {
         return Err(text::SYNTAX);
     }
@@ -198,7 +200,7 @@ fn set<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Res
 /// The settings that are named, each with its new value.
 fn changes<'a>(
     settings: &'a [Setting],
-    args: Args<'a>,
+    args: ArgList<'a>,
 ) -> Result<Vec<(&'a Setting, &'a [u8])>, Error> {
     let mut changes: Vec<(&Setting, &[u8])> = Vec::with_capacity(args.len() / 2);
     let mut refused = None;
@@ -239,7 +241,7 @@ fn failed(name: &str, reason: &str) -> Error {
 
 fn reset_stats<A: App>(
     cx: &mut Cx<'_, A>,
-    _: Args<'_>,
+    _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     // What this connection ran in this very turn is among what is forgotten.
@@ -249,7 +251,7 @@ fn reset_stats<A: App>(
     Ok(())
 }
 
-fn rewrite<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn rewrite<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let engine = cx.engine;
     let values: Vec<(&'static str, String)> = engine
         .settings
@@ -262,7 +264,11 @@ fn rewrite<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Re
     Ok(())
 }
 
-fn config_help<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn config_help<A: App>(
+    _: &mut Cx<'_, A>,
+    _: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     help(&CONFIG, HELP, reply);
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use super::{Act, settled};
 use crate::client::ReplyMode;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Flow, Group, Proto, Reply, Router};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Flow, Group, Proto, Reply, Router,
+};
 use crate::{Row, Spec, text};
 use resp_codec::{Encoder, number};
 use std::sync::atomic::Ordering;
@@ -108,7 +110,7 @@ pub(super) static SELECT: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn ping<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn ping<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     match args.get(0) {
         // In the form of a message, as a subscriber expects nothing else.
         message if cx.client.is_confined() && args.len() <= 1 => {
@@ -123,17 +125,17 @@ fn ping<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Re
     Ok(())
 }
 
-fn echo<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn echo<A: App>(_: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.bulk(&args[0]);
     Ok(())
 }
 
-fn quit<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+fn quit<A: App>(_: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     reply.ok();
     Flow::Close
 }
 
-fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn reset<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let engine = cx.engine;
     let client = &mut *cx.client;
     settled(client);
@@ -160,7 +162,11 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resu
 const OUT_OF_RANGE: Error =
     Error::fixed("ERR value is out of range, value must between -2147483648 and 2147483647");
 
-fn select<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn select<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let index = number::parse_i64(&args[0]).ok_or(text::NOT_AN_INTEGER)?;
     let index = i32::try_from(index).map_err(|_| OUT_OF_RANGE)?;
     let db = u32::try_from(index)

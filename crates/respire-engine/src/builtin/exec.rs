@@ -2,7 +2,7 @@
 
 use super::{Act, settled};
 use crate::transaction::Queue;
-use crate::{App, Args, Cx, Error, Flags, Flow, Group, Reply, Router, Scope, Spec};
+use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Reply, Router, Scope, Spec};
 use resp_codec::{Encoder, number};
 use std::any::Any;
 use std::time::Duration;
@@ -35,7 +35,7 @@ static EXEC: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn exec<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     let Some(queue) = cx.client.transaction.take_queue() else {
         reply.error("ERR EXEC without MULTI");
         return Flow::Replied;

@@ -1,6 +1,6 @@
 //! `<CONTAINER> HELP`: the text every container answers in the same form.
 
-use crate::{App, Args, Command, Cx, Error, Reply, Row, Run, Spec, text};
+use crate::{App, ArgList, Command, Cx, Error, Reply, Row, Run, Spec, text};
 
 /// Writes the help of a container: its heading, its own lines, and the line on `HELP` itself.
 pub(super) fn help(container: &Spec, lines: &[&str], reply: &mut Reply<'_>) {
@@ -19,14 +19,14 @@ pub(super) fn help(container: &Spec, lines: &[&str], reply: &mut Reply<'_>) {
 /// What a container itself does. Its arity asks for a subcommand, so it never gets to run.
 pub(super) fn needs_subcommand<A: App>(
     _: &mut Cx<'_, A>,
-    _: Args<'_>,
+    _: ArgList<'_>,
     _: &mut Reply<'_>,
 ) -> Result<(), Error> {
     Err(text::SYNTAX)
 }
 
 /// The reply to a request whose arguments are too many for any form of its subcommand.
-pub(super) fn wrong_subcommand(request: Args<'_>) -> Error {
+pub(super) fn wrong_subcommand(request: ArgList<'_>) -> Error {
     let container = String::from_utf8_lossy(&request[0]).to_ascii_uppercase();
     let subcommand = request.get(1).unwrap_or_default();
     let after = format!("'. Try {container} HELP.");

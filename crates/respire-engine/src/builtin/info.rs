@@ -3,7 +3,7 @@
 use super::VERSION;
 use crate::pubsub::Kind;
 use crate::table::CommandStats;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Now};
+use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Now};
 use crate::{Reply, Router, Row, Spec};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -134,13 +134,13 @@ const ORDER: &[&str] = &[
 
 /// Which sections were asked for.
 struct Asked<'a> {
-    names: Args<'a>,
+    names: ArgList<'a>,
     all: bool,
     default: bool,
 }
 
 impl<'a> Asked<'a> {
-    fn new(names: Args<'a>) -> Self {
+    fn new(names: ArgList<'a>) -> Self {
         let has = |word: &[u8]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
         let all = has(b"all") || has(b"everything");
         Self {
@@ -156,7 +156,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn info<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let (engine, now) = (cx.engine, cx.now);
     // What this connection ran in this very turn counts, too.
     engine.flush_tally(cx.client);

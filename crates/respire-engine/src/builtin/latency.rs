@@ -3,7 +3,7 @@
 use super::help::{boxed, help, needs_subcommand};
 use super::sparkline::{Sample, sparkline};
 use crate::latency::Spikes;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
+use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
@@ -154,7 +154,7 @@ const HELP: &[&str] = &[
     "    (default: reset all data for all event classes)",
 ];
 
-fn latest<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn latest<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let events = cx.engine.latency.events();
     reply.array(events.len());
     for (event, spikes) in events {
@@ -171,7 +171,11 @@ fn latest<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Res
     Ok(())
 }
 
-fn history<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn history<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let spikes = cx.engine.latency.find(&args[0]).unwrap_or_default();
     reply.array(spikes.samples.len());
     for spike in spikes.samples {
@@ -182,7 +186,11 @@ fn history<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) ->
     Ok(())
 }
 
-fn reset<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn reset<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let latency = &cx.engine.latency;
     let forgotten = if args.is_empty() {
         latency.reset(None)
@@ -193,7 +201,11 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     Ok(())
 }
 
-fn graph<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn graph<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let event = String::from_utf8_lossy(&args[0]);
     let spikes = cx
         .engine
@@ -230,7 +242,7 @@ fn ago(seconds: u64) -> String {
     }
 }
 
-fn doctor<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn doctor<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let threshold_ms = cx
         .engine
         .tunables
@@ -278,7 +290,7 @@ fn report(events: &[(&'static str, Spikes)], threshold_ms: u64, now_s: u64) -> S
 
 fn latency_help<A: App>(
     _: &mut Cx<'_, A>,
-    _: Args<'_>,
+    _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     help(&LATENCY, HELP, reply);

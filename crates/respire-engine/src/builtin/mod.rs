@@ -25,7 +25,7 @@ pub(crate) use exec::aborted;
 pub(crate) use settings::settings;
 
 use crate::client::Client;
-use crate::{App, Args, Command, Cx, Flow, Reply, Router, Spec};
+use crate::{App, ArgList, Command, Cx, Flow, Reply, Router, Spec};
 use std::sync::atomic::Ordering;
 
 /// The version of Redis whose behaviour is followed, which is what clients look for.
@@ -51,7 +51,7 @@ pub(crate) fn add_to<A: App>(router: Router<A>) -> Router<A> {
 /// A command that decides what follows its reply, and so writes its errors itself.
 struct Act<A: App> {
     spec: &'static Spec,
-    run: fn(&mut Cx<'_, A>, Args<'_>, &mut Reply<'_>) -> Flow,
+    run: fn(&mut Cx<'_, A>, ArgList<'_>, &mut Reply<'_>) -> Flow,
 }
 
 impl<A: App> Command<A> for Act<A> {
@@ -59,7 +59,7 @@ impl<A: App> Command<A> for Act<A> {
         self.spec
     }
 
-    fn call(&self, cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+    fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         (self.run)(cx, args, reply)
     }
 }

@@ -1,7 +1,7 @@
 //! `TIME` `LOLWUT` `SHUTDOWN`: the server as a whole.
 
 use super::{Act, VERSION};
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Flow, Group, Reply, Router, Row};
+use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Flow, Group, Reply, Router, Row};
 use crate::{Spec, text};
 use resp_codec::number;
 
@@ -72,7 +72,7 @@ static SHUTDOWN: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn time<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn time<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let us = cx.now.unix_us();
     reply.array(2);
     reply.bulk_int((us / 1_000_000) as i64);
@@ -81,7 +81,11 @@ fn time<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resul
 }
 
 /// `LOLWUT [VERSION n] [columns] [breaths]`: a breathing curve.
-fn lolwut<A: App>(_: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn lolwut<A: App>(
+    _: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let is_version = |word: &[u8]| word.eq_ignore_ascii_case(b"VERSION");
     let options = match args.get(1) {
         Some(version) if args.get(0).is_some_and(is_version) => {
@@ -125,7 +129,7 @@ fn breath(columns: usize, breaths: usize) -> String {
 
 /// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]`. There is nothing to save, and connections are
 /// always served out, so the first four make no difference.
-fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     let given = |word: &str| {
         args.iter()
             .any(|arg| arg.eq_ignore_ascii_case(word.as_bytes()))

@@ -2,7 +2,7 @@
 
 use super::help::{boxed, help, needs_subcommand, wrong_subcommand};
 use crate::slowlog::SlowEntry;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
+use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
 use resp_codec::number;
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
@@ -105,7 +105,7 @@ const HELP: &[&str] = &[
     "    Reset the slowlog.",
 ];
 
-fn get<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn get<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     const DEFAULT: usize = 10;
     const BELOW: Error = Error::fixed("ERR count should be greater than or equal to -1");
     let count = match args.get(0) {
@@ -137,12 +137,12 @@ fn write(entry: &SlowEntry, reply: &mut Reply<'_>) {
     reply.bulk(&*entry.client_name);
 }
 
-fn len<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn len<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.int(cx.engine.slowlog.len() as i64);
     Ok(())
 }
 
-fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn reset<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     cx.engine.slowlog.clear();
     reply.ok();
     Ok(())
@@ -150,7 +150,7 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resu
 
 fn slowlog_help<A: App>(
     _: &mut Cx<'_, A>,
-    _: Args<'_>,
+    _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     help(&SLOWLOG, HELP, reply);

@@ -2,7 +2,7 @@
 
 use super::Act;
 use crate::{
-    App, Args, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits, NoWake,
+    App, ArgList, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits, NoWake,
     Now, Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step, Watch,
 };
 use std::any::Any;
@@ -113,7 +113,7 @@ static COUNT: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn get(cx: &mut Cx<'_, Cells>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn get(cx: &mut Cx<'_, Cells>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let values = cx.app().values.lock().expect("no test panics with it held");
     match values.get(&(cx.client().db(), args[0].to_vec())) {
         Some(value) => reply.bulk(value),
@@ -122,7 +122,7 @@ fn get(cx: &mut Cx<'_, Cells>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<
     Ok(())
 }
 
-fn set(cx: &mut Cx<'_, Cells>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn set(cx: &mut Cx<'_, Cells>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     if args.len() > 2 {
         return Err(crate::text::SYNTAX);
     }
@@ -134,12 +134,12 @@ fn set(cx: &mut Cx<'_, Cells>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<
     Ok(())
 }
 
-fn nap(_: &mut Cx<'_, Cells>, _: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+fn nap(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     reply.ok();
     Flow::RepliedAfter(Duration::from_millis(20))
 }
 
-fn nothing(_: &mut Cx<'_, Cells>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn nothing(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.ok();
     Ok(())
 }

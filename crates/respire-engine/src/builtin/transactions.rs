@@ -1,7 +1,7 @@
 //! `MULTI` `DISCARD` `WATCH` `UNWATCH`: transactions up to `EXEC`, which has its own file.
 
 use super::settled;
-use crate::{App, Arg, Args, Arity, Cx, Error, Flags, Group, KeySpec, Reply, Router, Row, Spec};
+use crate::{App, Arg, ArgList, Arity, Cx, Error, Flags, Group, KeySpec, Reply, Router, Row, Spec};
 use std::sync::atomic::Ordering;
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
@@ -110,7 +110,7 @@ static UNWATCH: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn multi<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn multi<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let client = &mut *cx.client;
     if client.transaction.is_open() {
         return Err(Error::fixed("ERR MULTI calls can not be nested"));
@@ -121,7 +121,7 @@ fn multi<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Resu
     Ok(())
 }
 
-fn discard<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn discard<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     if !cx.client.transaction.is_open() {
         return Err(Error::fixed("ERR DISCARD without MULTI"));
     }
@@ -130,7 +130,11 @@ fn discard<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Re
     Ok(())
 }
 
-fn watch<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn watch<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let (app, db, now) = (cx.app(), cx.client.db, cx.now);
     let client = &mut *cx.client;
     if client.transaction.is_open() {
@@ -147,7 +151,7 @@ fn watch<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     Ok(())
 }
 
-fn unwatch<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn unwatch<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     cx.client.transaction.unwatch();
     cx.client.shared.watched_keys.store(0, Ordering::Relaxed);
     reply.ok();

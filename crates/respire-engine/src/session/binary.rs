@@ -2,9 +2,10 @@
 
 use super::dispatch::Outcome;
 use super::{CALL, CloseReason, Core, Session, Step, Wire};
+use crate::ArgList;
 use crate::{App, Engine, Now, Output};
 use resp_codec::binary::{self, Request};
-use resp_codec::{Args, Encoder, Proto};
+use resp_codec::{Encoder, Proto};
 
 impl<A: App> Session<A> {
     pub(super) fn answer_binary(
@@ -84,7 +85,13 @@ impl<A: App> Core<A> {
     }
 
     /// Any command by name, answered with a tagged value.
-    fn call(&mut self, engine: &Engine<A>, now: Now, args: Args<'_>, out: &mut Output) -> Outcome {
+    fn call(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        args: ArgList<'_>,
+        out: &mut Output,
+    ) -> Outcome {
         self.client.set_proto(CALL);
         let Some(name) = args.get(0) else {
             Encoder::new(out, CALL).error("ERR CALL needs the name of a command");

@@ -1,10 +1,11 @@
 //! From a request to its command: found, checked, queued or run.
 
 use super::{CloseReason, Core};
+use crate::ArgList;
 use crate::client::ReplyMode;
 use crate::stats::Stats;
 use crate::{App, Cx, Engine, Error, Flags, Flow, Now, Output, Reply, Spec, builtin, text};
-use resp_codec::{Args, Encoder};
+use resp_codec::Encoder;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: Args<'_>,
+        request: ArgList<'_>,
         word: u64,
         out: &mut Output,
     ) -> Outcome {
@@ -48,7 +49,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: Args<'_>,
+        request: ArgList<'_>,
         word: u64,
         out: &mut Output,
     ) -> Outcome {
@@ -82,7 +83,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: Args<'_>,
+        request: ArgList<'_>,
         word: u64,
         out: &mut Output,
     ) -> Outcome {
@@ -113,7 +114,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: Args<'_>,
+        request: ArgList<'_>,
         (at, name_len): Found,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, u64> {
@@ -165,7 +166,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         found: Found,
-        request: Args<'_>,
+        request: ArgList<'_>,
         reply: &mut Reply<'_>,
     ) {
         let transaction = &mut self.client.transaction;
@@ -204,7 +205,7 @@ impl<A: App> Core<A> {
     fn unknown(
         &mut self,
         engine: &Engine<A>,
-        request: Args<'_>,
+        request: ArgList<'_>,
         error: &Error,
         reply: &mut Reply<'_>,
     ) -> Outcome {
@@ -242,7 +243,7 @@ const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
 pub(super) fn find<A: App>(
     engine: &Engine<A>,
     word: u64,
-    request: Args<'_>,
+    request: ArgList<'_>,
 ) -> Result<Found, Error> {
     let table = &engine.table;
     let Some(at) = table.find(word, &request[0]) else {

@@ -2,7 +2,7 @@
 
 use super::{CloseReason, Session, Step};
 use crate::{
-    App, Args, Arity, Cx, Engine, Error, Flags, KeySpec, Limits, NoWake, Now, Options, Output,
+    App, ArgList, Arity, Cx, Engine, Error, Flags, KeySpec, Limits, NoWake, Now, Options, Output,
     Peer, Reply, Router, Row, Spec,
 };
 use std::sync::Arc;
@@ -39,26 +39,26 @@ static SET: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn incr(cx: &mut Cx<'_, Counter>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn incr(cx: &mut Cx<'_, Counter>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     *cx.conn() += 1;
     reply.int(cx.app().0.fetch_add(1, Ordering::Relaxed) as i64 + 1);
     Ok(())
 }
 
-fn panics(_: &mut Cx<'_, Counter>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn panics(_: &mut Cx<'_, Counter>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.array(3);
     let nothing: Option<u8> = std::hint::black_box(None);
     let _ = nothing.expect("a defect, on purpose");
     Ok(())
 }
 
-fn blob(_: &mut Cx<'_, Counter>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn blob(_: &mut Cx<'_, Counter>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let len = resp_codec::number::parse_i64(&args[0]).ok_or(crate::text::NOT_AN_INTEGER)?;
     reply.bulk(vec![b'x'; len as usize]);
     Ok(())
 }
 
-fn set(_: &mut Cx<'_, Counter>, _: Args<'_>, _: &mut Reply<'_>) -> Result<(), Error> {
+fn set(_: &mut Cx<'_, Counter>, _: ArgList<'_>, _: &mut Reply<'_>) -> Result<(), Error> {
     Err(Error::fixed("ERR refused"))
 }
 

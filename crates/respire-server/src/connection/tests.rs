@@ -2,7 +2,7 @@
 
 use super::*;
 use respire_engine::{
-    App, Args, Arity, Cx, Engine, Error, NoWake, Options, Peer, Reply, Router, Row, Spec,
+    App, ArgList, Arity, Cx, Engine, Error, NoWake, Options, Peer, Reply, Router, Row, Spec,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ static BLOB: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn blob(_: &mut Cx<'_, Blobs>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn blob(_: &mut Cx<'_, Blobs>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let length = std::str::from_utf8(&args[0])
         .ok()
         .and_then(|text| text.parse().ok());

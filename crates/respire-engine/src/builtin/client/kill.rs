@@ -4,7 +4,9 @@ use crate::builtin::Act;
 use crate::builtin::auth::USER;
 use crate::client::ClientShared;
 use crate::text;
-use crate::{App, Arg, ArgKind, Args, Arity, Command, Cx, Error, Flags, Flow, Group, Reply, Spec};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Command, Cx, Error, Flags, Flow, Group, Reply, Spec,
+};
 use resp_codec::number;
 
 pub(super) fn commands<A: App>() -> Vec<Box<dyn Command<A>>> {
@@ -139,7 +141,7 @@ impl<'a> Filter<'a> {
     };
 
     /// `<option> <value>` pairs.
-    fn parse(args: Args<'a>) -> Result<Self, Error> {
+    fn parse(args: ArgList<'a>) -> Result<Self, Error> {
         let mut filter = Self::ALL;
         let mut args = args.iter();
         while let Some((option, value)) = args.next().map(|option| (option, args.next())) {
@@ -201,7 +203,7 @@ fn parse_yes_no(value: &[u8]) -> Result<bool, Error> {
     }
 }
 
-fn kill<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Flow {
+fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     // One argument is the old form: an address, which may be one's own.
     let is_old_form = args.len() == 1;
     let filter = if is_old_form {

@@ -4,7 +4,9 @@ use super::kill::Kind;
 use crate::builtin::auth::USER;
 use crate::builtin::help::boxed;
 use crate::client::ClientShared;
-use crate::{App, Arg, ArgKind, Args, Arity, Command, Cx, Engine, Error, Flags, Group, Now, Reply};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Command, Cx, Engine, Error, Flags, Group, Now, Reply,
+};
 use crate::{Spec, text};
 use resp_codec::number;
 use std::fmt::Write;
@@ -84,19 +86,19 @@ static CLIENT_LIST: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn id<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn id<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.int(cx.client.id() as i64);
     Ok(())
 }
 
-fn info<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn info<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let mut lines = String::new();
     write_line(&mut lines, cx.engine, &cx.client.shared, cx.now);
     reply.verbatim(*b"txt", lines.as_bytes());
     Ok(())
 }
 
-fn list<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn list<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let clients = &cx.engine.clients;
     let is = |word: &[u8]| {
         args.get(0)

@@ -9,7 +9,7 @@ mod pause;
 pub(super) use names::set_name;
 
 use super::help::{help, needs_subcommand};
-use crate::{App, Args, Arity, Command, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
+use crate::{App, ArgList, Arity, Command, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     let mut subcommands: Vec<Box<dyn Command<A>>> = Vec::new();
@@ -102,7 +102,11 @@ const HELP: &[&str] = &[
     "    Will not touch LRU/LFU stats when this mode is on.",
 ];
 
-fn client_help<A: App>(_: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn client_help<A: App>(
+    _: &mut Cx<'_, A>,
+    _: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     help(&CLIENT, HELP, reply);
     Ok(())
 }

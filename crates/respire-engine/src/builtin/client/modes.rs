@@ -2,7 +2,7 @@
 
 use crate::builtin::help::boxed;
 use crate::client::ReplyMode;
-use crate::{App, Arg, Args, Arity, Command, Cx, Error, Flags, Group, Reply, Spec, text};
+use crate::{App, Arg, ArgList, Arity, Command, Cx, Error, Flags, Group, Reply, Spec, text};
 use std::sync::atomic::Ordering;
 
 pub(super) fn commands<A: App>() -> Vec<Box<dyn Command<A>>> {
@@ -95,7 +95,7 @@ static CLIENT_NO_TOUCH: Spec = Spec {
 
 fn reply_mode<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let mode = &mut cx.client.reply_mode;
@@ -124,7 +124,7 @@ fn parse_on_off(arg: &[u8]) -> Result<bool, Error> {
 
 fn no_evict<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     cx.client
@@ -137,7 +137,7 @@ fn no_evict<A: App>(
 
 fn no_touch<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     cx.client.set_no_touch(parse_on_off(&args[0])?);
@@ -148,7 +148,7 @@ fn no_touch<A: App>(
 /// No connection tracks keys, so none is redirected.
 fn get_redirection<A: App>(
     _: &mut Cx<'_, A>,
-    _: Args<'_>,
+    _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     reply.int(-1);
@@ -157,7 +157,7 @@ fn get_redirection<A: App>(
 
 fn tracking_info<A: App>(
     _: &mut Cx<'_, A>,
-    _: Args<'_>,
+    _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     reply.map(3);

@@ -2,7 +2,7 @@
 
 use crate::builtin::help::boxed;
 use crate::{
-    App, Arg, ArgKind, Args, Arity, Client, Command, Cx, Error, Flags, Group, Reply, Spec,
+    App, Arg, ArgKind, ArgList, Arity, Client, Command, Cx, Error, Flags, Group, Reply, Spec,
 };
 
 pub(super) fn commands<A: App>() -> Vec<Box<dyn Command<A>>> {
@@ -84,7 +84,11 @@ pub(in crate::builtin) fn set_name(client: &Client, name: &[u8]) -> Result<(), E
     Ok(())
 }
 
-fn get_name<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn get_name<A: App>(
+    cx: &mut Cx<'_, A>,
+    _: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let names = cx.client.shared.names();
     if names.name.is_empty() {
         reply.null();
@@ -96,7 +100,7 @@ fn get_name<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> R
 
 fn client_set_name<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     set_name(cx.client, &args[0])?;
@@ -106,7 +110,7 @@ fn client_set_name<A: App>(
 
 fn set_info<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let attribute = String::from_utf8_lossy(&args[0]);

@@ -1,7 +1,9 @@
 //! `CLIENT PAUSE` `UNPAUSE` `UNBLOCK`: commands that wait.
 
 use crate::builtin::help::{boxed, wrong_subcommand};
-use crate::{App, Arg, ArgKind, Args, Arity, Command, Cx, Error, Flags, Group, Reply, Spec, text};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Command, Cx, Error, Flags, Group, Reply, Spec, text,
+};
 use resp_codec::number;
 
 pub(super) fn commands<A: App>() -> Vec<Box<dyn Command<A>>> {
@@ -84,7 +86,11 @@ static CLIENT_UNBLOCK: Spec = Spec {
     ..Spec::EMPTY
 };
 
-fn pause<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn pause<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let writes_only = match args.get(1) {
         _ if args.len() > 2 => return Err(wrong_subcommand(cx.request())),
         None => false,
@@ -105,7 +111,7 @@ fn pause<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> R
     Ok(())
 }
 
-fn unpause<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn unpause<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     cx.engine.pause.end();
     // All are woken, not only those that wait by now: one may be about to.
     for client in cx.engine.clients.snapshot() {
@@ -116,7 +122,11 @@ fn unpause<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Re
 }
 
 /// No command blocks, so there is none to unblock; who waits for a pause to end is not blocked.
-fn unblock<A: App>(cx: &mut Cx<'_, A>, args: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn unblock<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     if args.len() > 2 {
         return Err(wrong_subcommand(cx.request()));
     }

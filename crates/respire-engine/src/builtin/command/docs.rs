@@ -1,11 +1,11 @@
 //! `COMMAND DOCS`: what people and their shells need to know of a command.
 
 use super::named;
-use crate::{App, Arg, ArgKind, Args, Cx, Engine, Entry, Error, Reply, Spec};
+use crate::{App, Arg, ArgKind, ArgList, Cx, Engine, Entry, Error, Reply, Spec};
 
 pub(super) fn docs<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let engine = cx.engine;

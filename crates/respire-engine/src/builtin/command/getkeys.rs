@@ -1,11 +1,11 @@
 //! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: which arguments of a request are keys.
 
 use crate::table::CommandTable;
-use crate::{App, Args, Cx, Entry, Error, KeyBegin, KeyFind, Reply, Spec};
+use crate::{App, ArgList, Cx, Entry, Error, KeyBegin, KeyFind, Reply, Spec};
 
 pub(super) fn keys<A: App>(
     cx: &mut Cx<'_, A>,
-    request: Args<'_>,
+    request: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (_, positions) = positions(&cx.engine.table, request)?;
@@ -18,7 +18,7 @@ pub(super) fn keys<A: App>(
 
 pub(super) fn keys_and_flags<A: App>(
     cx: &mut Cx<'_, A>,
-    request: Args<'_>,
+    request: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (entry, positions) = positions(&cx.engine.table, request)?;
@@ -39,7 +39,7 @@ pub(super) fn keys_and_flags<A: App>(
 /// The positions of the keys of a request that is an argument list here.
 fn positions<'t, A: App>(
     table: &'t CommandTable<A>,
-    request: Args<'_>,
+    request: ArgList<'_>,
 ) -> Result<(&'t Entry<A>, Vec<usize>), Error> {
     const UNKNOWN: Error = Error::fixed("ERR Invalid command specified");
     let container = table.find_name(&request[0]).ok_or(UNKNOWN)?;
@@ -71,7 +71,7 @@ const UPDATE: &[&str] = &["RW", "access", "update"];
 const OVERWRITE: &[&str] = &["OW", "update"];
 
 /// What a request does to its key at this position.
-fn flags(spec: &Spec, request: Args<'_>, at: usize) -> &'static [&'static str] {
+fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [&'static str] {
     let has = |from: usize, word: &[u8]| {
         let mut options = request.iter().skip(from);
         options.any(|arg| arg.eq_ignore_ascii_case(word))

@@ -2,11 +2,11 @@
 
 use super::named;
 use crate::builtin::acl::categories;
-use crate::{App, Args, Cx, Engine, Entry, Error, KeyBegin, KeyFind, KeySpec, Reply};
+use crate::{App, ArgList, Cx, Engine, Entry, Error, KeyBegin, KeyFind, KeySpec, Reply};
 
 pub(super) fn info<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let engine = cx.engine;

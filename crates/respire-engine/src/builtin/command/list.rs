@@ -1,7 +1,7 @@
 //! `COMMAND LIST`: names of commands and subcommands.
 
 use crate::builtin::acl::categories;
-use crate::{App, Args, Cx, Entry, Error, Reply, glob_match, text};
+use crate::{App, ArgList, Cx, Entry, Error, Reply, glob_match, text};
 
 /// Which names are asked for.
 enum Filter<'a> {
@@ -13,7 +13,7 @@ enum Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn parse(args: Args<'a>) -> Result<Self, Error> {
+    fn parse(args: ArgList<'a>) -> Result<Self, Error> {
         let Some(filter_by) = args.get(0) else {
             return Ok(Self::None);
         };
@@ -48,7 +48,7 @@ impl<'a> Filter<'a> {
 
 pub(super) fn list<A: App>(
     cx: &mut Cx<'_, A>,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let filter = Filter::parse(args)?;

@@ -8,7 +8,9 @@ mod list;
 use super::help::{boxed, help};
 use crate::Spec;
 use crate::table::CommandTable;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Entry, Error, Flags, Group, Reply, Router, Row};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Cx, Entry, Error, Flags, Group, Reply, Router, Row,
+};
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     router.container(
@@ -190,14 +192,14 @@ const HELP: &[&str] = &[
     "    Return the keys and the access flags from a full Redis command.",
 ];
 
-fn count<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn count<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.int(cx.engine.table.commands().count() as i64);
     Ok(())
 }
 
 fn command_help<A: App>(
     _: &mut Cx<'_, A>,
-    _: Args<'_>,
+    _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     help(&COMMAND, HELP, reply);

@@ -3,7 +3,7 @@
 use super::super::help::{boxed, help, needs_subcommand};
 use crate::glob_match;
 use crate::pubsub::Kind;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
+use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, Reply, Router, Row, Spec};
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     let container = Row {
@@ -138,7 +138,7 @@ const HELP_LINES: [&str; 11] = [
 fn channels<A: App>(
     cx: &mut Cx<'_, A>,
     kind: Kind,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     if args.len() > 1 {
@@ -161,7 +161,7 @@ fn channels<A: App>(
     Ok(())
 }
 
-fn numpat<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn numpat<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.int(cx.engine.pubsub.len(Kind::Pattern) as i64);
     Ok(())
 }
@@ -169,7 +169,7 @@ fn numpat<A: App>(cx: &mut Cx<'_, A>, _: Args<'_>, reply: &mut Reply<'_>) -> Res
 fn numsub<A: App>(
     cx: &mut Cx<'_, A>,
     kind: Kind,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     reply.array(args.len() * 2);

@@ -7,7 +7,7 @@
 mod list;
 
 use crate::pubsub::Kind;
-use crate::{App, Arg, ArgKind, Args, Arity, Cx, Error, Flags, Group, KeySpec, Proto, Reply};
+use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, KeySpec, Proto, Reply};
 use crate::{Router, Row, Spec};
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
@@ -188,7 +188,7 @@ const NO_PUSHES: Error = Error::fixed("ERR subscriptions need RESP2 or RESP3");
 fn subscribe<A: App>(
     cx: &mut Cx<'_, A>,
     kind: Kind,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     if cx.client.proto == Proto::Binary {
@@ -209,7 +209,7 @@ fn subscribe<A: App>(
 fn unsubscribe<A: App>(
     cx: &mut Cx<'_, A>,
     kind: Kind,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let client = &mut *cx.client;
@@ -258,7 +258,7 @@ fn confirm(reply: &mut Reply<'_>, word: &str, name: Option<&[u8]>, count: usize)
 fn publish<A: App>(
     cx: &mut Cx<'_, A>,
     kind: Kind,
-    args: Args<'_>,
+    args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let engine = cx.engine;
