@@ -11,6 +11,7 @@ use crate::entry::{Entry, SLOT_BYTES};
 use crate::expiry::Deadlines;
 use crate::garbage::Garbage;
 use crate::hash::Tag;
+use crate::prefetch::Whereabouts;
 use crate::shard::ShardMut;
 use crate::watch::Watches;
 
@@ -22,6 +23,8 @@ pub(crate) type Table = RawTable<(Entry, SharedValue<()>)>;
 pub(crate) struct Database {
     map: DashMap<Entry, (), RandomState>,
     sides: Box<[Side]>,
+    /// Where each shard's table lies, close together for those who look ahead.
+    whereabouts: Box<[Whereabouts]>,
     pub(crate) watches: Arc<Watches>,
     /// Bytes used by all databases, kept roughly ([`GAUGE_STEP`]).
     pub(crate) gauge: Arc<AtomicUsize>,
@@ -140,6 +143,7 @@ impl Database {
         let db = Database {
             map,
             sides,
+            whereabouts: (0..shards).map(|_| Whereabouts::default()).collect(),
             watches,
             gauge,
             garbage,
@@ -158,6 +162,11 @@ impl Database {
     #[inline]
     pub(crate) fn side(&self, shard: usize) -> &Side {
         &self.sides[shard]
+    }
+
+    #[inline]
+    pub(crate) fn whereabouts(&self, shard: usize) -> &Whereabouts {
+        &self.whereabouts[shard]
     }
 
     pub(crate) fn sides(&self) -> &[Side] {
@@ -212,6 +221,14 @@ pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t En
     let tag = Tag::new(hash);
     table
         .get(hash, |(entry, _)| entry.is(tag, key))
+        .map(|(entry, _)| entry)
+}
+
+/// An entry that may well be the one of `hash`.
+#[inline]
+pub(crate) fn find_tag(table: &Table, hash: u64, tag: Tag) -> Option<&Entry> {
+    table
+        .get(hash, |(entry, _)| entry.tag() == tag)
         .map(|(entry, _)| entry)
 }
 

@@ -158,6 +158,15 @@ impl Entry {
         }
     }
 
+    /// Where the entry's allocation lies, and its bytes.
+    #[inline]
+    pub(crate) fn place(&self) -> (usize, usize) {
+        match self.body() {
+            Body::Cell(cell) => (cell.as_ptr().addr(), cell.len()),
+            Body::Full(full) => (core::ptr::from_ref(full).addr(), size_of::<Full>()),
+        }
+    }
+
     #[inline]
     pub(crate) fn key(&self) -> &[u8] {
         match self.body() {

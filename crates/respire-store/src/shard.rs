@@ -155,6 +155,7 @@ impl<'a> ShardMut<'a> {
     pub(crate) fn resized(&self) {
         let side = self.side();
         side.keys.store(self.table.len(), Ordering::Release);
+        self.db.whereabouts(self.index).note(self.table);
         let bytes = table_bytes(self.table);
         if bytes != side.table_bytes.load(Ordering::Relaxed) {
             side.table_bytes.store(bytes, Ordering::Relaxed);

@@ -7,6 +7,7 @@ use dashmap::RwLockReadGuard;
 use crate::database::{Database, Side, Table, find};
 use crate::entry::Entry;
 use crate::evict::Clock;
+use crate::prefetch::KeyHash;
 use crate::section::{Held, Place, Scope};
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
@@ -34,6 +35,8 @@ pub struct View<'v> {
     pub(crate) db: u32,
     pub(crate) now_ms: u64,
     pub(crate) touch: bool,
+    /// A key whose hash is known already.
+    pub(crate) foreseen: Option<(&'v [u8], KeyHash)>,
     pub(crate) held: Option<&'v mut Held>,
 }
 
@@ -60,6 +63,7 @@ impl<'v> View<'v> {
             db,
             now_ms,
             touch: true,
+            foreseen: None,
             held,
         }
     }
@@ -85,6 +89,15 @@ impl<'v> View<'v> {
     /// Whether [`View::read`] notes the use (`CLIENT NO-TOUCH`); it does unless told otherwise.
     pub fn set_touch(&mut self, touch: bool) {
         self.touch = touch;
+    }
+
+    /// Tells the hash of a key that is about to be used, as [`Store::prefetch`] gave it, so that it
+    /// is not computed again. It counts for this very slice, not for one of equal bytes.
+    ///
+    /// A hash that is not the key's leaves the store sound, but what is written with it is not found.
+    #[inline]
+    pub fn foresee(&mut self, key: &'v [u8], hash: KeyHash) {
+        self.foreseen = Some((key, hash));
     }
 
     /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
@@ -115,7 +128,7 @@ impl<'v> View<'v> {
     #[inline]
     pub fn update<R>(&mut self, key: &[u8], f: impl FnOnce(&mut Slot<'_>) -> R) -> R {
         let (store, now_ms, clock) = (self.store, self.now_ms, self.store.clock());
-        let hash = store.hash(key);
+        let hash = self.hash(key);
         let db = store.database(self.db);
         let index = db.shard_of(hash);
         let mut guard;
@@ -249,7 +262,7 @@ impl<'v> View<'v> {
         let Some(db) = self.store.existing_database(self.db) else {
             return f(None);
         };
-        let (hash, now_ms) = (self.store.hash(key), self.now_ms);
+        let (hash, now_ms) = (self.hash(key), self.now_ms);
         let index = db.shard_of(hash);
         let (answer, is_due) = self.with_table(db, index, |table| {
             let entry = find(table, hash, key);
@@ -279,6 +292,14 @@ impl<'v> View<'v> {
             None => db.sides().len(),
         };
         (0..shards).map(|index| db.lock(index).read()).collect()
+    }
+
+    #[inline]
+    fn hash(&self, key: &[u8]) -> u64 {
+        match self.foreseen {
+            Some((foreseen, KeyHash(hash))) if core::ptr::eq(foreseen, key) => hash,
+            _ => self.store.hash(key),
+        }
     }
 
     #[inline]
