@@ -39,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod args;
 mod builtin;
 mod client;
 mod clients;
@@ -56,6 +57,7 @@ mod now;
 mod output;
 mod pause;
 mod pubsub;
+mod reply;
 mod router;
 mod session;
 mod settings;
@@ -65,8 +67,10 @@ mod stats;
 mod table;
 mod transaction;
 mod tunables;
+mod typed;
 
 pub use app::{App, Scope, Watch};
+pub use args::{ArgError, ArgIter, Args, FromArg};
 pub use client::{Client, ClientShared, Names, Peer, ReplyMode};
 pub use clients::Clients;
 pub use command::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
@@ -79,6 +83,7 @@ pub use info::InfoWriter;
 pub use limits::Limits;
 pub use now::Now;
 pub use output::{Mark, Output, SHARED_BYTES_MIN};
+pub use reply::IntoReply;
 pub use router::Router;
 pub use session::{CloseReason, Session, Step};
 pub use settings::{Setting, parse_memory};
