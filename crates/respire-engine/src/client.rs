@@ -197,7 +197,7 @@ impl Subscribed {
     }
 }
 
-/// What a connection calls itself: `CLIENT SETNAME` and `CLIENT SETINFO`.
+/// What a connection calls itself (`CLIENT SETNAME`, `CLIENT SETINFO`), and who it proved to be.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// The connection's name.
@@ -206,7 +206,23 @@ pub struct Names {
     pub library: Box<str>,
     /// The client library's version.
     pub library_version: Box<str>,
+    pub(crate) user: Box<[u8]>,
 }
+
+impl Names {
+    /// The user it authenticated as; `default` until then.
+    #[must_use]
+    pub fn user(&self) -> &[u8] {
+        if self.user.is_empty() {
+            USER.as_bytes()
+        } else {
+            &self.user
+        }
+    }
+}
+
+/// The user that every connection is at first.
+pub(crate) const USER: &str = "default";
 
 impl ClientShared {
     pub(crate) fn new(id: u64, peer: Peer, now: Now, waker: Box<dyn Wake>) -> Self {

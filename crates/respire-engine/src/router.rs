@@ -1,5 +1,6 @@
 //! The commands a server answers: the built-in ones and those that are added.
 
+use crate::layer::Setup;
 use crate::table::CommandTable;
 use crate::{App, Command, builtin};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 pub struct Router<A: App> {
     app: Arc<A>,
     table: CommandTable<A>,
+    pub(crate) setup: Setup<A>,
 }
 
 impl<A: App> Router<A> {
@@ -35,6 +37,7 @@ impl<A: App> Router<A> {
         let bare = Self {
             app: app.into(),
             table: CommandTable::new(),
+            setup: Setup::default(),
         };
         builtin::add_to(bare)
     }
@@ -70,7 +73,7 @@ impl<A: App> Router<A> {
         self
     }
 
-    pub(crate) fn into_parts(self) -> (Arc<A>, CommandTable<A>) {
-        (self.app, self.table)
+    pub(crate) fn into_parts(self) -> (Arc<A>, CommandTable<A>, Setup<A>) {
+        (self.app, self.table, self.setup)
     }
 }

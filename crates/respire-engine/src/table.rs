@@ -10,7 +10,8 @@ pub struct Entry<A: App> {
     word: u64,
     subcommands: Vec<u32>,
     is_container: bool,
-    /// Whether its cost is not constant, so that it is worth a look at the stopwatch.
+    is_constant: bool,
+    /// Whether every call is worth a look at the stopwatch.
     pub(crate) is_timed: bool,
     pub(crate) stats: CommandStats,
 }
@@ -42,6 +43,7 @@ impl<A: App> Entry<A> {
             spec,
             subcommands: Vec::new(),
             is_container,
+            is_constant,
             is_timed: !is_constant,
             stats: CommandStats::default(),
         }
@@ -57,6 +59,11 @@ impl<A: App> Entry<A> {
     #[must_use]
     pub fn command(&self) -> &dyn Command<A> {
         &*self.command
+    }
+
+    /// Whether it costs the same whatever it works on.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.is_constant
     }
 
     /// Whether its first argument names a subcommand.
@@ -87,6 +94,13 @@ impl<A: App> CommandTable<A> {
         Self {
             entries: Vec::new(),
             slots: vec![0; 64],
+        }
+    }
+
+    /// Has the stopwatch read around every command, for the layers.
+    pub(crate) fn time_all(&mut self) {
+        for entry in &mut self.entries {
+            entry.is_timed = true;
         }
     }
 

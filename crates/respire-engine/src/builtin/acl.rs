@@ -1,6 +1,5 @@
 //! `ACL WHOAMI` `CAT` `USERS`: the one user there is, and the categories of commands.
 
-use super::auth::USER;
 use super::help::{boxed, help, needs_subcommand, wrong_subcommand};
 use crate::Spec;
 use crate::{
@@ -188,14 +187,19 @@ fn cat<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
     Ok(())
 }
 
-fn users<A: App>(_: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+/// Whom an authenticator would let in is not known; who asks is.
+fn users<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.array(1);
-    reply.bulk(USER);
+    reply.bulk(cx.client.shared.names().user());
     Ok(())
 }
 
-fn who_am_i<A: App>(_: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    reply.bulk(USER);
+fn who_am_i<A: App>(
+    cx: &mut Cx<'_, A>,
+    _: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    reply.bulk(cx.client.shared.names().user());
     Ok(())
 }
 

@@ -2,10 +2,11 @@
 
 use super::VERSION;
 use super::client::set_name;
+use crate::client::USER;
 use crate::{
-    App, Arg, ArgKind, ArgList, Arity, Client, Cx, Engine, Error, Flags, Group, Proto, Reply,
+    App, Arg, ArgKind, ArgList, Arity, Client, Cx, Error, Flags, Group, Proto, Reply, Router, Row,
 };
-use crate::{Router, Row, Spec, text};
+use crate::{Spec, Tunables, text};
 use resp_codec::{Encoder, number};
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
@@ -19,9 +20,6 @@ pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
             run: auth,
         })
 }
-
-/// The one user there is.
-pub(super) const USER: &str = "default";
 
 const WRONG_PASSWORD: Error =
     Error::fixed("WRONGPASS invalid username-password pair or user is disabled.");
@@ -114,26 +112,17 @@ static AUTH: Spec = Spec {
 
 /// Follows the options of `HELLO` one by one, as Redis does: what stands before one that is refused
 /// has been done.
-fn follow<A: App>(
-    engine: &Engine<A>,
-    client: &mut Client,
-    options: ArgList<'_>,
-) -> Result<(), Error> {
+fn follow<A: App>(cx: &mut Cx<'_, A>, options: ArgList<'_>) -> Result<(), Error> {
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
         if is(b"AUTH") && options.len() >= 2 {
             let (user, password) = (options.next(), options.next());
-            log_in(
-                engine,
-                client,
-                user.unwrap_or_default(),
-                password.unwrap_or_default(),
-            )?;
+            log_in(cx, user.unwrap_or_default(), password.unwrap_or_default())?;
         } else if is(b"SETNAME")
             && let Some(name) = options.next()
         {
-            set_name(client, name)?;
+            set_name(cx.client, name)?;
         } else {
             return Err(Error::quoting(
                 "ERR Syntax error in HELLO option '",
@@ -151,7 +140,7 @@ fn hello<A: App>(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let proto = args.get(0).map(protocol).transpose()?;
-    follow(cx.engine, cx.client, args.skip(1))?;
+    follow(cx, args.skip(1))?;
     if cx.client.is_stranger(&cx.engine.tunables) {
         return Err(HELLO_NEEDS_AUTH);
     }
@@ -196,8 +185,8 @@ fn greet(client: &Client, reply: &mut Reply<'_>) {
 fn auth<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     match args.len() {
         1 if !cx.engine.tunables.has_password() => return Err(NO_PASSWORD_SET),
-        1 => log_in(cx.engine, cx.client, USER.as_bytes(), &args[0])?,
-        2 => log_in(cx.engine, cx.client, &args[0], &args[1])?,
+        1 => log_in(cx, USER.as_bytes(), &args[0])?,
+        2 => log_in(cx, &args[0], &args[1])?,
         _ => return Err(text::SYNTAX),
     }
     reply.ok();
@@ -205,20 +194,23 @@ fn auth<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
 }
 
 /// Lets a connection in; one that fails keeps the state it had.
-fn log_in<A: App>(
-    engine: &Engine<A>,
-    client: &mut Client,
-    user: &[u8],
-    password: &[u8],
-) -> Result<(), Error> {
-    let tunables = &engine.tunables;
-    // Compared even for a user there is not, so that the time taken does not tell who there is.
-    let is_right = tunables.password_is(password) || !tunables.has_password();
-    if !is_right || user != USER.as_bytes() {
+fn log_in<A: App>(cx: &mut Cx<'_, A>, user: &[u8], password: &[u8]) -> Result<(), Error> {
+    let is_right = match &cx.engine.authenticator {
+        Some(authenticator) => authenticator.authenticate(cx, user, password),
+        None => is_the_password(&cx.engine.tunables, user, password),
+    };
+    if !is_right {
         return Err(WRONG_PASSWORD);
     }
-    client.is_authenticated = true;
+    cx.client.is_authenticated = true;
+    cx.client.shared.names().user = user.into();
     Ok(())
+}
+
+fn is_the_password(tunables: &Tunables, user: &[u8], password: &[u8]) -> bool {
+    // Compared even for a user there is not, so that the time taken does not tell who there is.
+    let is_right = tunables.password_is(password) || !tunables.has_password();
+    is_right && user == USER.as_bytes()
 }
 
 #[cfg(test)]

@@ -149,7 +149,9 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> R
     }
     client.set_no_touch(false);
     client.shared.no_evict.store(false, Ordering::Relaxed);
-    client.shared.names().name = Box::default();
+    let mut names = client.shared.names();
+    (names.name, names.user) = Default::default();
+    drop(names);
     client.is_authenticated = !engine.tunables.has_password();
     // The binary protocol has one form of reply only.
     if client.proto != Proto::Binary {

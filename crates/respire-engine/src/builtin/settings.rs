@@ -42,6 +42,9 @@ pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
             },
         ),
         row(tunables, "requirepass", password, |t, text| {
+            if t.has_authenticator() && !text.is_empty() {
+                return Err("this service has an authenticator of its own".to_owned());
+            }
             t.set_password(text.as_bytes());
             Ok(())
         }),
@@ -146,7 +149,11 @@ mod tests {
     use crate::Limits;
 
     fn set(name: &str, value: &str) -> Result<String, String> {
-        let tunables = Arc::new(Tunables::new(&Limits::DEFAULT, 10, None));
+        let tunables = Arc::new(Tunables::new(
+            &Limits::DEFAULT,
+            &crate::Options::default(),
+            false,
+        ));
         let rows = settings(&tunables);
         let row = rows
             .iter()

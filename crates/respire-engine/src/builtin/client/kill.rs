@@ -1,11 +1,11 @@
 //! `CLIENT KILL`: ends connections, by address or by what is known of them.
 
 use crate::builtin::Act;
-use crate::builtin::auth::USER;
-use crate::client::ClientShared;
+use crate::client::{ClientShared, USER};
 use crate::text;
 use crate::{
     App, Arg, ArgKind, ArgList, Arity, Command, Cx, Error, Flags, Flow, Group, Reply, Spec,
+    Tunables,
 };
 use resp_codec::number;
 
@@ -128,6 +128,7 @@ struct Filter<'a> {
     address: Option<&'a [u8]>,
     local_address: Option<&'a [u8]>,
     kind: Option<Kind>,
+    user: Option<&'a [u8]>,
     skips_me: bool,
 }
 
@@ -137,11 +138,12 @@ impl<'a> Filter<'a> {
         address: None,
         local_address: None,
         kind: None,
+        user: None,
         skips_me: true,
     };
 
     /// `<option> <value>` pairs.
-    fn parse(args: ArgList<'a>) -> Result<Self, Error> {
+    fn parse(args: ArgList<'a>, tunables: &Tunables) -> Result<Self, Error> {
         let mut filter = Self::ALL;
         let mut args = args.iter();
         while let Some((option, value)) = args.next().map(|option| (option, args.next())) {
@@ -156,7 +158,8 @@ impl<'a> Filter<'a> {
             } else if is(b"LADDR") {
                 filter.local_address = Some(value);
             } else if is(b"USER") {
-                check_user(value)?;
+                check_user(value, tunables)?;
+                filter.user = Some(value);
             } else if is(b"SKIPME") {
                 filter.skips_me = parse_yes_no(value)?;
             } else {
@@ -169,6 +172,7 @@ impl<'a> Filter<'a> {
     fn matches(&self, client: &ClientShared) -> bool {
         let peer = client.peer();
         self.kind.is_none_or(|kind| kind.is_of(client))
+            && self.user.is_none_or(|user| user == client.names().user())
             && self.id.is_none_or(|id| id == client.id())
             && self
                 .address
@@ -186,8 +190,9 @@ fn parse_id(value: &[u8]) -> Result<u64, Error> {
         .ok_or(Error::fixed("ERR client-id should be greater than 0"))
 }
 
-fn check_user(name: &[u8]) -> Result<(), Error> {
-    if name == USER.as_bytes() {
+/// An authenticator's users are not known beforehand; without one there is a single user.
+fn check_user(name: &[u8], tunables: &Tunables) -> Result<(), Error> {
+    if name == USER.as_bytes() || tunables.has_authenticator() {
         return Ok(());
     }
     Err(Error::quoting("ERR No such user '", name, "'"))
@@ -213,7 +218,7 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
             ..Filter::ALL
         })
     } else {
-        Filter::parse(args)
+        Filter::parse(args, &cx.engine.tunables)
     };
     let filter = match filter {
         Ok(filter) => filter,

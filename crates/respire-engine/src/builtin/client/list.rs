@@ -1,7 +1,6 @@
 //! `CLIENT ID` `INFO` `LIST`: connections, one line each.
 
 use super::kill::Kind;
-use crate::builtin::auth::USER;
 use crate::builtin::help::boxed;
 use crate::client::ClientShared;
 use crate::{
@@ -149,11 +148,12 @@ fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShare
         client.output_bytes.load(Relaxed),
     );
     let names = client.names();
+    let user = printable(names.user());
     writeln!(
         out,
         "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
          multi={multi} qbuf={input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} \
-         oll=0 omem=0 tot-mem={} events=r cmd={command} user={USER} redir=-1 resp={} lib-name={} \
+         oll=0 omem=0 tot-mem={} events=r cmd={command} user={user} redir=-1 resp={} lib-name={} \
          lib-ver={}",
         client.id(),
         client.peer().address,
@@ -173,6 +173,11 @@ fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShare
         names.library_version,
     )
     .expect("writing to a String cannot fail");
+}
+
+/// A user's name as one word of a line, whatever bytes an authenticator let through.
+fn printable(user: &[u8]) -> String {
+    user.escape_ascii().to_string().replace(' ', "\\x20")
 }
 
 /// The letters Redis has for a connection's states; `N` for none of them.

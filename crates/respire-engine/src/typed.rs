@@ -1,0 +1,89 @@
+//! Commands with typed arguments and replies, as rows of the table like any other.
+
+use crate::{App, ArgIter, ArgList, Args, Command, Cx, Flow, IntoReply, Reply, Router, Spec};
+use std::marker::PhantomData;
+
+impl<A: App> Router<A> {
+    /// Adds a command whose arguments are parsed into a `T` before `handler` is called, and whose
+    /// reply is what `handler` returns; in place of one of the same name.
+    ///
+    /// Everything `COMMAND` tells of it comes from `T`. The name is matched in any case.
+    ///
+    /// ```
+    /// use respire_engine::{App, Router};
+    ///
+    /// struct Nothing;
+    /// impl App for Nothing {
+    ///     type Conn = u32;
+    /// }
+    /// let router = Router::new(Nothing).command("CALLS", |cx, ()| {
+    ///     *cx.conn() += 1;
+    ///     i64::from(*cx.conn())
+    /// });
+    /// ```
+    #[must_use]
+    pub fn command<T: Args + 'static, R: IntoReply + 'static>(
+        self,
+        name: &'static str,
+        handler: impl Fn(&mut Cx<'_, A>, T) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.add(Typed {
+            spec: named::<T>(name),
+            handler,
+            types: PhantomData,
+        })
+    }
+}
+
+/// What is known of a command of this name with these arguments.
+///
+/// A name that is not in lower case is copied for the rest of the process: once per command and
+/// router, as everything that is told of a command is static.
+pub(crate) fn named<T: Args>(name: &'static str) -> Spec {
+    let has_upper = name.bytes().any(|byte| byte.is_ascii_uppercase());
+    let name = if has_upper {
+        Box::leak(name.to_ascii_lowercase().into_boxed_str())
+    } else {
+        name
+    };
+    Spec { name, ..T::SPEC }
+}
+
+/// Parses all of a request's arguments.
+///
+/// # Errors
+/// The reply to arguments that are not a `T`, or that are more than a `T` takes.
+#[inline]
+pub(crate) fn parse<T: Args>(args: ArgList<'_>) -> Result<T, crate::Error> {
+    let mut left = ArgIter::new(args);
+    let parsed = T::parse(&mut left)?;
+    left.finish()?;
+    Ok(parsed)
+}
+
+/// A handler with the types it was given.
+struct Typed<F, T, R> {
+    spec: Spec,
+    handler: F,
+    types: PhantomData<fn(T) -> R>,
+}
+
+impl<A, F, T, R> Command<A> for Typed<F, T, R>
+where
+    A: App,
+    F: Fn(&mut Cx<'_, A>, T) -> R + Send + Sync + 'static,
+    T: Args + 'static,
+    R: IntoReply + 'static,
+{
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
+        match parse(args) {
+            Ok(args) => (self.handler)(cx, args).into_reply(reply),
+            Err(error) => reply.error(error.text()),
+        }
+        Flow::Replied
+    }
+}
