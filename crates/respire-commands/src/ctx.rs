@@ -3,7 +3,7 @@
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
 use respire_engine::{Cx, CxParts, Flow, Now, Tunables};
-use respire_store::{EntryRef, Held, Scope, Slot, View};
+use respire_store::{EntryRef, Held, KeyHash, Scope, Slot, View};
 use std::time::Duration;
 
 /// The context of one call: the keys of the selected database at this turn's time.
@@ -23,7 +23,7 @@ pub(crate) struct Ctx<'c> {
 
 impl<'c> Ctx<'c> {
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
-        let (now, engine) = (cx.now(), cx.engine());
+        let (now, engine, foreseen) = (cx.now(), cx.engine(), cx.foreseen());
         let CxParts {
             app,
             conn,
@@ -34,6 +34,9 @@ impl<'c> Ctx<'c> {
         let held = held.and_then(|held| held.downcast_mut::<Held>());
         let mut view = View::within(kv.store(), client.db(), now.unix_ms(), held);
         view.set_touch(!client.is_no_touch());
+        if let Some((key, hash)) = foreseen {
+            view.foresee(key, KeyHash::from_bits(hash));
+        }
         Self {
             view,
             kv,

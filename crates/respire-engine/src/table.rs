@@ -1,6 +1,6 @@
 //! The command table: from a name on the wire to its row, without allocating.
 
-use crate::{App, Command, Flags, Spec};
+use crate::{App, ArgList, Command, Flags, KeyBegin, Spec};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One command of the table, or one subcommand of a container.
@@ -10,6 +10,8 @@ pub struct Entry<A: App> {
     word: u64,
     subcommands: Vec<u32>,
     is_container: bool,
+    /// The argument that is its first key; 0 where there is none, or its place varies.
+    first_key: usize,
     is_constant: bool,
     /// Whether every call is worth a look at the stopwatch.
     pub(crate) is_timed: bool,
@@ -43,6 +45,7 @@ impl<A: App> Entry<A> {
             spec,
             subcommands: Vec::new(),
             is_container,
+            first_key: first_key(&spec),
             is_constant,
             is_timed: !is_constant,
             stats: CommandStats::default(),
@@ -66,10 +69,27 @@ impl<A: App> Entry<A> {
         self.is_constant
     }
 
+    /// The argument that is its first key, or 0.
+    #[inline]
+    pub(crate) fn first_key(&self) -> usize {
+        self.first_key
+    }
+
     /// Whether its first argument names a subcommand.
     #[must_use]
     pub fn is_container(&self) -> bool {
         self.is_container
+    }
+}
+
+fn first_key(spec: &Spec) -> usize {
+    let first = spec
+        .keys
+        .first()
+        .filter(|keys| !keys.flags.contains(&"not_key"));
+    match first.map(|keys| keys.begin) {
+        Some(KeyBegin::Index(at)) => usize::try_from(at).unwrap_or(0),
+        _ => 0,
     }
 }
 
@@ -169,6 +189,16 @@ impl<A: App> CommandTable<A> {
             }
             slot = (slot + 1) & mask;
         }
+    }
+
+    /// The number of the command that a request names, if it is no container and accepts as many
+    /// arguments.
+    #[inline]
+    pub(crate) fn find_plain(&self, word: u64, request: ArgList<'_>) -> Option<u32> {
+        let at = self.find(word, request.get(0)?)?;
+        let entry = self.entry(at);
+        let is_plain = !entry.is_container && entry.spec.arity.accepts(request.len());
+        is_plain.then_some(at)
     }
 
     /// The same, from the name alone.

@@ -1,6 +1,6 @@
 //! The binary protocol's requests: three operations of its own, and `CALL` for every command.
 
-use super::dispatch::Outcome;
+use super::dispatch::{Asked, Outcome};
 use super::{CALL, CloseReason, Core, Session, Step, Wire};
 use crate::ArgList;
 use crate::{App, Engine, Now, Output};
@@ -72,7 +72,7 @@ impl<A: App> Core<A> {
         };
         let mark = out.mark();
         let mut reply = Encoder::new(out, Proto::BinaryPlain);
-        let flow = self.attempt(engine, now, request.args(), (at, 1), &mut reply);
+        let flow = self.attempt(engine, now, Asked::new(request.args(), 0), (at, 1), &mut reply);
         let failed = reply.error_count() > 0;
         match flow {
             Err(until_us) => Outcome::Hold(until_us),
@@ -98,6 +98,6 @@ impl<A: App> Core<A> {
             return Outcome::Done;
         };
         let word = crate::table::name_word(name);
-        self.dispatch(engine, now, args, word, out)
+        self.dispatch(engine, now, Asked::new(args, word), out)
     }
 }

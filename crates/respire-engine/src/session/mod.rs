@@ -5,6 +5,7 @@ mod dispatch;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod window;
 
 use crate::client::ClientShared;
 use crate::{App, Client, Engine, Limits, Now, Output, Proto};

@@ -1,6 +1,7 @@
 //! One turn: from the bytes at hand to replies, within the turn's bounds.
 
-use super::dispatch::Outcome;
+use super::dispatch::{Asked, Outcome};
+use super::window::Window;
 use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
 use crate::mailbox::Mail;
 use crate::stats::Stats;
@@ -141,6 +142,7 @@ impl<A: App> Session<A> {
     fn answer_resp(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let mut used = 0;
         let mut budget = self.engine.limits.commands_per_poll_max;
+        let mut window = Window::new();
         loop {
             if used == bytes.len() {
                 return (Step::NeedInput, used);
@@ -148,31 +150,63 @@ impl<A: App> Session<A> {
             if self.is_turn_over(budget, out) {
                 return (Step::Flush, used);
             }
-            budget -= 1;
-            let (outcome, consumed) = match self.decoder.decode(&bytes[used..]) {
-                Ok(resp_codec::Step::Ready { item, consumed }) => {
-                    let word = item.name_upper8();
-                    (
-                        self.core
-                            .dispatch(&self.engine, now, item.args(), word, out),
-                        consumed,
-                    )
-                }
-                Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
-                    return (Step::NeedInput, used + consumed);
-                }
-                Err(error) => return (self.protocol_error(error, out), bytes.len()),
-            };
-            match outcome {
-                Outcome::Done => used += consumed,
-                other => {
-                    let keep = matches!(other, Outcome::Hold(_));
-                    used += if keep { 0 } else { consumed };
-                    return (self.settle(other, now), used);
+            window.fill(&mut self.decoder, bytes, used, budget as usize);
+            window.look_ahead(&self.engine, self.core.client.db());
+            if window.len() == 0 {
+                budget -= 1;
+                match self.answer_next(&bytes[used..], now, out) {
+                    (None, consumed) => used += consumed,
+                    (Some(step), consumed) => return (step, used + consumed),
                 }
             }
-            if self.is_stranger() != self.limits_from.is_stranger {
-                self.take_over_limits();
+            for nth in 0..window.len() {
+                if self.is_turn_over(budget, out) {
+                    return (Step::Flush, used);
+                }
+                budget -= 1;
+                let (asked, end) = window.get(nth);
+                match self.core.dispatch(&self.engine, now, asked, out) {
+                    Outcome::Done => used = end,
+                    other => {
+                        used = if other.is_kept() { used } else { end };
+                        return (self.settle(other, now), used);
+                    }
+                }
+                if self.is_stranger() != self.limits_from.is_stranger {
+                    // What follows is decoded again, within other limits.
+                    self.take_over_limits();
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Answers the one request that `bytes` begin with: what does not fit into a window, or is not
+    /// there as a whole, or not right. A step ends the turn; the number is that of the bytes used.
+    fn answer_next(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Option<Step>, usize) {
+        let (outcome, consumed) = match self.decoder.decode(bytes) {
+            Ok(resp_codec::Step::Ready { item, consumed }) => {
+                let asked = Asked::new(item.args(), item.name_upper8());
+                (
+                    self.core.dispatch(&self.engine, now, asked, out),
+                    consumed,
+                )
+            }
+            Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
+                return (Some(Step::NeedInput), consumed);
+            }
+            Err(error) => return (Some(self.protocol_error(error, out)), bytes.len()),
+        };
+        match outcome {
+            Outcome::Done => {
+                if self.is_stranger() != self.limits_from.is_stranger {
+                    self.take_over_limits();
+                }
+                (None, consumed)
+            }
+            other => {
+                let used = if other.is_kept() { 0 } else { consumed };
+                (Some(self.settle(other, now)), used)
             }
         }
     }
