@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use ahash::RandomState;
 use bytes::Bytes;
 
-use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key};
+use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key, is_same_key};
 use crate::packed::{self, Plain, SHORT_BYTES_MAX};
 use crate::value::{
     Encoding, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef, canonical_int,
@@ -179,7 +179,7 @@ impl Entry {
     /// unlike the key it lies in the table itself.
     #[inline]
     pub(crate) fn is(&self, tag: Tag, key: &[u8]) -> bool {
-        self.tag() == tag && self.key() == key
+        self.tag() == tag && is_same_key(self.key(), key)
     }
 
     #[inline]

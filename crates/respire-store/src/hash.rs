@@ -41,9 +41,45 @@ pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
     state.finish()
 }
 
+/// Whether two keys are equal. Short ones are compared by words that lie within them: a comparison
+/// by vector, as the system has it, also touches the line of memory behind a short entry.
+#[inline]
+pub(crate) fn is_same_key(a: &[u8], b: &[u8]) -> bool {
+    const SHORT_BYTES_MAX: usize = 64;
+    if a.len() != b.len() {
+        return false;
+    }
+    if let (Some(a_last), Some(b_last)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        if a.len() > SHORT_BYTES_MAX {
+            return a == b;
+        }
+        // The last word overlaps the one before it where the length is no multiple.
+        let (a_words, b_words) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+        let differing = a_words.iter().zip(b_words).fold(0, |differing, (a, b)| {
+            differing | (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b))
+        });
+        return differing | (u64::from_le_bytes(*a_last) ^ u64::from_le_bytes(*b_last)) == 0;
+    }
+    a.iter().zip(b).all(|(a, b)| a == b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_of_any_length_are_told_apart_at_every_byte() {
+        for len in 0..200 {
+            let key: Vec<u8> = (0..len).map(|at| at as u8).collect();
+            assert!(is_same_key(&key, &key.clone()));
+            for at in 0..len {
+                let mut other = key.clone();
+                other[at] ^= 0x80;
+                assert!(!is_same_key(&key, &other), "{len} {at}");
+                assert!(!is_same_key(&key, &key[..at]));
+            }
+        }
+    }
 
     #[test]
     fn tag_gives_back_what_a_table_looks_at() {

@@ -57,6 +57,8 @@ pub struct Session<A: App> {
     buffer: Vec<u8>,
     start: usize,
     state: State,
+    /// The last turn had more than one request, so that it is worth looking ahead.
+    is_pipelined: bool,
     /// Bytes arrived since the last turn, which is what keeps a connection from being idle.
     is_heard: bool,
     is_at_eof: bool,
@@ -175,6 +177,7 @@ impl<A: App> Session<A> {
             buffer: Vec::new(),
             start: 0,
             state: State::Serving,
+            is_pipelined: false,
             is_heard: false,
             is_at_eof: false,
             is_shutting_down: false,

@@ -142,7 +142,7 @@ impl<A: App> Session<A> {
     fn answer_resp(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let mut used = 0;
         let mut budget = self.engine.limits.commands_per_poll_max;
-        let mut window = Window::new();
+        let looks_ahead = self.engine.app().looks_ahead();
         loop {
             if used == bytes.len() {
                 return (Step::NeedInput, used);
@@ -150,35 +150,58 @@ impl<A: App> Session<A> {
             if self.is_turn_over(budget, out) {
                 return (Step::Flush, used);
             }
-            window.fill(&mut self.decoder, bytes, used, budget as usize);
-            window.look_ahead(&self.engine, self.core.client.db());
-            if window.len() == 0 {
-                budget -= 1;
-                match self.answer_next(&bytes[used..], now, out) {
-                    (None, consumed) => used += consumed,
-                    (Some(step), consumed) => return (step, used + consumed),
+            if looks_ahead && self.is_pipelined && !self.decoder.is_partial() {
+                let ended = self.answer_ahead(bytes, &mut used, &mut budget, now, out);
+                if let Some(step) = ended {
+                    return (step, used);
                 }
+                continue;
             }
-            for nth in 0..window.len() {
-                if self.is_turn_over(budget, out) {
-                    return (Step::Flush, used);
-                }
-                budget -= 1;
-                let (asked, end) = window.get(nth);
-                match self.core.dispatch(&self.engine, now, asked, out) {
-                    Outcome::Done => used = end,
-                    other => {
-                        used = if other.is_kept() { used } else { end };
-                        return (self.settle(other, now), used);
-                    }
-                }
-                if self.is_stranger() != self.limits_from.is_stranger {
-                    // What follows is decoded again, within other limits.
-                    self.take_over_limits();
-                    break;
-                }
+            budget -= 1;
+            let (step, consumed) = self.answer_next(&bytes[used..], now, out);
+            used += consumed;
+            // More than one request in a turn: the next turn will be no different.
+            self.is_pipelined = used < bytes.len();
+            if let Some(step) = step {
+                return (step, used);
             }
         }
+    }
+
+    /// Answers whole requests, looking ahead to those behind them, as long as there are any. A step
+    /// ends the turn.
+    fn answer_ahead(
+        &mut self,
+        bytes: &[u8],
+        used: &mut usize,
+        budget: &mut u32,
+        now: Now,
+        out: &mut Output,
+    ) -> Option<Step> {
+        let mut window = Window::new(bytes, *used);
+        let db = self.core.client.db();
+        let engine = &self.engine;
+        while let Some((asked, end)) = window.next(engine, db, &mut self.decoder) {
+            if *budget == 0 || out.len() >= engine.limits.output_bytes_max {
+                return Some(Step::Flush);
+            }
+            *budget -= 1;
+            match self.core.dispatch(engine, now, asked, out) {
+                Outcome::Done => *used = end,
+                other => {
+                    *used = if other.is_kept() { *used } else { end };
+                    return Some(self.settle(other, now));
+                }
+            }
+            if self.core.client.is_stranger(&engine.tunables) != self.limits_from.is_stranger {
+                // What follows is decoded again, within other limits.
+                self.take_over_limits();
+                return None;
+            }
+        }
+        // What is left is for a closer look; and a turn of one request was none of a pipeline.
+        self.is_pipelined = *used == bytes.len() && window.ran() > 1;
+        None
     }
 
     /// Answers the one request that `bytes` begin with: what does not fit into a window, or is not

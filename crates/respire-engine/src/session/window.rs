@@ -1,22 +1,35 @@
-//! The look ahead: the next requests of a pipeline are decoded before the first of them runs, so
-//! that the service can begin to load what they will touch.
+//! The look ahead: the next requests of a pipeline are decoded before their turn comes, so that the
+//! service can begin to load what they will touch.
+//!
+//! It is a ring. While a request runs, the one some places behind it has been found in its table, and
+//! the one as many places further on has just been decoded: memory answers while others run.
 
 use super::dispatch::Asked;
 use crate::{App, ArgList, Engine};
 use resp_codec::{Command, CommandDecoder, Span, Step};
 
-/// Requests decoded ahead: about as many as memory serves at once.
+/// Requests decoded ahead; a power of two.
 const REQUESTS_MAX: usize = 16;
 
-/// Arguments of all of them; one that does not fit is decoded when its turn comes.
-const SPANS_MAX: usize = 64;
+/// How far ahead of the request that runs entries are loaded; the rest of the ring waits for tables.
+const ENTRIES_AHEAD: usize = REQUESTS_MAX / 2;
 
-/// The next requests, as long as they are whole and short.
+/// The most arguments of a request that is decoded ahead.
+const SPANS_MAX: usize = 8;
+
+/// The next requests, as long as they are whole and have few arguments.
+///
+/// `run <= loaded <= decoded <= run + REQUESTS_MAX` count requests since the ring was made.
 pub(super) struct Window<'b> {
-    requests: [Decoded<'b>; REQUESTS_MAX],
-    len: usize,
-    spans: [Span; SPANS_MAX],
-    spans_len: usize,
+    bytes: &'b [u8],
+    /// Bytes decoded.
+    end: usize,
+    /// Nothing more is decoded: what comes next has to be looked at when its turn comes.
+    is_closed: bool,
+    ring: [Decoded<'b>; REQUESTS_MAX],
+    run: usize,
+    loaded: usize,
+    decoded: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -24,123 +37,127 @@ struct Decoded<'b> {
     wire: &'b [u8],
     /// Bytes of the turn up to and with this request.
     end: usize,
-    spans_from: usize,
-    spans_to: usize,
+    spans: [Span; SPANS_MAX],
+    spans_len: usize,
     word: u64,
     at: Option<u32>,
-    key: &'b [u8],
-    key_hash: Option<u64>,
+    foreseen: Option<(&'b [u8], u64)>,
 }
 
 impl<'b> Window<'b> {
-    pub(super) fn new() -> Self {
+    /// The requests of `bytes` from `start` on. The decoder stands between requests.
+    pub(super) fn new(bytes: &'b [u8], start: usize) -> Self {
         Self {
-            requests: [Decoded::default(); REQUESTS_MAX],
-            len: 0,
-            spans: [Span::default(); SPANS_MAX],
-            spans_len: 0,
+            bytes,
+            end: start,
+            is_closed: false,
+            ring: [Decoded::default(); REQUESTS_MAX],
+            run: 0,
+            loaded: 0,
+            decoded: 0,
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.len
+    /// Requests given out.
+    pub(super) fn ran(&self) -> usize {
+        self.run
     }
 
-    /// Decodes the requests that begin at `from`, `max` at most. What is no whole request of a few
-    /// arguments ends the window; the decoder then stands at the beginning of it.
-    pub(super) fn fill(
+    /// The next request to run, and the bytes of the turn up to and with it. `None`: what comes next
+    /// is no whole request of a few arguments; the decoder stands at the beginning of it.
+    #[inline]
+    pub(super) fn next<A: App>(
         &mut self,
+        engine: &Engine<A>,
+        db: u32,
         decoder: &mut CommandDecoder,
-        bytes: &'b [u8],
-        from: usize,
-        max: usize,
-    ) {
-        (self.len, self.spans_len) = (0, 0);
-        // What was begun is not begun anew.
-        if decoder.is_partial() {
-            return;
+    ) -> Option<(Asked<'_>, usize)> {
+        while !self.is_closed && self.decoded < self.run + REQUESTS_MAX {
+            self.is_closed = !self.decode(engine, db, decoder);
         }
-        let mut end = from;
-        while self.len < max.min(REQUESTS_MAX) && end < bytes.len() {
-            match decoder.decode(&bytes[end..]) {
-                Ok(Step::Ready { item, consumed }) => {
-                    if !self.push(&item, end + consumed) {
-                        return;
-                    }
-                    end += consumed;
+        while self.loaded < self.decoded.min(self.run + ENTRIES_AHEAD) {
+            if let Some((_, expected)) = self.ring[self.loaded % REQUESTS_MAX].foreseen {
+                engine.app().expect_entry(db, expected);
+            }
+            self.loaded += 1;
+        }
+        if self.run == self.decoded {
+            return None;
+        }
+        let request = &self.ring[self.run % REQUESTS_MAX];
+        self.run += 1;
+        let asked = Asked {
+            args: ArgList::new(request.wire, &[], &request.spans[..request.spans_len]),
+            word: request.word,
+            at: request.at,
+            foreseen: request.foreseen,
+        };
+        Some((asked, request.end))
+    }
+
+    /// Decodes one more request; `false` if it cannot be taken in.
+    #[inline]
+    fn decode<A: App>(
+        &mut self,
+        engine: &Engine<A>,
+        db: u32,
+        decoder: &mut CommandDecoder,
+    ) -> bool {
+        if self.end == self.bytes.len() {
+            return false;
+        }
+        match decoder.decode(&self.bytes[self.end..]) {
+            Ok(Step::Ready { item, consumed }) => {
+                let end = self.end + consumed;
+                let request = &mut self.ring[self.decoded % REQUESTS_MAX];
+                if !request.take(&item, end) {
+                    return false;
                 }
-                // Whether it is unfinished or wrong is found once more when its turn comes.
-                Ok(Step::NeedMore { .. }) | Err(_) => return decoder.reset(),
+                request.look_up(engine, db);
+                self.end = end;
+                self.decoded += 1;
+                true
+            }
+            // Whether it is unfinished or wrong is found once more when its turn comes.
+            Ok(Step::NeedMore { .. }) | Err(_) => {
+                decoder.reset();
+                false
             }
         }
     }
+}
 
-    /// Takes a request in; `false` if there is no room for its arguments.
+impl<'b> Decoded<'b> {
+    /// Takes a request over; `false` if it has too many arguments, or they are not in the buffer.
     #[inline]
-    fn push(&mut self, command: &Command<'_, 'b>, end: usize) -> bool {
+    fn take(&mut self, command: &Command<'_, 'b>, end: usize) -> bool {
         let spans = command.spans();
-        let (from, to) = (self.spans_len, self.spans_len + spans.len());
-        let Some(room) = self.spans.get_mut(from..to) else {
-            return false;
-        };
-        if command.is_inline() {
+        if spans.len() > SPANS_MAX || command.is_inline() {
             return false;
         }
-        for (slot, span) in room.iter_mut().zip(spans) {
+        for (slot, span) in self.spans.iter_mut().zip(spans) {
             *slot = *span;
         }
-        self.spans_len = to;
-        self.requests[self.len] = Decoded {
-            wire: command.wire(),
-            end,
-            spans_from: from,
-            spans_to: to,
-            word: command.name_upper8(),
-            ..Decoded::default()
-        };
-        self.len += 1;
+        self.spans_len = spans.len();
+        self.wire = command.wire();
+        self.end = end;
+        self.word = command.name_upper8();
         true
     }
 
-    /// Finds the commands, and lets the service load what they will touch.
-    pub(super) fn look_ahead<A: App>(&mut self, engine: &Engine<A>, db: u32) {
-        let app = engine.app();
-        let looks_ahead = self.len > 1 && app.looks_ahead();
-        let requests = &mut self.requests[..self.len];
-        for request in &mut *requests {
-            let spans = &self.spans[request.spans_from..request.spans_to];
-            let args = ArgList::new(request.wire, &[], spans);
-            request.at = engine.table.find_plain(request.word, args);
-            if !looks_ahead {
-                continue;
-            }
-            let key_at = request
-                .at
-                .map_or(0, |at| engine.table.entry(at).first_key());
-            if let Some(span) = spans.get(key_at).filter(|_| key_at > 0) {
-                let key = &request.wire[span.at()..span.at() + span.len()];
-                request.key = key;
-                request.key_hash = Some(app.expect_key(db, key));
-            }
-        }
-        if looks_ahead {
-            for hash in requests.iter().filter_map(|request| request.key_hash) {
-                app.expect_entry(db, hash);
-            }
-        }
-    }
-
-    /// The request at `nth`, and the bytes of the turn up to and with it.
+    /// Finds the command, and lets the service load where its first key is looked for.
     #[inline]
-    pub(super) fn get(&self, nth: usize) -> (Asked<'_>, usize) {
-        let request = &self.requests[nth];
-        let spans = &self.spans[request.spans_from..request.spans_to];
-        let asked = Asked {
-            args: ArgList::new(request.wire, &[], spans),
-            word: request.word,
-            at: request.at,
-            foreseen: request.key_hash.map(|hash| (request.key, hash)),
+    fn look_up<A: App>(&mut self, engine: &Engine<A>, db: u32) {
+        let spans = &self.spans[..self.spans_len];
+        let args = ArgList::new(self.wire, &[], spans);
+        self.at = engine.table.find_plain(self.word, args);
+        let key_at = self.at.map_or(0, |at| engine.table.entry(at).first_key());
+        self.foreseen = match spans.get(key_at) {
+            Some(span) if key_at > 0 => {
+                let key = &self.wire[span.at()..span.at() + span.len()];
+                Some((key, engine.app().expect_key(db, key)))
+            }
+            _ => None,
         };
-        (asked, request.end)
     }
 }
