@@ -42,6 +42,7 @@ macro_rules! entry {
                 }
             }
 
+            #[inline(always)]
             fn body(&self) -> Body<'_> {
                 match self {
                     $(Entry::$class { cell, .. } => Body::Cell(&cell[..]),)*
@@ -50,6 +51,7 @@ macro_rules! entry {
                 }
             }
 
+            #[inline(always)]
             fn body_mut(&mut self) -> BodyMut<'_> {
                 match self {
                     $(Entry::$class { cell, .. } => BodyMut::Cell(&mut cell[..]),)*
@@ -58,6 +60,7 @@ macro_rules! entry {
                 }
             }
 
+            #[inline(always)]
             fn meta(&self) -> (Tag, &AtomicU32) {
                 match self {
                     $(Entry::$class { tag, clock, .. })|*
@@ -67,13 +70,8 @@ macro_rules! entry {
             }
         }
 
-        /// The allocation a cell of at least `size` bytes is given.
-        const fn cell_len(size: usize) -> usize {
-            match size {
-                $(..=$size => $size,)*
-                _ => size,
-            }
-        }
+        /// The sizes of the classes, ascending.
+        const CLASSES: &[usize] = &[$($size),*];
     };
 }
 
@@ -84,6 +82,31 @@ entry! {
     Cell568 = 568, Cell632 = 632, Cell696 = 696, Cell760 = 760, Cell824 = 824, Cell888 = 888,
     Cell952 = 952, Cell1016 = 1016,
 }
+
+/// The allocation a cell of at least `size` bytes is given: that of the smallest class that has room,
+/// or just as many where no class has.
+#[inline]
+const fn cell_len(size: usize) -> usize {
+    match size {
+        ..=24 => 24,
+        ..=248 => (size - 8).next_multiple_of(16) + 8,
+        ..=1016 => (size - 248).next_multiple_of(64) + 248,
+        _ => size,
+    }
+}
+
+/// The classes are what [`cell_len`] says.
+const _: () = {
+    let (mut size, mut class) = (0, 0);
+    while class < CLASSES.len() {
+        assert!(cell_len(size) == CLASSES[class]);
+        size += 1;
+        if size > CLASSES[class] {
+            class += 1;
+        }
+    }
+    assert!(cell_len(size) == size);
+};
 
 const _: () = assert!(size_of::<usize>() != 8 || size_of::<Entry>() == 16);
 // A short cell is told by its length, so it must not be given a longer one.
@@ -109,7 +132,7 @@ pub(crate) struct Full {
 
 const NEVER: u64 = u64::MAX;
 
-enum Value {
+pub(crate) enum Value {
     /// A string that is edited in place.
     Growing(Vec<u8>),
     /// A string that replies share.
@@ -159,7 +182,7 @@ impl Entry {
     }
 
     /// Where the entry's allocation lies, and its bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place(&self) -> (usize, usize) {
         match self.body() {
             Body::Cell(cell) => (cell.as_ptr().addr(), cell.len()),
@@ -167,7 +190,7 @@ impl Entry {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn key(&self) -> &[u8] {
         match self.body() {
             Body::Cell(cell) => packed::key(cell),
@@ -177,12 +200,12 @@ impl Entry {
 
     /// Whether this is the entry of `key`, whose tag is `tag`. The tag decides nearly always, and
     /// unlike the key it lies in the table itself.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is(&self, tag: Tag, key: &[u8]) -> bool {
         self.tag() == tag && is_same_key(self.key(), key)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&self) -> ValueRef<'_> {
         ValueRef::String(match self.body() {
             Body::Cell(cell) => match packed::plain(cell) {
@@ -207,7 +230,7 @@ impl Entry {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expires_at(&self) -> Option<u64> {
         match self.body() {
             Body::Cell(cell) => packed::expires_at(cell),
@@ -215,12 +238,13 @@ impl Entry {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
         self.expires_at().is_some_and(|at| at <= now_ms)
     }
 
     /// Bytes allocated for the entry beside its place in the table.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Entry::Long { cell, .. } => allocated(size_of::<Box<[u8]>>()) + allocated(cell.len()),
@@ -238,40 +262,41 @@ impl Entry {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn tag(&self) -> Tag {
         self.meta().0
     }
 
+    #[inline(always)]
     pub(crate) fn clock(&self) -> u32 {
         self.meta().1.load(Ordering::Relaxed)
     }
 
     /// Notes a use. Readers that share the entry may overwrite each other's note.
+    #[inline(always)]
     pub(crate) fn set_clock(&self, clock: u32) {
         self.meta().1.store(clock, Ordering::Relaxed);
     }
 
     /// Replaces value and expiry, in place where the size class stays.
     #[inline]
-    pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
-        match plain(&value) {
-            Some(plain) => self.set_plain(plain, expires_at),
-            None => self.set_large(large(value), expires_at),
-        }
-    }
-
-    #[inline]
-    fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
+    pub(crate) fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
         let size = packed::size(self.key().len(), plain, expires_at.is_some());
         match self.body_mut() {
             BodyMut::Cell(cell) if cell.len() == cell_len(size) => {
                 packed::rewrite(cell, plain, expires_at)
             }
-            _ => *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock()),
+            _ => self.repack(plain, expires_at),
         }
     }
 
-    fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
+    #[inline(never)]
+    fn repack(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
+        *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock());
+    }
+
+    /// Replaces value and expiry by a value with an allocation of its own.
+    pub(crate) fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
         match self.body_mut() {
             BodyMut::Full(full) => {
                 full.value = value;
@@ -384,7 +409,7 @@ impl Eq for Entry {}
 
 /// The value as a cell keeps it, or `None` if it belongs outside.
 #[inline]
-fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
+pub(crate) fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
     let maybe_int = |bytes: &'v [u8]| canonical_int(bytes).map_or(Plain::Bytes(bytes), Plain::Int);
     let plain = match value {
         NewValue::Int(number) => Plain::Int(*number),
@@ -396,7 +421,7 @@ fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
     (plain.len() < SHARED_BYTES_MIN).then_some(plain)
 }
 
-fn large(value: NewValue<'_>) -> Value {
+pub(crate) fn large(value: NewValue<'_>) -> Value {
     match value {
         NewValue::Raw(bytes) => Value::Growing(bytes),
         NewValue::Shared(bytes) => Value::Shared(bytes),

@@ -18,6 +18,7 @@ pub(crate) const TAG_BUCKETS_MAX: usize = 1 << TAG_HOME_BITS;
 pub(crate) const TOP_SHIFT: u32 = usize::BITS - 7;
 
 impl Tag {
+    #[inline(always)]
     pub(crate) fn new(hash: u64) -> Tag {
         let [home_low, home_high, home_top, _] =
             ((hash as u32) & ((1 << TAG_HOME_BITS) - 1)).to_le_bytes();
@@ -35,6 +36,7 @@ impl Tag {
 
 /// The hash of a key. It must be what an [`Entry`](crate::entry::Entry)'s `Hash` gives, as DashMap's
 /// own methods use that.
+#[inline]
 pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();
     state.write(key);
@@ -43,24 +45,23 @@ pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
 
 /// Whether two keys are equal. Short ones are compared by words that lie within them: a comparison
 /// by vector, as the system has it, also touches the line of memory behind a short entry.
-#[inline]
+#[inline(always)]
 pub(crate) fn is_same_key(a: &[u8], b: &[u8]) -> bool {
-    const SHORT_BYTES_MAX: usize = 64;
     if a.len() != b.len() {
         return false;
     }
-    if let (Some(a_last), Some(b_last)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) {
-        if a.len() > SHORT_BYTES_MAX {
-            return a == b;
-        }
-        // The last word overlaps the one before it where the length is no multiple.
-        let (a_words, b_words) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
-        let differing = a_words.iter().zip(b_words).fold(0, |differing, (a, b)| {
-            differing | (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b))
-        });
-        return differing | (u64::from_le_bytes(*a_last) ^ u64::from_le_bytes(*b_last)) == 0;
+    match a.len() {
+        0..8 => a.iter().zip(b).all(|(a, b)| a == b),
+        8..=16 => has_same_ends::<8>(a, b),
+        17..=32 => has_same_ends::<16>(a, b),
+        _ => a == b,
     }
-    a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+/// Whether the first and the last `N` bytes of both are equal; they may overlap.
+#[inline(always)]
+fn has_same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<N>() == b.first_chunk() && a.last_chunk::<N>() == b.last_chunk()
 }
 
 #[cfg(test)]

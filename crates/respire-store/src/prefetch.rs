@@ -78,8 +78,11 @@ impl Whereabouts {
 #[inline]
 pub(crate) fn entry(entry: &Entry) {
     let (address, bytes) = entry.place();
-    for line in 0..bytes.div_ceil(LINE_BYTES).min(ENTRY_LINES_MAX) {
-        raw::prefetch(address.wrapping_add(line * LINE_BYTES));
+    let end = address + bytes.min(ENTRY_LINES_MAX * LINE_BYTES);
+    let mut line = address;
+    while line < end {
+        raw::prefetch(line);
+        line += LINE_BYTES;
     }
 }
 

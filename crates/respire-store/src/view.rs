@@ -262,14 +262,19 @@ impl<'v> View<'v> {
         let Some(db) = self.store.existing_database(self.db) else {
             return f(None);
         };
-        let (hash, now_ms) = (self.hash(key), self.now_ms);
+        let hash = self.hash(key);
         let index = db.shard_of(hash);
-        let (answer, is_due) = self.with_table(db, index, |table| {
-            let entry = find(table, hash, key);
-            let is_due = entry.is_some_and(|entry| entry.is_expired(now_ms));
-            let live = entry.filter(|_| !is_due);
-            (f(live.map(|entry| (entry, db.side(index)))), is_due)
-        });
+        // One place in the code for both kinds of view: it is worth being expanded where it is used.
+        let mut guard = None;
+        let table = match &self.held {
+            Some(held) => held.table(self.place(index)),
+            None => &**guard.insert(db.lock(index).read()),
+        };
+        let entry = find(table, hash, key);
+        let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
+        let live = entry.filter(|_| !is_due);
+        let answer = f(live.map(|entry| (entry, db.side(index))));
+        drop(guard);
         if is_due {
             self.remove_expired(key);
         }
@@ -294,7 +299,7 @@ impl<'v> View<'v> {
         (0..shards).map(|index| db.lock(index).read()).collect()
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash(&self, key: &[u8]) -> u64 {
         match self.foreseen {
             Some((foreseen, KeyHash(hash))) if core::ptr::eq(foreseen, key) => hash,
