@@ -22,6 +22,7 @@ pub(crate) struct Ctx<'c> {
 }
 
 impl<'c> Ctx<'c> {
+    #[inline]
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
         let (now, engine, foreseen) = (cx.now(), cx.engine(), cx.foreseen());
         let CxParts {
@@ -49,6 +50,7 @@ impl<'c> Ctx<'c> {
     }
 
     /// Reads a key, and counts whether it was there.
+    #[inline]
     pub(crate) fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let stats = &mut *self.stats;
         self.view.read(key, |entry| {

@@ -6,11 +6,13 @@ use respire_store::{EntryRef, StringRef};
 use std::ops::Range;
 
 /// The string that an entry holds.
+#[inline]
 pub(crate) fn string_of(entry: EntryRef<'_>) -> Result<StringRef<'_>, Error> {
     entry.value().as_string().ok_or(WRONG_TYPE)
 }
 
 /// The string that a key holds, where the absence of the key is fine.
+#[inline]
 pub(crate) fn string_if_any(entry: Option<EntryRef<'_>>) -> Result<Option<StringRef<'_>>, Error> {
     entry.map(string_of).transpose()
 }

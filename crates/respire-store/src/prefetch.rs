@@ -42,6 +42,9 @@ const ADDRESS_BITS: u32 = 58;
 
 const LINE_BYTES: usize = 64;
 
+/// Control bytes that a search looks at together, at most.
+const GROUP_BYTES: usize = 16;
+
 /// Lines of an entry that are loaded ahead; the machine's own look-ahead does the rest.
 const ENTRY_LINES_MAX: usize = 8;
 
@@ -66,7 +69,9 @@ impl Whereabouts {
         let address = (packed & ((1 << ADDRESS_BITS) - 1)) as usize;
         let mask = (1_usize << (packed >> ADDRESS_BITS)) - 1;
         let home = hash as usize & mask;
+        // A group of control bytes may go on in the next line.
         raw::prefetch(address.wrapping_add(home));
+        raw::prefetch(address.wrapping_add(home + GROUP_BYTES - 1));
         // Slots lie below the control bytes, in falling order; most entries are at home or next to it.
         let slot = address.wrapping_sub((home + 1) * size_of::<Entry>());
         raw::prefetch(slot);
@@ -119,7 +124,9 @@ impl Store {
     pub fn prefetch(&self, db: u32, key: &[u8]) -> KeyHash {
         let hash = self.hash(key);
         if let Some(db) = self.existing_database(db) {
-            db.whereabouts(db.shard_of(hash)).prefetch(hash);
+            let shard = db.shard_of(hash);
+            raw::prefetch(core::ptr::from_ref(db.lock(shard)).addr());
+            db.whereabouts(shard).prefetch(hash);
         }
         KeyHash(hash)
     }
