@@ -1,22 +1,22 @@
 //! Marks of requests.
 
 use super::paint::Painter;
-use super::{End, Role, reply};
+use super::{Ending, Role, reply};
 use crate::command::{CommandDecoder, split};
 use crate::grammar::{Length, find, length};
 use crate::limits::Limits;
 use crate::step::Step;
 
 /// Paints one request, and the empty ones before it.
-pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> End {
+pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
     let mut decoder = CommandDecoder::new(*limits);
     let base = painter.at();
     let have = painter.buf().len();
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
-        Ok(Step::Ready { consumed, .. }) => (base + consumed, End::Whole),
-        Ok(Step::NeedMore { consumed, .. }) if base + consumed == have => (have, End::Empty),
-        Ok(Step::NeedMore { hint, .. }) => (have, End::Torn(hint)),
-        Err(error) => (base + error.offset, End::Bad(error.behind(base))),
+        Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
+        Ok(Step::NeedMore { consumed, .. }) if base + consumed == have => (have, Ending::Empty),
+        Ok(Step::NeedMore { hint, .. }) => (have, Ending::Torn { missing: hint }),
+        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
     };
     painter.stop_at(stop);
     while let Some(byte) = painter.byte() {
