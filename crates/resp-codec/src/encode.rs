@@ -323,34 +323,36 @@ impl<'o, S: Sink> Encoder<'o, S> {
     /// A bulk string that lies in pieces.
     pub fn bulk_chunks<'c>(&mut self, chunks: impl Iterator<Item = &'c [u8]> + Clone) {
         let len = chunks.clone().map(<[u8]>::len).sum::<usize>();
-        match self.proto {
-            Proto::Resp2 | Proto::Resp3 => self.header(b'$', len as u64),
-            Proto::Binary => self.tag_word(b'$', len32(len)),
-            Proto::BinaryPlain => self.out.put(&len32(len)),
-        }
-        chunks.for_each(|chunk| self.out.put(chunk));
-        if matches!(self.proto, Proto::Resp2 | Proto::Resp3) {
-            self.out.put(b"\r\n");
-        }
+        self.bulk_with(len, |out| chunks.for_each(|chunk| out.put(chunk)));
     }
 
     /// A bulk string from a shared payload, which a vectored sink does not copy.
     #[cfg(feature = "bytes")]
     pub fn bulk_shared(&mut self, payload: bytes::Bytes) {
+        self.bulk_with(payload.len(), |out| out.put_shared(payload));
+    }
+
+    /// A bulk string of `len` bytes, which `put` adds to the sink: for sinks that know payloads of
+    /// their own kind.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto, Sink};
+    /// let mut out = Vec::new();
+    /// Encoder::new(&mut out, Proto::Resp3).bulk_with(4, |out| {
+    ///     out.put(b"he");
+    ///     out.put(b"ya");
+    /// });
+    /// assert_eq!(out, b"$4\r\nheya\r\n");
+    /// ```
+    pub fn bulk_with(&mut self, len: usize, put: impl FnOnce(&mut S)) {
         match self.proto {
-            Proto::Resp2 | Proto::Resp3 => {
-                self.header(b'$', payload.len() as u64);
-                self.out.put_shared(payload);
-                self.out.put(b"\r\n");
-            }
-            Proto::Binary => {
-                self.tag_word(b'$', len32(payload.len()));
-                self.out.put_shared(payload);
-            }
-            Proto::BinaryPlain => {
-                self.out.put(&len32(payload.len()));
-                self.out.put_shared(payload);
-            }
+            Proto::Resp2 | Proto::Resp3 => self.header(b'$', len as u64),
+            Proto::Binary => self.tag_word(b'$', len32(len)),
+            Proto::BinaryPlain => self.out.put(&len32(len)),
+        }
+        put(self.out);
+        if matches!(self.proto, Proto::Resp2 | Proto::Resp3) {
+            self.out.put(b"\r\n");
         }
     }
 

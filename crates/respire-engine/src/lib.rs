@@ -67,6 +67,7 @@ mod settings;
 mod slowlog;
 mod spec;
 mod stats;
+mod stream;
 mod table;
 mod transaction;
 mod tunables;
@@ -93,6 +94,7 @@ pub use router::Router;
 pub use session::{CloseReason, Session, Step};
 pub use settings::{Setting, parse_memory};
 pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
+pub use stream::{Body, Broken, Stream};
 pub use table::{CommandTable, Entry};
 pub use tunables::Tunables;
 

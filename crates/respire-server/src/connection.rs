@@ -222,6 +222,7 @@ impl<A: App> Connection<A> {
     ) -> io::Result<bool> {
         while !self.out.is_empty() && *calls_left > 0 {
             *calls_left -= 1;
+            self.out.pull().map_err(io::Error::other)?;
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
             let filled = self.out.fill(&mut slices);
             match io.write_some(&slices[..filled]) {
