@@ -2,6 +2,7 @@
 
 use crate::mailbox::Mailbox;
 use crate::pubsub::{Kind, Subscriptions};
+use crate::sampler::Sampler;
 use crate::transaction::Transaction;
 use crate::tunables::Tunables;
 use crate::{Now, Wake};
@@ -50,6 +51,7 @@ pub struct Client {
     pub(crate) no_touch: bool,
     /// The command that ran last and how often in a row, not yet added to the statistics.
     pub(crate) tally: Tally,
+    pub(crate) sampler: Sampler,
 }
 
 /// A run of calls of the same command.
@@ -62,6 +64,7 @@ pub(crate) struct Tally {
 impl Client {
     pub(crate) fn new(shared: Arc<ClientShared>, is_authenticated: bool) -> Self {
         Self {
+            sampler: Sampler::new(shared.id),
             shared,
             proto: Proto::Resp2,
             db: 0,

@@ -8,7 +8,7 @@ use crate::pause::Pause;
 use crate::pubsub::PubSub;
 use crate::slowlog::SlowLog;
 use crate::stats::{SAMPLE_US, Stats};
-use crate::table::CommandTable;
+use crate::table::{CommandTable, Entry};
 use crate::tunables::Tunables;
 use crate::{App, Authenticator, Host, Layer, Limits, NoHost, Now, Router, Session, Setting, Wake};
 use std::sync::Arc;
@@ -202,7 +202,7 @@ impl<A: App> Engine<A> {
     /// Sets all counters back to zero: `CONFIG RESETSTAT`.
     pub(crate) fn reset_stats(&self) {
         self.stats.reset();
-        self.table.all().for_each(|entry| entry.stats.reset());
+        self.table.all().for_each(Entry::reset_stats);
         self.app.reset_stats();
     }
 }

@@ -4,9 +4,9 @@ use crate::InfoWriter;
 
 /// The process that runs the engine. Every method has a default, for hosts that cannot do it.
 pub trait Host: Send + Sync + 'static {
-    /// A stopwatch in microseconds, read around commands whose cost is not constant, for the slow
+    /// A stopwatch in nanoseconds, read around commands, for what is told of their times, the slow
     /// log and the latency monitor. The default stands still, so that nothing is ever slow.
-    fn stopwatch_us(&self) -> u64 {
+    fn stopwatch_ns(&self) -> u64 {
         0
     }
 
@@ -22,6 +22,12 @@ pub trait Host: Send + Sync + 'static {
     fn rewrite_config(&self, settings: &[(&'static str, String)]) -> Result<(), String> {
         let _ = settings;
         Err("The server is running without a config file".to_owned())
+    }
+
+    /// Told of a command, or a layer around it, that panicked with this text: a defect to be logged.
+    /// Its client has been answered an error.
+    fn panicked(&self, command: &str, text: &str) {
+        let _ = (command, text);
     }
 
     /// Writes the process's own lines of an `INFO` section (lower case): process id, port, memory.

@@ -1,10 +1,12 @@
 //! The running of one command: inside its layers, counted, timed where that is worth it.
 
 use crate::client::ClientShared;
+use crate::sampler::CALLS_PER_SAMPLE;
 use crate::stats::Stats;
 use crate::table::Entry;
 use crate::{App, ArgList, Client, Cx, End, Engine, Error, Flow, Reply, builtin};
 use resp_codec::Proto;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -26,18 +28,17 @@ impl<A: App> Engine<A> {
         let entry = self.table.entry(at);
         let (errors, before) = (reply.error_count(), reply.sink().len());
         cx.client.shared.last_entry.store(at, Ordering::Relaxed);
-        let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
-        // A command of constant cost is not worth two looks at the clock, unless whoever runs the
-        // server asks for times that short, or a layer may.
-        let flow = if entry.is_timed || (0..SHORT_US).contains(&slow_us) {
-            match self.run_timed(at, cx, request, name_len, reply) {
+        let stands_for = self.stands_for(entry, cx.client);
+        let flow = if stands_for > 0 {
+            match self.run_timed((at, name_len), cx, request, stands_for, reply) {
                 Ok(flow) => flow,
-                Err(refusal) => return self.turned_away(at, cx, &refusal, reply),
+                Err(refusal) => return self.turned_away(entry, cx, &refusal, reply),
             }
         } else {
-            caught(reply, |reply| {
+            let called = caught(reply, |reply| {
                 entry.command().call(cx, request.skip(name_len), reply)
-            })
+            });
+            called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply))
         };
         self.count(cx.client, at);
         if reply.error_count() != errors {
@@ -46,20 +47,37 @@ impl<A: App> Engine<A> {
         flow
     }
 
+    /// For how many calls the time of this one is to stand; 0: it is not timed.
+    #[inline]
+    fn stands_for(&self, entry: &Entry<A>, client: &mut Client) -> u64 {
+        let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
+        // Whoever asks for times that short asks for those of every command.
+        if entry.is_timed.load(Ordering::Relaxed) || (0..SHORT_US).contains(&slow_us) {
+            1
+        } else if client.sampler.is_due() {
+            CALLS_PER_SAMPLE
+        } else {
+            0
+        }
+    }
+
     /// Runs a command inside the layers and times it; an error is the refusal of a layer.
     fn run_timed(
         &self,
-        at: u32,
+        (at, name_len): (u32, usize),
         cx: &mut Cx<'_, A>,
         request: ArgList<'_>,
-        name_len: usize,
+        stands_for: u64,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, Error> {
         let entry = self.table.entry(at);
         let (errors, args) = (reply.error_count(), request.skip(name_len));
-        let began = self.host.stopwatch_us();
+        let began = self.host.stopwatch_ns();
+        if stands_for > 1 {
+            cx.client.sampler.restart(began);
+        }
         let (mut passed, mut refusal) = (0, None);
-        let flow = caught(reply, |reply| {
+        let called = caught(reply, |reply| {
             for layer in &self.layers {
                 if let Err(error) = layer.before(cx, entry.spec(), &args) {
                     refusal = Some(error);
@@ -69,8 +87,9 @@ impl<A: App> Engine<A> {
             }
             entry.command().call(cx, args, reply)
         });
-        let took = self.host.stopwatch_us().saturating_sub(began);
-        let took = Duration::from_micros(took);
+        let took = self.host.stopwatch_ns().saturating_sub(began);
+        let took = Duration::from_nanos(took);
+        let flow = called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply));
         if let Some(refusal) = refusal {
             self.leave_layers(passed, &cx.client.shared, entry, took, End::Err);
             return Err(refusal);
@@ -81,7 +100,9 @@ impl<A: App> Engine<A> {
         };
         let is_error = reply.error_count() != errors;
         let end = if is_error { End::Err } else { End::Ok };
-        self.took(at, cx, request, took);
+        entry.was_timed();
+        self.add_time(entry, took, stands_for);
+        self.note_slow(entry, cx, request, took);
         self.leave_layers(passed, &cx.client.shared, entry, took, end);
         Ok(flow)
     }
@@ -95,8 +116,31 @@ impl<A: App> Engine<A> {
         if end == End::Err {
             Stats::add(&entry.stats.failed, 1);
         }
-        Stats::add(&entry.stats.micros, took.as_micros() as u64);
+        self.add_time(entry, took, 1);
         self.leave_layers(self.layers.len(), client, entry, took, end);
+    }
+
+    /// Answers a call that panicked: a defect of the service, which is counted and told, and costs
+    /// nobody the connection.
+    #[cold]
+    pub(crate) fn panicked(
+        &self,
+        entry: &Entry<A>,
+        panic: &(dyn Any + Send),
+        reply: &mut Reply<'_>,
+    ) -> Flow {
+        self.note_panic(entry, panic);
+        reply.error("ERR internal error");
+        Flow::Replied
+    }
+
+    #[cold]
+    fn note_panic(&self, entry: &Entry<A>, panic: &(dyn Any + Send)) {
+        Stats::add(&entry.stats.panics, 1);
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied());
+        self.host
+            .panicked(entry.spec().name, text.unwrap_or("no text"));
     }
 
     /// Tells the layers that a call passed that it ended, innermost first.
@@ -111,7 +155,9 @@ impl<A: App> Engine<A> {
         for layer in self.layers.iter().take(passed).rev() {
             // One that panics is as much a defect as a command that does, and costs as little.
             let after = AssertUnwindSafe(|| layer.after(client, entry.spec(), took, end));
-            let _ = catch_unwind(after);
+            if let Err(panic) = catch_unwind(after) {
+                self.note_panic(entry, &*panic);
+            }
         }
     }
 
@@ -120,12 +166,11 @@ impl<A: App> Engine<A> {
     #[cold]
     fn turned_away(
         &self,
-        at: u32,
+        entry: &Entry<A>,
         cx: &mut Cx<'_, A>,
         refusal: &Error,
         reply: &mut Reply<'_>,
     ) -> Flow {
-        let entry = self.table.entry(at);
         Stats::add(&entry.stats.rejected, 1);
         if entry.spec().name == "exec" {
             builtin::settled(cx.client);
@@ -164,11 +209,16 @@ impl<A: App> Engine<A> {
             .count_error(code.filter(|code| !code.is_empty()).unwrap_or("ERR"));
     }
 
-    #[cold]
-    fn took(&self, at: u32, cx: &Cx<'_, A>, request: ArgList<'_>, took: Duration) {
-        let entry = self.table.entry(at);
+    fn add_time(&self, entry: &Entry<A>, took: Duration, stands_for: u64) {
+        let nanos = took.as_nanos() as u64;
+        Stats::add(&entry.stats.nanos, nanos.saturating_mul(stands_for));
+        if self.tunables.latency_tracking.load(Ordering::Relaxed) {
+            entry.stats.add_time(nanos, stands_for);
+        }
+    }
+
+    fn note_slow(&self, entry: &Entry<A>, cx: &Cx<'_, A>, request: ArgList<'_>, took: Duration) {
         let took_us = took.as_micros() as u64;
-        Stats::add(&entry.stats.micros, took_us);
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
         if slow_us >= 0
             && took_us >= slow_us.unsigned_abs()
@@ -180,7 +230,7 @@ impl<A: App> Engine<A> {
         }
         let threshold_ms = self.tunables.latency_threshold_ms.load(Ordering::Relaxed);
         if threshold_ms > 0 && took_us >= threshold_ms.saturating_mul(1000) {
-            let event = if entry.is_constant() {
+            let event = if entry.spec().is_constant() {
                 "fast-command"
             } else {
                 "command"
@@ -208,15 +258,16 @@ impl<A: App> Engine<A> {
     }
 }
 
-/// Calls a command; one that panics is a defect of the service, answered as an error, and costs
-/// nobody the connection.
+/// Calls a command; of one that panics nothing stands in the reply.
 #[inline(always)]
-fn caught(reply: &mut Reply<'_>, call: impl FnOnce(&mut Reply<'_>) -> Flow) -> Flow {
+fn caught(
+    reply: &mut Reply<'_>,
+    call: impl FnOnce(&mut Reply<'_>) -> Flow,
+) -> Result<Flow, Box<dyn Any + Send>> {
     let mark = reply.sink().mark();
     let called = catch_unwind(AssertUnwindSafe(|| call(reply)));
-    called.unwrap_or_else(|_| {
+    if called.is_err() {
         reply.sink().cut(mark);
-        reply.error("ERR internal error");
-        Flow::Replied
-    })
+    }
+    called
 }

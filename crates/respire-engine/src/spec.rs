@@ -70,6 +70,12 @@ impl Spec {
         deprecated: None,
         examples: &[],
     };
+
+    /// Whether it says of itself that it costs the same whatever it works on.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.flags.has(Flags::FAST) || self.complexity.starts_with("O(1)")
+    }
 }
 
 /// What is sent (in the quoting of redis-cli) and what a RESP2 client gets for it, byte for byte

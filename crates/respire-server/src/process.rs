@@ -87,8 +87,8 @@ impl Process {
 }
 
 impl Host for Process {
-    fn stopwatch_us(&self) -> u64 {
-        clock::monotonic_us()
+    fn stopwatch_ns(&self) -> u64 {
+        clock::monotonic_ns()
     }
 
     fn shutdown(&self) -> bool {

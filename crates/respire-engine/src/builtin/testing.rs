@@ -147,13 +147,13 @@ fn nothing(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
 /// A process whose stopwatch runs 5 ms with every look at it, so that every timed command is slow.
 #[derive(Default)]
 pub(super) struct Process {
-    watch_us: AtomicU64,
+    watch_ns: AtomicU64,
     pub(super) can_stop: AtomicBool,
 }
 
 impl Host for Process {
-    fn stopwatch_us(&self) -> u64 {
-        self.watch_us.fetch_add(5_000, Relaxed)
+    fn stopwatch_ns(&self) -> u64 {
+        self.watch_ns.fetch_add(5_000_000, Relaxed)
     }
 
     fn shutdown(&self) -> bool {
