@@ -2,14 +2,15 @@
 
 use alloc::vec::Vec;
 
+use super::short::{Bounds, short_open, short_value};
 use super::{Frame, Node, Part};
 use crate::error::{Error, ErrorKind};
-use crate::grammar::{Crlf, crlf, examined};
+use crate::grammar::{Crlf, crlf};
 use crate::kind::Kind;
 use crate::limits::Limits;
 use crate::nesting::Nesting;
 use crate::step::Step;
-use crate::token::{Dialect, Rules, Token, short_length, token};
+use crate::token::{Dialect, Rules, Token, token};
 
 /// Decodes replies and pushes: RESP2 and RESP3, one frame at a time.
 ///
@@ -199,15 +200,22 @@ impl FrameDecoder {
             }
             self.progress.pending = None;
         }
+        let bounds = Bounds::new(&self.rules.limits);
         loop {
-            if at as u64 > self.rules.limits.frame_bytes() {
+            at = self.short_values(buf, at, bounds);
+            if self.nesting.is_complete() {
+                match self.close(at) {
+                    Next::At(next) => at = next,
+                    Next::Look(look) => return Ok(look),
+                }
+                continue;
+            }
+            if at as u64 > bounds.frame_bytes {
                 return Err(Error::new(ErrorKind::FrameTooBig, at));
             }
-            if let Some((kind, start, len)) = short_value(buf, at, &self.rules) {
+            if let Some((kind, elements, end)) = short_open(buf, at, &self.rules) {
                 self.nesting.begin(kind, at, &self.rules.limits)?;
-                self.nodes
-                    .push(Node::new(kind, Part::Value, start, len as u32));
-                match self.finish(start + len + 2) {
+                match self.open(kind, Some(elements), at, end)? {
                     Next::At(next) => at = next,
                     Next::Look(look) => return Ok(look),
                 }
@@ -225,6 +233,28 @@ impl FrameDecoder {
                 Next::Look(look) => return Ok(look),
             }
         }
+    }
+
+    /// Takes the short values at `at` up to the end of the innermost aggregate, and returns where
+    /// they end.
+    ///
+    /// Not inlined, so that what the loop needs stays in registers.
+    #[inline(never)]
+    fn short_values(&mut self, buf: &[u8], mut at: usize, bounds: Bounds) -> usize {
+        let most = self.nesting.plain_left(&self.rules.limits);
+        let mut taken = 0;
+        while taken < most {
+            let Some(short) = short_value(buf, at, bounds) else {
+                break;
+            };
+            let len = short.len as u32;
+            self.nodes
+                .push(Node::new(short.kind, Part::Value, short.at, len));
+            at = short.end;
+            taken += 1;
+        }
+        self.nesting.take_plain(taken);
+        at
     }
 
     #[inline(always)]
@@ -424,43 +454,6 @@ impl FrameDecoder {
         self.nodes[level.mark as usize].skip = skip;
         level.kind
     }
-}
-
-/// The whole bulk string of at most 99 bytes, plain integer or boolean at `at`: its type, and where
-/// its payload or text is.
-///
-/// Most of what servers send; taken here, it is never put together as a token, which costs a trip
-/// through memory on targets with few registers.
-#[inline(always)]
-fn short_value(buf: &[u8], at: usize, rules: &Rules) -> Option<(Kind, usize, usize)> {
-    let (kind, start, len) = match buf.get(at)? {
-        b'$' => {
-            let (len, start) = short_length(buf, at)?;
-            (Kind::Bulk, start, len as usize)
-        }
-        b':' => (Kind::Int, at + 1, short_digits(buf, at + 1)?),
-        b'#' if matches!(buf.get(at + 1), Some(b't' | b'f')) => (Kind::Bool, at + 1, 1),
-        _ => return None,
-    };
-    let end = start + len;
-    examined(2);
-    let whole = buf.get(end..)?.first_chunk() == Some(b"\r\n");
-    let fits = len as u64 <= rules.limits.max_bulk && end as u64 + 2 <= rules.limits.frame_bytes();
-    (whole && fits).then_some((kind, start, len))
-}
-
-/// How many digits a plain integer has at `at`: up to 18, which are in range, and no leading zero.
-#[inline(always)]
-fn short_digits(buf: &[u8], at: usize) -> Option<usize> {
-    let digits = buf
-        .get(at..)?
-        .iter()
-        .take(19)
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    examined(digits + 1);
-    let plain = digits == 1 || buf.get(at) != Some(&b'0');
-    (plain && matches!(digits, 1..=18)).then_some(digits)
 }
 
 impl Default for FrameDecoder {
