@@ -1,0 +1,36 @@
+// The entry: styles, actions, the page, the first sample, the service worker.
+//
+// Where what lives:
+//   engine/   the WASM in its Worker, and its methods as promises
+//   state/    signals: the document, the cursor, reads, problems, play, the tree's rows, actions
+//   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
+//   input/    ways to bring bytes in
+//   samples/  the gallery's documents
+//   words/    bytes and values in plain English
+//   theme/    colours and layout
+
+import "./theme/fonts.css";
+import "./theme/colours.css";
+import "./theme/base.css";
+import "./theme/layout.css";
+import "./theme/bytes.css";
+import "./theme/cards.css";
+import "./theme/phone.css";
+import "./actions";
+import { render } from "preact";
+import { App } from "./app";
+import { listenForInput } from "./input/open";
+import { openSample } from "./panes/gallery";
+import { SAMPLES } from "./samples/samples";
+import { onKeyDown } from "./state/actions";
+
+render(<App />, document.getElementById("app")!);
+document.addEventListener("keydown", onKeyDown);
+listenForInput();
+void openSample(SAMPLES[0]!);
+
+if (!__SINGLE__ && import.meta.env.PROD && "serviceWorker" in navigator && location.protocol.startsWith("http")) {
+  void navigator.serviceWorker.register("./offline.js").catch(() => {
+    // Refused by the browser: the page works, only not without its server.
+  });
+}
