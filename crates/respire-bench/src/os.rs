@@ -79,6 +79,28 @@ pub fn pin_self(cores: &[usize]) -> Result<()> {
     ))
 }
 
+/// The cores this process may run on; none where the system does not tell.
+pub fn own_cores() -> Vec<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sched::{CpuSet, sched_getaffinity};
+        use nix::unistd::Pid;
+        let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else {
+            return Vec::new();
+        };
+        let is_own = |&core: &usize| set.is_set(core) == Ok(true);
+        (0..CpuSet::count()).filter(is_own).collect()
+    }
+    #[cfg(not(target_os = "linux"))]
+    Vec::new()
+}
+
+/// How many threads were running or ready to, on average over the last minute; `None` where the system does not tell.
+pub fn load_average() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split(' ').next()?.parse().ok()
+}
+
 /// Usage of a process on this machine, from `/proc`; `None` if there is no such process to see. CPU time comes in
 /// ticks, usually of 10 ms.
 pub fn usage(pid: u32) -> Option<Usage> {
@@ -121,6 +143,13 @@ mod tests {
         let line = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0";
         assert_eq!(cpu_ticks(line), Some(154));
         assert_eq!(cpu_ticks("garbage"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn own_process_has_cores_and_a_load() {
+        assert!(!own_cores().is_empty());
+        assert!(load_average().unwrap() >= 0.0);
     }
 
     #[cfg(target_os = "linux")]
