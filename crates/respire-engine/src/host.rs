@@ -1,6 +1,6 @@
 //! What the process around the engine does for it: the few things that are not bytes and time.
 
-use crate::InfoWriter;
+use crate::{InfoWriter, Metrics};
 
 /// The process that runs the engine. Every method has a default, for hosts that cannot do it.
 pub trait Host: Send + Sync + 'static {
@@ -33,6 +33,11 @@ pub trait Host: Send + Sync + 'static {
     /// Writes the process's own lines of an `INFO` section (lower case): process id, port, memory.
     fn info(&self, section: &str, out: &mut InfoWriter) {
         let _ = (section, out);
+    }
+
+    /// Writes the process's own numbers for monitoring.
+    fn metrics(&self, out: &mut Metrics) {
+        let _ = out;
     }
 }
 

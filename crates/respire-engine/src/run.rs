@@ -110,7 +110,7 @@ impl<A: App> Engine<A> {
     /// Ends a call whose reply was left for later, `took` after it began: counts the time and the
     /// failure, if it is one, and tells the layers. The caller counts the code word of an error.
     #[cold]
-    #[expect(dead_code, reason = "no call is left pending yet")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "no call is left pending yet"))]
     pub(crate) fn ended(&self, at: u32, client: &ClientShared, took: Duration, end: End) {
         let entry = self.table.entry(at);
         if end == End::Err {
@@ -270,4 +270,196 @@ fn caught(
         reply.sink().cut(mark);
     }
     called
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::testing::{Cells, Server};
+    use crate::{Layer, Spec};
+    use std::sync::{Arc, Mutex};
+
+    /// Writes down what it sees, and refuses calls whose first argument is its name.
+    struct Notes {
+        name: &'static str,
+        seen: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Notes {
+        fn add(&self, note: String) {
+            let mut seen = self.seen.lock().expect("no test panics with it held");
+            seen.push(format!("{}: {note}", self.name));
+        }
+    }
+
+    impl Layer<Cells> for Notes {
+        fn before(
+            &self,
+            cx: &mut Cx<'_, Cells>,
+            spec: &Spec,
+            args: &ArgList<'_>,
+        ) -> Result<(), Error> {
+            let (db, count) = (cx.client().db(), args.len());
+            self.add(format!("{} with {count} on {db}", spec.name));
+            match args.get(0) {
+                Some(arg) if arg == self.name.as_bytes() => Err(Error::fixed("LIMITED by a layer")),
+                Some(b"panic") => panic!("a layer is broken"),
+                _ => Ok(()),
+            }
+        }
+
+        fn after(&self, who: &ClientShared, spec: &Spec, took: Duration, end: End) {
+            let ms = took.as_millis();
+            self.add(format!(
+                "{} of {} {end:?} after {ms} ms",
+                spec.name,
+                who.id()
+            ));
+            assert_ne!(spec.name, "nap", "a layer is broken");
+        }
+    }
+
+    fn server() -> (Server, Arc<Mutex<Vec<String>>>) {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let notes = |name| Notes {
+            name,
+            seen: Arc::clone(&seen),
+        };
+        let server = Server::with(|router| router.layer(notes("a")).layer(notes("b")));
+        (server, seen)
+    }
+
+    fn take(seen: &Mutex<Vec<String>>) -> String {
+        std::mem::take(&mut *seen.lock().expect("no test panics with it held")).join("|")
+    }
+
+    #[test]
+    fn layers_lie_around_each_other_in_the_order_they_were_added() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        assert_eq!(line.ask("GET x"), "$-1|");
+        assert_eq!(
+            take(&seen),
+            "a: get with 1 on 0|b: get with 1 on 0|b: get of 1 Ok after 5 ms|\
+             a: get of 1 Ok after 5 ms"
+        );
+        assert_eq!(line.ask("SELECT 1\nSET x 1 2"), "+OK|-ERR syntax error|");
+        let notes = take(&seen);
+        assert!(notes.contains("a: set with 3 on 1|"), "{notes}");
+        assert!(notes.ends_with("b: set of 1 Err after 5 ms|a: set of 1 Err after 5 ms"));
+        // What is refused before it reaches its command passes no layer.
+        line.ask("GET\nnope");
+        assert_eq!(take(&seen), "");
+    }
+
+    #[test]
+    fn a_layer_that_refuses_answers_for_the_command_and_those_inside() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        assert_eq!(line.ask("GET a\nGET b"), "-LIMITED by a layer|".repeat(2));
+        assert_eq!(
+            take(&seen),
+            "a: get with 1 on 0|a: get with 1 on 0|b: get with 1 on 0|a: get of 1 Err after 5 ms"
+        );
+        let info = line.ask("INFO commandstats errorstats");
+        assert!(info.contains("cmdstat_get:calls=0,usec=0,usec_per_call=0.00,rejected_calls=2,"));
+        assert!(info.contains("errorstat_LIMITED:count=2|"), "{info}");
+    }
+
+    #[test]
+    fn what_exec_runs_passes_the_layers_one_by_one() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        line.ask("MULTI\nGET a\nGET x");
+        take(&seen);
+        assert_eq!(line.ask("EXEC"), "*2|-LIMITED by a layer|$-1|");
+        let notes = take(&seen);
+        assert!(
+            notes.starts_with("a: exec with 0 on 0|b: exec with 0 on 0|a: get"),
+            "{notes}"
+        );
+        assert!(notes.ends_with("|b: exec of 1 Ok after 25 ms|a: exec of 1 Ok after 25 ms"));
+    }
+
+    #[test]
+    fn an_exec_that_a_layer_refuses_ends_its_transaction() {
+        struct NoExec;
+        impl Layer<Cells> for NoExec {
+            fn before(
+                &self,
+                _: &mut Cx<'_, Cells>,
+                spec: &Spec,
+                _: &ArgList<'_>,
+            ) -> Result<(), Error> {
+                if spec.name == "exec" {
+                    return Err(Error::fixed("ERR not today"));
+                }
+                Ok(())
+            }
+        }
+        let mut line = Server::with(|router| router.layer(NoExec)).connect();
+        assert_eq!(
+            line.ask("MULTI\nGET a\nEXEC\nGET a"),
+            "+OK|+QUEUED|-EXECABORT Transaction discarded because of: not today|$-1|"
+        );
+    }
+
+    #[test]
+    fn panics_are_told_counted_and_end_as_errors() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        assert_eq!(
+            line.ask("PANIC\nGET panic\nPING"),
+            "-ERR internal error|-ERR internal error|+PONG|"
+        );
+        let notes = take(&seen);
+        assert!(notes.contains("a: panic of 1 Err after 5 ms"), "{notes}");
+        // A layer that panics after a call does not take its reply away.
+        assert_eq!(line.ask("NAP"), "");
+        let panics = server
+            .process
+            .panics
+            .lock()
+            .expect("no test panics with it held");
+        let [first, second, after @ ..] = &panics[..] else {
+            panic!("two calls panicked: {panics:?}");
+        };
+        assert_eq!(
+            (&first[..], &second[..]),
+            ("panic: the cells are gone", "get: a layer is broken")
+        );
+        assert!(
+            after.len() == 2 && after[0].starts_with("nap: "),
+            "{after:?}"
+        );
+        drop(panics);
+        line.pass(Duration::from_secs(1));
+        assert!(line.ask("INFO stats").starts_with("+OK|"));
+        assert!(line.ask("INFO stats").contains("command_panics:4|"));
+    }
+
+    #[test]
+    fn calls_that_end_later_are_counted_and_pass_the_layers_back() {
+        let (server, seen) = server();
+        let line = server.connect();
+        let at = server
+            .engine
+            .table
+            .find_name(b"set")
+            .expect("a command of the tests");
+        let client = line.session.client().shared();
+        for end in [End::Ok, End::Err, End::Cancelled] {
+            server
+                .engine
+                .ended(at, client, Duration::from_millis(20), end);
+        }
+        let notes = take(&seen);
+        assert!(
+            notes.ends_with("b: set of 1 Cancelled after 20 ms|a: set of 1 Cancelled after 20 ms"),
+            "{notes}"
+        );
+        let stats = &server.engine.table.entry(at).stats;
+        assert_eq!(stats.failed.load(Ordering::Relaxed), 1);
+        assert_eq!(stats.times().expect("timed").total(), 3);
+    }
 }

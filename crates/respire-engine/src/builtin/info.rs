@@ -279,6 +279,11 @@ fn stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     ] {
         out.field(name, counter.load(Relaxed));
     }
+    let panics = engine
+        .table
+        .all()
+        .map(|entry| entry.stats.panics.load(Relaxed));
+    out.field("command_panics", panics.sum::<u64>());
     for (name, kind) in [
         ("pubsub_channels", Kind::Channel),
         ("pubsub_patterns", Kind::Pattern),
