@@ -7,6 +7,7 @@ import { Gallery } from "./panes/gallery";
 import { Header } from "./panes/header";
 import { HexPane } from "./panes/hex";
 import { Announcer, StatusLine } from "./panes/status";
+import { Legend } from "./panes/legend";
 import { TextPane } from "./panes/text";
 import { Transport } from "./panes/transport";
 import { TreePane } from "./panes/tree";
@@ -105,6 +106,7 @@ export function App() {
             <ActionButton id="edit" icon="edit" class="quiet" />
           </div>
           <HexPane />
+          <Legend />
         </section>
         <section class="pane pane-text" id="text" aria-label="Text pane">
           <div class="pane-head">

@@ -1,14 +1,14 @@
 // The card of the byte at the cursor: what it is, what it means, and what the decoder knows there.
 
 import { useComputed, useSignal } from "@preact/signals";
-import { KIND, KINDS, MODES, NONE, ROLE, ROLES, nodeRow } from "../engine/tables";
+import { KIND, KINDS, MODES, NONE, ROLE, ROLES } from "../engine/tables";
 import { type Place, decoderState, here, moveTo, pinRange, shownPath, there } from "../state/cursor";
 import { bytes, frameCount, length, replace, shape } from "../state/document";
 import { markAt } from "../state/marks";
 import { byteAloud, byteInWords } from "../words/bytes";
 import { byteName, counted, glyph, hex } from "../words/chars";
 import { commandSummary } from "../words/commands";
-import { sentence, valueInWords } from "../words/values";
+import { frameInWords, sentence, valueInWords } from "../words/values";
 
 /** What is known of a byte, for words about it. */
 export function factsOf(place: Place) {
@@ -26,10 +26,9 @@ export function aloud(place: Place): string {
 export function meanings(place: Place): { value: string; frame: string } {
   const { values, node, frame } = place;
   if (!values || !node || !frame) return { value: "", frame: "" };
-  let root = node;
-  while (root.parent !== NONE) root = nodeRow(values.nodes, root.parent);
-  const whole = valueInWords(values, root);
-  return { value: node.index === root.index ? "" : valueInWords(values, node), frame: whole };
+  const whole = frameInWords(values);
+  const alone = node.parent === NONE && node.kind !== KIND.attribute;
+  return { value: alone ? "" : valueInWords(values, node), frame: whole };
 }
 
 function Words() {

@@ -3,13 +3,35 @@
 import { ROLES } from "../engine/tables";
 import { frameOfCursor } from "../state/cursor";
 import { SPEEDS, breakBytes, breakOnError, breakRoles, playing, speed, toggleBreakByte, toggleBreakRole } from "../state/play";
-import { reducedMotion } from "../state/view";
+import { narrow, reducedMotion } from "../state/view";
 import { ActionButton } from "./button";
 import { Icon } from "./icons";
 import { Scrubber } from "./scrubber";
 
 /** Roles that play can stop at, in the order of the menu. */
 const STOPS = [0, 2, 3, 4, 5, 8, 9, 10, 14];
+
+function Speed() {
+  return (
+    <label class="select">
+      <span class="sr-only">Speed</span>
+      <select
+        value={String(speed.value)}
+        disabled={reducedMotion.value}
+        title={reducedMotion.value ? "Motion is reduced: play jumps to the next stop" : "Speed"}
+        onChange={(event) => {
+          speed.value = Number(event.currentTarget.value);
+        }}
+      >
+        {SPEEDS.map((bytes) => (
+          <option key={bytes} value={String(bytes)}>
+            {bytes} B/s
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
 
 function Breakpoints() {
   const count = breakBytes.value.size + breakRoles.value.size + (breakOnError.value ? 1 : 0);
@@ -21,6 +43,7 @@ function Breakpoints() {
         <span class="count">{count}</span>
       </summary>
       <div class="menu-body">
+        {narrow.value && <Speed />}
         <p class="menu-title">Play stops at</p>
         <label class="check">
           <input
@@ -57,23 +80,7 @@ function Play() {
   return (
     <div class="group" role="group" aria-label="Play">
       <ActionButton id="play" icon={playing.value ? "pause" : "play"} class="play" pressed={playing.value} />
-      <label class="select">
-        <span class="sr-only">Speed</span>
-        <select
-          value={String(speed.value)}
-          disabled={reducedMotion.value}
-          title={reducedMotion.value ? "Motion is reduced: play jumps to the next stop" : "Speed"}
-          onChange={(event) => {
-            speed.value = Number(event.currentTarget.value);
-          }}
-        >
-          {SPEEDS.map((bytes) => (
-            <option key={bytes} value={String(bytes)}>
-              {bytes} B/s
-            </option>
-          ))}
-        </select>
-      </label>
+      {!narrow.value && <Speed />}
       <Breakpoints />
     </div>
   );

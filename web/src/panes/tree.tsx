@@ -10,6 +10,7 @@ import { lineOf, nodesArrived, nodesOf } from "../state/nodes";
 import { arrived } from "../state/reads";
 import { type TreeRow, hasInside, isOpen, levelOf, parentRow, rangeOf, rowHolding, setOpen, treeRow, treeRowCount, treeRows, valueOf } from "../state/tree";
 import { narrow, secretsShown } from "../state/view";
+import { plain } from "../words/values";
 import { put } from "./paint";
 import { VirtualRows } from "./virtual";
 
@@ -33,10 +34,10 @@ function say(row: TreeRow): Said {
     const frame = frameOf(row.frame);
     const kind = frame.kind;
     const status = frame.status === STATUS.bad ? " bad" : frame.status === STATUS.torn ? " torn" : "";
-    const text = frame.secret && !secretsShown.value ? HIDDEN : (lineOf(row.frame) ?? "…");
+    const text = frame.secret && !secretsShown.value ? HIDDEN : plain(lineOf(row.frame) ?? "…");
     return { badge: KINDS[kind]?.type ?? "?", label: `[${row.frame}]`, text, className: `frame k${kind}${status}` };
   }
-  const text = node.secret && !secretsShown.value ? HIDDEN : (values.texts[row.node] ?? "…");
+  const text = node.secret && !secretsShown.value ? HIDDEN : plain(values.texts[row.node] ?? "…");
   const bad = node.kind === KIND.unknown ? " bad" : node.incomplete ? " torn" : "";
   return { badge: KINDS[node.kind]?.type ?? "?", label: labelOf(node), text, className: `k${node.kind}${bad}` };
 }

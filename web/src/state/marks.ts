@@ -15,8 +15,12 @@ const wanted = new Map<number, Promise<void>>();
 /** Rises when marks arrive or go stale; read it to be called again. */
 export const marksArrived = signal(0);
 
+/** The roles that were seen in this document, as bits. */
+export const rolesSeen = signal(0);
+
 effect(() => {
   void version.value;
+  rolesSeen.value = 0;
   pages.clear();
   wanted.clear();
   marksArrived.value = marksArrived.peek() + 1;
@@ -32,6 +36,9 @@ function fetchPage(page: number): Promise<void> {
     wanted.delete(page);
     if (pages.size >= PAGES_MAX) pages.delete(pages.keys().next().value!);
     pages.set(page, rows);
+    let seen = rolesSeen.peek();
+    for (let at = 0; at < rows.length; at += MARK_WORDS) seen |= 1 << (rows[at]! & 0xff);
+    rolesSeen.value = seen;
     marksArrived.value += 1;
   });
   const settled = fetched.catch(() => {

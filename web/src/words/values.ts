@@ -43,6 +43,15 @@ export function valueInWords(values: Values, node: Node): string {
   return node.kind === KIND.null || node.kind === KIND.unknown ? told : withArticle(told);
 }
 
+/** A frame in words: its value, and the attributes in front of it. */
+export function frameInWords(values: Values): string {
+  const roots: Node[] = [];
+  for (let index = 0; index * NODE_WORDS < values.nodes.length; index += 1) {
+    if (values.nodes[index * NODE_WORDS + 4] === NONE) roots.push(nodeRow(values.nodes, index));
+  }
+  return roots.map((root) => valueInWords(values, root)).join("; it describes ");
+}
+
 function tell(values: Values, node: Node, depth: number): string {
   const torn = node.incomplete ? " (not all of it is here)" : "";
   switch (node.kind) {
@@ -65,8 +74,8 @@ function tell(values: Values, node: Node, depth: number): string {
   }
 }
 
-/** A line without the type in front of it, which the words name themselves. */
-function plain(text: string): string {
+/** A line without the type in front of it, for where the type is told otherwise. */
+export function plain(text: string): string {
   return text.replace(/^\([a-z ]+\) /, "");
 }
 
