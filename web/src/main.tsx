@@ -5,6 +5,7 @@
 //   state/    signals: the document, the cursor, reads, problems, play, the tree's rows, actions
 //   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
 //   input/    ways to bring bytes in
+//   share/    links and exports
 //   samples/  the gallery's documents
 //   words/    bytes and values in plain English
 //   theme/    colours and layout
@@ -15,19 +16,23 @@ import "./theme/base.css";
 import "./theme/layout.css";
 import "./theme/bytes.css";
 import "./theme/cards.css";
+import "./theme/features.css";
 import "./theme/phone.css";
 import "./actions";
+import "./share/actions";
 import { render } from "preact";
 import { App } from "./app";
 import { listenForInput } from "./input/open";
 import { openSample } from "./panes/gallery";
 import { SAMPLES } from "./samples/samples";
+import { listenForLinks, openLink } from "./share/open";
 import { onKeyDown } from "./state/actions";
 
 render(<App />, document.getElementById("app")!);
 document.addEventListener("keydown", onKeyDown);
 listenForInput();
-void openSample(SAMPLES[0]!);
+listenForLinks();
+void openLink().then((opened) => (opened ? undefined : openSample(SAMPLES[0]!)));
 
 if (!__SINGLE__ && import.meta.env.PROD && "serviceWorker" in navigator && location.protocol.startsWith("http")) {
   void navigator.serviceWorker.register("./offline.js").catch(() => {

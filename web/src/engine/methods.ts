@@ -165,6 +165,10 @@ export class Engine {
     return this.#doc.filter(query, max);
   }
 
+  secrets(from: number, to: number): Uint32Array {
+    return this.#doc.secrets(from, to);
+  }
+
   compare(frame: number): Comparison {
     return this.#doc.compare(frame);
   }

@@ -7,6 +7,7 @@ import { allActions, keyLabel, singleKeys } from "../state/actions";
 import { dialog } from "../state/view";
 import { OpenDialog } from "../input/open";
 import { Icon } from "./icons";
+import { lazy } from "./lazy";
 
 interface DialogProps {
   title: string;
@@ -115,7 +116,11 @@ function KeyMap() {
 }
 
 /** Dialogs by name. One is added by a row here. */
-export const DIALOGS: Record<string, ComponentType> = { keys: KeyMap, open: OpenDialog };
+export const DIALOGS: Record<string, ComponentType> = {
+  keys: KeyMap,
+  open: OpenDialog,
+  share: lazy(() => import("../share/dialog").then((module) => module.ShareDialog)),
+};
 
 export function OpenedDialog() {
   const Opened = dialog.value === null ? undefined : DIALOGS[dialog.value];

@@ -4,9 +4,13 @@ import type { ComponentType } from "preact";
 import { problemFrames } from "../state/problems";
 import { cuts } from "../state/reads";
 import { dockTab } from "../state/view";
+import { found, query } from "../state/search";
 import { ByteCard, StateCard } from "./byte-card";
+import { LimitsCard } from "./limits-card";
+import { MsgPackCard } from "./msgpack-card";
 import { ProblemsCard } from "./problems-card";
 import { ReadsCard } from "./reads-card";
+import { SearchCard } from "./search-card";
 
 interface DockTab {
   id: string;
@@ -32,6 +36,9 @@ export const DOCK_TABS: DockTab[] = [
   { id: "byte", label: "Byte", card: Byte },
   { id: "reads", label: "Reads", card: ReadsCard, count: () => (cuts.value.length === 0 ? 0 : cuts.value.length + 1) },
   { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
+  { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
+  { id: "limits", label: "Limits", card: LimitsCard },
+  { id: "msgpack", label: "MessagePack", card: MsgPackCard },
 ];
 
 function onKey(event: KeyboardEvent): void {

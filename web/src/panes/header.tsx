@@ -45,6 +45,10 @@ export function Header() {
       <ActionButton id="open" icon="open" class="primary">
         Open
       </ActionButton>
+      <ActionButton id="find" icon="find" class="quiet" />
+      <ActionButton id="share" icon="share">
+        Share
+      </ActionButton>
       <ActionButton id="gallery" icon="grid" pressed={galleryOpen.value}>
         Samples
       </ActionButton>
