@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::measure::{Measured, Outcome, Standing};
+use super::figures::{Measured, Outcome, Standing};
 use super::reading::reading;
 use crate::compare::{Grid, ratio};
 use crate::error::{Error, Result};
@@ -69,17 +69,7 @@ pub(super) fn block(measured: &Measured, stem: &str) -> String {
     }
     text.push_str("## Figures\n\n");
     for outcome in &measured.outcomes {
-        let row = &outcome.row;
-        writeln!(
-            text,
-            "### {}: {}
-
-{}",
-            row.name,
-            row.title,
-            outcome.grid()
-        )
-        .expect("a string takes any text");
+        section(outcome, &mut text).expect("a string takes any text");
     }
     writeln!(text, "![All figures]({stem}-figures.svg)").expect("a string takes any text");
     text
@@ -111,7 +101,8 @@ fn head(measured: &Measured, text: &mut String) -> std::fmt::Result {
     writeln!(
         text,
         "- Servers are processes of their own with one worker thread on core {server_cpu}, the client has core {load_cpu}; where a \
-         row says so, servers have a thread for every core (the mio flavour always has one), and share the cores with the client.\n\
+         row says so, servers have a thread for every core (the mio flavour always has one), and share the cores with the client. \
+         Servers and client are one program: one compiler, one build, one allocator (the system's).\n\
          - Loopback TCP, `TCP_NODELAY` on both sides, connections kept alive and made before the clock starts. The pool has {pool} \
          connections for RESP and HTTP alike; who waits longest has the next free one, and latency counts from the moment a caller \
          wants its call.\n\
@@ -150,6 +141,19 @@ fn packages(measured: &Measured) -> String {
     let own = format!("respire {}", env!("CARGO_PKG_VERSION"));
     let all: Vec<String> = [own].into_iter().chain(packages).collect();
     all.join(", ")
+}
+
+fn section(outcome: &Outcome, text: &mut String) -> std::fmt::Result {
+    let row = &outcome.row;
+    let grid = outcome.grid();
+    writeln!(text, "### {}: {}\n\n{grid}", row.name, row.title)?;
+    if row.depth > 1 {
+        writeln!(
+            text,
+            "No common HTTP client pipelines, so HTTP takes part with replayed bytes only.\n"
+        )?;
+    }
+    Ok(())
 }
 
 impl Outcome {

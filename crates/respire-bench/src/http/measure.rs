@@ -1,13 +1,12 @@
-//! The servers' processes, the rounds, and what each server and client made of them.
+//! The servers' processes, and the rounds.
 
 use std::fs;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use super::call::Call;
+use super::figures::{Measured, Outcome, Sample, sample, standing};
 use super::load::{Load, Turn};
 use super::rows::{Entrant, Row, choose};
 use super::service::Service;
@@ -15,7 +14,6 @@ use crate::cli::HttpArgs;
 use crate::error::{Error, Result};
 use crate::launch::{Server, first_line};
 use crate::os;
-use crate::stats::{Latency, Spread, quantiles_us};
 use crate::table::Machine;
 
 /// Longest turn of each entrant before the first round.
@@ -24,102 +22,6 @@ const WARM_UP: Duration = Duration::from_millis(200);
 const FILES: u64 = 64;
 /// Whose versions the document tells.
 const PACKAGES: [&str; 4] = ["axum", "hyper", "tokio", "mio"];
-
-/// One turn of one entrant.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Sample {
-    /// Calls answered.
-    pub calls: u64,
-    /// Calls answered per second.
-    pub per_second: f64,
-    /// Median latency in microseconds, the wait for a connection included.
-    pub p50_us: f64,
-    /// 99th percentile in microseconds.
-    pub p99_us: f64,
-    /// CPU time of the server per call in microseconds, where the system tells.
-    pub server_cpu_us: Option<f64>,
-    /// CPU time of the client per call in microseconds.
-    pub client_cpu_us: f64,
-    /// Share of its time that the client was busy.
-    pub client_share: f64,
-    /// Bytes that the client wrote to its sockets, per call.
-    pub bytes_sent: f64,
-    /// Bytes that the client read from its sockets, per call.
-    pub bytes_received: f64,
-}
-
-/// What an entrant made of all rounds.
-#[derive(Clone, Debug, Serialize)]
-pub struct Standing {
-    /// Server and client.
-    #[serde(flatten)]
-    pub entrant: Entrant,
-    /// Threads of the server.
-    pub threads: usize,
-    /// Round by round.
-    pub samples: Vec<Sample>,
-    /// Calls answered per second.
-    pub per_second: Spread,
-    /// Median latency in microseconds.
-    pub p50_us: Spread,
-    /// 99th percentile in microseconds.
-    pub p99_us: Spread,
-    /// CPU time of the server per call in microseconds.
-    pub server_cpu_us: Option<Spread>,
-    /// CPU time of the client per call in microseconds.
-    pub client_cpu_us: Spread,
-    /// Share of its time that the client was busy.
-    pub client_share: Spread,
-    /// Bytes sent per call.
-    pub bytes_sent: Spread,
-    /// Bytes received per call.
-    pub bytes_received: Spread,
-    /// (share of calls that are longer, microseconds) of the last round.
-    pub quantiles_us: Vec<(f64, f64)>,
-}
-
-/// A row and what came of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
-    /// The row.
-    #[serde(flatten)]
-    pub row: Row,
-    /// Its entrants, in their order.
-    pub standings: Vec<Standing>,
-}
-
-/// Everything in the document.
-#[derive(Clone, Debug, Serialize)]
-pub struct Measured {
-    /// Where.
-    pub machine: Machine,
-    /// Threads that wanted to run when the measurement began, on average over a minute.
-    pub load_average: Option<f64>,
-    /// The compiler at hand.
-    pub compiler: Option<String>,
-    /// Versions of the packages that take part, as `Cargo.lock` tells them.
-    pub packages: Vec<(String, String)>,
-    /// The command line.
-    pub line: String,
-    /// What was called.
-    pub call: Call,
-    /// Bytes of the right reply.
-    pub reply_bytes: usize,
-    /// Callers.
-    pub callers: usize,
-    /// Connections of a pool.
-    pub pool: usize,
-    /// Rounds.
-    pub rounds: usize,
-    /// Seconds of each turn.
-    pub test_time_s: f64,
-    /// Core of the servers with one thread.
-    pub server_cpu: usize,
-    /// Core of the clients.
-    pub load_cpu: usize,
-    /// The rows.
-    pub outcomes: Vec<Outcome>,
-}
 
 /// Starts the servers, and makes the rounds. `note` is told how far it is.
 ///
@@ -310,45 +212,6 @@ fn address(server: &Server) -> Result<SocketAddr> {
         .map_err(|e| Error::server(&text, format!("not an address: {e}")))
 }
 
-fn sample(turn: &Turn, server_cpu: Option<Duration>, client_cpu: Duration) -> Sample {
-    let calls = turn.calls.max(1) as f64;
-    let seconds = turn.elapsed.as_secs_f64().max(1e-9);
-    let each_us = |time: Duration| time.as_secs_f64() * 1e6 / calls;
-    let latency = Latency::of(&turn.latencies);
-    Sample {
-        calls: turn.calls,
-        per_second: turn.calls as f64 / seconds,
-        p50_us: latency.p50_us,
-        p99_us: latency.p99_us,
-        server_cpu_us: server_cpu.map(each_us),
-        client_cpu_us: each_us(client_cpu),
-        client_share: client_cpu.as_secs_f64() / seconds,
-        bytes_sent: turn.bytes_sent as f64 / calls,
-        bytes_received: turn.bytes_received as f64 / calls,
-    }
-}
-
-fn standing(entrant: &Entrant, threads: usize, turns: &[(Sample, Turn)]) -> Standing {
-    let spread = |number: fn(&Sample) -> f64| {
-        Spread::of(turns.iter().map(|(sample, _)| number(sample))).expect("there is a round")
-    };
-    let (_, last) = &turns[turns.len() - 1];
-    Standing {
-        entrant: *entrant,
-        threads,
-        samples: turns.iter().map(|(sample, _)| *sample).collect(),
-        per_second: spread(|s| s.per_second),
-        p50_us: spread(|s| s.p50_us),
-        p99_us: spread(|s| s.p99_us),
-        server_cpu_us: Spread::of(turns.iter().filter_map(|(sample, _)| sample.server_cpu_us)),
-        client_cpu_us: spread(|s| s.client_cpu_us),
-        client_share: spread(|s| s.client_share),
-        bytes_sent: spread(|s| s.bytes_sent),
-        bytes_received: spread(|s| s.bytes_received),
-        quantiles_us: quantiles_us(&last.latencies),
-    }
-}
-
 /// The command line that makes this measurement again, without where it is written.
 fn line(args: &HttpArgs) -> String {
     let own = [
@@ -385,29 +248,6 @@ fn packages(lock: &str) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::latencies;
-
-    #[test]
-    fn sample_divides_by_calls() {
-        let mut histogram = latencies();
-        histogram.record_n(2_000, 50).unwrap();
-        let turn = Turn {
-            calls: 50,
-            elapsed: Duration::from_millis(10),
-            latencies: histogram,
-            bytes_sent: 2_500,
-            bytes_received: 75_000,
-        };
-        let sample = sample(
-            &turn,
-            Some(Duration::from_micros(100)),
-            Duration::from_millis(5),
-        );
-        assert_eq!(sample.per_second, 5_000.0);
-        assert_eq!(sample.server_cpu_us, Some(2.0));
-        assert_eq!((sample.client_cpu_us, sample.client_share), (100.0, 0.5));
-        assert_eq!((sample.bytes_sent, sample.bytes_received), (50.0, 1_500.0));
-    }
 
     #[test]
     fn versions_are_those_of_the_lock() {

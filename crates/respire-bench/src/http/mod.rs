@@ -12,6 +12,7 @@ mod call;
 mod client;
 mod counted;
 mod document;
+mod figures;
 mod load;
 mod measure;
 mod reading;
@@ -20,7 +21,7 @@ mod service;
 
 pub use call::Call;
 pub use client::Client;
-pub use measure::{Measured, Outcome, Sample, Standing};
+pub use figures::{Measured, Outcome, Sample, Standing};
 pub use rows::{Entrant, Row};
 pub use service::{Service, serve};
 

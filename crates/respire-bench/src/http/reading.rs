@@ -1,7 +1,7 @@
 //! What the figures say, in sentences that follow from them.
 
 use super::client::Client;
-use super::measure::{Measured, Standing};
+use super::figures::{Measured, Standing};
 use super::rows::{PIPELINED, POOL};
 use super::service::Service;
 
@@ -143,7 +143,7 @@ fn claim(measured: &Measured) -> Option<String> {
     };
     Some(format!(
         "**The claim.** What is heard is \"over 100x faster\": HTTP at 1/128 of pooled RESP, measured in another language. Rust against \
-         Rust, pool against pool, the slower of the two kinds of HTTP is at 1/{in_pool:.1}: the claim {}. Nor should one look for 100 by comparing what is not alike; the widest \
+         Rust, pool against pool, the slower kind of HTTP is at 1/{in_pool:.1}: the claim {}. Nor should one look for 100 by comparing what is not alike; the widest \
          pair of this run, {} ({best_row}) against {} ({least_row}), is at 1/{widest:.1}. A factor of 100 is that of an HTTP stack \
          that costs 100 times as much CPU per call, not that of the protocol.",
         verdict(in_pool),
@@ -216,4 +216,45 @@ fn those(measured: &Measured, is_so: impl Fn(&Standing) -> bool) -> Option<Strin
     });
     let rows: Vec<String> = rows.collect();
     (!rows.is_empty()).then(|| rows.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::measured;
+    use super::*;
+
+    #[test]
+    fn sentences_follow_from_the_figures() {
+        let text = reading(&measured(90_000, 30_000)).join("\n");
+        for part in [
+            "Over RESP 90.0k calls/s, over HTTP 30.0k by GET",
+            "RESP gives 3.0 and 3.0 times as many",
+            "5.6 µs of CPU over RESP, 16.7 and 16.7 over HTTP",
+            "the slower kind of HTTP is at 1/3.0: the claim does not hold",
+            "60.0k GETs/s over the pool instead of 30.0k: RESP then gives 1.5",
+            "1550 bytes over RESP",
+            "3.0 threads on average",
+            "The client was the limit, busy for at least 90 % of its time, in `one` (HTTP GET text, axum; HTTP POST JSON, axum), `pool` (",
+            "Neither server nor client was busy for 90 % of its time in `one` (RESP, respire tokio; ",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn claim_holds_where_the_figures_say_so() {
+        let text = reading(&measured(90_000, 100)).join("\n");
+        assert!(text.contains("at 1/900.0: the claim holds"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_said_of_rows_that_are_not_there() {
+        let mut measured = measured(90_000, 30_000);
+        measured.load_average = Some(0.1);
+        measured.outcomes.retain(|outcome| outcome.row.all_cores);
+        let [limits] = &reading(&measured)[..] else {
+            panic!("only the limits remain")
+        };
+        assert!(!limits.contains("threads on average") && !limits.contains("The client was"));
+    }
 }

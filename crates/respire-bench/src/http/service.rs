@@ -128,3 +128,21 @@ fn reply(call: Call) -> std::result::Result<Bytes, Refused> {
     };
     bench.reply().map_err(refuse)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::call::tests::call;
+    use super::*;
+
+    #[test]
+    fn reply_beyond_the_bound_is_a_bad_request() {
+        assert_eq!(reply(call()).unwrap(), call().reply());
+        let long = Call {
+            times: 100_000,
+            ..call()
+        };
+        let (status, text) = reply(long).unwrap_err();
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        assert!(text.contains("1048576"), "{text}");
+    }
+}
