@@ -11,17 +11,21 @@ interface ActionButtonProps {
   children?: ComponentChildren;
   class?: string;
   pressed?: boolean;
+  /** Its name where neither the label nor what is shown will do. */
+  name?: string;
 }
 
 /** The button of an action. */
-export function ActionButton({ id, icon, children, class: className = "", pressed }: ActionButtonProps) {
+export function ActionButton({ id, icon, children, class: className = "", pressed, name }: ActionButtonProps) {
   const { label, keys, run, enabled } = action(id);
   const key = keys[0];
+  // A name that lacks what is seen confuses those who speak to their machine.
+  const says = typeof children === "string" && !label.toLowerCase().includes(children.toLowerCase()) ? children : label;
   return (
     <button
       type="button"
       class={`btn ${children === undefined ? "icon-only" : ""} ${className}`}
-      aria-label={label}
+      aria-label={name ?? says}
       aria-keyshortcuts={key?.replace("Ctrl", "Control")}
       title={key ? `${label}  (${keyLabel(key)})` : label}
       disabled={!(enabled?.() ?? true)}

@@ -52,7 +52,7 @@ export function Header() {
       <ActionButton id="gallery" icon="grid" pressed={galleryOpen.value}>
         Samples
       </ActionButton>
-      <ActionButton id="theme" icon="theme">
+      <ActionButton id="theme" icon="theme" name={`Theme: ${theme.value}`}>
         <span class="theme-name">{theme}</span>
       </ActionButton>
       <ActionButton id="keys" icon="keys" />

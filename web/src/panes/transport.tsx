@@ -37,7 +37,7 @@ function Breakpoints() {
   const count = breakBytes.value.size + breakRoles.value.size + (breakOnError.value ? 1 : 0);
   return (
     <details class="menu breaks">
-      <summary class="btn" aria-label={`Breakpoints, ${count} set`}>
+      <summary class="btn" title="Where play stops">
         <Icon name="stop" />
         <span>Stops</span>
         <span class="count">{count}</span>
