@@ -5,6 +5,7 @@
 //   state/    signals: the document, the cursor, reads, problems, play, the tree's rows, actions
 //   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
 //   input/    ways to bring bytes in
+//   encode/   commands to bytes, and what values cost in every protocol
 //   share/    links and exports
 //   samples/  the gallery's documents
 //   words/    bytes and values in plain English
@@ -16,9 +17,11 @@ import "./theme/base.css";
 import "./theme/layout.css";
 import "./theme/bytes.css";
 import "./theme/cards.css";
+import "./theme/encode.css";
 import "./theme/features.css";
 import "./theme/phone.css";
 import "./actions";
+import "./encode/actions";
 import "./share/actions";
 import { render } from "preact";
 import { App } from "./app";

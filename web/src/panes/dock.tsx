@@ -1,6 +1,7 @@
 // The dock: cards beside the bytes, a tab each. A card is added by a row here.
 
 import type { ComponentType } from "preact";
+import { EncodeCard } from "../encode/encode-card";
 import { problemFrames } from "../state/problems";
 import { cuts } from "../state/reads";
 import { dockTab } from "../state/view";
@@ -37,6 +38,7 @@ export const DOCK_TABS: DockTab[] = [
   { id: "reads", label: "Reads", card: ReadsCard, count: () => (cuts.value.length === 0 ? 0 : cuts.value.length + 1) },
   { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
   { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
+  { id: "encode", label: "Encode", card: EncodeCard },
   { id: "limits", label: "Limits", card: LimitsCard },
   { id: "msgpack", label: "MessagePack", card: MsgPackCard },
 ];
