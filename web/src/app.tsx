@@ -11,6 +11,7 @@ import { Legend } from "./panes/legend";
 import { TextPane } from "./panes/text";
 import { Transport } from "./panes/transport";
 import { TreePane } from "./panes/tree";
+import { GuessBar } from "./input/guess-bar";
 import { ActionButton } from "./panes/button";
 import { cancel, failure, progress } from "./state/document";
 import { problemFrames } from "./state/problems";
@@ -89,6 +90,7 @@ export function App() {
     <div class={`page show-${pane.value}`}>
       <Header />
       {galleryOpen.value && <Gallery />}
+      <GuessBar />
       {progress.value && <Decoding />}
       {failure.value !== "" && <Failure />}
       <main class="main">

@@ -5,6 +5,7 @@
 //   state/    signals: the document, the cursor, reads, problems, play, the tree's rows, actions
 //   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
 //   input/    ways to bring bytes in
+//   capture/  packets put together to streams
 //   encode/   commands to bytes, and what values cost in every protocol
 //   share/    links and exports
 //   samples/  the gallery's documents
@@ -18,9 +19,11 @@ import "./theme/layout.css";
 import "./theme/bytes.css";
 import "./theme/cards.css";
 import "./theme/encode.css";
+import "./theme/input.css";
 import "./theme/features.css";
 import "./theme/phone.css";
 import "./actions";
+import "./capture/actions";
 import "./encode/actions";
 import "./share/actions";
 import { render } from "preact";

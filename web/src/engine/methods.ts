@@ -3,7 +3,7 @@
 // Every method is called by its name through `client.ts`; arguments and results are cloned or
 // transferred, so they are plain data. There is one document, and it is only changed from here.
 
-import type { CommandInfo, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
+import type { CaptureSummary, CommandInfo, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
 import { MODES, NODE_WORDS } from "./tables";
 import * as wasm from "../wasm/respire_wasm.js";
 
@@ -40,6 +40,7 @@ const TEXT_BYTES_MAX = 96;
 export class Engine {
   readonly #progress: Progress;
   #doc = new wasm.Doc(MODES.auto, 0);
+  #capture: wasm.Capture | undefined;
   #generation = 0;
 
   constructor(progress: Progress) {
@@ -183,6 +184,22 @@ export class Engine {
 
   decodeAs(format: string, bytes: Uint8Array): Uint8Array {
     return wasm.decodeAs(format, bytes);
+  }
+
+  /** Reads a capture, in place of the one before. */
+  openCapture(bytes: Uint8Array): CaptureSummary {
+    this.#capture?.free();
+    this.#capture = undefined;
+    this.#capture = new wasm.Capture(bytes);
+    return this.#capture.summary();
+  }
+
+  captureBytes(stream: number, direction: number): Uint8Array {
+    return this.#capture!.bytes(stream, direction);
+  }
+
+  captureSegments(stream: number, direction: number): Float64Array {
+    return this.#capture!.segments(stream, direction);
   }
 
   encodeCommand(line: string, wire: number): Uint8Array {

@@ -2,27 +2,21 @@
 
 import { useSignal } from "@preact/signals";
 import { Dialog } from "../panes/dialogs";
-import { load } from "../state/document";
 import { dialog } from "../state/view";
-import { unescape } from "../samples/samples";
+import { openBytes } from "./guess";
 
 /** Largest text put into the text field: of more, fields are slow, so it goes straight to the panes. */
 const FIELD_CHARS_MAX = 100_000;
 
 const encoder = new TextEncoder();
 
-/** What a text stands for: with escapes, its bytes; else itself. */
-export function bytesOfText(text: string): Uint8Array {
-  return /\\r|\\n|\\x[0-9a-f]{2}/i.test(text) && !/\r\n/.test(text) ? unescape(text.replace(/\n$/, "")) : encoder.encode(text);
-}
-
 /** Opens what was pasted. */
 export function openText(text: string, name = "Pasted"): Promise<void> {
-  return load(bytesOfText(text), name);
+  return openBytes(encoder.encode(text), name);
 }
 
 export async function openFile(file: File): Promise<void> {
-  await load(new Uint8Array(await file.arrayBuffer()), file.name);
+  await openBytes(new Uint8Array(await file.arrayBuffer()), file.name);
 }
 
 /** Takes pastes and drops anywhere on the page. */
@@ -66,7 +60,7 @@ export function OpenDialog() {
     <Dialog title="Open" class="open">
       <form onSubmit={submit}>
         <label>
-          Bytes, as they are or with escapes like <code>\r\n</code> and <code>\x00</code>
+          Bytes as they are, escaped (<code>\r\n</code>, <code>\x00</code>), as hex, a hexdump or base64
           <textarea
             rows={6}
             spellcheck={false}

@@ -1,6 +1,8 @@
 // The dock: cards beside the bytes, a tab each. A card is added by a row here.
 
 import type { ComponentType } from "preact";
+import { CaptureCard } from "../capture/capture-card";
+import { capture } from "../capture/state";
 import { EncodeCard } from "../encode/encode-card";
 import { problemFrames } from "../state/problems";
 import { cuts } from "../state/reads";
@@ -39,6 +41,7 @@ export const DOCK_TABS: DockTab[] = [
   { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
   { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
   { id: "encode", label: "Encode", card: EncodeCard },
+  { id: "capture", label: "Capture", card: CaptureCard, count: () => capture.value?.summary.streams.length ?? 0 },
   { id: "limits", label: "Limits", card: LimitsCard },
   { id: "msgpack", label: "MessagePack", card: MsgPackCard },
 ];
