@@ -24,11 +24,25 @@ pub struct Dialect {
 
 impl Dialect {
     /// All the specification allows.
+    ///
+    /// ```
+    /// use resp_codec::{Dialect, FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::with_dialect(Limits::CLIENT, Dialect::SPEC);
+    /// let frame = decoder.decode(b":+007\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.int(), Some(7));
+    /// ```
     pub const SPEC: Self = Self {
         spec_numbers: true,
         streamed: true,
     };
     /// Only what Redis and Valkey send.
+    ///
+    /// ```
+    /// use resp_codec::{Dialect, ErrorKind, FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::with_dialect(Limits::CLIENT, Dialect::CANONICAL);
+    /// let error = decoder.decode(b"*?\r\n").unwrap_err();
+    /// assert_eq!((error.kind, error.offset), (ErrorKind::InvalidMultibulkLength, 1));
+    /// ```
     pub const CANONICAL: Self = Self {
         spec_numbers: false,
         streamed: false,

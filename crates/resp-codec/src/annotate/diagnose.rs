@@ -14,6 +14,15 @@ use crate::step::Step;
 
 /// An error, what would have been right in its place, and what might mend it. Prints as a few lines
 /// of text.
+///
+/// ```
+/// use resp_codec::Limits;
+/// use resp_codec::annotate::{Mode, diagnose};
+/// let diagnosis = diagnose(b":12x\r\n", Mode::Replies, &Limits::CLIENT).unwrap();
+/// assert_eq!((diagnosis.frame, diagnosis.error.offset), (0, 3));
+/// let text = diagnosis.to_string();
+/// assert!(text.contains("Expected a digit or CR."), "{text}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis<'b> {
     /// The buffer.

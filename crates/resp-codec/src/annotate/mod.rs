@@ -225,6 +225,16 @@ fn paint(painter: &mut Painter<'_, '_>, mode: Mode, limits: &Limits) -> Ending {
 }
 
 /// How a frame ended.
+///
+/// ```
+/// use resp_codec::Limits;
+/// use resp_codec::annotate::{Ending, Mode, annotate_frame};
+/// let end = |input: &[u8]| annotate_frame(input, 0, Mode::Requests, &Limits::SERVER, &mut Vec::new()).1;
+/// assert_eq!(end(b"PING\r\n"), Ending::Whole);
+/// assert_eq!(end(b"*0\r\n"), Ending::Empty);
+/// assert_eq!(end(b"*1\r\n$4\r\nPI"), Ending::Torn { missing: 4 });
+/// assert!(matches!(end(b"*1\r\n:4\r\n"), Ending::Bad(error) if error.offset == 4));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It is whole.

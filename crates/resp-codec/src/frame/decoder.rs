@@ -96,6 +96,13 @@ impl Progress {
 impl FrameDecoder {
     /// A decoder at the start of a connection, for all the specification allows. Allocates nothing
     /// yet.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"+OK\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.str(), Some("OK"));
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self::with_dialect(limits, Dialect::SPEC)
     }
@@ -118,16 +125,40 @@ impl FrameDecoder {
     }
 
     /// The limits in force.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// assert_eq!(FrameDecoder::new(Limits::CLIENT).limits().max_depth, 128);
+    /// ```
     pub const fn limits(&self) -> &Limits {
         &self.rules.limits
     }
 
     /// Forgets a partial frame or a failure: the next buffer begins with a new frame.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// assert!(decoder.decode(b"?").is_err());
+    /// assert!(decoder.decode(b"_\r\n").is_err(), "it stays failed");
+    /// decoder.reset();
+    /// assert!(decoder.decode(b"_\r\n").is_ok());
+    /// ```
     pub const fn reset(&mut self) {
         self.progress = Progress::START;
     }
 
     /// Frees what a large frame left allocated, if the decoder stands between frames.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let large = [&b"*9999\r\n"[..], &b"_\r\n".repeat(9999)].concat();
+    /// let _ = decoder.decode(&large).unwrap();
+    /// // The tape of 10 000 nodes is not kept for the rest of the connection.
+    /// decoder.shrink();
+    /// assert!(decoder.decode(b"_\r\n").unwrap().ready().unwrap().is_null());
+    /// ```
     pub fn shrink(&mut self) {
         if self.progress.phase == Phase::Start {
             self.nodes = Vec::new();
@@ -136,6 +167,15 @@ impl FrameDecoder {
     }
 
     /// Whether a frame was begun and not finished.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let _ = decoder.decode(b"*1\r\n").unwrap();
+    /// assert!(decoder.is_partial(), "the server must not close now");
+    /// let _ = decoder.decode(b"*1\r\n_\r\n").unwrap();
+    /// assert!(!decoder.is_partial());
+    /// ```
     pub fn is_partial(&self) -> bool {
         self.progress.phase == Phase::Within
     }
@@ -144,6 +184,20 @@ impl FrameDecoder {
     ///
     /// Looks at each byte of the framing and of lines once, at no payload; a call that comes too
     /// early costs O(1).
+    ///
+    /// ```
+    /// use resp_codec::{FrameDecoder, Limits, Step};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let (mut input, mut sum) = (&b":1\r\n:2\r\n:3"[..], 0);
+    /// while let Step::Ready { item: frame, consumed } = decoder.decode(input)? {
+    ///     sum += frame.int().unwrap_or_default();
+    ///     input = &input[consumed..];
+    /// }
+    /// assert_eq!(sum, 3);
+    /// // Read more behind this, and call again.
+    /// assert_eq!(input, b":3");
+    /// # Ok::<(), resp_codec::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error`] with the offset into `buf`. What follows cannot be trusted: close the connection.
