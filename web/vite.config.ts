@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
-const WASM = new URL("./src/wasm/respire_wasm_bg.wasm", import.meta.url);
+/** The modules of the engine: what reads documents, and the server with its commands. */
+const MODULES = { documentWasm: "respire_document_bg.wasm", serverWasm: "respire_server_bg.wasm" };
 
 /** What the page may load: its own files and nothing else. */
 const CSP = {
@@ -41,7 +42,7 @@ const ICON =
       "<path d='M4 4h3v3H4zM9 4h3v3H9zM4 9h3v3H4z' fill='#fff'/><path d='M9 9h3v3H9z' fill='#ffd479'/></svg>",
   );
 
-/** Gives the page the engine: by address, or inside the page. */
+/** Gives the page the engine's modules: by address, or inside the page. */
 function engine(single: boolean): Plugin {
   const id = "virtual:engine-wasm";
   return {
@@ -49,9 +50,14 @@ function engine(single: boolean): Plugin {
     resolveId: (source) => (source === id ? `\0${id}` : null),
     load(source) {
       if (source !== `\0${id}`) return null;
-      if (!single) return `export { default as address } from ${JSON.stringify(`${WASM.pathname}?url`)}; export const packed = "";`;
-      const packed = gzipSync(readFileSync(WASM), { level: 9 }).toString("base64");
-      return `export const address = ""; export const packed = "${packed}";`;
+      return Object.entries(MODULES)
+        .map(([name, file]) => {
+          const path = new URL(`./src/wasm/${file}`, import.meta.url).pathname;
+          if (!single) return `import ${name}Address from ${JSON.stringify(`${path}?url`)}; export const ${name} = { address: ${name}Address, packed: "" };`;
+          const packed = gzipSync(readFileSync(path), { level: 9 }).toString("base64");
+          return `export const ${name} = { address: "", packed: "${packed}" };`;
+        })
+        .join("\n");
     },
   };
 }

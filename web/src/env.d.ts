@@ -4,8 +4,15 @@
 declare const __SINGLE__: boolean;
 
 declare module "virtual:engine-wasm" {
-  /** Where the WASM lies; empty in a single file. */
-  export const address: string;
-  /** The WASM, gzip in base64; empty beside a file. */
-  export const packed: string;
+  /** A module of the engine: beside the page, or inside it. */
+  interface PackedWasm {
+    /** Where it lies; empty in a single file. */
+    address: string;
+    /** The module, gzip in base64; empty beside a file. */
+    packed: string;
+  }
+  /** What reads documents. */
+  export const documentWasm: PackedWasm;
+  /** The server with its commands. */
+  export const serverWasm: PackedWasm;
 }

@@ -3,9 +3,9 @@
 // Every method is called by its name through `client.ts`; arguments and results are cloned or
 // transferred, so they are plain data. There is one document, and it is only changed from here.
 
-import type { CaptureSummary, CommandInfo, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
+import type { CaptureSummary, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
 import { MODES, NODE_WORDS } from "./tables";
-import * as wasm from "../wasm/respire_wasm.js";
+import * as wasm from "../wasm/respire_document.js";
 
 /** A decoded document, without its bytes. */
 export interface Shape {
@@ -208,10 +208,6 @@ export class Engine {
 
   compareCommand(line: string): Comparison {
     return wasm.compareCommand(line);
-  }
-
-  commandTable(): CommandInfo[] {
-    return wasm.commandTable();
   }
 }
 

@@ -1,21 +1,16 @@
-// The messages between the page and the Worker.
-
-import type { Engine } from "./methods";
+// The messages between the page and a Worker.
 
 /** The first message: the WASM, as its address or its bytes. */
 export interface Boot {
   wasm: string | ArrayBuffer;
 }
 
-/** A call of a method of the engine. */
+/** A call of a method. */
 export interface Request {
   id: number;
-  method: keyof Engine;
+  method: string;
   args: unknown[];
 }
 
-/** What comes of a call, or how far decoding is. */
-export type Answer =
-  | { id: number; result: unknown }
-  | { id: number; error: string }
-  | { progress: { decoded: number; total: number; errors: number } };
+/** What comes of a call, or news nobody asked for. */
+export type Answer = { id: number; result: unknown } | { id: number; error: string } | { news: unknown };

@@ -5,7 +5,9 @@ import { createEngine } from "../engine/client";
 import type { Shape } from "../engine/methods";
 import { FRAME_WORDS, type Frame, MODES, frameRow, rowAt } from "../engine/tables";
 
-export const engine = createEngine();
+export const engine = createEngine((decoded, total) => {
+  progress.value = { decoded, total };
+});
 
 /** Largest document taken: offsets and the tab's memory stay comfortable. */
 export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
@@ -33,10 +35,6 @@ export const failure = signal("");
 
 export const length = computed(() => bytes.value.length);
 export const frameCount = computed(() => shape.value.frames.length / FRAME_WORDS);
-
-engine.onProgress = (decoded, total) => {
-  progress.value = { decoded, total };
-};
 
 /** A frame by its index. */
 export function frameOf(index: number): Frame {

@@ -1,21 +1,8 @@
 // What commands are for, from the engine's command table.
 
-import { signal } from "@preact/signals";
-import type { CommandInfo } from "../generated/types";
-import { engine } from "../state/document";
+import { COMMANDS } from "../engine/tables";
 
-/** The command table; empty until the engine has told it. */
-export const commandTable = signal<readonly CommandInfo[]>([]);
-
-void engine.commandTable().then(
-  (table) => {
-    commandTable.value = table;
-  },
-  () => {},
-);
-
-/** What a command does; `command` as frames have it, one more than its index. */
+/** What a command does; `command` as frames have it, one more than its index, or 0. */
 export function commandSummary(command: number): string {
-  if (command === 0) return "";
-  return commandTable.value.find((info) => info.id === command - 1)?.summary ?? "";
+  return COMMANDS[command - 1]?.[1] ?? "";
 }
