@@ -1,4 +1,4 @@
-//! `BENCH payload times`: the payload, so many times. What `respire-bench http` measures.
+//! `BENCH payload times`: the payload, so many times. `respire-bench http` measures this very command.
 //!
 //! ```console
 //! $ cargo run --release --example bench_command tokio
@@ -6,14 +6,15 @@
 //! "ababab"
 //! ```
 
-use bytes::Bytes;
-use respire::engine::{App, ArgIter, ArgList, Arity, Cx, Error, Reply, Router, Row, Spec};
 use respire::serve::{self, Flavour, Shutdown};
+use respire::{App, Args, Bytes, Error, Router};
 
 /// A reply has at most so many bytes: what is asked for is never trusted.
 pub const REPLY_BYTES_MAX: usize = 1 << 20;
 
-/// The arguments.
+/// Returns the payload, so many times.
+#[derive(Args)]
+#[args(readonly, complexity = "O(N) with N the length of the reply")]
 pub struct Bench {
     /// What is repeated.
     pub payload: Bytes,
@@ -27,13 +28,12 @@ impl Bench {
     /// # Errors
     /// Where that is longer than [`REPLY_BYTES_MAX`].
     pub fn reply(&self) -> Result<Bytes, Error> {
-        let length = self.payload.len().checked_mul(self.times as usize);
-        match length {
-            Some(length) if length <= REPLY_BYTES_MAX => {
-                Ok(self.payload.repeat(self.times as usize).into())
-            }
-            _ => Err(Error::fixed(
-                "ERR the reply would have more than 1048576 bytes",
+        let times = self.times as usize;
+        match self.payload.len().checked_mul(times) {
+            Some(0..=REPLY_BYTES_MAX) => Ok(self.payload.repeat(times).into()),
+            _ => Err(Error::new(
+                "TOOLONG",
+                format_args!("a reply has at most {REPLY_BYTES_MAX} bytes"),
             )),
         }
     }
@@ -46,35 +46,16 @@ impl App for Stateless {
     type Conn = ();
 }
 
-static BENCH: Spec = Spec {
-    name: "bench",
-    arity: Arity::exactly(3),
-    summary: "Returns the payload, so many times.",
-    ..Spec::EMPTY
-};
-
-fn bench(_: &mut Cx<'_, Stateless>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    let mut args = ArgIter::new(args);
-    let payload = args.required("payload")?;
-    let times: i64 = args.required("times")?;
-    let times = u32::try_from(times).map_err(|_| respire::engine::text::NOT_AN_INTEGER)?;
-    reply.bulk_shared(Bench { payload, times }.reply()?);
-    Ok(())
-}
-
 /// The command on a router.
 pub fn router() -> Router<Stateless> {
-    Router::new(Stateless).add(Row {
-        spec: &BENCH,
-        run: bench,
-    })
+    Router::new(Stateless).command("BENCH", |_, bench: Bench| bench.reply())
 }
 
 fn main() -> std::io::Result<()> {
     let name = std::env::args().nth(1);
     let flavour = Flavour::ALL
         .iter()
-        .find(|f| Some(f.name()) == name.as_deref());
+        .find(|flavour| Some(flavour.name()) == name.as_deref());
     let flavour = flavour.copied().unwrap_or_default();
     serve::on(flavour, router(), "127.0.0.1:7000", Shutdown::on_signals()?)?;
     Ok(())

@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt as _;
 use bytes::Bytes;
-use respire::engine::{Engine, Options};
 use respire::serve::{Flavour, Shutdown};
 use respire::server::{Config, Listeners, clock};
+use respire::{Engine, Options};
 use serde::Serialize;
 use tokio::net::TcpListener;
 
@@ -122,7 +122,7 @@ fn reply(call: Call) -> std::result::Result<Bytes, Refused> {
         payload: call.payload.into(),
         times: call.times,
     };
-    let refuse = |error: respire::engine::Error| {
+    let refuse = |error: respire::Error| {
         let text = String::from_utf8_lossy(error.text()).into_owned();
         (StatusCode::BAD_REQUEST, text)
     };
@@ -131,16 +131,45 @@ fn reply(call: Call) -> std::result::Result<Bytes, Refused> {
 
 #[cfg(test)]
 mod tests {
+    use respire::{NoWake, Output, Peer};
+
     use super::super::call::tests::call;
     use super::*;
 
+    /// What the RESP servers reply to a call.
+    fn resp(call: &Call) -> Vec<u8> {
+        let now = clock::now();
+        let engine = Engine::new(router(), Options::default(), now);
+        let session = engine.connect(Peer::default(), Box::new(NoWake), now);
+        let mut session = session.unwrap();
+        let (mut request, mut out) = (Vec::new(), Output::new());
+        call.write_resp(&mut request);
+        let _waits = session.serve(&request, now, &mut out);
+        out.to_vec()
+    }
+
     #[test]
-    fn reply_beyond_the_bound_is_a_bad_request() {
+    fn resp_reply_is_the_payload_repeated() {
+        let text = call().reply();
+        assert_eq!(
+            resp(&call()),
+            format!("${}\r\n{text}\r\n", text.len()).as_bytes()
+        );
+    }
+
+    #[test]
+    fn reply_beyond_the_bound_is_refused() {
         assert_eq!(reply(call()).unwrap(), call().reply());
         let long = Call {
             times: 100_000,
             ..call()
         };
+        let refused = resp(&long);
+        assert!(
+            refused.starts_with(b"-TOOLONG "),
+            "{}",
+            refused.escape_ascii()
+        );
         let (status, text) = reply(long).unwrap_err();
         assert_eq!(status, StatusCode::BAD_REQUEST);
         assert!(text.contains("1048576"), "{text}");
