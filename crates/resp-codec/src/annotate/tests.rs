@@ -396,3 +396,14 @@ fn next_byte_of_whatever_is_right_was_expected() {
         }
     }
 }
+
+#[test]
+fn words_of_a_line_are_nodes_of_their_own() {
+    let (marks, _) = marks(b" SET 'a b' \"\\x01\"  x \r\nPING\r\n", Mode::Requests);
+    let nodes: Vec<_> = marks
+        .iter()
+        .filter(|mark| mark.role != Role::Space)
+        .map(|mark| mark.node)
+        .collect();
+    assert_eq!(nodes, [0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4]);
+}
