@@ -208,7 +208,7 @@ function OpenFrames() {
       {open.map((level) => (
         <li key={level.start}>
           <button type="button" class="stack-level" onClick={() => pinRange(level.start, bytes.value.length === 0 ? 0 : level.start + 1)}>
-            <span class={`badge k${level.kind}`} aria-hidden="true">
+            <span class={`type-badge k${level.kind}`} aria-hidden="true">
               {KINDS[level.kind]?.type ?? "?"}
             </span>
             <span class="stack-name">{level.label}</span>

@@ -49,7 +49,7 @@ function Presets() {
 
 function ReadRow({ index }: { index: number }) {
   const read = readOf(index);
-  const state = fed.value === null || index < fed.value ? "fed" : "unfed";
+  const state = fed.value === null || index < fed.value ? "is-fed" : "un-fed";
   const last = fed.value === index + 1;
   return (
     <li class={`read ${read.outcome} ${state} ${last ? "last" : ""}`} aria-current={last ? "step" : undefined}>
@@ -59,8 +59,8 @@ function ReadRow({ index }: { index: number }) {
           {read.to - read.from === 1 ? read.from : `${read.from}–${read.to - 1}`}
         </span>
         <span class="read-words">
-          {state === "unfed" ? `${counted(read.to - read.from, "byte")}, not fed yet` : describeRead(read)}
-          {state === "fed" && read.tail > 0 && read.outcome === "more" && <span class="read-tail">{counted(read.tail, "byte")} wait in the buffer</span>}
+          {state === "un-fed" ? `${counted(read.to - read.from, "byte")}, not fed yet` : describeRead(read)}
+          {state === "is-fed" && read.tail > 0 && read.outcome === "more" && <span class="read-tail">{counted(read.tail, "byte")} wait in the buffer</span>}
         </span>
       </button>
     </li>

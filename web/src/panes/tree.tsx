@@ -57,10 +57,10 @@ function createRow(): HTMLElement {
   row.className = "tree-row";
   row.setAttribute("role", "treeitem");
   row.tabIndex = -1;
-  for (const name of ["twist", "badge", "label", "value", "range"]) {
+  for (const name of ["twist", "type-badge", "label", "value", "range"]) {
     const part = document.createElement("span");
     part.className = name;
-    if (name === "twist" || name === "badge") part.setAttribute("aria-hidden", "true");
+    if (name === "twist" || name === "type-badge") part.setAttribute("aria-hidden", "true");
     row.append(part);
   }
   return row;
@@ -90,7 +90,7 @@ function fillRow(element: HTMLElement, index: number, look: Look): void {
   element.tabIndex = current || (look.current < 0 && index === 0) ? 0 : -1;
   const [twist, badge, label, value, range] = element.children as unknown as HTMLElement[];
   put(twist!, inside ? (isOpen(row) ? "▾" : "▸") : "", "twist");
-  put(badge!, said.badge, "badge");
+  put(badge!, said.badge, "type-badge");
   put(label!, said.label, "label");
   put(value!, said.text, "value");
   put(range!, to - from === 1 ? `${from}` : `${from}–${to - 1}`, "range");
