@@ -73,11 +73,13 @@ mod run;
 mod sampler;
 mod session;
 mod settings;
+mod shape;
 mod slowlog;
 mod spec;
 mod stats;
 mod stream;
 mod table;
+mod test_client;
 mod transaction;
 mod tunables;
 mod typed;
@@ -108,6 +110,7 @@ pub use settings::{Setting, parse_memory};
 pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
 pub use stream::{Body, Broken, Stream};
 pub use table::{CommandTable, Entry};
+pub use test_client::{IntoRequest, Like, TestClient, TestReply};
 pub use tunables::Tunables;
 
 /// Makes a struct the arguments of a command.

@@ -278,6 +278,13 @@ impl Output {
         &self.tail[self.tail.len() - put..]
     }
 
+    /// What was put since `mark`, if all of it is at hand in one piece. Nothing may have been
+    /// advanced in between.
+    pub(crate) fn put_after(&self, mark: Mark) -> Option<&[u8]> {
+        let is_one = self.frozen.len() == mark.frozen_pieces;
+        is_one.then(|| &self.tail[mark.len - self.frozen_bytes + self.written..])
+    }
+
     /// Puts a value that is made while it is written. Its header must be written already.
     pub(crate) fn put_stream(&mut self, stream: Stream) {
         self.freeze_tail();

@@ -4,7 +4,9 @@ use crate::client::ClientShared;
 use crate::sampler::CALLS_PER_SAMPLE;
 use crate::stats::Stats;
 use crate::table::Entry;
-use crate::{App, ArgList, Client, Cx, End, Engine, Error, Flow, Reply, builtin};
+use crate::{
+    App, ArgList, Client, Cx, End, Engine, Error, Flags, Flow, Reply, Spec, builtin, shape,
+};
 use resp_codec::Proto;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +37,7 @@ impl<A: App> Engine<A> {
                 Err(refusal) => return self.turned_away(entry, cx, &refusal, reply),
             }
         } else {
-            let called = caught(reply, |reply| {
+            let called = caught(entry.spec(), reply, |reply| {
                 entry.command().call(cx, request.skip(name_len), reply)
             });
             called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply))
@@ -77,7 +79,7 @@ impl<A: App> Engine<A> {
             cx.client.sampler.restart(began);
         }
         let (mut passed, mut refusal) = (0, None);
-        let called = caught(reply, |reply| {
+        let called = caught(entry.spec(), reply, |reply| {
             for layer in &self.layers {
                 if let Err(error) = layer.before(cx, entry.spec(), &args) {
                     refusal = Some(error);
@@ -222,7 +224,7 @@ impl<A: App> Engine<A> {
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
         if slow_us >= 0
             && took_us >= slow_us.unsigned_abs()
-            && !entry.spec().flags.has(crate::Flags::SKIP_SLOWLOG)
+            && !entry.spec().flags.has(Flags::SKIP_SLOWLOG)
         {
             let len_max = self.tunables.slowlog_len_max.load(Ordering::Relaxed) as usize;
             self.slowlog
@@ -261,11 +263,18 @@ impl<A: App> Engine<A> {
 /// Calls a command; of one that panics nothing stands in the reply.
 #[inline(always)]
 fn caught(
+    spec: &Spec,
     reply: &mut Reply<'_>,
     call: impl FnOnce(&mut Reply<'_>) -> Flow,
 ) -> Result<Flow, Box<dyn Any + Send>> {
     let mark = reply.sink().mark();
-    let called = catch_unwind(AssertUnwindSafe(|| call(reply)));
+    let called = catch_unwind(AssertUnwindSafe(|| {
+        let flow = call(reply);
+        if cfg!(debug_assertions) {
+            shape::check(&flow, reply, mark, spec.flags.has(Flags::PUBSUB));
+        }
+        flow
+    }));
     if called.is_err() {
         reply.sink().cut(mark);
     }
@@ -275,8 +284,8 @@ fn caught(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Layer;
     use crate::builtin::testing::{Cells, Server};
-    use crate::{Layer, Spec};
     use std::sync::{Arc, Mutex};
 
     /// Writes down what it sees, and refuses calls whose first argument is its name.
