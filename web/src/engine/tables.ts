@@ -1,14 +1,8 @@
 // The tables generated from Rust, and rows of them read by name.
 
 export * from "../generated/tables";
+export { FrameStatus as STATUS, Kind as KIND, Mode as MODES, Role as ROLE } from "../generated/tables";
 import { FRAME_WORDS, MARK_WORDS, NODE_WORDS } from "../generated/tables";
-
-/** Modes by name. */
-export const MODES = { requests: 0, replies: 1, binaryRequests: 2, binaryReplies: 3, auto: 4 } as const;
-/** States of a frame by name. */
-export const STATUS = { whole: 0, bad: 1, torn: 2, blank: 3 } as const;
-/** No node. */
-export const NONE = 0xffff_ffff;
 
 /** A run of bytes with one meaning. */
 export interface Mark {
@@ -113,51 +107,6 @@ export function rowAt(rows: Uint32Array, words: number, start: number, offset: n
   }
   return low;
 }
-
-/** Roles of marks by name. */
-export const ROLE = {
-  type: 0,
-  sign: 1,
-  length: 2,
-  digits: 3,
-  crlf: 4,
-  payload: 5,
-  format: 6,
-  colon: 7,
-  streamOpen: 8,
-  streamEnd: 9,
-  inlineArg: 10,
-  space: 11,
-  quote: 12,
-  escape: 13,
-  field: 14,
-  bad: 15,
-  missing: 16,
-} as const;
-
-/** Kinds of values by name. */
-export const KIND = {
-  simple: 0,
-  error: 1,
-  int: 2,
-  null: 3,
-  bool: 4,
-  double: 5,
-  bigNumber: 6,
-  bulk: 7,
-  blobError: 8,
-  verbatim: 9,
-  array: 10,
-  map: 11,
-  set: 12,
-  push: 13,
-  attribute: 14,
-  chunk: 15,
-  end: 16,
-  command: 17,
-  arg: 18,
-  unknown: 19,
-} as const;
 
 /** What the modes are called, by number. */
 export const MODE_LABELS = ["Requests", "Replies", "Binary requests", "Binary replies", "Auto"] as const;

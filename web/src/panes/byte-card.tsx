@@ -209,7 +209,7 @@ function OpenFrames() {
         <li key={level.start}>
           <button type="button" class="stack-level" onClick={() => pinRange(level.start, bytes.value.length === 0 ? 0 : level.start + 1)}>
             <span class={`type-badge k${level.kind}`} aria-hidden="true">
-              {KINDS[level.kind]?.type ?? "?"}
+              {KINDS[level.kind]?.letter ?? "?"}
             </span>
             <span class="stack-name">{level.label}</span>
             <span class="stack-left">{leftOf(level)}</span>

@@ -1,7 +1,7 @@
 // The hex pane: a grid of bytes with their characters beside them. Rows are virtual and filled by
 // hand; nothing here makes an object for a byte.
 
-import { effect, signal, useSignalEffect } from "@preact/signals";
+import { effect, signal, untracked, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { anchor, cursor, moveTo, preview, revealed } from "../state/cursor";
 import { bytes, length, replace } from "../state/document";
@@ -9,7 +9,7 @@ import { markAt, marksReady } from "../state/marks";
 import { announce, narrow } from "../state/view";
 import { glyph, hex, offsetHex } from "../words/chars";
 import { type Brush, classesOf, put, takeBrush } from "./paint";
-import { VirtualRows } from "./virtual";
+import { VirtualRows, keepFocus } from "./virtual";
 
 /** Bytes of a row. */
 export const columns = signal(16);
@@ -151,6 +151,10 @@ function mount(host: HTMLElement): () => void {
           void marksReady(first * count, Math.min((last + 1) * count, length.peek()));
           view.rows = rows!.rowsInView;
         },
+        rendered: (first, last) => {
+          const row = Math.floor(brush.cursor / count);
+          keepFocus(host, row >= first && row <= last);
+        },
       });
     }
     // One place more than there are bytes.
@@ -171,6 +175,7 @@ function mount(host: HTMLElement): () => void {
     const row = Math.floor(cursor.peek() / count);
     rows!.reveal(row);
     if (host.contains(document.activeElement)) {
+      brush = untracked(takeBrush);
       rows!.refreshNow();
       parts.get(rows!.element(row) ?? host)?.cells[cursor.peek() % count]?.focus({ preventScroll: true });
     }

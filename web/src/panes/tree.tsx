@@ -12,7 +12,7 @@ import { type TreeRow, hasInside, isOpen, levelOf, parentRow, rangeOf, rowHoldin
 import { narrow, secretsShown } from "../state/view";
 import { plain } from "../words/values";
 import { put } from "./paint";
-import { VirtualRows } from "./virtual";
+import { VirtualRows, keepFocus } from "./virtual";
 
 const ROW_HEIGHT = 28;
 const ROW_HEIGHT_NARROW = 44;
@@ -35,11 +35,11 @@ function say(row: TreeRow): Said {
     const kind = frame.kind;
     const status = frame.status === STATUS.bad ? " bad" : frame.status === STATUS.torn ? " torn" : "";
     const text = frame.secret && !secretsShown.value ? HIDDEN : plain(lineOf(row.frame) ?? "…");
-    return { badge: KINDS[kind]?.type ?? "?", label: `[${row.frame}]`, text, className: `frame k${kind}${status}` };
+    return { badge: KINDS[kind]?.letter ?? "?", label: `[${row.frame}]`, text, className: `frame k${kind}${status}` };
   }
   const text = node.secret && !secretsShown.value ? HIDDEN : plain(values.texts[row.node] ?? "…");
   const bad = node.kind === KIND.unknown ? " bad" : node.incomplete ? " torn" : "";
-  return { badge: KINDS[node.kind]?.type ?? "?", label: labelOf(node), text, className: `k${node.kind}${bad}` };
+  return { badge: KINDS[node.kind]?.letter ?? "?", label: labelOf(node), text, className: `k${node.kind}${bad}` };
 }
 
 function labelOf(node: { kind: number; isKey: boolean; isValue: boolean; sibling: number; depth: number }): string {
@@ -100,7 +100,11 @@ function mount(host: HTMLElement): () => void {
   let look: Look = { current: -1, pointed: -1, arrived: 0 };
   /** The row the keyboard is on, where that is not the deepest one at the cursor. */
   let chosen: TreeRow | undefined;
-  const rows = new VirtualRows(host, { create: createRow, fill: (element, row) => fillRow(element, row, look) });
+  const rows = new VirtualRows(host, {
+    create: createRow,
+    fill: (element, row) => fillRow(element, row, look),
+    rendered: (first, last) => keepFocus(host, look.current < 0 ? first === 0 : look.current >= first && look.current <= last),
+  });
   const rowOf = (event: Event) => {
     const element = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>(".tree-row") : null;
     return element ? Number(element.dataset.row) : undefined;

@@ -16,6 +16,8 @@ export interface RowsOptions {
   fill(element: HTMLElement, row: number): void;
   /** Called when other rows came into view. */
   viewed?(first: number, last: number): void;
+  /** Called when the rows in view are filled. */
+  rendered?(first: number, last: number): void;
 }
 
 export class VirtualRows {
@@ -157,5 +159,17 @@ export class VirtualRows {
       this.#options.fill(element, row);
     }
     for (const element of this.#pool) if (!used.has(element)) element.hidden = true;
+    this.#options.rendered?.(first, last);
+  }
+}
+
+/** Keeps one thing in a list to tab to: the row with the cursor, or the list where that is out of view. */
+export function keepFocus(host: HTMLElement, inView: boolean): void {
+  host.tabIndex = inView ? -1 : 0;
+  // A row that shows something else now must not keep the focus of what it showed.
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused !== host && host.contains(focused) && focused.tabIndex < 0) {
+    host.tabIndex = 0;
+    host.focus({ preventScroll: true });
   }
 }

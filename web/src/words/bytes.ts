@@ -56,7 +56,7 @@ export function byteInWords(facts: ByteFacts): string {
       return `says that ${announced(facts)}`;
     case ROLE.sign:
       return `the sign of ${withArticle(name)}`;
-    case ROLE.length:
+    case ROLE.len:
       return `${len > 1 ? "part of " : ""}${lengthWords(node, name)}${nth}`;
     case ROLE.digits:
       return `${len > 1 ? "part of " : ""}the text of ${withArticle(name)}${nth}`;
@@ -68,11 +68,11 @@ export function byteInWords(facts: ByteFacts): string {
       return `the format of ${withArticle(name)}: txt is plain text, mkd is Markdown${nth}`;
     case ROLE.colon:
       return "parts the format from the text";
-    case ROLE.streamOpen:
+    case ROLE.stream:
       return "says that the size is not known in advance: an end will be marked";
-    case ROLE.streamEnd:
+    case ROLE.end:
       return "marks the end of what was streamed";
-    case ROLE.inlineArg:
+    case ROLE.word:
       return `a word of a request typed by hand${nth}`;
     case ROLE.space:
       return "parts two words";
@@ -114,7 +114,7 @@ function lengthWords(node: Node | undefined, name: string): string {
 }
 
 function crlfWords({ before, byte, node }: ByteFacts, name: string): string {
-  const ends = before === ROLE.length || before === ROLE.streamOpen;
+  const ends = before === ROLE.len || before === ROLE.stream;
   const aggregate = node && (node.kind >= KIND.array && node.kind <= KIND.attribute || node.kind === KIND.command);
   const what = ends ? `the ${aggregate ? "count" : "length"} of ${withArticle(name)}` : withArticle(name);
   return byte === 0x0d ? `ends ${what}: the first half of a line end` : `ends ${what}: the second half of a line end`;
