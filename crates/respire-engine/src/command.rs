@@ -37,6 +37,9 @@ pub trait Command<A: App>: Send + Sync + 'static {
 pub enum Flow {
     /// The reply is written; on with the next request.
     Replied,
+    /// The reply comes later, from the [`Later`](crate::Later) that this call took with
+    /// [`Cx::later`]; what was written is dropped.
+    Pending,
     /// The reply is written, but is due only after this time; the connection waits until then.
     RepliedAfter(Duration),
     /// The reply is written; the connection ends once it is sent.

@@ -148,6 +148,8 @@ pub mod text {
     pub const SYNTAX: Error = Error::fixed("ERR syntax error");
     /// An argument that should have been an integer in range.
     pub const NOT_AN_INTEGER: Error = Error::fixed("ERR value is not an integer or out of range");
+    /// What a defect of the service answers: a panic of its command.
+    pub const INTERNAL: Error = Error::fixed("ERR internal error");
     /// A value of another type than the command works on.
     pub const WRONG_TYPE: Error =
         Error::fixed("WRONGTYPE Operation against a key holding the wrong kind of value");

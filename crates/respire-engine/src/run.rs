@@ -99,6 +99,8 @@ impl<A: App> Engine<A> {
         let took = match flow {
             Flow::Replied | Flow::Close => took,
             Flow::RepliedAfter(wait) => took.saturating_add(wait),
+            // It has not ended: `ended` counts it.
+            Flow::Pending => return Ok(flow),
         };
         let is_error = reply.error_count() != errors;
         let end = if is_error { End::Err } else { End::Ok };
@@ -112,7 +114,6 @@ impl<A: App> Engine<A> {
     /// Ends a call whose reply was left for later, `took` after it began: counts the time and the
     /// failure, if it is one, and tells the layers. The caller counts the code word of an error.
     #[cold]
-    #[cfg_attr(not(test), expect(dead_code, reason = "no call is left pending yet"))]
     pub(crate) fn ended(&self, at: u32, client: &ClientShared, took: Duration, end: End) {
         let entry = self.table.entry(at);
         if end == End::Err {
@@ -132,12 +133,13 @@ impl<A: App> Engine<A> {
         reply: &mut Reply<'_>,
     ) -> Flow {
         self.note_panic(entry, panic);
-        reply.error("ERR internal error");
+        reply.error(crate::text::INTERNAL.text());
         Flow::Replied
     }
 
+    /// Counts a panic and tells the host.
     #[cold]
-    fn note_panic(&self, entry: &Entry<A>, panic: &(dyn Any + Send)) {
+    pub(crate) fn note_panic(&self, entry: &Entry<A>, panic: &(dyn Any + Send)) {
         Stats::add(&entry.stats.panics, 1);
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied());
@@ -190,25 +192,9 @@ impl<A: App> Engine<A> {
     #[cold]
     fn failed(&self, entry: &Entry<A>, reply: &mut Reply<'_>, before: usize) {
         Stats::add(&entry.stats.failed, 1);
-        // The tagged form has the length of the text between tag and text.
-        let text_at = if reply.proto() == Proto::Binary {
-            1 + size_of::<u32>()
-        } else {
-            1
-        };
-        let reply = reply.sink().put_since(before);
-        let text = if reply.first() == Some(&b'-') {
-            reply.get(text_at..)
-        } else {
-            None
-        };
-        let code = text
-            .unwrap_or_default()
-            .split(|byte| !byte.is_ascii_alphanumeric())
-            .next();
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        let proto = reply.proto();
         self.stats
-            .count_error(code.filter(|code| !code.is_empty()).unwrap_or("ERR"));
+            .count_error(error_code(reply.sink().put_since(before), proto));
     }
 
     fn add_time(&self, entry: &Entry<A>, took: Duration, stands_for: u64) {
@@ -258,6 +244,27 @@ impl<A: App> Engine<A> {
             Stats::add(&self.stats.commands, calls);
         }
     }
+}
+
+/// The code word of an encoded reply; `ERR` where it does not begin with an error.
+pub(crate) fn error_code(reply: &[u8], proto: Proto) -> &str {
+    // The tagged form has the length of the text between tag and text.
+    let text_at = if proto == Proto::Binary {
+        1 + size_of::<u32>()
+    } else {
+        1
+    };
+    let text = if reply.first() == Some(&b'-') {
+        reply.get(text_at..)
+    } else {
+        None
+    };
+    let code = text
+        .unwrap_or_default()
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .next();
+    let code = code.and_then(|code| std::str::from_utf8(code).ok());
+    code.filter(|code| !code.is_empty()).unwrap_or("ERR")
 }
 
 /// Calls a command; of one that panics nothing stands in the reply.

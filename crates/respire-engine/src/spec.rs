@@ -210,6 +210,9 @@ impl Flags {
     /// RESET).
     pub const SUBSCRIBED: Self = Self(1 << 18);
 
+    /// The requests behind it need not wait for its reply, if that comes later.
+    pub const PIPELINED: Self = Self(1 << 19);
+
     /// Both sets together, in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {

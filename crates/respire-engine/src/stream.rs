@@ -189,7 +189,10 @@ mod tests {
     fn a_body_that_gives_too_much_is_cut_and_one_that_gives_too_little_breaks() {
         let mut out = Output::new();
         let generous = Some(Bytes::from(vec![b'y'; 5 * PULL_BYTES_MAX]));
-        put(&mut out, Stream::new(2 * PULL_BYTES_MAX, move |_| generous.clone()));
+        put(
+            &mut out,
+            Stream::new(2 * PULL_BYTES_MAX, move |_| generous.clone()),
+        );
         let all = out.take();
         assert_eq!(all.len(), 2 * PULL_BYTES_MAX + "$131072\r\n\r\n".len());
 

@@ -248,11 +248,11 @@ fn clients<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
         "client_recent_max_output_buffer",
         most(|client| &client.output_bytes),
     );
-    let paused = clients
+    let blocked = clients
         .iter()
-        .filter(|client| client.is_paused.load(Relaxed))
+        .filter(|client| client.is_paused.load(Relaxed) || client.is_blocked())
         .count();
-    out.field("blocked_clients", paused);
+    out.field("blocked_clients", blocked);
     out.field("tracking_clients", 0);
     out.field("clients_in_timeout_table", 0);
 }

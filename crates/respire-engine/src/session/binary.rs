@@ -3,7 +3,7 @@
 use super::dispatch::Outcome;
 use super::{CALL, CloseReason, Core, Session, Step, Wire};
 use crate::ArgList;
-use crate::{App, Engine, Now, Output};
+use crate::{App, Engine, Flow, Now, Output};
 use resp_codec::binary::{self, Request};
 use resp_codec::{Encoder, Proto};
 
@@ -15,7 +15,7 @@ impl<A: App> Session<A> {
         out: &mut Output,
     ) -> (Step, usize) {
         let mut used = 0;
-        let mut budget = self.engine.limits.commands_per_poll_max;
+        let mut budget = self.budget;
         loop {
             if used == bytes.len() {
                 return (Step::NeedInput, used);
@@ -40,6 +40,7 @@ impl<A: App> Session<A> {
             match outcome {
                 Outcome::Done => used += consumed,
                 other => {
+                    self.budget = budget;
                     used += if matches!(other, Outcome::Hold(_)) {
                         0
                     } else {
@@ -70,12 +71,18 @@ impl<A: App> Core<A> {
         let Some(at) = entry.filter(|_| !self.client.transaction.is_open()) else {
             return Outcome::Close(CloseReason::Unanswerable);
         };
+        // The protocol of a reply that comes later.
+        self.client.proto = Proto::BinaryPlain;
         let mark = out.mark();
         let mut reply = Encoder::new(out, Proto::BinaryPlain);
         let flow = self.attempt(engine, now, request.args(), (at, 1), &mut reply);
         let failed = reply.error_count() > 0;
         match flow {
             Err(until_us) => Outcome::Hold(until_us),
+            Ok(Flow::Pending) => {
+                out.cut(mark);
+                self.left_pending(engine, now, at, out)
+            }
             Ok(_) if failed => {
                 out.cut(mark);
                 Outcome::Close(CloseReason::Unanswerable)

@@ -1,5 +1,6 @@
 //! From a request to its command: found, checked, queued or run.
 
+use super::parked::Item;
 use super::{CloseReason, Core};
 use crate::ArgList;
 use crate::client::ReplyMode;
@@ -16,7 +17,9 @@ pub(super) enum Outcome {
     /// Not answered and not used up: a pause holds it until this time (monotonic microseconds).
     Hold(u64),
     /// Answered, but the reply is due only after this time.
-    Wait(Duration, Vec<u8>),
+    Wait(Duration, Output),
+    /// Not answered yet.
+    Pending(Box<Item>),
     /// Answered if at all, and the last one.
     Close(CloseReason),
 }
@@ -58,7 +61,10 @@ impl<A: App> Core<A> {
         }
         let mark = out.mark();
         let ran_before = self.client.shared.last_entry.swap(NONE, Ordering::Relaxed);
-        let outcome = self.answer(engine, now, request, word, out);
+        let mut outcome = self.answer(engine, now, request, word, out);
+        if let Outcome::Pending(item) = &mut outcome {
+            item.is_muted = true;
+        }
         match self.client.shared.last_entry.load(Ordering::Relaxed) {
             NONE => {
                 let last = &self.client.shared.last_entry;
@@ -98,11 +104,11 @@ impl<A: App> Core<A> {
         match self.attempt(engine, now, request, found, &mut reply) {
             Ok(Flow::Replied) => Outcome::Done,
             Ok(Flow::Close) => Outcome::Close(CloseReason::Quit),
-            Ok(Flow::RepliedAfter(wait)) => {
-                let whole = out.to_vec();
+            Ok(Flow::Pending) => {
                 out.cut(mark);
-                Outcome::Wait(wait, whole[out.len()..].to_vec())
+                self.left_pending(engine, now, found.0, out)
             }
+            Ok(Flow::RepliedAfter(wait)) => Outcome::Wait(wait, out.split_off(mark)),
             Err(until_us) => Outcome::Hold(until_us),
         }
     }

@@ -5,7 +5,7 @@ use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
 use crate::mailbox::Mail;
 use crate::stats::Stats;
 use crate::{App, Now, Output};
-use resp_codec::{Encoder, Proto, Sink, binary};
+use resp_codec::{Encoder, Proto, binary};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,6 +13,14 @@ impl<A: App> Session<A> {
     /// Answers what `bytes` hold; returns how many of them are done with.
     pub(super) fn turn(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let owed = out.len();
+        if self.core.client.shared.is_killed() {
+            return (self.close_now(CloseReason::Killed), 0);
+        }
+        if !self.parked.is_empty()
+            && let Some(step) = self.collect(now, out)
+        {
+            return (step, 0);
+        }
         if let Some(step) = self.enter(now, out) {
             return (step, 0);
         }
@@ -27,14 +35,21 @@ impl<A: App> Session<A> {
         shared.output_bytes.store(owed as u64, Ordering::Relaxed);
         self.take_over_limits();
         self.deliver(out);
-        let (mut step, used) = self.answer(bytes, now, out);
+        self.budget = self.engine.limits.commands_per_poll_max;
+        let (mut step, mut used) = (Step::NeedInput, 0);
+        if self.parked.is_empty() && matches!(self.state, State::Serving) {
+            (step, used) = self.answer(bytes, now, out);
+        }
+        if !self.parked.is_empty() {
+            (step, used) = self.answer_behind(bytes, (step, used), now);
+        }
         // What the turn published to itself follows its replies.
         let mail = self.deliver(out);
         if mail == Mail::Overrun {
-            step = self.close(CloseReason::Overrun);
+            step = self.close_now(CloseReason::Overrun);
         } else if step == Step::NeedInput && mail == Mail::Left {
             step = Step::Flush;
-        } else if step == Step::NeedInput && matches!(self.state, State::Serving) {
+        } else if step == Step::NeedInput {
             step = self.rest(now);
         }
         self.leave(bytes.len() - used, used, out.len() - owed);
@@ -43,11 +58,8 @@ impl<A: App> Session<A> {
 
     /// What has to be settled before anything is answered.
     fn enter(&mut self, now: Now, out: &mut Output) -> Option<Step> {
-        if self.core.client.shared.is_killed() {
-            return Some(self.close(CloseReason::Killed));
-        }
         match &mut self.state {
-            State::Serving => None,
+            State::Serving | State::Pending | State::Ending(_) => None,
             State::Done(reason) => Some(Step::Close(*reason)),
             // Whether the pause is over is looked up when its request is tried again.
             State::Paused { .. } => {
@@ -59,11 +71,10 @@ impl<A: App> Session<A> {
                 self.state = State::Serving;
                 None
             }
-            State::Waiting { until_us, .. } if *until_us > now.monotonic_us() => {
-                Some(Step::NeedInput)
-            }
+            State::Waiting { until_us, .. } if *until_us > now.monotonic_us() => None,
             State::Waiting { reply, .. } => {
-                out.put(reply);
+                let reply = std::mem::take(&mut **reply);
+                self.parked.target(out).append(reply);
                 self.state = State::Serving;
                 None
             }
@@ -73,19 +84,28 @@ impl<A: App> Session<A> {
     /// Writes the messages that came from other connections, as far as the peer may be owed more.
     fn deliver(&self, out: &mut Output) -> Mail {
         let client = &self.core.client;
-        if !client.shared.mailbox.has_mail() {
+        let mailbox = &client.shared.mailbox;
+        if !mailbox.has_mail() {
             return Mail::Empty;
         }
+        // Counted before it is looked for finished replies, so that a message that was sent after
+        // one is finished cannot overtake it.
+        let most = mailbox.len();
+        let is_held = matches!(self.state, State::Waiting { .. }) || self.parked.has_finished();
+        if is_held {
+            let mail = mailbox.take(0, |_| true);
+            return if mail == Mail::Left {
+                Mail::Empty
+            } else {
+                mail
+            };
+        }
+        // Without a subscription there is nothing by which RESP2 could tell a message from a reply.
+        let is_deaf = client.proto != Proto::Resp3 && client.subscriptions.is_empty();
         let bytes_max = self.engine.limits.output_bytes_max;
-        let kind: &[u8] = if client.proto == Proto::Resp3 {
-            b">"
-        } else {
-            b"*"
-        };
-        client.shared.mailbox.take(|message| {
-            if let Some(message) = message {
-                out.put(kind);
-                out.put_shared(message.clone());
+        mailbox.take(most, |message| {
+            if let Some(message) = message.filter(|_| !is_deaf) {
+                message.write(client.proto, out);
             }
             out.len() < bytes_max
         })
@@ -93,6 +113,14 @@ impl<A: App> Session<A> {
 
     /// Nothing more can be answered: stay, or end for a reason that had to wait for that.
     fn rest(&mut self, now: Now) -> Step {
+        if !self.parked.is_empty() {
+            return self.rest_pending(now);
+        }
+        match self.state {
+            State::Serving => {}
+            State::Ending(reason) => return self.close(reason),
+            _ => return Step::NeedInput,
+        }
         let is_idle = self
             .idle_deadline_us()
             .is_some_and(|due| due <= now.monotonic_us());
@@ -110,6 +138,10 @@ impl<A: App> Session<A> {
     /// Adds up what the turn counted.
     fn leave(&mut self, unanswered: usize, used: usize, written: usize) {
         let client = &mut self.core.client;
+        if let Some(call) = client.call.take() {
+            // Taken by a command that answered all the same, or panicked.
+            call.cancel();
+        }
         self.engine.flush_tally(client);
         self.engine.app().turn_ended(&mut self.core.conn);
         let shared = &client.shared;
@@ -120,7 +152,7 @@ impl<A: App> Session<A> {
         Stats::add(&self.engine.stats.output_bytes, written as u64);
     }
 
-    fn answer(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    pub(super) fn answer(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         if let (Wire::Undecided, Some(first)) = (&self.wire, bytes.first()) {
             self.wire = if is_binary(*first) {
                 Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
@@ -140,7 +172,7 @@ impl<A: App> Session<A> {
 
     fn answer_resp(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let mut used = 0;
-        let mut budget = self.engine.limits.commands_per_poll_max;
+        let mut budget = self.budget;
         loop {
             if used == bytes.len() {
                 return (Step::NeedInput, used);
@@ -166,6 +198,7 @@ impl<A: App> Session<A> {
             match outcome {
                 Outcome::Done => used += consumed,
                 other => {
+                    self.budget = budget;
                     let keep = matches!(other, Outcome::Hold(_));
                     used += if keep { 0 } else { consumed };
                     return (self.settle(other, now), used);
@@ -198,10 +231,11 @@ impl<A: App> Session<A> {
             Outcome::Wait(wait, reply) => {
                 self.state = State::Waiting {
                     until_us: due_us(now, wait),
-                    reply,
+                    reply: Box::new(reply),
                 };
                 Step::NeedInput
             }
+            Outcome::Pending(item) => self.park(*item),
             Outcome::Close(reason) => self.close(reason),
         }
     }
@@ -221,7 +255,18 @@ impl<A: App> Session<A> {
         self.close(CloseReason::Protocol(error))
     }
 
+    /// Ends the session, once pending calls are answered.
     pub(super) fn close(&mut self, reason: CloseReason) -> Step {
+        if self.parked.is_empty() {
+            return self.close_now(reason);
+        }
+        self.state = State::Ending(reason);
+        Step::NeedInput
+    }
+
+    /// Ends the session, whatever is pending.
+    pub(super) fn close_now(&mut self, reason: CloseReason) -> Step {
+        self.abandon();
         self.state = State::Done(reason);
         Step::Close(reason)
     }
