@@ -101,6 +101,13 @@ pub fn load_average() -> Option<f64> {
     text.split(' ').next()?.parse().ok()
 }
 
+/// How much this process, and those it starts, leave to others: from -20, which takes most, to 19; 0 unless somebody
+/// chose otherwise. `None` where the system does not tell.
+pub fn own_niceness() -> Option<i32> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    after_name(&stat)?.nth(16)?.parse().ok()
+}
+
 /// Usage of a process on this machine, from `/proc`; `None` if there is no such process to see. CPU time comes in
 /// ticks, usually of 10 ms.
 pub fn usage(pid: u32) -> Option<Usage> {
@@ -113,9 +120,15 @@ pub fn usage(pid: u32) -> Option<Usage> {
     })
 }
 
-/// User and system time of a line of `/proc/<pid>/stat`. The program's name, in parentheses, may hold anything.
+/// The fields of a line of `/proc/<pid>/stat` behind the program's name, which stands in parentheses and may hold
+/// anything.
+fn after_name(stat: &str) -> Option<std::str::Split<'_, char>> {
+    Some(stat.rsplit_once(") ")?.1.split(' '))
+}
+
+/// User and system time of a line of `/proc/<pid>/stat`.
 fn cpu_ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let mut fields = after_name(stat)?;
     let user: u64 = fields.nth(11)?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
     Some(user + system)
@@ -150,6 +163,7 @@ mod tests {
     fn own_process_has_cores_and_a_load() {
         assert!(!own_cores().is_empty());
         assert!(load_average().unwrap() >= 0.0);
+        assert!((-20..20).contains(&own_niceness().unwrap()));
     }
 
     #[cfg(target_os = "linux")]

@@ -116,13 +116,14 @@ fn head(measured: &Measured, text: &mut String) -> std::fmt::Result {
          smallest and the greatest.\n"
     )?;
     let revision = machine.revision.as_deref().unwrap_or("unknown");
-    let unknown = "unknown".to_owned();
-    let load = measured
-        .load_average
-        .map_or(unknown, |load| format!("{load:.2}"));
+    let unknown = || "unknown".to_owned();
+    let load = measured.load_average;
+    let load = load.map_or_else(unknown, |load| format!("{load:.2}"));
+    let niceness = measured.niceness;
+    let niceness = niceness.map_or_else(unknown, |niceness| niceness.to_string());
     writeln!(
         text,
-        "| | |\n|:--|:--|\n| machine | {}, {} cores, {} MiB; {} |\n| load average when it began | {load} |\n\
+        "| | |\n|:--|:--|\n| machine | {}, {} cores, {} MiB; {} |\n| load average when it began; niceness | {load}; {niceness} |\n\
          | day, revision | {}, {revision} |\n| compiler | {} |\n| packages | {} |\n| made by | `{}` |\n",
         machine.processor,
         machine.cores,

@@ -80,6 +80,8 @@ pub struct Measured {
     pub machine: Machine,
     /// Threads that wanted to run when the measurement began, on average over a minute.
     pub load_average: Option<f64>,
+    /// How much servers and client leave to other processes; 0 is the usual.
+    pub niceness: Option<i32>,
     /// The compiler at hand.
     pub compiler: Option<String>,
     /// Versions of the packages that take part, as `Cargo.lock` tells them.
@@ -196,6 +198,7 @@ pub(super) mod tests {
         Measured {
             machine: Machine::this(),
             load_average: Some(3.0),
+            niceness: Some(0),
             compiler: None,
             packages: Vec::new(),
             line: String::new(),

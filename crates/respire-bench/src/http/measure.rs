@@ -61,6 +61,7 @@ pub(super) fn measure(
     Ok(Measured {
         machine: Machine::this(),
         load_average,
+        niceness: os::own_niceness(),
         compiler: first_line("rustc", &["--version"]),
         packages: packages(&fs::read_to_string("Cargo.lock").unwrap_or_default()),
         line: line(args),
