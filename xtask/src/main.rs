@@ -12,6 +12,8 @@ mod requirements;
 mod server;
 mod tally;
 mod tidy;
+#[cfg(feature = "web")]
+mod web;
 
 use std::process::ExitCode;
 
@@ -25,6 +27,10 @@ Usage: cargo xtask <chore>
   lint                 fmt, clippy on all feature sets, and rustdoc; no warning is accepted
   docs                 writes the generated documents anew
   msrv                 builds with the oldest supported Rust
+  web [--check | --wasm | --serve [ADDR]]
+                       the protocol explorer's page, into web/dist; --check only looks whether its
+                       generated sources are up to date, --wasm stops before the page, --serve shows
+                       it on 127.0.0.1:8080
   differential [--steps N] [--seed S]
                        random commands, compared with a real Redis
 ";
@@ -39,6 +45,7 @@ fn main() -> ExitCode {
         ["lint"] => chores::lint(),
         ["docs"] => chores::docs(),
         ["msrv"] => chores::msrv(),
+        ["web", options @ ..] => web(options),
         ["differential", options @ ..] => chores::differential(options),
         _ => Err(USAGE.to_owned()),
     };
@@ -49,4 +56,26 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+#[cfg(feature = "web")]
+fn web(options: &[&str]) -> Result<(), String> {
+    web::web(options)
+}
+
+/// Runs itself with what the page needs: crates that no other chore should have to wait for.
+#[cfg(not(feature = "web"))]
+fn web(options: &[&str]) -> Result<(), String> {
+    let mut again = cargo::cargo();
+    again.args([
+        "run",
+        "--quiet",
+        "--package",
+        "xtask",
+        "--features",
+        "web",
+        "--",
+        "web",
+    ]);
+    machine::run(again.args(options))
 }

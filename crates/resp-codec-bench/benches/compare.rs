@@ -11,7 +11,8 @@ use criterion::{
     BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
 use redis_protocol::{resp2, resp3};
-use resp_codec::{CommandDecoder, Encoder, FrameDecoder, Limits, Proto, Step, command};
+use resp_codec::{CommandDecoder, Encoder, FrameDecoder, Limits, Proto, command};
+use resp_codec_bench::drain::{commands, frames};
 use resp_codec_bench::inputs::{self, Input};
 
 /// What the network gives at once, where the input comes in pieces.
@@ -25,42 +26,6 @@ fn group<'c>(criterion: &'c mut Criterion, input: &Input) -> BenchmarkGroup<'c, 
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1));
     group
-}
-
-/// All requests of `input`, which arrives in pieces of `piece` bytes.
-fn commands(decoder: &mut CommandDecoder, input: &[u8], piece: usize) -> usize {
-    let (mut count, mut start, mut end) = (0, 0, piece.min(input.len()));
-    while start < input.len() {
-        match decoder.decode(&input[start..end]).expect("a good request") {
-            Step::Ready { item, consumed } => {
-                count += black_box(item.len());
-                start += consumed;
-            }
-            Step::NeedMore { consumed, .. } => {
-                start += consumed;
-                end = (end + piece).min(input.len());
-            }
-        }
-    }
-    count
-}
-
-/// All replies of `input`, which arrives in pieces of `piece` bytes.
-fn frames(decoder: &mut FrameDecoder, input: &[u8], piece: usize) -> usize {
-    let (mut count, mut start, mut end) = (0, 0, piece.min(input.len()));
-    while start < input.len() {
-        match decoder.decode(&input[start..end]).expect("a good reply") {
-            Step::Ready { item, consumed } => {
-                count += usize::from(black_box(item).is_null());
-                start += consumed;
-            }
-            Step::NeedMore { consumed, .. } => {
-                start += consumed;
-                end = (end + piece).min(input.len());
-            }
-        }
-    }
-    count
 }
 
 /// All items of `input` by a decoder that starts over after every piece.

@@ -21,12 +21,26 @@ pub struct Span {
 
 impl Span {
     /// A span of the input. `at` is below 2^31.
+    ///
+    /// ```
+    /// use resp_codec::Span;
+    /// let key = Span::new(4, 3);
+    /// assert_eq!(&b"GET key"[key.at()..][..key.len()], b"key");
+    /// ```
     pub const fn new(at: u32, len: u32) -> Self {
         debug_assert!(at & SCRATCH == 0);
         Self { at, len }
     }
 
     /// A span of the scratch buffer. `at` is below 2^31.
+    ///
+    /// ```
+    /// use resp_codec::{Args, Span};
+    /// // The quoted word was unescaped into the scratch buffer.
+    /// let spans = [Span::new(0, 4), Span::in_scratch(0, 2)];
+    /// let args = Args::new(b"ECHO \"h\\x69\"\n", b"hi", &spans);
+    /// assert_eq!((&args[0], &args[1]), (&b"ECHO"[..], &b"hi"[..]));
+    /// ```
     pub const fn in_scratch(at: u32, len: u32) -> Self {
         debug_assert!(at & SCRATCH == 0);
         Self {
@@ -36,21 +50,43 @@ impl Span {
     }
 
     /// Offset of the first byte, in the input or in the scratch buffer.
+    ///
+    /// ```
+    /// # use resp_codec::Span;
+    /// assert_eq!(Span::new(4, 3).at(), 4);
+    /// assert_eq!(Span::in_scratch(4, 3).at(), 4);
+    /// ```
     pub const fn at(self) -> usize {
         (self.at & !SCRATCH) as usize
     }
 
     /// Length in bytes.
+    ///
+    /// ```
+    /// # use resp_codec::Span;
+    /// assert_eq!(Span::new(4, 3).len(), 3);
+    /// ```
     pub const fn len(self) -> usize {
         self.len as usize
     }
 
     /// Whether it spans no byte.
+    ///
+    /// ```
+    /// # use resp_codec::Span;
+    /// assert!(Span::new(4, 0).is_empty());
+    /// ```
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
 
     /// Whether it lies in the scratch buffer.
+    ///
+    /// ```
+    /// # use resp_codec::Span;
+    /// assert!(Span::in_scratch(0, 2).is_scratch());
+    /// assert!(!Span::new(0, 2).is_scratch());
+    /// ```
     pub const fn is_scratch(self) -> bool {
         self.at & SCRATCH != 0
     }
@@ -78,6 +114,13 @@ pub struct Args<'a> {
 impl<'a> Args<'a> {
     /// A list of the given spans of `buf` and `scratch`. Spans beyond their buffer panic when they
     /// are looked at.
+    ///
+    /// ```
+    /// use resp_codec::{Args, Span};
+    /// let spans = [Span::new(0, 1), Span::new(2, 2)];
+    /// let args = Args::new(b"a bc", &[], &spans);
+    /// assert_eq!(args.iter().collect::<Vec<_>>(), [&b"a"[..], b"bc"]);
+    /// ```
     pub const fn new(buf: &'a [u8], scratch: &'a [u8], spans: &'a [Span]) -> Self {
         Self {
             buf,
@@ -87,16 +130,38 @@ impl<'a> Args<'a> {
     }
 
     /// How many arguments there are.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(command.args().len(), 2);
+    /// ```
     pub const fn len(&self) -> usize {
         self.spans.len()
     }
 
     /// Whether there is none.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"PING\r\n").unwrap().ready().unwrap();
+    /// assert!(command.args().skip(1).is_empty());
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
     /// The argument at `index`.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"GET key\r\n").unwrap().ready().unwrap();
+    /// let args = command.args();
+    /// assert_eq!((args.get(1), args.get(2)), (Some(&b"key"[..]), None));
+    /// ```
     ///
     /// # Panics
     /// Panics if the span lies outside the buffers given to [`Args::new`]; those of a decoder never
@@ -107,6 +172,15 @@ impl<'a> Args<'a> {
     }
 
     /// The list without its first `n` arguments, empty if it has no more than `n`.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"DEL a b\r\n").unwrap().ready().unwrap();
+    /// let keys = command.args().skip(1);
+    /// assert_eq!(keys.iter().collect::<Vec<_>>(), [b"a", b"b"]);
+    /// assert!(keys.skip(5).is_empty());
+    /// ```
     #[inline]
     pub fn skip(self, n: usize) -> Self {
         Self {
@@ -116,12 +190,28 @@ impl<'a> Args<'a> {
     }
 
     /// The arguments in order.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"DEL a b\r\n").unwrap().ready().unwrap();
+    /// let lens: Vec<_> = command.args().iter().map(<[u8]>::len).collect();
+    /// assert_eq!(lens, [3, 1, 1]);
+    /// ```
     #[inline]
     pub fn iter(&self) -> ArgsIter<'a> {
         ArgsIter { args: *self }
     }
 
     /// The spans themselves, for those who keep the buffer and resolve later.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"GET key\r\n").unwrap().ready().unwrap();
+    /// let span = command.args().spans()[1];
+    /// assert_eq!((span.at(), span.len()), (4, 3));
+    /// ```
     pub const fn spans(&self) -> &'a [Span] {
         self.spans
     }
@@ -170,6 +260,17 @@ impl fmt::Debug for Args<'_> {
 }
 
 /// The arguments of an [`Args`] in order.
+///
+/// ```
+/// # use resp_codec::{CommandDecoder, Limits};
+/// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+/// let command = decoder.decode(b"MSET a 1 b 2\r\n").unwrap().ready().unwrap();
+/// let mut args = command.args().skip(1).iter();
+/// assert_eq!(args.len(), 4);
+/// while let (Some(key), Some(value)) = (args.next(), args.next()) {
+///     assert_eq!((key.len(), value.len()), (1, 1));
+/// }
+/// ```
 #[derive(Clone)]
 pub struct ArgsIter<'a> {
     args: Args<'a>,

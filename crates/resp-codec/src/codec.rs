@@ -22,6 +22,15 @@ use crate::write::command;
 const RESERVE_MAX: usize = 1024 * 1024;
 
 /// Why a connection ended.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use resp_codec::{ClientCodec, CodecError, ErrorKind, Limits};
+/// use tokio_util::codec::Decoder;
+/// let error = ClientCodec::new(Limits::CLIENT).decode(&mut BytesMut::from("#x\r\n")).unwrap_err();
+/// let CodecError::Protocol(error) = error else { panic!("no I/O here") };
+/// assert_eq!((error.kind, error.offset), (ErrorKind::InvalidBoolean, 1));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CodecError {
@@ -50,6 +59,17 @@ impl fmt::Display for CodecError {
 impl core::error::Error for CodecError {}
 
 /// A request with its bytes: two allocations, whatever its arguments.
+///
+/// ```
+/// # use bytes::BytesMut;
+/// # use resp_codec::{Limits, ServerCodec};
+/// # use tokio_util::codec::Decoder;
+/// # let mut codec = ServerCodec::new(Limits::SERVER);
+/// let command = codec.decode(&mut BytesMut::from("GET key\r\n")).unwrap().unwrap();
+/// // It outlives the buffer, and can be sent to another task.
+/// let name = std::thread::spawn(move || command.args()[0].to_vec()).join().unwrap();
+/// assert_eq!(name, b"GET");
+/// ```
 #[derive(Clone)]
 pub struct OwnedCommand {
     bytes: Bytes,
@@ -59,11 +79,31 @@ pub struct OwnedCommand {
 
 impl OwnedCommand {
     /// The arguments, the command's name first.
+    ///
+    /// ```
+    /// # use bytes::BytesMut;
+    /// # use resp_codec::{Limits, ServerCodec};
+    /// # use tokio_util::codec::Decoder;
+    /// # let mut codec = ServerCodec::new(Limits::SERVER);
+    /// let command = codec.decode(&mut BytesMut::from("GET key\r\n")).unwrap().unwrap();
+    /// assert_eq!(command.args().iter().collect::<Vec<_>>(), [b"GET", b"key"]);
+    /// ```
     pub fn args(&self) -> Args<'_> {
         Args::new(&self.bytes, &self.scratch, &self.spans)
     }
 
     /// The argument at `index`, shared; an unescaped inline argument is copied.
+    ///
+    /// ```
+    /// # use bytes::BytesMut;
+    /// # use resp_codec::{Limits, ServerCodec};
+    /// # use tokio_util::codec::Decoder;
+    /// # let mut codec = ServerCodec::new(Limits::SERVER);
+    /// let command = codec.decode(&mut BytesMut::from("GET key\r\n")).unwrap().unwrap();
+    /// let key = command.share(1).unwrap();
+    /// assert_eq!(key, "key");
+    /// assert_eq!(key.as_ptr(), command.args()[1].as_ptr(), "no copy");
+    /// ```
     pub fn share(&self, index: usize) -> Option<Bytes> {
         let span = self.spans.get(index)?;
         let arg = self.args().resolve(*span);
@@ -75,6 +115,15 @@ impl OwnedCommand {
     }
 
     /// The bytes of the request exactly as they were sent.
+    ///
+    /// ```
+    /// # use bytes::BytesMut;
+    /// # use resp_codec::{Limits, ServerCodec};
+    /// # use tokio_util::codec::Decoder;
+    /// # let mut codec = ServerCodec::new(Limits::SERVER);
+    /// let command = codec.decode(&mut BytesMut::from("\r\nGET key\r\nPI")).unwrap().unwrap();
+    /// assert_eq!(command.wire(), "GET key\r\n");
+    /// ```
     pub const fn wire(&self) -> &Bytes {
         &self.bytes
     }
@@ -108,6 +157,15 @@ pub struct ServerCodec {
 
 impl ServerCodec {
     /// A codec at the start of a connection, which speaks RESP2.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use resp_codec::{Limits, ServerCodec, Value};
+    /// use tokio_util::codec::Encoder;
+    /// let mut output = BytesMut::new();
+    /// ServerCodec::new(Limits::SERVER).encode(Value::NULL, &mut output).unwrap();
+    /// assert_eq!(output, "$-1\r\n");
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self {
             decoder: CommandDecoder::new(limits),
@@ -116,11 +174,32 @@ impl ServerCodec {
     }
 
     /// Writes replies in `proto` from now on, as after `HELLO`.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use resp_codec::{Limits, Proto, ServerCodec, Value};
+    /// use tokio_util::codec::Encoder;
+    /// let mut codec = ServerCodec::new(Limits::SERVER);
+    /// codec.set_proto(Proto::Resp3);
+    /// let mut output = BytesMut::new();
+    /// codec.encode(Value::NULL, &mut output).unwrap();
+    /// assert_eq!(output, "_\r\n");
+    /// ```
     pub const fn set_proto(&mut self, proto: Proto) {
         self.proto = proto;
     }
 
     /// Changes the limits, as after `AUTH`.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use resp_codec::{Limits, ServerCodec};
+    /// use tokio_util::codec::Decoder;
+    /// let mut codec = ServerCodec::new(Limits::UNAUTHENTICATED);
+    /// // The password was right.
+    /// codec.set_limits(Limits::SERVER);
+    /// assert!(codec.decode(&mut BytesMut::from("*11\r\n")).unwrap().is_none());
+    /// ```
     pub const fn set_limits(&mut self, limits: Limits) {
         self.decoder.set_limits(limits);
     }
@@ -194,6 +273,15 @@ pub struct ClientCodec {
 
 impl ClientCodec {
     /// A codec at the start of a connection.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use resp_codec::{ClientCodec, Limits};
+    /// use tokio_util::codec::Decoder;
+    /// let mut codec = ClientCodec::new(Limits::CLIENT);
+    /// let reply = codec.decode(&mut BytesMut::from(":42\r\n")).unwrap().unwrap();
+    /// assert_eq!(reply.frame().int(), Some(42));
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self {
             decoder: FrameDecoder::new(limits),

@@ -6,6 +6,19 @@ use crate::sink::Sink;
 use crate::write::{blob, header, number_line};
 
 /// What the peer reads.
+///
+/// ```
+/// use resp_codec::{Encoder, Proto};
+/// let null = |proto| {
+///     let mut out = Vec::new();
+///     Encoder::new(&mut out, proto).null();
+///     out
+/// };
+/// assert_eq!(null(Proto::Resp2), b"$-1\r\n");
+/// assert_eq!(null(Proto::Resp3), b"_\r\n");
+/// assert_eq!(null(Proto::Binary), b"_");
+/// assert_eq!(null(Proto::BinaryPlain), b"\0\0\0\0");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Proto {
     /// RESP2: RESP3's types are written as their nearest relative.
@@ -58,6 +71,13 @@ pub struct Encoder<'o, S: Sink> {
 
 impl<'o, S: Sink> Encoder<'o, S> {
     /// An encoder that appends to `out`.
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, Proto};
+    /// let mut out = b"+first\r\n".to_vec();
+    /// Encoder::new(&mut out, Proto::Resp2).simple("second");
+    /// assert_eq!(out, b"+first\r\n+second\r\n");
+    /// ```
     #[inline]
     pub const fn new(out: &'o mut S, proto: Proto) -> Self {
         Self {
@@ -68,12 +88,27 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// The protocol being written.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// assert_eq!(encoder.proto(), Proto::Resp3);
+    /// ```
     #[inline]
     pub const fn proto(&self) -> Proto {
         self.proto
     }
 
     /// The sink.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// encoder.ok();
+    /// assert_eq!(encoder.sink().len(), 5);
+    /// ```
     #[inline]
     pub const fn sink(&mut self) -> &mut S {
         self.out
@@ -81,6 +116,15 @@ impl<'o, S: Sink> Encoder<'o, S> {
 
     /// How many errors were written through this encoder, and under [`Proto::BinaryPlain`] how many
     /// replies could not be.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// encoder.ok();
+    /// encoder.error("ERR no such key");
+    /// assert_eq!(encoder.error_count(), 1);
+    /// ```
     #[inline]
     pub const fn error_count(&self) -> u32 {
         self.errors
@@ -105,6 +149,14 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// `+OK`.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// encoder.ok();
+    /// assert_eq!(out, b"+OK\r\n");
+    /// ```
     #[inline]
     pub fn ok(&mut self) {
         match self.proto {
@@ -321,36 +373,54 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// A bulk string that lies in pieces.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// encoder.bulk_chunks([&b"he"[..], b"ya"].into_iter());
+    /// assert_eq!(out, b"$4\r\nheya\r\n");
+    /// ```
     pub fn bulk_chunks<'c>(&mut self, chunks: impl Iterator<Item = &'c [u8]> + Clone) {
         let len = chunks.clone().map(<[u8]>::len).sum::<usize>();
+        self.bulk_with(len, |out| chunks.for_each(|chunk| out.put(chunk)));
+    }
+
+    /// A bulk string from a shared payload, which a vectored sink does not copy.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// encoder.bulk_shared(bytes::Bytes::from_static(b"heya"));
+    /// assert_eq!(out, b"$4\r\nheya\r\n");
+    /// ```
+    #[cfg(feature = "bytes")]
+    pub fn bulk_shared(&mut self, payload: bytes::Bytes) {
+        self.bulk_with(payload.len(), |out| out.put_shared(payload));
+    }
+
+    /// A bulk string of `len` bytes, which `put` adds to the sink: for sinks that know payloads of
+    /// their own kind.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto, Sink};
+    /// let mut out = Vec::new();
+    /// Encoder::new(&mut out, Proto::Resp3).bulk_with(4, |out| {
+    ///     out.put(b"he");
+    ///     out.put(b"ya");
+    /// });
+    /// assert_eq!(out, b"$4\r\nheya\r\n");
+    /// ```
+    pub fn bulk_with(&mut self, len: usize, put: impl FnOnce(&mut S)) {
         match self.proto {
             Proto::Resp2 | Proto::Resp3 => self.header(b'$', len as u64),
             Proto::Binary => self.tag_word(b'$', len32(len)),
             Proto::BinaryPlain => self.out.put(&len32(len)),
         }
-        chunks.for_each(|chunk| self.out.put(chunk));
+        put(self.out);
         if matches!(self.proto, Proto::Resp2 | Proto::Resp3) {
             self.out.put(b"\r\n");
-        }
-    }
-
-    /// A bulk string from a shared payload, which a vectored sink does not copy.
-    #[cfg(feature = "bytes")]
-    pub fn bulk_shared(&mut self, payload: bytes::Bytes) {
-        match self.proto {
-            Proto::Resp2 | Proto::Resp3 => {
-                self.header(b'$', payload.len() as u64);
-                self.out.put_shared(payload);
-                self.out.put(b"\r\n");
-            }
-            Proto::Binary => {
-                self.tag_word(b'$', len32(payload.len()));
-                self.out.put_shared(payload);
-            }
-            Proto::BinaryPlain => {
-                self.out.put(&len32(payload.len()));
-                self.out.put_shared(payload);
-            }
         }
     }
 
@@ -456,6 +526,18 @@ impl<'o, S: Sink> Encoder<'o, S> {
 
     /// The header of `pairs` attributes of the value written after them. False if the protocol has
     /// none: then nothing was written, and the pairs must not be either.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// if encoder.attributes(1) {
+    ///     encoder.simple("ttl");
+    ///     encoder.int(60);
+    /// }
+    /// encoder.bulk("value");
+    /// assert_eq!(out, b"|1\r\n+ttl\r\n:60\r\n$5\r\nvalue\r\n");
+    /// ```
     #[must_use = "the pairs must not be written where the protocol has no attributes"]
     pub fn attributes(&mut self, pairs: usize) -> bool {
         let known = matches!(self.proto, Proto::Resp3 | Proto::Binary);
@@ -483,30 +565,81 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// Begins a map of no announced size. See [`Encoder::stream_array`].
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// assert!(encoder.stream_map());
+    /// encoder.bulk("a");
+    /// encoder.int(1);
+    /// encoder.stream_end();
+    /// assert_eq!(out, b"%?\r\n$1\r\na\r\n:1\r\n.\r\n");
+    /// ```
     #[must_use = "where the protocol has no streams, the size must be known"]
     pub fn stream_map(&mut self) -> bool {
         self.stream(b"%?\r\n")
     }
 
     /// Begins a set of no announced size. See [`Encoder::stream_array`].
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// assert!(encoder.stream_set());
+    /// encoder.int(1);
+    /// encoder.stream_end();
+    /// assert_eq!(out, b"~?\r\n:1\r\n.\r\n");
+    /// ```
     #[must_use = "where the protocol has no streams, the size must be known"]
     pub fn stream_set(&mut self) -> bool {
         self.stream(b"~?\r\n")
     }
 
     /// Ends the streamed aggregate begun last.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// assert!(encoder.stream_array());
+    /// encoder.stream_end();
+    /// assert_eq!(out, b"*?\r\n.\r\n");
+    /// ```
     pub fn stream_end(&mut self) {
         self.out.put(b".\r\n");
     }
 
     /// Begins a string of no announced length: [`Encoder::chunk`]s, then [`Encoder::chunk_end`].
     /// False if the protocol has none; then nothing was written.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// assert!(encoder.stream_bulk());
+    /// for piece in ["he", "ya"] {
+    ///     encoder.chunk(piece.as_bytes());
+    /// }
+    /// encoder.chunk_end();
+    /// assert_eq!(out, b"$?\r\n;2\r\nhe\r\n;2\r\nya\r\n;0\r\n");
+    /// ```
     #[must_use = "where the protocol has no streams, the length must be known"]
     pub fn stream_bulk(&mut self) -> bool {
         self.stream(b"$?\r\n")
     }
 
     /// A piece of a streamed string. An empty one is left out, as it would end the string.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// encoder.chunk(b"he");
+    /// encoder.chunk(b"");
+    /// assert_eq!(out, b";2\r\nhe\r\n");
+    /// ```
     pub fn chunk(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.blob(b';', bytes);
@@ -514,6 +647,15 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// Ends a streamed string.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// assert!(encoder.stream_bulk());
+    /// encoder.chunk_end();
+    /// assert_eq!(out, b"$?\r\n;0\r\n");
+    /// ```
     pub fn chunk_end(&mut self) {
         self.out.put(b";0\r\n");
     }
@@ -527,6 +669,16 @@ impl<'o, S: Sink> Encoder<'o, S> {
     }
 
     /// Bytes that are already encoded for this protocol.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let mut out = Vec::new();
+    /// let mut encoder = Encoder::new(&mut out, Proto::Resp3);
+    /// encoder.array(2);
+    /// encoder.raw(resp_codec::lit::PONG);
+    /// encoder.raw(resp_codec::lit::NULL);
+    /// assert_eq!(out, b"*2\r\n+PONG\r\n_\r\n");
+    /// ```
     #[inline]
     pub fn raw(&mut self, bytes: &[u8]) {
         self.out.put(bytes);

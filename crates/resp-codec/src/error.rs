@@ -36,6 +36,14 @@ impl Error {
 }
 
 /// What is wrong with the bytes.
+///
+/// ```
+/// use resp_codec::{ErrorKind, FrameDecoder, Limits};
+/// let kind = |input| FrameDecoder::new(Limits::CLIENT).decode(input).unwrap_err().kind;
+/// assert_eq!(kind(&b"?\r\n"[..]), ErrorKind::UnknownType(b'?'));
+/// assert_eq!(kind(b"*1\r\n>1\r\n+a\r\n"), ErrorKind::NestedPush);
+/// assert_eq!(kind(b"*999999999\r\n"), ErrorKind::TooManyNodes);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

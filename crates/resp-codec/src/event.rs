@@ -14,6 +14,25 @@ use crate::token::{Dialect, Rules, Token, token};
 /// A value is a [`Event::Scalar`]; or [`Event::BlobStart`], chunks, [`Event::BlobEnd`]; or
 /// [`Event::Open`], its elements,
 /// [`Event::Close`]. Attributes are an `Open` and `Close` of [`Kind::Attribute`] in front of their value.
+///
+/// ```
+/// use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
+/// let mut decoder = EventDecoder::new(Limits::CLIENT);
+/// let (mut input, mut events) = (&b"%1\r\n+k\r\n$2\r\nhi\r\n"[..], Vec::new());
+/// while let Step::Ready { item, consumed } = decoder.decode(input).unwrap() {
+///     events.push(item);
+///     input = &input[consumed..];
+/// }
+/// assert_eq!(events, [
+///     Event::Open { kind: Kind::Map, len: Some(1) },
+///     Event::Scalar(Scalar::Simple(b"k")),
+///     Event::BlobStart { kind: Kind::Bulk, len: Some(2) },
+///     Event::BlobChunk(b"hi"),
+///     Event::BlobEnd,
+///     Event::Close { kind: Kind::Map },
+///     Event::FrameEnd,
+/// ]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'b> {
     /// A value of one line.
@@ -47,6 +66,13 @@ pub enum Event<'b> {
 }
 
 /// A value of one line.
+///
+/// ```
+/// # use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
+/// let mut decoder = EventDecoder::new(Limits::CLIENT);
+/// let event = decoder.decode(b",0.5\r\n").unwrap().ready();
+/// assert_eq!(event, Some(Event::Scalar(Scalar::Double(0.5))));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar<'b> {
     /// A simple string.
@@ -125,11 +151,24 @@ enum Look<'b> {
 impl EventDecoder {
     /// A decoder at the start of a connection, for all the specification allows. Allocates nothing
     /// yet.
+    ///
+    /// ```
+    /// # use resp_codec::{Event, EventDecoder, Kind, Limits};
+    /// let mut decoder = EventDecoder::new(Limits::CLIENT);
+    /// let event = decoder.decode(b"~?\r\n").unwrap().ready();
+    /// assert_eq!(event, Some(Event::Open { kind: Kind::Set, len: None }));
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self::with_dialect(limits, Dialect::SPEC)
     }
 
     /// A decoder that takes only so much of the grammar's freedom.
+    ///
+    /// ```
+    /// use resp_codec::{Dialect, EventDecoder, Limits};
+    /// let mut strict = EventDecoder::with_dialect(Limits::CLIENT, Dialect::CANONICAL);
+    /// assert!(strict.decode(b"~?\r\n").is_err());
+    /// ```
     pub const fn with_dialect(limits: Limits, dialect: Dialect) -> Self {
         let rules = Rules { limits, dialect };
         Self {
@@ -142,6 +181,14 @@ impl EventDecoder {
     }
 
     /// Forgets a partial frame or a failure: the next buffer begins with a new frame.
+    ///
+    /// ```
+    /// # use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
+    /// let mut decoder = EventDecoder::new(Limits::CLIENT);
+    /// assert!(decoder.decode(b"?").is_err());
+    /// decoder.reset();
+    /// assert!(decoder.decode(b"_\r\n").is_ok());
+    /// ```
     pub fn reset(&mut self) {
         self.nesting.clear();
         self.state = State::Token;
@@ -150,11 +197,25 @@ impl EventDecoder {
 
     /// Bytes consumed since the decoder was made: the offset in the stream of the next call's
     /// buffer.
+    ///
+    /// ```
+    /// # use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
+    /// let mut decoder = EventDecoder::new(Limits::CLIENT);
+    /// let consumed = decoder.decode(b"*1\r\n_\r\n").unwrap().consumed();
+    /// assert_eq!((consumed, decoder.total()), (4, 4));
+    /// ```
     pub const fn total(&self) -> u64 {
         self.total
     }
 
     /// Aggregates that were begun and not finished.
+    ///
+    /// ```
+    /// # use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
+    /// let mut decoder = EventDecoder::new(Limits::CLIENT);
+    /// let _ = decoder.decode(b"*1\r\n*1\r\n").unwrap();
+    /// assert_eq!(decoder.depth(), 1);
+    /// ```
     pub fn depth(&self) -> usize {
         self.nesting.depth()
     }
@@ -165,6 +226,17 @@ impl EventDecoder {
     }
 
     /// Decodes the next event of `buf`, which starts where the last call's `consumed` ended.
+    ///
+    /// ```
+    /// use resp_codec::{Event, EventDecoder, Limits, Step};
+    /// // A value of 1 GB needs no buffer of 1 GB: its bytes are told as they come.
+    /// let limits = Limits { max_bulk: 1 << 30, ..Limits::CLIENT };
+    /// let mut decoder = EventDecoder::new(limits);
+    /// let consumed = decoder.decode(b"$1000000000\r\n").unwrap().consumed();
+    /// assert_eq!(consumed, 13);
+    /// let step = decoder.decode(&[b'x'; 4096]).unwrap();
+    /// assert!(matches!(step, Step::Ready { item: Event::BlobChunk(_), consumed: 4096 }));
+    /// ```
     ///
     /// # Errors
     /// [`Error`] with the offset into `buf`. What follows cannot be trusted: close the connection.

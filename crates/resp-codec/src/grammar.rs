@@ -176,18 +176,26 @@ fn find_break(hay: &[u8]) -> Option<usize> {
 fn search_break(hay: &[u8]) -> Option<usize> {
     let (words, tail) = hay.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let (cr, lf) = (word ^ (ONES * b'\r' as u64), word ^ (ONES * b'\n' as u64));
-        // The lowest hit of each is exact, and so is the lowest of both.
-        let hits = ((cr.wrapping_sub(ONES) & !cr) | (lf.wrapping_sub(ONES) & !lf)) & TOPS;
-        if hits != 0 {
-            return Some(index * 8 + hits.trailing_zeros() as usize / 8);
+        if let Some(at) = find_line_break(u64::from_le_bytes(*word)) {
+            return Some(index * 8 + at);
         }
     }
     let start = hay.len() - tail.len();
     tail.iter()
         .position(|byte| matches!(byte, b'\r' | b'\n'))
         .map(|at| start + at)
+}
+
+/// Where CR or LF first stands among eight bytes.
+#[inline(always)]
+pub(crate) const fn find_line_break(word: u64) -> Option<usize> {
+    let (cr, lf) = (word ^ (ONES * b'\r' as u64), word ^ (ONES * b'\n' as u64));
+    // The lowest hit of each is exact, and so is the lowest of both.
+    let hits = ((cr.wrapping_sub(ONES) & !cr) | (lf.wrapping_sub(ONES) & !lf)) & TOPS;
+    if hits == 0 {
+        return None;
+    }
+    Some(hits.trailing_zeros() as usize / 8)
 }
 
 /// The ASCII letters among eight bytes, upper-cased.

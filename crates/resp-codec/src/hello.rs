@@ -31,6 +31,13 @@ pub struct Hello<'a> {
 }
 
 /// Why a `HELLO` is refused. The connection goes on, in the protocol it had.
+///
+/// ```
+/// use resp_codec::{CommandDecoder, Hello, HelloError, Limits};
+/// let mut decoder = CommandDecoder::new(Limits::SERVER);
+/// let command = decoder.decode(b"HELLO 4\r\n").unwrap().ready().unwrap();
+/// assert_eq!(Hello::parse(command.args()), Err(HelloError::Unsupported));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HelloError<'a> {
@@ -46,6 +53,15 @@ pub enum HelloError<'a> {
 
 impl<'a> Hello<'a> {
     /// Reads the arguments of a `HELLO`, its name first.
+    ///
+    /// ```
+    /// use resp_codec::{CommandDecoder, Hello, Limits, Proto};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"HELLO 2 AUTH default secret\r\n").unwrap().ready().unwrap();
+    /// let hello = Hello::parse(command.args()).unwrap();
+    /// assert_eq!(hello.proto, Some(Proto::Resp2));
+    /// assert_eq!(hello.auth, Some((&b"default"[..], &b"secret"[..])));
+    /// ```
     ///
     /// # Errors
     /// The first thing wrong, in the order of Redis.
@@ -163,6 +179,14 @@ pub struct ServerHello<'a> {
 
 impl<'a> ServerHello<'a> {
     /// Writes the reply: seven pairs in Redis's order, the last being an empty list of modules.
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, Proto, ServerHello};
+    /// let info = ServerHello { server: b"redis", version: b"7.2.0", proto: 3, id: 5, mode: b"standalone", role: b"master" };
+    /// let mut out = Vec::new();
+    /// info.reply(&mut Encoder::new(&mut out, Proto::Resp3));
+    /// assert!(out.starts_with(b"%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n"));
+    /// ```
     pub fn reply<S: Sink>(&self, encoder: &mut Encoder<'_, S>) {
         encoder.map(7);
         for (field, text) in [("server", self.server), ("version", self.version)] {
@@ -186,6 +210,16 @@ impl<'a> ServerHello<'a> {
     ///
     /// A server that knows no `HELLO` answers with an error (`-ERR unknown command`) and speaks
     /// RESP2.
+    ///
+    /// ```
+    /// use resp_codec::{FrameDecoder, Limits, ServerHello};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"%2\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n$5\r\nproto\r\n:3\r\n").unwrap().ready().unwrap();
+    /// let hello = ServerHello::read(frame).unwrap();
+    /// assert_eq!((hello.server, hello.proto), (&b"valkey"[..], 3));
+    /// let refused = decoder.decode(b"-ERR unknown command\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(ServerHello::read(refused), None, "this server speaks RESP2");
+    /// ```
     pub fn read(frame: Frame<'_, 'a>) -> Option<Self> {
         let mut info = ServerHello {
             server: b"",

@@ -69,6 +69,12 @@ impl Kind {
     }
 
     /// Whether values of this type hold other values.
+    ///
+    /// ```
+    /// use resp_codec::Kind;
+    /// assert!(Kind::Push.is_aggregate());
+    /// assert!(!Kind::Bulk.is_aggregate());
+    /// ```
     pub const fn is_aggregate(self) -> bool {
         matches!(
             self,

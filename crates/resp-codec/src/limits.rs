@@ -32,6 +32,13 @@ pub struct Limits {
 impl Limits {
     /// What a server holds an authenticated client to: 512 MiB bulks, 1 Mi arguments, 1 GiB a
     /// request.
+    ///
+    /// ```
+    /// use resp_codec::{CommandDecoder, Limits};
+    /// let accepts = |input| CommandDecoder::new(Limits::SERVER).decode(input).is_ok();
+    /// assert!(accepts(&b"*1\r\n$536870912\r\n"[..]));
+    /// assert!(!accepts(b"*1\r\n$536870913\r\n"));
+    /// ```
     pub const SERVER: Self = Self {
         max_bulk: 512 * 1024 * 1024,
         max_args: 1024 * 1024,
@@ -43,6 +50,12 @@ impl Limits {
     };
 
     /// What a server holds a client to before `AUTH`: 16 KiB bulks, 10 arguments, as Redis does.
+    ///
+    /// ```
+    /// use resp_codec::{CommandDecoder, ErrorKind, Limits};
+    /// let error = CommandDecoder::new(Limits::UNAUTHENTICATED).decode(b"*11\r\n").unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::UnauthenticatedMultibulkLength);
+    /// ```
     pub const UNAUTHENTICATED: Self = Self {
         max_bulk: 16 * 1024,
         max_args: 10,
@@ -52,6 +65,13 @@ impl Limits {
     };
 
     /// What a client holds a server to: 512 MiB bulks, depth 128, 2^28 values, 2 GiB a reply.
+    ///
+    /// ```
+    /// use resp_codec::{ErrorKind, FrameDecoder, Limits};
+    /// let nested = b"*1\r\n".repeat(129);
+    /// let error = FrameDecoder::new(Limits::CLIENT).decode(&nested).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::TooDeep);
+    /// ```
     pub const CLIENT: Self = Self {
         max_args: i32::MAX as u32,
         max_frame: i32::MAX as u32,

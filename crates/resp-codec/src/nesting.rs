@@ -115,6 +115,28 @@ impl Nesting {
         Ok(())
     }
 
+    /// How many scalars may follow one another here, whatever they are.
+    #[inline(always)]
+    pub(crate) fn plain_left(&self, limits: &Limits) -> u32 {
+        if self.top.flags != 0 {
+            return 0;
+        }
+        self.top.left.min(limits.max_nodes - self.nodes)
+    }
+
+    /// So many scalars were begun and finished, at most [`Nesting::plain_left`].
+    #[inline(always)]
+    pub(crate) const fn take_plain(&mut self, count: u32) {
+        self.nodes += count;
+        self.top.left -= count;
+    }
+
+    /// Whether the innermost aggregate (or the frame) has all its elements.
+    #[inline(always)]
+    pub(crate) const fn is_complete(&self) -> bool {
+        self.top.left == 0
+    }
+
     /// The value that began at `at` is an aggregate of `elements`, not none.
     #[inline]
     pub(crate) fn open(

@@ -5,9 +5,20 @@ use core::fmt::{self, Write};
 use crate::Sink;
 
 /// Longest text of [`format_i64`], in bytes: `-9223372036854775808`.
+///
+/// ```
+/// use resp_codec::number::{I64_BYTES_MAX, format_i64};
+/// assert_eq!(format_i64(i64::MIN, &mut [0; I64_BYTES_MAX]).len(), I64_BYTES_MAX);
+/// ```
 pub const I64_BYTES_MAX: usize = 20;
 
 /// Longest text of [`format_f64`], in bytes: `-1.2345678901234567e-308`, with room to spare.
+///
+/// ```
+/// use resp_codec::number::{F64_BYTES_MAX, format_f64};
+/// let text = format_f64(-1.2345678901234567e-308, &mut [0; F64_BYTES_MAX]).len();
+/// assert!(text <= F64_BYTES_MAX);
+/// ```
 pub const F64_BYTES_MAX: usize = 32;
 
 /// Reads a canonical decimal `i64`, as Redis's `string2ll`: `0`, `-1`; no `+`, no leading zero, no

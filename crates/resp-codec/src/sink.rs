@@ -13,12 +13,33 @@ use alloc::vec::Vec;
 /// ```
 pub trait Sink {
     /// Appends `bytes`.
+    ///
+    /// ```
+    /// use resp_codec::{Encoder, Proto, Sink};
+    /// /// Counts bytes, and keeps none.
+    /// struct Count(usize);
+    /// impl Sink for Count {
+    ///     fn put(&mut self, bytes: &[u8]) {
+    ///         self.0 += bytes.len();
+    ///     }
+    /// }
+    /// let mut count = Count(0);
+    /// Encoder::new(&mut count, Proto::Resp3).bulk("hello");
+    /// assert_eq!(count.0, 11);
+    /// ```
     fn put(&mut self, bytes: &[u8]);
 
     /// Appends the first `len` of `bytes`: how short replies are written, without a copy of unknown
     /// length.
     ///
     /// A sink over contiguous memory may write all sixteen and take the rest back.
+    ///
+    /// ```
+    /// use resp_codec::Sink;
+    /// let mut out = Vec::new();
+    /// out.put_short(*b"+OK\r\n\0\0\0\0\0\0\0\0\0\0\0", 5);
+    /// assert_eq!(out, b"+OK\r\n");
+    /// ```
     ///
     /// # Panics
     /// May panic if `len` is above 16.
@@ -28,12 +49,26 @@ pub trait Sink {
     }
 
     /// Announces that about `n` more bytes will follow.
+    ///
+    /// ```
+    /// use resp_codec::Sink;
+    /// let mut out = Vec::new();
+    /// Sink::reserve(&mut out, 100);
+    /// assert!(out.capacity() >= 100 && out.is_empty());
+    /// ```
     #[inline]
     fn reserve(&mut self, n: usize) {
         let _ = n;
     }
 
     /// Appends a shared payload. A vectored sink keeps the reference; others copy.
+    ///
+    /// ```
+    /// use resp_codec::Sink;
+    /// let mut out = Vec::new();
+    /// out.put_shared(bytes::Bytes::from_static(b"hi"));
+    /// assert_eq!(out, b"hi");
+    /// ```
     #[cfg(feature = "bytes")]
     fn put_shared(&mut self, bytes: bytes::Bytes) {
         self.put(&bytes);
@@ -122,6 +157,14 @@ pub struct SliceSink<'a> {
 
 impl<'a> SliceSink<'a> {
     /// A sink over `room`, empty.
+    ///
+    /// ```
+    /// use resp_codec::{Sink, SliceSink};
+    /// let mut room = [0; 4];
+    /// let mut sink = SliceSink::new(&mut room);
+    /// sink.put(b"ab");
+    /// assert_eq!(sink.written(), b"ab");
+    /// ```
     pub const fn new(room: &'a mut [u8]) -> Self {
         Self {
             room,
@@ -131,11 +174,27 @@ impl<'a> SliceSink<'a> {
     }
 
     /// What was written so far.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto, SliceSink};
+    /// let mut room = [0; 16];
+    /// let mut sink = SliceSink::new(&mut room);
+    /// Encoder::new(&mut sink, Proto::Resp2).int(12);
+    /// assert_eq!(sink.written(), b":12\r\n");
+    /// ```
     pub fn written(&self) -> &[u8] {
         &self.room[..self.len]
     }
 
     /// Whether something did not fit. Everything after the first overflow is dropped too.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto, SliceSink};
+    /// let mut room = [0; 4];
+    /// let mut sink = SliceSink::new(&mut room);
+    /// Encoder::new(&mut sink, Proto::Resp2).ok();
+    /// assert!(sink.overflowed(), "five bytes do not fit in four");
+    /// ```
     pub const fn overflowed(&self) -> bool {
         self.overflowed
     }

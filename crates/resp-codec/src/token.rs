@@ -24,11 +24,25 @@ pub struct Dialect {
 
 impl Dialect {
     /// All the specification allows.
+    ///
+    /// ```
+    /// use resp_codec::{Dialect, FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::with_dialect(Limits::CLIENT, Dialect::SPEC);
+    /// let frame = decoder.decode(b":+007\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.int(), Some(7));
+    /// ```
     pub const SPEC: Self = Self {
         spec_numbers: true,
         streamed: true,
     };
     /// Only what Redis and Valkey send.
+    ///
+    /// ```
+    /// use resp_codec::{Dialect, ErrorKind, FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::with_dialect(Limits::CLIENT, Dialect::CANONICAL);
+    /// let error = decoder.decode(b"*?\r\n").unwrap_err();
+    /// assert_eq!((error.kind, error.offset), (ErrorKind::InvalidMultibulkLength, 1));
+    /// ```
     pub const CANONICAL: Self = Self {
         spec_numbers: false,
         streamed: false,
@@ -153,14 +167,18 @@ fn ended(buf: &[u8], at: usize, kind: ErrorKind, token: impl FnOnce(usize) -> To
 /// The digits are tested in place: any cleverness lengthens the chain from one header to the next.
 #[inline(always)]
 pub(crate) fn short_length(buf: &[u8], at: usize) -> Option<(u32, usize)> {
-    let word = load8(buf, at)? >> 8;
-    let first = (word as u8).wrapping_sub(b'0');
-    if word & 0x00ff_ff00 == 0x000a_0d00 && first <= 9 {
-        return Some((u32::from(first), at + 4));
+    let word = load8(buf, at)?;
+    let (first, second) = ((word >> 8) as u8, (word >> 16) as u8);
+    let crlf = |shift: u32| (word >> shift) as u16 == u16::from_le_bytes(*b"\r\n");
+    if crlf(16) && first.is_ascii_digit() {
+        return Some((u32::from(first) - u32::from(b'0'), at + 4));
     }
-    let second = ((word >> 8) as u8).wrapping_sub(b'0');
-    (word & 0xffff_0000 == 0x0a0d_0000 && matches!(first, 1..=9) && second <= 9)
-        .then(|| (u32::from(first) * 10 + u32::from(second), at + 5))
+    if !crlf(24) || !matches!(first, b'1'..=b'9') || !second.is_ascii_digit() {
+        return None;
+    }
+    // One subtraction for both digits.
+    let len = u32::from(first) * 10 + u32::from(second) - u32::from(b'0') * 11;
+    Some((len, at + 5))
 }
 
 fn blob(kind: Kind, buf: &[u8], at: usize, rules: &Rules) -> Read {

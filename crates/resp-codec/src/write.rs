@@ -59,21 +59,29 @@ pub(crate) fn blob(out: &mut impl Sink, tag: u8, payload: &[u8]) {
 }
 
 /// `tag n CRLF payload CRLF` of a payload of up to nine bytes, and its length. Put together in
-/// registers: three appends of unknown length cost more than all the rest of a short reply.
+/// registers: three appends of unknown length cost more than all the rest of a short reply. In two
+/// words, not in one of 128 bits: targets without such shifts call a function for them.
 #[inline]
 fn short_blob(tag: u8, payload: &[u8]) -> Option<([u8; 16], usize)> {
+    const CRLF: u64 = u16::from_le_bytes(*b"\r\n") as u64;
     let len = payload.len();
-    let text = match payload {
-        [head @ .., last] if len == 9 => u128::from(word(head)) | u128::from(*last) << 64,
-        _ if len < 9 => u128::from(word(payload)),
+    let (text, ninth) = match payload {
+        [head @ .., last] if len == 9 => (word(head), u64::from(*last)),
+        _ if len < 9 => (word(payload), 0),
         _ => return None,
     };
-    let head = u32::from_le_bytes([tag, b'0' + len as u8, b'\r', b'\n']);
-    let tail = u128::from(u16::from_le_bytes(*b"\r\n")) << (32 + 8 * len);
-    Some((
-        (u128::from(head) | text << 32 | tail).to_le_bytes(),
-        len + 6,
-    ))
+    let head = u64::from(u32::from_le_bytes([tag, b'0' + len as u8, b'\r', b'\n']));
+    let (mut low, mut high) = (head | text << 32, text >> 32 | ninth << 32);
+    if len < 4 {
+        low |= CRLF << (32 + 8 * len);
+        high |= CRLF >> (32 - 8 * len);
+    } else {
+        high |= CRLF << (8 * len - 32);
+    }
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&low.to_le_bytes());
+    bytes[8..].copy_from_slice(&high.to_le_bytes());
+    Some((bytes, len + 6))
 }
 
 /// Up to eight bytes as a number, the first lowest; more are not looked at.

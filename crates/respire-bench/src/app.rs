@@ -22,6 +22,10 @@ pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
         Some(Command::NullServer(args)) => crate::null::serve(&args, out),
         Some(Command::Compare(args)) => crate::compare::run(&args, out),
         Some(Command::Table(args)) => crate::table::run(&args, out),
+        #[cfg(feature = "http")]
+        Some(Command::Http(args)) => crate::http::run(&args, out),
+        #[cfg(feature = "http")]
+        Some(Command::HttpServer(args)) => crate::http::serve(&args),
     }
 }
 
@@ -50,6 +54,16 @@ fn one_run(args: &RunArgs, out: &mut dyn Write) -> Result<bool> {
         plot::throughput(prefix, &[("", &report.moments)])?;
     }
     Ok(report.is_sound())
+}
+
+/// Prints a line at once.
+///
+/// # Errors
+/// [`Error::Io`] of the standard output.
+pub(crate) fn say(out: &mut dyn Write, line: &str) -> Result<()> {
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(Error::io("standard output"))
 }
 
 /// Writes `value` as indented JSON.

@@ -3,7 +3,8 @@
 //! It sends what a [`workload::Workload`] says over as many connections as are asked for, from one thread that never
 //! waits ([`engine`]), checks every reply, values included ([`check`]), and keeps latencies in HDR histograms
 //! ([`stats`]). A closed loop finds out how much a server can do, an open loop ([`schedule`]) how long it takes at a
-//! given rate, without coordinated omission. It knows no server in particular, and of this project only `resp-codec`.
+//! given rate, without coordinated omission. It knows no server in particular, and of this project only `resp-codec`;
+//! but the feature `http`, on by default, compares the project's servers with HTTP (`http`).
 //!
 //! ```no_run
 //! use respire_bench::check::Verify;
@@ -41,7 +42,10 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod error;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod launch;
+pub mod marks;
 pub mod null;
 pub mod os;
 pub mod plot;

@@ -79,6 +79,35 @@ pub fn pin_self(cores: &[usize]) -> Result<()> {
     ))
 }
 
+/// The cores this process may run on; none where the system does not tell.
+pub fn own_cores() -> Vec<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sched::{CpuSet, sched_getaffinity};
+        use nix::unistd::Pid;
+        let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else {
+            return Vec::new();
+        };
+        let is_own = |&core: &usize| set.is_set(core) == Ok(true);
+        (0..CpuSet::count()).filter(is_own).collect()
+    }
+    #[cfg(not(target_os = "linux"))]
+    Vec::new()
+}
+
+/// How many threads were running or ready to, on average over the last minute; `None` where the system does not tell.
+pub fn load_average() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split(' ').next()?.parse().ok()
+}
+
+/// How much this process, and those it starts, leave to others: from -20, which takes most, to 19; 0 unless somebody
+/// chose otherwise. `None` where the system does not tell.
+pub fn own_niceness() -> Option<i32> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    after_name(&stat)?.nth(16)?.parse().ok()
+}
+
 /// Usage of a process on this machine, from `/proc`; `None` if there is no such process to see. CPU time comes in
 /// ticks, usually of 10 ms.
 pub fn usage(pid: u32) -> Option<Usage> {
@@ -91,9 +120,15 @@ pub fn usage(pid: u32) -> Option<Usage> {
     })
 }
 
-/// User and system time of a line of `/proc/<pid>/stat`. The program's name, in parentheses, may hold anything.
+/// The fields of a line of `/proc/<pid>/stat` behind the program's name, which stands in parentheses and may hold
+/// anything.
+fn after_name(stat: &str) -> Option<std::str::Split<'_, char>> {
+    Some(stat.rsplit_once(") ")?.1.split(' '))
+}
+
+/// User and system time of a line of `/proc/<pid>/stat`.
 fn cpu_ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let mut fields = after_name(stat)?;
     let user: u64 = fields.nth(11)?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
     Some(user + system)
@@ -121,6 +156,14 @@ mod tests {
         let line = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0";
         assert_eq!(cpu_ticks(line), Some(154));
         assert_eq!(cpu_ticks("garbage"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn own_process_has_cores_and_a_load() {
+        assert!(!own_cores().is_empty());
+        assert!(load_average().unwrap() >= 0.0);
+        assert!((-20..20).contains(&own_niceness().unwrap()));
     }
 
     #[cfg(target_os = "linux")]

@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 use crate::stats::Moment;
 
 const SIZE: (u32, u32) = (1000, 480);
+/// Size of each of several panels in one plot.
+const PANEL_SIZE: (u32, u32) = (1400, 300);
 const FONT: &str = "sans-serif";
 /// Sizes of captions, axes and legends, numbers at bars.
 const LARGE: i32 = 24;
@@ -20,6 +22,70 @@ const SMALL: i32 = 13;
 
 type Drawn = std::result::Result<(), Box<dyn StdError>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// A group's name, and its bars: whose and how much.
+pub type Group<'a> = (&'a str, Vec<(&'a str, f64)>);
+
+/// Groups of bars under a caption.
+#[derive(Clone, Debug)]
+pub struct Panel<'a> {
+    /// What the bars are, with its unit.
+    pub caption: &'a str,
+    /// The groups, from left to right.
+    pub groups: Vec<Group<'a>>,
+}
+
+/// What the height of a bar says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Height {
+    /// Its share of its group's first bar.
+    Share,
+    /// Its number.
+    Number,
+}
+
+/// What is left free around bars.
+struct Room {
+    /// Height of the plot in heights of the greatest bar.
+    above: f64,
+    /// Width beside the last group, in groups.
+    beside: f64,
+    /// How far numbers stand above bars, as a share of the plot.
+    lift: f64,
+}
+
+impl Height {
+    /// The legend stands above shares, and beside the flat panels of numbers.
+    fn room(self) -> Room {
+        match self {
+            Self::Share => Room {
+                above: 1.5,
+                beside: 0.0,
+                lift: 0.03,
+            },
+            Self::Number => Room {
+                above: 1.2,
+                beside: 1.1,
+                lift: 0.09,
+            },
+        }
+    }
+
+    /// The height of the bar at `index`.
+    fn of(self, bars: &[(&str, f64)], index: usize) -> f64 {
+        match self {
+            Self::Share => bars[index].1 / bars[0].1.max(f64::MIN_POSITIVE),
+            Self::Number => bars[index].1,
+        }
+    }
+
+    fn label(self, height: f64) -> String {
+        match self {
+            Self::Share => format!("{height:.1}x"),
+            Self::Number => format!("{height}"),
+        }
+    }
+}
 
 /// A curve's name, empty if it is the only one, and its points.
 type Curve<'a> = (&'a str, Vec<(f64, f64)>);
@@ -45,7 +111,7 @@ pub fn latency(prefix: &Path, series: &[(&str, &[(f64, f64)])]) -> Result<()> {
         x_label: &percentile,
         y_label: &|us| format!("{us}"),
     };
-    draw(&beside(prefix, "latency"), |root| {
+    draw(&beside(prefix, "latency"), SIZE, |root| {
         let y: LogCoord<f64> = (low..top).log_scale().into();
         frame.curves(root, 0.0..longest, y, curves.collect())
     })
@@ -70,7 +136,7 @@ pub fn throughput(prefix: &Path, series: &[(&str, &[Moment])]) -> Result<()> {
         x_label: &|seconds| format!("{seconds:.1}"),
         y_label: &|rate| format!("{rate:.0}"),
     };
-    draw(&beside(prefix, "throughput"), |root| {
+    draw(&beside(prefix, "throughput"), SIZE, |root| {
         frame.curves(root, 0.0..end, 0.0..top, curves.collect())
     })
 }
@@ -79,39 +145,49 @@ pub fn throughput(prefix: &Path, series: &[(&str, &[Moment])]) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be written.
-pub fn bars(
-    prefix: &Path,
-    kind: &str,
-    caption: &str,
-    groups: &[(&str, Vec<(&str, f64)>)],
-) -> Result<()> {
-    draw(&beside(prefix, kind), |root| {
-        draw_bars(root, caption, groups)
+pub fn bars(prefix: &Path, kind: &str, caption: &str, groups: &[Group<'_>]) -> Result<()> {
+    draw(&beside(prefix, kind), SIZE, |root| {
+        draw_bars(root, caption, groups, Height::Share)
     })
 }
 
-fn draw_bars(root: &Area<'_>, caption: &str, groups: &[(&str, Vec<(&str, f64)>)]) -> Drawn {
+/// Writes `<prefix>-<kind>.svg`: panels below each other, each with groups of bars as high as their numbers.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be written.
+pub fn panels(prefix: &Path, kind: &str, panels: &[Panel<'_>]) -> Result<()> {
+    let (width, height) = PANEL_SIZE;
+    let size = (width, height * panels.len() as u32);
+    draw(&beside(prefix, kind), size, |root| {
+        for (area, panel) in root.split_evenly((panels.len(), 1)).iter().zip(panels) {
+            draw_bars(area, panel.caption, &panel.groups, Height::Number)?;
+        }
+        Ok(())
+    })
+}
+
+fn draw_bars(root: &Area<'_>, caption: &str, groups: &[Group<'_>], height: Height) -> Drawn {
     const GAP: f64 = 0.1;
-    /// The legend stands above the bars.
-    const BAR_ROOM: f64 = 1.5;
-    let share =
-        |bars: &[(&str, f64)], index: usize| bars[index].1 / bars[0].1.max(f64::MIN_POSITIVE);
-    let shares = groups
+    let room = height.room();
+    let heights = groups
         .iter()
-        .flat_map(|(_, bars)| (0..bars.len()).map(|i| share(bars, i)));
-    let top = shares.filter(|s| s.is_finite()).fold(1.0, f64::max) * BAR_ROOM;
+        .flat_map(|(_, bars)| (0..bars.len()).map(|i| height.of(bars, i)));
+    let least = if height == Height::Share { 1.0 } else { 0.0 };
+    let top = heights.filter(|h| h.is_finite()).fold(least, f64::max) * room.above;
+    let top = top.max(f64::MIN_POSITIVE);
+    let end = groups.len() as f64 + room.beside;
     let mut chart = ChartBuilder::on(root)
         .caption(caption, (FONT, LARGE))
         .margin(12)
         .x_label_area_size(30)
         .y_label_area_size(50)
-        .build_cartesian_2d(0.0..groups.len() as f64, 0.0..top)?;
+        .build_cartesian_2d(0.0..end, 0.0..top)?;
     chart
         .configure_mesh()
         .label_style((FONT, MEDIUM))
         .disable_x_mesh()
         .disable_x_axis()
-        .y_label_formatter(&|y| format!("{y:.1}x"))
+        .y_label_formatter(&|y| height.label(*y))
         .draw()?;
     let names = groups
         .iter()
@@ -128,7 +204,7 @@ fn draw_bars(root: &Area<'_>, caption: &str, groups: &[(&str, Vec<(&str, f64)>)]
             let index = bars.iter().position(|bar| bar.0 == *name)?;
             let width = (1.0 - 2.0 * GAP) / bars.len() as f64;
             let left = group as f64 + GAP + index as f64 * width;
-            let corners = [(left, 0.0), (left + width * 0.9, share(bars, index))];
+            let corners = [(left, 0.0), (left + width * 0.9, height.of(bars, index))];
             Some(Rectangle::new(corners, fill))
         });
         chart
@@ -144,9 +220,9 @@ fn draw_bars(root: &Area<'_>, caption: &str, groups: &[(&str, Vec<(&str, f64)>)]
             let width = (1.0 - 2.0 * GAP) / bars.len() as f64;
             let at = (
                 group as f64 + GAP + index as f64 * width,
-                share(bars, index) + top * 0.03,
+                height.of(bars, index) + top * room.lift,
             );
-            chart.draw_series([Text::new(format!("{number:.2}"), at, small.clone())])?;
+            chart.draw_series([Text::new(three_digits(*number), at, small.clone())])?;
         }
     }
     chart
@@ -209,9 +285,9 @@ impl Frame<'_> {
     }
 }
 
-fn draw(path: &Path, content: impl FnOnce(&Area<'_>) -> Drawn) -> Result<()> {
+fn draw(path: &Path, size: (u32, u32), content: impl FnOnce(&Area<'_>) -> Drawn) -> Result<()> {
     let drawn = || -> Drawn {
-        let root = SVGBackend::new(path, SIZE).into_drawing_area();
+        let root = SVGBackend::new(path, size).into_drawing_area();
         root.fill(&WHITE)?;
         content(&root)?;
         Ok(root.present()?)
@@ -219,6 +295,15 @@ fn draw(path: &Path, content: impl FnOnce(&Area<'_>) -> Drawn) -> Result<()> {
     drawn().map_err(|e| {
         Error::io(format!("--svg {}", path.display()))(std::io::Error::other(e.to_string()))
     })
+}
+
+/// A number with about three digits.
+fn three_digits(number: f64) -> String {
+    match number {
+        100.0.. => format!("{number:.0}"),
+        10.0.. => format!("{number:.1}"),
+        _ => format!("{number:.2}"),
+    }
 }
 
 /// `2.0` is the 99th percentile: two nines.
@@ -245,6 +330,12 @@ mod tests {
     }
 
     #[test]
+    fn numbers_at_bars_have_three_digits() {
+        let texts = [0.5, 12.34, 1234.5].map(three_digits);
+        assert_eq!(texts, ["0.50", "12.3", "1234"]);
+    }
+
+    #[test]
     fn plot_of_two_series_names_both() {
         let name = format!("respire-bench-plot-{}", std::process::id());
         let prefix = std::env::temp_dir().join(name);
@@ -259,8 +350,13 @@ mod tests {
         };
         throughput(&prefix, &[("one", &[moment]), ("two", &[moment])]).unwrap();
         let group = ("row", vec![("one", 0.9), ("two", 0.3)]);
-        bars(&prefix, "cpu", "CPU", &[group]).unwrap();
-        for kind in ["latency", "throughput", "cpu"] {
+        bars(&prefix, "cpu", "CPU", std::slice::from_ref(&group)).unwrap();
+        let panel = Panel {
+            caption: "CPU",
+            groups: vec![group],
+        };
+        panels(&prefix, "panels", &[panel.clone(), panel]).unwrap();
+        for kind in ["latency", "throughput", "cpu", "panels"] {
             let path = beside(&prefix, kind);
             let text = std::fs::read_to_string(&path).unwrap();
             std::fs::remove_file(&path).unwrap();

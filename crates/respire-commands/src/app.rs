@@ -1,10 +1,10 @@
 //! The key-value service as an application of its own.
 
 use crate::errors::OUT_OF_MEMORY;
-use crate::info;
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
-use respire_engine::{App, Error, Flags, InfoWriter, Now, Scope, Setting, Spec, Watch};
+use crate::{info, monitor};
+use respire_engine::{App, Error, Flags, InfoWriter, Metrics, Now, Scope, Setting, Spec, Watch};
 use respire_store::KeyHash;
 use std::any::Any;
 use std::sync::Arc;
@@ -71,6 +71,10 @@ impl App for Kv {
 
     fn info_sections(&self) -> &'static [&'static str] {
         &["keyspace"]
+    }
+
+    fn metrics(&self, _now: Now, out: &mut Metrics) {
+        monitor::write(self, out);
     }
 
     fn settings(self: &Arc<Self>) -> Vec<Setting> {

@@ -33,6 +33,7 @@ mod ctx;
 mod errors;
 mod info;
 mod kv;
+mod monitor;
 mod options;
 mod settings;
 mod stats;

@@ -1,6 +1,6 @@
 //! What a service brings to the engine besides its commands.
 
-use crate::{Error, InfoWriter, Now, Setting, Spec};
+use crate::{Error, InfoWriter, Metrics, Now, Setting, Spec};
 use std::any::Any;
 use std::time::Duration;
 
@@ -79,6 +79,11 @@ pub trait App: Send + Sync + 'static {
     /// The sections of `INFO` that the service has beyond the engine's.
     fn info_sections(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Writes the service's own numbers for monitoring. Asked at each scrape, from any thread.
+    fn metrics(&self, now: Now, out: &mut Metrics) {
+        let _ = (now, out);
     }
 
     /// The service's rows for `CONFIG`. Asked once, when the engine is built.

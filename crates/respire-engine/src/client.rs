@@ -1,10 +1,12 @@
 //! What is known of one connection: its own part, and the part that other connections may see.
 
-use crate::mailbox::Mailbox;
+use crate::later::{Answer, Call, LocalTask};
+use crate::mailbox::{Mailbox, Message, Put, WhenFull};
 use crate::pubsub::{Kind, Subscriptions};
+use crate::sampler::Sampler;
 use crate::transaction::Transaction;
 use crate::tunables::Tunables;
-use crate::{Now, Wake};
+use crate::{Error, Now, Wake};
 use resp_codec::Proto;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -48,8 +50,13 @@ pub struct Client {
     pub(crate) subscriptions: Subscriptions,
     /// Set by `CLIENT NO-TOUCH`: reads leave the access clocks alone.
     pub(crate) no_touch: bool,
+    /// The call of the command that runs, if it took a [`Later`](crate::Later),
+    pub(crate) call: Option<Arc<Call>>,
+    /// and the future that answers it, if nobody else runs it.
+    pub(crate) task: Option<LocalTask>,
     /// The command that ran last and how often in a row, not yet added to the statistics.
     pub(crate) tally: Tally,
+    pub(crate) sampler: Sampler,
 }
 
 /// A run of calls of the same command.
@@ -62,6 +69,7 @@ pub(crate) struct Tally {
 impl Client {
     pub(crate) fn new(shared: Arc<ClientShared>, is_authenticated: bool) -> Self {
         Self {
+            sampler: Sampler::new(shared.id),
             shared,
             proto: Proto::Resp2,
             db: 0,
@@ -70,6 +78,8 @@ impl Client {
             transaction: Transaction::default(),
             subscriptions: Subscriptions::default(),
             no_touch: false,
+            call: None,
+            task: None,
             tally: Tally::default(),
         }
     }
@@ -167,6 +177,8 @@ pub struct ClientShared {
     pub(crate) no_evict: AtomicBool,
     pub(crate) no_touch: AtomicBool,
     pub(crate) is_paused: AtomicBool,
+    /// The call that the next request waits for.
+    blocked: Mutex<Option<Arc<Call>>>,
     is_killed: AtomicBool,
     names: Mutex<Names>,
     waker: Box<dyn Wake>,
@@ -244,6 +256,7 @@ impl ClientShared {
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             is_paused: AtomicBool::new(false),
+            blocked: Mutex::new(None),
             is_killed: AtomicBool::new(false),
             names: Mutex::new(Names::default()),
             waker,
@@ -273,6 +286,47 @@ impl ClientShared {
     pub fn kill(&self) {
         self.is_killed.store(true, Ordering::Release);
         self.waker.wake();
+    }
+
+    /// Puts a message into its mailbox and wakes it if need be.
+    pub(crate) fn send(&self, message: &Message, bytes_max: usize, when_full: WhenFull) -> Put {
+        let put = self.mailbox.put(message, bytes_max, when_full);
+        if matches!(put, Put::Queued { wake: true } | Put::Full { wake: true }) {
+            self.wake();
+        }
+        put
+    }
+
+    /// Whether its next request waits for a reply that comes later.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        self.lock_blocked().is_some()
+    }
+
+    pub(crate) fn set_blocked(&self, call: Option<Arc<Call>>) {
+        let before = std::mem::replace(&mut *self.lock_blocked(), call);
+        drop(before);
+    }
+
+    /// Ends what it waits for; `false` when it waits for nothing. With an error, or as if the time
+    /// were over: with the reply of the deadline, or null where there is none.
+    pub(crate) fn unblock(&self, error: Option<Error>) -> bool {
+        let Some(call) = self.lock_blocked().clone() else {
+            return false;
+        };
+        match error {
+            Some(error) => call.settle(Answer::new(call.proto(), error)),
+            None => {
+                call.expire(u64::MAX)
+                    || call.settle(Answer::new(call.proto(), Option::<Error>::None))
+            }
+        }
+    }
+
+    fn lock_blocked(&self) -> MutexGuard<'_, Option<Arc<Call>>> {
+        self.blocked
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Asks the driver to poll the session again.

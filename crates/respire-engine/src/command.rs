@@ -15,6 +15,12 @@ pub trait Command<A: App>: Send + Sync + 'static {
     /// their count has been checked against the arity.
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow;
 
+    /// Whether the stopwatch is read around every call, rather than around some: by default for
+    /// all but what [costs the same every time](Spec::is_constant).
+    fn is_timed(&self) -> bool {
+        !self.spec().is_constant()
+    }
+
     /// Calls `found` with the position of each key (the name is at 0) in a whole request of an
     /// accepted arity; by default as [`Spec::keys`] tells.
     ///
@@ -31,6 +37,9 @@ pub trait Command<A: App>: Send + Sync + 'static {
 pub enum Flow {
     /// The reply is written; on with the next request.
     Replied,
+    /// The reply comes later, from the [`Later`](crate::Later) that this call took with
+    /// [`Cx::later`]; what was written is dropped.
+    Pending,
     /// The reply is written, but is due only after this time; the connection waits until then.
     RepliedAfter(Duration),
     /// The reply is written; the connection ends once it is sent.

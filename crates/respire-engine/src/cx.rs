@@ -1,7 +1,10 @@
 //! What a command sees besides its arguments.
 
-use crate::{App, ArgList, Client, Engine, Now};
+use crate::later::{Call, LocalTask};
+use crate::{App, ArgList, BoxFuture, Client, Engine, Later, Now, Pusher};
 use std::any::Any;
+use std::future::Future;
+use std::sync::Arc;
 
 /// The context of one call.
 pub struct Cx<'c, A: App> {
@@ -71,6 +74,42 @@ impl<'c, A: App> Cx<'c, A> {
     #[must_use]
     pub fn foreseen(&self) -> Option<(&'c [u8], u64)> {
         self.foreseen
+    }
+
+    /// The right to answer this request later. A command that takes it returns
+    /// [`Flow::Pending`](crate::Flow::Pending); otherwise it is void when the turn ends. Taken
+    /// twice, the first is void.
+    pub fn later(&mut self) -> Later {
+        let client = Arc::clone(&self.client.shared);
+        let call = Call::new(client, self.client.proto, self.now.monotonic_us());
+        if let Some(before) = self.client.call.replace(Arc::clone(&call)) {
+            before.cancel();
+        }
+        Later::new(call)
+    }
+
+    /// A sender of messages that this connection did not ask for.
+    #[must_use]
+    pub fn pusher(&self) -> Pusher {
+        let bytes_max = self.engine.limits.mailbox_bytes_max;
+        Pusher::new(&self.client.shared, bytes_max)
+    }
+
+    /// The state shared by all connections, to be kept.
+    pub(crate) fn app_shared(&self) -> Arc<A> {
+        self.engine.app_shared()
+    }
+
+    /// Starts the future that answers this request; its `Later` has been taken.
+    pub(crate) fn spawn(&mut self, future: impl Future<Output = ()> + Send + 'static) {
+        let future: BoxFuture = Box::pin(future);
+        match self.engine.spawner() {
+            Some(spawner) => spawner.spawn(future),
+            None => {
+                let client = Arc::clone(&self.client.shared);
+                self.client.task = Some(LocalTask::new(future, client));
+            }
+        }
     }
 
     /// What [`App::atomically`] gave, when the call is part of an atomic section.

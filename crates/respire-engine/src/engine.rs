@@ -8,10 +8,13 @@ use crate::pause::Pause;
 use crate::pubsub::PubSub;
 use crate::slowlog::SlowLog;
 use crate::stats::{SAMPLE_US, Stats};
-use crate::table::CommandTable;
+use crate::table::{CommandTable, Entry};
 use crate::tunables::Tunables;
-use crate::{App, Authenticator, Host, Layer, Limits, NoHost, Now, Router, Session, Setting, Wake};
-use std::sync::Arc;
+use crate::{
+    App, Authenticator, Host, Layer, Limits, NoHost, Now, Router, Session, Setting, Spawn, Wake,
+};
+use resp_codec::binary;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 /// How an engine is set up, besides its commands.
@@ -71,6 +74,9 @@ pub struct Engine<A: App> {
     pub(crate) started: Now,
     pub(crate) binary: BinaryEntries,
     pub(crate) layers: Vec<Arc<dyn Layer<A>>>,
+    /// Who runs futures: as the router chose, or the server that came last.
+    chosen_spawner: Option<Arc<dyn Spawn>>,
+    spawner: RwLock<Option<Arc<dyn Spawn>>>,
     pub(crate) authenticator: Option<Arc<dyn Authenticator<A>>>,
 }
 
@@ -82,6 +88,19 @@ pub(crate) struct BinaryEntries {
     pub(crate) take: Option<u32>,
 }
 
+impl BinaryEntries {
+    /// The command behind an operation.
+    #[inline]
+    pub(crate) fn entry(&self, op: u8) -> Option<u32> {
+        match op {
+            binary::GET => self.get,
+            binary::DELETE => self.take,
+            binary::SET => self.set,
+            _ => None,
+        }
+    }
+}
+
 impl<A: App> Engine<A> {
     /// An engine for these commands, started at `now`.
     #[must_use]
@@ -91,6 +110,7 @@ impl<A: App> Engine<A> {
             layers,
             authenticator,
             limits,
+            spawn,
         } = setup;
         let limits = limits.unwrap_or(options.limits);
         if !layers.is_empty() {
@@ -124,6 +144,8 @@ impl<A: App> Engine<A> {
             started: now,
             binary,
             layers,
+            chosen_spawner: spawn,
+            spawner: RwLock::new(None),
             authenticator,
         })
     }
@@ -132,6 +154,25 @@ impl<A: App> Engine<A> {
     #[must_use]
     pub fn app(&self) -> &A {
         &self.app
+    }
+
+    pub(crate) fn app_shared(&self) -> Arc<A> {
+        Arc::clone(&self.app)
+    }
+
+    /// Who runs the futures of [`Router::future`] from now on, unless the router chose; called by
+    /// servers when they begin.
+    pub fn set_spawner(&self, spawner: Arc<dyn Spawn>) {
+        let mut slot = self.spawner.write().unwrap_or_else(PoisonError::into_inner);
+        *slot = Some(spawner);
+    }
+
+    pub(crate) fn spawner(&self) -> Option<Arc<dyn Spawn>> {
+        let chosen = self.chosen_spawner.clone();
+        chosen.or_else(|| {
+            let slot = self.spawner.read();
+            slot.unwrap_or_else(PoisonError::into_inner).clone()
+        })
     }
 
     /// The commands.
@@ -202,7 +243,7 @@ impl<A: App> Engine<A> {
     /// Sets all counters back to zero: `CONFIG RESETSTAT`.
     pub(crate) fn reset_stats(&self) {
         self.stats.reset();
-        self.table.all().for_each(|entry| entry.stats.reset());
+        self.table.all().for_each(Entry::reset_stats);
         self.app.reset_stats();
     }
 }

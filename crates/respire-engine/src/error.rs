@@ -1,12 +1,16 @@
 //! What a command answers when it cannot do its work.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// An error reply: a code word and a text, as in `ERR syntax error`.
 ///
 /// The text is what a client sees after the `-`. It is bytes, because it may quote what a client
-/// sent; CR and LF in it cannot split the reply, because the encoder turns them into blanks.
+/// sent; CR and LF in it cannot split the reply, because the encoder turns them into blanks. Its
+/// first word is in upper case, always: clients tell errors apart by it.
+///
+/// Nothing converts into it by itself, so that a handler may use `?` without naming its error type;
+/// who implements `From` for an error of his own states it.
 ///
 /// ```
 /// use respire_engine::Error;
@@ -14,8 +18,14 @@ use std::fmt;
 /// const FULL: Error = Error::fixed("QUEUEFULL try again later");
 /// assert_eq!(FULL.text(), b"QUEUEFULL try again later");
 /// assert_eq!(FULL.code(), "QUEUEFULL");
+/// let limited = Error::new("LIMITED", format_args!("retry-ms={}", 250));
+/// assert_eq!(limited.text(), b"LIMITED retry-ms=250");
 /// let absent = Error::quoting("ERR no such queue '", b"q\xff", "'");
 /// assert_eq!(absent.text(), b"ERR no such queue 'q\xff'");
+/// // What comes without a code gets `ERR`.
+/// assert_eq!(Error::owned("no such queue").text(), b"ERR no such queue");
+/// let parsed: Result<u8, Error> = "x".parse().map_err(Error::from_error);
+/// assert_eq!(parsed.unwrap_err().text(), b"ERR invalid digit found in string");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -24,18 +34,56 @@ pub struct Error {
 
 impl Error {
     /// An error with a text known at compile time: a code word, a blank, and what went wrong.
+    ///
+    /// # Panics
+    /// When the first word is no code: upper-case letters, then digits and underscores as well. In a
+    /// `const`, that is an error of the compiler.
     #[must_use]
     pub const fn fixed(text: &'static str) -> Self {
+        assert!(
+            has_code(text.as_bytes()),
+            "an error begins with a word in upper case, as in `ERR no such queue`"
+        );
         Self {
             text: Cow::Borrowed(text.as_bytes()),
         }
     }
 
-    /// An error whose text was made for this reply; the same form as [`Error::fixed`].
+    /// An error of a code and a text. A code that is not a word in upper case is made one.
+    #[must_use]
+    pub fn new(code: &str, text: impl fmt::Display) -> Self {
+        let mut whole: String = code
+            .chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        whole.make_ascii_uppercase();
+        // Writing to a string fails only where the text's own `Display` does.
+        let _ = write!(whole, " {text}");
+        Self::owned(whole)
+    }
+
+    /// `ERR` and what another error says of itself, for `map_err`.
+    #[must_use]
+    pub fn from_error(error: impl std::error::Error) -> Self {
+        Self::new("ERR", error)
+    }
+
+    /// An error whose text was made for this reply; the same form as [`Error::fixed`]. A text that
+    /// does not begin with a code gets `ERR`.
     #[must_use]
     pub fn owned(text: impl Into<Vec<u8>>) -> Self {
+        let mut text = text.into();
+        if !has_code(&text) {
+            text.splice(..0, *b"ERR ");
+        }
         Self {
-            text: Cow::Owned(text.into()),
+            text: Cow::Owned(text),
         }
     }
 
@@ -62,6 +110,20 @@ impl Error {
     }
 }
 
+/// Whether a text begins with a word in upper case.
+const fn has_code(text: &[u8]) -> bool {
+    let mut at = 0;
+    while at < text.len() && text[at] != b' ' {
+        let is_letter = text[at].is_ascii_uppercase();
+        let is_other = at > 0 && (text[at].is_ascii_digit() || text[at] == b'_');
+        if !is_letter && !is_other {
+            return false;
+        }
+        at += 1;
+    }
+    at > 0
+}
+
 const QUOTED_BYTES_MAX: usize = 128;
 
 /// What Redis shows of a part of a request: its texts end at a NUL.
@@ -86,6 +148,8 @@ pub mod text {
     pub const SYNTAX: Error = Error::fixed("ERR syntax error");
     /// An argument that should have been an integer in range.
     pub const NOT_AN_INTEGER: Error = Error::fixed("ERR value is not an integer or out of range");
+    /// What a defect of the service answers: a panic of its command.
+    pub const INTERNAL: Error = Error::fixed("ERR internal error");
     /// A value of another type than the command works on.
     pub const WRONG_TYPE: Error =
         Error::fixed("WRONGTYPE Operation against a key holding the wrong kind of value");
@@ -165,6 +229,20 @@ mod tests {
             error.text(),
             b"ERR unknown command 'f', with args beginning with: '\xff\xfe' 'a' "
         );
+    }
+
+    #[test]
+    fn every_error_begins_with_a_code() {
+        let text = |error: Error| String::from_utf8_lossy(error.text()).into_owned();
+        assert_eq!(text(Error::owned("no queue")), "ERR no queue");
+        assert_eq!(text(Error::owned("NOQUEUE")), "NOQUEUE");
+        assert_eq!(text(Error::owned("V2_FULL of jobs")), "V2_FULL of jobs");
+        assert_eq!(text(Error::owned("Full of jobs")), "ERR Full of jobs");
+        assert_eq!(text(Error::owned("")), "ERR ");
+        assert_eq!(text(Error::owned(" X")), "ERR  X");
+        assert_eq!(text(Error::new("no queue", "x")), "NO_QUEUE x");
+        assert_eq!(text(Error::new("", "x")), "ERR  x");
+        assert!(std::panic::catch_unwind(|| Error::fixed("no queue")).is_err());
     }
 
     #[test]

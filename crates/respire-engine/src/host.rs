@@ -1,12 +1,12 @@
 //! What the process around the engine does for it: the few things that are not bytes and time.
 
-use crate::InfoWriter;
+use crate::{InfoWriter, Metrics};
 
 /// The process that runs the engine. Every method has a default, for hosts that cannot do it.
 pub trait Host: Send + Sync + 'static {
-    /// A stopwatch in microseconds, read around commands whose cost is not constant, for the slow
+    /// A stopwatch in nanoseconds, read around commands, for what is told of their times, the slow
     /// log and the latency monitor. The default stands still, so that nothing is ever slow.
-    fn stopwatch_us(&self) -> u64 {
+    fn stopwatch_ns(&self) -> u64 {
         0
     }
 
@@ -24,9 +24,20 @@ pub trait Host: Send + Sync + 'static {
         Err("The server is running without a config file".to_owned())
     }
 
+    /// Told of a command, or a layer around it, that panicked with this text: a defect to be logged.
+    /// Its client has been answered an error.
+    fn panicked(&self, command: &str, text: &str) {
+        let _ = (command, text);
+    }
+
     /// Writes the process's own lines of an `INFO` section (lower case): process id, port, memory.
     fn info(&self, section: &str, out: &mut InfoWriter) {
         let _ = (section, out);
+    }
+
+    /// Writes the process's own numbers for monitoring.
+    fn metrics(&self, out: &mut Metrics) {
+        let _ = out;
     }
 }
 

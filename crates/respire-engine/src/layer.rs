@@ -1,6 +1,6 @@
 //! What goes around commands: layers before and after each call, who may come in, the limits.
 
-use crate::{App, ArgList, Authenticator, ClientShared, Cx, Error, Limits, Router, Spec};
+use crate::{App, ArgList, Authenticator, ClientShared, Cx, Error, Limits, Router, Spawn, Spec};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +82,7 @@ pub(crate) struct Setup<A: App> {
     pub(crate) layers: Vec<Arc<dyn Layer<A>>>,
     pub(crate) authenticator: Option<Arc<dyn Authenticator<A>>>,
     pub(crate) limits: Option<Limits>,
+    pub(crate) spawn: Option<Arc<dyn Spawn>>,
 }
 
 impl<A: App> Default for Setup<A> {
@@ -90,6 +91,7 @@ impl<A: App> Default for Setup<A> {
             layers: Vec::new(),
             authenticator: None,
             limits: None,
+            spawn: None,
         }
     }
 }

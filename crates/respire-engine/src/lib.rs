@@ -38,6 +38,9 @@
 
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+#[path = "derive_support.rs"]
+pub mod __derive;
 mod app;
 mod args;
 mod authenticator;
@@ -49,31 +52,42 @@ mod cx;
 mod engine;
 mod error;
 mod glob;
+mod histogram;
 mod host;
 mod info;
 mod latency;
+mod later;
 mod layer;
 mod limits;
 mod mailbox;
+pub mod metrics;
+mod monitor;
+#[cfg(feature = "msgpack")]
+mod msgpack;
 mod now;
 mod output;
 mod pause;
 mod pubsub;
+mod pusher;
 mod reply;
 mod router;
 mod run;
+mod sampler;
 mod session;
 mod settings;
+mod shape;
 mod slowlog;
 mod spec;
 mod stats;
+mod stream;
 mod table;
+mod test_client;
 mod transaction;
 mod tunables;
 mod typed;
 
 pub use app::{App, Scope, Watch};
-pub use args::{ArgError, ArgIter, Args, FromArg};
+pub use args::{ArgError, ArgIter, Args, FromArg, Rest, Words};
 pub use authenticator::{Authenticator, PasswordMissing, Passwords};
 pub use client::{Client, ClientShared, Names, Peer, ReplyMode};
 pub use clients::Clients;
@@ -84,21 +98,41 @@ pub use error::{Error, text};
 pub use glob::glob_match;
 pub use host::{Host, NoHost, NoWake, Wake};
 pub use info::InfoWriter;
+pub use later::{BoxFuture, Later, Spawn};
 pub use layer::{End, Layer};
 pub use limits::Limits;
+pub use mailbox::WhenFull;
+pub use metrics::Metrics;
+#[cfg(feature = "msgpack")]
+pub use msgpack::Mp;
 pub use now::Now;
 pub use output::{Mark, Output, SHARED_BYTES_MIN};
-pub use reply::IntoReply;
+pub use pusher::{IntoPush, PushError, Pusher};
+pub use reply::{Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Set, Status, Verbatim};
 pub use router::Router;
 pub use session::{CloseReason, Session, Step};
 pub use settings::{Setting, parse_memory};
 pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
+pub use stream::{Body, Broken, Stream};
 pub use table::{CommandTable, Entry};
+pub use test_client::{IntoRequest, Like, TestClient, TestReply};
 pub use tunables::Tunables;
+
+/// Makes a struct the arguments of a command.
+#[cfg(feature = "derive")]
+#[doc(inline)]
+pub use respire_derive::EngineArgs as Args;
+/// Makes an enum words that exclude each other.
+#[cfg(feature = "derive")]
+#[doc(inline)]
+pub use respire_derive::EngineWords as Words;
 
 /// The borrowed arguments of one request, as [`Command::call`] gets them.
 pub use resp_codec::Args as ArgList;
 pub use resp_codec::Proto;
+
+/// Bytes that are shared instead of copied: as arguments and as replies.
+pub use bytes::Bytes;
 
 /// What a command writes its reply to; shapes of RESP3 degrade by themselves for RESP2 peers.
 pub type Reply<'o> = resp_codec::Encoder<'o, Output>;

@@ -18,8 +18,18 @@ pub struct Limits {
     /// What may wait for a subscriber that does not take its messages, in bytes; past that its
     /// connection is closed, as by Redis's `client-output-buffer-limit pubsub`.
     pub mailbox_bytes_max: usize,
-    /// While a connection waits (`CLIENT PAUSE`, `DEBUG SLEEP`), reading stops at this many bytes.
+    /// While a connection waits (a reply that comes later, `CLIENT PAUSE`, `DEBUG SLEEP`), reading
+    /// stops at this many bytes.
     pub waiting_input_bytes_max: usize,
+    /// The most calls of one connection that may be pending at a time, where their commands let
+    /// the requests behind them run; the next request waits.
+    pub pending_calls_max: usize,
+    /// What finished replies may take that wait for a pending call before them, in bytes; past that
+    /// the next request waits.
+    pub parked_bytes_max: usize,
+    /// How long pending calls may go on after the peer closed its side, in milliseconds: it may
+    /// have gone, or still wait for what it asked for.
+    pub half_closed_ms_max: u32,
     /// The most requests `MULTI` may queue, and
     pub queued_commands_max: usize,
     /// the most bytes; past either the transaction is refused at `EXEC`.
@@ -36,6 +46,9 @@ impl Limits {
         output_bytes_max: 1 << 20,
         mailbox_bytes_max: 32 << 20,
         waiting_input_bytes_max: 64 << 10,
+        pending_calls_max: 128,
+        parked_bytes_max: 1 << 20,
+        half_closed_ms_max: 1_000,
         queued_commands_max: 1 << 20,
         queued_bytes_max: 1 << 30,
     };
@@ -43,6 +56,7 @@ impl Limits {
 
 const _: () = assert!(Limits::DEFAULT.inline_bytes_max as u64 <= Limits::DEFAULT.bulk_bytes_max);
 const _: () = assert!(Limits::DEFAULT.commands_per_poll_max > 0);
+const _: () = assert!(Limits::DEFAULT.pending_calls_max > 0);
 const _: () = assert!(Limits::DEFAULT.bulk_bytes_max <= Limits::DEFAULT.queued_bytes_max as u64);
 
 impl Default for Limits {

@@ -1,6 +1,8 @@
 //! Messages for a connection from others, until its session takes them.
 
+use crate::{Output, Proto};
 use bytes::Bytes;
+use resp_codec::{Encoder, FrameDecoder, Limits, Sink, Step};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -18,13 +20,74 @@ pub(crate) struct Mailbox {
 
 #[derive(Debug, Default)]
 struct Queue {
-    messages: VecDeque<Bytes>,
+    messages: VecDeque<Message>,
     bytes: usize,
     is_overrun: bool,
+    /// The connection is gone.
+    is_closed: bool,
 }
 
-/// What a message costs in the queue besides its bytes, so that empty ones are bounded as well.
-const MESSAGE_BYTES: usize = size_of::<Bytes>() * 2;
+/// A push as its connection gets it, but for its first byte, which is the protocol's: `>` or `*`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    bytes: Bytes,
+    /// Whether it has elements that only RESP3 knows.
+    is_resp3: bool,
+}
+
+impl Message {
+    /// From a push in RESP2 or RESP3; `is_resp3` if the other would write it differently.
+    pub(crate) fn new(push: Vec<u8>, is_resp3: bool) -> Self {
+        Self {
+            bytes: Bytes::from(push).slice(1..),
+            is_resp3,
+        }
+    }
+
+    fn cost(&self) -> usize {
+        self.bytes.len() + size_of::<Self>() * 2
+    }
+
+    /// Writes it to a peer of RESP2 or RESP3.
+    pub(crate) fn write(&self, proto: Proto, out: &mut Output) {
+        if self.is_resp3 && proto == Proto::Resp2 {
+            return self.rewrite(out);
+        }
+        out.put(if proto == Proto::Resp3 { b">" } else { b"*" });
+        out.put_shared(self.bytes.clone());
+    }
+
+    /// Writes it to a peer that has gone back to RESP2 since it was put.
+    #[cold]
+    fn rewrite(&self, out: &mut Output) {
+        let whole = [b">", &self.bytes[..]].concat();
+        if let Ok(Step::Ready { item, .. }) = FrameDecoder::new(Limits::CLIENT).decode(&whole) {
+            item.encode(&mut Encoder::new(out, Proto::Resp2));
+        }
+    }
+}
+
+/// What happens to a message that there is no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum WhenFull {
+    /// The connection is closed: one that misses messages without being told is worse off than one
+    /// that has to connect again.
+    #[default]
+    Close,
+    /// The message is dropped, and those before it stay.
+    DropNewest,
+}
+
+/// What [`Mailbox::put`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// The message waits; whether the session must be woken for it.
+    Queued { wake: bool },
+    /// There was no room; whether the session must be woken, to end.
+    Full { wake: bool },
+    /// The connection is gone.
+    Gone,
+}
 
 /// What [`Mailbox::take`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,27 +101,45 @@ pub(crate) enum Mail {
 }
 
 impl Mailbox {
-    /// Adds a message; `true` when the session must be woken for it.
-    ///
-    /// A message that does not fit below `bytes_max` ends the connection: a subscriber that misses
-    /// messages without being told is worse off than one that has to connect again.
-    pub(crate) fn put(&self, message: &Bytes, bytes_max: usize) -> bool {
+    /// Adds a message, if it fits below `bytes_max`.
+    pub(crate) fn put(&self, message: &Message, bytes_max: usize, when_full: WhenFull) -> Put {
         let mut queue = self.lock();
+        if queue.is_closed {
+            return Put::Gone;
+        }
         if queue.is_overrun {
-            return false;
+            return Put::Full { wake: false };
         }
-        queue.bytes += message.len() + MESSAGE_BYTES;
-        if queue.bytes > bytes_max {
-            *queue = Queue {
-                is_overrun: true,
-                ..Queue::default()
-            };
-            self.has_mail.store(true, Ordering::Release);
-            // The session knows of messages, but not that it must stop waiting for its peer.
-            return true;
+        let bytes = queue.bytes + message.cost();
+        if bytes <= bytes_max {
+            queue.bytes = bytes;
+            queue.messages.push_back(message.clone());
+            let wake = !self.has_mail.swap(true, Ordering::AcqRel);
+            return Put::Queued { wake };
         }
-        queue.messages.push_back(message.clone());
-        !self.has_mail.swap(true, Ordering::AcqRel)
+        if when_full == WhenFull::DropNewest {
+            return Put::Full { wake: false };
+        }
+        *queue = Queue {
+            is_overrun: true,
+            ..Queue::default()
+        };
+        self.has_mail.store(true, Ordering::Release);
+        // The session knows of messages, but not that it must stop waiting for its peer.
+        Put::Full { wake: true }
+    }
+
+    /// The connection ends: nothing is kept for it any more.
+    pub(crate) fn close(&self) {
+        *self.lock() = Queue {
+            is_closed: true,
+            ..Queue::default()
+        };
+    }
+
+    /// How many messages wait.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().messages.len()
     }
 
     /// Whether [`Mailbox::take`] has something to do; one load.
@@ -66,21 +147,29 @@ impl Mailbox {
         self.has_mail.load(Ordering::Acquire)
     }
 
-    /// Hands messages to `write`, oldest first, as long as it says that there is room; it is asked
-    /// with `None` before the first.
-    pub(crate) fn take(&self, mut write: impl FnMut(Option<&Bytes>) -> bool) -> Mail {
+    /// Hands at most `most` messages to `write`, oldest first, as long as it says that there is
+    /// room; it is asked with `None` before the first.
+    pub(crate) fn take(
+        &self,
+        most: usize,
+        mut write: impl FnMut(Option<&Message>) -> bool,
+    ) -> Mail {
         let mut queue = self.lock();
         if queue.is_overrun {
             return Mail::Overrun;
         }
         let mut has_room = write(None);
-        while let Some(message) = queue.messages.pop_front() {
-            if !has_room {
-                queue.messages.push_front(message);
+        for taken in 0.. {
+            if queue.messages.is_empty() {
+                break;
+            }
+            if taken == most || !has_room {
                 return Mail::Left;
             }
-            queue.bytes -= message.len() + MESSAGE_BYTES;
-            has_room = write(Some(&message));
+            if let Some(message) = queue.messages.pop_front() {
+                queue.bytes -= message.cost();
+                has_room = write(Some(&message));
+            }
         }
         self.has_mail.store(false, Ordering::Release);
         Mail::Empty
@@ -97,43 +186,91 @@ impl Mailbox {
 mod tests {
     use super::*;
 
-    const ONE: Bytes = Bytes::from_static(b"one");
-    const TWO: Bytes = Bytes::from_static(b"two");
+    const QUEUED: Put = Put::Queued { wake: true };
+
+    fn message(text: &str) -> Message {
+        Message::new(format!(">1\r\n+{text}\r\n").into_bytes(), false)
+    }
+
+    fn put(mailbox: &Mailbox, text: &str, bytes_max: usize) -> Put {
+        mailbox.put(&message(text), bytes_max, WhenFull::Close)
+    }
 
     #[test]
     fn only_the_first_message_of_several_wakes() {
         let mailbox = Mailbox::default();
-        assert!(mailbox.put(&ONE, 1000));
-        assert!(!mailbox.put(&TWO, 1000));
+        assert_eq!(put(&mailbox, "one", 1000), QUEUED);
+        assert_eq!(put(&mailbox, "two", 1000), Put::Queued { wake: false });
         let mut taken = Vec::new();
-        let mail = mailbox.take(|message| {
+        let mail = mailbox.take(usize::MAX, |message| {
             taken.extend(message.cloned());
             true
         });
-        assert_eq!((mail, taken), (Mail::Empty, vec![ONE, TWO]));
-        assert!(mailbox.put(&ONE, 1000));
+        assert_eq!(mail, Mail::Empty);
+        assert_eq!(taken, [message("one"), message("two")]);
+        assert_eq!(put(&mailbox, "one", 1000), QUEUED);
     }
 
     #[test]
-    fn taking_stops_when_there_is_no_room() {
+    fn taking_stops_when_there_is_no_room_or_enough_is_taken() {
         let mailbox = Mailbox::default();
-        mailbox.put(&ONE, 1000);
-        mailbox.put(&TWO, 1000);
-        assert_eq!(mailbox.take(|_| false), Mail::Left);
-        assert_eq!(mailbox.take(|message| message.is_none()), Mail::Left);
+        for text in ["one", "two", "three"] {
+            let _ = put(&mailbox, text, 1000);
+        }
+        assert_eq!(mailbox.take(usize::MAX, |_| false), Mail::Left);
+        assert_eq!(mailbox.take(1, |_| true), Mail::Left);
+        assert_eq!(mailbox.len(), 2);
+        let nothing_after_one = |message: Option<&Message>| message.is_none();
+        assert_eq!(mailbox.take(usize::MAX, nothing_after_one), Mail::Left);
         assert!(mailbox.has_mail());
-        assert_eq!(mailbox.take(|message| message.is_none()), Mail::Empty);
+        assert_eq!(mailbox.take(1, nothing_after_one), Mail::Empty);
         assert!(!mailbox.has_mail());
     }
 
     #[test]
     fn messages_past_the_bound_are_dropped_with_all_before_them() {
         let mailbox = Mailbox::default();
-        let bytes_max = 2 * (ONE.len() + MESSAGE_BYTES);
-        mailbox.put(&ONE, bytes_max);
-        mailbox.put(&ONE, bytes_max);
-        assert!(mailbox.put(&TWO, bytes_max), "the session must end");
-        assert!(!mailbox.put(&TWO, bytes_max));
-        assert_eq!(mailbox.take(|_| true), Mail::Overrun);
+        let bytes_max = 2 * message("one").cost();
+        let _ = put(&mailbox, "one", bytes_max);
+        let _ = put(&mailbox, "one", bytes_max);
+        assert_eq!(put(&mailbox, "two", bytes_max), Put::Full { wake: true });
+        assert_eq!(put(&mailbox, "two", bytes_max), Put::Full { wake: false });
+        assert_eq!(mailbox.take(usize::MAX, |_| true), Mail::Overrun);
+    }
+
+    #[test]
+    fn the_newest_message_is_dropped_where_that_is_wanted() {
+        let mailbox = Mailbox::default();
+        let bytes_max = 2 * message("one").cost();
+        let put = |text| mailbox.put(&message(text), bytes_max, WhenFull::DropNewest);
+        assert_eq!(put("one"), QUEUED);
+        let _ = put("two");
+        assert_eq!(put("six"), Put::Full { wake: false });
+        let mut out = Output::new();
+        let mail = mailbox.take(usize::MAX, |message| {
+            message.inspect(|message| message.write(Proto::Resp3, &mut out));
+            true
+        });
+        assert_eq!(mail, Mail::Empty);
+        assert_eq!(out.take(), b">1\r\n+one\r\n>1\r\n+two\r\n");
+    }
+
+    #[test]
+    fn a_closed_mailbox_keeps_nothing() {
+        let mailbox = Mailbox::default();
+        let _ = put(&mailbox, "one", 1000);
+        mailbox.close();
+        assert_eq!(put(&mailbox, "two", 1000), Put::Gone);
+        assert_eq!(mailbox.len(), 0);
+    }
+
+    #[test]
+    fn what_only_resp3_knows_is_written_anew_for_resp2() {
+        let mut out = Output::new();
+        let message = Message::new(b">3\r\n$1\r\nk\r\n#t\r\n_\r\n".to_vec(), true);
+        message.write(Proto::Resp2, &mut out);
+        assert_eq!(out.take(), b"*3\r\n$1\r\nk\r\n:1\r\n$-1\r\n");
+        message.write(Proto::Resp3, &mut out);
+        assert_eq!(out.take(), b">3\r\n$1\r\nk\r\n#t\r\n_\r\n");
     }
 }

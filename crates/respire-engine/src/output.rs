@@ -1,6 +1,7 @@
 //! Where replies go: a growing tail of bytes, with large shared values kept apart so that they are
-//! written from where they lie.
+//! written from where they lie, and streamed ones so that they are made only when there is room.
 
+use crate::stream::{Broken, Stream};
 use bytes::Bytes;
 use resp_codec::Sink;
 use std::collections::VecDeque;
@@ -24,12 +25,32 @@ pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 /// ```
 #[derive(Debug, Default)]
 pub struct Output {
-    /// Finished pieces, oldest first; only filled when a large value was shared.
-    frozen: VecDeque<Bytes>,
+    /// Finished pieces, oldest first; only filled when a large value was shared or streamed.
+    frozen: VecDeque<Piece>,
+    /// The bytes of all pieces, those of streams that are yet to be pulled included,
     frozen_bytes: usize,
+    /// and those alone, which take no memory.
+    streamed_bytes: usize,
     tail: Vec<u8>,
     /// How much of `tail` is written already; `written <= tail.len()`.
     written: usize,
+}
+
+/// A part of an output before its tail.
+#[derive(Debug)]
+enum Piece {
+    Bytes(Bytes),
+    /// What is left of a stream; pulled when it comes to the front.
+    Stream(Stream),
+}
+
+impl Piece {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Stream(stream) => stream.left(),
+        }
+    }
 }
 
 /// A place in an [`Output`] to which it can be cut back.
@@ -46,12 +67,13 @@ impl Output {
         Self {
             frozen: VecDeque::new(),
             frozen_bytes: 0,
+            streamed_bytes: 0,
             tail: Vec::new(),
             written: 0,
         }
     }
 
-    /// The bytes owed.
+    /// The bytes owed, those that a stream has yet to give included.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
@@ -68,17 +90,39 @@ impl Output {
     /// The bytes of memory held, owed or not.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.frozen_bytes + self.tail.capacity()
+        self.frozen_bytes - self.streamed_bytes + self.tail.capacity()
     }
 
-    /// Fills `slices` with what is owed, oldest first, and returns how many were filled.
+    /// Has the next bytes at hand, if a stream has to give them: to be called before
+    /// [`Output::fill`]. Holds at most one pulled piece at a time.
+    ///
+    /// # Errors
+    /// When the stream fails or ends too soon. Its length was announced, so that nothing more can
+    /// be said on this connection.
+    pub fn pull(&mut self) -> Result<(), Broken> {
+        if let Some(Piece::Stream(stream)) = self.frozen.front_mut() {
+            let bytes = stream.pull()?;
+            self.streamed_bytes -= bytes.len();
+            if stream.left() == 0 {
+                self.frozen.pop_front();
+            }
+            self.frozen.push_front(Piece::Bytes(bytes));
+        }
+        Ok(())
+    }
+
+    /// Fills `slices` with what is owed and at hand, oldest first, and returns how many were filled.
     pub fn fill<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let tail = &self.tail[self.written..];
-        let pieces = self.frozen.iter().map(|piece| &piece[..]);
+        let at_hand = self.frozen.iter().map_while(|piece| match piece {
+            Piece::Bytes(bytes) => Some(&bytes[..]),
+            Piece::Stream(_) => None,
+        });
+        let has_tail = self.streamed_bytes == 0 && !tail.is_empty();
         let mut filled = 0;
         for (slot, piece) in slices
             .iter_mut()
-            .zip(pieces.chain((!tail.is_empty()).then_some(tail)))
+            .zip(at_hand.chain(has_tail.then_some(tail)))
         {
             *slot = IoSlice::new(piece);
             filled += 1;
@@ -86,12 +130,14 @@ impl Output {
         filled
     }
 
-    /// The first piece owed; empty only when nothing is owed.
+    /// The first piece owed and at hand; empty only when there is none.
     #[must_use]
     pub fn first(&self) -> &[u8] {
-        self.frozen
-            .front()
-            .map_or(&self.tail[self.written..], |piece| &piece[..])
+        match self.frozen.front() {
+            Some(Piece::Bytes(bytes)) => bytes,
+            Some(Piece::Stream(_)) => &[],
+            None => &self.tail[self.written..],
+        }
     }
 
     /// Whether all that is owed lies in one piece, so that a plain write serves.
@@ -103,10 +149,10 @@ impl Output {
     /// Takes note that the first `bytes` owed were written.
     ///
     /// # Panics
-    /// When more is taken than was owed.
+    /// When more is taken than was owed and at hand.
     pub fn advance(&mut self, mut bytes: usize) {
         assert!(bytes <= self.len(), "advanced past what was owed");
-        while let Some(front) = self.frozen.front_mut() {
+        while let Some(Piece::Bytes(front)) = self.frozen.front_mut() {
             if bytes < front.len() {
                 bytes::Buf::advance(front, bytes);
                 self.frozen_bytes -= bytes;
@@ -116,6 +162,10 @@ impl Output {
             self.frozen_bytes -= front.len();
             self.frozen.pop_front();
         }
+        assert!(
+            bytes == 0 || self.frozen.is_empty(),
+            "advanced past what was pulled"
+        );
         self.written += bytes;
         if self.written == self.tail.len() {
             self.tail.clear();
@@ -143,37 +193,84 @@ impl Output {
 
     /// Drops everything put since `mark` was taken. Nothing may have been advanced in between.
     pub fn cut(&mut self, mark: Mark) {
-        if self.frozen.len() == mark.frozen_pieces {
-            let keep = mark.len - self.frozen_bytes + self.written;
-            self.tail.truncate(keep);
-            return;
-        }
-        let mut kept = self.to_vec();
-        kept.truncate(mark.len);
-        *self = Self {
-            tail: kept,
-            ..Self::new()
-        };
+        drop(self.split_off(mark));
     }
 
-    /// A copy of all that is owed. O(n); for tests and embedders without sockets.
+    /// Takes everything put since `mark` was taken, as an output of its own. Nothing may have been
+    /// advanced in between.
+    pub(crate) fn split_off(&mut self, mark: Mark) -> Self {
+        let mut taken = Self::new();
+        if self.frozen.len() > mark.frozen_pieces {
+            // The tail of that time was frozen since.
+            self.freeze_tail();
+            while let Some(last) = self.frozen.back_mut()
+                && self.frozen_bytes > mark.len
+            {
+                let piece = match last {
+                    Piece::Bytes(bytes) if self.frozen_bytes - bytes.len() < mark.len => {
+                        let kept = bytes.len() - (self.frozen_bytes - mark.len);
+                        Some(Piece::Bytes(bytes.split_off(kept)))
+                    }
+                    _ => self.frozen.pop_back(),
+                };
+                if let Some(piece) = piece {
+                    self.forget(&piece);
+                    taken.note(&piece);
+                    taken.frozen.push_front(piece);
+                }
+            }
+        } else {
+            let keep = mark.len - self.frozen_bytes + self.written;
+            taken.tail = self.tail.split_off(keep);
+        }
+        taken
+    }
+
+    /// Puts all that `other` holds behind what is owed. Large pieces move; what is short is copied.
+    pub fn append(&mut self, mut other: Self) {
+        if other.frozen.is_empty() {
+            let tail = std::mem::take(&mut other.tail);
+            if tail.len() - other.written < SHARED_BYTES_MIN {
+                self.put(&tail[other.written..]);
+            } else {
+                self.put_shared(Bytes::from(tail).slice(other.written..));
+            }
+            return;
+        }
+        self.freeze_tail();
+        other.freeze_tail();
+        self.frozen_bytes += other.frozen_bytes;
+        self.streamed_bytes += other.streamed_bytes;
+        self.frozen.append(&mut other.frozen);
+    }
+
+    /// A copy of all that is owed and at hand. O(n); for tests and embedders without sockets.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut all = Vec::with_capacity(self.len());
+        let mut all = Vec::with_capacity(self.len() - self.streamed_bytes);
         for piece in &self.frozen {
-            all.extend_from_slice(piece);
+            match piece {
+                Piece::Bytes(bytes) => all.extend_from_slice(bytes),
+                Piece::Stream(_) => return all,
+            }
         }
         all.extend_from_slice(&self.tail[self.written..]);
         all
     }
 
-    /// Takes all that is owed. O(n) only when a shared value is among it.
+    /// Takes all that is owed, streams pulled to their end; one that breaks ends it there. O(n) only
+    /// when a shared value or a stream is among it.
     #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         if self.frozen.is_empty() && self.written == 0 {
             return std::mem::take(&mut self.tail);
         }
-        let all = self.to_vec();
+        let mut all = Vec::new();
+        while self.pull().is_ok() && !self.is_empty() {
+            let first = self.first();
+            all.extend_from_slice(first);
+            self.advance(first.len());
+        }
         *self = Self::new();
         all
     }
@@ -184,15 +281,44 @@ impl Output {
         &self.tail[self.tail.len() - put..]
     }
 
+    /// What was put since `mark`, if all of it is at hand in one piece. Nothing may have been
+    /// advanced in between.
+    pub(crate) fn put_after(&self, mark: Mark) -> Option<&[u8]> {
+        let is_one = self.frozen.len() == mark.frozen_pieces;
+        is_one.then(|| &self.tail[mark.len - self.frozen_bytes + self.written..])
+    }
+
+    /// Puts a value that is made while it is written. Its header must be written already.
+    pub(crate) fn put_stream(&mut self, stream: Stream) {
+        self.freeze_tail();
+        self.push(Piece::Stream(stream));
+    }
+
     fn freeze_tail(&mut self) {
         let tail = std::mem::take(&mut self.tail);
-        if tail.len() > self.written {
-            let mut piece = Bytes::from(tail);
-            bytes::Buf::advance(&mut piece, self.written);
-            self.frozen_bytes += piece.len();
+        let written = std::mem::take(&mut self.written);
+        self.push(Piece::Bytes(Bytes::from(tail).slice(written..)));
+    }
+
+    fn push(&mut self, piece: Piece) {
+        if piece.len() > 0 {
+            self.note(&piece);
             self.frozen.push_back(piece);
         }
-        self.written = 0;
+    }
+
+    fn note(&mut self, piece: &Piece) {
+        self.frozen_bytes += piece.len();
+        if let Piece::Stream(stream) = piece {
+            self.streamed_bytes += stream.left();
+        }
+    }
+
+    fn forget(&mut self, piece: &Piece) {
+        self.frozen_bytes -= piece.len();
+        if let Piece::Stream(stream) = piece {
+            self.streamed_bytes -= stream.left();
+        }
     }
 }
 
@@ -218,8 +344,7 @@ impl Sink for Output {
             return;
         }
         self.freeze_tail();
-        self.frozen_bytes += bytes.len();
-        self.frozen.push_back(bytes);
+        self.push(Piece::Bytes(bytes));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::client::ClientShared;
 use crate::glob_match;
-use bytes::Bytes;
+use crate::mailbox::{Message, WhenFull};
 use resp_codec::{Encoder, Proto};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -134,26 +134,24 @@ impl PubSub {
 
 fn send(
     subscribers: &BTreeMap<u64, Arc<ClientShared>>,
-    message: &Bytes,
+    message: &Message,
     bytes_max: usize,
 ) -> usize {
     for subscriber in subscribers.values() {
-        if subscriber.mailbox.put(message, bytes_max) {
-            subscriber.wake();
-        }
+        subscriber.send(message, bytes_max, WhenFull::Close);
     }
     subscribers.len()
 }
 
-/// A message as every subscriber gets it but for its first byte, which is the protocol's: `>` or `*`.
-fn message(parts: &[&[u8]]) -> Bytes {
+/// A message, which every subscriber gets alike.
+fn message(parts: &[&[u8]]) -> Message {
     let mut whole = Vec::new();
     let mut encoder = Encoder::new(&mut whole, Proto::Resp3);
     encoder.push(parts.len());
     for part in parts {
         encoder.bulk(part);
     }
-    Bytes::from(whole).slice(1..)
+    Message::new(whole, false)
 }
 
 /// What one connection subscribes to.

@@ -1,10 +1,14 @@
 //! The running of one command: inside its layers, counted, timed where that is worth it.
 
 use crate::client::ClientShared;
+use crate::sampler::CALLS_PER_SAMPLE;
 use crate::stats::Stats;
 use crate::table::Entry;
-use crate::{App, ArgList, Client, Cx, End, Engine, Error, Flow, Reply, builtin};
+use crate::{
+    App, ArgList, Client, Cx, End, Engine, Error, Flags, Flow, Reply, Spec, builtin, shape,
+};
 use resp_codec::Proto;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -26,18 +30,17 @@ impl<A: App> Engine<A> {
         let entry = self.table.entry(at);
         let (errors, before) = (reply.error_count(), reply.sink().len());
         cx.client.shared.last_entry.store(at, Ordering::Relaxed);
-        let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
-        // A command of constant cost is not worth two looks at the clock, unless whoever runs the
-        // server asks for times that short, or a layer may.
-        let flow = if entry.is_timed || (0..SHORT_US).contains(&slow_us) {
-            match self.run_timed(at, cx, request, name_len, reply) {
+        let stands_for = self.stands_for(entry, cx.client);
+        let flow = if stands_for > 0 {
+            match self.run_timed((at, name_len), cx, request, stands_for, reply) {
                 Ok(flow) => flow,
-                Err(refusal) => return self.turned_away(at, cx, &refusal, reply),
+                Err(refusal) => return self.turned_away(entry, cx, &refusal, reply),
             }
         } else {
-            caught(reply, |reply| {
+            let called = caught(entry.spec(), reply, |reply| {
                 entry.command().call(cx, request.skip(name_len), reply)
-            })
+            });
+            called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply))
         };
         self.count(cx.client, at);
         if reply.error_count() != errors {
@@ -46,20 +49,37 @@ impl<A: App> Engine<A> {
         flow
     }
 
+    /// For how many calls the time of this one is to stand; 0: it is not timed.
+    #[inline]
+    fn stands_for(&self, entry: &Entry<A>, client: &mut Client) -> u64 {
+        let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
+        // Whoever asks for times that short asks for those of every command.
+        if entry.is_timed.load(Ordering::Relaxed) || (0..SHORT_US).contains(&slow_us) {
+            1
+        } else if client.sampler.is_due() {
+            CALLS_PER_SAMPLE
+        } else {
+            0
+        }
+    }
+
     /// Runs a command inside the layers and times it; an error is the refusal of a layer.
     fn run_timed(
         &self,
-        at: u32,
+        (at, name_len): (u32, usize),
         cx: &mut Cx<'_, A>,
         request: ArgList<'_>,
-        name_len: usize,
+        stands_for: u64,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, Error> {
         let entry = self.table.entry(at);
         let (errors, args) = (reply.error_count(), request.skip(name_len));
-        let began = self.host.stopwatch_us();
+        let began = self.host.stopwatch_ns();
+        if stands_for > 1 {
+            cx.client.sampler.restart(began);
+        }
         let (mut passed, mut refusal) = (0, None);
-        let flow = caught(reply, |reply| {
+        let called = caught(entry.spec(), reply, |reply| {
             for layer in &self.layers {
                 if let Err(error) = layer.before(cx, entry.spec(), &args) {
                     refusal = Some(error);
@@ -69,8 +89,9 @@ impl<A: App> Engine<A> {
             }
             entry.command().call(cx, args, reply)
         });
-        let took = self.host.stopwatch_us().saturating_sub(began);
-        let took = Duration::from_micros(took);
+        let took = self.host.stopwatch_ns().saturating_sub(began);
+        let took = Duration::from_nanos(took);
+        let flow = called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply));
         if let Some(refusal) = refusal {
             self.leave_layers(passed, &cx.client.shared, entry, took, End::Err);
             return Err(refusal);
@@ -78,10 +99,14 @@ impl<A: App> Engine<A> {
         let took = match flow {
             Flow::Replied | Flow::Close => took,
             Flow::RepliedAfter(wait) => took.saturating_add(wait),
+            // It has not ended: `ended` counts it.
+            Flow::Pending => return Ok(flow),
         };
         let is_error = reply.error_count() != errors;
         let end = if is_error { End::Err } else { End::Ok };
-        self.took(at, cx, request, took);
+        entry.was_timed();
+        self.add_time(entry, took, stands_for);
+        self.note_slow(entry, cx, request, took);
         self.leave_layers(passed, &cx.client.shared, entry, took, end);
         Ok(flow)
     }
@@ -89,14 +114,37 @@ impl<A: App> Engine<A> {
     /// Ends a call whose reply was left for later, `took` after it began: counts the time and the
     /// failure, if it is one, and tells the layers. The caller counts the code word of an error.
     #[cold]
-    #[expect(dead_code, reason = "no call is left pending yet")]
     pub(crate) fn ended(&self, at: u32, client: &ClientShared, took: Duration, end: End) {
         let entry = self.table.entry(at);
         if end == End::Err {
             Stats::add(&entry.stats.failed, 1);
         }
-        Stats::add(&entry.stats.micros, took.as_micros() as u64);
+        self.add_time(entry, took, 1);
         self.leave_layers(self.layers.len(), client, entry, took, end);
+    }
+
+    /// Answers a call that panicked: a defect of the service, which is counted and told, and costs
+    /// nobody the connection.
+    #[cold]
+    pub(crate) fn panicked(
+        &self,
+        entry: &Entry<A>,
+        panic: &(dyn Any + Send),
+        reply: &mut Reply<'_>,
+    ) -> Flow {
+        self.note_panic(entry, panic);
+        reply.error(crate::text::INTERNAL.text());
+        Flow::Replied
+    }
+
+    /// Counts a panic and tells the host.
+    #[cold]
+    pub(crate) fn note_panic(&self, entry: &Entry<A>, panic: &(dyn Any + Send)) {
+        Stats::add(&entry.stats.panics, 1);
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied());
+        self.host
+            .panicked(entry.spec().name, text.unwrap_or("no text"));
     }
 
     /// Tells the layers that a call passed that it ended, innermost first.
@@ -111,7 +159,9 @@ impl<A: App> Engine<A> {
         for layer in self.layers.iter().take(passed).rev() {
             // One that panics is as much a defect as a command that does, and costs as little.
             let after = AssertUnwindSafe(|| layer.after(client, entry.spec(), took, end));
-            let _ = catch_unwind(after);
+            if let Err(panic) = catch_unwind(after) {
+                self.note_panic(entry, &*panic);
+            }
         }
     }
 
@@ -120,12 +170,11 @@ impl<A: App> Engine<A> {
     #[cold]
     fn turned_away(
         &self,
-        at: u32,
+        entry: &Entry<A>,
         cx: &mut Cx<'_, A>,
         refusal: &Error,
         reply: &mut Reply<'_>,
     ) -> Flow {
-        let entry = self.table.entry(at);
         Stats::add(&entry.stats.rejected, 1);
         if entry.spec().name == "exec" {
             builtin::settled(cx.client);
@@ -143,36 +192,25 @@ impl<A: App> Engine<A> {
     #[cold]
     fn failed(&self, entry: &Entry<A>, reply: &mut Reply<'_>, before: usize) {
         Stats::add(&entry.stats.failed, 1);
-        // The tagged form has the length of the text between tag and text.
-        let text_at = if reply.proto() == Proto::Binary {
-            1 + size_of::<u32>()
-        } else {
-            1
-        };
-        let reply = reply.sink().put_since(before);
-        let text = if reply.first() == Some(&b'-') {
-            reply.get(text_at..)
-        } else {
-            None
-        };
-        let code = text
-            .unwrap_or_default()
-            .split(|byte| !byte.is_ascii_alphanumeric())
-            .next();
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        let proto = reply.proto();
         self.stats
-            .count_error(code.filter(|code| !code.is_empty()).unwrap_or("ERR"));
+            .count_error(error_code(reply.sink().put_since(before), proto));
     }
 
-    #[cold]
-    fn took(&self, at: u32, cx: &Cx<'_, A>, request: ArgList<'_>, took: Duration) {
-        let entry = self.table.entry(at);
+    fn add_time(&self, entry: &Entry<A>, took: Duration, stands_for: u64) {
+        let nanos = took.as_nanos() as u64;
+        Stats::add(&entry.stats.nanos, nanos.saturating_mul(stands_for));
+        if self.tunables.latency_tracking.load(Ordering::Relaxed) {
+            entry.stats.add_time(nanos, stands_for);
+        }
+    }
+
+    fn note_slow(&self, entry: &Entry<A>, cx: &Cx<'_, A>, request: ArgList<'_>, took: Duration) {
         let took_us = took.as_micros() as u64;
-        Stats::add(&entry.stats.micros, took_us);
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
         if slow_us >= 0
             && took_us >= slow_us.unsigned_abs()
-            && !entry.spec().flags.has(crate::Flags::SKIP_SLOWLOG)
+            && !entry.spec().flags.has(Flags::SKIP_SLOWLOG)
         {
             let len_max = self.tunables.slowlog_len_max.load(Ordering::Relaxed) as usize;
             self.slowlog
@@ -180,7 +218,7 @@ impl<A: App> Engine<A> {
         }
         let threshold_ms = self.tunables.latency_threshold_ms.load(Ordering::Relaxed);
         if threshold_ms > 0 && took_us >= threshold_ms.saturating_mul(1000) {
-            let event = if entry.is_constant() {
+            let event = if entry.spec().is_constant() {
                 "fast-command"
             } else {
                 "command"
@@ -208,15 +246,236 @@ impl<A: App> Engine<A> {
     }
 }
 
-/// Calls a command; one that panics is a defect of the service, answered as an error, and costs
-/// nobody the connection.
+/// The code word of an encoded reply; `ERR` where it does not begin with an error.
+pub(crate) fn error_code(reply: &[u8], proto: Proto) -> &str {
+    // The tagged form has the length of the text between tag and text.
+    let text_at = if proto == Proto::Binary {
+        1 + size_of::<u32>()
+    } else {
+        1
+    };
+    let text = if reply.first() == Some(&b'-') {
+        reply.get(text_at..)
+    } else {
+        None
+    };
+    let code = text
+        .unwrap_or_default()
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .next();
+    let code = code.and_then(|code| std::str::from_utf8(code).ok());
+    code.filter(|code| !code.is_empty()).unwrap_or("ERR")
+}
+
+/// Calls a command; of one that panics nothing stands in the reply.
 #[inline(always)]
-fn caught(reply: &mut Reply<'_>, call: impl FnOnce(&mut Reply<'_>) -> Flow) -> Flow {
+fn caught(
+    spec: &Spec,
+    reply: &mut Reply<'_>,
+    call: impl FnOnce(&mut Reply<'_>) -> Flow,
+) -> Result<Flow, Box<dyn Any + Send>> {
     let mark = reply.sink().mark();
-    let called = catch_unwind(AssertUnwindSafe(|| call(reply)));
-    called.unwrap_or_else(|_| {
+    let called = catch_unwind(AssertUnwindSafe(|| {
+        let flow = call(reply);
+        if cfg!(debug_assertions) {
+            shape::check(&flow, reply, mark, spec.flags.has(Flags::PUBSUB));
+        }
+        flow
+    }));
+    if called.is_err() {
         reply.sink().cut(mark);
-        reply.error("ERR internal error");
-        Flow::Replied
-    })
+    }
+    called
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Layer;
+    use crate::builtin::testing::{Cells, Server};
+    use std::sync::{Arc, Mutex};
+
+    /// Writes down what it sees, and refuses calls whose first argument is its name.
+    struct Notes {
+        name: &'static str,
+        seen: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Notes {
+        fn add(&self, note: String) {
+            let mut seen = self.seen.lock().expect("no test panics with it held");
+            seen.push(format!("{}: {note}", self.name));
+        }
+    }
+
+    impl Layer<Cells> for Notes {
+        fn before(
+            &self,
+            cx: &mut Cx<'_, Cells>,
+            spec: &Spec,
+            args: &ArgList<'_>,
+        ) -> Result<(), Error> {
+            let (db, count) = (cx.client().db(), args.len());
+            self.add(format!("{} with {count} on {db}", spec.name));
+            match args.get(0) {
+                Some(arg) if arg == self.name.as_bytes() => Err(Error::fixed("LIMITED by a layer")),
+                Some(b"panic") => panic!("a layer is broken"),
+                _ => Ok(()),
+            }
+        }
+
+        fn after(&self, who: &ClientShared, spec: &Spec, took: Duration, end: End) {
+            let ms = took.as_millis();
+            self.add(format!(
+                "{} of {} {end:?} after {ms} ms",
+                spec.name,
+                who.id()
+            ));
+            assert_ne!(spec.name, "nap", "a layer is broken");
+        }
+    }
+
+    fn server() -> (Server, Arc<Mutex<Vec<String>>>) {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let notes = |name| Notes {
+            name,
+            seen: Arc::clone(&seen),
+        };
+        let server = Server::with(|router| router.layer(notes("a")).layer(notes("b")));
+        (server, seen)
+    }
+
+    fn take(seen: &Mutex<Vec<String>>) -> String {
+        std::mem::take(&mut *seen.lock().expect("no test panics with it held")).join("|")
+    }
+
+    #[test]
+    fn layers_lie_around_each_other_in_the_order_they_were_added() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        assert_eq!(line.ask("GET x"), "$-1|");
+        assert_eq!(
+            take(&seen),
+            "a: get with 1 on 0|b: get with 1 on 0|b: get of 1 Ok after 5 ms|\
+             a: get of 1 Ok after 5 ms"
+        );
+        assert_eq!(line.ask("SELECT 1\nSET x 1 2"), "+OK|-ERR syntax error|");
+        let notes = take(&seen);
+        assert!(notes.contains("a: set with 3 on 1|"), "{notes}");
+        assert!(notes.ends_with("b: set of 1 Err after 5 ms|a: set of 1 Err after 5 ms"));
+        // What is refused before it reaches its command passes no layer.
+        line.ask("GET\nnope");
+        assert_eq!(take(&seen), "");
+    }
+
+    #[test]
+    fn a_layer_that_refuses_answers_for_the_command_and_those_inside() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        assert_eq!(line.ask("GET a\nGET b"), "-LIMITED by a layer|".repeat(2));
+        assert_eq!(
+            take(&seen),
+            "a: get with 1 on 0|a: get with 1 on 0|b: get with 1 on 0|a: get of 1 Err after 5 ms"
+        );
+        let info = line.ask("INFO commandstats errorstats");
+        assert!(info.contains("cmdstat_get:calls=0,usec=0,usec_per_call=0.00,rejected_calls=2,"));
+        assert!(info.contains("errorstat_LIMITED:count=2|"), "{info}");
+    }
+
+    #[test]
+    fn what_exec_runs_passes_the_layers_one_by_one() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        line.ask("MULTI\nGET a\nGET x");
+        take(&seen);
+        assert_eq!(line.ask("EXEC"), "*2|-LIMITED by a layer|$-1|");
+        let notes = take(&seen);
+        assert!(
+            notes.starts_with("a: exec with 0 on 0|b: exec with 0 on 0|a: get"),
+            "{notes}"
+        );
+        assert!(notes.ends_with("|b: exec of 1 Ok after 25 ms|a: exec of 1 Ok after 25 ms"));
+    }
+
+    #[test]
+    fn an_exec_that_a_layer_refuses_ends_its_transaction() {
+        struct NoExec;
+        impl Layer<Cells> for NoExec {
+            fn before(
+                &self,
+                _: &mut Cx<'_, Cells>,
+                spec: &Spec,
+                _: &ArgList<'_>,
+            ) -> Result<(), Error> {
+                if spec.name == "exec" {
+                    return Err(Error::fixed("ERR not today"));
+                }
+                Ok(())
+            }
+        }
+        let mut line = Server::with(|router| router.layer(NoExec)).connect();
+        assert_eq!(
+            line.ask("MULTI\nGET a\nEXEC\nGET a"),
+            "+OK|+QUEUED|-EXECABORT Transaction discarded because of: not today|$-1|"
+        );
+    }
+
+    #[test]
+    fn panics_are_told_counted_and_end_as_errors() {
+        let (server, seen) = server();
+        let mut line = server.connect();
+        assert_eq!(
+            line.ask("PANIC\nGET panic\nPING"),
+            "-ERR internal error|-ERR internal error|+PONG|"
+        );
+        let notes = take(&seen);
+        assert!(notes.contains("a: panic of 1 Err after 5 ms"), "{notes}");
+        // A layer that panics after a call does not take its reply away.
+        assert_eq!(line.ask("NAP"), "");
+        let panics = server
+            .process
+            .panics
+            .lock()
+            .expect("no test panics with it held");
+        let [first, second, after @ ..] = &panics[..] else {
+            panic!("two calls panicked: {panics:?}");
+        };
+        assert_eq!(
+            (&first[..], &second[..]),
+            ("panic: the cells are gone", "get: a layer is broken")
+        );
+        assert!(
+            after.len() == 2 && after[0].starts_with("nap: "),
+            "{after:?}"
+        );
+        drop(panics);
+        line.pass(Duration::from_secs(1));
+        assert!(line.ask("INFO stats").starts_with("+OK|"));
+        assert!(line.ask("INFO stats").contains("command_panics:4|"));
+    }
+
+    #[test]
+    fn calls_that_end_later_are_counted_and_pass_the_layers_back() {
+        let (server, seen) = server();
+        let line = server.connect();
+        let at = server
+            .engine
+            .table
+            .find_name(b"set")
+            .expect("a command of the tests");
+        let client = line.session.client().shared();
+        for end in [End::Ok, End::Err, End::Cancelled] {
+            server
+                .engine
+                .ended(at, client, Duration::from_millis(20), end);
+        }
+        let notes = take(&seen);
+        assert!(
+            notes.ends_with("b: set of 1 Cancelled after 20 ms|a: set of 1 Cancelled after 20 ms"),
+            "{notes}"
+        );
+        let stats = &server.engine.table.entry(at).stats;
+        assert_eq!(stats.failed.load(Ordering::Relaxed), 1);
+        assert_eq!(stats.times().expect("timed").total(), 3);
+    }
 }

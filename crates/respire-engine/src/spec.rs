@@ -70,6 +70,12 @@ impl Spec {
         deprecated: None,
         examples: &[],
     };
+
+    /// Whether it says of itself that it costs the same whatever it works on.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.flags.has(Flags::FAST) || self.complexity.starts_with("O(1)")
+    }
 }
 
 /// What is sent (in the quoting of redis-cli) and what a RESP2 client gets for it, byte for byte
@@ -203,6 +209,9 @@ impl Flags {
     /// Allowed to a RESP2 connection that subscribes to something (SUBSCRIBE and its like, PING, QUIT,
     /// RESET).
     pub const SUBSCRIBED: Self = Self(1 << 18);
+
+    /// The requests behind it need not wait for its reply, if that comes later.
+    pub const PIPELINED: Self = Self(1 << 19);
 
     /// Both sets together, in constants.
     #[must_use]

@@ -1,7 +1,9 @@
 //! The command table: from a name on the wire to its row, without allocating.
 
-use crate::{App, ArgList, Command, Flags, KeyBegin, Spec};
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::histogram::{Counts, Histogram};
+use crate::{App, ArgList, Command, KeyBegin, Spec};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One command of the table, or one subcommand of a container.
 pub struct Entry<A: App> {
@@ -12,25 +14,55 @@ pub struct Entry<A: App> {
     is_container: bool,
     /// The argument that is its first key; 0 where there is none, or its place varies.
     first_key: usize,
-    is_constant: bool,
-    /// Whether every call is worth a look at the stopwatch.
-    pub(crate) is_timed: bool,
+    is_always_timed: bool,
+    /// Whether the stopwatch is read around the next call, whichever it is.
+    pub(crate) is_timed: AtomicBool,
     pub(crate) stats: CommandStats,
 }
 
-/// What was counted for one command: a line of `INFO commandstats`.
+/// What was counted for one command: a line of `INFO commandstats`, and one of `latencystats`.
 #[derive(Debug, Default)]
 pub(crate) struct CommandStats {
     pub(crate) calls: AtomicU64,
-    pub(crate) micros: AtomicU64,
+    pub(crate) nanos: AtomicU64,
     pub(crate) rejected: AtomicU64,
     pub(crate) failed: AtomicU64,
+    pub(crate) panics: AtomicU64,
+    /// How many calls of a command that is not always timed were timed in a row.
+    timed: AtomicU64,
+    /// Made for the first call that is timed.
+    times: OnceLock<Histogram>,
 }
 
+/// So many calls of every command are timed; after that some, where two looks at the clock would
+/// cost more than the command.
+const TIMED_CALLS: u64 = 10_000;
+
 impl CommandStats {
-    pub(crate) fn reset(&self) {
-        for counter in [&self.calls, &self.micros, &self.rejected, &self.failed] {
+    /// Adds a time, in nanoseconds, that stands for `calls` calls.
+    pub(crate) fn add_time(&self, nanos: u64, calls: u64) {
+        self.times.get_or_init(Histogram::new).add(nanos, calls);
+    }
+
+    /// How the times are distributed, if there are any.
+    pub(crate) fn times(&self) -> Option<Counts> {
+        let counts = self.times.get()?.counts();
+        (counts.total() > 0).then_some(counts)
+    }
+
+    fn reset(&self) {
+        for counter in [
+            &self.calls,
+            &self.nanos,
+            &self.rejected,
+            &self.failed,
+            &self.panics,
+            &self.timed,
+        ] {
             counter.store(0, Ordering::Relaxed);
+        }
+        if let Some(times) = self.times.get() {
+            times.reset();
         }
     }
 }
@@ -38,7 +70,7 @@ impl CommandStats {
 impl<A: App> Entry<A> {
     fn new(command: Box<dyn Command<A>>, is_container: bool) -> Self {
         let spec = *command.spec();
-        let is_constant = spec.flags.has(Flags::FAST) || spec.complexity.starts_with("O(1)");
+        let is_always_timed = command.is_timed();
         Self {
             word: name_word(spec.name.as_bytes()),
             command,
@@ -46,8 +78,8 @@ impl<A: App> Entry<A> {
             subcommands: Vec::new(),
             is_container,
             first_key: first_key(&spec),
-            is_constant,
-            is_timed: !is_constant,
+            is_always_timed,
+            is_timed: AtomicBool::new(true),
             stats: CommandStats::default(),
         }
     }
@@ -64,9 +96,19 @@ impl<A: App> Entry<A> {
         &*self.command
     }
 
-    /// Whether it costs the same whatever it works on.
-    pub(crate) fn is_constant(&self) -> bool {
-        self.is_constant
+    /// Notes that a call was timed; once there were many, only some of those to come are, unless
+    /// the command is worth it.
+    pub(crate) fn was_timed(&self) {
+        let is_sampled = !self.is_always_timed && self.is_timed.load(Ordering::Relaxed);
+        if is_sampled && self.stats.timed.fetch_add(1, Ordering::Relaxed) + 1 >= TIMED_CALLS {
+            self.is_timed.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Sets the counters back to zero.
+    pub(crate) fn reset_stats(&self) {
+        self.stats.reset();
+        self.is_timed.store(true, Ordering::Relaxed);
     }
 
     /// The argument that is its first key, or 0.
@@ -120,7 +162,7 @@ impl<A: App> CommandTable<A> {
     /// Has the stopwatch read around every command, for the layers.
     pub(crate) fn time_all(&mut self) {
         for entry in &mut self.entries {
-            entry.is_timed = true;
+            entry.is_always_timed = true;
         }
     }
 

@@ -23,6 +23,10 @@ pub struct Tunables {
     pub(crate) slowlog_len_max: AtomicU64,
     /// 0: the latency monitor is off.
     pub(crate) latency_threshold_ms: AtomicU64,
+    /// Whether the times of commands are kept.
+    pub(crate) latency_tracking: AtomicBool,
+    /// What `INFO latencystats` tells of them.
+    percentiles: RwLock<Vec<f64>>,
 }
 
 impl Tunables {
@@ -38,6 +42,8 @@ impl Tunables {
             slowlog_us: AtomicI64::new(10_000),
             slowlog_len_max: AtomicU64::new(128),
             latency_threshold_ms: AtomicU64::new(0),
+            latency_tracking: AtomicBool::new(true),
+            percentiles: RwLock::new(vec![50.0, 99.0, 99.9]),
         };
         tunables.set_password(options.password.as_deref().unwrap_or_default());
         tunables
@@ -60,6 +66,21 @@ impl Tunables {
     #[must_use]
     pub fn has_password(&self) -> bool {
         self.has_password.load(Ordering::Acquire)
+    }
+
+    /// What `INFO latencystats` tells of the commands' times.
+    pub(crate) fn percentiles(&self) -> Vec<f64> {
+        self.percentiles
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone()
+    }
+
+    pub(crate) fn set_percentiles(&self, percentiles: Vec<f64>) {
+        *self
+            .percentiles
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner()) = percentiles;
     }
 
     /// Whether a connection must authenticate with an authenticator's users and not with the

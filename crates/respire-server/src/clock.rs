@@ -23,10 +23,10 @@ pub fn now() -> Now {
     Now::new(origin().elapsed(), unix)
 }
 
-/// The monotonic time alone, in microseconds since the origin.
+/// The monotonic time alone, in nanoseconds since the origin.
 #[must_use]
-pub fn monotonic_us() -> u64 {
-    u64::try_from(origin().elapsed().as_micros()).unwrap_or(u64::MAX)
+pub fn monotonic_ns() -> u64 {
+    u64::try_from(origin().elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The instant at which the monotonic time reads `us`.
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn instants_and_microseconds_agree() {
-        let us = monotonic_us() + 1_000_000;
+        let us = now().monotonic_us() + 1_000_000;
         let wait = instant_at(us) - instant_at(us - 250_000);
         assert_eq!(wait, Duration::from_micros(250_000));
         assert!(instant_at(u64::MAX) > Instant::now());

@@ -1,6 +1,7 @@
 //! One connection's exchange: read, answer, write, in bounded turns, whatever the socket is.
 
 use crate::Limits;
+use crate::throttle::Throttle;
 use respire_engine::{App, CloseReason, Now, Output, Session, Step};
 use std::io::{self, ErrorKind, IoSlice};
 
@@ -222,6 +223,7 @@ impl<A: App> Connection<A> {
     ) -> io::Result<bool> {
         while !self.out.is_empty() && *calls_left > 0 {
             *calls_left -= 1;
+            self.out.pull().map_err(io::Error::other)?;
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
             let filled = self.out.fill(&mut slices);
             match io.write_some(&slices[..filled]) {
@@ -276,6 +278,23 @@ impl<A: App> Connection<A> {
     fn close(&mut self, reason: CloseReason, now: Now) {
         self.step = Step::Close(reason);
         self.progress_us = now.monotonic_us();
+        self.warn(reason, now);
+    }
+
+    /// Tells the operator of a peer that does not speak the protocol: a client with a defect, or one
+    /// that wants something else of this port.
+    fn warn(&self, reason: CloseReason, now: Now) {
+        static MISTAKES: Throttle = Throttle::new();
+        let what = match reason {
+            CloseReason::Protocol(error) => error.to_string(),
+            CloseReason::CrossProtocol => reason.text().to_owned(),
+            _ => return,
+        };
+        if let Some(held_back) = MISTAKES.pass(now) {
+            let client = self.session.client();
+            let (id, peer) = (client.id(), &client.shared().peer().address);
+            tracing::warn!(id, %peer, "{what}{held_back}");
+        }
     }
 
     fn is_closing(&self) -> bool {

@@ -51,11 +51,14 @@ mod config_file;
 mod connection;
 mod limits;
 mod listeners;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod process;
 mod server;
 mod service;
 mod shutdown;
 mod stats;
+mod throttle;
 
 pub use config::{Config, ProtectedMode};
 pub use config_file::{ConfigFile, Line};

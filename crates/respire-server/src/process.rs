@@ -1,9 +1,10 @@
 //! This process, as the engine's host: what `INFO` tells of it, and what only it can do.
 
+use crate::throttle::Throttle;
 use crate::{Config, ConfigFile, Shutdown, clock};
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
-use respire_engine::{Host, InfoWriter};
+use respire_engine::{Host, InfoWriter, Metrics};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -87,8 +88,8 @@ impl Process {
 }
 
 impl Host for Process {
-    fn stopwatch_us(&self) -> u64 {
-        clock::monotonic_us()
+    fn stopwatch_ns(&self) -> u64 {
+        clock::monotonic_ns()
     }
 
     fn shutdown(&self) -> bool {
@@ -106,6 +107,30 @@ impl Host for Process {
             tracing::warn!("CONFIG REWRITE failed: {error}");
             format!("Rewriting config file: {error}")
         })
+    }
+
+    fn panicked(&self, command: &str, text: &str) {
+        static PANICS: Throttle = Throttle::new();
+        if let Some(held_back) = PANICS.pass(clock::now()) {
+            tracing::error!("the command '{command}' panicked: {text}{held_back}");
+        }
+    }
+
+    fn metrics(&self, out: &mut Metrics) {
+        let flavour = [("flavour", self.facts.flavour)];
+        let name = "respire_threads";
+        let threads = self.facts.threads as f64;
+        out.gauge(name, "Threads that serve.", &flavour, threads);
+        if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
+            let times = [usage.user_time(), usage.system_time()];
+            let us: i64 = times.iter().map(TimeValLike::num_microseconds).sum();
+            let (name, help) = ("process_cpu_seconds", "Processor time used.");
+            out.sum(name, help, &[], us as f64 / 1e6);
+        }
+        if let Some(bytes) = resident_bytes() {
+            let (name, help) = ("process_resident_memory_bytes", "Memory of the process.");
+            out.gauge(name, help, &[], bytes as f64);
+        }
     }
 
     fn info(&self, section: &str, out: &mut InfoWriter) {
@@ -299,6 +324,23 @@ mod tests {
         assert_eq!(info("keyspace"), "");
         #[cfg(target_os = "linux")]
         assert!(info("memory").contains("used_memory_rss_human:"));
+    }
+
+    #[test]
+    fn monitoring_is_told_of_the_process() {
+        let mut out = Metrics::default();
+        process().metrics(&mut out);
+        let names: Vec<_> = out
+            .families()
+            .iter()
+            .map(|family| &family.name[..])
+            .collect();
+        assert!(names.contains(&"process_cpu_seconds"), "{names:?}");
+        #[cfg(target_os = "linux")]
+        assert!(
+            names.contains(&"process_resident_memory_bytes"),
+            "{names:?}"
+        );
     }
 
     #[test]

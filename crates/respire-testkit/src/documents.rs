@@ -225,6 +225,9 @@ fn engine_rows() -> Vec<Row> {
         queued_commands_max,
         queued_bytes_max,
         mailbox_bytes_max,
+        pending_calls_max,
+        parked_bytes_max,
+        half_closed_ms_max,
     } = respire_engine::Limits::DEFAULT;
     vec![
         (
@@ -262,6 +265,24 @@ fn engine_rows() -> Vec<Row> {
             waiting_input_bytes_max as u64,
             "bytes",
             "nothing more is read until the wait is over",
+        ),
+        (
+            "pending_calls_max",
+            pending_calls_max as u64,
+            "calls",
+            "the next request waits for one of them",
+        ),
+        (
+            "parked_bytes_max",
+            parked_bytes_max as u64,
+            "bytes",
+            "the next request waits until the pending call before them is answered",
+        ),
+        (
+            "half_closed_ms_max",
+            half_closed_ms_max.into(),
+            "ms",
+            "pending calls are cancelled; closed",
         ),
         (
             "queued_commands_max",

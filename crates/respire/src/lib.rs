@@ -5,32 +5,65 @@
 //! deliberately does not have is behaviour of its own; the binary `respire-server` is this crate
 //! with flags.
 //!
-//! ```no_run
-//! use respire::commands::{Kv, add_to};
-//! use respire::engine::{ArgList, Cx, Error, Reply, Router, Row, Spec};
-//! use respire::serve::{self, Shutdown};
-//! use respire::store::{Config, Store};
+//! A server of commands of one's own, on Tokio or on mio:
 //!
-//! // One command of one's own beside all of Redis's strings and keys.
-//! static HELLO: Spec = Spec { name: "hi", summary: "Greets.", ..Spec::EMPTY };
-//! fn hi(_: &mut Cx<'_, Kv>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-//!     reply.simple("hello");
-//!     Ok(())
+//! ```no_run
+//! use respire::serve::{self, Flavour, Shutdown};
+//! use respire::{App, Args, Bytes, Error, Router};
+//! use std::collections::HashMap;
+//! use std::sync::Mutex;
+//!
+//! #[derive(Default)]
+//! struct Buckets(Mutex<HashMap<Bytes, i64>>);
+//! impl App for Buckets {
+//!     type Conn = ();
+//! }
+//!
+//! /// Takes tokens from a bucket.
+//! #[derive(Args)]
+//! #[args(write)]
+//! struct Take {
+//!     #[arg(key)]
+//!     bucket: Bytes,
+//!     #[arg(min = 1)]
+//!     n: i64,
+//!     #[arg(word = "BURST", default = 100)]
+//!     burst: i64,
 //! }
 //!
 //! fn main() -> std::io::Result<()> {
-//!     let kv = Kv::new(Store::new(Config::default()));
-//!     let router = add_to(Router::new(kv)).add(Row { spec: &HELLO, run: hi });
-//!     serve::on(serve::Flavour::default(), router, "127.0.0.1:7000", Shutdown::on_signals()?)?;
+//!     let router = Router::new(Buckets::default()).command("LIMIT.TAKE", |cx, take: Take| {
+//!         let mut buckets = cx.app().0.lock().map_err(|_| Error::fixed("ERR no buckets"))?;
+//!         let left = buckets.entry(take.bucket).or_insert(take.burst);
+//!         if *left < take.n {
+//!             return Err(Error::new("LIMITED", format_args!("left={left}")));
+//!         }
+//!         *left -= take.n;
+//!         Ok(*left)
+//!     });
+//!     serve::on(Flavour::default(), router, "127.0.0.1:7000", Shutdown::on_signals()?)?;
 //!     Ok(())
 //! }
 //! ```
 //!
-//! Features: `tokio` and `mio` are the two flavours, both on by default; one alone is used as it
-//! is. `mimalloc` gives the binary its allocator.
+//! Or all of Redis's strings and keys, beside such commands, on one port:
 //!
-//! Where to start reading: [`serve`]; then [`server`] for what the flavours share, and [`engine`]
-//! for what a request goes through.
+//! ```
+//! use respire::commands::{Kv, add_to};
+//! use respire::store::{Config, Store};
+//! use respire::Router;
+//!
+//! let kv = Kv::new(Store::new(Config::default()));
+//! let router = add_to(Router::new(kv)).command("HI", |_, ()| "hello");
+//! ```
+//!
+//! Features: `tokio` and `mio` are the two flavours, both on by default; one alone is used as it
+//! is. `derive` (the derive macros) and `msgpack` (`Mp<T>`) are on by default. `mimalloc` gives the
+//! binary its allocator.
+//!
+//! Where to start reading: [`Router`] for commands of one's own, [`Args`](trait@Args) and
+//! [`IntoReply`] for what they take and return; [`serve`] for running them; then [`server`] for what
+//! the flavours share, and [`engine`] for what a request goes through.
 
 #![forbid(unsafe_code)]
 
@@ -38,6 +71,13 @@ pub use respire_commands as commands;
 pub use respire_engine as engine;
 pub use respire_server as server;
 pub use respire_store as store;
+
+#[doc(inline)]
+pub use respire_engine::*;
+
+// By name, and so before those of the engine, which are for users of the engine alone.
+#[cfg(feature = "derive")]
+pub use respire_derive::{Args, Words};
 
 pub mod serve;
 

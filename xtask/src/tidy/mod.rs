@@ -1,6 +1,7 @@
 //! The rules of ARCHITECTURE.md, held against the sources.
 
 mod arrows;
+mod examples;
 mod readme;
 mod sources;
 
@@ -9,6 +10,7 @@ pub(crate) fn problems() -> Result<Vec<String>, String> {
     let mut problems = arrows::problems()?;
     problems.extend(sources::problems()?);
     problems.extend(readme::problems()?);
+    problems.extend(examples::problems()?);
     Ok(problems)
 }
 

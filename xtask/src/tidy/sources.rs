@@ -45,7 +45,7 @@ pub(super) fn problems() -> Result<Vec<String>, String> {
 }
 
 /// Every Rust file under a folder.
-fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(super) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

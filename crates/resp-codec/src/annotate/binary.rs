@@ -2,19 +2,19 @@
 
 use super::paint::Painter;
 use super::reply::Levels;
-use super::{End, Role};
+use super::{Ending, Role};
 use crate::binary::{CALL, ReplyDecoder, RequestDecoder, SET};
 use crate::limits::Limits;
 use crate::step::Step;
 
 /// Paints one request.
-pub(super) fn paint_request(painter: &mut Painter<'_, '_>, limits: &Limits) -> End {
+pub(super) fn paint_request(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
     let mut decoder = RequestDecoder::new(*limits);
     let base = painter.at();
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
-        Ok(Step::Ready { consumed, .. }) => (base + consumed, End::Whole),
-        Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), End::Torn(hint)),
-        Err(error) => (base + error.offset, End::Bad(error.behind(base))),
+        Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
+        Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), Ending::Torn { missing: hint }),
+        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
     };
     painter.stop_at(stop);
     let count = match painter.byte() {
@@ -39,13 +39,13 @@ pub(super) fn paint_request(painter: &mut Painter<'_, '_>, limits: &Limits) -> E
 }
 
 /// Paints one tagged value.
-pub(super) fn paint_reply(painter: &mut Painter<'_, '_>, limits: &Limits) -> End {
+pub(super) fn paint_reply(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
     let mut decoder = ReplyDecoder::new(*limits);
     let base = painter.at();
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
-        Ok(Step::Ready { consumed, .. }) => (base + consumed, End::Whole),
-        Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), End::Torn(hint)),
-        Err(error) => (base + error.offset, End::Bad(error.behind(base))),
+        Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
+        Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), Ending::Torn { missing: hint }),
+        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
     };
     painter.stop_at(stop);
     let mut levels = Levels::default();

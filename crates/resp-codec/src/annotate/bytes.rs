@@ -15,27 +15,57 @@ pub struct ByteSet([u64; 4]);
 
 impl ByteSet {
     /// Adds `byte`.
+    ///
+    /// ```
+    /// # use resp_codec::annotate::ByteSet;
+    /// let mut set = ByteSet::default();
+    /// set.insert(b'$');
+    /// assert!(set.contains(b'$'));
+    /// ```
     pub const fn insert(&mut self, byte: u8) {
         self.0[byte as usize / 64] |= 1 << (byte % 64);
     }
 
     /// Whether `byte` is in it.
+    ///
+    /// ```
+    /// # use resp_codec::annotate::ByteSet;
+    /// let set: ByteSet = (b'0'..=b'9').collect();
+    /// assert!(set.contains(b'7') && !set.contains(b'x'));
+    /// ```
     pub const fn contains(&self, byte: u8) -> bool {
         self.0[byte as usize / 64] >> (byte % 64) & 1 == 1
     }
 
     /// How many bytes it has.
+    ///
+    /// ```
+    /// # use resp_codec::annotate::ByteSet;
+    /// let set: ByteSet = b"aab".iter().copied().collect();
+    /// assert_eq!(set.len(), 2);
+    /// ```
     pub const fn len(&self) -> usize {
         let [a, b, c, d] = self.0;
         (a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()) as usize
     }
 
     /// Whether it has none.
+    ///
+    /// ```
+    /// # use resp_codec::annotate::ByteSet;
+    /// assert!(ByteSet::default().is_empty());
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Its bytes in ascending order.
+    ///
+    /// ```
+    /// # use resp_codec::annotate::ByteSet;
+    /// let set: ByteSet = b"ba".iter().copied().collect();
+    /// assert_eq!(set.iter().collect::<Vec<_>>(), [b'a', b'b']);
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = u8> {
         (0..=u8::MAX).filter(|&byte| self.contains(byte))
     }

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::bytes::ByteSet;
 use super::fix::{Fix, fixes};
-use super::{End, Mode, binary, reply, request};
-use crate::binary::is_op;
+use super::{Ending, Mode};
+use crate::binary::{ReplyDecoder, RequestDecoder, is_op};
 use crate::command::CommandDecoder;
 use crate::error::{Error, ErrorKind};
 use crate::event::EventDecoder;
@@ -14,6 +14,15 @@ use crate::step::Step;
 
 /// An error, what would have been right in its place, and what might mend it. Prints as a few lines
 /// of text.
+///
+/// ```
+/// use resp_codec::Limits;
+/// use resp_codec::annotate::{Mode, diagnose};
+/// let diagnosis = diagnose(b":12x\r\n", Mode::Replies, &Limits::CLIENT).unwrap();
+/// assert_eq!((diagnosis.frame, diagnosis.error.offset), (0, 3));
+/// let text = diagnosis.to_string();
+/// assert!(text.contains("Expected a digit or CR."), "{text}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis<'b> {
     /// The buffer.
@@ -60,19 +69,13 @@ pub fn diagnose<'b>(buf: &'b [u8], mode: Mode, limits: &Limits) -> Option<Diagno
 /// The first error, and where its frame begins.
 pub(super) fn first_error(buf: &[u8], mode: Mode, limits: &Limits) -> Option<(usize, Error)> {
     let mut marks = Vec::new();
-    let mut painter = super::paint::Painter::new(buf, &mut marks);
+    let mut painter = super::paint::Painter::new(buf, 0, &mut marks);
     while painter.at() < buf.len() {
         let frame = painter.at();
-        let end = match mode {
-            Mode::Requests => request::paint(&mut painter, limits),
-            Mode::Replies => reply::paint(&mut painter, limits),
-            Mode::BinaryRequests => binary::paint_request(&mut painter, limits),
-            Mode::BinaryReplies => binary::paint_reply(&mut painter, limits),
-        };
-        match end {
-            End::Whole => {}
-            End::Empty | End::Torn(_) => return None,
-            End::Bad(error) => return Some((frame, error)),
+        match super::paint(&mut painter, mode, limits) {
+            Ending::Whole => {}
+            Ending::Empty | Ending::Torn { .. } => return None,
+            Ending::Bad(error) => return Some((frame, error)),
         }
     }
     None
@@ -89,6 +92,42 @@ fn expected(good: &[u8], mode: Mode, limits: &Limits, kind: ErrorKind) -> ByteSe
         }
         Mode::BinaryRequests | Mode::BinaryReplies => ByteSet::default(),
     }
+}
+
+/// The bytes that may follow `good`, which is the start of a frame and without an error. Found by
+/// trying each, so exact; O(n) all the same, except that of a binary frame of which more than 4 KiB
+/// are there, any byte is said to do.
+///
+/// ```
+/// use resp_codec::annotate::{Mode, expected_after};
+/// use resp_codec::Limits;
+/// let after = |good: &[u8], mode| expected_after(good, mode, &Limits::SERVER).to_string();
+/// assert_eq!(after(b"*1\r\n$4", Mode::Requests), "a digit or CR");
+/// assert_eq!(after(b"#", Mode::Replies), "'f' or 't'");
+/// assert_eq!(after(b"", Mode::BinaryRequests), "0x01, 0x02, 0x03 or 0x10");
+/// ```
+pub fn expected_after(good: &[u8], mode: Mode, limits: &Limits) -> ByteSet {
+    const TRIED_MAX: usize = 4096;
+    match mode {
+        Mode::Requests => after_request(good, limits),
+        Mode::Replies => after_reply(good, limits),
+        Mode::BinaryRequests | Mode::BinaryReplies if good.len() > TRIED_MAX => {
+            (0..=u8::MAX).collect()
+        }
+        Mode::BinaryRequests => tried(good, |buf| RequestDecoder::new(*limits).decode(buf).is_ok()),
+        Mode::BinaryReplies => tried(good, |buf| ReplyDecoder::new(*limits).decode(buf).is_ok()),
+    }
+}
+
+fn tried(good: &[u8], fits: impl Fn(&[u8]) -> bool) -> ByteSet {
+    let mut buf = good.to_vec();
+    buf.push(0);
+    let last = good.len();
+    let fits = |byte: &u8| {
+        buf[last] = *byte;
+        fits(&buf)
+    };
+    (0..=u8::MAX).filter(fits).collect()
 }
 
 fn after_request(good: &[u8], limits: &Limits) -> ByteSet {

@@ -37,6 +37,14 @@ impl Fix {
 
     /// The buffer with the change made.
     ///
+    /// ```
+    /// use resp_codec::Limits;
+    /// use resp_codec::annotate::{Mode, diagnose};
+    /// let input = b"$3\r\nhello\r\n";
+    /// let diagnosis = diagnose(input, Mode::Replies, &Limits::CLIENT).unwrap();
+    /// assert_eq!(diagnosis.fixes[0].apply(input), b"$5\r\nhello\r\n");
+    /// ```
+    ///
     /// # Panics
     /// Panics if `buf` is shorter than the buffer the fix was found for.
     pub fn apply(&self, buf: &[u8]) -> Vec<u8> {

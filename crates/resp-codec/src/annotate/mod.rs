@@ -18,7 +18,7 @@ mod request;
 mod tests;
 
 pub use bytes::ByteSet;
-pub use diagnose::{Diagnosis, diagnose};
+pub use diagnose::{Diagnosis, diagnose, expected_after};
 pub use fix::Fix;
 pub use render::Rendered;
 
@@ -164,24 +164,14 @@ pub struct Outcome {
 /// Panics if `buf` is 4 GiB or longer.
 pub fn annotate(buf: &[u8], mode: Mode, limits: &Limits, out: &mut Vec<Mark>) -> Outcome {
     assert!(u32::try_from(buf.len()).is_ok(), "offsets are 32 bits");
-    let mut painter = Painter::new(buf, out);
+    let mut painter = Painter::new(buf, 0, out);
     let mut outcome = Outcome::default();
     while painter.at() < buf.len() {
-        let end = match mode {
-            Mode::Requests => request::paint(&mut painter, limits),
-            Mode::Replies => reply::paint(&mut painter, limits),
-            Mode::BinaryRequests => binary::paint_request(&mut painter, limits),
-            Mode::BinaryReplies => binary::paint_reply(&mut painter, limits),
-        };
-        match end {
-            End::Whole => outcome.frames += 1,
-            End::Empty => {}
-            End::Torn(missing) => {
-                painter.missing();
-                outcome.missing = Some(missing);
-            }
-            End::Bad(error) => {
-                painter.bad(error, resync(buf, mode, error.offset));
+        match paint(&mut painter, mode, limits) {
+            Ending::Whole => outcome.frames += 1,
+            Ending::Empty => {}
+            Ending::Torn { missing } => outcome.missing = Some(missing),
+            Ending::Bad(error) => {
                 outcome.errors += 1;
                 outcome.error.get_or_insert(error);
             }
@@ -190,18 +180,84 @@ pub fn annotate(buf: &[u8], mode: Mode, limits: &Limits, out: &mut Vec<Mark>) ->
     outcome
 }
 
-/// How the frame at hand ended; the painter stands behind it, or at the error.
-enum End {
+/// Names the bytes of one frame, the one that begins at `at`, and returns where it ends and how:
+/// [`annotate`] for a part of a large buffer. An error's frame ends where the next one seems to
+/// begin. The marks' nodes are counted from the frame's own start.
+///
+/// ```
+/// use resp_codec::annotate::{Ending, Mode, annotate_frame};
+/// use resp_codec::Limits;
+/// let (input, mut marks) = (b"+OK\r\n:12\r\n+x", Vec::new());
+/// let ended = annotate_frame(input, 5, Mode::Replies, &Limits::CLIENT, &mut marks);
+/// assert_eq!(ended, (10, Ending::Whole));
+/// assert_eq!((marks[0].at, marks[0].node), (5, 0));
+/// ```
+///
+/// # Panics
+/// Panics if `buf` is 4 GiB or longer, or if `at` is not within it.
+pub fn annotate_frame(
+    buf: &[u8],
+    at: usize,
+    mode: Mode,
+    limits: &Limits,
+    out: &mut Vec<Mark>,
+) -> (usize, Ending) {
+    assert!(u32::try_from(buf.len()).is_ok(), "offsets are 32 bits");
+    assert!(at < buf.len(), "a frame has a first byte");
+    let mut painter = Painter::new(buf, at, out);
+    let ending = paint(&mut painter, mode, limits);
+    (painter.at(), ending)
+}
+
+fn paint(painter: &mut Painter<'_, '_>, mode: Mode, limits: &Limits) -> Ending {
+    let ending = match mode {
+        Mode::Requests => request::paint(painter, limits),
+        Mode::Replies => reply::paint(painter, limits),
+        Mode::BinaryRequests => binary::paint_request(painter, limits),
+        Mode::BinaryReplies => binary::paint_reply(painter, limits),
+    };
+    match ending {
+        Ending::Whole | Ending::Empty => {}
+        Ending::Torn { .. } => painter.missing(),
+        Ending::Bad(error) => painter.bad(error, resync(painter.buf(), mode, error.offset)),
+    }
+    ending
+}
+
+/// How a frame ended.
+///
+/// ```
+/// use resp_codec::Limits;
+/// use resp_codec::annotate::{Ending, Mode, annotate_frame};
+/// let end = |input: &[u8]| annotate_frame(input, 0, Mode::Requests, &Limits::SERVER, &mut Vec::new()).1;
+/// assert_eq!(end(b"PING\r\n"), Ending::Whole);
+/// assert_eq!(end(b"*0\r\n"), Ending::Empty);
+/// assert_eq!(end(b"*1\r\n$4\r\nPI"), Ending::Torn { missing: 4 });
+/// assert!(matches!(end(b"*1\r\n:4\r\n"), Ending::Bad(error) if error.offset == 4));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It is whole.
     Whole,
-    /// Nothing but empty requests.
+    /// There are nothing but empty requests.
     Empty,
-    Torn(usize),
+    /// The buffer ends within it.
+    Torn {
+        /// Bytes it lacks at least.
+        missing: usize,
+    },
+    /// It has an error, its offset counted from the buffer's start.
     Bad(Error),
 }
 
 /// Where the next frame seems to begin, behind the error at `at`: behind a line's end, with a byte
-/// that begins one.
-fn resync(buf: &[u8], mode: Mode, at: usize) -> usize {
+/// that begins one; or the buffer's end. A guess, as the protocol has no such mark.
+///
+/// ```
+/// use resp_codec::annotate::{Mode, resync};
+/// assert_eq!(resync(b"$3\r\nhello\r\n+OK\r\n", Mode::Replies, 7), 11);
+/// ```
+pub fn resync(buf: &[u8], mode: Mode, at: usize) -> usize {
     let digits = |next: usize| matches!(buf.get(next + 1), Some(b'-' | b'0'..=b'9') | None);
     let plausible = |next: usize| match (mode, buf[next]) {
         (Mode::Requests, tag) => tag == b'*' && digits(next),

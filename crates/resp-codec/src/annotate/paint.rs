@@ -16,11 +16,11 @@ pub(super) struct Painter<'b, 'o> {
 }
 
 impl<'b, 'o> Painter<'b, 'o> {
-    pub(super) const fn new(buf: &'b [u8], out: &'o mut Vec<Mark>) -> Self {
+    pub(super) const fn new(buf: &'b [u8], at: usize, out: &'o mut Vec<Mark>) -> Self {
         Self {
             buf,
             out,
-            at: 0,
+            at,
             stop: buf.len(),
             depth: 0,
             node: 0,

@@ -83,6 +83,11 @@ impl fmt::Display for Diagnosis<'_> {
 
 impl ErrorKind {
     /// The rule that was broken, in one sentence or two.
+    ///
+    /// ```
+    /// use resp_codec::ErrorKind;
+    /// assert_eq!(ErrorKind::InvalidBoolean.help(), "A boolean is #t or #f.");
+    /// ```
     pub const fn help(self) -> &'static str {
         match self {
             ErrorKind::InvalidMultibulkLength => {

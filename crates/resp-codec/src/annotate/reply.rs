@@ -1,20 +1,20 @@
 //! Marks of replies.
 
 use super::paint::Painter;
-use super::{End, Role};
+use super::{Ending, Role};
 use crate::frame::{FrameDecoder, Node, Part};
 use crate::grammar::{Length, length};
 use crate::limits::Limits;
 use crate::step::Step;
 
 /// Paints one frame.
-pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> End {
+pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
     let mut decoder = FrameDecoder::new(*limits);
     let base = painter.at();
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
-        Ok(Step::Ready { consumed, .. }) => (base + consumed, End::Whole),
-        Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), End::Torn(hint)),
-        Err(error) => (base + error.offset, End::Bad(error.behind(base))),
+        Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
+        Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), Ending::Torn { missing: hint }),
+        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
     };
     painter.stop_at(stop);
     let mut levels = Levels::default();

@@ -1,22 +1,22 @@
 //! Marks of requests.
 
 use super::paint::Painter;
-use super::{End, Role, reply};
+use super::{Ending, Role, reply};
 use crate::command::{CommandDecoder, split};
 use crate::grammar::{Length, find, length};
 use crate::limits::Limits;
 use crate::step::Step;
 
 /// Paints one request, and the empty ones before it.
-pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> End {
+pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
     let mut decoder = CommandDecoder::new(*limits);
     let base = painter.at();
     let have = painter.buf().len();
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
-        Ok(Step::Ready { consumed, .. }) => (base + consumed, End::Whole),
-        Ok(Step::NeedMore { consumed, .. }) if base + consumed == have => (have, End::Empty),
-        Ok(Step::NeedMore { hint, .. }) => (have, End::Torn(hint)),
-        Err(error) => (base + error.offset, End::Bad(error.behind(base))),
+        Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
+        Ok(Step::NeedMore { consumed, .. }) if base + consumed == have => (have, Ending::Empty),
+        Ok(Step::NeedMore { hint, .. }) => (have, Ending::Torn { missing: hint }),
+        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
     };
     painter.stop_at(stop);
     while let Some(byte) = painter.byte() {
@@ -55,23 +55,43 @@ fn inline(painter: &mut Painter<'_, '_>) {
     let end = find(rest, b'\n');
     let line = &rest[..end.unwrap_or(rest.len())];
     let text = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut last = start;
+    let mut words = Words::default();
     // The words themselves are of no use here, only where they were read.
     let _ = split(
         text,
         &mut alloc::vec::Vec::new(),
         &mut alloc::vec::Vec::new(),
         &mut |role, at, len| {
-            let at = start + at;
-            if role == Role::Space && at > last {
-                painter.next_node();
-            }
-            painter.to(at, Role::InlineArg);
-            painter.to(at + len, role);
-            last = at + len;
+            words.to(painter, start + at, Role::InlineArg);
+            words.to(painter, start + at + len, role);
         },
     );
-    painter.to(start + text.len(), Role::InlineArg);
+    words.to(painter, start + text.len(), Role::InlineArg);
     painter.to(start + line.len() + usize::from(end.is_some()), Role::Crlf);
     painter.next_node();
+}
+
+/// Counts the words of a line as nodes. Blanks belong to the word in front of them; those at the
+/// line's start to the first one.
+#[derive(Default)]
+struct Words {
+    has_word: bool,
+    is_behind_blank: bool,
+}
+
+impl Words {
+    fn to(&mut self, painter: &mut Painter<'_, '_>, end: usize, role: Role) {
+        if end <= painter.at() {
+            return;
+        }
+        if role == Role::Space {
+            self.is_behind_blank = true;
+        } else {
+            if self.has_word && self.is_behind_blank {
+                painter.next_node();
+            }
+            (self.has_word, self.is_behind_blank) = (true, false);
+        }
+        painter.to(end, role);
+    }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use std::format;
 use std::string::{String, ToString};
 
-use super::{Mark, Mode, Outcome, Role, annotate, diagnose};
+use super::{Mark, Mode, Outcome, Role, annotate, annotate_frame, diagnose, expected_after};
 use crate::{ErrorKind, Limits};
 
 fn marks(input: &[u8], mode: Mode) -> (Vec<Mark>, Outcome) {
@@ -351,4 +351,59 @@ fn diagnosis_prints_a_few_lines() {
     let long = [&b"$3\r\n"[..], &b"x".repeat(1000)].concat();
     let diagnosis = diagnose(&long, Mode::Replies, &Limits::CLIENT).unwrap();
     assert!(format!("{diagnosis}").len() < 500);
+}
+
+#[test]
+fn frames_named_one_by_one_are_named_as_in_one_go() {
+    let inputs: [(&[u8], Mode); 4] = [
+        (
+            b"\r\n*1\r\n$4\r\nPING\r\nGET 'a'\r\n*1\r\n+x\r\n*1\r\n$1",
+            Mode::Requests,
+        ),
+        (b"*2\r\n:1\r\n_\r\n#x\r\n+OK\r\n$3\r\nab", Mode::Replies),
+        (b"\x01\x01\0\0\0k\x04", Mode::BinaryRequests),
+        (b"_*\x01\0\0\0#\x01$\x09\0\0\0a", Mode::BinaryReplies),
+    ];
+    for (input, mode) in inputs {
+        let (whole, _) = marks(input, mode);
+        let (mut parts, mut at) = (Vec::new(), 0);
+        while at < input.len() {
+            (at, _) = annotate_frame(input, at, mode, &Limits::SERVER, &mut parts);
+        }
+        let tile = |marks: &[Mark]| -> Vec<_> {
+            let tile = marks.iter().map(|mark| (mark.at, mark.len, mark.role));
+            tile.collect()
+        };
+        assert_eq!(tile(&whole), tile(&parts), "{:?}", input.escape_ascii());
+    }
+}
+
+#[test]
+fn next_byte_of_whatever_is_right_was_expected() {
+    let inputs: [(&[u8], Mode); 4] = [
+        (b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", Mode::Requests),
+        (
+            b"|1\r\n+a\r\n*0\r\n%?\r\n$?\r\n;2\r\nab\r\n;0\r\n=5\r\ntxt:v\r\n.\r\n",
+            Mode::Replies,
+        ),
+        (b"\x03\x01\0\0\0k\x01\0\0\0v", Mode::BinaryRequests),
+        (b"*\x02\0\0\0#\x01,\0\0\0\0\0\0\0\0", Mode::BinaryReplies),
+    ];
+    for (input, mode) in inputs {
+        for at in 0..input.len() {
+            let expected = expected_after(&input[..at], mode, &Limits::SERVER);
+            assert!(expected.contains(input[at]), "{mode:?} at {at}: {expected}");
+        }
+    }
+}
+
+#[test]
+fn words_of_a_line_are_nodes_of_their_own() {
+    let (marks, _) = marks(b" SET 'a b' \"\\x01\"  x \r\nPING\r\n", Mode::Requests);
+    let nodes: Vec<_> = marks
+        .iter()
+        .filter(|mark| mark.role != Role::Space)
+        .map(|mark| mark.node)
+        .collect();
+    assert_eq!(nodes, [0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4]);
 }

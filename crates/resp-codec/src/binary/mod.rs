@@ -42,12 +42,46 @@ pub use request::{Request, RequestDecoder};
 use crate::sink::Sink;
 
 /// `GET key`.
+///
+/// ```
+/// use resp_codec::{Limits, binary};
+/// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+/// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
+/// assert_eq!((request.op(), request.key()), (binary::GET, Some(&b"k"[..])));
+/// ```
 pub const GET: u8 = 0x01;
+
 /// `DELETE key`.
+///
+/// ```
+/// use resp_codec::{Limits, binary};
+/// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+/// let request = decoder.decode(b"\x02\x01\0\0\0k").unwrap().ready().unwrap();
+/// assert_eq!((request.op(), &request.args()[0]), (binary::DELETE, &b"GETDEL"[..]));
+/// ```
 pub const DELETE: u8 = 0x02;
+
 /// `SET key value`.
+///
+/// ```
+/// use resp_codec::{Limits, binary};
+/// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+/// let request = decoder.decode(b"\x03\x01\0\0\0k\x01\0\0\0v").unwrap().ready().unwrap();
+/// assert_eq!((request.op(), request.value()), (binary::SET, Some(&b"v"[..])));
+/// ```
 pub const SET: u8 = 0x03;
+
 /// Any command by name.
+///
+/// ```
+/// use resp_codec::{Limits, binary};
+/// let mut wire = Vec::new();
+/// binary::write_call(&mut wire, &["INCR", "n"]);
+/// assert_eq!(wire[0], binary::CALL);
+/// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+/// let request = decoder.decode(&wire).unwrap().ready().unwrap();
+/// assert_eq!(request.args().iter().collect::<Vec<_>>(), [&b"INCR"[..], b"n"]);
+/// ```
 pub const CALL: u8 = 0x10;
 
 /// Whether a connection that begins with `byte` speaks the binary protocol: no RESP or inline

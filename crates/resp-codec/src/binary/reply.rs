@@ -103,6 +103,13 @@ enum Item {
 
 impl ReplyDecoder {
     /// A decoder at the start of a connection. Allocates nothing yet.
+    ///
+    /// ```
+    /// use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::ReplyDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"#\x01").unwrap().ready().unwrap();
+    /// assert_eq!(frame.bool(), Some(true));
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -113,6 +120,15 @@ impl ReplyDecoder {
     }
 
     /// Forgets a partial value or a failure.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::ReplyDecoder::new(Limits::CLIENT);
+    /// assert!(decoder.decode(b"?").is_err());
+    /// assert!(decoder.decode(b"_").is_err(), "it stays failed");
+    /// decoder.reset();
+    /// assert!(decoder.decode(b"_").is_ok());
+    /// ```
     pub const fn reset(&mut self) {
         self.progress = Progress::START;
     }
@@ -123,6 +139,15 @@ impl ReplyDecoder {
     }
 
     /// Decodes the next value of `buf`, which starts where the last call's `consumed` ended.
+    ///
+    /// ```
+    /// use resp_codec::{Limits, Step, binary};
+    /// let mut decoder = binary::ReplyDecoder::new(Limits::CLIENT);
+    /// assert!(matches!(decoder.decode(b"$\x02\0\0\0h"), Ok(Step::NeedMore { consumed: 0, hint: 1 })));
+    /// let step = decoder.decode(b"$\x02\0\0\0hi_").unwrap();
+    /// assert_eq!(step.consumed(), 7);
+    /// assert_eq!(step.ready().unwrap().str(), Some("hi"));
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::UnknownTag`] and what [`FrameDecoder`](crate::FrameDecoder) refuses, with the offset into `buf`.

@@ -78,7 +78,38 @@ pub struct Request<'s, 'b> {
 }
 
 impl<'s, 'b> Request<'s, 'b> {
+    /// A request put together again from its parts, which [`Request::op`], [`Request::wire`] and
+    /// [`Request::spans`] gave: for those who decode several before they look at the first.
+    ///
+    /// ```
+    /// use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
+    /// let spans = request.spans().to_vec();
+    /// let again = binary::Request::new(request.op(), request.wire(), &spans);
+    /// assert_eq!(again.key(), Some(&b"k"[..]));
+    /// ```
+    pub const fn new(op: u8, wire: &'b [u8], spans: &'s [Span]) -> Self {
+        Self {
+            op,
+            buf: wire,
+            spans,
+        }
+    }
+
+    /// Where the arguments lie.
+    pub const fn spans(&self) -> &'s [Span] {
+        self.spans
+    }
+
     /// The operation: [`GET`], [`DELETE`], [`SET`] or [`CALL`].
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
+    /// assert_eq!(request.op(), binary::GET);
+    /// ```
     pub const fn op(&self) -> u8 {
         self.op
     }
@@ -86,6 +117,14 @@ impl<'s, 'b> Request<'s, 'b> {
     /// The command this request stands for, its name first: `CALL`'s arguments as they are, and
     /// `GET key`, `GETDEL key`, `SET key value GET` for the other operations. A server needs no
     /// other table.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x03\x01\0\0\0k\x01\0\0\0v").unwrap().ready().unwrap();
+    /// let words: Vec<_> = request.args().iter().collect();
+    /// assert_eq!(words, [&b"SET"[..], b"k", b"v", b"GET"]);
+    /// ```
     pub const fn args<'a>(&self) -> Args<'a>
     where
         's: 'a,
@@ -95,6 +134,13 @@ impl<'s, 'b> Request<'s, 'b> {
     }
 
     /// The key of `GET`, `DELETE` and `SET`.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
+    /// assert_eq!(request.key(), Some(&b"k"[..]));
+    /// ```
     pub fn key(&self) -> Option<&[u8]> {
         if self.op == CALL {
             None
@@ -104,6 +150,13 @@ impl<'s, 'b> Request<'s, 'b> {
     }
 
     /// The value of `SET`.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x03\x01\0\0\0k\x01\0\0\0v").unwrap().ready().unwrap();
+    /// assert_eq!(request.value(), Some(&b"v"[..]));
+    /// ```
     pub fn value(&self) -> Option<&[u8]> {
         if self.op == SET {
             self.view().get(2)
@@ -114,11 +167,25 @@ impl<'s, 'b> Request<'s, 'b> {
 
     /// Whether the reply is a tagged value ([`Proto::Binary`](crate::Proto::Binary)) rather than
     /// plain ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x10\x01\0\0\0\x04\0\0\0PING").unwrap().ready().unwrap();
+    /// assert!(request.is_tagged());
+    /// ```
     pub const fn is_tagged(&self) -> bool {
         self.op == CALL
     }
 
     /// The bytes of this request exactly as they were sent.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x01\x01\0\0\0k\x02").unwrap().ready().unwrap();
+    /// assert_eq!(request.wire(), b"\x01\x01\0\0\0k");
+    /// ```
     pub const fn wire(&self) -> &'b [u8] {
         self.buf
     }
@@ -139,6 +206,12 @@ impl fmt::Debug for Request<'_, '_> {
 
 impl RequestDecoder {
     /// A decoder at the start of a connection. Allocates nothing yet.
+    ///
+    /// ```
+    /// use resp_codec::{Limits, binary};
+    /// let decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// assert_eq!(decoder.allocated(), 0);
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -148,21 +221,51 @@ impl RequestDecoder {
     }
 
     /// The limits in force.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let decoder = binary::RequestDecoder::new(Limits::UNAUTHENTICATED);
+    /// assert_eq!(decoder.limits().max_args, 10);
+    /// ```
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
 
     /// Changes the limits, as after `AUTH`. They hold from the next length that is read.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::UNAUTHENTICATED);
+    /// decoder.set_limits(Limits::SERVER);
+    /// assert_eq!(decoder.limits(), &Limits::SERVER);
+    /// ```
     pub const fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
     /// Forgets a partial request or a failure.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// assert!(decoder.decode(b"\xff").is_err());
+    /// decoder.reset();
+    /// assert!(decoder.decode(b"\x01\x01\0\0\0k").is_ok());
+    /// ```
     pub const fn reset(&mut self) {
         self.progress = Progress::START;
     }
 
     /// Frees what a large request left allocated, if the decoder stands between requests.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let _ = decoder.decode(b"\x01\x01\0\0\0k").unwrap();
+    /// assert!(decoder.allocated() > 0);
+    /// decoder.shrink();
+    /// assert_eq!(decoder.allocated(), 0);
+    /// ```
     pub fn shrink(&mut self) {
         if self.progress.op.is_none() {
             self.spans = Vec::new();
@@ -170,17 +273,42 @@ impl RequestDecoder {
     }
 
     /// Heap bytes held for arguments, for a server that accounts for its connections.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// assert_eq!(decoder.allocated(), 0);
+    /// let _ = decoder.decode(b"\x03\x01\0\0\0k\x01\0\0\0v").unwrap();
+    /// assert!(decoder.allocated() >= 3 * size_of::<resp_codec::Span>());
+    /// ```
     pub const fn allocated(&self) -> usize {
         self.spans.capacity() * size_of::<Span>()
     }
 
     /// The operation of a request that was begun and not finished, so that an error can be answered
     /// in its form.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let _ = decoder.decode(b"\x03\x01\0").unwrap();
+    /// assert_eq!(decoder.pending_op(), Some(binary::SET));
+    /// ```
     pub const fn pending_op(&self) -> Option<u8> {
         self.progress.op
     }
 
     /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// use resp_codec::Step;
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// assert!(matches!(decoder.decode(b"\x01\x01\0\0\0"), Ok(Step::NeedMore { consumed: 0, hint: 1 })));
+    /// let step = decoder.decode(b"\x01\x01\0\0\0k\x02").unwrap();
+    /// assert_eq!(step.consumed(), 6);
+    /// assert_eq!(step.ready().unwrap().key(), Some(&b"k"[..]));
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::UnknownOp`], a length beyond the limits, or [`ErrorKind::Poisoned`]; with the offset into `buf`.

@@ -40,6 +40,17 @@ pub struct CommandDecoder {
 }
 
 /// A payload the buffer ended in, as [`CommandDecoder::pending_bulk`] tells it.
+///
+/// ```
+/// use resp_codec::{CommandDecoder, Limits};
+/// let mut decoder = CommandDecoder::new(Limits::SERVER);
+/// let mut buf = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$70000\r\nab".to_vec();
+/// let _ = decoder.decode(&buf).unwrap();
+/// let bulk = decoder.pending_bulk().unwrap();
+/// // Room for the rest of the value and its CRLF: the next read goes straight there.
+/// buf.reserve_exact(bulk.start + bulk.need + 2 - buf.len());
+/// assert_eq!((bulk.arg, bulk.need - bulk.have), (2, 69_998));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingBulk {
     /// Index of the argument; 0 is the command's name.
@@ -54,6 +65,12 @@ pub struct PendingBulk {
 
 impl CommandDecoder {
     /// A decoder at the start of a connection. Allocates nothing yet.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// let decoder = CommandDecoder::new(Limits::SERVER);
+    /// assert_eq!(decoder.allocated(), 0);
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -64,21 +81,54 @@ impl CommandDecoder {
     }
 
     /// The limits in force.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// let decoder = CommandDecoder::new(Limits::UNAUTHENTICATED);
+    /// assert_eq!(decoder.limits().max_args, 10);
+    /// ```
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
 
     /// Changes the limits, as after `AUTH`. They hold from the next length or line that is read.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::UNAUTHENTICATED);
+    /// assert!(decoder.decode(b"*11\r\n").is_err());
+    /// decoder.reset();
+    /// decoder.set_limits(Limits::SERVER);
+    /// assert!(decoder.decode(b"*11\r\n").is_ok());
+    /// ```
     pub const fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
     /// Forgets a partial request or a failure: the next buffer begins with a new request.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// assert!(decoder.decode(b"*x").is_err());
+    /// assert!(decoder.decode(b"PING\r\n").is_err(), "it stays failed");
+    /// decoder.reset();
+    /// assert!(decoder.decode(b"PING\r\n").is_ok());
+    /// ```
     pub const fn reset(&mut self) {
         self.progress = Progress::START;
     }
 
     /// Frees what a large request left allocated, if the decoder stands between requests.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let _ = decoder.decode(b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n").unwrap();
+    /// assert!(decoder.allocated() > 0);
+    /// decoder.shrink();
+    /// assert_eq!(decoder.allocated(), 0);
+    /// ```
     pub fn shrink(&mut self) {
         if self.progress.phase == Phase::Start {
             self.spans = Vec::new();
@@ -87,11 +137,27 @@ impl CommandDecoder {
     }
 
     /// Heap bytes held for arguments, for a server that accounts for its connections.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let _ = decoder.decode(b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n").unwrap();
+    /// assert!(decoder.allocated() >= 2 * size_of::<resp_codec::Span>());
+    /// ```
     pub const fn allocated(&self) -> usize {
         self.spans.capacity() * size_of::<Span>() + self.scratch.capacity()
     }
 
     /// Whether a request was begun and not finished.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let _ = decoder.decode(b"*1\r\n$4\r\nPI").unwrap();
+    /// assert!(decoder.is_partial(), "the peer must not close now");
+    /// let _ = decoder.decode(b"*1\r\n$4\r\nPING\r\n").unwrap();
+    /// assert!(!decoder.is_partial());
+    /// ```
     pub fn is_partial(&self) -> bool {
         matches!(self.progress.phase, Phase::Multibulk | Phase::Inline)
     }
@@ -141,6 +207,25 @@ impl CommandDecoder {
     ///
     /// Costs one look at each byte of the framing, none at payloads; a call that comes too early
     /// costs O(1).
+    ///
+    /// ```
+    /// use resp_codec::{CommandDecoder, Limits, Step};
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let (mut input, mut names) = (&b"PING\r\n*1\r\n$4\r\nTIME\r\n*1\r\n$4"[..], Vec::new());
+    /// loop {
+    ///     match decoder.decode(input)? {
+    ///         Step::Ready { item, consumed } => {
+    ///             names.push(item.name().to_vec());
+    ///             input = &input[consumed..];
+    ///         }
+    ///         // Time to read more behind what is left of the input.
+    ///         Step::NeedMore { consumed, .. } => break input = &input[consumed..],
+    ///     }
+    /// }
+    /// assert_eq!(names, [b"PING", b"TIME"]);
+    /// assert_eq!(input, b"*1\r\n$4");
+    /// # Ok::<(), resp_codec::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error`] with the offset into `buf`. The connection is to be closed after [`ErrorKind::reply`].

@@ -43,6 +43,13 @@ pub struct Command<'s, 'b> {
 
 impl<'s, 'b> Command<'s, 'b> {
     /// How many arguments there are, the name included; at least 1.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"GET key\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(command.len(), 2);
+    /// ```
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a request always has a name")]
     pub const fn len(&self) -> usize {
@@ -50,6 +57,13 @@ impl<'s, 'b> Command<'s, 'b> {
     }
 
     /// The command's name as sent; it may be empty.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"*2\r\n$3\r\ngEt\r\n$1\r\nk\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(command.name(), b"gEt");
+    /// ```
     #[inline]
     pub fn name(&self) -> &[u8] {
         self.args_ref().resolve(self.spans[0])
@@ -78,12 +92,27 @@ impl<'s, 'b> Command<'s, 'b> {
     }
 
     /// The argument at `index`, 0 being the name.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"GET key\r\n").unwrap().ready().unwrap();
+    /// assert_eq!((command.get(1), command.get(2)), (Some(&b"key"[..]), None));
+    /// ```
     #[inline]
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         self.args_ref().get(index)
     }
 
     /// All arguments, the name first.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"MGET a b\r\n").unwrap().ready().unwrap();
+    /// let keys: Vec<_> = command.args().skip(1).iter().collect();
+    /// assert_eq!(keys, [b"a", b"b"]);
+    /// ```
     #[inline]
     pub const fn args<'a>(&self) -> Args<'a>
     where
@@ -94,6 +123,14 @@ impl<'s, 'b> Command<'s, 'b> {
     }
 
     /// Where the arguments lie: offsets into [`Command::wire`].
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n").unwrap().ready().unwrap();
+    /// let span = command.spans()[1];
+    /// assert_eq!(&command.wire()[span.at()..][..span.len()], b"key");
+    /// ```
     pub const fn spans(&self) -> &'s [Span] {
         self.spans
     }
@@ -105,11 +142,25 @@ impl<'s, 'b> Command<'s, 'b> {
     }
 
     /// The bytes of this request exactly as they were sent.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"PING\r\nPI").unwrap().ready().unwrap();
+    /// assert_eq!(command.wire(), b"PING\r\n");
+    /// ```
     pub const fn wire(&self) -> &'b [u8] {
         self.buf
     }
 
     /// Whether it was sent inline, as a line of text.
+    ///
+    /// ```
+    /// # use resp_codec::{CommandDecoder, Limits};
+    /// # let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(b"PING\r\n").unwrap().ready().unwrap();
+    /// assert!(command.is_inline());
+    /// ```
     #[inline]
     pub const fn is_inline(&self) -> bool {
         self.inline
@@ -135,6 +186,17 @@ impl<'s, 'b> Command<'s, 'b> {
     /// The argument at `index` as a shared slice of `source`, which is the buffer
     /// [`CommandDecoder::decode`] was given, without a copy. An unescaped inline argument is
     /// copied.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use resp_codec::{CommandDecoder, Limits};
+    /// let source = Bytes::from_static(b"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n");
+    /// let mut decoder = CommandDecoder::new(Limits::SERVER);
+    /// let command = decoder.decode(&source).unwrap().ready().unwrap();
+    /// let key = command.bytes(&source, 1);
+    /// assert_eq!(key, "key");
+    /// assert_eq!(key.as_ptr(), command.args()[1].as_ptr(), "no copy");
+    /// ```
     ///
     /// # Panics
     /// Panics if there is no such argument, or if `source` is another buffer.

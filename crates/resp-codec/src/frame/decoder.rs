@@ -2,14 +2,15 @@
 
 use alloc::vec::Vec;
 
+use super::short::{Bounds, short_open, short_value};
 use super::{Frame, Node, Part};
 use crate::error::{Error, ErrorKind};
-use crate::grammar::{Crlf, crlf, examined};
+use crate::grammar::{Crlf, crlf};
 use crate::kind::Kind;
 use crate::limits::Limits;
 use crate::nesting::Nesting;
 use crate::step::Step;
-use crate::token::{Dialect, Rules, Token, short_length, token};
+use crate::token::{Dialect, Rules, Token, token};
 
 /// Decodes replies and pushes: RESP2 and RESP3, one frame at a time.
 ///
@@ -95,6 +96,13 @@ impl Progress {
 impl FrameDecoder {
     /// A decoder at the start of a connection, for all the specification allows. Allocates nothing
     /// yet.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"+OK\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.str(), Some("OK"));
+    /// ```
     pub const fn new(limits: Limits) -> Self {
         Self::with_dialect(limits, Dialect::SPEC)
     }
@@ -117,16 +125,40 @@ impl FrameDecoder {
     }
 
     /// The limits in force.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// assert_eq!(FrameDecoder::new(Limits::CLIENT).limits().max_depth, 128);
+    /// ```
     pub const fn limits(&self) -> &Limits {
         &self.rules.limits
     }
 
     /// Forgets a partial frame or a failure: the next buffer begins with a new frame.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// assert!(decoder.decode(b"?").is_err());
+    /// assert!(decoder.decode(b"_\r\n").is_err(), "it stays failed");
+    /// decoder.reset();
+    /// assert!(decoder.decode(b"_\r\n").is_ok());
+    /// ```
     pub const fn reset(&mut self) {
         self.progress = Progress::START;
     }
 
     /// Frees what a large frame left allocated, if the decoder stands between frames.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let large = [&b"*9999\r\n"[..], &b"_\r\n".repeat(9999)].concat();
+    /// let _ = decoder.decode(&large).unwrap();
+    /// // The tape of 10 000 nodes is not kept for the rest of the connection.
+    /// decoder.shrink();
+    /// assert!(decoder.decode(b"_\r\n").unwrap().ready().unwrap().is_null());
+    /// ```
     pub fn shrink(&mut self) {
         if self.progress.phase == Phase::Start {
             self.nodes = Vec::new();
@@ -135,6 +167,15 @@ impl FrameDecoder {
     }
 
     /// Whether a frame was begun and not finished.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let _ = decoder.decode(b"*1\r\n").unwrap();
+    /// assert!(decoder.is_partial(), "the server must not close now");
+    /// let _ = decoder.decode(b"*1\r\n_\r\n").unwrap();
+    /// assert!(!decoder.is_partial());
+    /// ```
     pub fn is_partial(&self) -> bool {
         self.progress.phase == Phase::Within
     }
@@ -143,6 +184,20 @@ impl FrameDecoder {
     ///
     /// Looks at each byte of the framing and of lines once, at no payload; a call that comes too
     /// early costs O(1).
+    ///
+    /// ```
+    /// use resp_codec::{FrameDecoder, Limits, Step};
+    /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let (mut input, mut sum) = (&b":1\r\n:2\r\n:3"[..], 0);
+    /// while let Step::Ready { item: frame, consumed } = decoder.decode(input)? {
+    ///     sum += frame.int().unwrap_or_default();
+    ///     input = &input[consumed..];
+    /// }
+    /// assert_eq!(sum, 3);
+    /// // Read more behind this, and call again.
+    /// assert_eq!(input, b":3");
+    /// # Ok::<(), resp_codec::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error`] with the offset into `buf`. What follows cannot be trusted: close the connection.
@@ -199,15 +254,22 @@ impl FrameDecoder {
             }
             self.progress.pending = None;
         }
+        let bounds = Bounds::new(&self.rules.limits);
         loop {
-            if at as u64 > self.rules.limits.frame_bytes() {
+            at = self.short_values(buf, at, bounds);
+            if self.nesting.is_complete() {
+                match self.close(at) {
+                    Next::At(next) => at = next,
+                    Next::Look(look) => return Ok(look),
+                }
+                continue;
+            }
+            if at as u64 > bounds.frame_bytes {
                 return Err(Error::new(ErrorKind::FrameTooBig, at));
             }
-            if let Some((kind, start, len)) = short_value(buf, at, &self.rules) {
+            if let Some((kind, elements, end)) = short_open(buf, at, &self.rules) {
                 self.nesting.begin(kind, at, &self.rules.limits)?;
-                self.nodes
-                    .push(Node::new(kind, Part::Value, start, len as u32));
-                match self.finish(start + len + 2) {
+                match self.open(kind, Some(elements), at, end)? {
                     Next::At(next) => at = next,
                     Next::Look(look) => return Ok(look),
                 }
@@ -225,6 +287,28 @@ impl FrameDecoder {
                 Next::Look(look) => return Ok(look),
             }
         }
+    }
+
+    /// Takes the short values at `at` up to the end of the innermost aggregate, and returns where
+    /// they end.
+    ///
+    /// Not inlined, so that what the loop needs stays in registers.
+    #[inline(never)]
+    fn short_values(&mut self, buf: &[u8], mut at: usize, bounds: Bounds) -> usize {
+        let most = self.nesting.plain_left(&self.rules.limits);
+        let mut taken = 0;
+        while taken < most {
+            let Some(short) = short_value(buf, at, bounds) else {
+                break;
+            };
+            let len = short.len as u32;
+            self.nodes
+                .push(Node::new(short.kind, Part::Value, short.at, len));
+            at = short.end;
+            taken += 1;
+        }
+        self.nesting.take_plain(taken);
+        at
     }
 
     #[inline(always)]
@@ -424,43 +508,6 @@ impl FrameDecoder {
         self.nodes[level.mark as usize].skip = skip;
         level.kind
     }
-}
-
-/// The whole bulk string of at most 99 bytes, plain integer or boolean at `at`: its type, and where
-/// its payload or text is.
-///
-/// Most of what servers send; taken here, it is never put together as a token, which costs a trip
-/// through memory on targets with few registers.
-#[inline(always)]
-fn short_value(buf: &[u8], at: usize, rules: &Rules) -> Option<(Kind, usize, usize)> {
-    let (kind, start, len) = match buf.get(at)? {
-        b'$' => {
-            let (len, start) = short_length(buf, at)?;
-            (Kind::Bulk, start, len as usize)
-        }
-        b':' => (Kind::Int, at + 1, short_digits(buf, at + 1)?),
-        b'#' if matches!(buf.get(at + 1), Some(b't' | b'f')) => (Kind::Bool, at + 1, 1),
-        _ => return None,
-    };
-    let end = start + len;
-    examined(2);
-    let whole = buf.get(end..)?.first_chunk() == Some(b"\r\n");
-    let fits = len as u64 <= rules.limits.max_bulk && end as u64 + 2 <= rules.limits.frame_bytes();
-    (whole && fits).then_some((kind, start, len))
-}
-
-/// How many digits a plain integer has at `at`: up to 18, which are in range, and no leading zero.
-#[inline(always)]
-fn short_digits(buf: &[u8], at: usize) -> Option<usize> {
-    let digits = buf
-        .get(at..)?
-        .iter()
-        .take(19)
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    examined(digits + 1);
-    let plain = digits == 1 || buf.get(at) != Some(&b'0');
-    (plain && matches!(digits, 1..=18)).then_some(digits)
 }
 
 impl Default for FrameDecoder {

@@ -4,6 +4,14 @@ use super::Part;
 use super::view::{Frame, skip_attributes};
 
 /// The elements of an aggregate.
+///
+/// ```
+/// # use resp_codec::{FrameDecoder, Limits};
+/// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// let frame = decoder.decode(b"~2\r\n:1\r\n:2\r\n").unwrap().ready().unwrap();
+/// let sum: i64 = frame.children().filter_map(|child| child.int()).sum();
+/// assert_eq!(sum, 3);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Children<'s, 'b> {
     pub(super) frame: Frame<'s, 'b>,
@@ -38,6 +46,14 @@ impl<'s, 'b> Iterator for Children<'s, 'b> {
 impl core::iter::FusedIterator for Children<'_, '_> {}
 
 /// Pairs of key and value, in the order sent.
+///
+/// ```
+/// # use resp_codec::{FrameDecoder, Limits};
+/// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// let frame = decoder.decode(b"%2\r\n+a\r\n:1\r\n+b\r\n:2\r\n").unwrap().ready().unwrap();
+/// let b = frame.pairs().find(|(key, _)| key.str() == Some("b"));
+/// assert_eq!(b.unwrap().1.int(), Some(2));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pairs<'s, 'b> {
     pub(super) children: Children<'s, 'b>,
@@ -72,6 +88,13 @@ impl<'s, 'b> Iterator for Pairs<'s, 'b> {
 impl core::iter::FusedIterator for Pairs<'_, '_> {}
 
 /// The pieces of a string.
+///
+/// ```
+/// # use resp_codec::{FrameDecoder, Limits};
+/// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+/// let frame = decoder.decode(b"$?\r\n;2\r\nhe\r\n;2\r\nya\r\n;0\r\n").unwrap().ready().unwrap();
+/// assert_eq!(frame.chunks().collect::<Vec<_>>().concat(), b"heya");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Chunks<'s, 'b> {
     pub(super) frame: Frame<'s, 'b>,

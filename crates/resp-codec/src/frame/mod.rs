@@ -8,6 +8,7 @@ mod decoder;
 mod iter;
 #[cfg(feature = "bytes")]
 mod owned;
+mod short;
 mod view;
 
 #[cfg(test)]

@@ -30,6 +30,16 @@ impl OwnedFrame {
     /// Keeps a frame (or a part of one) with a reference to `source`, the buffer it was decoded
     /// from. O(nodes).
     ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use resp_codec::{FrameDecoder, Limits, OwnedFrame};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let wire = Bytes::from_static(b"*2\r\n:1\r\n:2\r\n");
+    /// let frame = decoder.decode(&wire).unwrap().ready().unwrap();
+    /// let second = OwnedFrame::new(frame.children().nth(1).unwrap(), &wire);
+    /// assert_eq!(second.wire(), ":2\r\n");
+    /// ```
+    ///
     /// # Panics
     /// Panics if `source` is another buffer.
     pub fn new(frame: Frame<'_, '_>, source: &Bytes) -> Self {
@@ -42,16 +52,44 @@ impl OwnedFrame {
     }
 
     /// A view of it.
+    ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use resp_codec::{FrameDecoder, Limits, OwnedFrame};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let wire = Bytes::from_static(b":2\r\n");
+    /// let owned = OwnedFrame::new(decoder.decode(&wire).unwrap().ready().unwrap(), &wire);
+    /// assert_eq!(owned.frame().int(), Some(2));
+    /// ```
     pub fn frame(&self) -> Frame<'_, '_> {
         Frame::first(&self.bytes, &self.nodes, self.binary)
     }
 
     /// The bytes of the frame exactly as they were sent.
+    ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use resp_codec::{FrameDecoder, Limits, OwnedFrame};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let wire = Bytes::from_static(b"_\r\n");
+    /// let owned = OwnedFrame::new(decoder.decode(&wire).unwrap().ready().unwrap(), &wire);
+    /// assert_eq!(owned.wire(), &wire);
+    /// ```
     pub const fn wire(&self) -> &Bytes {
         &self.bytes
     }
 
     /// The payload or text of a part of this frame, shared.
+    ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use resp_codec::{FrameDecoder, Limits, OwnedFrame};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let wire = Bytes::from_static(b"*1\r\n$2\r\nhi\r\n");
+    /// let owned = OwnedFrame::new(decoder.decode(&wire).unwrap().ready().unwrap(), &wire);
+    /// let hi = owned.share(owned.frame().children().next().unwrap());
+    /// assert_eq!(hi.unwrap(), "hi");
+    /// ```
     ///
     /// # Panics
     /// Panics if `part` is of another frame.
@@ -60,6 +98,15 @@ impl OwnedFrame {
     }
 
     /// An owned copy, value by value.
+    ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use resp_codec::{FrameDecoder, Limits, OwnedFrame};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let wire = Bytes::from_static(b":2\r\n");
+    /// let owned = OwnedFrame::new(decoder.decode(&wire).unwrap().ready().unwrap(), &wire);
+    /// assert_eq!(owned.to_value(), resp_codec::Value::from(2));
+    /// ```
     pub fn to_value(&self) -> Value {
         self.frame().to_value()
     }

@@ -105,12 +105,26 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// The type.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"~0\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.kind(), resp_codec::Kind::Set);
+    /// ```
     #[inline]
     pub fn kind(&self) -> Kind {
         self.node().kind
     }
 
     /// Whether it was sent without its size: chunks or elements up to an end.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"*?\r\n.\r\n").unwrap().ready().unwrap();
+    /// assert!(frame.is_streamed() && frame.is_empty());
+    /// ```
     pub fn is_streamed(&self) -> bool {
         self.node().part == Part::Streamed
     }
@@ -119,6 +133,13 @@ impl<'s, 'b> Frame<'s, 'b> {
     /// aggregates and streamed strings.
     ///
     /// Under the binary protocol integers, doubles and booleans have no text either.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"=6\r\nmkd:*x\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.bytes(), Some(&b"*x"[..]));
+    /// ```
     #[inline]
     pub fn bytes(&self) -> Option<&'b [u8]> {
         let node = self.node();
@@ -132,11 +153,25 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// [`Frame::bytes`], if they are UTF-8.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"$2\r\nhi\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.str(), Some("hi"));
+    /// ```
     pub fn str(&self) -> Option<&'b str> {
         core::str::from_utf8(self.bytes()?).ok()
     }
 
     /// The value of an integer.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b":-7\r\n").unwrap().ready().unwrap();
+    /// assert_eq!((frame.int(), frame.double()), (Some(-7), None));
+    /// ```
     pub fn int(&self) -> Option<i64> {
         let node = self.node();
         match node.kind {
@@ -147,6 +182,13 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// The value of a double.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b",-inf\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.double(), Some(f64::NEG_INFINITY));
+    /// ```
     pub fn double(&self) -> Option<f64> {
         let node = self.node();
         match node.kind {
@@ -159,6 +201,13 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// The value of a boolean.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"#f\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.bool(), Some(false));
+    /// ```
     pub fn bool(&self) -> Option<bool> {
         let node = self.node();
         match node.kind {
@@ -168,12 +217,26 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// Whether it is null, in any form.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"$-1\r\n").unwrap().ready().unwrap();
+    /// assert!(frame.is_null());
+    /// ```
     #[inline]
     pub fn is_null(&self) -> bool {
         self.kind() == Kind::Null
     }
 
     /// How the null was written.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"*-1\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.null_form(), Some(resp_codec::NullForm::Array));
+    /// ```
     pub fn null_form(&self) -> Option<NullForm> {
         let node = self.node();
         (node.kind == Kind::Null).then_some(match node.part {
@@ -184,12 +247,26 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// Whether it is data out of band rather than a reply.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b">2\r\n+message\r\n+hi\r\n").unwrap().ready().unwrap();
+    /// assert!(frame.is_push(), "no reply to any command");
+    /// ```
     #[inline]
     pub fn is_push(&self) -> bool {
         self.kind() == Kind::Push
     }
 
     /// Whether it is an error, simple or blob.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"!6\r\nERR no\r\n").unwrap().ready().unwrap();
+    /// assert!(frame.is_error());
+    /// ```
     #[inline]
     pub fn is_error(&self) -> bool {
         matches!(self.kind(), Kind::Error | Kind::BlobError)
@@ -211,6 +288,13 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// The format of a verbatim string.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"=5\r\ntxt:x\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.verbatim_format(), Some(*b"txt"));
+    /// ```
     pub fn verbatim_format(&self) -> Option<[u8; 3]> {
         let node = self.node();
         match node.kind {
@@ -221,6 +305,13 @@ impl<'s, 'b> Frame<'s, 'b> {
 
     /// How many elements an aggregate has, keys and values counted singly. 0 for scalars. O(n) if
     /// it was streamed.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"%2\r\n+a\r\n:1\r\n+b\r\n:2\r\n").unwrap().ready().unwrap();
+    /// assert_eq!((frame.len(), frame.pairs().count()), (4, 2));
+    /// ```
     pub fn len(&self) -> usize {
         let node = self.node();
         match node.part {
@@ -231,12 +322,27 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// Whether it has no elements.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"*0\r\n").unwrap().ready().unwrap();
+    /// assert!(frame.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.children().next().is_none()
     }
 
     /// The elements of an aggregate, those of a map being keys and values in turn. Empty for
     /// scalars.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"*2\r\n*1\r\n:1\r\n+b\r\n").unwrap().ready().unwrap();
+    /// let kinds: Vec<_> = frame.children().map(|child| child.kind()).collect();
+    /// assert_eq!(kinds, [resp_codec::Kind::Array, resp_codec::Kind::Simple]);
+    /// ```
     #[inline]
     pub fn children(&self) -> Children<'s, 'b> {
         let node = self.node();
@@ -254,6 +360,14 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// The pairs of a map in the order sent. Empty for anything else.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"%1\r\n+a\r\n:1\r\n").unwrap().ready().unwrap();
+    /// let (key, value) = frame.pairs().next().unwrap();
+    /// assert_eq!((key.str(), value.int()), (Some("a"), Some(1)));
+    /// ```
     pub fn pairs(&self) -> Pairs<'s, 'b> {
         let none = Children {
             frame: *self,
@@ -274,6 +388,15 @@ impl<'s, 'b> Frame<'s, 'b> {
 
     /// The pairs of all attributes of this value in the order sent; `None` if it has no attribute
     /// at all.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"|1\r\n+ttl\r\n:60\r\n$1\r\nv\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.str(), Some("v"));
+    /// let (key, value) = frame.attributes().unwrap().next().unwrap();
+    /// assert_eq!((key.str(), value.int()), (Some("ttl"), Some(60)));
+    /// ```
     pub fn attributes(&self) -> Option<Pairs<'s, 'b>> {
         let none = Children {
             frame: *self,
@@ -289,6 +412,14 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// The pieces of a streamed string; of another blob or line, its one piece.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"$?\r\n;2\r\nhe\r\n;2\r\nya\r\n;0\r\n").unwrap().ready().unwrap();
+    /// assert_eq!(frame.bytes(), None, "it lies in pieces");
+    /// assert_eq!(frame.chunks().collect::<Vec<_>>(), [b"he", b"ya"]);
+    /// ```
     pub fn chunks(&self) -> Chunks<'s, 'b> {
         let node = self.node();
         let streamed = node.kind == Kind::Bulk && node.part == Part::Streamed;
@@ -382,6 +513,15 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 
     /// An owned copy. O(n), and iterative at any depth.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"+OK\r\n").unwrap().ready().unwrap();
+    /// let owned = frame.to_value();
+    /// drop(decoder);
+    /// assert_eq!(owned.as_str(), Some("OK"));
+    /// ```
     pub fn to_value(&self) -> Value {
         Value::from_frame(*self)
     }

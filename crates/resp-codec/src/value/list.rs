@@ -21,11 +21,24 @@ pub struct Values(Vec<Value>);
 
 impl Values {
     /// The elements as a plain vector.
+    ///
+    /// ```
+    /// use resp_codec::{Value, Values};
+    /// let values: Values = vec![Value::from(1)].into();
+    /// assert_eq!(values.into_vec(), [Value::from(1)]);
+    /// ```
     pub fn into_vec(mut self) -> Vec<Value> {
         mem::take(&mut self.0)
     }
 
     /// Appends an element.
+    ///
+    /// ```
+    /// use resp_codec::{Value, Values};
+    /// let mut values = Values::default();
+    /// values.push(Value::from("a"));
+    /// assert_eq!(values.len(), 1);
+    /// ```
     pub fn push(&mut self, value: Value) {
         self.0.push(value);
     }
@@ -122,16 +135,33 @@ pub struct Pairs {
 
 impl Pairs {
     /// How many pairs there are.
+    ///
+    /// ```
+    /// # use resp_codec::{Pairs, Value};
+    /// let pairs: Pairs = [(Value::from("a"), Value::from(1))].into_iter().collect();
+    /// assert_eq!((pairs.len(), pairs.flat().len()), (1, 2));
+    /// ```
     pub fn len(&self) -> usize {
         self.flat.len() / 2
     }
 
     /// Whether there is none.
+    ///
+    /// ```
+    /// assert!(resp_codec::Pairs::default().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.flat.is_empty()
     }
 
     /// The pairs in order.
+    ///
+    /// ```
+    /// # use resp_codec::{Pairs, Value};
+    /// let pairs: Pairs = [("a", 1), ("b", 2)].into_iter().map(|(k, v)| (k.into(), v.into())).collect();
+    /// let sum: i64 = pairs.iter().filter_map(|(_, value)| value.as_int()).sum();
+    /// assert_eq!(sum, 3);
+    /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Value, &Value)> + DoubleEndedIterator {
         self.flat
             .as_chunks::<2>()
@@ -141,6 +171,12 @@ impl Pairs {
     }
 
     /// The value of the first key with these bytes. O(n): the order is the sender's.
+    ///
+    /// ```
+    /// # use resp_codec::{Pairs, Value};
+    /// let pairs: Pairs = [(Value::from("a"), Value::from(1))].into_iter().collect();
+    /// assert_eq!((pairs.get("a"), pairs.get("b")), (Some(&Value::from(1)), None));
+    /// ```
     pub fn get(&self, key: impl AsRef<[u8]>) -> Option<&Value> {
         let key = key.as_ref();
         self.iter()
@@ -149,12 +185,25 @@ impl Pairs {
     }
 
     /// Appends a pair.
+    ///
+    /// ```
+    /// # use resp_codec::{Pairs, Proto, Value};
+    /// let mut pairs = Pairs::default();
+    /// pairs.push("a".into(), true.into());
+    /// assert_eq!(Value::Map(pairs).to_bytes(Proto::Resp3), b"%1\r\n$1\r\na\r\n#t\r\n");
+    /// ```
     pub fn push(&mut self, key: Value, value: Value) {
         self.flat.push(key);
         self.flat.push(value);
     }
 
     /// Keys and values in turn.
+    ///
+    /// ```
+    /// # use resp_codec::{Pairs, Value};
+    /// let pairs: Pairs = [(Value::from("a"), Value::from(1))].into_iter().collect();
+    /// assert_eq!(pairs.flat(), [Value::from("a"), Value::from(1)]);
+    /// ```
     pub fn flat(&self) -> &[Value] {
         &self.flat
     }
@@ -210,6 +259,15 @@ static NULL: Value = Value::NULL;
 
 impl Attributed {
     /// Puts attributes to a value, before those it has.
+    ///
+    /// ```
+    /// use resp_codec::{Attributed, Pairs, Proto, Value};
+    /// let mut attributes = Pairs::default();
+    /// attributes.push("ttl".into(), 60.into());
+    /// let value = Value::Attributed(Attributed::new(attributes, "v".into()));
+    /// assert_eq!(value.to_bytes(Proto::Resp3), b"|1\r\n$3\r\nttl\r\n:60\r\n$1\r\nv\r\n");
+    /// assert_eq!(value.to_bytes(Proto::Resp2), b"$1\r\nv\r\n");
+    /// ```
     pub fn new(attributes: Pairs, value: Value) -> Self {
         let mut parts = attributes.flat;
         match value {
@@ -226,11 +284,24 @@ impl Attributed {
     }
 
     /// The value.
+    ///
+    /// ```
+    /// # use resp_codec::{Attributed, Pairs, Value};
+    /// let attributed = Attributed::new(Pairs::default(), Value::from(7));
+    /// assert_eq!(attributed.value(), &Value::from(7));
+    /// ```
     pub fn value(&self) -> &Value {
         self.parts.last().unwrap_or(&NULL)
     }
 
     /// The attributes in order.
+    ///
+    /// ```
+    /// # use resp_codec::{Attributed, Pairs, Value};
+    /// let attributes = [(Value::from("ttl"), Value::from(60))].into_iter().collect();
+    /// let attributed = Attributed::new(attributes, Value::from("v"));
+    /// assert_eq!(attributed.attributes().next(), Some((&Value::from("ttl"), &Value::from(60))));
+    /// ```
     pub fn attributes(&self) -> impl ExactSizeIterator<Item = (&Value, &Value)> {
         self.parts
             .as_chunks::<2>()
@@ -240,6 +311,12 @@ impl Attributed {
     }
 
     /// The value without its attributes.
+    ///
+    /// ```
+    /// # use resp_codec::{Attributed, Pairs, Value};
+    /// let attributed = Attributed::new(Pairs::default(), Value::from(7));
+    /// assert_eq!(attributed.into_value(), Value::from(7));
+    /// ```
     pub fn into_value(self) -> Value {
         self.parts.into_vec().pop().unwrap_or_default()
     }

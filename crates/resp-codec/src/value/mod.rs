@@ -76,9 +76,21 @@ pub enum Value {
 
 impl Value {
     /// RESP3's null.
+    ///
+    /// ```
+    /// use resp_codec::{Proto, Value};
+    /// assert_eq!(Value::NULL.to_bytes(Proto::Resp3), b"_\r\n");
+    /// assert_eq!(Value::NULL, Value::default());
+    /// ```
     pub const NULL: Self = Value::Null(NullForm::Null);
 
     /// The type, attributes aside.
+    ///
+    /// ```
+    /// # use resp_codec::{Kind, Value};
+    /// assert_eq!(Value::from(0.5).kind(), Kind::Double);
+    /// assert_eq!(Value::from("a").kind(), Kind::Bulk);
+    /// ```
     pub fn kind(&self) -> Kind {
         match self {
             Value::Null(_) => Kind::Null,
@@ -100,6 +112,14 @@ impl Value {
     }
 
     /// The value itself, where this is one with attributes.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"|1\r\n+ttl\r\n:60\r\n:7\r\n").unwrap().ready().unwrap();
+    /// let value = frame.to_value();
+    /// assert_eq!(value.without_attributes(), &resp_codec::Value::from(7));
+    /// ```
     pub fn without_attributes(&self) -> &Value {
         let mut value = self;
         while let Value::Attributed(attributed) = value {
@@ -109,11 +129,25 @@ impl Value {
     }
 
     /// Whether it is null, in any form.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"$-1\r\n").unwrap().ready().unwrap();
+    /// assert!(frame.to_value().is_null());
+    /// ```
     pub fn is_null(&self) -> bool {
         self.kind() == Kind::Null
     }
 
     /// Whether it is an error, simple or blob.
+    ///
+    /// ```
+    /// # use resp_codec::{FrameDecoder, Limits};
+    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
+    /// let frame = decoder.decode(b"-ERR no\r\n").unwrap().ready().unwrap();
+    /// assert!(frame.to_value().is_error());
+    /// ```
     pub fn is_error(&self) -> bool {
         matches!(self.kind(), Kind::Error | Kind::BlobError)
     }
@@ -138,11 +172,23 @@ impl Value {
     }
 
     /// [`Value::as_bytes`], if they are UTF-8.
+    ///
+    /// ```
+    /// # use resp_codec::Value;
+    /// assert_eq!(Value::from("a").as_str(), Some("a"));
+    /// assert_eq!(Value::from(&b"\xff"[..]).as_str(), None);
+    /// ```
     pub fn as_str(&self) -> Option<&str> {
         core::str::from_utf8(self.as_bytes()?).ok()
     }
 
     /// The value of an integer.
+    ///
+    /// ```
+    /// # use resp_codec::Value;
+    /// assert_eq!(Value::from(7).as_int(), Some(7));
+    /// assert_eq!(Value::from("7").as_int(), None);
+    /// ```
     pub fn as_int(&self) -> Option<i64> {
         match self.without_attributes() {
             Value::Int(value) => Some(*value),
@@ -151,6 +197,13 @@ impl Value {
     }
 
     /// The elements of an aggregate, those of a map being keys and values in turn.
+    ///
+    /// ```
+    /// # use resp_codec::Value;
+    /// let list = Value::from(vec![Value::from(1), Value::from(2)]);
+    /// assert_eq!(list.elements().unwrap().len(), 2);
+    /// assert_eq!(Value::from(1).elements(), None);
+    /// ```
     pub fn elements(&self) -> Option<&[Value]> {
         match self.without_attributes() {
             Value::Array(values) | Value::Set(values) | Value::Push(values) => Some(values),
@@ -174,6 +227,12 @@ impl Value {
     }
 
     /// The value as bytes of `proto`.
+    ///
+    /// ```
+    /// # use resp_codec::{Proto, Value};
+    /// assert_eq!(Value::from(true).to_bytes(Proto::Resp3), b"#t\r\n");
+    /// assert_eq!(Value::from(true).to_bytes(Proto::Resp2), b":1\r\n");
+    /// ```
     pub fn to_bytes(&self, proto: Proto) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode(&mut Encoder::new(&mut out, proto));

@@ -1,7 +1,13 @@
 //! The command line.
 
+#[cfg(feature = "http")]
+mod http;
 mod load;
 
+#[cfg(feature = "http")]
+pub(crate) use http::PAYLOAD;
+#[cfg(feature = "http")]
+pub use http::{HttpArgs, HttpServerArgs};
 pub use load::{LoadArgs, LoginArgs};
 
 use std::path::PathBuf;
@@ -41,6 +47,13 @@ pub enum Command {
     Compare(CompareArgs),
     /// Measure the project's benchmark table, and write it as Markdown.
     Table(TableArgs),
+    /// Measure one command behind RESP and behind HTTP, and write the comparison as Markdown.
+    #[cfg(feature = "http")]
+    Http(HttpArgs),
+    /// Serve what `http` measures; it starts this itself.
+    #[cfg(feature = "http")]
+    #[command(hide = true)]
+    HttpServer(HttpServerArgs),
     /// Serve fixed replies by counting bytes: the floor below any server for the same load.
     NullServer(NullServerArgs),
 }

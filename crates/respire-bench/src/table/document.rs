@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{FLOOR, Measured, Outcome};
 use crate::compare::{Grid, Standing, ratio, standings_grid};
 use crate::launch::line;
+use crate::marks::replace_between;
 
 /// CPU time per command of every server, by row, with its share of the first server's.
 pub(super) fn summary(measured: &Measured) -> Grid {
@@ -44,8 +45,6 @@ pub(super) const SUMMARY: (&str, &str) = ("<!-- benchmarks -->", "<!-- /benchmar
 
 /// `text` with the summary, and its plot, between the marks; `None` without the marks. `out` is the whole document.
 pub(super) fn with_summary(text: &str, measured: &Measured, out: &Path) -> Option<String> {
-    let (before, rest) = text.split_once(SUMMARY.0)?;
-    let (_, after) = rest.split_once(SUMMARY.1)?;
     let plot = format!("{}-cpu.svg", out.with_extension("").display());
     let block = format!(
         "\nMedian CPU time of the server per command, and its ratio to the first server's \
@@ -53,8 +52,7 @@ pub(super) fn with_summary(text: &str, measured: &Measured, out: &Path) -> Optio
         out.display(),
         summary(measured)
     );
-    let (open, close) = SUMMARY;
-    Some([before, open, &block, close, after].concat())
+    replace_between(text, SUMMARY, &block)
 }
 
 fn head(measured: &Measured, stem: &str, text: &mut String) -> std::fmt::Result {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::app::write_json;
+use crate::app::{say, write_json};
 use crate::check::Verify;
 use crate::cli::TableArgs;
 use crate::compare::{Contender, Contest, Standing};
@@ -123,12 +123,6 @@ pub fn run(args: &TableArgs, out: &mut dyn Write) -> Result<bool> {
             Ok(false)
         }
     }
-}
-
-fn say(out: &mut dyn Write, line: &str) -> Result<()> {
-    writeln!(out, "{line}")
-        .and_then(|()| out.flush())
-        .map_err(Error::io("standard output"))
 }
 
 fn choose(names: &[String]) -> Result<Vec<Row>> {

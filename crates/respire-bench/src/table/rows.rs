@@ -25,6 +25,11 @@ pub fn rows() -> impl Iterator<Item = Row> {
         pipeline,
         ..workload.clone()
     };
+    let large = |workload: &Workload| Workload {
+        data_size: 1 << 20,
+        key_space: 256,
+        ..workload.clone()
+    };
     [
         Row {
             name: "get-pipelined",
@@ -69,7 +74,19 @@ pub fn rows() -> impl Iterator<Item = Row> {
             name: "set-1000",
             title: "SET, no pipeline, 1,000 connections, 1M random keys, 3 B",
             clients: 1000,
-            workload: set,
+            workload: set.clone(),
+        },
+        Row {
+            name: "get-large",
+            title: "GET, no pipeline, 4 connections, 256 random keys, 1 MiB",
+            clients: 4,
+            workload: large(&get),
+        },
+        Row {
+            name: "set-large",
+            title: "SET, no pipeline, 4 connections, 256 random keys, 1 MiB",
+            clients: 4,
+            workload: large(&set),
         },
     ]
     .into_iter()

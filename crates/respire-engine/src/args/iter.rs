@@ -1,9 +1,23 @@
 //! The arguments of a request that are not taken yet.
 
-use super::FromArg;
+use super::{FromArg, Words};
 use crate::{ArgList, Error, text};
 
 /// The arguments of a request, taken from the front.
+///
+/// ```
+/// use respire_engine::{ArgIter, ArgList};
+/// use resp_codec::Span;
+///
+/// // SET key value [EX seconds]
+/// let spans = [Span::new(0, 1), Span::new(2, 1), Span::new(4, 2), Span::new(7, 2)];
+/// let mut args = ArgIter::new(ArgList::new(b"k v ex 60", &[], &spans));
+/// assert_eq!(args.next(), Some(&b"k"[..]));
+/// assert_eq!(args.required("value"), Ok("v".to_owned()));
+/// assert!(args.word("EX"));
+/// assert_eq!(args.required("seconds"), Ok(60));
+/// assert_eq!(args.finish(), Ok(()));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ArgIter<'a> {
     left: ArgList<'a>,
@@ -22,25 +36,39 @@ impl<'a> ArgIter<'a> {
         self.left.get(0)
     }
 
+    /// Those that are left.
+    #[must_use]
+    pub fn left(&self) -> ArgList<'a> {
+        self.left
+    }
+
     /// Takes an argument that must be there.
     ///
     /// # Errors
-    /// When there is none, or it is not a `T`; `field` is what the reply calls it.
+    /// `ERR syntax error` when there is none; else what its type says, calling it `field`.
+    #[inline]
     pub fn required<T: FromArg>(&mut self, field: &str) -> Result<T, Error> {
-        let arg = self.next().ok_or(text::SYNTAX)?;
+        let Some(arg) = self.next() else {
+            return Err(text::SYNTAX);
+        };
         T::from_arg(arg).map_err(|error| error.of(field))
     }
 
     /// Takes an argument if there is one.
     ///
     /// # Errors
-    /// When it is not a `T`; `field` is what the reply calls it.
+    /// What its type says, calling it `field`.
+    #[inline]
     pub fn optional<T: FromArg>(&mut self, field: &str) -> Result<Option<T>, Error> {
-        let parse = |arg| T::from_arg(arg).map_err(|error| error.of(field));
-        self.next().map(parse).transpose()
+        if self.left.is_empty() {
+            Ok(None)
+        } else {
+            self.required(field).map(Some)
+        }
     }
 
     /// Takes the next argument if it is `word`, in any case.
+    #[inline]
     pub fn word(&mut self, word: &str) -> bool {
         let is_it = self
             .peek()
@@ -49,6 +77,14 @@ impl<'a> ArgIter<'a> {
             self.left = self.left.skip(1);
         }
         is_it
+    }
+
+    /// Takes one of the words of `T`, and what belongs to it, if the next argument is one.
+    ///
+    /// # Errors
+    /// When what belongs to the word is missing or of another type.
+    pub fn words<T: Words>(&mut self) -> Result<Option<T>, Error> {
+        T::take(self)
     }
 
     /// Ends the parsing.
@@ -67,6 +103,7 @@ impl<'a> ArgIter<'a> {
 impl<'a> Iterator for ArgIter<'a> {
     type Item = &'a [u8];
 
+    #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
         let next = self.left.get(0)?;
         self.left = self.left.skip(1);

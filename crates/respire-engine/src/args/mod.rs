@@ -2,16 +2,21 @@
 
 mod field;
 mod iter;
+mod rest;
+mod words;
 
+pub(crate) use field::out_of_range;
 pub use field::{ArgError, FromArg};
 pub use iter::ArgIter;
+pub use rest::Rest;
+pub use words::Words;
 
 use crate::{Error, Spec};
 
 /// The arguments of a command as a type: what [`Router::command`](crate::Router::command) parses a
 /// request into before it calls the handler.
 ///
-/// Usually derived; `()` is a command without arguments.
+/// Usually derived (feature `derive`); `()` is a command without arguments. By hand it is:
 ///
 /// ```
 /// use respire_engine::{Arg, ArgIter, ArgKind, Args, Arity, Error, Spec};
@@ -32,6 +37,9 @@ use crate::{Error, Spec};
 ///     }
 /// }
 /// ```
+///
+/// Arguments are owned, so that a handler may keep them, send them elsewhere or answer later. Who
+/// wants them borrowed writes a [`Command`](crate::Command).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be parsed from the arguments of a command",
     label = "does not implement `Args`",
@@ -42,13 +50,14 @@ pub trait Args: Sized {
     /// flags. The name is filled in when the command is added.
     const SPEC: Spec;
 
-    /// Takes the arguments from `args`. What is left over is a syntax error of the caller's making.
+    /// Takes the arguments from `args`. Those it leaves are answered with `ERR syntax error`.
     ///
     /// # Errors
-    /// The reply to arguments that are not of this type, naming the field.
+    /// The reply to arguments that are not of this type.
     fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error>;
 }
 
+/// No arguments.
 impl Args for () {
     const SPEC: Spec = Spec {
         complexity: "",

@@ -215,7 +215,9 @@ fn is_the_password(tunables: &Tunables, user: &[u8], password: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::builtin::testing::{Server, check};
+    use super::*;
+    use crate::Passwords;
+    use crate::builtin::testing::{Cells, Server, check};
 
     const WRONG: &str = "-WRONGPASS invalid username-password pair or user is disabled.|";
 
@@ -328,5 +330,66 @@ mod tests {
         assert_eq!(call(&["HELLO", "3"])[..5], [b'%', 7, 0, 0, 0]);
         assert_eq!(call(&["RESET"]), b"+\x05\0\0\0RESET");
         assert_eq!(call(&["GET", "a"]), plain);
+    }
+
+    #[test]
+    fn an_authenticator_decides_in_place_of_the_password() {
+        let users = Passwords::new()
+            .with("alice", "wonder land")
+            .with("default", "pw");
+        let server = Server::with(|router| router.auth(users));
+        let (mut line, mut other) = (server.connect(), server.connect());
+        assert_eq!(line.ask("GET a"), "-NOAUTH Authentication required.|");
+        assert!(line.ask("HELLO 3").starts_with("-NOAUTH HELLO must be"));
+        assert_eq!(line.ask("AUTH alice pw\nAUTH nobody pw"), WRONG.repeat(2));
+        assert_eq!(
+            line.ask("AUTH alice \"wonder land\"\nACL WHOAMI"),
+            "+OK|$5|alice|"
+        );
+        assert!(line.ask("CLIENT LIST").contains(" user=alice "));
+        assert!(other.ask("HELLO 3 AUTH default pw").starts_with("%7|"));
+        assert_eq!(other.ask("ACL WHOAMI"), "$7|default|");
+        assert_eq!(
+            other.ask("CLIENT KILL USER alice\nCLIENT KILL USER nobody"),
+            ":1|:0|"
+        );
+        assert_eq!(
+            other.ask("RESET\nGET a"),
+            "+RESET|-NOAUTH Authentication required.|"
+        );
+        assert_eq!(other.ask("AUTH pw\nACL WHOAMI"), "+OK|$7|default|");
+        assert_eq!(
+            other.ask("CONFIG SET requirepass x"),
+            "-ERR CONFIG SET failed (possibly related to argument 'requirepass') - this service \
+             has an authenticator of its own|"
+        );
+        // Neither does taking the password away open the door.
+        server.engine.tunables().set_password(b"");
+        assert_eq!(
+            server.connect().ask("GET a"),
+            "-NOAUTH Authentication required.|"
+        );
+    }
+
+    #[test]
+    fn strangers_have_tight_limits_until_an_authenticator_knows_them() {
+        let server = Server::with(|router| {
+            router.auth(|_: &mut Cx<'_, Cells>, user: &[u8], _: &[u8]| user == b"a b\xff")
+        });
+        let mut line = server.connect();
+        let mut out = crate::Output::new();
+        let big = format!("*2\r\n$3\r\nGET\r\n${}\r\n", 1 << 20);
+        let _ = line.session.serve(big.as_bytes(), line.now, &mut out);
+        assert_eq!(
+            out.take(),
+            b"-ERR Protocol error: unauthenticated bulk length\r\n"
+        );
+        let mut line = server.connect();
+        assert_eq!(line.ask("AUTH \"a b\\xff\" x"), "+OK|");
+        assert!(line.ask("CLIENT INFO").contains(" user=a\\x20b\\xff "));
+        assert_eq!(
+            line.session.serve(big.as_bytes(), line.now, &mut out),
+            crate::Step::NeedInput
+        );
     }
 }

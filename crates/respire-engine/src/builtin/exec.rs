@@ -1,6 +1,7 @@
 //! `EXEC`: runs what `MULTI` queued, all of it in one atomic section.
 
 use super::{Act, settled};
+use crate::session::end_at_once;
 use crate::transaction::Queue;
 use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Reply, Router, Scope, Spec};
 use resp_codec::{Encoder, number};
@@ -135,6 +136,7 @@ fn run_queue<A: App>(
     reply.array(queue.requests().len());
     for queued in queue.requests() {
         let before = reply.sink().len();
+        let mark = reply.sink().mark();
         // `HELLO` among the queued changes the protocol of those behind it.
         let mut inner = Encoder::new(reply.sink(), cx.client.proto);
         let request = queued.request();
@@ -149,6 +151,10 @@ fn run_queue<A: App>(
         };
         match engine.run(queued.entry, &mut cx, request, queued.name_len, &mut inner) {
             Flow::Replied => {}
+            Flow::Pending => {
+                inner.sink().cut(mark);
+                end_at_once(engine, cx.client, queued.entry, &mut inner);
+            }
             Flow::RepliedAfter(due) => wait = wait.saturating_add(due),
             Flow::Close => is_last = true,
         }

@@ -1,6 +1,7 @@
 //! `INFO`: what there is to know about the server, in sections.
 
 use super::VERSION;
+use super::settings::shown_percent;
 use crate::pubsub::Kind;
 use crate::table::CommandStats;
 use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Now};
@@ -48,7 +49,7 @@ struct Section<A: App> {
 }
 
 /// The sections in the order in which they are shown, whatever the order they were asked for in.
-fn sections<A: App>() -> [Section<A>; 11] {
+fn sections<A: App>() -> [Section<A>; 12] {
     let section = |title, write| Section {
         title,
         is_default: true,
@@ -68,6 +69,11 @@ fn sections<A: App>() -> [Section<A>; 11] {
             write: command_stats,
         },
         section("Errorstats", error_stats),
+        Section {
+            title: "Latencystats",
+            is_default: false,
+            write: latency_stats,
+        },
         section("Cluster", |_, _, out| out.field("cluster_enabled", 0)),
         section("Keyspace", |_, _, _| {}),
     ]
@@ -242,11 +248,11 @@ fn clients<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
         "client_recent_max_output_buffer",
         most(|client| &client.output_bytes),
     );
-    let paused = clients
+    let blocked = clients
         .iter()
-        .filter(|client| client.is_paused.load(Relaxed))
+        .filter(|client| client.is_paused.load(Relaxed) || client.is_blocked())
         .count();
-    out.field("blocked_clients", paused);
+    out.field("blocked_clients", blocked);
     out.field("tracking_clients", 0);
     out.field("clients_in_timeout_table", 0);
 }
@@ -273,6 +279,11 @@ fn stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     ] {
         out.field(name, counter.load(Relaxed));
     }
+    let panics = engine
+        .table
+        .all()
+        .map(|entry| entry.stats.panics.load(Relaxed));
+    out.field("command_panics", panics.sum::<u64>());
     for (name, kind) in [
         ("pubsub_channels", Kind::Channel),
         ("pubsub_patterns", Kind::Pattern),
@@ -294,26 +305,50 @@ fn command_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     for entry in engine.table.all() {
         let CommandStats {
             calls,
-            micros,
+            nanos,
             rejected,
             failed,
+            ..
         } = &entry.stats;
-        let [calls, micros, rejected, failed] =
-            [calls, micros, rejected, failed].map(|counter| counter.load(Relaxed));
+        let [calls, nanos, rejected, failed] =
+            [calls, nanos, rejected, failed].map(|counter| counter.load(Relaxed));
         if calls + rejected + failed == 0 {
             continue;
         }
         let per_call = if calls == 0 {
             0.0
         } else {
-            micros as f64 / calls as f64
+            nanos as f64 / 1000.0 / calls as f64
         };
         out.field(
             &format!("cmdstat_{}", entry.spec().name),
             format_args!(
-                "calls={calls},usec={micros},usec_per_call={per_call:.2},\
-                 rejected_calls={rejected},failed_calls={failed}"
+                "calls={calls},usec={},usec_per_call={per_call:.2},\
+                 rejected_calls={rejected},failed_calls={failed}",
+                nanos / 1000
             ),
+        );
+    }
+}
+
+/// One line for each command that was timed.
+fn latency_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    let percentiles = engine.tunables.percentiles();
+    for entry in engine.table.all() {
+        let Some(times) = entry.stats.times() else {
+            continue;
+        };
+        let values: Vec<String> = percentiles
+            .iter()
+            .map(|percent| {
+                let micros = times.percentile(*percent) as f64 / 1000.0;
+                format!("p{}={micros:.3}", shown_percent(*percent))
+            })
+            .collect();
+        let name = entry.spec().name;
+        out.field(
+            &format!("latency_percentiles_usec_{name}"),
+            values.join(","),
         );
     }
 }
@@ -346,7 +381,7 @@ mod tests {
         assert_eq!(titles(&mut line, "default"), default);
         assert_eq!(
             titles(&mut line, "all"),
-            default.replace("CPU", "CPU Commandstats")
+            default.replace("CPU Errorstats", "CPU Commandstats Errorstats Latencystats")
         );
         assert_eq!(
             titles(&mut line, "keyspace SERVER nope cells"),
@@ -390,7 +425,7 @@ mod tests {
         line.ask("GET a\nGET b\nGET\nSET a 1 what\nSELECT x\nnope");
         let info = line.ask("INFO commandstats errorstats stats");
         for field in [
-            "cmdstat_get:calls=2,usec=0,usec_per_call=0.00,rejected_calls=1,failed_calls=0|",
+            "cmdstat_get:calls=2,usec=10000,usec_per_call=5000.00,rejected_calls=1,failed_calls=0|",
             "cmdstat_set:calls=1,usec=5000,usec_per_call=5000.00,rejected_calls=0,failed_calls=1|",
             "errorstat_ERR:count=4|",
             "total_error_replies:4|",
@@ -398,6 +433,20 @@ mod tests {
         ] {
             assert!(info.contains(field), "{field} is not in {info}");
         }
+    }
+
+    #[test]
+    fn times_are_told_at_the_percentiles_that_are_set() {
+        let mut line = Server::new().connect();
+        line.ask("GET a");
+        assert_eq!(
+            line.ask("INFO latencystats"),
+            "$87|# Latencystats|latency_percentiles_usec_get:p50=5242.879,p99=5242.879,\
+             p99.9=5242.879||"
+        );
+        line.ask("CONFIG SET latency-tracking-info-percentiles \"0 12.5\"");
+        let info = line.ask("INFO latencystats");
+        assert!(info.contains("_get:p0=5242.879,p12.5=5242.879|"), "{info}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod settings;
 mod slowlog;
 mod sparkline;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod transactions;
 
 pub(crate) use exec::aborted;

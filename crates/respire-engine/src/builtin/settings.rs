@@ -9,18 +9,8 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// The rows, each with Redis's name, range and texts.
 pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
-    vec![
+    let mut settings = vec![
         Setting::mutable("appendonly", || "no".to_owned(), keep_off),
-        row(
-            tunables,
-            "latency-monitor-threshold",
-            latency_threshold,
-            |t, text| {
-                t.latency_threshold_ms
-                    .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
-                Ok(())
-            },
-        ),
         row(
             tunables,
             "maxclients",
@@ -51,6 +41,58 @@ pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
         Setting::mutable("save", String::new, keep_empty),
         row(
             tunables,
+            "timeout",
+            |t| t.idle_timeout_s.load(Relaxed).to_string(),
+            |t, text| {
+                t.idle_timeout_s
+                    .store(number(text, 0..=i64::from(i32::MAX))? as u64, Relaxed);
+                Ok(())
+            },
+        ),
+    ];
+    settings.extend(of_times(tunables));
+    settings
+}
+
+/// The rows about how long commands take.
+fn of_times(tunables: &Arc<Tunables>) -> Vec<Setting> {
+    vec![
+        row(
+            tunables,
+            "latency-monitor-threshold",
+            latency_threshold,
+            |t, text| {
+                t.latency_threshold_ms
+                    .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
+            "latency-tracking",
+            |t| yes_no(t.latency_tracking.load(Relaxed)),
+            |t, text| {
+                t.latency_tracking.store(parse_yes_no(text)?, Relaxed);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
+            PERCENTILES,
+            |t| {
+                t.percentiles()
+                    .into_iter()
+                    .map(shown_percent)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            },
+            |t, text| {
+                t.set_percentiles(parse_percentiles(text)?);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
             "slowlog-log-slower-than",
             |t| t.slowlog_us.load(Relaxed).to_string(),
             |t, text| {
@@ -65,16 +107,6 @@ pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
             |t, text| {
                 t.slowlog_len_max
                     .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
-                Ok(())
-            },
-        ),
-        row(
-            tunables,
-            "timeout",
-            |t| t.idle_timeout_s.load(Relaxed).to_string(),
-            |t, text| {
-                t.idle_timeout_s
-                    .store(number(text, 0..=i64::from(i32::MAX))? as u64, Relaxed);
                 Ok(())
             },
         ),
@@ -102,6 +134,49 @@ fn latency_threshold(tunables: &Tunables) -> String {
 
 fn password(tunables: &Tunables) -> String {
     String::from_utf8_lossy(&tunables.password().unwrap_or_default()).into_owned()
+}
+
+fn yes_no(is_on: bool) -> String {
+    if is_on { "yes" } else { "no" }.to_owned()
+}
+
+fn parse_yes_no(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("argument must be 'yes' or 'no'".to_owned()),
+    }
+}
+
+/// The most percentiles told of each command, so that nobody can make `INFO` endless.
+const PERCENTILES_MAX: usize = 64;
+
+const PERCENTILES: &str = "latency-tracking-info-percentiles";
+
+/// Percentiles with a blank between them, or none.
+fn parse_percentiles(text: &str) -> Result<Vec<f64>, String> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    if text.split(' ').count() > PERCENTILES_MAX {
+        return Err(format!("at most {PERCENTILES_MAX} percentiles are told"));
+    }
+    text.split(' ')
+        .map(|percent| match percent.parse::<f64>() {
+            Ok(percent) if percent.is_nan() => Err(format!("Invalid {PERCENTILES} parameters")),
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+            Ok(_) => Err(format!(
+                "{PERCENTILES} parameters should sit between [0.0,100.0]"
+            )),
+            Err(_) => Err(format!("Invalid {PERCENTILES} parameters")),
+        })
+        .collect()
+}
+
+/// A percentile as Redis shows it: at most six decimals, and no more than it needs.
+pub(super) fn shown_percent(percent: f64) -> String {
+    let text = format!("{percent:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn number(text: &str, range: RangeInclusive<i64>) -> Result<i64, String> {
@@ -172,6 +247,9 @@ mod tests {
             ("slowlog-max-len", "0", "0"),
             ("timeout", "300", "300"),
             ("latency-monitor-threshold", "100", "100"),
+            ("latency-tracking", "NO", "no"),
+            (PERCENTILES, "0 50.50 1e1 99.99999999", "0 50.5 10 100"),
+            (PERCENTILES, "", ""),
             ("save", "", ""),
             ("appendonly", "no", "no"),
         ] {
@@ -184,6 +262,33 @@ mod tests {
         let range = |min, max| format!("argument must be between {min} and {max} inclusive");
         for (name, value, reason) in [
             ("maxclients", "0", range("1", "4294967295")),
+            (
+                "latency-tracking",
+                "maybe",
+                "argument must be 'yes' or 'no'".to_owned(),
+            ),
+            (
+                PERCENTILES,
+                "50  99",
+                format!("Invalid {PERCENTILES} parameters"),
+            ),
+            (
+                PERCENTILES,
+                "nan",
+                format!("Invalid {PERCENTILES} parameters"),
+            ),
+            (
+                PERCENTILES,
+                "100.1",
+                format!("{PERCENTILES} parameters should sit between [0.0,100.0]"),
+            ),
+            (
+                PERCENTILES,
+                "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 \
+                 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 \
+                 58 59 60 61 62 63 64 65",
+                "at most 64 percentiles are told".to_owned(),
+            ),
             ("timeout", "99999999999", range("0", "2147483647")),
             (
                 "slowlog-log-slower-than",

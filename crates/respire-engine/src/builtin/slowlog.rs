@@ -166,15 +166,15 @@ mod tests {
         let mut line = Server::new().connect();
         assert_eq!(line.ask("CONFIG SET slowlog-log-slower-than 5000"), "+OK|");
         // The reset is slow here, too, and so the first entry of the new log.
-        line.ask("SLOWLOG RESET\nCLIENT SETNAME me\nGET fast\nSET a 1");
+        line.ask("SLOWLOG RESET\nCLIENT SETNAME me\nGET a\nSET a 1");
         assert_eq!(
             line.ask("SLOWLOG GET 1"),
-            "*1|*6|:2|:1700000000|:5000|*3|$3|SET|$1|a|$1|1|$10|10.0.0.1:5|$2|me|"
+            "*1|*6|:4|:1700000000|:5000|*3|$3|SET|$1|a|$1|1|$10|10.0.0.1:5|$2|me|"
         );
         line.ask("SET b 2");
         let all = line.ask("SLOWLOG GET -1");
         assert!(
-            all.starts_with("*4|*6|:4|:1700000000|:5000|*3|$3|SET|$1|b|"),
+            all.starts_with("*6|*6|:6|:1700000000|:5000|*3|$3|SET|$1|b|"),
             "{all}"
         );
         assert_eq!(line.ask("SLOWLOG GET 0"), "*0|");

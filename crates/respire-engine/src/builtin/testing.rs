@@ -2,8 +2,9 @@
 
 use super::Act;
 use crate::{
-    App, ArgList, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits, NoWake,
-    Now, Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step, Watch,
+    App, ArgList, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits,
+    Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
+    Watch,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -16,12 +17,12 @@ type Key = (u32, Vec<u8>);
 
 /// Values by database and key, how often they changed, and what was asked of the service.
 #[derive(Default)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     values: Mutex<BTreeMap<Key, Vec<u8>>>,
     changes: Arc<AtomicU64>,
     /// The scope of the last atomic section: `0:a 2:b`, or `everything`.
-    pub(super) scope: Mutex<String>,
-    pub(super) is_full: AtomicBool,
+    pub(crate) scope: Mutex<String>,
+    pub(crate) is_full: AtomicBool,
 }
 
 struct AnyChange {
@@ -80,6 +81,10 @@ impl App for Cells {
     fn info_sections(&self) -> &'static [&'static str] {
         &["cells", "keyspace"]
     }
+
+    fn metrics(&self, _: Now, out: &mut Metrics) {
+        out.gauge("cells", "Cells.", &[], 7.0);
+    }
 }
 
 static GET: Spec = Spec {
@@ -101,6 +106,11 @@ static COPY: Spec = Spec {
     name: "copy",
     arity: Arity::exactly(3),
     keys: &[KeySpec::at(1), KeySpec::at(2).flags(&["OW", "update"])],
+    ..Spec::EMPTY
+};
+static PANIC: Spec = Spec {
+    name: "panic",
+    summary: "Panics.",
     ..Spec::EMPTY
 };
 static NAP: Spec = Spec {
@@ -139,6 +149,11 @@ fn nap(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     Flow::RepliedAfter(Duration::from_millis(20))
 }
 
+fn panics(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.array(2);
+    panic!("the cells are gone");
+}
+
 fn nothing(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.ok();
     Ok(())
@@ -146,18 +161,29 @@ fn nothing(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
 
 /// A process whose stopwatch runs 5 ms with every look at it, so that every timed command is slow.
 #[derive(Default)]
-pub(super) struct Process {
-    watch_us: AtomicU64,
-    pub(super) can_stop: AtomicBool,
+pub(crate) struct Process {
+    watch_ns: AtomicU64,
+    /// Each with its command.
+    pub(crate) panics: Mutex<Vec<String>>,
+    pub(crate) can_stop: AtomicBool,
 }
 
 impl Host for Process {
-    fn stopwatch_us(&self) -> u64 {
-        self.watch_us.fetch_add(5_000, Relaxed)
+    fn stopwatch_ns(&self) -> u64 {
+        self.watch_ns.fetch_add(5_000_000, Relaxed)
     }
 
     fn shutdown(&self) -> bool {
         self.can_stop.load(Relaxed)
+    }
+
+    fn panicked(&self, command: &str, text: &str) {
+        let mut panics = self.panics.lock().expect("no test panics with it held");
+        panics.push(format!("{command}: {text}"));
+    }
+
+    fn metrics(&self, out: &mut Metrics) {
+        out.gauge("process_test_threads", "Threads.", &[], 1.0);
     }
 
     fn info(&self, section: &str, out: &mut InfoWriter) {
@@ -168,25 +194,30 @@ impl Host for Process {
 }
 
 /// A server without sockets.
-pub(super) struct Server {
-    pub(super) engine: Arc<Engine<Cells>>,
-    pub(super) process: Arc<Process>,
+pub(crate) struct Server {
+    pub(crate) engine: Arc<Engine<Cells>>,
+    pub(crate) process: Arc<Process>,
 }
 
 /// One connection to it.
-pub(super) struct Line {
-    pub(super) session: Session<Cells>,
-    pub(super) now: Now,
+pub(crate) struct Line {
+    pub(crate) session: Session<Cells>,
+    pub(crate) now: Now,
     /// What the last turn ended with.
-    pub(super) step: Step,
+    pub(crate) step: Step,
 }
 
 impl Server {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_limits(Limits::DEFAULT)
     }
 
-    pub(super) fn with_limits(limits: Limits) -> Self {
+    pub(crate) fn with_limits(limits: Limits) -> Self {
+        Self::with(|router| router.limits(limits))
+    }
+
+    /// A server whose router was changed.
+    pub(crate) fn with(change: impl FnOnce(Router<Cells>) -> Router<Cells>) -> Self {
         let router = Router::new(Cells::default())
             .add(Row {
                 spec: &GET,
@@ -200,6 +231,10 @@ impl Server {
                 spec: &COPY,
                 run: nothing,
             })
+            .add(Row {
+                spec: &PANIC,
+                run: panics,
+            })
             .add(Act {
                 spec: &NAP,
                 run: nap,
@@ -210,17 +245,16 @@ impl Server {
             });
         let process = Arc::new(Process::default());
         let options = Options {
-            limits,
             host: Arc::clone(&process) as Arc<dyn Host>,
             ..Options::default()
         };
         Self {
-            engine: Engine::new(router, options, start()),
+            engine: Engine::new(change(router), options, start()),
             process,
         }
     }
 
-    pub(super) fn connect(&self) -> Line {
+    pub(crate) fn connect(&self) -> Line {
         let peer = Peer {
             address: "10.0.0.1:5".into(),
             local_address: "10.0.0.2:6379".into(),
@@ -239,7 +273,7 @@ impl Server {
 
 impl Line {
     /// The replies to these lines, each an inline request, with the line ends written out as `|`.
-    pub(super) fn ask(&mut self, requests: &str) -> String {
+    pub(crate) fn ask(&mut self, requests: &str) -> String {
         let mut out = Output::new();
         let bytes = requests.replace('\n', "\r\n") + "\r\n";
         self.step = self.session.serve(bytes.as_bytes(), self.now, &mut out);
@@ -247,13 +281,13 @@ impl Line {
     }
 
     /// Moves its time ahead.
-    pub(super) fn pass(&mut self, by: Duration) {
+    pub(crate) fn pass(&mut self, by: Duration) {
         self.now = self.now.after(by);
     }
 }
 
 /// Requests and what is answered, on one fresh connection to a fresh server.
-pub(super) fn check(dialogue: &[(&str, &str)]) {
+pub(crate) fn check(dialogue: &[(&str, &str)]) {
     let mut line = Server::new().connect();
     for (request, replies) in dialogue {
         assert_eq!(line.ask(request), *replies, "{request}");

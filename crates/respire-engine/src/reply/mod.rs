@@ -1,65 +1,67 @@
 //! Typed replies: from the natural types of Rust to the shapes of the protocol.
 
-use crate::{Error, Reply};
-use bytes::Bytes;
+mod aggregate;
+mod map;
+mod scalar;
+mod shape;
+
+pub use aggregate::Set;
+pub use map::{Attributed, Map};
+pub use shape::{BigNumber, NotANumber, Null, Status, Verbatim};
+
+use crate::Reply;
 
 /// What a handler may return: a type that writes itself as one reply.
+///
+/// | type | RESP3 | RESP2 |
+/// |---|---|---|
+/// | `()` | `+OK` | the same |
+/// | [`Status`] | simple string | the same |
+/// | `&'static str`, `String`, `Cow<'static, str>`, `Box<str>`, `Arc<str>`, `char` | bulk string | the same |
+/// | `Bytes`, `Vec<u8>`, `Box<[u8]>`, `[u8; N]`, `&'static [u8]` | bulk string | the same |
+/// | integers of up to 64 bits | integer | the same |
+/// | integers that do not fit an `i64`, [`BigNumber`] | big number | bulk string |
+/// | `f64`, `f32` | double | bulk string |
+/// | `bool` | boolean | `:1` or `:0` |
+/// | `Option`, [`Null`] | null for `None` | null bulk string |
+/// | `Vec`, `VecDeque`, `Box<[T]>`, `[T; N]`, tuples, `&'static [T]` | array | the same |
+/// | `HashMap`, `BTreeMap`, [`Map`] | map | array, keys and values in turn |
+/// | `HashSet`, `BTreeSet`, [`Set`] | set | array |
+/// | [`Verbatim`] | verbatim string | bulk string |
+/// | [`Attributed`] | value with attributes | the value |
+/// | `Mp<T>` (feature `msgpack`) | bulk string of MessagePack | the same |
+/// | `Result<T, E>`, [`Error`](crate::Error) | simple error for `Err` | the same |
+/// | [`Value`](resp_codec::Value) | itself | its nearest relative |
+///
+/// `u8` is no reply, because `Vec<u8>` is bytes and not an array: widen it.
+///
+/// A type of one's own hands on to others, or writes with the encoder:
+///
+/// ```
+/// use respire_engine::{IntoReply, Map, Reply};
+///
+/// struct Quota {
+///     left: u32,
+///     reset_ms: u64,
+/// }
+///
+/// impl IntoReply for Quota {
+///     fn into_reply(self, reply: &mut Reply<'_>) {
+///         let map = Map::new().with("left", self.left).with("reset-ms", self.reset_ms);
+///         map.into_reply(reply);
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a reply",
     label = "does not implement `IntoReply`",
-    note = "return `()`, a string, bytes, a number, a `bool`, `Option`, `Vec`, a tuple, a map, `Mp<T>`, or a `Result` of one of these whose error is an `Error`"
+    note = "return `()`, a string, bytes, a number (but not `u8`), a `bool`, an `Option`, `Vec`, tuple or map of replies, `Mp<T>`, or a `Result` of one of these and an error that converts into `Error`"
 )]
 pub trait IntoReply {
-    /// Writes exactly one reply.
+    /// Writes exactly one reply: a header of n elements is followed by n elements. A debug build
+    /// holds it to that.
     fn into_reply(self, reply: &mut Reply<'_>);
 }
 
-/// `+OK`.
-impl IntoReply for () {
-    fn into_reply(self, reply: &mut Reply<'_>) {
-        reply.ok();
-    }
-}
-
-impl IntoReply for i64 {
-    fn into_reply(self, reply: &mut Reply<'_>) {
-        reply.int(self);
-    }
-}
-
-impl IntoReply for &'static str {
-    fn into_reply(self, reply: &mut Reply<'_>) {
-        reply.bulk(self);
-    }
-}
-
-impl IntoReply for Bytes {
-    fn into_reply(self, reply: &mut Reply<'_>) {
-        reply.bulk_shared(self);
-    }
-}
-
-/// Null for `None`.
-impl<T: IntoReply> IntoReply for Option<T> {
-    fn into_reply(self, reply: &mut Reply<'_>) {
-        match self {
-            Some(value) => value.into_reply(reply),
-            None => reply.null(),
-        }
-    }
-}
-
-impl IntoReply for Error {
-    fn into_reply(self, reply: &mut Reply<'_>) {
-        reply.error(self.text());
-    }
-}
-
-impl<T: IntoReply, E: Into<Error>> IntoReply for Result<T, E> {
-    fn into_reply(self, reply: &mut Reply<'_>) {
-        match self {
-            Ok(value) => value.into_reply(reply),
-            Err(error) => error.into().into_reply(reply),
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

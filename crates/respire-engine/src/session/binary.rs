@@ -1,81 +1,39 @@
 //! The binary protocol's requests: three operations of its own, and `CALL` for every command.
 
 use super::dispatch::{Asked, Outcome};
-use super::{CALL, CloseReason, Core, Session, Step, Wire};
-use crate::ArgList;
-use crate::{App, Engine, Now, Output};
-use resp_codec::binary::{self, Request};
-use resp_codec::{Encoder, Proto};
-
-impl<A: App> Session<A> {
-    pub(super) fn answer_binary(
-        &mut self,
-        bytes: &[u8],
-        now: Now,
-        out: &mut Output,
-    ) -> (Step, usize) {
-        let mut used = 0;
-        let mut budget = self.engine.limits.commands_per_poll_max;
-        loop {
-            if used == bytes.len() {
-                return (Step::NeedInput, used);
-            }
-            if self.is_turn_over(budget, out) {
-                return (Step::Flush, used);
-            }
-            budget -= 1;
-            let Wire::Binary(decoder) = &mut self.wire else {
-                unreachable!("only called once the first byte chose the binary protocol")
-            };
-            let (outcome, consumed) = match decoder.decode(&bytes[used..]) {
-                Ok(resp_codec::Step::Ready { item, consumed }) => (
-                    self.core.dispatch_binary(&self.engine, now, &item, out),
-                    consumed,
-                ),
-                Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
-                    return (Step::NeedInput, used + consumed);
-                }
-                Err(error) => return (self.binary_error(error, out), bytes.len()),
-            };
-            match outcome {
-                Outcome::Done => used += consumed,
-                other => {
-                    used += if matches!(other, Outcome::Hold(_)) {
-                        0
-                    } else {
-                        consumed
-                    };
-                    return (self.settle(other, now), used);
-                }
-            }
-        }
-    }
-}
+use super::{CALL, CloseReason, Core};
+use crate::{App, Engine, Flow, Now, Output};
+use resp_codec::{Encoder, Proto, binary};
 
 impl<A: App> Core<A> {
-    fn dispatch_binary(
+    #[inline]
+    pub(super) fn dispatch_operation(
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: &Request<'_, '_>,
+        (asked, op): (Asked<'_>, u8),
         out: &mut Output,
     ) -> Outcome {
-        let entry = match request.op() {
-            binary::GET => engine.binary.get,
-            binary::DELETE => engine.binary.take,
-            binary::SET => engine.binary.set,
-            _ => return self.call(engine, now, request.args(), out),
-        };
+        if op == binary::CALL {
+            return self.call(engine, now, asked, out);
+        }
+        let entry = engine.binary.entry(op);
         // These three answer a bare value; anything else has no place in their reply.
         let Some(at) = entry.filter(|_| !self.client.transaction.is_open()) else {
             return Outcome::Close(CloseReason::Unanswerable);
         };
+        // The protocol of a reply that comes later.
+        self.client.proto = Proto::BinaryPlain;
         let mark = out.mark();
         let mut reply = Encoder::new(out, Proto::BinaryPlain);
-        let flow = self.attempt(engine, now, Asked::new(request.args(), 0), (at, 1), &mut reply);
+        let flow = self.attempt(engine, now, asked, (at, 1), &mut reply);
         let failed = reply.error_count() > 0;
         match flow {
             Err(until_us) => Outcome::Hold(until_us),
+            Ok(Flow::Pending) => {
+                out.cut(mark);
+                self.left_pending(engine, now, at, out)
+            }
             Ok(_) if failed => {
                 out.cut(mark);
                 Outcome::Close(CloseReason::Unanswerable)
@@ -89,15 +47,15 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        args: ArgList<'_>,
+        asked: Asked<'_>,
         out: &mut Output,
     ) -> Outcome {
         self.client.set_proto(CALL);
-        let Some(name) = args.get(0) else {
+        let Some(name) = asked.args.get(0) else {
             Encoder::new(out, CALL).error("ERR CALL needs the name of a command");
             return Outcome::Done;
         };
         let word = crate::table::name_word(name);
-        self.dispatch(engine, now, Asked::new(args, word), out)
+        self.dispatch_named(engine, now, (asked, word), out)
     }
 }

@@ -1,5 +1,6 @@
 //! From a request to its command: found, checked, queued or run.
 
+use super::parked::Item;
 use super::{CloseReason, Core};
 use crate::ArgList;
 use crate::client::ReplyMode;
@@ -16,24 +17,27 @@ pub(super) enum Outcome {
     /// Not answered and not used up: a pause holds it until this time (monotonic microseconds).
     Hold(u64),
     /// Answered, but the reply is due only after this time.
-    Wait(Duration, Vec<u8>),
+    Wait(Duration, Output),
+    /// Not answered yet.
+    Pending(Box<Item>),
     /// Answered if at all, and the last one.
     Close(CloseReason),
 }
 
-impl Outcome {
-    /// Whether the request is to be tried again.
-    pub(super) fn is_kept(&self) -> bool {
-        matches!(self, Self::Hold(_))
-    }
+/// How a request says what it wants.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// By name, whose first eight bytes are these, upper-cased.
+    Name(u64),
+    /// By an operation of the binary protocol.
+    Operation(u8),
 }
 
 /// A request, and what is known of it before it is dispatched.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'r> {
     pub(super) args: ArgList<'r>,
-    /// The first bytes of its name, upper-cased.
-    pub(super) word: u64,
+    pub(super) form: Form,
     /// Its command, if that was found, is no container, and takes as many arguments.
     pub(super) at: Option<u32>,
     /// A key of it, and what the service made of it.
@@ -42,10 +46,10 @@ pub(super) struct Asked<'r> {
 
 impl<'r> Asked<'r> {
     /// A request of which nothing is known.
-    pub(super) fn new(args: ArgList<'r>, word: u64) -> Self {
+    pub(super) fn new(args: ArgList<'r>, form: Form) -> Self {
         Self {
             args,
-            word,
+            form,
             at: None,
             foreseen: None,
         }
@@ -56,7 +60,7 @@ impl<'r> Asked<'r> {
 pub(super) type Found = (u32, usize);
 
 impl<A: App> Core<A> {
-    /// Answers one request in the connection's protocol.
+    /// Answers one request.
     #[inline]
     pub(super) fn dispatch(
         &mut self,
@@ -65,11 +69,26 @@ impl<A: App> Core<A> {
         asked: Asked<'_>,
         out: &mut Output,
     ) -> Outcome {
+        match asked.form {
+            Form::Name(word) => self.dispatch_named(engine, now, (asked, word), out),
+            Form::Operation(op) => self.dispatch_operation(engine, now, (asked, op), out),
+        }
+    }
+
+    /// Answers one request that names its command, in the connection's protocol.
+    #[inline(always)]
+    pub(super) fn dispatch_named(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        named: (Asked<'_>, u64),
+        out: &mut Output,
+    ) -> Outcome {
         if self.client.reply_mode == ReplyMode::On {
             // Only `CLIENT REPLY` changes the mode, and it writes nothing when it mutes.
-            self.answer(engine, now, asked, out)
+            self.answer(engine, now, named, out)
         } else {
-            self.answer_muted(engine, now, asked, out)
+            self.answer_muted(engine, now, named, out)
         }
     }
 
@@ -79,7 +98,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: Asked<'_>,
+        named: (Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::SkipNext {
@@ -87,7 +106,10 @@ impl<A: App> Core<A> {
         }
         let mark = out.mark();
         let ran_before = self.client.shared.last_entry.swap(NONE, Ordering::Relaxed);
-        let outcome = self.answer(engine, now, asked, out);
+        let mut outcome = self.answer(engine, now, named, out);
+        if let Outcome::Pending(item) = &mut outcome {
+            item.is_muted = true;
+        }
         match self.client.shared.last_entry.load(Ordering::Relaxed) {
             NONE => {
                 let last = &self.client.shared.last_entry;
@@ -112,14 +134,14 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: Asked<'_>,
+        (asked, word): (Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         let mark = out.mark();
         let mut reply = Encoder::new(out, self.client.proto);
         let found = match asked.at {
             Some(at) => (at, 1),
-            None => match find(engine, asked.word, asked.args) {
+            None => match find(engine, word, asked.args) {
                 Ok(found) => found,
                 Err(error) => return self.unknown(engine, asked.args, &error, &mut reply),
             },
@@ -127,11 +149,11 @@ impl<A: App> Core<A> {
         match self.attempt(engine, now, asked, found, &mut reply) {
             Ok(Flow::Replied) => Outcome::Done,
             Ok(Flow::Close) => Outcome::Close(CloseReason::Quit),
-            Ok(Flow::RepliedAfter(wait)) => {
-                let whole = out.to_vec();
+            Ok(Flow::Pending) => {
                 out.cut(mark);
-                Outcome::Wait(wait, whole[out.len()..].to_vec())
+                self.left_pending(engine, now, found.0, out)
             }
+            Ok(Flow::RepliedAfter(wait)) => Outcome::Wait(wait, out.split_off(mark)),
             Err(until_us) => Outcome::Hold(until_us),
         }
     }

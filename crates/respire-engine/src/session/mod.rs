@@ -2,6 +2,10 @@
 
 mod binary;
 mod dispatch;
+mod parked;
+mod pending;
+#[cfg(test)]
+mod pending_tests;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -9,6 +13,8 @@ mod window;
 
 use crate::client::ClientShared;
 use crate::{App, Client, Engine, Limits, Now, Output, Proto};
+use parked::Parked;
+pub(crate) use pending::end_at_once;
 use resp_codec::CommandDecoder;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,7 +34,8 @@ use std::sync::atomic::Ordering;
 /// 5. [`Step::Close`]: write what is owed, within bounds, and close. The session is done.
 ///
 /// Memory is bounded by one request (whose parts the limits bound), one turn's input, and
-/// `output_bytes_max` plus one reply.
+/// `output_bytes_max` plus one reply; while calls are pending, by their replies and by
+/// `parked_bytes_max` and `output_bytes_max` for those behind them.
 ///
 /// ```
 /// use respire_engine::{App, Engine, NoWake, Now, Options, Output, Peer, Router, Step};
@@ -59,6 +66,12 @@ pub struct Session<A: App> {
     state: State,
     /// The last turn had more than one request, so that it is worth looking ahead.
     is_pipelined: bool,
+    /// Calls whose replies are yet to come.
+    parked: Parked,
+    /// When pending calls are given up because the peer closed its side.
+    leave_by_us: Option<u64>,
+    /// How many more requests this turn may answer, kept here while calls are left pending.
+    budget: u32,
     /// Bytes arrived since the last turn, which is what keeps a connection from being idle.
     is_heard: bool,
     is_at_eof: bool,
@@ -93,7 +106,11 @@ enum State {
     /// `CLIENT PAUSE` holds the next request back until this time, unless it ends sooner.
     Paused { until_us: u64 },
     /// A reply is made and due at this time; requests behind it wait.
-    Waiting { until_us: u64, reply: Vec<u8> },
+    Waiting { until_us: u64, reply: Box<Output> },
+    /// The reply to the last request comes later; requests behind it wait.
+    Pending,
+    /// Nothing more is answered once the pending calls are.
+    Ending(CloseReason),
     /// Nothing more is answered.
     Done(CloseReason),
 }
@@ -178,6 +195,9 @@ impl<A: App> Session<A> {
             start: 0,
             state: State::Serving,
             is_pipelined: false,
+            parked: Parked::default(),
+            leave_by_us: None,
+            budget: 0,
             is_heard: false,
             is_at_eof: false,
             is_shutting_down: false,
@@ -282,10 +302,10 @@ impl<A: App> Session<A> {
         let limits = &self.engine.limits;
         match self.state {
             State::Done(_) => false,
-            State::Serving => out.len() < limits.output_bytes_max,
-            State::Paused { .. } | State::Waiting { .. } => {
-                waiting < limits.waiting_input_bytes_max && out.len() < limits.output_bytes_max
+            State::Serving if self.parked.is_empty() || !self.parked.is_full(limits) => {
+                out.len() < limits.output_bytes_max
             }
+            _ => waiting < limits.waiting_input_bytes_max && out.len() < limits.output_bytes_max,
         }
     }
 
@@ -294,12 +314,18 @@ impl<A: App> Session<A> {
     pub fn next_timeout(&self) -> Option<u64> {
         let due = match self.state {
             State::Paused { until_us } | State::Waiting { until_us, .. } => Some(until_us),
-            State::Serving | State::Done(_) => None,
+            State::Serving | State::Pending | State::Ending(_) | State::Done(_) => None,
         };
-        match (due, self.idle_deadline_us()) {
-            (Some(due), Some(idle)) => Some(due.min(idle)),
-            (due, idle) => due.or(idle),
-        }
+        let rest = if self.parked.is_empty() {
+            self.idle_deadline_us()
+        } else {
+            // Who waits for a reply is not idle.
+            [self.parked.due_us(), self.leave_by_us]
+                .into_iter()
+                .flatten()
+                .min()
+        };
+        [due, rest].into_iter().flatten().min()
     }
 
     fn idle_deadline_us(&self) -> Option<u64> {
@@ -328,7 +354,9 @@ impl<A: App> std::fmt::Debug for Session<A> {
 
 impl<A: App> Drop for Session<A> {
     fn drop(&mut self) {
+        self.abandon();
         self.engine.flush_tally(&mut self.core.client);
+        self.core.client.shared.mailbox.close();
         let client = &self.core.client;
         self.engine
             .pubsub

@@ -1,12 +1,12 @@
 //! One turn: from the bytes at hand to replies, within the turn's bounds.
 
-use super::dispatch::{Asked, Outcome};
+use super::dispatch::{Asked, Form, Outcome};
 use super::window::Window;
 use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
 use crate::mailbox::Mail;
 use crate::stats::Stats;
 use crate::{App, Now, Output};
-use resp_codec::{Encoder, Proto, Sink, binary};
+use resp_codec::{Encoder, Proto, binary};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -14,6 +14,14 @@ impl<A: App> Session<A> {
     /// Answers what `bytes` hold; returns how many of them are done with.
     pub(super) fn turn(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let owed = out.len();
+        if self.core.client.shared.is_killed() {
+            return (self.close_now(CloseReason::Killed), 0);
+        }
+        if !self.parked.is_empty()
+            && let Some(step) = self.collect(now, out)
+        {
+            return (step, 0);
+        }
         if let Some(step) = self.enter(now, out) {
             return (step, 0);
         }
@@ -28,14 +36,21 @@ impl<A: App> Session<A> {
         shared.output_bytes.store(owed as u64, Ordering::Relaxed);
         self.take_over_limits();
         self.deliver(out);
-        let (mut step, used) = self.answer(bytes, now, out);
+        self.budget = self.engine.limits.commands_per_poll_max;
+        let (mut step, mut used) = (Step::NeedInput, 0);
+        if self.parked.is_empty() && matches!(self.state, State::Serving) {
+            (step, used) = self.answer(bytes, now, out);
+        }
+        if !self.parked.is_empty() {
+            (step, used) = self.answer_behind(bytes, (step, used), now);
+        }
         // What the turn published to itself follows its replies.
         let mail = self.deliver(out);
         if mail == Mail::Overrun {
-            step = self.close(CloseReason::Overrun);
+            step = self.close_now(CloseReason::Overrun);
         } else if step == Step::NeedInput && mail == Mail::Left {
             step = Step::Flush;
-        } else if step == Step::NeedInput && matches!(self.state, State::Serving) {
+        } else if step == Step::NeedInput {
             step = self.rest(now);
         }
         self.leave(bytes.len() - used, used, out.len() - owed);
@@ -44,11 +59,8 @@ impl<A: App> Session<A> {
 
     /// What has to be settled before anything is answered.
     fn enter(&mut self, now: Now, out: &mut Output) -> Option<Step> {
-        if self.core.client.shared.is_killed() {
-            return Some(self.close(CloseReason::Killed));
-        }
         match &mut self.state {
-            State::Serving => None,
+            State::Serving | State::Pending | State::Ending(_) => None,
             State::Done(reason) => Some(Step::Close(*reason)),
             // Whether the pause is over is looked up when its request is tried again.
             State::Paused { .. } => {
@@ -60,11 +72,10 @@ impl<A: App> Session<A> {
                 self.state = State::Serving;
                 None
             }
-            State::Waiting { until_us, .. } if *until_us > now.monotonic_us() => {
-                Some(Step::NeedInput)
-            }
+            State::Waiting { until_us, .. } if *until_us > now.monotonic_us() => None,
             State::Waiting { reply, .. } => {
-                out.put(reply);
+                let reply = std::mem::take(&mut **reply);
+                self.parked.target(out).append(reply);
                 self.state = State::Serving;
                 None
             }
@@ -74,19 +85,28 @@ impl<A: App> Session<A> {
     /// Writes the messages that came from other connections, as far as the peer may be owed more.
     fn deliver(&self, out: &mut Output) -> Mail {
         let client = &self.core.client;
-        if !client.shared.mailbox.has_mail() {
+        let mailbox = &client.shared.mailbox;
+        if !mailbox.has_mail() {
             return Mail::Empty;
         }
+        // Counted before it is looked for finished replies, so that a message that was sent after
+        // one is finished cannot overtake it.
+        let most = mailbox.len();
+        let is_held = matches!(self.state, State::Waiting { .. }) || self.parked.has_finished();
+        if is_held {
+            let mail = mailbox.take(0, |_| true);
+            return if mail == Mail::Left {
+                Mail::Empty
+            } else {
+                mail
+            };
+        }
+        // Without a subscription there is nothing by which RESP2 could tell a message from a reply.
+        let is_deaf = client.proto != Proto::Resp3 && client.subscriptions.is_empty();
         let bytes_max = self.engine.limits.output_bytes_max;
-        let kind: &[u8] = if client.proto == Proto::Resp3 {
-            b">"
-        } else {
-            b"*"
-        };
-        client.shared.mailbox.take(|message| {
-            if let Some(message) = message {
-                out.put(kind);
-                out.put_shared(message.clone());
+        mailbox.take(most, |message| {
+            if let Some(message) = message.filter(|_| !is_deaf) {
+                message.write(client.proto, out);
             }
             out.len() < bytes_max
         })
@@ -94,6 +114,14 @@ impl<A: App> Session<A> {
 
     /// Nothing more can be answered: stay, or end for a reason that had to wait for that.
     fn rest(&mut self, now: Now) -> Step {
+        if !self.parked.is_empty() {
+            return self.rest_pending(now);
+        }
+        match self.state {
+            State::Serving => {}
+            State::Ending(reason) => return self.close(reason),
+            _ => return Step::NeedInput,
+        }
         let is_idle = self
             .idle_deadline_us()
             .is_some_and(|due| due <= now.monotonic_us());
@@ -111,6 +139,10 @@ impl<A: App> Session<A> {
     /// Adds up what the turn counted.
     fn leave(&mut self, unanswered: usize, used: usize, written: usize) {
         let client = &mut self.core.client;
+        if let Some(call) = client.call.take() {
+            // Taken by a command that answered all the same, or panicked.
+            call.cancel();
+        }
         self.engine.flush_tally(client);
         self.engine.app().turn_ended(&mut self.core.conn);
         let shared = &client.shared;
@@ -121,7 +153,7 @@ impl<A: App> Session<A> {
         Stats::add(&self.engine.stats.output_bytes, written as u64);
     }
 
-    fn answer(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    pub(super) fn answer(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         if let (Wire::Undecided, Some(first)) = (&self.wire, bytes.first()) {
             self.wire = if is_binary(*first) {
                 Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
@@ -134,34 +166,26 @@ impl<A: App> Session<A> {
         }
         match self.wire {
             Wire::Undecided => (Step::NeedInput, 0),
-            Wire::Resp => self.answer_resp(bytes, now, out),
-            Wire::Binary(_) => self.answer_binary(bytes, now, out),
+            Wire::Resp | Wire::Binary(_) => self.answer_requests(bytes, now, out),
         }
     }
 
-    fn answer_resp(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    /// Answers requests until the bytes or the turn are used up, or one keeps those behind it waiting.
+    fn answer_requests(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let mut used = 0;
-        let mut budget = self.engine.limits.commands_per_poll_max;
-        let looks_ahead = self.engine.app().looks_ahead();
+        let is_far = self.engine.app().looks_ahead();
         loop {
             if used == bytes.len() {
                 return (Step::NeedInput, used);
             }
-            if self.is_turn_over(budget, out) {
+            if self.is_turn_over(out) {
                 return (Step::Flush, used);
             }
-            if looks_ahead && self.is_pipelined && !self.decoder.is_partial() {
-                let ended = self.answer_ahead(bytes, &mut used, &mut budget, now, out);
-                if let Some(step) = ended {
-                    return (step, used);
-                }
-                continue;
-            }
-            budget -= 1;
-            let (step, consumed) = self.answer_next(&bytes[used..], now, out);
-            used += consumed;
-            // More than one request in a turn: the next turn will be no different.
-            self.is_pipelined = used < bytes.len();
+            let step = if is_far && self.is_pipelined && !self.is_partial() {
+                self.answer_ahead(bytes, &mut used, now, out)
+            } else {
+                self.answer_next(bytes, &mut used, now, out)
+            };
             if let Some(step) = step {
                 return (step, used);
             }
@@ -174,29 +198,28 @@ impl<A: App> Session<A> {
         &mut self,
         bytes: &[u8],
         used: &mut usize,
-        budget: &mut u32,
         now: Now,
         out: &mut Output,
     ) -> Option<Step> {
         let mut window = Window::new(bytes, *used);
         let db = self.core.client.db();
-        let engine = &self.engine;
-        while let Some((asked, end)) = window.next(engine, db, &mut self.decoder) {
-            if *budget == 0 || out.len() >= engine.limits.output_bytes_max {
+        loop {
+            let next = match &mut self.wire {
+                Wire::Binary(decoder) => window.next(&self.engine, db, &mut **decoder),
+                Wire::Resp | Wire::Undecided => window.next(&self.engine, db, &mut self.decoder),
+            };
+            let Some((asked, end)) = next else {
+                break;
+            };
+            if self.is_turn_over(out) {
                 return Some(Step::Flush);
             }
-            *budget -= 1;
-            match self.core.dispatch(engine, now, asked, out) {
-                Outcome::Done => *used = end,
-                other => {
-                    *used = if other.is_kept() { *used } else { end };
-                    return Some(self.settle(other, now));
-                }
-            }
-            if self.core.client.is_stranger(&engine.tunables) != self.limits_from.is_stranger {
+            self.budget -= 1;
+            let outcome = self.core.dispatch(&self.engine, now, asked, out);
+            let step = self.follow(outcome, end, used, now);
+            if step.is_some() || self.take_over_strangeness() {
                 // What follows is decoded again, within other limits.
-                self.take_over_limits();
-                return None;
+                return step;
             }
         }
         // What is left is for a closer look; and a turn of one request was none of a pipeline.
@@ -204,39 +227,93 @@ impl<A: App> Session<A> {
         None
     }
 
-    /// Answers the one request that `bytes` begin with: what does not fit into a window, or is not
-    /// there as a whole, or not right. A step ends the turn; the number is that of the bytes used.
-    fn answer_next(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Option<Step>, usize) {
-        let (outcome, consumed) = match self.decoder.decode(bytes) {
-            Ok(resp_codec::Step::Ready { item, consumed }) => {
-                let asked = Asked::new(item.args(), item.name_upper8());
-                (
-                    self.core.dispatch(&self.engine, now, asked, out),
-                    consumed,
-                )
-            }
-            Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
-                return (Some(Step::NeedInput), consumed);
-            }
-            Err(error) => return (Some(self.protocol_error(error, out)), bytes.len()),
-        };
-        match outcome {
-            Outcome::Done => {
-                if self.is_stranger() != self.limits_from.is_stranger {
-                    self.take_over_limits();
+    /// Answers the one request that comes next: what does not fit into a window, or is not there as a
+    /// whole, or is not right. A step ends the turn.
+    fn answer_next(
+        &mut self,
+        bytes: &[u8],
+        used: &mut usize,
+        now: Now,
+        out: &mut Output,
+    ) -> Option<Step> {
+        self.budget -= 1;
+        let rest = &bytes[*used..];
+        let engine = &self.engine;
+        let decoded = match &mut self.wire {
+            Wire::Binary(decoder) => decoder.decode(rest).map(|step| match step {
+                resp_codec::Step::Ready { item, consumed } => {
+                    let asked = Asked::new(item.args(), Form::Operation(item.op()));
+                    Ok((self.core.dispatch(engine, now, asked, out), consumed))
                 }
-                (None, consumed)
+                resp_codec::Step::NeedMore { consumed, .. } => Err(consumed),
+            }),
+            Wire::Resp | Wire::Undecided => self.decoder.decode(rest).map(|step| match step {
+                resp_codec::Step::Ready { item, consumed } => {
+                    let asked = Asked::new(item.args(), Form::Name(item.name_upper8()));
+                    Ok((self.core.dispatch(engine, now, asked, out), consumed))
+                }
+                resp_codec::Step::NeedMore { consumed, .. } => Err(consumed),
+            }),
+        };
+        match decoded {
+            Ok(Ok((outcome, consumed))) => {
+                let end = *used + consumed;
+                // More than one request in a turn: the next turn will be no different.
+                self.is_pipelined = end < bytes.len();
+                let step = self.follow(outcome, end, used, now);
+                self.take_over_strangeness();
+                step
             }
-            other => {
-                let used = if other.is_kept() { 0 } else { consumed };
-                (Some(self.settle(other, now)), used)
+            Ok(Err(consumed)) => {
+                *used += consumed;
+                Some(Step::NeedInput)
+            }
+            Err(error) => {
+                *used = bytes.len();
+                Some(self.protocol_error(error, out))
             }
         }
     }
 
+    /// Goes on behind a request, to `end`, unless its outcome ends the turn.
+    #[inline]
+    fn follow(&mut self, outcome: Outcome, end: usize, used: &mut usize, now: Now) -> Option<Step> {
+        match outcome {
+            Outcome::Done => {
+                *used = end;
+                None
+            }
+            // It is tried again.
+            Outcome::Hold(_) => Some(self.settle(outcome, now)),
+            _ => {
+                *used = end;
+                Some(self.settle(outcome, now))
+            }
+        }
+    }
+
+    /// Takes other limits over if the request before has made the peer a stranger, or no longer one;
+    /// whether it has.
+    #[inline]
+    fn take_over_strangeness(&mut self) -> bool {
+        let has_changed = self.is_stranger() != self.limits_from.is_stranger;
+        if has_changed {
+            self.take_over_limits();
+        }
+        has_changed
+    }
+
+    fn is_partial(&self) -> bool {
+        match &self.wire {
+            Wire::Binary(decoder) => decoder.pending_op().is_some(),
+            Wire::Resp | Wire::Undecided => self.decoder.is_partial(),
+        }
+    }
+
     /// Whether another request must wait until the output is written.
-    pub(super) fn is_turn_over(&self, budget: u32, out: &Output) -> bool {
-        budget == 0 || out.len() >= self.engine.limits.output_bytes_max
+    #[inline]
+    fn is_turn_over(&self, out: &Output) -> bool {
+        self.budget == 0 || out.len() >= self.engine.limits.output_bytes_max
     }
 
     /// Follows an outcome that ends the turn.
@@ -255,30 +332,40 @@ impl<A: App> Session<A> {
             Outcome::Wait(wait, reply) => {
                 self.state = State::Waiting {
                     until_us: due_us(now, wait),
-                    reply,
+                    reply: Box::new(reply),
                 };
                 Step::NeedInput
             }
+            Outcome::Pending(item) => self.park(*item),
             Outcome::Close(reason) => self.close(reason),
         }
     }
 
     fn protocol_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
         Stats::add(&self.engine.stats.protocol_errors, 1);
-        self.engine.stats.count_error("ERR");
-        error.kind.reply(out);
+        if let Wire::Binary(_) = self.wire {
+            let mut text = Vec::new();
+            error.kind.message(&mut text);
+            Encoder::new(out, Proto::Binary).error(text);
+        } else {
+            self.engine.stats.count_error("ERR");
+            error.kind.reply(out);
+        }
         self.close(CloseReason::Protocol(error))
     }
 
-    pub(super) fn binary_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
-        Stats::add(&self.engine.stats.protocol_errors, 1);
-        let mut text = Vec::new();
-        error.kind.message(&mut text);
-        Encoder::new(out, Proto::Binary).error(text);
-        self.close(CloseReason::Protocol(error))
-    }
-
+    /// Ends the session, once pending calls are answered.
     pub(super) fn close(&mut self, reason: CloseReason) -> Step {
+        if self.parked.is_empty() {
+            return self.close_now(reason);
+        }
+        self.state = State::Ending(reason);
+        Step::NeedInput
+    }
+
+    /// Ends the session, whatever is pending.
+    pub(super) fn close_now(&mut self, reason: CloseReason) -> Step {
+        self.abandon();
         self.state = State::Done(reason);
         Step::Close(reason)
     }

@@ -4,9 +4,11 @@
 //! It is a ring. While a request runs, the one some places behind it has been found in its table, and
 //! the one as many places further on has just been decoded: memory answers while others run.
 
-use super::dispatch::Asked;
+use super::dispatch::{Asked, Form};
+use crate::table::name_word;
 use crate::{App, ArgList, Engine};
-use resp_codec::{Command, CommandDecoder, Span, Step};
+use resp_codec::binary::{CALL, Request, RequestDecoder};
+use resp_codec::{CommandDecoder, Span, Step};
 
 /// Requests decoded ahead; a power of two.
 const REQUESTS_MAX: usize = 16;
@@ -32,14 +34,14 @@ pub(super) struct Window<'b> {
     decoded: usize,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Decoded<'b> {
+#[derive(Clone, Copy)]
+pub(super) struct Decoded<'b> {
     wire: &'b [u8],
     /// Bytes of the turn up to and with this request.
     end: usize,
     spans: [Span; SPANS_MAX],
     spans_len: usize,
-    word: u64,
+    form: Form,
     at: Option<u32>,
     foreseen: Option<(&'b [u8], u64)>,
 }
@@ -51,7 +53,7 @@ impl<'b> Window<'b> {
             bytes,
             end: start,
             is_closed: false,
-            ring: [Decoded::default(); REQUESTS_MAX],
+            ring: [Decoded::NONE; REQUESTS_MAX],
             run: 0,
             loaded: 0,
             decoded: 0,
@@ -70,7 +72,7 @@ impl<'b> Window<'b> {
         &mut self,
         engine: &Engine<A>,
         db: u32,
-        decoder: &mut CommandDecoder,
+        decoder: &mut impl Decoder,
     ) -> Option<(Asked<'_>, usize)> {
         while !self.is_closed && self.decoded < self.run + REQUESTS_MAX {
             self.is_closed = !self.decode(engine, db, decoder);
@@ -87,8 +89,8 @@ impl<'b> Window<'b> {
         let request = &self.ring[self.run % REQUESTS_MAX];
         self.run += 1;
         let asked = Asked {
-            args: ArgList::new(request.wire, &[], &request.spans[..request.spans_len]),
-            word: request.word,
+            args: request.args(),
+            form: request.form,
             at: request.at,
             foreseen: request.foreseen,
         };
@@ -101,58 +103,102 @@ impl<'b> Window<'b> {
         &mut self,
         engine: &Engine<A>,
         db: u32,
-        decoder: &mut CommandDecoder,
+        decoder: &mut impl Decoder,
     ) -> bool {
         if self.end == self.bytes.len() {
             return false;
         }
-        match decoder.decode(&self.bytes[self.end..]) {
-            Ok(Step::Ready { item, consumed }) => {
-                let end = self.end + consumed;
-                let request = &mut self.ring[self.decoded % REQUESTS_MAX];
-                if !request.take(&item, end) {
-                    return false;
-                }
-                request.look_up(engine, db);
-                self.end = end;
-                self.decoded += 1;
-                true
-            }
-            // Whether it is unfinished or wrong is found once more when its turn comes.
-            Ok(Step::NeedMore { .. }) | Err(_) => {
-                decoder.reset();
-                false
-            }
-        }
+        let request = &mut self.ring[self.decoded % REQUESTS_MAX];
+        let Some(consumed) = decoder.take(&self.bytes[self.end..], request) else {
+            return false;
+        };
+        self.end += consumed;
+        self.decoded += 1;
+        request.end = self.end;
+        request.look_up(engine, db);
+        true
+    }
+}
+
+/// A decoder of either protocol.
+pub(super) trait Decoder {
+    /// Decodes the request that `bytes` begin with; how many they are. `None` if it is not whole, not
+    /// right, or does not fit: the decoder then still stands in front of it.
+    fn take<'b>(&mut self, bytes: &'b [u8], into: &mut Decoded<'b>) -> Option<usize>;
+}
+
+impl Decoder for CommandDecoder {
+    #[inline]
+    fn take<'b>(&mut self, bytes: &'b [u8], into: &mut Decoded<'b>) -> Option<usize> {
+        let Ok(Step::Ready { item, consumed }) = self.decode(bytes) else {
+            self.reset();
+            return None;
+        };
+        // The arguments of a line of text may lie in the decoder.
+        let fits = !item.is_inline() && into.set_spans(item.spans());
+        into.wire = item.wire();
+        into.form = Form::Name(item.name_upper8());
+        fits.then_some(consumed)
+    }
+}
+
+impl Decoder for RequestDecoder {
+    #[inline]
+    fn take<'b>(&mut self, bytes: &'b [u8], into: &mut Decoded<'b>) -> Option<usize> {
+        let Ok(Step::Ready { item, consumed }) = self.decode(bytes) else {
+            self.reset();
+            return None;
+        };
+        into.wire = item.wire();
+        into.form = Form::Operation(item.op());
+        into.set_spans(item.spans()).then_some(consumed)
     }
 }
 
 impl<'b> Decoded<'b> {
-    /// Takes a request over; `false` if it has too many arguments, or they are not in the buffer.
+    const NONE: Self = Self {
+        wire: &[],
+        end: 0,
+        spans: [Span::new(0, 0); SPANS_MAX],
+        spans_len: 0,
+        form: Form::Name(0),
+        at: None,
+        foreseen: None,
+    };
+
+    /// Takes the arguments over; `false` if there are too many.
     #[inline]
-    fn take(&mut self, command: &Command<'_, 'b>, end: usize) -> bool {
-        let spans = command.spans();
-        if spans.len() > SPANS_MAX || command.is_inline() {
-            return false;
-        }
+    fn set_spans(&mut self, spans: &[Span]) -> bool {
         for (slot, span) in self.spans.iter_mut().zip(spans) {
             *slot = *span;
         }
         self.spans_len = spans.len();
-        self.wire = command.wire();
-        self.end = end;
-        self.word = command.name_upper8();
-        true
+        spans.len() <= SPANS_MAX
+    }
+
+    #[inline]
+    fn args(&self) -> ArgList<'_> {
+        let spans = &self.spans[..self.spans_len];
+        match self.form {
+            Form::Name(_) => ArgList::new(self.wire, &[], spans),
+            Form::Operation(op) => Request::new(op, self.wire, spans).args(),
+        }
     }
 
     /// Finds the command, and lets the service load where its first key is looked for.
     #[inline]
     fn look_up<A: App>(&mut self, engine: &Engine<A>, db: u32) {
-        let spans = &self.spans[..self.spans_len];
-        let args = ArgList::new(self.wire, &[], spans);
-        self.at = engine.table.find_plain(self.word, args);
+        let args = self.args();
+        self.at = match self.form {
+            Form::Name(word) => engine.table.find_plain(word, args),
+            Form::Operation(CALL) => {
+                let word = args.get(0).map(name_word);
+                word.and_then(|word| engine.table.find_plain(word, args))
+            }
+            Form::Operation(op) => engine.binary.entry(op),
+        };
         let key_at = self.at.map_or(0, |at| engine.table.entry(at).first_key());
-        self.foreseen = match spans.get(key_at) {
+        self.foreseen = match self.spans[..self.spans_len].get(key_at) {
             Some(span) if key_at > 0 => {
                 let key = &self.wire[span.at()..span.at() + span.len()];
                 Some((key, engine.app().expect_key(db, key)))

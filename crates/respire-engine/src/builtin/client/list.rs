@@ -185,7 +185,7 @@ fn flags(client: &ClientShared) -> String {
     let letters = [
         (client.subscribed.is_any(), 'P'),
         (client.is_in_multi.load(Relaxed), 'x'),
-        (client.is_paused.load(Relaxed), 'b'),
+        (client.is_paused.load(Relaxed) || client.is_blocked(), 'b'),
         (client.is_killed(), 'A'),
         (client.peer().is_unix, 'U'),
         (client.no_evict.load(Relaxed), 'e'),

@@ -121,7 +121,7 @@ fn unpause<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) ->
     Ok(())
 }
 
-/// No command blocks, so there is none to unblock; who waits for a pause to end is not blocked.
+/// Who waits for a pause to end is not blocked.
 fn unblock<A: App>(
     cx: &mut Cx<'_, A>,
     args: ArgList<'_>,
@@ -131,15 +131,25 @@ fn unblock<A: App>(
         return Err(wrong_subcommand(cx.request()));
     }
     let reason = args.get(1).unwrap_or(b"TIMEOUT");
-    if !reason.eq_ignore_ascii_case(b"TIMEOUT") && !reason.eq_ignore_ascii_case(b"ERROR") {
+    let error = if reason.eq_ignore_ascii_case(b"ERROR") {
+        Some(UNBLOCKED)
+    } else if reason.eq_ignore_ascii_case(b"TIMEOUT") {
+        None
+    } else {
         return Err(Error::fixed(
             "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR",
         ));
-    }
-    number::parse_i64(&args[0]).ok_or(text::NOT_AN_INTEGER)?;
-    reply.int(0);
+    };
+    let id = number::parse_i64(&args[0]).ok_or(text::NOT_AN_INTEGER)?;
+    let client = u64::try_from(id)
+        .ok()
+        .and_then(|id| cx.engine.clients.find(id));
+    let is_unblocked = client.is_some_and(|client| client.unblock(error));
+    reply.int(i64::from(is_unblocked));
     Ok(())
 }
+
+const UNBLOCKED: Error = Error::fixed("UNBLOCKED client unblocked via CLIENT UNBLOCK");
 
 #[cfg(test)]
 mod tests {

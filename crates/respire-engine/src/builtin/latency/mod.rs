@@ -1,5 +1,7 @@
 //! `LATENCY LATEST` `HISTORY` `RESET` `DOCTOR` `GRAPH`: when the server was slow, and at what.
 
+mod histogram;
+
 use super::help::{boxed, help, needs_subcommand};
 use super::sparkline::{Sample, sparkline};
 use crate::latency::Spikes;
@@ -17,6 +19,7 @@ pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
             (&LATENCY_DOCTOR, doctor),
             (&LATENCY_GRAPH, graph),
             (&LATENCY_HELP, latency_help),
+            (&histogram::LATENCY_HISTOGRAM, histogram::histogram),
             (&LATENCY_HISTORY, history),
             (&LATENCY_LATEST, latest),
             (&LATENCY_RESET, reset),
@@ -152,6 +155,9 @@ const HELP: &[&str] = &[
     "RESET [<event> ...]",
     "    Reset latency data of one or more <event> classes.",
     "    (default: reset all data for all event classes)",
+    "HISTOGRAM [COMMAND ...]",
+    "    Return a cumulative distribution of latencies in the format of a histogram for the specified command names.",
+    "    If no commands are specified then all histograms are replied.",
 ];
 
 fn latest<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
@@ -342,6 +348,7 @@ mod tests {
     fn reset_counts_the_events_it_forgets() {
         let mut line = Server::new().connect();
         line.ask("CONFIG SET latency-monitor-threshold 5\nSET a 1");
+        line.ask("CONFIG SET latency-monitor-threshold 6");
         assert_eq!(
             line.ask("LATENCY RESET nope other\nLATENCY RESET command"),
             ":0|:1|"
@@ -349,7 +356,7 @@ mod tests {
         assert_eq!(line.ask("LATENCY RESET\nLATENCY LATEST"), ":0|*0|");
         assert!(
             line.ask("LATENCY DOCTOR")
-                .contains("No command took 5 ms or longer")
+                .contains("No command took 6 ms or longer")
         );
     }
 

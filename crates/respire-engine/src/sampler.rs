@@ -1,0 +1,77 @@
+//! Which calls are timed of the commands for which two looks at the clock cost more than the call.
+
+/// One call of so many is timed, and stands for all of them.
+pub(crate) const CALLS_PER_SAMPLE: u64 = 128;
+
+/// Counts a connection's calls down to the next one that is timed.
+///
+/// The distance varies, so that no pattern in what a client sends decides what is seen; any call is
+/// as likely as another to be the one, so the samples of each command stand for its calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampler {
+    left: u32,
+    random: u64,
+}
+
+impl Sampler {
+    /// Of the connection of this number; connections of a few calls have their share of samples.
+    pub(crate) fn new(connection: u64) -> Self {
+        let mut sampler = Self {
+            left: 0,
+            random: connection,
+        };
+        sampler.left = 1 + sampler.below(CALLS_PER_SAMPLE, 0);
+        sampler
+    }
+
+    /// Whether the next call is the one.
+    #[inline]
+    pub(crate) fn is_due(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0
+    }
+
+    /// Begins again, after each call that was due; `noise` is any number that clients cannot choose.
+    pub(crate) fn restart(&mut self, noise: u64) {
+        let distance = self.below(CALLS_PER_SAMPLE + 1, noise);
+        self.left = (CALLS_PER_SAMPLE / 2) as u32 + distance;
+    }
+
+    /// A number below a small `end`: the upper bits of a linear congruential generator, with
+    /// Knuth's factor.
+    fn below(&mut self, end: u64, noise: u64) -> u32 {
+        let product = (self.random ^ noise).wrapping_mul(0x5851_F42D_4C95_7F2D);
+        self.random = product.wrapping_add(0x1405_7B7E_F767_814F);
+        ((self.random >> 32) % end) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_so_many_calls_is_due_whatever_the_noise() {
+        let calls = CALLS_PER_SAMPLE * 10_000;
+        for noise in [0, 1, 1_000_003] {
+            let mut sampler = Sampler::new(7);
+            let mut samples = 0;
+            for call in 0..calls {
+                if sampler.is_due() {
+                    samples += 1;
+                    sampler.restart(call.wrapping_mul(noise));
+                }
+            }
+            assert!((9_500..10_500).contains(&samples), "{samples}");
+        }
+    }
+
+    #[test]
+    fn connections_of_one_call_have_their_share() {
+        let is_due = |connection| Sampler::new(connection).is_due();
+        let samples = (0..CALLS_PER_SAMPLE * 1_000)
+            .filter(|id| is_due(*id))
+            .count();
+        assert!((950..1_050).contains(&samples), "{samples}");
+    }
+}

@@ -1,0 +1,209 @@
+//! The part of a turn that few turns have: calls whose replies come later.
+
+use super::dispatch::Outcome;
+use super::parked::Item;
+use super::{CloseReason, Core, Session, State, Step};
+use crate::later::{Answer, Call};
+use crate::{App, End, Engine, Flags, Now, Output, Proto, Reply, text};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl<A: App> Core<A> {
+    /// What becomes of a request whose command left its reply for later.
+    #[cold]
+    pub(super) fn left_pending(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        at: u32,
+        out: &mut Output,
+    ) -> Outcome {
+        let task = self.client.task.take();
+        let Some(call) = self.client.call.take() else {
+            let error = Answer::new(self.client.proto, text::INTERNAL);
+            out.append(error.output);
+            engine.ended(at, &self.client.shared, Duration::ZERO, End::Err);
+            return Outcome::Done;
+        };
+        let flags = engine.table.entry(at).spec().flags;
+        let mut item = Item {
+            call,
+            task,
+            at,
+            is_pipelined: flags.has(Flags::PIPELINED),
+            is_blocking: flags.has(Flags::BLOCKING),
+            is_muted: false,
+            behind: Output::new(),
+        };
+        if let Some(task) = &mut item.task {
+            task.run();
+        }
+        match item.call.park() {
+            None => Outcome::Pending(Box::new(item)),
+            Some(answer) if finish(engine, &item, &answer, now) => {
+                out.append(answer.output);
+                Outcome::Done
+            }
+            Some(_) => Outcome::Close(CloseReason::Unanswerable),
+        }
+    }
+}
+
+/// Counts the end of a call; `false` when its reply has no place in the protocol.
+fn finish<A: App>(engine: &Engine<A>, item: &Item, answer: &Answer, now: Now) -> bool {
+    let call = &item.call;
+    let end = if answer.is_error { End::Err } else { End::Ok };
+    if answer.is_error {
+        engine.stats.count_error(answer.code(call.proto()));
+    }
+    if let Some(panic) = &answer.panic {
+        engine.note_panic(engine.table.entry(item.at), &**panic);
+    }
+    engine.ended(item.at, call.client(), took(call, now), end);
+    !(answer.is_error && call.proto() == Proto::BinaryPlain)
+}
+
+fn took(call: &Call, now: Now) -> Duration {
+    Duration::from_micros(now.monotonic_us().saturating_sub(call.began_us()))
+}
+
+impl<A: App> Session<A> {
+    /// Remembers a call that was left pending.
+    pub(super) fn park(&mut self, item: Item) -> Step {
+        if !item.is_pipelined {
+            let shared = &self.core.client.shared;
+            shared.set_blocked(Some(Arc::clone(&item.call)));
+            self.state = State::Pending;
+        }
+        self.parked.push(item);
+        Step::NeedInput
+    }
+
+    /// Writes what pending calls were answered with by now, as far as order and room allow. An
+    /// answer that ends the connection gives the step.
+    #[cold]
+    pub(super) fn collect(&mut self, now: Now, out: &mut Output) -> Option<Step> {
+        self.parked.run_tasks();
+        self.parked.expire(now.monotonic_us());
+        while out.len() < self.engine.limits.output_bytes_max
+            && let Some((item, answer)) = self.parked.pop_answered()
+        {
+            if !finish(&self.engine, &item, &answer, now) {
+                return Some(self.close_now(CloseReason::Unanswerable));
+            }
+            if !item.is_muted {
+                out.append(answer.output);
+            }
+            out.append(item.behind);
+            // Who waited was not idle.
+            self.is_heard = true;
+        }
+        if self.parked.is_empty() {
+            self.leave_by_us = None;
+            if matches!(self.state, State::Pending) {
+                self.core.client.shared.set_blocked(None);
+                self.state = State::Serving;
+            }
+        }
+        None
+    }
+
+    /// Goes on answering while calls are pending: replies wait behind the last of them.
+    #[cold]
+    pub(super) fn answer_behind(
+        &mut self,
+        bytes: &[u8],
+        (mut step, mut used): (Step, usize),
+        now: Now,
+    ) -> (Step, usize) {
+        while step == Step::NeedInput
+            && matches!(self.state, State::Serving)
+            && used < bytes.len()
+            && !self.parked.is_full(&self.engine.limits)
+        {
+            let pending = self.parked.len();
+            let mut behind = self.parked.take_behind();
+            let (next, taken) = self.answer(&bytes[used..], now, &mut behind);
+            self.parked.put_behind(pending - 1, behind);
+            step = next;
+            used += taken;
+            if self.parked.len() == pending {
+                break;
+            }
+        }
+        if step == Step::Flush && self.parked.is_full(&self.engine.limits) {
+            step = Step::NeedInput;
+        }
+        (step, used)
+    }
+
+    /// Nothing more can be answered while calls are pending: wait for them, or end for a reason
+    /// that does not.
+    #[cold]
+    pub(super) fn rest_pending(&mut self, now: Now) -> Step {
+        if self.is_shutting_down {
+            self.parked.expire_blocking();
+        }
+        if self.parked.is_restless() {
+            return Step::Flush;
+        }
+        if !self.is_at_eof {
+            return Step::NeedInput;
+        }
+        let patience = Duration::from_millis(u64::from(self.engine.limits.half_closed_ms_max));
+        let leave_by_us = *self
+            .leave_by_us
+            .get_or_insert(now.after(patience).monotonic_us());
+        if self.parked.has_blocking() || leave_by_us <= now.monotonic_us() {
+            return self.close_now(CloseReason::Eof);
+        }
+        Step::NeedInput
+    }
+
+    /// Cancels all pending calls.
+    #[cold]
+    pub(super) fn abandon(&mut self) {
+        self.core.client.shared.set_blocked(None);
+        while let Some(item) = self.parked.pop() {
+            item.call.cancel();
+            let took = Duration::ZERO;
+            self.engine
+                .ended(item.at, item.call.client(), took, End::Cancelled);
+        }
+    }
+}
+
+/// Ends a call of a request that may not wait, inside `EXEC`: with what it was answered already,
+/// what its deadline would answer, or an error.
+#[cold]
+pub(crate) fn end_at_once<A: App>(
+    engine: &Engine<A>,
+    client: &mut crate::Client,
+    at: u32,
+    reply: &mut Reply<'_>,
+) {
+    let call = client.call.take();
+    client.task = None;
+    let answer = call.as_ref().and_then(|call| {
+        call.expire(u64::MAX);
+        call.take()
+    });
+    let proto = reply.proto();
+    let answer = answer.unwrap_or_else(|| Answer::new(proto, CANNOT_WAIT));
+    if let Some(call) = call {
+        call.cancel();
+    }
+    if answer.is_error {
+        engine.stats.count_error(answer.code(proto));
+    }
+    if let Some(panic) = &answer.panic {
+        engine.note_panic(engine.table.entry(at), &**panic);
+    }
+    let end = if answer.is_error { End::Err } else { End::Ok };
+    engine.ended(at, &client.shared, Duration::ZERO, end);
+    reply.sink().append(answer.output);
+}
+
+/// What a command is told that would have to wait inside `EXEC`.
+const CANNOT_WAIT: crate::Error =
+    crate::Error::fixed("ERR the command would have to wait, which it cannot inside EXEC");

@@ -1,0 +1,239 @@
+//! How pending calls end: by time, by force, with their client, and where nothing may wait.
+
+use super::*;
+
+#[test]
+fn a_deadline_answers_in_place_of_the_command() {
+    let mut line = Line::new();
+    line.ask("TAKE|PING");
+    let due = start().after(DUE).monotonic_us();
+    assert_eq!(line.session.next_timeout(), Some(due));
+    assert_eq!(line.pass(DUE - Duration::from_millis(1)), "");
+    let later = line.next();
+    let told = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&told);
+    later.on_cancel(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    assert!(!later.cancelled());
+    assert_eq!(line.pass(Duration::from_millis(1)), "$7|nothing|+PONG|");
+    assert!(later.cancelled());
+    assert_eq!(told.load(Ordering::Relaxed), 1);
+    assert!(!later.reply("too late"));
+    assert_eq!(line.poll(), "");
+    assert_eq!(line.session.next_timeout(), None);
+}
+
+#[test]
+fn a_deadline_may_be_set_while_the_call_is_pending() {
+    let mut line = Line::new();
+    line.ask("WAIT");
+    assert_eq!(line.session.next_timeout(), None);
+    let later = line
+        .next()
+        .deadline(Duration::MAX, "never")
+        .deadline(DUE, "due");
+    assert_eq!(line.pass(DUE), "$3|due|");
+    drop(later);
+    assert_eq!(line.poll(), "");
+}
+
+#[test]
+fn a_killed_connection_cancels_what_it_waits_for() {
+    let mut line = Line::new();
+    let mut other = Line::to(&line.engine);
+    line.ask("WAIT");
+    let later = line.next();
+    let engine = Arc::clone(&line.engine);
+    later.on_cancel(move || {
+        engine.app().cancelled.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(other.ask("CLIENT KILL ID 1"), ":1|");
+    assert_eq!(line.poll(), "");
+    assert_eq!(line.step, Step::Close(CloseReason::Killed));
+    assert!(later.cancelled());
+    assert_eq!(line.desk().cancelled.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn the_peers_end_cancels_blocking_calls_at_once_and_others_after_a_while() {
+    let mut line = Line::new();
+    line.ask("BLOCK|PING");
+    line.session.handle_eof();
+    assert_eq!(line.poll(), "");
+    assert_eq!(line.step, Step::Close(CloseReason::Eof));
+    assert!(line.next().cancelled());
+
+    let mut line = Line::new();
+    line.ask("WAIT|PING|WAIT");
+    line.session.handle_eof();
+    assert_eq!(line.poll(), "");
+    assert_eq!(line.step, Step::NeedInput);
+    line.next().reply(());
+    assert_eq!(line.poll(), "+OK|+PONG|");
+    let patience = Duration::from_millis(u64::from(Limits::DEFAULT.half_closed_ms_max));
+    let due = start().after(patience).monotonic_us();
+    assert_eq!(line.session.next_timeout(), Some(due));
+    assert_eq!(line.pass(patience), "");
+    assert_eq!(line.step, Step::Close(CloseReason::Eof));
+    assert!(line.next().cancelled());
+}
+
+#[test]
+fn shutdown_waits_for_owed_replies_and_ends_blocking_calls_early() {
+    let mut line = Line::new();
+    line.ask("WAIT|PING");
+    line.session.handle_shutdown();
+    assert_eq!(line.poll(), "");
+    assert_eq!(line.step, Step::NeedInput);
+    line.next().reply(());
+    assert_eq!(line.poll(), "+OK|+PONG|");
+    assert_eq!(line.step, Step::Close(CloseReason::ShuttingDown));
+
+    let mut line = Line::new();
+    line.ask("TAKE|PING");
+    line.session.handle_shutdown();
+    assert_eq!(line.poll(), "$7|nothing|+PONG|");
+    assert_eq!(line.step, Step::Close(CloseReason::ShuttingDown));
+}
+
+#[test]
+fn the_last_reply_comes_before_the_end() {
+    for (last, replies) in [
+        ("QUIT", "+OK|"),
+        ("*1\r\n:5", "-ERR Protocol error: expected '$', got ':'|"),
+    ] {
+        let mut line = Line::new();
+        assert_eq!(line.ask(&format!("PIPE|PIPE|{last}|PING")), "");
+        assert_eq!(line.step, Step::NeedInput);
+        line.nth(1).reply(2_i64);
+        assert_eq!(line.poll(), "");
+        line.next().reply(1_i64);
+        assert_eq!(line.poll(), format!(":1|:2|{replies}"));
+        assert!(matches!(line.step, Step::Close(_)), "{last}");
+    }
+}
+
+#[test]
+fn muted_replies_are_waited_for_and_dropped() {
+    let mut line = Line::new();
+    assert_eq!(line.ask("CLIENT REPLY SKIP|WAIT|PING"), "");
+    line.next().reply(1_i64);
+    assert_eq!(line.poll(), "+PONG|");
+    assert_eq!(
+        line.ask("CLIENT REPLY OFF|WAIT|ECHO a|PIPE|CLIENT REPLY ON"),
+        ""
+    );
+    line.next().reply(1_i64);
+    assert_eq!(line.poll(), "");
+    line.next().reply(1_i64);
+    assert_eq!(line.poll(), "+OK|");
+}
+
+#[test]
+fn exec_takes_what_is_answered_at_once_and_waits_for_nothing() {
+    let mut line = Line::new();
+    assert_eq!(
+        line.ask("MULTI|ECHO a|TAKE|WAIT|LOSE|SOON|PING"),
+        "+OK|+QUEUED|+QUEUED|+QUEUED|+QUEUED|-ERR Command not allowed inside a transaction|+QUEUED|"
+    );
+    assert!(line.ask("EXEC").starts_with("-EXECABORT"));
+    line.ask("MULTI|ECHO a|TAKE|WAIT|LOSE|PING");
+    assert_eq!(
+        line.ask("EXEC|PING"),
+        "*5|$1|a|$7|nothing|-ERR the command would have to wait, which it cannot inside EXEC|\
+         -ERR the command gave no reply|+PONG|+PONG|"
+    );
+    assert!(line.next().cancelled() && line.next().cancelled());
+    assert_eq!(line.stats("wait"), (1, 1));
+}
+
+#[test]
+fn blocked_clients_are_shown_and_unblocked() {
+    let mut line = Line::new();
+    let mut other = Line::to(&line.engine);
+    assert_eq!(other.ask("CLIENT UNBLOCK 1"), ":0|");
+    line.ask("TAKE");
+    assert_eq!(line.flags(&mut other), "b");
+    assert!(other.ask("INFO clients").contains("blocked_clients:1|"));
+    assert_eq!(other.ask("CLIENT UNBLOCK 1|CLIENT UNBLOCK 1"), ":1|:0|");
+    assert_eq!(line.poll(), "$7|nothing|");
+    assert!(line.next().cancelled());
+    line.ask("BLOCK");
+    assert_eq!(other.ask("CLIENT UNBLOCK 1 ERROR"), ":1|");
+    assert_eq!(
+        line.poll(),
+        "-UNBLOCKED client unblocked via CLIENT UNBLOCK|"
+    );
+    line.ask("BLOCK");
+    assert_eq!(other.ask("CLIENT UNBLOCK 1 TIMEOUT"), ":1|");
+    assert_eq!(line.poll(), "$-1|");
+    assert_eq!(line.flags(&mut other), "N");
+    line.ask("PIPE");
+    assert_eq!(line.flags(&mut other), "N", "it can go on");
+}
+
+#[test]
+fn a_waiting_connection_is_not_idle() {
+    let mut line = Line::new();
+    line.ask("CONFIG SET timeout 10|WAIT");
+    assert_eq!(line.session.next_timeout(), None);
+    assert_eq!(line.pass(Duration::from_secs(60)), "");
+    assert_eq!(line.step, Step::NeedInput);
+    line.next().reply(());
+    assert_eq!(line.poll(), "+OK|");
+    assert_eq!(
+        line.step,
+        Step::NeedInput,
+        "it was not idle while it waited"
+    );
+    line.pass(Duration::from_secs(10));
+    assert_eq!(line.step, Step::Close(CloseReason::Idle));
+}
+
+#[test]
+fn a_future_is_polled_when_it_is_woken_and_dropped_with_its_client() {
+    let mut line = Line::new();
+    assert_eq!(line.ask("POLL|PING|POLL"), "");
+    assert_eq!(line.poll(), "");
+    let wakers = std::mem::take(&mut *line.desk().wakers.lock().unwrap());
+    assert_eq!(wakers.len(), 2);
+    wakers[1].wake_by_ref();
+    assert_eq!(line.poll(), "");
+    wakers[0].wake_by_ref();
+    assert_eq!(line.poll(), "$6|polled|+PONG|$6|polled|");
+    let desk = line.desk();
+    assert_eq!(desk.dropped.load(Ordering::Relaxed), 2);
+    line.ask("POLL");
+    let engine = Arc::clone(&line.engine);
+    drop(line);
+    assert_eq!(engine.app().dropped.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn a_spawned_future_is_woken_to_be_dropped_when_its_client_goes() {
+    type Tasks = Arc<Mutex<Vec<crate::BoxFuture>>>;
+    let tasks = Tasks::default();
+    let spawned = Arc::clone(&tasks);
+    let spawn = move |task| spawned.lock().unwrap().push(task);
+    let engine = Engine::new(router().spawn_on(spawn), Options::default(), start());
+    let mut line = Line::to(&engine);
+    line.ask("POLL");
+    let mut task = tasks.lock().unwrap().pop().expect("spawned");
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    let mut cx = std::task::Context::from_waker(&waker);
+    assert!(task.as_mut().poll(&mut cx).is_pending());
+    drop(line);
+    assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+    assert!(task.as_mut().poll(&mut cx).is_ready());
+    assert_eq!(engine.app().dropped.load(Ordering::Relaxed), 1);
+}
+
+#[derive(Default)]
+struct Woken(AtomicUsize);
+impl std::task::Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,63 @@
+//! Messages that nobody asked for, between replies.
+
+use super::*;
+
+#[test]
+fn pushes_go_between_replies_and_overtake_none_that_is_finished() {
+    let mut line = Line::new();
+    line.ask("HELLO 3|WATCH");
+    let pusher = line.desk().pushers.lock().unwrap()[0].clone();
+    assert_eq!(line.ask("TELL a|PING"), "+OK|+PONG|>2|$4|news|$1|a|");
+    // While a call is pending, what others send is not held back.
+    line.ask("WAIT");
+    pusher.push(("news", 1_i64)).unwrap();
+    assert_eq!(line.poll(), ">2|$4|news|:1|");
+    line.next().reply(());
+    pusher.push(("news", 2_i64)).unwrap();
+    assert_eq!(line.poll(), "+OK|>2|$4|news|:2|");
+    // Behind it, a finished reply comes first.
+    assert_eq!(line.ask("PIPE|PIPE|TELL b"), "");
+    assert_eq!(line.poll(), "");
+    line.nth(1).reply(2_i64);
+    assert_eq!(line.poll(), "");
+    line.next().reply(1_i64);
+    assert_eq!(line.poll(), ":1|:2|+OK|>2|$4|news|$1|b|");
+}
+
+#[test]
+fn pushes_need_a_peer_that_can_tell_them_apart() {
+    let mut line = Line::new();
+    line.ask("WATCH");
+    let pusher = line.desk().pushers.lock().unwrap()[0].clone();
+    assert_eq!(pusher.push(("k",)), Err(PushError::NotSubscribed));
+    line.ask("SUBSCRIBE c");
+    pusher.push(("k", 1_i64, None::<i64>)).unwrap();
+    assert_eq!(line.poll(), "*3|$1|k|:1|$-1|");
+    // What was sent in time is not written once it would be taken for a reply.
+    pusher.push(("k",)).unwrap();
+    let sent = line.ask("UNSUBSCRIBE");
+    assert!(sent.starts_with("*1|$1|k|*3|$11|unsubscribe|"), "{sent}");
+    line.ask("HELLO 3");
+    pusher.push(("k", None::<i64>)).unwrap();
+    assert_eq!(line.poll(), ">2|$1|k|_|");
+    drop(line);
+    assert_eq!(pusher.push(("k",)), Err(PushError::Gone));
+}
+
+#[test]
+fn a_pusher_is_bounded_in_bytes() {
+    let mut line = Line::new();
+    line.ask("HELLO 3|WATCH");
+    let pusher = line.desk().pushers.lock().unwrap()[0].clone();
+    let small = pusher.clone().bytes_max(300);
+    let small = small.when_full(crate::WhenFull::DropNewest);
+    let sent = (0..100).filter(|_| small.push(("k",)).is_ok()).count();
+    assert!((1..20).contains(&sent), "{sent} were sent");
+    assert_eq!(small.push(("k",)), Err(PushError::Full));
+    assert_eq!(line.poll(), ">1|$1|k|".repeat(sent));
+    assert_eq!(line.step, Step::NeedInput);
+    let strict = pusher.bytes_max(300);
+    while strict.push(("k",)).is_ok() {}
+    assert_eq!(line.poll(), "");
+    assert_eq!(line.step, Step::Close(CloseReason::Overrun));
+}

@@ -1,0 +1,247 @@
+//! Large replies that are made while they are written, so that they never lie in memory as a whole.
+
+use crate::{IntoReply, Output, Proto, Reply};
+use bytes::Bytes;
+use std::fmt;
+use std::io::{ErrorKind, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Where a [`Stream`] gets its bytes from.
+///
+/// A body is asked on the thread that serves the connection, when the peer has taken what it was
+/// given before. It should answer at once: whoever has to wait for the bytes collects them first and
+/// answers [later](crate::Later).
+///
+/// Any `FnMut(usize) -> Option<Bytes>` is one.
+pub trait Body: Send + 'static {
+    /// The next bytes, best not more than `bytes_max`; `None` when it cannot give any more.
+    fn pull(&mut self, bytes_max: usize) -> Option<Bytes>;
+}
+
+impl<F: FnMut(usize) -> Option<Bytes> + Send + 'static> Body for F {
+    fn pull(&mut self, bytes_max: usize) -> Option<Bytes> {
+        self(bytes_max)
+    }
+}
+
+/// How much a body is asked for at a time. One such piece per connection is held.
+const PULL_BYTES_MAX: usize = 64 << 10;
+
+/// A reply of known length that is pulled from its [`Body`] piece by piece, as the peer takes it.
+///
+/// What is pulled must come to that length: a body that ends before, or panics, ends the connection,
+/// as there is no other way left to tell the peer. What it gives beyond is dropped.
+///
+/// ```
+/// use respire_engine::{App, Router, Stream};
+///
+/// struct Nothing;
+/// impl App for Nothing {
+///     type Conn = ();
+/// }
+/// let router = Router::new(Nothing).command("ZEROS", |_, ()| {
+///     Stream::from_read(1 << 30, std::io::repeat(b'0'))
+/// });
+/// ```
+pub struct Stream {
+    body: Box<dyn Body>,
+    left: usize,
+    /// Pulled already: what a body gave beyond what it was asked for.
+    spare: Bytes,
+}
+
+impl Stream {
+    /// `len` bytes from `body`.
+    #[must_use]
+    pub fn new(len: usize, body: impl Body) -> Self {
+        Self {
+            body: Box::new(body),
+            left: len,
+            spare: Bytes::new(),
+        }
+    }
+
+    /// `len` bytes from a reader, such as a file. Reading should not have to wait.
+    #[must_use]
+    pub fn from_read(len: usize, mut from: impl Read + Send + 'static) -> Self {
+        Self::new(len, move |bytes_max: usize| {
+            let mut bytes = vec![0; bytes_max];
+            loop {
+                match from.read(&mut bytes) {
+                    Ok(0) => return None,
+                    Ok(read) => {
+                        bytes.truncate(read);
+                        return Some(Bytes::from(bytes));
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => return None,
+                }
+            }
+        })
+    }
+
+    /// The bytes to come.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The next piece, of at least one byte; only while there is something left.
+    pub(crate) fn pull(&mut self) -> Result<Bytes, Broken> {
+        let bytes_max = self.left.min(PULL_BYTES_MAX);
+        if self.spare.is_empty() {
+            let pulled = catch_unwind(AssertUnwindSafe(|| self.body.pull(bytes_max)));
+            self.spare = pulled.ok().flatten().ok_or(Broken)?;
+            if self.spare.is_empty() {
+                return Err(Broken);
+            }
+        }
+        let piece = self.spare.split_to(self.spare.len().min(bytes_max));
+        self.left -= piece.len();
+        Ok(piece)
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
+    }
+}
+
+impl IntoReply for Stream {
+    fn into_reply(self, reply: &mut Reply<'_>) {
+        let is_binary = matches!(reply.proto(), Proto::Binary | Proto::BinaryPlain);
+        if is_binary && u32::try_from(self.left).is_err() {
+            return reply.error("ERR reply is too large for the binary protocol");
+        }
+        reply.bulk_with(self.left, |out: &mut Output| out.put_stream(self));
+    }
+}
+
+/// A [`Stream`] did not give the bytes that were announced: the connection is to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a streamed reply broke off")
+    }
+}
+
+impl std::error::Error for Broken {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use resp_codec::{Encoder, Sink};
+    use std::io::IoSlice;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn put(out: &mut Output, stream: Stream) {
+        stream.into_reply(&mut Encoder::new(out, Proto::Resp3));
+    }
+
+    #[test]
+    fn a_stream_is_pulled_only_as_far_as_it_is_written() {
+        const LEN: usize = 10 * PULL_BYTES_MAX + 7;
+        let pulled = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&pulled);
+        let mut out = Output::new();
+        out.put(b"+before\r\n");
+        let body = move |bytes_max: usize| {
+            count.fetch_add(bytes_max, Ordering::Relaxed);
+            Some(Bytes::from(vec![b'x'; bytes_max]))
+        };
+        put(&mut out, Stream::new(LEN, body));
+        out.put(b"+after\r\n");
+        let owed = out.len();
+        assert_eq!(out.to_vec(), format!("+before\r\n${LEN}\r\n").as_bytes());
+        assert_eq!(pulled.load(Ordering::Relaxed), 0);
+
+        let (mut written, mut steps) = (Vec::new(), 0);
+        while !out.is_empty() {
+            out.pull().expect("the body has enough");
+            assert!(out.capacity() < 2 * PULL_BYTES_MAX);
+            let taken: usize = {
+                let mut slices = [IoSlice::new(&[]); 4];
+                let filled = out.fill(&mut slices);
+                let all: Vec<u8> = slices[..filled].iter().flat_map(|s| s.to_vec()).collect();
+                // A socket that takes an odd number of bytes at a time.
+                let taken = all.len().min(50_001);
+                written.extend_from_slice(&all[..taken]);
+                taken
+            };
+            out.advance(taken);
+            steps += 1;
+            assert!(steps < 100, "no progress");
+        }
+        let mut expected = format!("+before\r\n${LEN}\r\n").into_bytes();
+        expected.extend(vec![b'x'; LEN]);
+        expected.extend_from_slice(b"\r\n+after\r\n");
+        assert_eq!(written, expected);
+        assert_eq!(written.len(), owed);
+        assert_eq!(pulled.load(Ordering::Relaxed), LEN);
+    }
+
+    #[test]
+    fn a_body_that_gives_too_much_is_cut_and_one_that_gives_too_little_breaks() {
+        let mut out = Output::new();
+        let generous = Some(Bytes::from(vec![b'y'; 5 * PULL_BYTES_MAX]));
+        put(
+            &mut out,
+            Stream::new(2 * PULL_BYTES_MAX, move |_| generous.clone()),
+        );
+        let all = out.take();
+        assert_eq!(all.len(), 2 * PULL_BYTES_MAX + "$131072\r\n\r\n".len());
+
+        for broken in [
+            Stream::from_read(10, &b"short"[..]),
+            Stream::new(10, |_| Some(Bytes::new())),
+            Stream::new(10, |_| panic!("a defect, on purpose")),
+        ] {
+            let mut out = Output::new();
+            put(&mut out, broken);
+            let owed = out.len();
+            assert_eq!(owed, "$10\r\n0123456789\r\n".len());
+            loop {
+                let first = out.first().len();
+                out.advance(first);
+                if let Err(error) = out.pull() {
+                    assert_eq!(error, Broken);
+                    break;
+                }
+                assert!(!out.is_empty(), "it must break");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_is_cut_off_and_appended_like_other_pieces() {
+        let mut out = Output::new();
+        out.put(b"keep");
+        let mark = out.mark();
+        out.put(b"-and-");
+        out.put_stream(Stream::from_read(4, &b"more"[..]));
+        out.put(b"!");
+        let taken = out.split_off(mark);
+        assert_eq!((out.to_vec(), out.len()), (b"keep".to_vec(), 4));
+        assert_eq!(taken.len(), 10);
+        out.append(taken);
+        assert_eq!(out.take(), b"keep-and-more!");
+        assert!(out.is_empty() && out.capacity() < 64);
+    }
+
+    #[test]
+    fn the_binary_protocol_refuses_what_its_lengths_cannot_tell() {
+        let mut out = Output::new();
+        let mut reply = Encoder::new(&mut out, Proto::Binary);
+        Stream::from_read(5 << 30, std::io::empty()).into_reply(&mut reply);
+        assert_eq!(reply.error_count(), 1);
+        let mut out = Output::new();
+        let mut reply = Encoder::new(&mut out, Proto::Binary);
+        Stream::from_read(2, &b"ab"[..]).into_reply(&mut reply);
+        assert_eq!(out.take(), b"$\x02\0\0\0ab");
+    }
+}

@@ -1,0 +1,282 @@
+//! A document: bytes and what they mean.
+//!
+//! The decoders of the codec run over the bytes once and leave an index of frames, a few words
+//! each. What a frame's bytes mean is asked of the codec again when the page looks at that frame,
+//! so a document of any size costs little beyond its bytes.
+
+mod explain;
+mod filter;
+mod index;
+mod path;
+mod reads;
+mod state;
+mod text;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use explain::{DocError, FixInfo, Verdict};
+pub use reads::READ_WORDS;
+pub use state::{OpenValue, State};
+pub use tree::{MARK_WORDS, NODE_WORDS};
+
+use crate::guess_mode;
+use crate::mode::{limits_of, mode_number, mode_of};
+use index::{Frame, Indexer};
+use resp_codec::Limits;
+use resp_codec::annotate::Mode;
+use std::cell::RefCell;
+use tree::Tree;
+
+/// Words of a row of [`Document::frames`].
+pub const FRAME_WORDS: usize = 4;
+
+/// Bytes, and the frames they were read as.
+///
+/// ```
+/// use respire_wasm::Document;
+/// let mut document = Document::new(4, 0).unwrap();
+/// document.set_bytes(b"*1\r\n$4\r\nPING\r\n".to_vec()).unwrap();
+/// while document.parse(1 << 20) < document.len() {}
+/// assert_eq!(document.frame_count(), 1);
+/// assert_eq!(document.path(8), "cmd[0].arg[0].payload");
+/// ```
+#[derive(Debug)]
+pub struct Document {
+    bytes: Vec<u8>,
+    /// What was asked for; `None`: to be guessed.
+    wanted: Option<Mode>,
+    mode: Mode,
+    preset: u32,
+    limits: Limits,
+    indexer: Indexer,
+    frames: Vec<Frame>,
+    errors: usize,
+    /// The frame looked at last.
+    tree: RefCell<Option<(usize, Tree)>>,
+}
+
+impl Document {
+    /// An empty document of this mode (4: to be guessed) under these limits.
+    ///
+    /// # Errors
+    /// When there is no such mode or preset.
+    pub fn new(mode: u32, preset: u32) -> Result<Self, String> {
+        let (wanted, limits) = (mode_of(mode)?, limits_of(preset)?);
+        let mode = wanted.unwrap_or(Mode::Requests);
+        Ok(Self {
+            bytes: Vec::new(),
+            wanted,
+            mode,
+            preset,
+            limits,
+            indexer: Indexer::new(mode, limits, 0),
+            frames: Vec::new(),
+            errors: 0,
+            tree: RefCell::new(None),
+        })
+    }
+
+    /// Replaces all bytes; nothing of them is decoded yet.
+    ///
+    /// # Errors
+    /// At 2 GiB and more, which offsets could not tell.
+    pub fn set_bytes(&mut self, bytes: Vec<u8>) -> Result<(), String> {
+        check_len(bytes.len())?;
+        self.bytes = bytes;
+        self.mode = self.wanted.unwrap_or_else(|| guess_mode(&self.bytes));
+        self.forget(0);
+        Ok(())
+    }
+
+    /// Adds bytes at the end, as a socket does. Decoding goes on where it stopped.
+    ///
+    /// # Errors
+    /// At 2 GiB and more.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), String> {
+        check_len(self.bytes.len().saturating_add(bytes.len()))?;
+        if self.bytes.is_empty() {
+            return self.set_bytes(bytes.to_vec());
+        }
+        let end = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        // Where a bad run ended for want of bytes, its end may lie further on.
+        let from = self.settled_before(self.frames.len(), end);
+        if from < self.frames.len() {
+            self.forget(self.frames[from].start());
+        }
+        Ok(())
+    }
+
+    /// Puts `with` in the place of `len` bytes at `at`, and returns from where decoding has to go
+    /// on: the start of the frame that was changed. What is before it stays decoded.
+    ///
+    /// # Errors
+    /// When there are no such bytes, or at 2 GiB and more.
+    pub fn replace(&mut self, at: usize, len: usize, with: &[u8]) -> Result<usize, String> {
+        let end = at.checked_add(len).filter(|&end| end <= self.bytes.len());
+        let end = end.ok_or("the document is shorter than that")?;
+        check_len((self.bytes.len() - len).saturating_add(with.len()))?;
+        self.bytes.splice(at..end, with.iter().copied());
+        let touched = self.frames.partition_point(|frame| frame.end() < at);
+        let from = self.settled_before(touched, at);
+        if let Some(frame) = self.frames.get(from) {
+            self.forget(frame.start());
+        } else {
+            self.tree.take();
+        }
+        Ok(self.decoded())
+    }
+
+    /// The bytes from `from` up to `to`, as many as there are.
+    #[must_use]
+    pub fn bytes(&self, from: usize, to: usize) -> &[u8] {
+        let to = to.min(self.bytes.len());
+        &self.bytes[from.min(to)..to]
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The mode in force.
+    #[must_use]
+    pub fn mode(&self) -> u32 {
+        mode_number(self.mode)
+    }
+
+    /// The limits in force.
+    #[must_use]
+    pub fn limits(&self) -> u32 {
+        self.preset
+    }
+
+    /// Reads the bytes as something else, from the start.
+    ///
+    /// # Errors
+    /// When there is no such mode.
+    pub fn set_mode(&mut self, mode: u32) -> Result<(), String> {
+        self.wanted = mode_of(mode)?;
+        self.mode = self.wanted.unwrap_or_else(|| guess_mode(&self.bytes));
+        self.forget(0);
+        Ok(())
+    }
+
+    /// Reads the bytes under other limits, from the start.
+    ///
+    /// # Errors
+    /// When there is no such preset.
+    pub fn set_limits(&mut self, preset: u32) -> Result<(), String> {
+        self.limits = limits_of(preset)?;
+        self.preset = preset;
+        self.forget(0);
+        Ok(())
+    }
+
+    /// Decodes on for about `budget` bytes, and returns how many are decoded: all of them, when it
+    /// is [`Document::len`]. To cancel is not to call again.
+    pub fn parse(&mut self, budget: usize) -> usize {
+        self.tree.take();
+        // The decoder goes on within it, and lists it again if it is still torn.
+        self.frames.pop_if(|last| last.is_torn());
+        let before = self.frames.len();
+        let decoded = self.indexer.run(&self.bytes, budget, &mut self.frames);
+        self.errors += count_bad(&self.frames[before..]);
+        decoded
+    }
+
+    /// How many frames are decoded; they tile the decoded bytes.
+    #[must_use]
+    pub fn frame_count(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// How many of them are bad.
+    #[must_use]
+    pub fn error_count(&self) -> usize {
+        self.errors
+    }
+
+    /// The frames of this range, [`FRAME_WORDS`] words each: status, kind and flags; start; end;
+    /// the number of the command's name + 1.
+    #[must_use]
+    pub fn frames(&self, from: usize, to: usize) -> Vec<u32> {
+        let to = to.min(self.frames.len());
+        let frames = &self.frames[from.min(to)..to];
+        frames.iter().flat_map(Frame::row).collect()
+    }
+
+    /// The frame that holds this byte; the last one, behind the end.
+    #[must_use]
+    pub fn frame_at(&self, offset: usize) -> usize {
+        let after = self.frames.partition_point(|frame| frame.end() <= offset);
+        after.min(self.frames.len().saturating_sub(1))
+    }
+
+    /// Where decoding has come to.
+    fn decoded(&self) -> usize {
+        self.frames.last().map_or(0, Frame::end)
+    }
+
+    /// The frames before `index` that stay as they are when bytes from `at` on change. A search for
+    /// the end of a bad run looks a byte beyond it; a torn frame behind it may have begun there.
+    fn settled_before(&self, index: usize, at: usize) -> usize {
+        let mut index = index;
+        while let Some(frame) = index.checked_sub(1).map(|last| &self.frames[last])
+            && (frame.is_unsettled(at) || (frame.is_torn() && frame.end() - frame.start() < 2))
+        {
+            index -= 1;
+        }
+        index
+    }
+
+    /// Forgets the frames from the one that begins at `start` on.
+    fn forget(&mut self, start: usize) {
+        self.tree.take();
+        let keep = self.frames.partition_point(|frame| frame.end() <= start);
+        self.errors -= count_bad(&self.frames[keep..]);
+        self.frames.truncate(keep);
+        self.indexer = Indexer::new(self.mode, self.limits, self.decoded());
+    }
+
+    /// The frame of this number.
+    fn frame(&self, index: usize) -> Result<&Frame, String> {
+        let found = self.frames.get(index);
+        found.ok_or_else(|| format!("there is no frame {index}"))
+    }
+
+    /// Looks at a frame's tree, which is made unless it was the last one looked at.
+    fn with_tree<T>(&self, index: usize, look: impl FnOnce(&Tree) -> T) -> Result<T, String> {
+        let frame = self.frame(index)?;
+        let mut cached = self.tree.borrow_mut();
+        let tree = match &mut *cached {
+            Some((number, tree)) if *number == index => tree,
+            other => {
+                let tree = Tree::new(&self.bytes, frame, self.mode, &self.limits);
+                &mut other.insert((index, tree)).1
+            }
+        };
+        Ok(look(tree))
+    }
+}
+
+fn count_bad(frames: &[Frame]) -> usize {
+    frames.iter().filter(|frame| frame.is_bad()).count()
+}
+
+/// Spans and the codec's own offsets count in 31 bits.
+fn check_len(len: usize) -> Result<(), String> {
+    if len > i32::MAX as usize {
+        return Err("a document ends below 2 GiB".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! A value in one line, and the bytes it means.
+
+use super::Document;
+use super::tree::{INCOMPLETE, NONE, Node, STREAMED, Tree};
+use crate::tables::NodeKind;
+use resp_codec::annotate::Mode;
+use resp_codec::number::write_f64;
+use resp_codec::{CommandDecoder, Step};
+
+impl Document {
+    /// A node in one line: `"value"`, `(integer) 3`, `array of 2`. At most `max` bytes of a payload
+    /// are shown.
+    ///
+    /// # Errors
+    /// When there is no such frame or node.
+    pub fn text(&self, frame: usize, node: usize, max: usize) -> Result<String, String> {
+        let payload = self.payload(frame, node)?;
+        self.with_tree(frame, |tree| {
+            let value = &tree.nodes[node];
+            let quoted = |prefix: &str| format!("{prefix}{}", quote(&payload, max));
+            let plain = |prefix: &str| {
+                let shown = &payload[..payload.len().min(max)];
+                let more = if shown.len() < payload.len() {
+                    "…"
+                } else {
+                    ""
+                };
+                format!("{prefix}{}{more}", shown.escape_ascii())
+            };
+            match value.kind {
+                NodeKind::Simple => plain(""),
+                NodeKind::Error | NodeKind::BlobError => plain("(error) "),
+                NodeKind::Int => plain("(integer) "),
+                NodeKind::Double => plain("(double) "),
+                NodeKind::BigNumber => plain("(big number) "),
+                NodeKind::Bool if payload == b"t" => "(true)".to_owned(),
+                NodeKind::Bool => "(false)".to_owned(),
+                NodeKind::Null => "(nil)".to_owned(),
+                NodeKind::Verbatim => quoted("(verbatim) "),
+                NodeKind::Bulk | NodeKind::Chunk | NodeKind::Arg => quoted(""),
+                NodeKind::End => "end".to_owned(),
+                NodeKind::Unknown => "?".to_owned(),
+                _ => summary(tree, node),
+            }
+        })
+    }
+
+    /// The bytes a node means: a string's own, joined if it is streamed and unescaped if it is a
+    /// word; the text of a number.
+    ///
+    /// # Errors
+    /// When there is no such frame or node.
+    pub fn payload(&self, frame: usize, node: usize) -> Result<Vec<u8>, String> {
+        let range = *self.frame(frame)?;
+        self.with_tree(frame, |tree| {
+            let value = tree.nodes.get(node);
+            let value = value.ok_or_else(|| format!("there is no node {node} in frame {frame}"))?;
+            if value.kind == NodeKind::Arg && range.is_inline() {
+                let line = &self.bytes[range.start()..range.end()];
+                return Ok(self.word(line, value.index as usize));
+            }
+            if value.has(STREAMED) && value.kind == NodeKind::Bulk {
+                let chunks = tree.nodes[node..].iter().enumerate();
+                let chunks = chunks.filter(|(_, chunk)| chunk.parent as usize == node);
+                let payloads = chunks.map(|(at, _)| tree.string(&self.bytes, node + at));
+                return Ok(payloads.collect::<Vec<_>>().concat());
+            }
+            Ok(match (self.mode, value.kind) {
+                (Mode::BinaryReplies, NodeKind::Int | NodeKind::Double | NodeKind::Bool) => {
+                    tree.field(&self.bytes, node)
+                }
+                _ if value.kind.is_aggregate() => Vec::new(),
+                _ => tree.string(&self.bytes, node).to_vec(),
+            })
+        })?
+    }
+
+    /// A word of a line, as the server reads it.
+    fn word(&self, line: &[u8], index: usize) -> Vec<u8> {
+        let mut decoder = CommandDecoder::new(self.limits);
+        match decoder.decode(line) {
+            Ok(Step::Ready { item, .. }) => item.get(index).unwrap_or_default().to_vec(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Tree {
+    /// The bytes of a string or a line.
+    fn string<'b>(&self, bytes: &'b [u8], node: usize) -> &'b [u8] {
+        let value = &self.nodes[node];
+        if value.kind == NodeKind::Null {
+            return &[];
+        }
+        if value.count != NONE {
+            let from = value.head as usize;
+            let to = from.saturating_add(value.count as usize);
+            return &bytes[from..to.min(value.end as usize).max(from)];
+        }
+        let (from, to) = self.payload(node);
+        &bytes[from..to]
+    }
+
+    /// A number in binary, as text.
+    fn field(&self, bytes: &[u8], node: usize) -> Vec<u8> {
+        let (from, to) = self.payload(node);
+        let field = &bytes[from..to];
+        match (self.nodes[node].kind, field) {
+            (NodeKind::Bool, [0]) => b"f".to_vec(),
+            (NodeKind::Bool, [_]) => b"t".to_vec(),
+            (kind, field) => match (kind, field.first_chunk()) {
+                (NodeKind::Int, Some(eight)) => i64::from_le_bytes(*eight).to_string().into_bytes(),
+                (_, Some(eight)) => {
+                    let mut text = Vec::new();
+                    write_f64(&mut text, f64::from_le_bytes(*eight));
+                    text
+                }
+                (_, None) => Vec::new(),
+            },
+        }
+    }
+}
+
+/// An aggregate in a few words.
+fn summary(tree: &Tree, node: usize) -> String {
+    let value: &Node = &tree.nodes[node];
+    let label = value.kind.meaning().label;
+    let torn = if value.has(INCOMPLETE) {
+        ", not complete"
+    } else {
+        ""
+    };
+    let children = || {
+        let inner = tree.nodes[node..].iter();
+        inner.filter(|child| child.parent as usize == node).count()
+    };
+    match (value.count, value.kind) {
+        (NONE, NodeKind::Command) => format!("{label} of {}{torn}", children()),
+        (NONE, _) => format!("{label}, streamed{torn}"),
+        (count, kind) if kind.is_paired() => {
+            let s = if count == 1 { "" } else { "s" };
+            format!("{label} of {count} pair{s}{torn}")
+        }
+        (count, _) => format!("{label} of {count}{torn}"),
+    }
+}
+
+/// Bytes in double quotes, as redis-cli prints them.
+pub(crate) fn quote(bytes: &[u8], max: usize) -> String {
+    let shown = &bytes[..bytes.len().min(max)];
+    let mut out = String::with_capacity(shown.len() + 2);
+    out.push('"');
+    match std::str::from_utf8(shown) {
+        // Text stays text, whatever its alphabet.
+        Ok(text) => text.chars().for_each(|char| push_escaped(&mut out, char)),
+        Err(_) => {
+            let escaped = shown.iter().map(|&byte| char::from(byte));
+            escaped.for_each(|char| match char {
+                '\u{80}'..='\u{ff}' => out.push_str(&format!("\\x{:02x}", char as u32)),
+                _ => push_escaped(&mut out, char),
+            });
+        }
+    }
+    out.push('"');
+    if shown.len() < bytes.len() {
+        out.push('…');
+    }
+    out
+}
+
+fn push_escaped(out: &mut String, char: char) {
+    match char {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{7}' => out.push_str("\\a"),
+        '\u{8}' => out.push_str("\\b"),
+        '\0'..='\u{1f}' | '\u{7f}' => out.push_str(&format!("\\x{:02x}", char as u32)),
+        _ => out.push(char),
+    }
+}

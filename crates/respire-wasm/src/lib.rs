@@ -1,0 +1,57 @@
+//! What the protocol explorer's page shows.
+//!
+//! The page (`web/`) is TypeScript; everything it says about bytes comes from here, which is the
+//! codec's and the engine's word for it: no byte is parsed here that they could parse. The functions
+//! of `bind` are what JavaScript calls; behind them, this is a library as any other, and its tests
+//! run natively.
+//!
+//! ```
+//! use respire_wasm::Document;
+//! let mut document = Document::new(1, 0).unwrap();
+//! document.set_bytes(b"%1\r\n+a\r\n:1\r\n".to_vec()).unwrap();
+//! document.parse(usize::MAX);
+//! assert_eq!(document.path(9), "reply[0][0].value.digits");
+//! assert_eq!(document.state(7).unwrap().text, "between CR and LF of the simple string");
+//! ```
+//!
+//! Two modules are built, each with one feature: `document`, which the page loads first, and
+//! `server`, the engine with all commands, which it loads when the console is opened.
+//!
+//! Where to start reading: [`Document`]; [`Server`]; `tables.rs` for the numbers that cross over.
+
+#[cfg(target_arch = "wasm32")]
+mod bind;
+#[cfg(feature = "server")]
+mod commands;
+#[cfg(feature = "document")]
+mod document;
+#[cfg(feature = "server")]
+mod engine;
+#[cfg(all(test, feature = "document", feature = "server"))]
+mod generated;
+#[cfg(feature = "document")]
+mod mode;
+#[cfg(feature = "document")]
+mod names;
+#[cfg(feature = "document")]
+mod secret;
+#[cfg(feature = "server")]
+mod server;
+#[cfg(feature = "document")]
+mod tables;
+
+#[cfg(feature = "server")]
+pub use commands::{ArgInfo, CommandInfo, command_table};
+#[cfg(feature = "document")]
+pub use document::{
+    DocError, Document, FRAME_WORDS, FixInfo, MARK_WORDS, NODE_WORDS, OpenValue, READ_WORDS, State,
+    Verdict,
+};
+#[cfg(feature = "document")]
+pub use mode::guess_mode;
+#[cfg(feature = "document")]
+pub use names::command_names;
+#[cfg(feature = "server")]
+pub use server::{Progress, Server};
+#[cfg(feature = "document")]
+pub use tables::{ERRORS, FrameStatus, KINDS, Meaning, NodeKind, ROLES, Wire};

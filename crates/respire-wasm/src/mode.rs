@@ -1,0 +1,134 @@
+//! What a buffer holds, as numbers the page passes; and guessing it.
+
+use crate::names::is_command;
+use resp_codec::annotate::{Ending, Mode, annotate_frame};
+use resp_codec::{CommandDecoder, Limits, Step, binary};
+
+/// Bytes looked at to guess.
+const LOOKED_AT_MAX: usize = 64 * 1024;
+
+/// The mode of a number; `None` stands for *guess*.
+pub(crate) fn mode_of(number: u32) -> Result<Option<Mode>, String> {
+    Ok(Some(match number {
+        0 => Mode::Requests,
+        1 => Mode::Replies,
+        2 => Mode::BinaryRequests,
+        3 => Mode::BinaryReplies,
+        4 => return Ok(None),
+        _ => return Err(format!("there is no mode {number}")),
+    }))
+}
+
+/// The number of a mode.
+pub(crate) const fn mode_number(mode: Mode) -> u32 {
+    match mode {
+        Mode::Requests => 0,
+        Mode::Replies => 1,
+        Mode::BinaryRequests => 2,
+        Mode::BinaryReplies => 3,
+    }
+}
+
+/// The limits of a number.
+pub(crate) fn limits_of(number: u32) -> Result<Limits, String> {
+    Ok(match number {
+        0 => Limits::SERVER,
+        1 => Limits::UNAUTHENTICATED,
+        2 => Limits::CLIENT,
+        _ => return Err(format!("there are no limits {number}")),
+    })
+}
+
+/// What these bytes seem to be: by their first byte, and where that fits several, by which reading
+/// gets furthest without an error. Looks at the first 64 KiB.
+///
+/// ```
+/// use resp_codec::annotate::Mode;
+/// use respire_wasm::guess_mode;
+/// assert_eq!(guess_mode(b"*1\r\n$4\r\nPING\r\n"), Mode::Requests);
+/// assert_eq!(guess_mode(b"*1\r\n$5\r\nhello\r\n"), Mode::Replies);
+/// assert_eq!(guess_mode(b"$\x02\0\0\0hi"), Mode::BinaryReplies);
+/// ```
+#[must_use]
+pub fn guess_mode(bytes: &[u8]) -> Mode {
+    let start = &bytes[..bytes.len().min(LOOKED_AT_MAX)];
+    let Some(&first) = start.first() else {
+        return Mode::Requests;
+    };
+    if binary::is_op(first) {
+        return Mode::BinaryRequests;
+    }
+    let candidates: &[Mode] = match first {
+        b'*' => match first_name_is_known(start) {
+            Some(true) => return Mode::Requests,
+            Some(false) => &[Mode::Replies, Mode::BinaryReplies, Mode::Requests],
+            None => &[Mode::Requests, Mode::Replies, Mode::BinaryReplies],
+        },
+        b'+' | b'-' | b':' | b'$' | b'_' | b'#' | b',' | b'(' | b'!' | b'=' | b'%' | b'~'
+        | b'|' | b'>' => &[Mode::Replies, Mode::BinaryReplies],
+        _ => return Mode::Requests,
+    };
+    let mut best = candidates[0];
+    for &mode in candidates {
+        if readable(start, mode) > readable(start, best) {
+            best = mode;
+        }
+    }
+    best
+}
+
+/// Whether the first request, or the part of it that is there, names a command; `None` if the name
+/// is not all there.
+fn first_name_is_known(bytes: &[u8]) -> Option<bool> {
+    let mut decoder = CommandDecoder::new(Limits::SERVER);
+    if let Ok(Step::Ready { item, .. }) = decoder.decode(bytes) {
+        return Some(is_command(item.name()));
+    }
+    let mut marks = Vec::new();
+    annotate_frame(bytes, 0, Mode::Requests, &Limits::SERVER, &mut marks);
+    let mut payloads = marks.iter().zip(marks.iter().skip(1));
+    let (name, _) = payloads.find(|(mark, next)| {
+        mark.role == resp_codec::annotate::Role::Payload
+            && next.role == resp_codec::annotate::Role::Crlf
+    })?;
+    Some(is_command(&bytes[name.at as usize..][..name.len as usize]))
+}
+
+/// Bytes before the first error.
+fn readable(bytes: &[u8], mode: Mode) -> usize {
+    let (mut marks, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        marks.clear();
+        match annotate_frame(bytes, at, mode, &Limits::SERVER, &mut marks) {
+            (_, Ending::Bad(error)) => return error.offset,
+            (end, _) => at = end,
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guesses_are_what_a_person_would_guess() {
+        let guesses: [(&[u8], Mode); 12] = [
+            (b"", Mode::Requests),
+            (b"PING\r\n", Mode::Requests),
+            (b"*2\r\n$3\r\nget\r\n$1\r\nk", Mode::Requests),
+            (b"*2\r\n$3\r\nGE", Mode::Requests),
+            (b"*1\r\n$4\r\nPINGPONG\r\n", Mode::Requests),
+            (b"*2\r\n$3\r\nfoo\r\n:1\r\n", Mode::Replies),
+            (b"%1\r\n+a\r\n:1\r\n", Mode::Replies),
+            (b"-ERR no\r\n", Mode::Replies),
+            (b"$5\r\nhel", Mode::Replies),
+            (b"\x01\x01\0\0\0k", Mode::BinaryRequests),
+            (b":\x01\0\0\0\0\0\0\0", Mode::BinaryReplies),
+            (b"*\x01\0\0\0_", Mode::BinaryReplies),
+        ];
+        for (bytes, mode) in guesses {
+            assert_eq!(guess_mode(bytes), mode, "{:?}", bytes.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// The streams of a capture, and one stream's segments in both directions by time.
+
+import type { CaptureSummary } from "../generated/types";
+import { arrived } from "../state/reads";
+import { counted, size } from "../words/chars";
+import { type Direction, type Segment, capture, openStream } from "./state";
+
+/** Segments that are listed. */
+const LISTED_MAX = 1_000;
+
+type Stream = CaptureSummary["streams"][number];
+
+function StreamRow({ stream, index, chosen, shown }: { stream: Stream; index: number; chosen: boolean; shown: Direction | null }) {
+  const way = (direction: Direction, label: string) => (
+    <button type="button" class="chip" aria-pressed={chosen && shown === direction} disabled={stream.bytes[direction] === 0} onClick={() => void openStream(index, direction)}>
+      {label} {size(stream.bytes[direction]!)}
+    </button>
+  );
+  const gaps = stream.gaps[0]! + stream.gaps[1]!;
+  return (
+    <li class={`stream ${chosen ? "chosen" : ""}`}>
+      <div class="stream-ends">
+        <code>{stream.client}</code> <span aria-hidden="true">→</span>
+        <span class="sr-only">to</span> <code>{stream.server}</code>
+      </div>
+      <div class="row">
+        {way(0, "requests")}
+        {way(1, "replies")}
+        <span class="dim">{((stream.endMs - stream.startMs) / 1000).toFixed(3)} s</span>
+        {gaps > 0 && <span class="badge">{counted(gaps, "gap")}</span>}
+      </div>
+    </li>
+  );
+}
+
+function marksOf(segment: Segment): string[] {
+  return [
+    segment.gap && "bytes are missing in front",
+    segment.retransmit && "sent again",
+    segment.reordered && "out of order",
+    segment.fin && "FIN",
+    segment.reset && "RST",
+  ].filter((mark): mark is string => mark !== false);
+}
+
+function SegmentRow({ segment, stream, shown }: { segment: Segment; stream: number; shown: Direction | null }) {
+  const there = segment.direction === 0;
+  return (
+    <li class={`segment ${there ? "there" : "back"} ${shown === segment.direction ? "" : "other"}`}>
+      <button type="button" class="link" onClick={() => void openStream(stream, segment.direction, segment)}>
+        <span class="segment-time">{segment.time.toFixed(3)}</span>
+        <span class="segment-way" aria-hidden="true">
+          {there ? "→" : "←"}
+        </span>
+        <span class="sr-only">{there ? "request" : "reply"}</span>
+        <span>{counted(segment.length, "byte")}</span>
+        <span class="dim">packet {segment.packet}</span>
+        {marksOf(segment).map((mark) => (
+          <span key={mark} class="badge">
+            {mark}
+          </span>
+        ))}
+      </button>
+    </li>
+  );
+}
+
+export function CaptureCard() {
+  const opened = capture.value;
+  if (!opened) {
+    return (
+      <section class="card" aria-label="Capture">
+        <h2>Capture</h2>
+        <p class="dim">
+          Drop a <code>pcap</code> or <code>pcapng</code> file on the page: its TCP streams are put together here, and the segments' borders become cuts.
+        </p>
+      </section>
+    );
+  }
+  const { summary, stream, segments, shown, name } = opened;
+  void arrived.value;
+  return (
+    <section class="card capture" aria-label="Capture">
+      <h2>
+        {name} <span class="dim">{counted(summary.packets, "packet")}</span>
+      </h2>
+      {summary.skipped > 0 && (
+        <p class="dim">
+          {counted(summary.skipped, "packet")} passed over: {summary.why.join("; ")}.
+        </p>
+      )}
+      {summary.streams.length === 0 && <p>No TCP stream with content.</p>}
+      <ul class="streams" aria-label="Streams">
+        {summary.streams.map((about, index) => (
+          <StreamRow key={index} stream={about} index={index} chosen={index === stream} shown={shown} />
+        ))}
+      </ul>
+      {segments.length > 0 && (
+        <>
+          <h3>Both directions by time, in ms</h3>
+          <ol class="segments">
+            {segments.slice(0, LISTED_MAX).map((segment) => (
+              <SegmentRow key={`${segment.packet} ${segment.direction} ${segment.offset}`} segment={segment} stream={stream} shown={shown} />
+            ))}
+          </ol>
+          {segments.length > LISTED_MAX && <p class="dim">Only the first {LISTED_MAX.toLocaleString("en")} are listed.</p>}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,100 @@
+// A capture of network traffic: its streams, and the direction that is the document.
+
+import { signal } from "@preact/signals";
+import type { CaptureSummary } from "../generated/types";
+import { SEGMENT_WORDS } from "../engine/tables";
+import { moveTo } from "../state/cursor";
+import { engine, load, onLoad } from "../state/document";
+import { cutAt } from "../state/reads";
+import { announce, dockTab } from "../state/view";
+import { counted } from "../words/chars";
+
+/** From the client to the server, or back. */
+export type Direction = 0 | 1;
+
+/** A piece of a direction, as one packet carried it. */
+export interface Segment {
+  direction: Direction;
+  /** Where its bytes begin in their direction. */
+  offset: number;
+  length: number;
+  /** Milliseconds since the first packet of the capture. */
+  time: number;
+  packet: number;
+  retransmit: boolean;
+  reordered: boolean;
+  gap: boolean;
+  fin: boolean;
+  reset: boolean;
+}
+
+interface Capture {
+  name: string;
+  summary: CaptureSummary;
+  stream: number;
+  /** Both directions by time. */
+  segments: readonly Segment[];
+  /** The direction that is the document, while it is. */
+  shown: Direction | null;
+}
+
+export const capture = signal<Capture | null>(null);
+
+let loading = false;
+onLoad.add(() => {
+  if (!loading && capture.value) capture.value = { ...capture.value, shown: null };
+});
+
+/** Whether a format is one of captures. */
+export function isCapture(format: string): boolean {
+  return format === "pcap" || format === "pcapng";
+}
+
+function segmentsOf(rows: Float64Array, direction: Direction): Segment[] {
+  return Array.from({ length: rows.length / SEGMENT_WORDS }, (_, index) => {
+    const [offset, length, time, packet, flags] = rows.subarray(index * SEGMENT_WORDS, (index + 1) * SEGMENT_WORDS) as unknown as [number, number, number, number, number];
+    return {
+      direction,
+      offset,
+      length,
+      time,
+      packet,
+      retransmit: (flags & 1) !== 0,
+      reordered: (flags & 2) !== 0,
+      gap: (flags & 4) !== 0,
+      fin: (flags & 8) !== 0,
+      reset: (flags & 16) !== 0,
+    };
+  });
+}
+
+/** Reads a capture and shows the stream with the most bytes. */
+export async function openCapture(bytes: Uint8Array, name: string): Promise<void> {
+  const summary = await engine.openCapture(bytes);
+  const weight = ({ bytes: [there, back] }: CaptureSummary["streams"][number]) => there + back;
+  let largest = 0;
+  summary.streams.forEach((stream, index) => {
+    if (weight(stream) > weight(summary.streams[largest]!)) largest = index;
+  });
+  capture.value = { name, summary, stream: largest, segments: [], shown: null };
+  dockTab.value = "capture";
+  announce(`a capture with ${counted(summary.streams.length, "stream")}`);
+  if (summary.streams.length > 0) await openStream(largest, 0);
+}
+
+/** Shows a direction of a stream in the panes, cut where its segments end. */
+export async function openStream(stream: number, direction: Direction, segment?: Segment): Promise<void> {
+  const before = capture.value;
+  const about = before?.summary.streams[stream];
+  if (!before || !about) return;
+  const [bytes, there, back] = await Promise.all([engine.captureBytes(stream, direction), engine.captureSegments(stream, 0), engine.captureSegments(stream, 1)]);
+  const segments = [...segmentsOf(there, 0), ...segmentsOf(back, 1)].sort((a, b) => a.time - b.time || a.packet - b.packet);
+  loading = true;
+  capture.value = { ...before, stream, segments, shown: direction };
+  const [from, to] = direction === 0 ? [about.client, about.server] : [about.server, about.client];
+  const decoding = load(bytes, `${from} → ${to}`, about.mode[direction]);
+  loading = false;
+  cutAt(segments.filter((other) => other.direction === direction).map((other) => other.offset));
+  await decoding;
+  if (segment) moveTo(segment.offset);
+}

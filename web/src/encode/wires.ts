@@ -1,0 +1,18 @@
+// The protocols something is encoded in, and what their bytes are read as.
+
+import { MODES } from "../engine/tables";
+
+/** By the number of a wire: what its requests and its replies are read as. */
+export const WIRE_MODES = [
+  { label: "RESP2", request: MODES.requests, reply: MODES.replies },
+  { label: "RESP3", request: MODES.requests, reply: MODES.replies },
+  { label: "binary", request: MODES.binaryRequests, reply: MODES.binaryReplies },
+  { label: "inline", request: MODES.requests, reply: MODES.replies },
+] as const;
+
+/** The wires a command can be typed for; requests of RESP2 and RESP3 are the same. */
+export const REQUEST_WIRES = [
+  { wire: 1, label: "RESP" },
+  { wire: 2, label: "Binary" },
+  { wire: 3, label: "Inline" },
+] as const;

@@ -1,0 +1,224 @@
+// What the page may ask of the engine. Runs in the Worker, beside the WASM.
+//
+// Every method is called by its name through `client.ts`; arguments and results are cloned or
+// transferred, so they are plain data. There is one document, and it is only changed from here.
+
+import type { CaptureSummary, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
+import { MODES, NODE_WORDS } from "./tables";
+import * as wasm from "../wasm/respire_document.js";
+
+/** A decoded document, without its bytes. */
+export interface Shape {
+  /** The mode in force, never `auto`. */
+  mode: number;
+  /** Bytes decoded: fewer than there are if it was cancelled. */
+  decoded: number;
+  /** Rows of frames, see `FRAME_WORDS`. */
+  frames: Uint32Array;
+  errorCount: number;
+  cancelled: boolean;
+}
+
+/** The values of a frame. */
+export interface FrameNodes {
+  /** Rows of nodes, see `NODE_WORDS`. */
+  nodes: Uint32Array;
+  /** A line for each of the first `texts.length` nodes. */
+  texts: string[];
+}
+
+/** Told while a document is decoded. */
+export type Progress = (decoded: number, total: number, errors: number) => void;
+
+/** Bytes decoded between two looks at whether to stop. */
+const SLICE_BYTES = 1 << 20;
+/** Most values of a frame that get a line at once. */
+const TEXTS_MAX = 2_000;
+/** Bytes of a value that a line shows. */
+const TEXT_BYTES_MAX = 96;
+
+export class Engine {
+  readonly #progress: Progress;
+  #doc = new wasm.Doc(MODES.auto, 0);
+  #capture: wasm.Capture | undefined;
+  #generation = 0;
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  /** Replaces the document and decodes it. */
+  async load(bytes: Uint8Array, mode: number, limits: number): Promise<Shape> {
+    this.#doc.free();
+    this.#doc = new wasm.Doc(mode, limits);
+    this.#doc.setBytes(bytes);
+    return this.#decode();
+  }
+
+  /** Reads the same bytes as something else. */
+  async read(mode: number, limits: number): Promise<Shape> {
+    if (this.#doc.limits !== limits) this.#doc.setLimits(limits);
+    this.#doc.setMode(mode);
+    return this.#decode();
+  }
+
+  /** Replaces a run of bytes; decoding goes on from the frame it stands in. */
+  async replace(at: number, len: number, bytes: Uint8Array): Promise<Shape> {
+    this.#doc.replace(at, len, bytes);
+    return this.#decode();
+  }
+
+  /** Adds bytes at the end. */
+  async append(bytes: Uint8Array): Promise<Shape> {
+    this.#doc.append(bytes);
+    return this.#decode();
+  }
+
+  /** Stops decoding at the next slice. */
+  cancel(): void {
+    this.#generation += 1;
+  }
+
+  async #decode(): Promise<Shape> {
+    const doc = this.#doc;
+    const generation = ++this.#generation;
+    const total = doc.length;
+    let decoded = 0;
+    let cancelled = false;
+    while (decoded < total && !cancelled) {
+      decoded = doc.parse(SLICE_BYTES);
+      if (decoded < total) {
+        this.#progress(decoded, total, doc.errorCount);
+        await turn();
+        if (doc !== this.#doc) throw new Error("superseded");
+        cancelled = generation !== this.#generation;
+      }
+    }
+    return { mode: doc.mode, decoded, frames: doc.frames(0, doc.frameCount), errorCount: doc.errorCount, cancelled };
+  }
+
+  /** The document's bytes. */
+  bytes(from: number, to: number): Uint8Array {
+    return this.#doc.bytes(from, to);
+  }
+
+  marks(from: number, to: number): Uint32Array {
+    return this.#doc.marks(from, to);
+  }
+
+  nodes(frame: number): FrameNodes {
+    const nodes = this.#doc.nodes(frame);
+    return { nodes, texts: this.texts(frame, 0, Math.min(nodes.length / NODE_WORDS, TEXTS_MAX)) };
+  }
+
+  /** A line for each of the nodes `from..to` of a frame. */
+  texts(frame: number, from: number, to: number): string[] {
+    const texts = [];
+    for (let node = from; node < to; node += 1) texts.push(this.#doc.text(frame, node, TEXT_BYTES_MAX));
+    return texts;
+  }
+
+  /** A line for each of the frames `from..to`. */
+  frameTexts(from: number, to: number): string[] {
+    const texts = [];
+    for (let frame = from; frame < to; frame += 1) texts.push(this.#doc.text(frame, 0, TEXT_BYTES_MAX));
+    return texts;
+  }
+
+  payload(frame: number, node: number): Uint8Array {
+    return this.#doc.payload(frame, node);
+  }
+
+  path(offset: number): string {
+    return this.#doc.path(offset);
+  }
+
+  resolve(path: string): Uint32Array {
+    return this.#doc.resolve(path);
+  }
+
+  state(offset: number): State {
+    return this.#doc.state(offset);
+  }
+
+  error(frame: number): DocError | undefined {
+    return this.#doc.error(frame);
+  }
+
+  async fix(frame: number, index: number): Promise<Shape> {
+    this.#doc.fix(frame, index);
+    return this.#decode();
+  }
+
+  reads(cuts: Uint32Array): Uint32Array {
+    return this.#doc.reads(cuts);
+  }
+
+  verdicts(frame: number): Verdict[] {
+    return this.#doc.verdicts(frame);
+  }
+
+  find(needle: Uint8Array, from: number, max: number): Uint32Array {
+    return this.#doc.find(needle, from, max);
+  }
+
+  filter(query: string, max: number): Uint32Array {
+    return this.#doc.filter(query, max);
+  }
+
+  secrets(from: number, to: number): Uint32Array {
+    return this.#doc.secrets(from, to);
+  }
+
+  compare(frame: number): Comparison {
+    return this.#doc.compare(frame);
+  }
+
+  msgpack(from: number, to: number): MsgPack {
+    return this.#doc.msgpack(from, to);
+  }
+
+  guesses(bytes: Uint8Array): Guess[] {
+    return wasm.guesses(bytes);
+  }
+
+  decodeAs(format: string, bytes: Uint8Array): Uint8Array {
+    return wasm.decodeAs(format, bytes);
+  }
+
+  /** Reads a capture, in place of the one before. */
+  openCapture(bytes: Uint8Array): CaptureSummary {
+    this.#capture?.free();
+    this.#capture = undefined;
+    this.#capture = new wasm.Capture(bytes);
+    return this.#capture.summary();
+  }
+
+  captureBytes(stream: number, direction: number): Uint8Array {
+    return this.#capture!.bytes(stream, direction);
+  }
+
+  captureSegments(stream: number, direction: number): Float64Array {
+    return this.#capture!.segments(stream, direction);
+  }
+
+  encodeCommand(line: string, wire: number): Uint8Array {
+    return wasm.encodeCommand(line, wire);
+  }
+
+  compareCommand(line: string): Comparison {
+    return wasm.compareCommand(line);
+  }
+}
+
+/** Lets messages in, without the 4 ms that timers wait. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
+}

@@ -1,0 +1,242 @@
+// Generated from crates/respire-wasm; not to be edited.
+
+export type State = { 
+/**
+ * The bytes it has been given.
+ */
+offset: number, 
+/**
+ * The frame at hand.
+ */
+frame: number, 
+/**
+ * `between`, `type`, `length`, `lf`, `crlf`, `payload`, `digits`, `line`, `word`, `field` or
+ * `error`: what it is in the middle of, or what comes next.
+ */
+state: string, 
+/**
+ * The same in words.
+ */
+text: string, 
+/**
+ * The path of the value at hand.
+ */
+path: string, 
+/**
+ * The values around it that are begun and not finished, outermost first.
+ */
+open: Array<OpenValue>, 
+/**
+ * Bytes the frame lacks at least, as the decoder says; 0 between frames and behind an error.
+ */
+need: number, 
+/**
+ * What is there of the length or number at hand.
+ */
+number: string | null, 
+/**
+ * Bytes of the payload at hand that are missing.
+ */
+payloadLeft: number | null, 
+/**
+ * What may come next, in words.
+ */
+expected: string, 
+/**
+ * The bytes that may come next; none behind an error.
+ */
+expectedBytes: Array<number>, };
+
+export type OpenValue = { 
+/**
+ * Its kind, by number.
+ */
+kind: number, 
+/**
+ * Its kind, by name.
+ */
+label: string, 
+/**
+ * Where it begins.
+ */
+start: number, 
+/**
+ * How many of its values are whole.
+ */
+done: number, 
+/**
+ * How many it announces; none if it is streamed.
+ */
+of: number | null, 
+/**
+ * How many are missing.
+ */
+left: number | null, 
+/**
+ * Its path.
+ */
+path: string, };
+
+export type DocError = { 
+/**
+ * The frame.
+ */
+frame: number, 
+/**
+ * The byte that is wrong.
+ */
+offset: number, 
+/**
+ * The kind of error, by number.
+ */
+kind: number, 
+/**
+ * What is wrong.
+ */
+text: string, 
+/**
+ * The line a server sends before it closes the connection.
+ */
+reply: string, 
+/**
+ * The rule that was broken.
+ */
+rule: string, 
+/**
+ * Both with the bytes around, in a few lines.
+ */
+rendered: string, 
+/**
+ * What could stand there, in words.
+ */
+expected: string, 
+/**
+ * The bytes that could stand there.
+ */
+expectedBytes: Array<number>, 
+/**
+ * Where reading goes on.
+ */
+resync: number, 
+/**
+ * Changes that get past the error, the likeliest first.
+ */
+fixes: Array<FixInfo>, };
+
+export type FixInfo = { 
+/**
+ * The first byte that goes.
+ */
+at: number, 
+/**
+ * How many go.
+ */
+len: number, 
+/**
+ * What comes in their place.
+ */
+with: Array<number>, 
+/**
+ * What was meant, as the end of a sentence that begins with "perhaps".
+ */
+why: string, };
+
+export type Verdict = { 
+/**
+ * The preset, by number.
+ */
+limits: number, 
+/**
+ * The preset, by name.
+ */
+label: string, 
+/**
+ * The error it answers; none if the frame is read without one.
+ */
+reply: string | null, 
+/**
+ * Whether it then closes the connection.
+ */
+closes: boolean, };
+
+export type Progress = { 
+/**
+ * Why the connection that was fed is closed, if it is.
+ */
+closed: string | null, 
+/**
+ * The connections whose output waits to be taken, in ascending order.
+ */
+ready: Array<number>, };
+
+export type CommandInfo = { 
+/**
+ * Its name, upper case; a subcommand's behind its container's: `CLIENT LIST`.
+ */
+name: string, 
+/**
+ * The family it belongs to.
+ */
+group: string, 
+/**
+ * What it does.
+ */
+summary: string, 
+/**
+ * How it is written: `SET key value [NX | XX]`.
+ */
+syntax: string, 
+/**
+ * How many words it takes, the name included; negative: at least so many.
+ */
+arity: number, 
+/**
+ * The version it came with.
+ */
+since: string, 
+/**
+ * What it costs.
+ */
+complexity: string, 
+/**
+ * How it behaves, in Redis's words.
+ */
+flags: Array<string>, 
+/**
+ * The first key's place, the last one's, and the step between; 0 for none.
+ */
+keys: [number, number, number], 
+/**
+ * A line to try.
+ */
+example: string | null, 
+/**
+ * The grammar of its arguments.
+ */
+args: Array<ArgInfo>, };
+
+export type ArgInfo = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its type: `key`, `string`, `integer`, `pure-token`, `oneof`, `block` and the like.
+ */
+kind: string, 
+/**
+ * The word in front of it, or that it consists of.
+ */
+token: string | null, 
+/**
+ * Whether it may be left out.
+ */
+optional: boolean, 
+/**
+ * Whether it may be repeated.
+ */
+multiple: boolean, 
+/**
+ * The choices of a `oneof`, the parts of a `block`.
+ */
+parts: Array<ArgInfo>, };

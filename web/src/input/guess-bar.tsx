@@ -1,0 +1,42 @@
+// The bar that says how what was opened is read, one click from the other ways.
+
+import { opened, take } from "./guess";
+import { counted, escaped } from "../words/chars";
+
+/** Bytes of a preview. */
+const PREVIEW_BYTES_MAX = 24;
+
+export function GuessBar() {
+  const what = opened.value;
+  if (!what || what.guesses.length < 2 || what.taken < 0) return null;
+  const taken = what.guesses[what.taken]!;
+  return (
+    <div class="guess-bar" role="group" aria-label="How what was opened is read">
+      <span>
+        Read as <b>{taken.label}</b>: {taken.why}
+      </span>
+      <span class="grow" />
+      {what.guesses.map((guess, index) => (
+        <button
+          key={guess.format}
+          type="button"
+          class="chip"
+          aria-pressed={index === what.taken}
+          title={`${counted(guess.bytes, "byte")}: ${escaped(Uint8Array.from(guess.preview), PREVIEW_BYTES_MAX)}`}
+          onClick={() => void take(index)}
+        >
+          {guess.label}
+        </button>
+      ))}
+      <button
+        type="button"
+        class="chip"
+        onClick={() => {
+          opened.value = null;
+        }}
+      >
+        Done
+      </button>
+    </div>
+  );
+}

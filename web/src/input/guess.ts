@@ -1,0 +1,58 @@
+// What was pasted or dropped may be written in many ways: the guess taken, and the others.
+
+import { signal } from "@preact/signals";
+import { isCapture, openCapture } from "../capture/state";
+import type { Guess } from "../generated/types";
+import { engine, failure, load, onLoad } from "../state/document";
+import { announce } from "../state/view";
+
+interface Opened {
+  /** The bytes as they came. */
+  bytes: Uint8Array;
+  name: string;
+  /** Best first. */
+  guesses: readonly Guess[];
+  taken: number;
+}
+
+/** What was opened last, while the document is what was made of it. */
+export const opened = signal<Opened | null>(null);
+
+let taking = false;
+onLoad.add(() => {
+  if (!taking) opened.value = null;
+});
+
+/** Opens bytes, read in the way that fits them best. */
+export async function openBytes(bytes: Uint8Array, name: string): Promise<void> {
+  try {
+    const guesses = await engine.guesses(bytes);
+    opened.value = { bytes, name, guesses, taken: -1 };
+    await take(0);
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Reads what was opened in another way. */
+export async function take(index: number): Promise<void> {
+  const what = opened.value;
+  const guess = what?.guesses[index];
+  if (!what || !guess) return;
+  opened.value = { ...what, taken: index };
+  if (isCapture(guess.format)) {
+    await openCapture(what.bytes, what.name);
+    return;
+  }
+  const decoded = guess.format === "raw" ? what.bytes : await engine.decodeAs(guess.format, what.bytes);
+  taking = true;
+  try {
+    const loading = load(decoded, what.name, guess.mode);
+    // The document is replaced before `load` first waits.
+    taking = false;
+    await loading;
+  } finally {
+    taking = false;
+  }
+  if (guess.format !== "raw") announce(`read as ${guess.label}`);
+}

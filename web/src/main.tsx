@@ -1,0 +1,47 @@
+// The entry: styles, actions, the page, the first sample, the service worker.
+//
+// Where what lives:
+//   engine/   the WASM in its Worker, and its methods as promises
+//   state/    signals: the document, the cursor, reads, problems, play, the tree's rows, actions
+//   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
+//   input/    ways to bring bytes in
+//   capture/  packets put together to streams
+//   encode/   commands to bytes, and what values cost in every protocol
+//   share/    links and exports
+//   samples/  the gallery's documents
+//   words/    bytes and values in plain English
+//   theme/    colours and layout
+
+import "./theme/fonts.css";
+import "./theme/colours.css";
+import "./theme/base.css";
+import "./theme/layout.css";
+import "./theme/bytes.css";
+import "./theme/cards.css";
+import "./theme/encode.css";
+import "./theme/input.css";
+import "./theme/features.css";
+import "./theme/phone.css";
+import "./actions";
+import "./capture/actions";
+import "./encode/actions";
+import "./share/actions";
+import { render } from "preact";
+import { App } from "./app";
+import { listenForInput } from "./input/open";
+import { openSample } from "./panes/gallery";
+import { SAMPLES } from "./samples/samples";
+import { listenForLinks, openLink } from "./share/open";
+import { onKeyDown } from "./state/actions";
+
+render(<App />, document.getElementById("app")!);
+document.addEventListener("keydown", onKeyDown);
+listenForInput();
+listenForLinks();
+void openLink().then((opened) => (opened ? undefined : openSample(SAMPLES[0]!)));
+
+if (!__SINGLE__ && import.meta.env.PROD && "serviceWorker" in navigator && location.protocol.startsWith("http")) {
+  void navigator.serviceWorker.register("./offline.js").catch(() => {
+    // Refused by the browser: the page works, only not without its server.
+  });
+}

@@ -1,0 +1,90 @@
+// The dock: cards beside the bytes, a tab each. A card is added by a row here.
+
+import type { ComponentType } from "preact";
+import { CaptureCard } from "../capture/capture-card";
+import { capture } from "../capture/state";
+import { EncodeCard } from "../encode/encode-card";
+import { problemFrames } from "../state/problems";
+import { cuts } from "../state/reads";
+import { dockTab } from "../state/view";
+import { found, query } from "../state/search";
+import { ByteCard, StateCard } from "./byte-card";
+import { LimitsCard } from "./limits-card";
+import { MsgPackCard } from "./msgpack-card";
+import { ProblemsCard } from "./problems-card";
+import { ReadsCard } from "./reads-card";
+import { SearchCard } from "./search-card";
+
+interface DockTab {
+  id: string;
+  label: string;
+  card: ComponentType;
+  /** A number beside the label; none if 0. */
+  count?: () => number;
+  /** Whether the number is of things that are wrong. */
+  alarm?: boolean;
+}
+
+function Byte() {
+  return (
+    <>
+      <ByteCard />
+      <StateCard />
+    </>
+  );
+}
+
+/** The tabs in their order. */
+export const DOCK_TABS: DockTab[] = [
+  { id: "byte", label: "Byte", card: Byte },
+  { id: "reads", label: "Reads", card: ReadsCard, count: () => (cuts.value.length === 0 ? 0 : cuts.value.length + 1) },
+  { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
+  { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
+  { id: "encode", label: "Encode", card: EncodeCard },
+  { id: "capture", label: "Capture", card: CaptureCard, count: () => capture.value?.summary.streams.length ?? 0 },
+  { id: "limits", label: "Limits", card: LimitsCard },
+  { id: "msgpack", label: "MessagePack", card: MsgPackCard },
+];
+
+function onKey(event: KeyboardEvent): void {
+  const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+  if (step === 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const at = DOCK_TABS.findIndex((tab) => tab.id === dockTab.value);
+  const next = DOCK_TABS[(at + step + DOCK_TABS.length) % DOCK_TABS.length]!;
+  dockTab.value = next.id;
+  document.getElementById(`dock-tab-${next.id}`)?.focus();
+}
+
+export function Dock() {
+  const current = DOCK_TABS.find((tab) => tab.id === dockTab.value) ?? DOCK_TABS[0]!;
+  const Card = current.card;
+  return (
+    <div class="dock">
+      <div class="tabs" role="tablist" aria-label="Cards" onKeyDown={onKey}>
+        {DOCK_TABS.map(({ id, label, count, alarm }) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            id={`dock-tab-${id}`}
+            class={`tab ${alarm && count && count() > 0 ? "alarm" : ""}`}
+            aria-selected={id === current.id}
+            aria-controls="dock-panel"
+            tabIndex={id === current.id ? 0 : -1}
+            onClick={() => {
+              dockTab.value = id;
+            }}
+          >
+            {label}
+            {count && count() > 0 && <span class="count">{count().toLocaleString("en")}</span>}
+          </button>
+        ))}
+      </div>
+      <div class="dock-panel" id="dock-panel" role="tabpanel" aria-labelledby={`dock-tab-${current.id}`} tabIndex={0}>
+        <Card />
+      </div>
+    </div>
+  );
+}

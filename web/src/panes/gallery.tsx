@@ -1,0 +1,57 @@
+// The samples, a card each. Open on the first visit.
+
+import { useEffect, useRef } from "preact/hooks";
+import { load, title } from "../state/document";
+import { galleryOpen } from "../state/view";
+import { SAMPLES, type Sample, unescape } from "../samples/samples";
+import { Icon } from "./icons";
+
+export function openSample(sample: Sample): Promise<void> {
+  return load(unescape(sample.text), sample.name, sample.mode);
+}
+
+function Card({ sample }: { sample: Sample }) {
+  const current = title.value === sample.name;
+  return (
+    <li>
+      <button type="button" class={`sample ${current ? "current" : ""}`} aria-current={current ? "true" : undefined} onClick={() => void openSample(sample)}>
+        <span class="sample-head">
+          <span class="sample-name">{sample.name}</span>
+          <span class={`sample-tag t-${sample.tag}`}>{sample.tag}</span>
+        </span>
+        <span class="sample-note">{sample.note}</span>
+        <code class="sample-text" aria-hidden="true">
+          {sample.text.length > 40 ? `${sample.text.slice(0, 40)}…` : sample.text}
+        </code>
+      </button>
+    </li>
+  );
+}
+
+export function Gallery() {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    const current = list.current?.querySelector<HTMLElement>(".current");
+    if (current && list.current) list.current.scrollLeft = Math.max(0, current.offsetLeft - list.current.offsetLeft - 40);
+  }, []);
+  return (
+    <section class="gallery" aria-label="Samples">
+      <ul class="samples" ref={list}>
+        {SAMPLES.map((sample) => (
+          <Card key={sample.id} sample={sample} />
+        ))}
+      </ul>
+      <button
+        type="button"
+        class="btn icon-only gallery-close"
+        aria-label="Close the samples"
+        title="Close the samples  (G)"
+        onClick={() => {
+          galleryOpen.value = false;
+        }}
+      >
+        <Icon name="close" />
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,137 @@
+// What is wrong, at which byte, what would have been right, and changes that mend it.
+
+import type { DocError } from "../generated/types";
+import { STATUS } from "../engine/tables";
+import { moveTo } from "../state/cursor";
+import { bytes, frameOf, length, version } from "../state/document";
+import { PROBLEMS_MAX, applyFix, problemFrames, shownError, tornNeeds } from "../state/problems";
+import { counted, escaped, hex } from "../words/chars";
+import { sentence } from "../words/values";
+import { Icon } from "./icons";
+
+/** Bytes shown around a change. */
+const AROUND = 12;
+/** Bytes of a change shown. */
+const CHANGED_MAX = 48;
+
+/** A change: what goes, what comes, and a little of what stays. */
+function Diff({ at, len, put }: { at: number; len: number; put: Uint8Array }) {
+  const data = bytes.value;
+  const from = Math.max(0, at - AROUND);
+  const to = Math.min(data.length, at + len + AROUND);
+  const old = data.subarray(at, at + len);
+  return (
+    <code class="diff">
+      {from > 0 && "…"}
+      {escaped(data.subarray(from, at))}
+      {old.length > 0 && <del aria-label={`remove ${escaped(old, CHANGED_MAX)}`}>{escaped(old, CHANGED_MAX)}</del>}
+      {put.length > 0 && <ins aria-label={`put ${escaped(put, CHANGED_MAX)}`}>{escaped(put, CHANGED_MAX)}</ins>}
+      {escaped(data.subarray(at + len, to))}
+      {to < data.length && "…"}
+    </code>
+  );
+}
+
+function Fixes({ error }: { error: DocError }) {
+  if (error.fixes.length === 0) return <p class="dim">No small change mends it.</p>;
+  return (
+    <ol class="fixes" aria-label="Changes that mend it">
+      {error.fixes.map((fix, index) => (
+        <li key={index}>
+          <p class="fix-why">Perhaps {fix.why}.</p>
+          <Diff at={fix.at} len={fix.len} put={Uint8Array.from(fix.with)} />
+          <button type="button" class={`btn ${index === 0 ? "primary" : ""}`} onClick={() => void applyFix(error, index)}>
+            Apply
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function ErrorCard({ error }: { error: DocError }) {
+  const byte = bytes.value[error.offset];
+  return (
+    <article class="problem bad">
+      <h3>
+        <Icon name="warn" /> {sentence(error.text)}
+      </h3>
+      <p>
+        <button type="button" class="link" onClick={() => moveTo(error.offset)}>
+          Byte {error.offset}
+        </button>{" "}
+        is {byte === undefined ? "missing" : <code>{`${hex(byte)} ${escaped(Uint8Array.of(byte))}`}</code>}. Expected: <b>{error.expected}</b>.
+      </p>
+      <p>{error.rule}</p>
+      <p class="dim">
+        A server answers <code>{error.reply.trimEnd()}</code> and hangs up.
+        {error.resync < length.value && (
+          <>
+            {" "}
+            Reading goes on at{" "}
+            <button type="button" class="link" onClick={() => moveTo(error.resync)}>
+              byte {error.resync}
+            </button>
+            , where the next frame seems to begin.
+          </>
+        )}
+      </p>
+      <Fixes error={error} />
+    </article>
+  );
+}
+
+function Torn({ frame }: { frame: number }) {
+  const { start, end } = frameOf(frame);
+  return (
+    <article class="problem torn">
+      <h3>
+        <Icon name="warn" /> The last frame is torn.
+      </h3>
+      <p>
+        It begins at{" "}
+        <button type="button" class="link" onClick={() => moveTo(start)}>
+          byte {start}
+        </button>{" "}
+        and breaks off behind{" "}
+        <button type="button" class="link" onClick={() => moveTo(end)}>
+          byte {end - 1}
+        </button>
+        . At least <b>{counted(tornNeeds.value, "byte")}</b> more {tornNeeds.value === 1 ? "is" : "are"} needed.
+      </p>
+      <p class="dim">That is no error: a decoder keeps what it has and waits for the next read.</p>
+    </article>
+  );
+}
+
+export function ProblemsCard() {
+  void version.value;
+  const frames = problemFrames.value;
+  const torn = frames.findLast((frame) => frameOf(frame).status === STATUS.torn);
+  const bad = frames.filter((frame) => frameOf(frame).status === STATUS.bad);
+  return (
+    <section class="card problems" aria-label="Problems">
+      <h2>
+        Problems <span class="dim">{frames.length === 0 ? "none" : frames.length >= PROBLEMS_MAX ? `the first ${PROBLEMS_MAX}` : frames.length}</span>
+      </h2>
+      {frames.length === 0 && (
+        <p class="all-well">
+          <Icon name="check" /> Every byte has its place.
+        </p>
+      )}
+      {shownError.value && <ErrorCard error={shownError.value} />}
+      {torn !== undefined && <Torn frame={torn} />}
+      {bad.length > 1 && (
+        <ul class="problem-list" aria-label="Frames that are wrong">
+          {bad.slice(0, 50).map((frame) => (
+            <li key={frame}>
+              <button type="button" class="link" onClick={() => moveTo(frameOf(frame).start)}>
+                frame {frame}, byte {frameOf(frame).start}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

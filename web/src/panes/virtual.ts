@@ -1,0 +1,175 @@
+// Rows of a list of any length, of which only those in view exist.
+//
+// The host scrolls a spacer; the rows hang in a layer that sticks to the top of the view. Browsers
+// clamp the height of an element, so past `HEIGHT_MAX` the scroll position is mapped to a row and the
+// wheel is handled here, or a notch would skip thousands of rows.
+
+/** Tallest spacer, in CSS pixels: below what any browser clamps to. */
+const HEIGHT_MAX = 8_000_000;
+/** Most rows that exist. */
+const ROWS_MAX = 80;
+
+export interface RowsOptions {
+  /** Makes an empty row. */
+  create(): HTMLElement;
+  /** Puts a row's content into an element; called again whenever it may have changed. */
+  fill(element: HTMLElement, row: number): void;
+  /** Called when other rows came into view. */
+  viewed?(first: number, last: number): void;
+  /** Called when the rows in view are filled. */
+  rendered?(first: number, last: number): void;
+}
+
+export class VirtualRows {
+  readonly #host: HTMLElement;
+  readonly #options: RowsOptions;
+  readonly #spacer = document.createElement("div");
+  readonly #layer = document.createElement("div");
+  #pool: HTMLElement[] = [];
+  #count = 0;
+  #rowHeight = 24;
+  /** Pixels above the view, of all rows at their full height. */
+  #top = 0;
+  #frame = 0;
+  readonly #resize: ResizeObserver;
+
+  constructor(host: HTMLElement, options: RowsOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#spacer.className = "rows-spacer";
+    this.#layer.className = "rows-layer";
+    this.#spacer.setAttribute("role", "presentation");
+    this.#layer.setAttribute("role", "presentation");
+    this.#spacer.append(this.#layer);
+    host.append(this.#spacer);
+    host.addEventListener("scroll", this.#onScroll, { passive: true });
+    host.addEventListener("wheel", this.#onWheel, { passive: false });
+    this.#resize = new ResizeObserver(() => this.refresh());
+    this.#resize.observe(host);
+  }
+
+  destroy(): void {
+    this.#resize.disconnect();
+    this.#host.removeEventListener("scroll", this.#onScroll);
+    this.#host.removeEventListener("wheel", this.#onWheel);
+    cancelAnimationFrame(this.#frame);
+    this.#spacer.remove();
+  }
+
+  /** Sets how many rows there are and how tall each is. */
+  size(count: number, rowHeight: number): void {
+    if (count === this.#count && rowHeight === this.#rowHeight) return;
+    const row = this.#top / this.#rowHeight;
+    this.#count = count;
+    this.#rowHeight = rowHeight;
+    this.#spacer.style.height = `${Math.min(this.#full, HEIGHT_MAX)}px`;
+    this.#scrollTo(row * rowHeight);
+  }
+
+  /** Fills the rows in view anew, in the next frame. */
+  refresh(): void {
+    if (this.#frame === 0) {
+      this.#frame = requestAnimationFrame(() => {
+        this.#frame = 0;
+        this.#render();
+      });
+    }
+  }
+
+  /** Fills the rows in view anew, now. */
+  refreshNow(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#render();
+  }
+
+  /** Brings a row into view, if it is not; with a little around it. */
+  reveal(row: number): void {
+    const view = this.#host.clientHeight;
+    const margin = Math.min(this.#rowHeight, view / 4);
+    const at = row * this.#rowHeight;
+    if (at < this.#top) this.#scrollTo(at - margin);
+    else if (at + this.#rowHeight > this.#top + view) this.#scrollTo(at + this.#rowHeight + margin - view);
+  }
+
+  /** The element of a row, if it is in view. */
+  element(row: number): HTMLElement | undefined {
+    return this.#pool.find((element) => element.dataset.row === String(row) && !element.hidden);
+  }
+
+  /** The rows that fit into the view. */
+  get rowsInView(): number {
+    return Math.max(1, Math.floor(this.#host.clientHeight / this.#rowHeight));
+  }
+
+  get #full(): number {
+    return this.#count * this.#rowHeight;
+  }
+
+  /** Pixels of the list for each pixel of the scrollbar. */
+  get #ratio(): number {
+    const view = this.#host.clientHeight;
+    const scrollable = Math.min(this.#full, HEIGHT_MAX) - view;
+    return this.#full <= HEIGHT_MAX || scrollable <= 0 ? 1 : (this.#full - view) / scrollable;
+  }
+
+  readonly #onScroll = () => {
+    const ratio = this.#ratio;
+    // Setting `scrollTop` rounds; where positions are mapped, a difference below a pixel is our own doing.
+    if (ratio === 1 || Math.abs(this.#top / ratio - this.#host.scrollTop) > 1) this.#top = this.#host.scrollTop * ratio;
+    this.refresh();
+  };
+
+  readonly #onWheel = (event: WheelEvent) => {
+    if (this.#ratio === 1 || event.ctrlKey) return;
+    event.preventDefault();
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? this.#rowHeight : 1;
+    this.#scrollTo(this.#top + event.deltaY * unit);
+  };
+
+  #scrollTo(top: number): void {
+    const most = Math.max(0, this.#full - this.#host.clientHeight);
+    this.#top = Math.max(0, Math.min(top, most));
+    this.#host.scrollTop = this.#top / this.#ratio;
+    this.refresh();
+  }
+
+  #render(): void {
+    const view = this.#host.clientHeight;
+    if (view === 0) return;
+    const most = Math.max(0, this.#full - view);
+    if (this.#top > most) this.#top = most;
+    const first = Math.floor(this.#top / this.#rowHeight);
+    const last = Math.min(this.#count, Math.ceil((this.#top + view) / this.#rowHeight), first + ROWS_MAX) - 1;
+    const needed = Math.max(0, last - first + 1);
+    while (this.#pool.length < needed) {
+      const element = this.#options.create();
+      this.#pool.push(element);
+      this.#layer.append(element);
+    }
+    this.#options.viewed?.(first, last);
+    const used = new Set<HTMLElement>();
+    for (let row = first; row <= last; row += 1) {
+      const element = this.#pool[row % this.#pool.length]!;
+      used.add(element);
+      element.dataset.row = String(row);
+      element.style.transform = `translateY(${row * this.#rowHeight - this.#top}px)`;
+      element.style.height = `${this.#rowHeight}px`;
+      element.hidden = false;
+      this.#options.fill(element, row);
+    }
+    for (const element of this.#pool) if (!used.has(element)) element.hidden = true;
+    this.#options.rendered?.(first, last);
+  }
+}
+
+/** Keeps one thing in a list to tab to: the row with the cursor, or the list where that is out of view. */
+export function keepFocus(host: HTMLElement, inView: boolean): void {
+  host.tabIndex = inView ? -1 : 0;
+  // A row that shows something else now must not keep the focus of what it showed.
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused !== host && host.contains(focused) && focused.tabIndex < 0) {
+    host.tabIndex = 0;
+    host.focus({ preventScroll: true });
+  }
+}

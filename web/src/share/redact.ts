@@ -1,0 +1,15 @@
+// Passwords taken out of what leaves the page: links, exports.
+
+import { engine } from "../state/document";
+
+/** What stands in the place of a secret. */
+const MASK = 0x2a;
+
+/** The same bytes with every secret masked: as long as before, so that every length stays true. */
+export async function redacted(bytes: Uint8Array): Promise<{ bytes: Uint8Array; secrets: number }> {
+  const ranges = await engine.secrets(0, bytes.length);
+  if (ranges.length === 0) return { bytes, secrets: 0 };
+  const masked = bytes.slice();
+  for (let at = 0; at < ranges.length; at += 2) masked.fill(MASK, ranges[at]!, ranges[at + 1]!);
+  return { bytes: masked, secrets: ranges.length / 2 };
+}

@@ -1,0 +1,94 @@
+// What is wrong with the document: bad frames, and the torn one at its end.
+
+import { computed, effect, signal } from "@preact/signals";
+import type { DocError } from "../generated/types";
+import { FRAME_WORDS, STATUS, frameRow } from "../engine/tables";
+import { cursor, moveTo } from "./cursor";
+import { engine, frameAt, length, replace, shape, version } from "./document";
+import { announce } from "./view";
+
+/** Most bad frames kept in the list. */
+export const PROBLEMS_MAX = 1000;
+
+/** Frames that are bad or torn, in order. */
+export const problemFrames = computed(() => {
+  const { frames } = shape.value;
+  const found: number[] = [];
+  for (let index = 0; index * FRAME_WORDS < frames.length && found.length < PROBLEMS_MAX; index += 1) {
+    const status = frames[index * FRAME_WORDS]! & 0xff;
+    if (status === STATUS.bad || status === STATUS.torn) found.push(index);
+  }
+  return found;
+});
+
+/** The error shown, with its fixes: that of the frame at the cursor, or the first. */
+export const shownError = signal<DocError | null>(null);
+/** Bytes that the torn frame at the end lacks at least. */
+export const tornNeeds = signal(0);
+
+/** The frame whose error is shown. */
+const errorFrame = computed(() => {
+  void version.value;
+  const at = frameAt(cursor.value);
+  if (at?.status === STATUS.bad) return at.index;
+  return problemFrames.value.find((index) => frameRow(shape.value.frames, index).status === STATUS.bad) ?? -1;
+});
+
+effect(() => {
+  const asked = version.value;
+  const frame = errorFrame.value;
+  if (frame < 0) {
+    shownError.value = null;
+    return;
+  }
+  void engine.error(frame).then(
+    (error) => {
+      if (asked === version.peek() && frame === errorFrame.peek()) shownError.value = error ?? null;
+    },
+    () => {},
+  );
+});
+
+effect(() => {
+  const asked = version.value;
+  const last = problemFrames.value.at(-1);
+  const torn = last !== undefined && frameRow(shape.value.frames, last).status === STATUS.torn;
+  if (!torn) {
+    tornNeeds.value = 0;
+    return;
+  }
+  void engine.state(length.value).then(
+    (state) => {
+      if (asked === version.peek()) tornNeeds.value = state.need;
+    },
+    () => {},
+  );
+});
+
+/** Makes a change the engine suggested, and goes where the error was. */
+export async function applyFix(error: DocError, index: number): Promise<void> {
+  const fix = error.fixes[index]!;
+  await replace(fix.at, fix.len, Uint8Array.from(fix.with));
+  moveTo(Math.min(fix.at, length.peek()));
+  announce(`fixed: ${fix.why}`);
+}
+
+/** Goes to the next or previous error. */
+export function goToProblem(forward: boolean): void {
+  const { frames } = shape.peek();
+  const at = frameAt(cursor.peek())?.index ?? 0;
+  const list = problemFrames.peek();
+  const next = forward ? (list.find((index) => index > at) ?? list[0]) : (list.findLast((index) => index < at) ?? list.at(-1));
+  if (next === undefined) {
+    announce("no problems");
+    return;
+  }
+  const frame = frameRow(frames, next);
+  if (frame.status === STATUS.torn) {
+    moveTo(frame.end);
+    return;
+  }
+  void engine.error(next).then((error) => {
+    if (error) moveTo(error.offset);
+  });
+}

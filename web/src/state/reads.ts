@@ -1,0 +1,133 @@
+// Chunk knives: where the bytes are cut into reads, and how many reads were fed.
+
+import { computed, effect, signal } from "@preact/signals";
+import { READ_WORDS } from "../engine/tables";
+import { engine, length, onLoad, version } from "./document";
+import { announce } from "./view";
+
+/** Most cuts kept: what a list can show and a person can mean. */
+export const CUTS_MAX = 100_000;
+
+/** Offsets of cuts, ascending, none at the ends. */
+export const cuts = signal<readonly number[]>([]);
+/** Reads fed so far; all of them if null. */
+export const fed = signal<number | null>(null);
+/** Rows of reads, see `READ_WORDS`; what a fresh decoder said to each. */
+export const reads = signal<Uint32Array>(new Uint32Array());
+
+export interface Read {
+  outcome: "more" | "error" | "all";
+  from: number;
+  to: number;
+  frames: number;
+  /** Bytes that are needed at least, or the offset of the error. */
+  need: number;
+  /** Bytes kept unread. */
+  tail: number;
+}
+
+const OUTCOMES = ["more", "error", "all"] as const;
+
+export function readOf(index: number): Read {
+  const at = index * READ_WORDS;
+  const row = reads.value.subarray(at, at + READ_WORDS);
+  return { outcome: OUTCOMES[row[0]!]!, from: row[1]!, to: row[2]!, frames: row[3]!, need: row[4]!, tail: row[5]! };
+}
+
+export const readCount = computed(() => reads.value.length / READ_WORDS);
+
+/** Where the bytes that have arrived end. */
+export const arrived = computed(() => {
+  if (fed.value === null) return length.value;
+  return fed.value === 0 ? 0 : (cuts.value[fed.value - 1] ?? length.value);
+});
+/** Where the bytes begin that have arrived and wait for more; equal to `arrived` if none. */
+export const waitingFrom = computed(() => {
+  if (fed.value === null || fed.value === 0 || fed.value > readCount.value) return arrived.value;
+  return arrived.value - readOf(fed.value - 1).tail;
+});
+
+onLoad.add(() => {
+  cuts.value = [];
+  fed.value = null;
+});
+
+effect(() => {
+  const asked = version.value;
+  const at = cuts.value;
+  if (at.length === 0 && fed.value === null) {
+    reads.value = new Uint32Array();
+    return;
+  }
+  void engine.reads(Uint32Array.from(at)).then(
+    (rows) => {
+      if (asked === version.peek() && at === cuts.peek()) reads.value = rows;
+    },
+    () => {},
+  );
+});
+
+/** Sets the cuts, and starts over. */
+export function cutAt(offsets: Iterable<number>): void {
+  const end = length.peek();
+  const sorted = [...new Set(offsets)].filter((at) => at > 0 && at < end).sort((a, b) => a - b);
+  cuts.value = sorted.slice(0, CUTS_MAX);
+  fed.value = null;
+}
+
+/** Makes a cut before a byte, or takes it away. */
+export function toggleCut(at: number): void {
+  const had = cuts.peek().includes(at);
+  cutAt(had ? cuts.peek().filter((other) => other !== at) : [...cuts.peek(), at]);
+  announce(`${had ? "cut removed" : "cut"} before byte ${at}`);
+}
+
+/** Cuts every `size` bytes. */
+export function cutEvery(size: number): void {
+  const end = Math.min(length.peek(), size * CUTS_MAX);
+  cutAt(Array.from({ length: Math.max(0, Math.ceil(end / size) - 1) }, (_, index) => (index + 1) * size));
+}
+
+/** Cuts at random, the same way for the same seed. */
+export function cutRandomly(seed: number): void {
+  const end = length.peek();
+  const mean = Math.max(2, Math.min(64, end / 6));
+  let state = seed >>> 0 || 1;
+  const offsets = [];
+  for (let at = 0; offsets.length < CUTS_MAX; ) {
+    // xorshift32: short, and the same everywhere.
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    state >>>= 0;
+    at += 1 + Math.floor((state / 2 ** 32) * 2 * mean);
+    if (at >= end) break;
+    offsets.push(at);
+  }
+  cutAt(offsets);
+}
+
+/** Feeds one more read, from none on. */
+export function feedNext(): void {
+  const total = cuts.peek().length + 1;
+  const next = fed.peek() === null ? 0 : fed.peek()! + 1;
+  fed.value = next > total ? null : next;
+}
+
+/** Takes the last read back. */
+export function unfeed(): void {
+  if (fed.peek() !== null && fed.peek()! > 0) fed.value = fed.peek()! - 1;
+}
+
+/** One read in words. */
+export function describeRead(read: Read): string {
+  const got = read.frames === 1 ? "1 frame complete. " : read.frames > 1 ? `${read.frames} frames complete. ` : "";
+  switch (read.outcome) {
+    case "more":
+      return `${got}Incomplete, need ≥ ${read.need} more ${read.need === 1 ? "byte" : "bytes"}`;
+    case "error":
+      return `${got}Error at byte ${read.need}`;
+    case "all":
+      return `${got}Nothing left over`;
+  }
+}

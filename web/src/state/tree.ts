@@ -1,0 +1,174 @@
+// Which rows the tree has: frames, and the values of those that are open.
+
+import { computed, effect, signal } from "@preact/signals";
+import { KIND, NODE_WORDS, NONE, STATUS, type Node, nodeRow } from "../engine/tables";
+import { cursor, revealed } from "./cursor";
+import { frameAt, frameCount, frameOf, length, onLoad, version } from "./document";
+import { nodesArrived, nodesOf } from "./nodes";
+
+/** Documents of at most so many frames are shown open. */
+const OPEN_FRAMES_MAX = 40;
+/** Largest frame shown open by itself. */
+const OPEN_BYTES_MAX = 4096;
+/** Rows of one frame; what is beyond is reached by the bytes. */
+const FRAME_ROWS_MAX = 200_000;
+
+/** Frames whose state is not what it would be by itself, as index; values as `frame:node`. */
+const turned = signal<ReadonlySet<string>>(new Set());
+
+onLoad.add(() => {
+  turned.value = new Set();
+});
+
+/** A row: a frame (`node` is `NONE`) or a value of it. */
+export interface TreeRow {
+  frame: number;
+  node: number;
+}
+
+function opensByItself(frame: number): boolean {
+  if (frameCount.peek() > OPEN_FRAMES_MAX) return false;
+  const { start, end } = frameOf(frame);
+  return end - start <= OPEN_BYTES_MAX;
+}
+
+const keyOf = ({ frame, node }: TreeRow) => (node === NONE ? `${frame}` : `${frame}:${node}`);
+
+/** Whether a row shows what is in it. */
+export function isOpen(row: TreeRow): boolean {
+  const byItself = row.node === NONE ? opensByItself(row.frame) : true;
+  return byItself !== turned.peek().has(keyOf(row));
+}
+
+export function setOpen(row: TreeRow, open: boolean): void {
+  if (isOpen(row) === open) return;
+  const next = new Set(turned.peek());
+  const key = keyOf(row);
+  if (!next.delete(key)) next.add(key);
+  turned.value = next;
+}
+
+/** The roots of a frame. One that is alone is the frame itself and has no row. */
+function aloneRoot(nodes: Uint32Array): boolean {
+  const count = nodes.length / NODE_WORDS;
+  for (let index = 1; index < count; index += 1) if (nodes[index * NODE_WORDS + 4] === NONE) return false;
+  return count > 0;
+}
+
+/** Pairs of frame and node, one for each row. */
+export const treeRows = computed(() => {
+  void version.value;
+  void nodesArrived.value;
+  void turned.value;
+  const frames = frameCount.value;
+  const opened = frames > OPEN_FRAMES_MAX ? new Set([...turned.value].filter((key) => !key.includes(":")).map(Number)) : undefined;
+  let rows = new Uint32Array(Math.max(64, frames * 2));
+  let count = 0;
+  const add = (frame: number, node: number) => {
+    if (count + 2 > rows.length) {
+      const grown = new Uint32Array(rows.length * 2);
+      grown.set(rows);
+      rows = grown;
+    }
+    rows[count++] = frame;
+    rows[count++] = node;
+  };
+  for (let frame = 0; frame < frames; frame += 1) {
+    add(frame, NONE);
+    if (opened ? !opened.has(frame) : !isOpen({ frame, node: NONE })) continue;
+    const values = nodesOf(frame);
+    if (values) addValues(frame, values.nodes, add);
+  }
+  return rows.subarray(0, count);
+});
+
+function addValues(frame: number, nodes: Uint32Array, add: (frame: number, node: number) => void): void {
+  const total = Math.min(nodes.length / NODE_WORDS, FRAME_ROWS_MAX);
+  let closedAt = NONE;
+  for (let index = aloneRoot(nodes) ? 1 : 0; index < total; index += 1) {
+    const depth = nodes[index * NODE_WORDS + 3]!;
+    if (depth > closedAt) continue;
+    closedAt = NONE;
+    add(frame, index);
+    if (turned.peek().size > 0 && !isOpen({ frame, node: index })) closedAt = depth;
+  }
+}
+
+export const treeRowCount = computed(() => treeRows.value.length / 2);
+
+export function treeRow(index: number): TreeRow {
+  const rows = treeRows.peek();
+  return { frame: rows[index * 2]!, node: rows[index * 2 + 1]! };
+}
+
+/** The value of a row; of a frame's row its root, if it has arrived. */
+export function valueOf(row: TreeRow): Node | undefined {
+  const values = row.node === NONE && !isOpen(row) ? undefined : nodesOf(row.frame);
+  if (!values || values.nodes.length === 0) return undefined;
+  return nodeRow(values.nodes, row.node === NONE ? 0 : row.node);
+}
+
+/** The bytes of a row. */
+export function rangeOf(row: TreeRow): readonly [number, number] {
+  const node = row.node === NONE ? undefined : valueOf(row);
+  const whole = node ?? frameOf(row.frame);
+  return [whole.start, whole.end];
+}
+
+/** The row that holds a byte, as deep as the tree is open. */
+export function rowHolding(offset: number): number {
+  const rows = treeRows.peek();
+  const frame = frameAt(Math.min(offset, Math.max(0, length.peek() - 1)));
+  if (!frame) return -1;
+  let low = 0;
+  let high = rows.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rows[middle * 2]! < frame.index) low = middle + 1;
+    else high = middle;
+  }
+  let found = low;
+  for (let index = low + 1; index < rows.length / 2 && rows[index * 2] === frame.index; index += 1) {
+    const [from, to] = rangeOf(treeRow(index));
+    if (from > offset) break;
+    if (offset < to) found = index;
+  }
+  return found;
+}
+
+/** The row above that a row is in. */
+export function parentRow(index: number): number {
+  const row = treeRow(index);
+  const depth = levelOf(row);
+  for (let above = index - 1; above >= 0; above -= 1) if (levelOf(treeRow(above)) < depth) return above;
+  return index;
+}
+
+/** 1 for frames, more for what is in them. */
+export function levelOf(row: TreeRow): number {
+  if (row.node === NONE) return 1;
+  const values = nodesOf(row.frame);
+  if (!values) return 2;
+  return nodeRow(values.nodes, row.node).depth + (aloneRoot(values.nodes) ? 1 : 2);
+}
+
+/** Whether a row has something in it. */
+export function hasInside(row: TreeRow): boolean {
+  if (row.node === NONE) {
+    const { kind, status } = frameOf(row.frame);
+    return kind >= KIND.array || status === STATUS.bad;
+  }
+  const values = nodesOf(row.frame);
+  if (!values) return false;
+  const count = values.nodes.length / NODE_WORDS;
+  return row.node + 1 < count && values.nodes[(row.node + 1) * NODE_WORDS + 3]! > values.nodes[row.node * NODE_WORDS + 3]!;
+}
+
+// The frame a byte is pinned in opens, so that the tree can show it; unless it was pinned in the tree.
+effect(() => {
+  void revealed.value;
+  void version.value;
+  if (document.activeElement?.closest("[role=tree]")) return;
+  const frame = frameAt(cursor.peek());
+  if (frame && frameCount.peek() > 0) setOpen({ frame: frame.index, node: NONE }, true);
+});

@@ -1,0 +1,114 @@
+// Values in plain words, for somebody who has never seen the protocol.
+
+import { KIND, KINDS, NODE_WORDS, NONE, type Node, nodeRow } from "../engine/tables";
+import { counted } from "./chars";
+
+/** Elements of an aggregate that are told one by one. */
+const TOLD_MAX = 6;
+/** Levels that are told. */
+const DEPTH_MAX = 4;
+
+/** `a` or `an`, and the noun. */
+export function withArticle(noun: string): string {
+  return /^[aeio]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}
+
+/** What a kind of value is called. */
+export function kindName(kind: number): string {
+  return KINDS[kind]?.label ?? "value";
+}
+
+/** The rows of a frame, and its lines. */
+interface Values {
+  nodes: Uint32Array;
+  texts: readonly string[];
+}
+
+/** The children of a node, at most `max` of them. */
+export function childrenOf(nodes: Uint32Array, parent: Node, max = Infinity): Node[] {
+  const children: Node[] = [];
+  const count = nodes.length / NODE_WORDS;
+  for (let index = parent.index + 1; index < count && children.length < max; ) {
+    const node = nodeRow(nodes, index);
+    if (node.depth <= parent.depth) break;
+    if (node.parent === parent.index) children.push(node);
+    index += 1;
+  }
+  return children;
+}
+
+/** A value in words: `a map with 1 pair: key: simple string "a", value: integer 1`. */
+export function valueInWords(values: Values, node: Node): string {
+  const told = tell(values, node, 0);
+  return node.kind === KIND.null || node.kind === KIND.unknown ? told : withArticle(told);
+}
+
+/** A frame in words: its value, and the attributes in front of it. */
+export function frameInWords(values: Values): string {
+  const roots: Node[] = [];
+  for (let index = 0; index * NODE_WORDS < values.nodes.length; index += 1) {
+    if (values.nodes[index * NODE_WORDS + 4] === NONE) roots.push(nodeRow(values.nodes, index));
+  }
+  return roots.map((root) => valueInWords(values, root)).join("; it describes ");
+}
+
+function tell(values: Values, node: Node, depth: number): string {
+  const torn = node.incomplete ? " (not all of it is here)" : "";
+  switch (node.kind) {
+    case KIND.array:
+    case KIND.set:
+    case KIND.push:
+    case KIND.map:
+    case KIND.attribute:
+      return aggregate(values, node, depth) + torn;
+    case KIND.command:
+      return command(values, node) + torn;
+    case KIND.null:
+      return "nothing (null)";
+    case KIND.end:
+      return "end of the values";
+    case KIND.unknown:
+      return "something that cannot be told yet";
+    default:
+      return `${kindName(node.kind)} ${plain(values.texts[node.index] ?? "")}${torn}`;
+  }
+}
+
+/** A line without the type in front of it, for where the type is told otherwise. */
+export function plain(text: string): string {
+  return text.replace(/^\([a-z ]+\) /, "");
+}
+
+function aggregate(values: Values, node: Node, depth: number): string {
+  const paired = node.kind === KIND.map || node.kind === KIND.attribute;
+  const unit = paired ? ["pair", "pairs"] : node.kind === KIND.set ? ["member", "members"] : ["element", "elements"];
+  const name = kindName(node.kind);
+  const size = node.streamed || node.count === NONE ? `of a size not told in advance` : `with ${counted(node.count, unit[0]!, unit[1]!)}`;
+  if (node.count === 0) return `${name} with nothing in it`;
+  if (depth >= DEPTH_MAX) return `${name} ${size}`;
+  const children = childrenOf(values.nodes, node, paired ? TOLD_MAX * 2 : TOLD_MAX + 1).filter((child) => child.kind !== KIND.end);
+  const parts = children.slice(0, paired ? TOLD_MAX * 2 : TOLD_MAX).map((child) => {
+    const told = tell(values, child, depth + 1);
+    return child.isKey ? `key: ${told}` : child.isValue ? `value: ${told}` : told;
+  });
+  const shown = paired ? Math.ceil(parts.length / 2) : parts.length;
+  const rest = node.count === NONE ? 0 : node.count - shown;
+  if (rest > 0 && !node.incomplete) parts.push(`and ${counted(rest, "more", "more")}`);
+  return parts.length === 0 ? `${name} ${size}` : `${name} ${size}: ${parts.join(", ")}`;
+}
+
+function command(values: Values, node: Node): string {
+  const words = childrenOf(values.nodes, node, TOLD_MAX + 1);
+  const [name, ...args] = words.map((word) => values.texts[word.index] ?? "");
+  if (name === undefined) return "request without a word";
+  const bare = name.replace(/^"(.*)"$/, "$1").toUpperCase();
+  const count = node.count === NONE ? words.length : node.count;
+  if (count <= 1) return `request to run ${bare}`;
+  const more = count - words.length > 0 ? ` and ${counted(count - words.length, "more", "more")}` : "";
+  return `request to run ${bare} with ${counted(count - 1, "argument")}: ${args.join(", ")}${more}`;
+}
+
+/** A sentence: capital in front, full stop behind. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
+}

@@ -1,0 +1,85 @@
+// The panes are linked: the pointer previews and never scrolls, a click pins everywhere.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cursorComesTo, open, paste, sample, settled, suite } from "./page.mjs";
+
+const shared = suite();
+
+/** A document of `count` requests, larger than the view. */
+const requests = (count) => Array.from({ length: count }, (_, at) => `*3\r\n$3\r\nSET\r\n$6\r\nkey${String(at).padStart(3, "0")}\r\n$5\r\nvalue\r\n`).join("");
+
+const scrolls = (page) => page.evaluate(() => [".hex-grid", ".text-lines", ".tree-rows", ".dock-panel"].map((name) => document.querySelector(name).scrollTop));
+
+test("the pointer over 200 bytes scrolls nothing, and three panes agree", async () => {
+  const { page, close } = await open(shared);
+  await paste(page, requests(30));
+  await page.locator(".frame-count", { hasText: "of 30" }).waitFor();
+  await page.locator(".hex-grid").evaluate((grid) => {
+    grid.scrollTop = 130;
+  });
+  await settled(page);
+  const before = await scrolls(page);
+  const cells = await page.evaluate(() => {
+    const all = [...document.querySelectorAll(".hex-row [role=gridcell]")].map((cell) => ({ box: cell.getBoundingClientRect(), byte: Number(cell.parentElement.dataset.row) * 16 + Number(cell.dataset.column) }));
+    const view = document.querySelector(".hex-grid").getBoundingClientRect();
+    return all.filter(({ box }) => box.top >= view.top && box.bottom <= view.bottom).map(({ box, byte }) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2, byte })).slice(0, 200);
+  });
+  assert.ok(cells.length >= 160, `${cells.length} bytes are in view`);
+  for (const { x, y, byte } of cells) {
+    await page.mouse.move(x, y);
+    const shown = await page.evaluate(
+      () =>
+        new Promise((resolve) =>
+          requestAnimationFrame(() =>
+            requestAnimationFrame(() => resolve({ status: document.querySelector(".status-at .dim").textContent, hex: document.querySelectorAll(".hex-grid [role=gridcell].hov").length })),
+          ),
+        ),
+    );
+    assert.equal(shown.status, `byte ${byte}`);
+    assert.ok(shown.hex >= 1, `byte ${byte} is framed`);
+  }
+  assert.deepEqual(await scrolls(page), before);
+  await close();
+});
+
+test("what the pointer is on is framed in hex, text and tree", async () => {
+  const { page, close } = await open(shared);
+  await sample(page, "Nested array");
+  await page.locator(".tree-row", { hasText: '"two"' }).hover();
+  await settled(page);
+  const framed = (pane, selector) => page.locator(`${pane} ${selector}.hov`).allTextContents();
+  assert.deepEqual(await framed(".hex-grid", "[role=gridcell]"), ["24", "33", "0D", "0A", "74", "77", "6F", "0D", "0A"]);
+  assert.equal((await framed(".text-lines", "span")).join(""), "$3\\r\\ntwo\\r\\n");
+  await page.locator(".text-row span", { hasText: "w" }).first().hover();
+  await settled(page);
+  assert.deepEqual(await framed(".hex-grid", "[role=gridcell]"), ["74", "77", "6F"]);
+  assert.equal(await page.locator(".tree-row.hov .value").textContent(), '"two"');
+  await close();
+});
+
+test("a click pins, and brings the byte into view in the other panes", async () => {
+  const { page, close } = await open(shared);
+  await paste(page, requests(300));
+  await page.locator(".frame-count", { hasText: "of 300" }).waitFor();
+  await page.locator(".tree-rows").evaluate((tree) => {
+    tree.scrollTop = 200 * 28;
+  });
+  await settled(page);
+  await page.locator('.tree-row[data-row="205"] .value').click();
+  await cursorComesTo(page, 205 * 42);
+  await settled(page);
+  const cell = page.locator(".hex-grid [aria-selected=true]");
+  const [box, view] = [await cell.boundingBox(), await page.locator(".hex-grid").boundingBox()];
+  assert.ok(box.y >= view.y && box.y + box.height <= view.y + view.height, "the byte is in view");
+  assert.equal(await page.locator(".text-row .cur").count(), 1);
+  await close();
+});
+
+test("the path of a byte is in the status line", async () => {
+  const { page, close } = await open(shared);
+  await sample(page, "SET request");
+  await page.locator('.hex-grid [data-row="0"] [role=gridcell][data-column="5"]').click();
+  await page.locator(".status-path", { hasText: "cmd[0].arg[0].len" }).waitFor();
+  await close();
+});

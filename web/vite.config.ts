@@ -1,0 +1,145 @@
+// How the page is built: once as files with a service worker, once as a single HTML file.
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+/** The modules of the engine: what reads documents, and the server with its commands. */
+const MODULES = { documentWasm: "respire_document_bg.wasm", serverWasm: "respire_server_bg.wasm" };
+
+/** What the page may load: its own files and nothing else. */
+const CSP = {
+  files: [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ],
+  single: [
+    "default-src 'none'",
+    "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:",
+    "style-src 'unsafe-inline'",
+    "font-src data:",
+    "img-src data:",
+    "connect-src 'none'",
+    "worker-src blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ],
+};
+
+const ICON =
+  "data:image/svg+xml," +
+  encodeURIComponent(
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#3a4fc4'/>" +
+      "<path d='M4 4h3v3H4zM9 4h3v3H9zM4 9h3v3H4z' fill='#fff'/><path d='M9 9h3v3H9z' fill='#ffd479'/></svg>",
+  );
+
+/** Gives the page the engine's modules: by address, or inside the page. */
+function engine(single: boolean): Plugin {
+  const id = "virtual:engine-wasm";
+  return {
+    name: "engine-wasm",
+    resolveId: (source) => (source === id ? `\0${id}` : null),
+    load(source) {
+      if (source !== `\0${id}`) return null;
+      return Object.entries(MODULES)
+        .map(([name, file]) => {
+          const path = new URL(`./src/wasm/${file}`, import.meta.url).pathname;
+          if (!single) return `import ${name}Address from ${JSON.stringify(`${path}?url`)}; export const ${name} = { address: ${name}Address, packed: "" };`;
+          const packed = gzipSync(readFileSync(path), { level: 9 }).toString("base64");
+          return `export const ${name} = { address: "", packed: "${packed}" };`;
+        })
+        .join("\n");
+    },
+  };
+}
+
+/** Fills in the page's policy and icon. */
+function head(single: boolean, serve: boolean): Plugin {
+  return {
+    name: "head",
+    transformIndexHtml: {
+      order: "pre",
+      handler(html) {
+        let csp = (single ? CSP.single : CSP.files).join("; ");
+        if (serve) csp = csp.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'").replace("connect-src 'self'", "connect-src 'self' ws:");
+        return html.replace("%CSP%", csp).replace("%ICON%", ICON);
+      },
+    },
+  };
+}
+
+/** Writes the list of files the service worker keeps, named by what is in them. */
+function offline(): Plugin {
+  return {
+    name: "offline",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const hash = createHash("sha256");
+      const files = Object.keys(bundle).sort();
+      for (const file of files) {
+        const chunk = bundle[file]!;
+        hash.update(file).update(chunk.type === "chunk" ? chunk.code : chunk.source);
+      }
+      const source = readFileSync(new URL("./src/offline.js", import.meta.url), "utf8")
+        .replace('"%VERSION%"', JSON.stringify(hash.digest("hex").slice(0, 16)))
+        .replace('["%FILES%"]', JSON.stringify(["./", ...files.filter((file) => file !== "index.html")]));
+      this.emitFile({ type: "asset", fileName: "offline.js", source });
+    },
+  };
+}
+
+/** Puts styles and scripts into the HTML file, and leaves nothing beside it. */
+function inline(): Plugin {
+  return {
+    name: "inline",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const page = bundle["index.html"];
+      if (page?.type !== "asset") throw new Error("no page to put things into");
+      let html = String(page.source);
+      for (const [file, chunk] of Object.entries(bundle)) {
+        if (chunk === page) continue;
+        const name = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+        if (chunk.type === "chunk") {
+          const code = chunk.code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+          html = html.replace(new RegExp(`<script[^>]*src="[^"]*${name}"[^>]*></script>`), "");
+          html = html.replace("</body>", () => `<script type="module">${code}</script></body>`);
+        } else if (file.endsWith(".css")) {
+          html = html.replace(new RegExp(`<link[^>]*href="[^"]*${name}"[^>]*>`), () => `<style>${String(chunk.source)}</style>`);
+        }
+        delete bundle[file];
+      }
+      page.fileName = "respire-explorer.html";
+      page.source = html;
+    },
+  };
+}
+
+export default defineConfig(({ mode, command }) => {
+  const single = mode === "single";
+  return {
+    base: "./",
+    plugins: [engine(single), head(single, command === "serve"), single ? inline() : offline()],
+    resolve: { alias: single ? [{ find: /^\.\/spawn$/, replacement: new URL("./src/engine/spawn-single.ts", import.meta.url).pathname }] : [] },
+    define: { __SINGLE__: JSON.stringify(single) },
+    worker: { format: "es" as const },
+    build: {
+      target: ["chrome123", "firefox128", "safari17.5"],
+      cssTarget: ["chrome123", "firefox128", "safari17.5"],
+      modulePreload: false,
+      emptyOutDir: !single,
+      assetsInlineLimit: single ? 1 << 20 : 0,
+      cssCodeSplit: false,
+      rolldownOptions: single ? { output: { codeSplitting: false } } : {},
+    },
+  };
+});

@@ -1,0 +1,44 @@
+//! The page: npm's packages, the generated sources, Vite.
+
+use super::wasm;
+use crate::cargo::cargo;
+use crate::machine::{command, root, run, run_quietly};
+use std::process::Command;
+
+/// Builds everything, into `web/dist`.
+pub(crate) fn page() -> Result<(), String> {
+    write_generated()?;
+    wasm::build()?;
+    if !root().join("web/node_modules").exists() {
+        run(npm().args(["ci", "--no-audit", "--no-fund"]))?;
+    }
+    run(npm().args(["run", "--silent", "check"]))?;
+    run(npm().args(["run", "--silent", "build"]))?;
+    for file in ["index.html", "respire-explorer.html"] {
+        let path = root().join("web/dist").join(file);
+        println!("{}: {}", path.display(), wasm::sizes(&path)?);
+    }
+    Ok(())
+}
+
+fn npm() -> Command {
+    let mut npm = command("npm");
+    npm.current_dir(root().join("web"));
+    npm
+}
+
+/// Writes the TypeScript that follows from the Rust sources anew.
+fn write_generated() -> Result<(), String> {
+    run(generated().env("RESPIRE_WRITE_DOCS", "1"))
+}
+
+/// Whether what is committed of it is what would be written.
+pub(crate) fn check_generated() -> Result<(), String> {
+    run_quietly(&mut generated()).map(|_| println!("web/src/generated is up to date"))
+}
+
+fn generated() -> Command {
+    let mut tests = cargo();
+    tests.args(["test", "-q", "-p", "respire-wasm", "--lib", "generated"]);
+    tests
+}

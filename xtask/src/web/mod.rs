@@ -1,0 +1,18 @@
+//! The protocol explorer's page: its WebAssembly, its files, and a server to look at it.
+
+mod build;
+mod serve;
+mod wasm;
+
+/// Builds the page; `--check` looks whether what is generated and committed is up to date and
+/// builds nothing, `--wasm` stops before the page, `--serve [ADDR]` shows it afterwards.
+pub(crate) fn web(options: &[&str]) -> Result<(), String> {
+    match options {
+        [] => build::page(),
+        ["--check"] => build::check_generated(),
+        ["--wasm"] => wasm::build(),
+        ["--serve"] => build::page().and_then(|()| serve::serve("127.0.0.1:8080")),
+        ["--serve", address] => build::page().and_then(|()| serve::serve(address)),
+        _ => Err("Usage: cargo xtask web [--check | --wasm | --serve [ADDR]]".to_owned()),
+    }
+}

@@ -1,0 +1,108 @@
+//! From Rust to what the page loads: cargo, wasm-bindgen, wasm-opt.
+
+use crate::cargo::{cargo, target_dir};
+use crate::machine::{command, root, run, succeeds};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use wasm_bindgen_cli_support::Bindgen;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The modules, each a feature of the crate: what the page needs at once, and what the console needs.
+const MODULES: [&str; 2] = ["document", "server"];
+
+/// Builds the modules and their JavaScript into `web/src/wasm`.
+pub(crate) fn build() -> Result<(), String> {
+    ensure_target()?;
+    let out = root().join("web/src/wasm");
+    for module in MODULES {
+        run(cargo().args([
+            "build",
+            "--quiet",
+            "--package",
+            "respire-wasm",
+            "--lib",
+            "--profile",
+            "web",
+            "--target",
+            TARGET,
+            "--no-default-features",
+            "--features",
+            module,
+        ]))?;
+        let built = target_dir()?.join(TARGET).join("web/respire_wasm.wasm");
+        let name = format!("respire_{module}");
+        bind(&built, &out, &name).map_err(|error| format!("wasm-bindgen: {error:#}"))?;
+        let bound = out.join(format!("{name}_bg.wasm"));
+        optimize(&bound)?;
+        println!("{}: {}", bound.display(), sizes(&bound)?);
+    }
+    Ok(())
+}
+
+/// The target is a download of rustup's, the only one there is.
+fn ensure_target() -> Result<(), String> {
+    let libraries = || {
+        let mut rustc = command("rustc");
+        let printed = rustc
+            .args(["--print", "target-libdir", "--target", TARGET])
+            .output();
+        let path = printed
+            .ok()
+            .and_then(|out| String::from_utf8(out.stdout).ok());
+        path.is_some_and(|path| Path::new(path.trim()).exists())
+    };
+    if libraries() {
+        return Ok(());
+    }
+    let added = run(command("rustup").args(["target", "add", TARGET]));
+    added.map_err(|error| format!("{error}\nThe page needs Rust's target {TARGET}."))
+}
+
+fn bind(module: &Path, out: &Path, name: &str) -> anyhow::Result<()> {
+    Bindgen::new()
+        .input_path(module)
+        .out_name(name)
+        .web(true)?
+        .typescript(true)
+        .omit_default_module_path(true)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(out)
+}
+
+/// Makes the module smaller and faster, where Binaryen is there to do it.
+fn optimize(module: &Path) -> Result<(), String> {
+    let Some(mut wasm_opt) = wasm_opt() else {
+        println!("wasm-opt is not there: the module stays as it is (Debian: binaryen)");
+        return Ok(());
+    };
+    let smaller = module.with_extension("opt");
+    run(wasm_opt
+        .args(["--all-features", "-O3"])
+        .arg(module)
+        .arg("-o")
+        .arg(&smaller))?;
+    fs::rename(&smaller, module).map_err(|error| format!("{}: {error}", module.display()))
+}
+
+/// Binaryen of the machine, or the one npm brought.
+fn wasm_opt() -> Option<std::process::Command> {
+    if succeeds("wasm-opt", &["--version"]) {
+        return Some(command("wasm-opt"));
+    }
+    let npm: PathBuf = root().join("web/node_modules/.bin/wasm-opt");
+    npm.exists().then(|| command(npm))
+}
+
+/// The size of a file, and what is left of it on the way to a browser.
+pub(super) fn sizes(path: &Path) -> Result<String, String> {
+    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut packed = Vec::new();
+    let mut encoder = flate2::read::GzEncoder::new(bytes.as_slice(), flate2::Compression::best());
+    encoder
+        .read_to_end(&mut packed)
+        .map_err(|error| error.to_string())?;
+    Ok(format!("{} bytes, {} gzip", bytes.len(), packed.len()))
+}
