@@ -31,7 +31,11 @@ fn main() {
         seed: [1, 2, 3, 4],
         ..Config::default()
     });
-    let engine = Engine::new(add_to(Router::new(Kv::new(store))), Options::default(), now());
+    let engine = Engine::new(
+        add_to(Router::new(Kv::new(store))),
+        Options::default(),
+        now(),
+    );
     let mut session = engine
         .connect(Peer::default(), Box::new(NoWake), now())
         .expect("there is room for one");

@@ -49,7 +49,8 @@ impl App for Kv {
     }
 
     fn expect_entry(&self, db: u32, expected: u64) {
-        self.store().prefetch_entry(db, KeyHash::from_bits(expected));
+        self.store()
+            .prefetch_entry(db, KeyHash::from_bits(expected));
     }
 
     fn atomically(&self, scope: &Scope<'_>, _now: Now, body: &mut dyn FnMut(&mut dyn Any)) {

@@ -88,9 +88,9 @@ entry! {
 #[inline]
 const fn cell_len(size: usize) -> usize {
     match size {
-        ..=24 => 24,
-        ..=248 => (size - 8).next_multiple_of(16) + 8,
-        ..=1016 => (size - 248).next_multiple_of(64) + 248,
+        0..=24 => 24,
+        25..=248 => (size - 8).next_multiple_of(16) + 8,
+        249..=1016 => (size - 248).next_multiple_of(64) + 248,
         _ => size,
     }
 }
@@ -132,7 +132,7 @@ pub(crate) struct Full {
 
 const NEVER: u64 = u64::MAX;
 
-pub(crate) enum Value {
+enum Value {
     /// A string that is edited in place.
     Growing(Vec<u8>),
     /// A string that replies share.
@@ -278,7 +278,15 @@ impl Entry {
         self.meta().1.store(clock, Ordering::Relaxed);
     }
 
-    /// Replaces value and expiry, in place where the size class stays.
+    /// Replaces value and expiry.
+    pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
+        match plain(&value) {
+            Some(plain) => self.set_plain(plain, expires_at),
+            None => self.set_large(large(value), expires_at),
+        }
+    }
+
+    /// The same for a value that fits into a cell: in place where the size class stays.
     #[inline]
     pub(crate) fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
         let size = packed::size(self.key().len(), plain, expires_at.is_some());
@@ -295,8 +303,7 @@ impl Entry {
         *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock());
     }
 
-    /// Replaces value and expiry by a value with an allocation of its own.
-    pub(crate) fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
+    fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
         match self.body_mut() {
             BodyMut::Full(full) => {
                 full.value = value;
@@ -421,7 +428,7 @@ pub(crate) fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
     (plain.len() < SHARED_BYTES_MIN).then_some(plain)
 }
 
-pub(crate) fn large(value: NewValue<'_>) -> Value {
+fn large(value: NewValue<'_>) -> Value {
     match value {
         NewValue::Raw(bytes) => Value::Growing(bytes),
         NewValue::Shared(bytes) => Value::Shared(bytes),

@@ -8,7 +8,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::database::{Table, find_tag};
+use crate::database::{Database, Table, find_tag};
 use crate::entry::Entry;
 use crate::hash::Tag;
 use crate::raw;
@@ -48,18 +48,24 @@ const GROUP_BYTES: usize = 16;
 /// Lines of an entry that are loaded ahead; the machine's own look-ahead does the rest.
 const ENTRY_LINES_MAX: usize = 8;
 
-/// What the second-level cache of today's machines holds anyway.
-const CACHED_BYTES: usize = 1 << 20;
-
 impl Whereabouts {
     #[inline]
     pub(crate) fn note(&self, table: &Table) {
-        let address = table.data_end().as_ptr().addr() as u64;
-        let log = u64::from(table.buckets().trailing_zeros());
-        let now = address | log << ADDRESS_BITS;
+        let now = Self::pack(table);
         if self.0.load(Ordering::Relaxed) != now {
             self.0.store(now, Ordering::Relaxed);
         }
+    }
+
+    fn pack(table: &Table) -> u64 {
+        let address = table.data_end().as_ptr().addr() as u64;
+        let log = u64::from(table.buckets().trailing_zeros());
+        address | log << ADDRESS_BITS
+    }
+
+    #[cfg(test)]
+    pub(crate) fn are_of(&self, table: &Table) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::pack(table)
     }
 
     /// Loads the control bytes and the slots that a search for `hash` begins with.
@@ -76,6 +82,16 @@ impl Whereabouts {
         let slot = address.wrapping_sub((home + 1) * size_of::<Entry>());
         raw::prefetch(slot);
         raw::prefetch(slot.wrapping_sub(LINE_BYTES));
+    }
+}
+
+impl Database {
+    /// Loads what a search for `hash` begins with.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let shard = self.shard_of(hash);
+        raw::prefetch(core::ptr::from_ref(self.lock(shard)).addr());
+        self.whereabouts(shard).prefetch(hash);
     }
 }
 
@@ -96,7 +112,7 @@ impl Store {
     #[must_use]
     #[inline]
     pub fn is_beyond_caches(&self) -> bool {
-        self.gauge() > CACHED_BYTES
+        self.gauge() >= self.cached_bytes()
     }
 
     /// The first step of looking ahead: hashes a key, and begins to load the part of the table where
@@ -124,9 +140,7 @@ impl Store {
     pub fn prefetch(&self, db: u32, key: &[u8]) -> KeyHash {
         let hash = self.hash(key);
         if let Some(db) = self.existing_database(db) {
-            let shard = db.shard_of(hash);
-            raw::prefetch(core::ptr::from_ref(db.lock(shard)).addr());
-            db.whereabouts(shard).prefetch(hash);
+            db.prefetch(hash);
         }
         KeyHash(hash)
     }
@@ -149,5 +163,63 @@ impl Store {
         {
             entry(found);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Expiry, Freeing};
+
+    #[test]
+    fn looking_ahead_changes_nothing_whatever_has_moved() {
+        let store = Store::new(Config {
+            databases: 2,
+            shards: 2,
+            cached_bytes: 0,
+            ..Config::default()
+        });
+        assert!(store.is_beyond_caches());
+        let mut hashes = Vec::new();
+        for key in 0..2_000_u32 {
+            let key = key.to_le_bytes();
+            let hash = store.prefetch(0, &key);
+            hashes.push(hash);
+            // Neither those that are not there yet nor those whose table has grown since matter.
+            store.prefetch_entry(0, hash);
+            store.prefetch_entry(1, hash);
+            let mut view = store.view(0, 0);
+            view.foresee(&key, hash);
+            view.update(&key, |slot| slot.set([b'v'; 300].to_vec(), Expiry::Clear));
+            store.prefetch_entry(0, hashes[hashes.len() / 2]);
+        }
+        assert_eq!(store.len(0), 2_000);
+        assert!(
+            store
+                .view(0, 0)
+                .read(&7_u32.to_le_bytes(), |entry| entry.is_some())
+        );
+        let section = store.lock(&crate::Scope::Database(0));
+        // The shards are locked: nothing waits.
+        hashes
+            .iter()
+            .for_each(|hash| store.prefetch_entry(0, *hash));
+        drop(section);
+        store.view(0, 0).flush(Freeing::AtOnce);
+        hashes
+            .iter()
+            .for_each(|hash| store.prefetch_entry(0, *hash));
+        assert_eq!(KeyHash::from_bits(hashes[0].to_bits()), hashes[0]);
+    }
+
+    #[test]
+    fn hash_foreseen_counts_for_its_own_slice_only() {
+        let store = Store::new(Config::default());
+        let (key, same) = (b"key".to_vec(), b"key".to_vec());
+        let mut view = store.view(0, 0);
+        view.update(&key, |slot| slot.set(1, Expiry::Clear));
+        view.foresee(&key, KeyHash(!0));
+        assert!(view.peek(&same, |entry| entry.is_some()));
+        assert!(view.peek(&key, |entry| entry.is_none()));
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! hashbrown's raw iterators are unsafe only because they carry no lifetime; here they are given
 //! the table's. A prefetch is unsafe only because it takes a pointer.
-#![expect(unsafe_code, reason = "raw iterators carry no lifetime, prefetches take pointers")]
+#![expect(
+    unsafe_code,
+    reason = "raw iterators carry no lifetime, prefetches take pointers"
+)]
 
 use crate::database::Table;
 use crate::entry::Entry;

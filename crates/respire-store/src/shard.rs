@@ -91,7 +91,9 @@ impl<'a> ShardMut<'a> {
 
     /// Removes a key of that hash whose time has come.
     pub(crate) fn expire_any(&mut self, hash: u64, now_ms: u64) -> bool {
-        self.expire_where(hash, |entry| entry.is_expired(now_ms))
+        // Others that lie in the way have deadlines of their own, which must find them.
+        let tag = Tag::new(hash);
+        self.expire_where(hash, |entry| entry.tag() == tag && entry.is_expired(now_ms))
     }
 
     fn expire_where(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> bool {

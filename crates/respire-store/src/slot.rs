@@ -3,7 +3,7 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::entry::{Entry, large, plain};
+use crate::entry::{Entry, plain};
 use crate::evict::Clock;
 use crate::garbage::QUEUED_BYTES_MIN;
 use crate::hash::Tag;
@@ -172,7 +172,7 @@ impl Slot<'_> {
         self.modify(|entry| {
             if let Some(value) = value.take() {
                 let expires_at = kept(entry);
-                entry.set_large(large(value), expires_at);
+                entry.set(value, expires_at);
             }
         });
         // The value is still there if there was no entry to put it into.

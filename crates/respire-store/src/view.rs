@@ -4,10 +4,11 @@ use core::fmt;
 
 use dashmap::RwLockReadGuard;
 
-use crate::database::{Database, Side, Table, find};
+use crate::database::{Database, Side, Table, find, find_tag};
 use crate::entry::Entry;
 use crate::evict::Clock;
-use crate::prefetch::KeyHash;
+use crate::hash::Tag;
+use crate::prefetch::{self, KeyHash};
 use crate::section::{Held, Place, Scope};
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
@@ -39,6 +40,9 @@ pub struct View<'v> {
     pub(crate) foreseen: Option<(&'v [u8], KeyHash)>,
     pub(crate) held: Option<&'v mut Held>,
 }
+
+/// How many keys ahead of the one that is read entries are loaded, where many are.
+const ENTRIES_AHEAD: usize = 8;
 
 impl<'v> View<'v> {
     /// A view of database `db` at the time `now_ms` (unix milliseconds), inside a section of this
@@ -165,26 +169,34 @@ impl<'v> View<'v> {
             return;
         };
         let hashes: Vec<u64> = keys.clone().map(|key| store.hash(key)).collect();
+        hashes.iter().for_each(|hash| db.prefetch(*hash));
         let mut shards: Vec<usize> = hashes.iter().map(|hash| db.shard_of(*hash)).collect();
         shards.sort_unstable();
         shards.dedup();
         let guards: Vec<RwLockReadGuard<'_, Table>> =
             shards.iter().map(|shard| db.lock(*shard).read()).collect();
+        let table = |hash| {
+            let at = shards.binary_search(&db.shard_of(hash)).ok()?;
+            guards.get(at).map(|guard| &**guard)
+        };
+        let look_ahead = |hash: Option<&u64>| {
+            let found = hash.and_then(|hash| find_tag(table(*hash)?, *hash, Tag::new(*hash)));
+            found.into_iter().for_each(prefetch::entry);
+        };
+        hashes[..hashes.len().min(ENTRIES_AHEAD)]
+            .iter()
+            .for_each(|hash| look_ahead(Some(hash)));
         let note = self.note();
         let mut due = Vec::new();
-        for (at, (key, hash)) in keys.zip(hashes).enumerate() {
-            let index = db.shard_of(hash);
-            let table = shards
-                .binary_search(&index)
-                .ok()
-                .and_then(|at| guards.get(at));
-            let mut entry = table.and_then(|table| find(table, hash, key));
+        for (at, (key, hash)) in keys.zip(hashes.iter().copied()).enumerate() {
+            look_ahead(hashes.get(at + ENTRIES_AHEAD));
+            let mut entry = table(hash).and_then(|table| find(table, hash, key));
             if entry.is_some_and(|entry| entry.is_expired(note.now_ms)) {
                 due.push(key);
                 entry = None;
             }
             if let (Some(entry), true) = (entry, self.touch) {
-                note.touch(entry, db.side(index));
+                note.touch(entry, db.side(db.shard_of(hash)));
             }
             f(at, entry.map(|entry| EntryRef::new(entry, note.clock)));
         }

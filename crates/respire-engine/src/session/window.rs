@@ -99,12 +99,7 @@ impl<'b> Window<'b> {
 
     /// Decodes one more request; `false` if it cannot be taken in.
     #[inline]
-    fn decode<A: App>(
-        &mut self,
-        engine: &Engine<A>,
-        db: u32,
-        decoder: &mut impl Decoder,
-    ) -> bool {
+    fn decode<A: App>(&mut self, engine: &Engine<A>, db: u32, decoder: &mut impl Decoder) -> bool {
         if self.end == self.bytes.len() {
             return false;
         }
@@ -205,5 +200,198 @@ impl<'b> Decoded<'b> {
             }
             _ => None,
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        App, ArgList, Arity, Cx, Engine, Error, KeySpec, NoWake, Now, Options, Output, Peer, Reply,
+        Router, Row, Session, Spec, Step,
+    };
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    /// Notes which keys it is told to expect, and which entries.
+    #[derive(Default)]
+    struct Seer {
+        keys: Mutex<Vec<Vec<u8>>>,
+        entries: Mutex<Vec<u64>>,
+    }
+
+    impl App for Seer {
+        type Conn = ();
+
+        fn databases(&self) -> u32 {
+            2
+        }
+
+        fn looks_ahead(&self) -> bool {
+            true
+        }
+
+        fn expect_key(&self, _: u32, key: &[u8]) -> u64 {
+            self.keys.lock().expect("no panic").push(key.to_vec());
+            number(key)
+        }
+
+        fn expect_entry(&self, _: u32, expected: u64) {
+            self.entries.lock().expect("no panic").push(expected);
+        }
+    }
+
+    fn number(key: &[u8]) -> u64 {
+        key.iter().fold(7, |sum, byte| sum * 31 + u64::from(*byte))
+    }
+
+    static GET: Spec = Spec {
+        name: "get",
+        arity: Arity::at_least(2),
+        keys: &[KeySpec::at(1)],
+        ..Spec::EMPTY
+    };
+
+    /// Answers with its key; what was foreseen must be about that very key.
+    fn get(cx: &mut Cx<'_, Seer>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+        if let Some((key, expected)) = cx.foreseen() {
+            assert_eq!((key, expected), (&args[0], number(&args[0])));
+        }
+        reply.bulk(&args[0]);
+        Ok(())
+    }
+
+    fn connect() -> (Arc<Engine<Seer>>, Session<Seer>) {
+        let router = Router::new(Seer::default()).add(Row {
+            spec: &GET,
+            run: get,
+        });
+        let engine = Engine::new(router, Options::default(), now());
+        let session = engine
+            .connect(Peer::default(), Box::new(NoWake), now())
+            .expect("there is room");
+        (engine, session)
+    }
+
+    fn now() -> Now {
+        Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
+    }
+
+    /// Serves pieces one after another, and polls as long as there is more.
+    fn replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
+        let (_engine, mut session) = connect();
+        let mut out = Output::new();
+        for piece in pieces {
+            let mut step = session.serve(piece, now(), &mut out);
+            while step == Step::Flush {
+                step = session.poll(now(), &mut out);
+            }
+        }
+        out.to_vec()
+    }
+
+    fn request(args: &[&str]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        resp_codec::command(&mut bytes, args);
+        bytes
+    }
+
+    /// Requests of every kind: short, with many arguments, wrong, unknown, as lines, and such that
+    /// change what follows.
+    fn mixed() -> Vec<Vec<u8>> {
+        let mut requests: Vec<Vec<u8>> = (0..20)
+            .map(|nth| request(&["GET", &format!("key{nth}")]))
+            .collect();
+        let many: Vec<&str> = std::iter::once("GET").chain(["many"; 30]).collect();
+        requests.push(request(&many));
+        requests.push(b"GET line\r\n".to_vec());
+        for args in [
+            &["GET"][..],
+            &["NOPE", "a"],
+            &["SELECT", "1"],
+            &["MULTI"],
+            &["GET", "queued"],
+            &["EXEC"],
+            &["CLIENT", "REPLY", "SKIP"],
+            &["GET", "unheard"],
+            &["ECHO", "heard"],
+            &["GET", ""],
+        ] {
+            requests.push(request(args));
+        }
+        requests.push(b"*0\r\n".to_vec());
+        requests.extend((0..20).map(|nth| request(&["GET", &format!("more{nth}")])));
+        requests
+    }
+
+    #[test]
+    fn requests_ahead_are_answered_as_if_they_came_one_by_one() {
+        for end in [
+            &b""[..],
+            b"*1\r\n$4\r\nQUIT\r\n*1\r\n$4\r\nPING\r\n",
+            b"*1\r\n!",
+        ] {
+            let mut requests = mixed();
+            requests.push(end.to_vec());
+            let one_by_one = replies(requests.iter().map(|request| &request[..]));
+            let whole = requests.concat();
+            assert!(one_by_one.len() > 600);
+            assert_eq!(replies([&whole[..]].into_iter()), one_by_one);
+            for at in 0..whole.len() {
+                let (head, tail) = whole.split_at(at);
+                assert_eq!(
+                    replies([head, tail].into_iter()),
+                    one_by_one,
+                    "split at {at}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_a_pipeline_are_expected_in_order_and_those_of_single_requests_are_not() {
+        let (engine, mut session) = connect();
+        let mut out = Output::new();
+        for nth in 0..3 {
+            let _step = session.serve(&request(&["GET", &format!("single{nth}")]), now(), &mut out);
+        }
+        assert!(engine.app().keys.lock().expect("no panic").is_empty());
+        let names: Vec<String> = (0..40).map(|nth| format!("key{nth}")).collect();
+        let whole: Vec<u8> = names
+            .iter()
+            .flat_map(|name| request(&["GET", name]))
+            .collect();
+        for _ in 0..2 {
+            let _step = session.serve(&whole, now(), &mut out);
+        }
+        let keys = engine.app().keys.lock().expect("no panic");
+        // Only the very first request came before it was known that others follow.
+        let expected = names[1..].iter().chain(&names).map(String::as_bytes);
+        assert!(keys.iter().map(Vec::as_slice).eq(expected));
+        let entries = engine.app().entries.lock().expect("no panic");
+        assert!(
+            entries
+                .iter()
+                .copied()
+                .eq(keys.iter().map(|key| number(key)))
+        );
+    }
+
+    #[test]
+    fn binary_requests_are_looked_ahead_to() {
+        let whole: Vec<u8> = (0..40)
+            .flat_map(|nth| [1, 2, 0, 0, 0, b'k', b'a' + nth % 20])
+            .collect();
+        let one_by_one = replies(whole.chunks(7));
+        for at in 0..whole.len() {
+            let (head, tail) = whole.split_at(at);
+            assert_eq!(
+                replies([head, tail].into_iter()),
+                one_by_one,
+                "split at {at}"
+            );
+        }
+        let (engine, mut session) = connect();
+        let _step = session.serve(&whole, now(), &mut Output::new());
+        assert_eq!(engine.app().keys.lock().expect("no panic").len(), 39);
     }
 }
