@@ -50,6 +50,13 @@ fn generated_types_are_those_of_the_structs() {
         DocError::decl(&config),
         FixInfo::decl(&config),
         Verdict::decl(&config),
+        Comparison::decl(&config),
+        Form::decl(&config),
+        Cost::decl(&config),
+        Loss::decl(&config),
+        MsgPack::decl(&config),
+        MsgPackToken::decl(&config),
+        Words::decl(&config),
         Progress::decl(&config),
         CommandInfo::decl(&config),
         ArgInfo::decl(&config),
@@ -85,26 +92,63 @@ fn generated_tables_are_those_of_the_enums() {
     let tables: [(&str, &[Meaning]); 2] = [("ROLES", &ROLES), ("KINDS", &KINDS)];
     for (name, table) in tables {
         write!(text, "\nexport const {name}: readonly Meaning[] = [\n").expect("memory");
-        for Meaning { id, label, letter, what } in table {
-            writeln!(text, "  {{ id: {id:?}, label: {label:?}, letter: {letter:?}, what: {what:?} }},")
-                .expect("memory");
+        for Meaning {
+            id,
+            label,
+            letter,
+            what,
+        } in table
+        {
+            writeln!(
+                text,
+                "  {{ id: {id:?}, label: {label:?}, letter: {letter:?}, what: {what:?} }},"
+            )
+            .expect("memory");
         }
         text.push_str("];\n");
     }
     text.push_str("\n/** The kinds of errors, from 1: what is wrong, and the rule. */\n");
     text.push_str("export const ERRORS: readonly { text: string; rule: string }[] = [\n");
     for kind in ERRORS {
-        writeln!(text, "  {{ text: {:?}, rule: {:?} }},", kind.to_string(), kind.help()).expect("memory");
+        writeln!(
+            text,
+            "  {{ text: {:?}, rule: {:?} }},",
+            kind.to_string(),
+            kind.help()
+        )
+        .expect("memory");
     }
     text.push_str("];\n");
     numbers(&mut text, "Role", ROLES.iter().map(|role| role.id));
     numbers(&mut text, "Kind", KINDS.iter().map(|kind| kind.id));
-    let modes = ["requests", "replies", "binaryRequests", "binaryReplies", "auto"];
+    let modes = [
+        "requests",
+        "replies",
+        "binaryRequests",
+        "binaryReplies",
+        "auto",
+    ];
     numbers(&mut text, "Mode", modes.into_iter());
-    numbers(&mut text, "Limits", ["server", "unauthenticated", "client"].into_iter());
-    numbers(&mut text, "FrameStatus", ["whole", "bad", "torn", "blank"].into_iter());
-    numbers(&mut text, "Wire", ["resp2", "resp3", "binary", "inline"].into_iter());
-    numbers(&mut text, "Outcome", ["needsMore", "failed", "allConsumed"].into_iter());
+    numbers(
+        &mut text,
+        "Limits",
+        ["server", "unauthenticated", "client"].into_iter(),
+    );
+    numbers(
+        &mut text,
+        "FrameStatus",
+        ["whole", "bad", "torn", "blank"].into_iter(),
+    );
+    numbers(
+        &mut text,
+        "Wire",
+        ["resp2", "resp3", "binary", "inline"].into_iter(),
+    );
+    numbers(
+        &mut text,
+        "Outcome",
+        ["needsMore", "failed", "allConsumed"].into_iter(),
+    );
     hold("../../web/src/generated/tables.ts", &text);
 }
 
@@ -112,7 +156,12 @@ fn generated_tables_are_those_of_the_enums() {
 fn numbers(text: &mut String, name: &str, ids: impl Iterator<Item = &'static str>) {
     write!(text, "\nexport const {name} = {{").expect("memory");
     for (number, id) in ids.enumerate() {
-        write!(text, "{} {id}: {number}", if number == 0 { "" } else { "," }).expect("memory");
+        write!(
+            text,
+            "{} {id}: {number}",
+            if number == 0 { "" } else { "," }
+        )
+        .expect("memory");
     }
     text.push_str(" } as const;\n");
 }

@@ -159,6 +159,132 @@ reply: string | null,
  */
 closes: boolean, };
 
+export type Comparison = { 
+/**
+ * One form for each.
+ */
+wires: Array<Form>, };
+
+export type Form = { 
+/**
+ * The protocol, by number.
+ */
+wire: number, 
+/**
+ * The protocol, by name.
+ */
+label: string, 
+/**
+ * The bytes, at most 64 KiB of them.
+ */
+bytes: Array<number>, 
+/**
+ * How many there are.
+ */
+total: number, 
+/**
+ * What they are spent on.
+ */
+cost: Cost, 
+/**
+ * What cannot be said in this protocol.
+ */
+lost: Array<Loss>, };
+
+export type Cost = { 
+/**
+ * What was to be said: the bytes of strings, the digits of numbers.
+ */
+payload: number, 
+/**
+ * Type bytes, formats, quotes, blanks, marks of streams.
+ */
+framing: number, 
+/**
+ * Lengths and counts.
+ */
+digits: number, 
+/**
+ * Line ends.
+ */
+crlf: number, };
+
+export type Loss = { 
+/**
+ * The value, as [`Document::path`] names it within its frame.
+ */
+path: string, 
+/**
+ * What becomes of it.
+ */
+what: string, };
+
+export type MsgPack = { 
+/**
+ * Whether the bytes are MessagePack from the first to the last.
+ */
+ok: boolean, 
+/**
+ * What is wrong.
+ */
+error: string | null, 
+/**
+ * Where reading ended.
+ */
+at: number, 
+/**
+ * The values, in the order of their first bytes.
+ */
+tokens: Array<MsgPackToken>, 
+/**
+ * Whether there are more of them.
+ */
+cut: boolean, };
+
+export type MsgPackToken = { 
+/**
+ * `nil`, `bool`, `int`, `float`, `str`, `bin`, `array`, `map` or `ext`.
+ */
+kind: string, 
+/**
+ * Its first byte.
+ */
+start: number, 
+/**
+ * Behind its type and length.
+ */
+head: number, 
+/**
+ * Behind all it holds.
+ */
+end: number, 
+/**
+ * Values around it.
+ */
+depth: number, 
+/**
+ * The number of the one around it, or -1.
+ */
+parent: number, 
+/**
+ * Its value, or its size.
+ */
+text: string, };
+
+export type Words = { 
+/**
+ * The bytes of each word.
+ */
+words: Array<Array<number>>, 
+/**
+ * What is wrong with the line.
+ */
+error: string | null, 
+/**
+ * Where, in bytes of UTF-8.
+ */
+at: number, };
+
 export type Progress = { 
 /**
  * Why the connection that was fed is closed, if it is.

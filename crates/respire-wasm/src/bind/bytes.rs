@@ -1,5 +1,8 @@
-//! Encoding.
+//! Encoding and pasting.
 
+use super::{Thrown, object, thrown};
+use crate::Wire;
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// The names of all commands.
@@ -7,4 +10,31 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub fn command_names() -> Vec<String> {
     let names = crate::command_names().iter();
     names.map(|&name| name.to_owned()).collect()
+}
+
+/// Splits a line into words.
+#[wasm_bindgen(js_name = splitWords, unchecked_return_type = "Words")]
+pub fn split_words(line: &str) -> Thrown<JsValue> {
+    object(&crate::split_words(line))
+}
+
+/// A request of the words of a line.
+#[wasm_bindgen(js_name = encodeCommand)]
+pub fn encode_command(line: &str, wire: u32) -> Thrown<Vec<u8>> {
+    let wire = Wire::of(wire).map_err(thrown)?;
+    crate::encode_command(line, wire).map_err(thrown)
+}
+
+/// A request of these words.
+#[wasm_bindgen(js_name = encodeWords)]
+pub fn encode_words(words: Vec<js_sys::Uint8Array>, wire: u32) -> Thrown<Vec<u8>> {
+    let words: Vec<_> = words.iter().map(js_sys::Uint8Array::to_vec).collect();
+    let wire = Wire::of(wire).map_err(thrown)?;
+    crate::encode_words(&words, wire).map_err(thrown)
+}
+
+/// A line's request in every protocol.
+#[wasm_bindgen(js_name = compareCommand, unchecked_return_type = "Comparison")]
+pub fn compare_command(line: &str) -> Thrown<JsValue> {
+    object(&crate::compare_command(line).map_err(thrown)?)
 }
