@@ -31,9 +31,7 @@ test("the pointer over 200 bytes scrolls nothing, and three panes agree", async 
     const shown = await page.evaluate(
       () =>
         new Promise((resolve) =>
-          requestAnimationFrame(() =>
-            requestAnimationFrame(() => resolve({ status: document.querySelector(".status-at .dim").textContent, hex: document.querySelectorAll(".hex-grid [role=gridcell].hov").length })),
-          ),
+          requestAnimationFrame(() => setTimeout(() => resolve({ status: document.querySelector(".status-at .dim").textContent, hex: document.querySelectorAll(".hex-grid [role=gridcell].hov").length }))),
         ),
     );
     assert.equal(shown.status, `byte ${byte}`);
@@ -67,7 +65,8 @@ test("a click pins, and brings the byte into view in the other panes", async () 
   });
   await settled(page);
   await page.locator('.tree-row[data-row="205"] .value').click();
-  await cursorComesTo(page, 205 * 42);
+  // The frame at the cursor is open: its three words stand before.
+  await cursorComesTo(page, (205 - 3) * 36);
   await settled(page);
   const cell = page.locator(".hex-grid [aria-selected=true]");
   const [box, view] = [await cell.boundingBox(), await page.locator(".hex-grid").boundingBox()];

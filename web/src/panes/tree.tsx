@@ -3,7 +3,7 @@
 
 import { effect, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { KIND, KINDS, NONE, STATUS } from "../engine/tables";
+import { KIND, KINDS, NONE, type Node, STATUS } from "../engine/tables";
 import { cursor, hover, hoverRange, pinRange, preview, revealed } from "../state/cursor";
 import { frameOf } from "../state/document";
 import { lineOf, nodesArrived, nodesOf } from "../state/nodes";
@@ -30,7 +30,7 @@ const HIDDEN = "••••••••";
 function say(row: TreeRow): Said {
   const values = row.node === NONE ? undefined : nodesOf(row.frame);
   const node = values && valueOf(row);
-  if (row.node === NONE || !values || !node) {
+  if (!values || !node) {
     const frame = frameOf(row.frame);
     const kind = frame.kind;
     const status = frame.status === STATUS.bad ? " bad" : frame.status === STATUS.torn ? " torn" : "";
@@ -39,13 +39,14 @@ function say(row: TreeRow): Said {
   }
   const text = node.secret && !secretsShown.value ? HIDDEN : plain(values.texts[row.node] ?? "…");
   const bad = node.kind === KIND.unknown ? " bad" : node.incomplete ? " torn" : "";
-  return { badge: KINDS[node.kind]?.letter ?? "?", label: labelOf(node), text, className: `k${node.kind}${bad}` };
+  return { badge: KINDS[node.kind]?.letter ?? "?", label: labelOf(node, values.operation === undefined), text, className: `k${node.kind}${bad}` };
 }
 
-function labelOf(node: { kind: number; isKey: boolean; isValue: boolean; sibling: number; depth: number }): string {
+function labelOf(node: Node, named: boolean): string {
   if (node.isKey) return "key";
   if (node.isValue) return "value";
-  if (node.kind === KIND.arg) return node.sibling === 0 ? "command" : `arg ${node.sibling}`;
+  if (node.kind === KIND.arg) return named && node.sibling === 0 ? "command" : `arg ${named ? node.sibling : node.sibling + 1}`;
+  if (node.kind === KIND.unknown) return "wrong";
   if (node.kind === KIND.end) return "end";
   if (node.kind === KIND.attribute) return "attributes";
   if (node.kind === KIND.chunk) return `chunk ${node.sibling}`;
