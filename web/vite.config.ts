@@ -129,7 +129,14 @@ export default defineConfig(({ mode, command }) => {
   return {
     base: "./",
     plugins: [engine(single), head(single, command === "serve"), single ? inline() : offline()],
-    resolve: { alias: single ? [{ find: /^\.\/spawn$/, replacement: new URL("./src/engine/spawn-single.ts", import.meta.url).pathname }] : [] },
+    resolve: {
+      alias: single
+        ? [
+            { find: /^\.\/spawn$/, replacement: new URL("./src/engine/spawn-single.ts", import.meta.url).pathname },
+            { find: /^\.\/spawn-console$/, replacement: new URL("./src/console/spawn-console-single.ts", import.meta.url).pathname },
+          ]
+        : [],
+    },
     define: { __SINGLE__: JSON.stringify(single) },
     worker: { format: "es" as const },
     build: {
