@@ -57,6 +57,7 @@ fn generated_types_are_those_of_the_structs() {
         MsgPack::decl(&config),
         MsgPackToken::decl(&config),
         Words::decl(&config),
+        Guess::decl(&config),
         Progress::decl(&config),
         CommandInfo::decl(&config),
         ArgInfo::decl(&config),

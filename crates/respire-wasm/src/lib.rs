@@ -38,6 +38,8 @@ mod msgpack;
 #[cfg(feature = "document")]
 mod names;
 #[cfg(feature = "document")]
+mod paste;
+#[cfg(feature = "document")]
 mod secret;
 #[cfg(feature = "server")]
 mod server;
@@ -63,6 +65,8 @@ pub use mode::guess_mode;
 pub use msgpack::{MsgPack, MsgPackToken, msgpack};
 #[cfg(feature = "document")]
 pub use names::command_names;
+#[cfg(feature = "document")]
+pub use paste::{Guess, decode_as, guesses};
 #[cfg(feature = "server")]
 pub use server::{Progress, Server};
 #[cfg(feature = "document")]

@@ -285,6 +285,36 @@ error: string | null,
  */
 at: number, };
 
+export type Guess = { 
+/**
+ * Its name for [`decode_as`]; `pcap` and `pcapng` are for [`crate::Capture`].
+ */
+format: string, 
+/**
+ * Its name for people.
+ */
+label: string, 
+/**
+ * How likely it is meant, up to 100.
+ */
+score: number, 
+/**
+ * What the decoded bytes seem to be, by number.
+ */
+mode: number, 
+/**
+ * How many there are.
+ */
+bytes: number, 
+/**
+ * The first 64.
+ */
+preview: Array<number>, 
+/**
+ * Why this is likely.
+ */
+why: string, };
+
 export type Progress = { 
 /**
  * Why the connection that was fed is closed, if it is.

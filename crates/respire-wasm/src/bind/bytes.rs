@@ -38,3 +38,15 @@ pub fn encode_words(words: Vec<js_sys::Uint8Array>, wire: u32) -> Thrown<Vec<u8>
 pub fn compare_command(line: &str) -> Thrown<JsValue> {
     object(&crate::compare_command(line).map_err(thrown)?)
 }
+
+/// The ways some bytes can be read.
+#[wasm_bindgen(unchecked_return_type = "Guess[]")]
+pub fn guesses(bytes: &[u8]) -> Thrown<JsValue> {
+    object(&crate::guesses(bytes))
+}
+
+/// Decodes bytes written down in this way.
+#[wasm_bindgen(js_name = decodeAs)]
+pub fn decode_as(format: &str, bytes: &[u8]) -> Thrown<Vec<u8>> {
+    crate::decode_as(format, bytes).map_err(thrown)
+}
