@@ -131,6 +131,10 @@ function mount(host: HTMLElement): () => void {
   let brush: Brush;
   let dragging = false;
 
+  const cellAt = (offset: number) => {
+    const row = rows!.element(Math.floor(offset / count));
+    return row && parts.get(row)?.cells[offset % count];
+  };
   const measure = new ResizeObserver(() => {
     columns.value = host.clientWidth >= WIDE_MIN ? 16 : 8;
     if (rows) view.rows = rows.rowsInView;
@@ -151,10 +155,7 @@ function mount(host: HTMLElement): () => void {
           void marksReady(first * count, Math.min((last + 1) * count, length.peek()));
           view.rows = rows!.rowsInView;
         },
-        rendered: (first, last) => {
-          const row = Math.floor(brush.cursor / count);
-          keepFocus(host, row >= first && row <= last);
-        },
+        rendered: () => keepFocus(host, cellAt(brush.cursor)),
       });
     }
     // One place more than there are bytes.
@@ -177,7 +178,6 @@ function mount(host: HTMLElement): () => void {
     if (host.contains(document.activeElement)) {
       brush = untracked(takeBrush);
       rows!.refreshNow();
-      parts.get(rows!.element(row) ?? host)?.cells[cursor.peek() % count]?.focus({ preventScroll: true });
     }
   });
 
@@ -220,7 +220,8 @@ function mount(host: HTMLElement): () => void {
 
 /** Puts the keyboard's focus on the byte at the cursor. */
 export function focusHex(): void {
-  document.querySelector<HTMLElement>(".hex-grid .b[tabindex='0']")?.focus({ preventScroll: true });
+  const grid = document.querySelector<HTMLElement>(".hex-grid");
+  (grid?.querySelector<HTMLElement>(".hex-row:not([hidden]) [tabindex='0']") ?? grid)?.focus({ preventScroll: true });
 }
 
 export function HexPane() {

@@ -104,7 +104,7 @@ function mount(host: HTMLElement): () => void {
   const rows = new VirtualRows(host, {
     create: createRow,
     fill: (element, row) => fillRow(element, row, look),
-    rendered: (first, last) => keepFocus(host, look.current < 0 ? first === 0 : look.current >= first && look.current <= last),
+    rendered: () => keepFocus(host, rows.element(Math.max(0, look.current))),
   });
   const rowOf = (event: Event) => {
     const element = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>(".tree-row") : null;
@@ -199,7 +199,8 @@ function mount(host: HTMLElement): () => void {
 
 /** Puts the keyboard's focus on the row at the cursor. */
 export function focusTree(): void {
-  document.querySelector<HTMLElement>(".tree-row[tabindex='0']:not([hidden])")?.focus({ preventScroll: true });
+  const tree = document.querySelector<HTMLElement>(".tree-rows");
+  (tree?.querySelector<HTMLElement>(".tree-row[tabindex='0']:not([hidden])") ?? tree)?.focus({ preventScroll: true });
 }
 
 export function TreePane() {
