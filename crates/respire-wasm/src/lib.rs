@@ -21,6 +21,8 @@
 
 #[cfg(target_arch = "wasm32")]
 mod bind;
+#[cfg(feature = "document")]
+mod capture;
 #[cfg(feature = "server")]
 mod commands;
 #[cfg(feature = "document")]
@@ -48,6 +50,8 @@ mod tables;
 #[cfg(feature = "document")]
 mod words;
 
+#[cfg(feature = "document")]
+pub use capture::{Capture, CaptureSummary, SEGMENT_WORDS, StreamSummary};
 #[cfg(feature = "server")]
 pub use commands::{ArgInfo, CommandInfo, command_table};
 #[cfg(feature = "document")]

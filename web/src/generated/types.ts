@@ -315,6 +315,66 @@ preview: Array<number>,
  */
 why: string, };
 
+export type CaptureSummary = { 
+/**
+ * All its packets.
+ */
+packets: number, 
+/**
+ * Those that are no part of a TCP stream.
+ */
+skipped: number, 
+/**
+ * Why, each reason once.
+ */
+why: Array<string>, 
+/**
+ * The link types it has.
+ */
+linkTypes: Array<string>, 
+/**
+ * When the first packet came, in milliseconds since 1970.
+ */
+startMs: number, 
+/**
+ * Its streams, in the order of their first packets.
+ */
+streams: Array<StreamSummary>, };
+
+export type StreamSummary = { 
+/**
+ * The client's address.
+ */
+client: string, 
+/**
+ * The server's address.
+ */
+server: string, 
+/**
+ * Segments with content.
+ */
+packets: [number, number], 
+/**
+ * Bytes.
+ */
+bytes: [number, number], 
+/**
+ * Places where bytes were not captured.
+ */
+gaps: [number, number], 
+/**
+ * What the bytes seem to be, by number.
+ */
+mode: [number, number], 
+/**
+ * When it began, in milliseconds since the capture's first packet.
+ */
+startMs: number, 
+/**
+ * When it was last heard of.
+ */
+endMs: number, };
+
 export type Progress = { 
 /**
  * Why the connection that was fed is closed, if it is.
