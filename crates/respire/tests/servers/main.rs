@@ -5,11 +5,15 @@
     reason = "what fails in the harness fails the test"
 )]
 
+#[cfg(feature = "metrics")]
+mod exposition;
 mod harness;
 mod lifecycle;
 mod peers;
 mod pipelines;
 mod pubsub;
+#[cfg(feature = "metrics")]
+mod scrapes;
 
 /// Makes a test of each function for each flavour of this build.
 macro_rules! on_both_flavours {
@@ -52,6 +56,11 @@ mod run {
     on_both_flavours! { pubsub:
         a_message_reaches_a_silent_subscriber,
         a_stalled_subscriber_is_closed_and_delays_nobody,
+    }
+    #[cfg(feature = "metrics")]
+    on_both_flavours! { scrapes:
+        numbers_are_scraped_while_load_runs,
+        other_requests_are_answered_as_http_has_it,
     }
     on_both_flavours! { lifecycle:
         a_connection_past_maxclients_is_told_so,
