@@ -138,7 +138,8 @@ export default defineConfig(({ mode, command }) => {
         : [],
     },
     define: { __SINGLE__: JSON.stringify(single) },
-    worker: { format: "es" as const },
+    // A file has no origin: a Worker made from within it can be a script, and not a module.
+    worker: { format: single ? ("iife" as const) : ("es" as const) },
     build: {
       target: ["chrome123", "firefox128", "safari17.5"],
       cssTarget: ["chrome123", "firefox128", "safari17.5"],

@@ -6,6 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { anchor, cursor, moveTo, preview, revealed } from "../state/cursor";
 import { bytes, length, replace } from "../state/document";
 import { markAt, marksReady } from "../state/marks";
+import { toggleCut } from "../state/reads";
 import { announce, narrow } from "../state/view";
 import { glyph, hex, offsetHex } from "../words/chars";
 import { type Brush, classesOf, put, takeBrush } from "./paint";
@@ -185,13 +186,17 @@ function mount(host: HTMLElement): () => void {
     ["pointerdown", (event: PointerEvent) => {
       const at = byteOf(event, count);
       if (at === undefined || event.button !== 0) return;
+      if (event.altKey) {
+        toggleCut(at);
+        return;
+      }
       editing.value = null;
       dragging = event.pointerType === "mouse";
       if (event.pointerType === "mouse") moveTo(at, event.shiftKey);
     }],
     ["click", (event: MouseEvent) => {
       const at = byteOf(event, count);
-      if (at !== undefined && !dragging && anchor.peek() === null && at !== cursor.peek()) moveTo(at, event.shiftKey);
+      if (at !== undefined && !event.altKey && !dragging && anchor.peek() === null && at !== cursor.peek()) moveTo(at, event.shiftKey);
       dragging = false;
     }],
     ["pointermove", (event: PointerEvent) => {
