@@ -136,6 +136,7 @@ fn row<A: HasKv, V: Display + 'static>(
         move || get(&reader.kv().tuning()).to_string(),
         move |text| set(writer.kv(), text),
     )
+    .checked()
 }
 
 /// A number within a range that holds no negative one.
