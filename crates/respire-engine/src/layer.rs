@@ -85,6 +85,20 @@ pub(crate) struct Setup<A: App> {
     pub(crate) spawn: Option<Arc<dyn Spawn>>,
 }
 
+impl<A: App> Setup<A> {
+    /// Whether nothing was set up.
+    pub(crate) fn is_default(&self) -> bool {
+        let Self {
+            layers,
+            authenticator,
+            limits,
+            spawn,
+        } = self;
+        let has_choices = authenticator.is_some() || limits.is_some() || spawn.is_some();
+        layers.is_empty() && !has_choices
+    }
+}
+
 impl<A: App> Default for Setup<A> {
     fn default() -> Self {
         Self {
