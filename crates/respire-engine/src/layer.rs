@@ -59,8 +59,9 @@ pub trait Layer<A: App>: Send + Sync + 'static {
     }
 
     /// Called once for each call that `before` let pass, when it is answered, or when its answer
-    /// is no longer wanted. `took` is the time from then to now, as the host's stopwatch tells; for
-    /// a call that is answered later this may be on any thread.
+    /// is no longer wanted. `took` is the time from then to now, as the host's stopwatch tells; of a
+    /// call that is answered later, to the turn that writes the answer, and zero of one that is
+    /// cancelled. Nothing it does reaches the client.
     fn after(&self, who: &ClientShared, spec: &Spec, took: Duration, end: End) {
         let _ = (who, spec, took, end);
     }

@@ -92,6 +92,11 @@ where
         &self.spec
     }
 
+    fn is_timed(&self) -> bool {
+        // What a handler costs is not known from its description.
+        true
+    }
+
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         match parse(args) {
             Ok(args) => (self.handler)(cx, args).into_reply(reply),

@@ -127,7 +127,11 @@ fn row(
     let (reader, writer) = (Arc::clone(tunables), Arc::clone(tunables));
     let row = Setting::mutable(name, move || get(&reader), move |text| set(&writer, text));
     // Only a password is free text.
-    if name == "requirepass" { row } else { row.checked() }
+    if name == "requirepass" {
+        row
+    } else {
+        row.checked()
+    }
 }
 
 fn latency_threshold(tunables: &Tunables) -> String {
