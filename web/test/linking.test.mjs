@@ -12,7 +12,7 @@ const requests = (count) => Array.from({ length: count }, (_, at) => `*3\r\n$3\r
 const scrolls = (page) => page.evaluate(() => [".hex-grid", ".text-lines", ".tree-rows", ".dock-panel"].map((name) => document.querySelector(name).scrollTop));
 
 test("the pointer over 200 bytes scrolls nothing, and three panes agree", async () => {
-  const { page, close } = await open(shared, { height: 1000 });
+  const { page, close } = await open(shared, { height: 1200 });
   await paste(page, requests(30));
   await page.locator(".frame-count", { hasText: "of 30" }).waitFor();
   await page.locator(".hex-grid").evaluate((grid) => {

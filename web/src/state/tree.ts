@@ -48,10 +48,12 @@ export function setOpen(row: TreeRow, open: boolean): void {
   turned.value = next;
 }
 
-/** The roots of a frame. One that is alone is the frame itself and has no row. */
+/** Whether a frame is one value, which then has no row of its own: the frame's row is it. What is wrong behind it does not count. */
 function aloneRoot(nodes: Uint32Array): boolean {
   const count = nodes.length / NODE_WORDS;
-  for (let index = 1; index < count; index += 1) if (nodes[index * NODE_WORDS + 4] === NONE) return false;
+  for (let index = 1; index < count; index += 1) {
+    if (nodes[index * NODE_WORDS + 4] === NONE && (nodes[index * NODE_WORDS]! & 0xff) !== KIND.unknown) return false;
+  }
   return count > 0;
 }
 
@@ -149,7 +151,7 @@ export function levelOf(row: TreeRow): number {
   if (row.node === NONE) return 1;
   const values = nodesOf(row.frame);
   if (!values) return 2;
-  return nodeRow(values.nodes, row.node).depth + (aloneRoot(values.nodes) ? 1 : 2);
+  return Math.max(2, nodeRow(values.nodes, row.node).depth + (aloneRoot(values.nodes) ? 1 : 2));
 }
 
 /** Whether a row has something in it. */

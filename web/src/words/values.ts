@@ -53,7 +53,7 @@ export function frameInWords(values: Values): string {
   }
   let text = "";
   for (const root of roots) {
-    if (root.kind === KIND.unknown) text += text === "" ? "Something that is wrong" : "; then comes something that is wrong";
+    if (root.kind === KIND.unknown) text += `${text === "" ? "something" : "; then something"} that is wrong, from byte ${root.start} on`;
     else text += (text === "" ? "" : "; it describes ") + valueInWords(values, root);
   }
   return text;
