@@ -135,7 +135,7 @@ export class Engine {
   /** A frame in a line: a request as it would be typed. */
   #line(frame: number): string {
     const nodes = this.#doc.nodes(frame);
-    if ((nodes[0]! & 0xff) !== KIND.command) return this.#doc.text(frame, 0, TEXT_BYTES_MAX);
+    if ((nodes[0]! & 0xff) !== KIND.command) return this.#doc.text(frame, valueRoot(nodes), TEXT_BYTES_MAX);
     const operation = this.#operation(frame);
     const words = operation === undefined ? [] : [operation];
     const count = Math.min(nodes.length / NODE_WORDS, LINE_WORDS_MAX + 1);
@@ -238,6 +238,14 @@ export class Engine {
   compareCommand(line: string): Comparison {
     return wasm.compareCommand(line);
   }
+}
+
+/** The value of a frame, behind the attributes that describe it. */
+function valueRoot(nodes: Uint32Array): number {
+  for (let at = 0; at < nodes.length; at += NODE_WORDS) {
+    if (nodes[at + 3] === 0 && (nodes[at]! & 0xff) !== KIND.attribute) return at / NODE_WORDS;
+  }
+  return 0;
 }
 
 /** Lets messages in, without the 4 ms that timers wait. */

@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { KIND, NODE_WORDS, NONE, STATUS, type Node, nodeRow } from "../engine/tables";
 import { cursor, revealed } from "./cursor";
 import { frameAt, frameCount, frameOf, length, onLoad, version } from "./document";
-import { nodesArrived, nodesOf } from "./nodes";
+import { keptNodes, nodesArrived, nodesOf } from "./nodes";
 
 /** Documents of at most so many frames are shown open. */
 const OPEN_FRAMES_MAX = 40;
@@ -156,13 +156,14 @@ export function levelOf(row: TreeRow): number {
 
 /** Whether a row has something in it. */
 export function hasInside(row: TreeRow): boolean {
+  const values = row.node === NONE ? keptNodes(row.frame) : nodesOf(row.frame);
+  const count = (values?.nodes.length ?? 0) / NODE_WORDS;
   if (row.node === NONE) {
+    if (values) return count > (aloneRoot(values.nodes) ? 1 : 0);
     const { kind, status } = frameOf(row.frame);
     return kind >= KIND.array || status === STATUS.bad;
   }
-  const values = nodesOf(row.frame);
   if (!values) return false;
-  const count = values.nodes.length / NODE_WORDS;
   return row.node + 1 < count && values.nodes[(row.node + 1) * NODE_WORDS + 3]! > values.nodes[row.node * NODE_WORDS + 3]!;
 }
 
