@@ -6,6 +6,7 @@
 
 #[cfg(feature = "api")]
 mod api;
+mod bench;
 mod cargo;
 mod chores;
 mod clients;
@@ -37,6 +38,8 @@ Usage: cargo xtask <chore>
                        the protocol explorer's page, into web/dist; --check only looks whether its
                        generated sources are up to date, --wasm stops before the page, --serve shows
                        it on 127.0.0.1:8080
+  bench [options]      the benchmark table beside redis-server, into docs/benchmarks.md and README.md;
+                       options as respire-bench table takes them (--rounds, --test-time, --row)
   differential [--steps N] [--seed S]
                        random commands, compared with a real Redis
 ";
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         ["codec"] => chores::codec(),
         ["api", options @ ..] => api(options),
         ["web", options @ ..] => web(options),
+        ["bench", options @ ..] => bench::table(options),
         ["differential", options @ ..] => chores::differential(options),
         _ => Err(USAGE.to_owned()),
     };
