@@ -1,6 +1,5 @@
 //! Derived arguments: what they parse, what they refuse, and what `COMMAND` tells of them.
 #![cfg(all(feature = "derive", feature = "msgpack"))]
-#![expect(clippy::unwrap_used, reason = "a test may")]
 
 use proptest::prelude::*;
 use respire_engine::{
