@@ -121,9 +121,9 @@ export function App() {
           <TreePane />
         </section>
         <div class="side">
-          <div class="words-slot">
+          <section class="words-slot" aria-label="In plain words" tabIndex={0}>
             <WordsCard />
-          </div>
+          </section>
           <aside class="pane pane-dock" id="dock" aria-label="Cards">
             <Dock />
           </aside>

@@ -54,12 +54,12 @@ export function WordsCard() {
   const place = there.value;
   const which = place.frame && frameCount.value > 1 ? `${frameNoun()} ${place.frame.index + 1} of ${frameCount.value.toLocaleString("en")}` : "";
   return (
-    <section class="card words" aria-label="In plain words">
+    <div class="card words">
       <h2>
         In plain words <span class="dim">{which}</span>
       </h2>
       <Words />
-    </section>
+    </div>
   );
 }
 
