@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
-/** The modules of the engine: what reads documents, and the server with its commands. */
-const MODULES = { documentWasm: "respire_document_bg.wasm", serverWasm: "respire_server_bg.wasm" };
+/** The modules of the engine: what reads documents, what reads captures, the server with its commands. */
+const MODULES = { documentWasm: "respire_document_bg.wasm", captureWasm: "respire_capture_bg.wasm", serverWasm: "respire_server_bg.wasm" };
 
 /** What the page may load: its own files and nothing else. */
 const CSP = {

@@ -5,6 +5,7 @@
 
 import type { CaptureSummary, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
 import { KIND, MODES, NODE_WORDS } from "./tables";
+import initCapture, { Capture } from "../wasm/respire_capture.js";
 import * as wasm from "../wasm/respire_document.js";
 
 /** A decoded document, without its bytes. */
@@ -47,7 +48,7 @@ const OPERATIONS: Record<number, string> = { 1: "GET", 2: "DELETE", 3: "SET" };
 export class Engine {
   readonly #progress: Progress;
   #doc = new wasm.Doc(MODES.auto, 0);
-  #capture: wasm.Capture | undefined;
+  #capture: Capture | undefined;
   #generation = 0;
 
   constructor(progress: Progress) {
@@ -215,11 +216,12 @@ export class Engine {
     return wasm.decodeAs(format, bytes);
   }
 
-  /** Reads a capture, in place of the one before. */
-  openCapture(bytes: Uint8Array): CaptureSummary {
+  /** Reads a capture, in place of the one before. `module` is what reads captures: few need it. */
+  async openCapture(module: string | ArrayBuffer, bytes: Uint8Array): Promise<CaptureSummary> {
+    await initCapture({ module_or_path: module });
     this.#capture?.free();
     this.#capture = undefined;
-    this.#capture = new wasm.Capture(bytes);
+    this.#capture = new Capture(bytes);
     return this.#capture.summary();
   }
 
