@@ -9,7 +9,8 @@ impl<A: App> Router<A> {
     ///
     /// Everything `COMMAND` tells of it comes from `T`. The name is matched in any case.
     ///
-    /// The handler runs on the thread that serves the connection, and the connection waits for it.
+    /// The handler runs on the thread that serves the connection, and the connection waits for it:
+    /// what takes long is answered later, by [`Router::deferred`] or [`Router::future`].
     ///
     /// ```
     /// use respire_engine::{App, Router};
