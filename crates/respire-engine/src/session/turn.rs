@@ -43,7 +43,6 @@ impl<A: App> Session<A> {
         if !self.parked.is_empty() {
             (step, used) = self.answer_behind(bytes, (step, used), now);
         }
-        // What the turn published to itself follows its replies.
         let mail = self.deliver(out);
         if mail == Mail::Overrun {
             step = self.close_now(CloseReason::Overrun);
@@ -100,10 +99,17 @@ impl<A: App> Session<A> {
                 mail
             };
         }
+        self.write_mail(most, out)
+    }
+
+    /// Writes at most `most` messages at the end of `out`, as far as the peer may be owed more.
+    #[cold]
+    fn write_mail(&self, most: usize, out: &mut Output) -> Mail {
+        let client = &self.core.client;
         // Without a subscription there is nothing by which RESP2 could tell a message from a reply.
         let is_deaf = client.proto != Proto::Resp3 && client.subscriptions.is_empty();
         let bytes_max = self.engine.limits.output_bytes_max;
-        mailbox.take(most, |message| {
+        client.shared.mailbox.take(most, |message| {
             if let Some(message) = message.filter(|_| !is_deaf) {
                 message.write(client.proto, out);
             }
@@ -196,7 +202,14 @@ impl<A: App> Session<A> {
                 Err(error) => return (self.protocol_error(error, out), bytes.len()),
             };
             match outcome {
-                Outcome::Done => used += consumed,
+                Outcome::Done => {
+                    used += consumed;
+                    if self.core.client.shared.mailbox.has_mail() {
+                        // What the command sent to its own client follows its reply. Whatever else
+                        // there is comes along: here it overtakes nothing.
+                        self.write_mail(usize::MAX, out);
+                    }
+                }
                 other => {
                     self.budget = budget;
                     let keep = matches!(other, Outcome::Hold(_));

@@ -8,6 +8,7 @@
 #[cfg(feature = "metrics")]
 mod exposition;
 mod harness;
+mod later;
 mod lifecycle;
 mod peers;
 mod pipelines;
@@ -40,6 +41,12 @@ mod run {
         a_large_value_arrives_whole_in_small_reads,
         the_binary_protocol_is_served_on_the_same_port,
         a_unix_socket_serves_the_same,
+    }
+    on_both_flavours! { later:
+        transcripts_are_those_of_a_session,
+        stopping_loses_no_owed_reply,
+        a_client_that_goes_cancels_what_it_waits_for,
+        one_stalled_listener_costs_its_own_connection_alone,
     }
     on_both_flavours! { peers:
         a_half_closed_peer_gets_all_its_answers_and_then_the_end,
