@@ -13,7 +13,7 @@ struct List {
 }
 
 #[derive(Default)]
-pub struct Lists(Mutex<HashMap<Bytes, List>>);
+pub(crate) struct Lists(Mutex<HashMap<Bytes, List>>);
 
 impl App for Lists {
     type Conn = ();
@@ -48,7 +48,7 @@ fn serve_waiting(key: &Bytes, list: &mut List) {
     }
 }
 
-pub fn router() -> Router<Lists> {
+pub(crate) fn router() -> Router<Lists> {
     Router::new(Lists::default())
         .command("RPUSH", |cx, push: Push| {
             let mut lists = cx.app().0.lock().expect("no one panics with it");
@@ -59,10 +59,12 @@ pub fn router() -> Router<Lists> {
             len
         })
         .deferred("BLPOP", |cx, pop: Pop, mut later| {
-            match Duration::try_from_secs_f64(pop.timeout) {
-                Err(_) => return drop(later.reply(Error::fixed("ERR timeout is negative"))),
-                Ok(Duration::ZERO) => {}
-                Ok(timeout) => later = later.deadline(timeout, Null),
+            let Ok(timeout) = Duration::try_from_secs_f64(pop.timeout) else {
+                later.reply(Error::fixed("ERR timeout is negative"));
+                return;
+            };
+            if !timeout.is_zero() {
+                later = later.deadline(timeout, Null);
             }
             let mut lists = cx.app().0.lock().expect("no one panics with it");
             let list = lists.entry(pop.key.clone()).or_default();

@@ -14,7 +14,7 @@ struct Queue {
 }
 
 #[derive(Default)]
-pub struct Queues(Mutex<HashMap<Bytes, Queue>>);
+pub(crate) struct Queues(Mutex<HashMap<Bytes, Queue>>);
 
 impl App for Queues {
     type Conn = ();
@@ -54,7 +54,7 @@ fn put(q: &mut Queue, job: &Bytes) {
     }
 }
 
-pub fn router() -> Router<Queues> {
+pub(crate) fn router() -> Router<Queues> {
     Router::new(Queues::default())
         .command("JOB.PUT", |cx, a: Put| {
             cx.app().on(a.queue, |it| put(it, &a.job))
@@ -64,7 +64,7 @@ pub fn router() -> Router<Queues> {
             cx.app().on(a.queue, |it| {
                 it.takers.retain(|other| !other.cancelled());
                 match it.jobs.pop_front() {
-                    Some(job) => drop(later.reply(job)),
+                    Some(job) => _ = later.reply(job),
                     None => it.takers.push_back(later),
                 }
             });
