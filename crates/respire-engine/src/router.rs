@@ -34,8 +34,15 @@ pub struct Router<A: App> {
 impl<A: App> Router<A> {
     /// A router with the built-in commands on this application.
     pub fn new(app: impl Into<Arc<A>>) -> Self {
+        Self::shared(app.into())
+    }
+
+    /// The same, on an application that others hold as well: a router to be [merged](Router::merge),
+    /// or a thread of one's own.
+    #[must_use]
+    pub fn shared(app: Arc<A>) -> Self {
         let bare = Self {
-            app: app.into(),
+            app,
             table: CommandTable::new(),
             setup: Setup::default(),
         };
@@ -90,8 +97,10 @@ impl<A: App> Router<A> {
     ///     type Conn = ();
     /// }
     /// let shop = Arc::new(Shop);
-    /// let orders = Router::new(Arc::clone(&shop)).command("ORDER", |_, ()| 1);
-    /// let stock = Router::new(shop).command("STOCK", |_, ()| 2).command("PING", |_, ()| "still open");
+    /// let orders = Router::shared(Arc::clone(&shop)).command("ORDER", |_, ()| 1);
+    /// let stock = Router::shared(shop)
+    ///     .command("STOCK", |_, ()| 2)
+    ///     .command("PING", |_, ()| "still open");
     ///
     /// let mut client = orders.merge(stock).client();
     /// assert_eq!(client.call("ORDER"), 1);
@@ -107,7 +116,8 @@ impl<A: App> Router<A> {
     pub fn merge(mut self, other: Self) -> Self {
         assert!(
             Arc::ptr_eq(&self.app, &other.app),
-            "merged routers share one application: make them of clones of one `Arc`"
+            "merged routers share one application: make them with `Router::shared`, of \
+             clones of one `Arc`"
         );
         assert!(
             other.setup.is_default(),
