@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
-/** The modules of the engine: what reads documents, and the server with its commands. */
-const MODULES = { documentWasm: "respire_document_bg.wasm", serverWasm: "respire_server_bg.wasm" };
+/** The modules of the engine: what reads documents, what reads captures, the server with its commands. */
+const MODULES = { documentWasm: "respire_document_bg.wasm", captureWasm: "respire_capture_bg.wasm", serverWasm: "respire_server_bg.wasm" };
 
 /** What the page may load: its own files and nothing else. */
 const CSP = {
@@ -129,9 +129,17 @@ export default defineConfig(({ mode, command }) => {
   return {
     base: "./",
     plugins: [engine(single), head(single, command === "serve"), single ? inline() : offline()],
-    resolve: { alias: single ? [{ find: /^\.\/spawn$/, replacement: new URL("./src/engine/spawn-single.ts", import.meta.url).pathname }] : [] },
+    resolve: {
+      alias: single
+        ? [
+            { find: /^\.\/spawn$/, replacement: new URL("./src/engine/spawn-single.ts", import.meta.url).pathname },
+            { find: /^\.\/spawn-console$/, replacement: new URL("./src/console/spawn-console-single.ts", import.meta.url).pathname },
+          ]
+        : [],
+    },
     define: { __SINGLE__: JSON.stringify(single) },
-    worker: { format: "es" as const },
+    // A file has no origin: a Worker made from within it can be a script, and not a module.
+    worker: { format: single ? ("iife" as const) : ("es" as const) },
     build: {
       target: ["chrome123", "firefox128", "safari17.5"],
       cssTarget: ["chrome123", "firefox128", "safari17.5"],

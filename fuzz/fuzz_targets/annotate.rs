@@ -1,7 +1,7 @@
-//! Any bytes through `check_annotate`.
+//! Any bytes through `check_annotate_once`.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]
 mod checks;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| checks::check_annotate(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| checks::check_annotate_once(data));

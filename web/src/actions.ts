@@ -6,7 +6,7 @@ import { playing, toggleBreakByte } from "./state/play";
 import { goToProblem } from "./state/problems";
 import { feedNext, fed, toggleCut, unfeed } from "./state/reads";
 import { register } from "./state/actions";
-import { type PaneId, THEMES, announce, dialog, dockTab, galleryOpen, pane, secretsShown, theme } from "./state/view";
+import { type PaneId, THEMES, announce, dialog, dockTab, galleryOpen, narrow, pane, secretsShown, theme } from "./state/view";
 import { columns, editing, focusHex, view } from "./panes/hex";
 import { focusTree } from "./panes/tree";
 
@@ -20,8 +20,11 @@ const notAtEnd = () => cursor.value < length.value;
 
 function show(id: PaneId, focus: () => void): () => void {
   return () => {
+    const shown = !narrow.value || pane.value === id;
     pane.value = id;
-    requestAnimationFrame(focus);
+    // A pane that was hidden has nothing to focus before it is laid out.
+    if (shown) focus();
+    else requestAnimationFrame(() => requestAnimationFrame(focus));
   };
 }
 

@@ -95,9 +95,6 @@ export function App() {
       {failure.value !== "" && <Failure />}
       <main class="main">
         <Transport />
-        <div class="words-slot">
-          <WordsCard />
-        </div>
         {narrow.value && <PaneTabs />}
         <section class="pane pane-hex" id="hex" aria-label="Hex pane">
           <div class="pane-head">
@@ -123,9 +120,14 @@ export function App() {
           </div>
           <TreePane />
         </section>
-        <aside class="pane pane-dock" id="dock" aria-label="Cards">
-          <Dock />
-        </aside>
+        <div class="side">
+          <section class="words-slot" aria-label="In plain words" tabIndex={0}>
+            <WordsCard />
+          </section>
+          <aside class="pane pane-dock" id="dock" aria-label="Cards">
+            <Dock />
+          </aside>
+        </div>
       </main>
       <StatusLine />
       <Announcer />

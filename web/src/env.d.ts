@@ -13,6 +13,8 @@ declare module "virtual:engine-wasm" {
   }
   /** What reads documents. */
   export const documentWasm: PackedWasm;
+  /** What puts captures together. */
+  export const captureWasm: PackedWasm;
   /** The server with its commands. */
   export const serverWasm: PackedWasm;
 }

@@ -6,6 +6,7 @@
 //   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
 //   input/    ways to bring bytes in
 //   capture/  packets put together to streams
+//   console/  the server in the page: its Worker, connections, transcript, clock
 //   encode/   commands to bytes, and what values cost in every protocol
 //   share/    links and exports
 //   samples/  the gallery's documents
@@ -17,13 +18,18 @@ import "./theme/colours.css";
 import "./theme/base.css";
 import "./theme/layout.css";
 import "./theme/bytes.css";
+import "./theme/tree.css";
 import "./theme/cards.css";
+import "./theme/reads.css";
+import "./theme/samples.css";
+import "./theme/console.css";
 import "./theme/encode.css";
 import "./theme/input.css";
 import "./theme/features.css";
 import "./theme/phone.css";
 import "./actions";
 import "./capture/actions";
+import "./console/actions";
 import "./encode/actions";
 import "./share/actions";
 import { render } from "preact";

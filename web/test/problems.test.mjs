@@ -13,9 +13,9 @@ test("a wrong length: the byte, what was expected, the fix as a difference, and 
   await page.keyboard.press("p");
   const problem = page.locator(".problem.bad");
   await problem.waitFor();
-  assert.match(await problem.textContent(), /Byte 38 is .*Expected: CR/s);
+  assert.match(await problem.textContent(), /Byte 31 is .*Expected: CR/s);
   await page.keyboard.press("e");
-  await cursorComesTo(page, 38);
+  await cursorComesTo(page, 31);
   const fix = problem.locator(".fixes li").first();
   assert.equal(await fix.locator("del").textContent(), "4");
   assert.equal(await fix.locator("ins").textContent(), "5");

@@ -1,9 +1,9 @@
 //! The chores, each a short list of steps.
 
 use crate::cargo::{FEATURE_SETS, cargo, cargo_of, rust_version};
-use crate::machine::{run, run_lines, succeeds};
+use crate::machine::{run, run_lines};
 use crate::tally::Tally;
-use crate::{clients, requirements, tidy};
+use crate::{clients, codec, requirements, tidy, toolchain};
 
 /// Everything there is to test.
 pub(crate) fn test() -> Result<(), String> {
@@ -23,6 +23,8 @@ pub(crate) fn test() -> Result<(), String> {
     );
     println!("\n== the oldest supported Rust");
     check_msrv(&mut tally)?;
+    println!("\n== the codec by itself");
+    codec::check(&mut tally);
     println!("\n== real clients");
     clients::check(&mut tally)?;
     tally.finish()
@@ -33,6 +35,13 @@ pub(crate) fn clients() -> Result<(), String> {
     requirements::ensure()?;
     let mut tally = Tally::default();
     clients::check(&mut tally)?;
+    tally.finish()
+}
+
+/// What the codec promises by itself.
+pub(crate) fn codec() -> Result<(), String> {
+    let mut tally = Tally::default();
+    codec::check(&mut tally);
     tally.finish()
 }
 
@@ -78,13 +87,7 @@ pub(crate) fn msrv() -> Result<(), String> {
 
 fn check_msrv(tally: &mut Tally) -> Result<(), String> {
     let version = rust_version()?;
-    let is_there = || succeeds("rustup", &["run", &version, "rustc", "--version"]);
-    if !is_there() {
-        let install = ["toolchain", "install", &version, "--profile", "minimal"];
-        // Whether that helped is asked next.
-        let _ = run(crate::machine::command("rustup").args(install));
-    }
-    if !is_there() {
+    if !toolchain::has(&version) {
         println!("NOT RUN: Rust {version} is not installed, and rustup could not install it");
         return Ok(());
     }

@@ -4,14 +4,19 @@
 //! checked about the sources stands in [`tidy`]; how the product is tested stands with the product.
 #![expect(clippy::print_stdout, reason = "a chore tells what it does")]
 
+#[cfg(feature = "api")]
+mod api;
+mod bench;
 mod cargo;
 mod chores;
 mod clients;
+mod codec;
 mod machine;
 mod requirements;
 mod server;
 mod tally;
 mod tidy;
+mod toolchain;
 #[cfg(feature = "web")]
 mod web;
 
@@ -27,10 +32,14 @@ Usage: cargo xtask <chore>
   lint                 fmt, clippy on all feature sets, and rustdoc; no warning is accepted
   docs                 writes the generated documents anew
   msrv                 builds with the oldest supported Rust
+  codec                resp-codec for wasm and without a system, under Miri, and its public API
+  api [--accept]       the public API of resp-codec against its listing; --accept writes it anew
   web [--check | --wasm | --serve [ADDR]]
                        the protocol explorer's page, into web/dist; --check only looks whether its
                        generated sources are up to date, --wasm stops before the page, --serve shows
                        it on 127.0.0.1:8080
+  bench [options]      the benchmark table beside redis-server, into docs/benchmarks.md and README.md;
+                       options as respire-bench table takes them (--rounds, --test-time, --row)
   differential [--steps N] [--seed S]
                        random commands, compared with a real Redis
 ";
@@ -45,7 +54,10 @@ fn main() -> ExitCode {
         ["lint"] => chores::lint(),
         ["docs"] => chores::docs(),
         ["msrv"] => chores::msrv(),
+        ["codec"] => chores::codec(),
+        ["api", options @ ..] => api(options),
         ["web", options @ ..] => web(options),
+        ["bench", options @ ..] => bench::table(options),
         ["differential", options @ ..] => chores::differential(options),
         _ => Err(USAGE.to_owned()),
     };
@@ -63,19 +75,25 @@ fn web(options: &[&str]) -> Result<(), String> {
     web::web(options)
 }
 
-/// Runs itself with what the page needs: crates that no other chore should have to wait for.
 #[cfg(not(feature = "web"))]
 fn web(options: &[&str]) -> Result<(), String> {
+    again("web", options)
+}
+
+#[cfg(feature = "api")]
+fn api(options: &[&str]) -> Result<(), String> {
+    api::api(options)
+}
+
+#[cfg(not(feature = "api"))]
+fn api(options: &[&str]) -> Result<(), String> {
+    again("api", options)
+}
+
+/// Runs itself with the feature of a chore's name: crates that no other chore should have to wait
+/// for.
+fn again(chore: &str, options: &[&str]) -> Result<(), String> {
     let mut again = cargo::cargo();
-    again.args([
-        "run",
-        "--quiet",
-        "--package",
-        "xtask",
-        "--features",
-        "web",
-        "--",
-        "web",
-    ]);
-    machine::run(again.args(options))
+    again.args(["run", "--quiet", "--package", "xtask", "--features", chore]);
+    machine::run(again.args(["--", chore]).args(options))
 }

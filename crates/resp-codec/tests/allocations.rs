@@ -1,45 +1,11 @@
 //! No allocation per request or reply once a decoder has seen its largest.
 
-#![expect(
-    unsafe_code,
-    reason = "a global allocator is unsafe to implement; this one only counts and passes on"
-)]
+mod allocator;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocator::allocations;
 use resp_codec::{
     CommandDecoder, Encoder, EventDecoder, FrameDecoder, Limits, Proto, Step, binary, command,
 };
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = COUNT.with(Cell::get);
-    work();
-    COUNT.with(Cell::get) - before
-}
 
 /// Drives `decode` over `input` in reads of `size` bytes.
 fn drive<T>(input: &[u8], size: usize, mut decode: impl FnMut(&[u8]) -> Step<T>) {

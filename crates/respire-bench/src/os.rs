@@ -102,10 +102,17 @@ pub fn load_average() -> Option<f64> {
 }
 
 /// How much this process, and those it starts, leave to others: from -20, which takes most, to 19; 0 unless somebody
-/// chose otherwise. `None` where the system does not tell.
+/// chose otherwise. Where the system weighs sessions and not processes, it is the session's. `None` where the system
+/// does not tell.
 pub fn own_niceness() -> Option<i32> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    after_name(&stat)?.nth(16)?.parse().ok()
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let by_session = read("/proc/sys/kernel/sched_autogroup_enabled")
+        .filter(|enabled| enabled.trim() == "1")
+        .and_then(|_| read("/proc/self/autogroup"));
+    match by_session {
+        Some(group) => group.trim().rsplit_once(' ')?.1.parse().ok(),
+        None => after_name(&read("/proc/self/stat")?)?.nth(16)?.parse().ok(),
+    }
 }
 
 /// Usage of a process on this machine, from `/proc`; `None` if there is no such process to see. CPU time comes in

@@ -17,6 +17,8 @@ pub(crate) struct Tuning {
     pub(crate) samples: u32,
     pub(crate) lfu_log_factor: u32,
     pub(crate) lfu_decay_minutes: u32,
+    /// Whether a flush that does not say how gives memory back in steps.
+    pub(crate) flushes_in_steps: bool,
 }
 
 impl Default for Tuning {
@@ -27,6 +29,7 @@ impl Default for Tuning {
             samples: 5,
             lfu_log_factor: 10,
             lfu_decay_minutes: 1,
+            flushes_in_steps: false,
         }
     }
 }
@@ -50,7 +53,8 @@ impl Tuning {
 }
 
 /// The rows of `CONFIG` that belong to the [`Kv`] of an application: `maxmemory`,
-/// `maxmemory-policy`, `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time` and `databases`.
+/// `maxmemory-policy`, `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`,
+/// `lazyfree-lazy-user-flush` and `databases`.
 ///
 /// ```
 /// use respire_commands::{Kv, settings};
@@ -68,6 +72,16 @@ pub fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
     let databases = app.kv().store().databases();
     vec![
         Setting::read_only("databases", move || databases.to_string()),
+        row(
+            app,
+            "lazyfree-lazy-user-flush",
+            |t| if t.flushes_in_steps { "yes" } else { "no" },
+            |kv, text| {
+                let flushes_in_steps = yes_no(text)?;
+                kv.tune(|tuning| tuning.flushes_in_steps = flushes_in_steps);
+                Ok(())
+            },
+        ),
         row(
             app,
             "lfu-decay-time",
@@ -136,6 +150,15 @@ fn row<A: HasKv, V: Display + 'static>(
         move || get(&reader.kv().tuning()).to_string(),
         move |text| set(writer.kv(), text),
     )
+    .checked()
+}
+
+fn yes_no(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("argument must be 'yes' or 'no'".to_owned()),
+    }
 }
 
 /// A number within a range that holds no negative one.
@@ -172,6 +195,7 @@ mod tests {
             ("maxmemory-policy", "AllKeys-LRU", "allkeys-lru"),
             ("maxmemory-samples", "10", "10"),
             ("lfu-log-factor", "0", "0"),
+            ("lazyfree-lazy-user-flush", "YES", "yes"),
             ("lfu-decay-time", "2147483647", "2147483647"),
         ] {
             assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
@@ -197,6 +221,11 @@ mod tests {
                 "lfu-decay-time",
                 "x",
                 "argument couldn't be parsed into an integer",
+            ),
+            (
+                "lazyfree-lazy-user-flush",
+                "1",
+                "argument must be 'yes' or 'no'",
             ),
             ("databases", "3", "can't set immutable config"),
         ] {

@@ -208,13 +208,14 @@ pub(crate) fn doc(attrs: &[Attribute]) -> Option<String> {
         },
         _ => None,
     });
-    let text: Vec<String> = lines
-        .flat_map(|text| {
-            text.lines()
-                .map(|line| line.trim().to_owned())
-                .collect::<Vec<_>>()
-        })
-        .skip_while(String::is_empty)
+    // A line of a comment is an attribute of its own, and a block comment is one of many lines.
+    let lines: Vec<String> = lines
+        .flat_map(|text| text.split('\n').map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let text: Vec<&str> = lines
+        .iter()
+        .map(|line| line.trim())
+        .skip_while(|line| line.is_empty())
         .take_while(|line| !line.is_empty())
         .collect();
     (!text.is_empty()).then(|| text.join(" "))

@@ -82,6 +82,23 @@ pub trait App: Send + Sync + 'static {
     }
 
     /// Writes the service's own numbers for monitoring. Asked at each scrape, from any thread.
+    ///
+    /// ```
+    /// use respire_engine::{App, Metrics, Now};
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// struct Limiter {
+    ///     refusals: AtomicU64,
+    /// }
+    /// impl App for Limiter {
+    ///     type Conn = ();
+    ///
+    ///     fn metrics(&self, _: Now, out: &mut Metrics) {
+    ///         let refusals = self.refusals.load(Ordering::Relaxed);
+    ///         out.counter("limiter_refusals", "Requests over the limit.", &[], refusals);
+    ///     }
+    /// }
+    /// ```
     fn metrics(&self, now: Now, out: &mut Metrics) {
         let _ = (now, out);
     }

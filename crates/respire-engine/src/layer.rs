@@ -59,8 +59,9 @@ pub trait Layer<A: App>: Send + Sync + 'static {
     }
 
     /// Called once for each call that `before` let pass, when it is answered, or when its answer
-    /// is no longer wanted. `took` is the time from then to now, as the host's stopwatch tells; for
-    /// a call that is answered later this may be on any thread.
+    /// is no longer wanted. `took` is the time from then to now, as the host's stopwatch tells; of a
+    /// call that is answered later, to the turn that writes the answer, and zero of one that is
+    /// cancelled. Nothing it does reaches the client.
     fn after(&self, who: &ClientShared, spec: &Spec, took: Duration, end: End) {
         let _ = (who, spec, took, end);
     }
@@ -83,6 +84,20 @@ pub(crate) struct Setup<A: App> {
     pub(crate) authenticator: Option<Arc<dyn Authenticator<A>>>,
     pub(crate) limits: Option<Limits>,
     pub(crate) spawn: Option<Arc<dyn Spawn>>,
+}
+
+impl<A: App> Setup<A> {
+    /// Whether nothing was set up.
+    pub(crate) fn is_default(&self) -> bool {
+        let Self {
+            layers,
+            authenticator,
+            limits,
+            spawn,
+        } = self;
+        let has_choices = authenticator.is_some() || limits.is_some() || spawn.is_some();
+        layers.is_empty() && !has_choices
+    }
 }
 
 impl<A: App> Default for Setup<A> {

@@ -34,12 +34,21 @@ pub struct Router<A: App> {
 impl<A: App> Router<A> {
     /// A router with the built-in commands on this application.
     pub fn new(app: impl Into<Arc<A>>) -> Self {
+        Self::shared(app.into())
+    }
+
+    /// The same, on an application that others hold as well: a router to be [merged](Router::merge),
+    /// or a thread of one's own.
+    #[must_use]
+    pub fn shared(app: Arc<A>) -> Self {
         let bare = Self {
-            app: app.into(),
+            app,
             table: CommandTable::new(),
             setup: Setup::default(),
         };
-        builtin::add_to(bare)
+        let mut router = builtin::add_to(bare);
+        router.table.are_builtin();
+        router
     }
 
     /// The application.
@@ -73,7 +82,140 @@ impl<A: App> Router<A> {
         self
     }
 
+    /// Adds the commands that were added to another router of the same application, in place of
+    /// those of the same name. Those that come with every router are left as they are here.
+    ///
+    /// Commands for a part of an application, which several applications have, are better added by a
+    /// function like that of `respire-commands`: `fn add_to<A: HasKv>(router: Router<A>) -> Router<A>`.
+    ///
+    /// ```
+    /// use respire_engine::{App, Router, Status};
+    /// use std::sync::Arc;
+    ///
+    /// struct Shop;
+    /// impl App for Shop {
+    ///     type Conn = ();
+    /// }
+    /// let shop = Arc::new(Shop);
+    /// let orders = Router::shared(Arc::clone(&shop)).command("ORDER", |_, ()| 1);
+    /// let stock = Router::shared(shop)
+    ///     .command("STOCK", |_, ()| 2)
+    ///     .command("PING", |_, ()| "still open");
+    ///
+    /// let mut client = orders.merge(stock).client();
+    /// assert_eq!(client.call("ORDER"), 1);
+    /// assert_eq!(client.call("STOCK"), 2);
+    /// assert_eq!(client.call("PING"), "still open");
+    /// ```
+    ///
+    /// # Panics
+    /// When `other` has an application of its own, whose state its commands would miss here; or
+    /// layers, an authenticator, limits or a spawner, which would not be kept to its commands: they
+    /// belong to the router that is served.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        assert!(
+            Arc::ptr_eq(&self.app, &other.app),
+            "merged routers share one application: make them with `Router::shared`, of \
+             clones of one `Arc`"
+        );
+        assert!(
+            other.setup.is_default(),
+            "layers, an authenticator, limits and a spawner belong to the router that is served, \
+             not to one that is merged into it"
+        );
+        self.table.merge(other.table);
+        self
+    }
+
     pub(crate) fn into_parts(self) -> (Arc<A>, CommandTable<A>, Setup<A>) {
         (self.app, self.table, self.setup)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ArgList, Arity, Cx, Error, Limits, Null, Reply, Row, Spec, Status};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    struct Nothing;
+    impl App for Nothing {
+        type Conn = ();
+    }
+
+    fn routers() -> (Router<Nothing>, Router<Nothing>) {
+        let app = Arc::new(Nothing);
+        (Router::new(Arc::clone(&app)), Router::new(app))
+    }
+
+    #[test]
+    fn what_is_merged_replaces_what_was_added_and_leaves_what_was_there() {
+        let (first, second) = routers();
+        let first = first
+            .command("A", |_, ()| 1)
+            .command("B", |_, ()| 1)
+            .command("PING", |_, ()| "mine");
+        let second = second.command("B", |_, ()| 2).command("ECHO", |_, ()| Null);
+        let mut client = first.merge(second).client();
+        assert_eq!(client.call("A"), 1);
+        assert_eq!(client.call("B"), 2);
+        assert_eq!(client.call("PING"), "mine");
+        assert_eq!(client.call("ECHO"), Null);
+        assert_eq!(client.call("CLIENT ID"), 1);
+    }
+
+    static MOOD: Spec = Spec {
+        name: "mood",
+        arity: Arity::at_least(2),
+        ..Spec::EMPTY
+    };
+    static MOOD_GET: Spec = Spec {
+        name: "mood|get",
+        arity: Arity::exactly(2),
+        ..Spec::EMPTY
+    };
+
+    fn ok(_: &mut Cx<'_, Nothing>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+        reply.ok();
+        Ok(())
+    }
+
+    #[test]
+    fn subcommands_come_along() {
+        let (first, second) = routers();
+        let row = |spec| Row { spec, run: ok };
+        let subcommands = [Box::new(row(&MOOD_GET)) as Box<dyn Command<Nothing>>];
+        let second = second.container(row(&MOOD), subcommands);
+        let mut client = first.command("A", |_, ()| 1).merge(second).client();
+        assert_eq!(client.call("MOOD GET"), Status("OK"));
+        assert!(
+            client
+                .call("MOOD SET")
+                .error()
+                .contains("unknown subcommand 'SET'")
+        );
+        assert_eq!(client.call("CLIENT ID"), 1);
+    }
+
+    fn refusal(merge: impl FnOnce() -> Router<Nothing>) -> String {
+        let panic = catch_unwind(AssertUnwindSafe(|| drop(merge()))).expect_err("refused");
+        let text = panic.downcast_ref::<&str>();
+        text.map(|&text| text.to_owned()).expect("a text")
+    }
+
+    #[test]
+    fn what_would_be_lost_is_refused() {
+        let text = refusal(|| Router::new(Nothing).merge(Router::new(Nothing)));
+        assert!(
+            text.starts_with("merged routers share one application"),
+            "{text}"
+        );
+        let (first, second) = routers();
+        let text = refusal(|| first.merge(second.limits(Limits::DEFAULT)));
+        assert!(
+            text.contains("belong to the router that is served"),
+            "{text}"
+        );
     }
 }

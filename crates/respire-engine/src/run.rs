@@ -119,7 +119,9 @@ impl<A: App> Engine<A> {
         if end == End::Err {
             Stats::add(&entry.stats.failed, 1);
         }
-        self.add_time(entry, took, 1);
+        if end != End::Cancelled {
+            self.add_time(entry, took, 1);
+        }
         self.leave_layers(self.layers.len(), client, entry, took, end);
     }
 
@@ -476,6 +478,48 @@ mod tests {
         );
         let stats = &server.engine.table.entry(at).stats;
         assert_eq!(stats.failed.load(Ordering::Relaxed), 1);
-        assert_eq!(stats.times().expect("timed").total(), 3);
+        // What was not answered took no time that tells of the service.
+        assert_eq!(stats.times().expect("timed").total(), 2);
+    }
+
+    #[test]
+    fn calls_that_wait_pass_the_layers_back_when_they_are_answered_or_abandoned() {
+        let (waiting, seen) = (Arc::new(Mutex::new(Vec::new())), Arc::default());
+        let (kept, notes) = (Arc::clone(&waiting), Arc::clone(&seen));
+        let server = Server::with(|router| {
+            let layer = Notes {
+                name: "a",
+                seen: notes,
+            };
+            router.layer(layer).deferred("WAIT", move |_, (), later| {
+                kept.lock()
+                    .expect("no test panics with it held")
+                    .push(later);
+            })
+        });
+        let answer = || {
+            waiting
+                .lock()
+                .expect("no test panics with it held")
+                .remove(0)
+        };
+        let mut line = server.connect();
+        assert_eq!(line.ask("WAIT"), "");
+        line.pass(Duration::from_millis(70));
+        assert!(answer().reply(7));
+        assert_eq!(line.ask("WAIT"), ":7|");
+        line.pass(Duration::from_millis(20));
+        assert!(answer().reply(Error::fixed("LATE it is")));
+        assert_eq!(line.ask("WAIT"), "-LATE it is|");
+        drop(line);
+        assert_eq!(
+            take(&seen),
+            "a: wait with 0 on 0|a: wait of 1 Ok after 70 ms|\
+             a: wait with 0 on 0|a: wait of 1 Err after 20 ms|\
+             a: wait with 0 on 0|a: wait of 1 Cancelled after 0 ms"
+        );
+        let info = server.connect().ask("INFO commandstats errorstats");
+        assert!(info.contains("cmdstat_wait:calls=3,usec=90000,"), "{info}");
+        assert!(info.contains("failed_calls=1|") && info.contains("errorstat_LATE:count=1|"));
     }
 }

@@ -19,6 +19,7 @@ pub struct Setting {
     name: &'static str,
     get: Getter,
     set: Option<Setter>,
+    is_checked: bool,
 }
 
 impl Setting {
@@ -28,6 +29,7 @@ impl Setting {
             name,
             get: Box::new(get),
             set: None,
+            is_checked: false,
         }
     }
 
@@ -42,7 +44,17 @@ impl Setting {
             name,
             get: Box::new(get),
             set: Some(Box::new(set)),
+            is_checked: false,
         }
+    }
+
+    /// The same row, of a value that is no free text: its `set` refuses whatever is none of its
+    /// values, also bytes that are not UTF-8, which it is shown with U+FFFD for what is wrong with
+    /// them. Of other rows such bytes are refused unseen.
+    #[must_use]
+    pub fn checked(mut self) -> Self {
+        self.is_checked = true;
+        self
     }
 
     /// The name, lower case.
@@ -61,6 +73,15 @@ impl Setting {
     #[must_use]
     pub fn is_mutable(&self) -> bool {
         self.set.is_some()
+    }
+
+    /// Changes the value to what a client sent.
+    pub(crate) fn set_bytes(&self, value: &[u8]) -> Result<(), String> {
+        match std::str::from_utf8(value) {
+            Ok(text) => self.set(text),
+            Err(_) if self.is_checked => self.set(&String::from_utf8_lossy(value)),
+            Err(_) => Err("argument must be valid UTF-8".to_owned()),
+        }
     }
 
     /// Changes the value.

@@ -14,6 +14,8 @@ pub struct Entry<A: App> {
     is_container: bool,
     /// The argument that is its first key; 0 where there is none, or its place varies.
     first_key: usize,
+    /// Whether it came with the router, and was not added to it.
+    is_builtin: bool,
     is_always_timed: bool,
     /// Whether the stopwatch is read around the next call, whichever it is.
     pub(crate) is_timed: AtomicBool,
@@ -78,6 +80,7 @@ impl<A: App> Entry<A> {
             subcommands: Vec::new(),
             is_container,
             first_key: first_key(&spec),
+            is_builtin: false,
             is_always_timed,
             is_timed: AtomicBool::new(true),
             stats: CommandStats::default(),
@@ -183,6 +186,32 @@ impl<A: App> CommandTable<A> {
             self.entries.push(Entry::new(subcommand, false));
         }
         self.put(entry);
+    }
+
+    /// Takes all that there is for what comes with every router.
+    pub(crate) fn are_builtin(&mut self) {
+        for entry in &mut self.entries {
+            entry.is_builtin = true;
+        }
+    }
+
+    /// Adds what was added to `other`, with its subcommands; what came with that router is left.
+    pub(crate) fn merge(&mut self, other: Self) {
+        let mut entries: Vec<_> = other.entries.into_iter().map(Some).collect();
+        for at in 0..entries.len() {
+            let is_added =
+                |entry: &mut Entry<A>| !entry.is_builtin && !entry.spec.name.contains('|');
+            let Some(mut entry) = entries[at].take_if(is_added) else {
+                continue;
+            };
+            for subcommand in &mut entry.subcommands {
+                if let Some(moved) = entries[*subcommand as usize].take() {
+                    *subcommand = self.entries.len() as u32;
+                    self.entries.push(moved);
+                }
+            }
+            self.put(entry);
+        }
     }
 
     fn put(&mut self, entry: Entry<A>) {

@@ -9,6 +9,9 @@ impl<A: App> Router<A> {
     ///
     /// Everything `COMMAND` tells of it comes from `T`. The name is matched in any case.
     ///
+    /// The handler runs on the thread that serves the connection, and the connection waits for it:
+    /// what takes long is answered later, by [`Router::deferred`] or [`Router::future`].
+    ///
     /// ```
     /// use respire_engine::{App, Router};
     ///
@@ -21,6 +24,9 @@ impl<A: App> Router<A> {
     ///     i64::from(*cx.conn())
     /// });
     /// ```
+    ///
+    /// # Panics
+    /// When the name is empty, or has bytes other than visible ASCII, or a `|`.
     #[must_use]
     pub fn command<T: Args + 'static, R: IntoReply + 'static>(
         self,
@@ -39,7 +45,15 @@ impl<A: App> Router<A> {
 ///
 /// A name that is not in lower case is copied for the rest of the process: once per command and
 /// router, as everything that is told of a command is static.
+///
+/// # Panics
+/// When the name could not be sent, or would be that of a subcommand.
 pub(crate) fn named<T: Args>(name: &'static str) -> Spec {
+    let is_name = |byte: u8| byte.is_ascii_graphic() && byte != b'|';
+    assert!(
+        !name.is_empty() && name.bytes().all(is_name),
+        "the name of a command is made of visible ASCII other than `|`, not {name:?}"
+    );
     let has_upper = name.bytes().any(|byte| byte.is_ascii_uppercase());
     let name = if has_upper {
         Box::leak(name.to_ascii_lowercase().into_boxed_str())
@@ -77,6 +91,11 @@ where
 {
     fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    fn is_timed(&self) -> bool {
+        // What a handler costs is not known from its description.
+        true
     }
 
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {

@@ -25,11 +25,13 @@
 
 #![forbid(unsafe_code)]
 
+mod pool;
 mod socket;
 mod wakes;
 
 use mio::event::Event;
 use mio::{Events, Poll, Token, Waker};
+use pool::Pool;
 use respire_engine::{App, Engine, Now};
 use respire_server::{
     Config, Connection, Listeners, Origin, Pace, Report, Scratch, Server, Service, Shutdown, clock,
@@ -42,7 +44,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use wakes::{Rope, Wakes};
 
-/// The flavour: everything on the thread that calls [`Server::serve`].
+/// The flavour: everything on the thread that calls [`Server::serve`], but for the futures of
+/// commands that are such, which run in a pool of `Config::threads` threads; it starts with the
+/// first of them. Futures that need the timers or sockets of a runtime are lent one with
+/// [`Router::spawn_on`](respire_engine::Router::spawn_on).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mio;
 
@@ -56,6 +61,7 @@ impl Server for Mio {
         config: Config,
         shutdown: Shutdown,
     ) -> io::Result<Report> {
+        engine.set_spawner(Arc::new(Pool::new(config.threads)));
         let service = Service::new(engine, config, shutdown);
         let mut reactor = Reactor::new(listeners, service)?;
         reactor.run()?;

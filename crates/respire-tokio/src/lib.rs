@@ -29,7 +29,7 @@ mod bell;
 mod socket;
 
 use bell::{Bell, Rope};
-use respire_engine::{App, Engine};
+use respire_engine::{App, BoxFuture, Engine};
 use respire_server::{
     Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service,
     Shutdown, clock,
@@ -74,6 +74,8 @@ impl Server for Tokio {
             .enable_io()
             .enable_time()
             .build()?;
+        let handle = runtime.handle().clone();
+        engine.set_spawner(Arc::new(move |task: BoxFuture| drop(handle.spawn(task))));
         let service = Arc::new(Service::new(engine, config, shutdown));
         let cut = runtime.block_on(run(listeners, &service))?;
         // Connections that did not end in time are dropped, with their sockets, where they wait.

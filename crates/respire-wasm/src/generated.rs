@@ -50,6 +50,16 @@ fn generated_types_are_those_of_the_structs() {
         DocError::decl(&config),
         FixInfo::decl(&config),
         Verdict::decl(&config),
+        Comparison::decl(&config),
+        Form::decl(&config),
+        Cost::decl(&config),
+        Loss::decl(&config),
+        MsgPack::decl(&config),
+        MsgPackToken::decl(&config),
+        Words::decl(&config),
+        Guess::decl(&config),
+        CaptureSummary::decl(&config),
+        StreamSummary::decl(&config),
         Progress::decl(&config),
         CommandInfo::decl(&config),
         ArgInfo::decl(&config),
@@ -74,6 +84,7 @@ fn generated_tables_are_those_of_the_enums() {
         ("MARK_WORDS", MARK_WORDS),
         ("NODE_WORDS", NODE_WORDS),
         ("READ_WORDS", READ_WORDS),
+        ("SEGMENT_WORDS", SEGMENT_WORDS),
     ];
     for (name, words) in words {
         write!(text, "\nexport const {name} = {words};").expect("memory");

@@ -21,8 +21,12 @@
 
 #[cfg(target_arch = "wasm32")]
 mod bind;
+#[cfg(feature = "document")]
+mod capture;
 #[cfg(feature = "server")]
 mod commands;
+#[cfg(feature = "document")]
+mod compare;
 #[cfg(feature = "document")]
 mod document;
 #[cfg(feature = "server")]
@@ -32,16 +36,28 @@ mod generated;
 #[cfg(feature = "document")]
 mod mode;
 #[cfg(feature = "document")]
+mod msgpack;
+#[cfg(feature = "document")]
 mod names;
+#[cfg(feature = "document")]
+mod paste;
 #[cfg(feature = "document")]
 mod secret;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "document")]
 mod tables;
+#[cfg(feature = "document")]
+mod words;
 
+#[cfg(feature = "document")]
+pub use capture::{Capture, CaptureSummary, SEGMENT_WORDS, StreamSummary};
 #[cfg(feature = "server")]
 pub use commands::{ArgInfo, CommandInfo, command_table};
+#[cfg(feature = "document")]
+pub use compare::{Comparison, Cost, Form, Loss, compare_command};
+#[cfg(feature = "document")]
+use document::quote;
 #[cfg(feature = "document")]
 pub use document::{
     DocError, Document, FRAME_WORDS, FixInfo, MARK_WORDS, NODE_WORDS, OpenValue, READ_WORDS, State,
@@ -50,8 +66,14 @@ pub use document::{
 #[cfg(feature = "document")]
 pub use mode::guess_mode;
 #[cfg(feature = "document")]
+pub use msgpack::{MsgPack, MsgPackToken, msgpack};
+#[cfg(feature = "document")]
 pub use names::command_names;
+#[cfg(feature = "document")]
+pub use paste::{Guess, decode_as, guesses};
 #[cfg(feature = "server")]
 pub use server::{Progress, Server};
 #[cfg(feature = "document")]
 pub use tables::{ERRORS, FrameStatus, KINDS, Meaning, NodeKind, ROLES, Wire};
+#[cfg(feature = "document")]
+pub use words::{Words, encode_command, encode_words, split_words};

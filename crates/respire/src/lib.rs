@@ -58,8 +58,8 @@
 //! ```
 //!
 //! Features: `tokio` and `mio` are the two flavours, both on by default; one alone is used as it
-//! is. `derive` (the derive macros) and `msgpack` (`Mp<T>`) are on by default. `mimalloc` gives the
-//! binary its allocator.
+//! is. `derive` (the derive macros), `msgpack` (`Mp<T>`) and `metrics` (the listener that Prometheus
+//! scrapes) are on by default. `mimalloc` gives the binary its allocator.
 //!
 //! Where to start reading: [`Router`] for commands of one's own, [`Args`](trait@Args) and
 //! [`IntoReply`] for what they take and return; [`serve`] for running them; then [`server`] for what

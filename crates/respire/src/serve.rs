@@ -1,12 +1,14 @@
 //! Running a server with one call, in the flavour of one's choice.
 
-use respire_engine::{App, Engine, Options, Router};
-use respire_server::{Config, Listeners, Report, Server, clock};
+use respire_engine::{App, Engine, Host, InfoWriter, Metrics, Options, Router};
+use respire_server::{Config, Facts, Listeners, Process, Report, Server, clock};
 use std::io;
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 pub use respire_server::Shutdown;
+#[cfg(feature = "metrics")]
+pub use respire_server::metrics::MetricsListener;
 
 /// How connections are served. The answers are the same, byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,13 +111,91 @@ pub fn on<A: App>(
     address: impl ToSocketAddrs,
     shutdown: Shutdown,
 ) -> io::Result<Report> {
+    let (listeners, engine, config) = prepare(flavour, router, address)?;
+    flavour.serve(listeners, engine, config, shutdown)
+}
+
+/// What serving on an address takes.
+fn prepare<A: App>(
+    flavour: Flavour,
+    router: Router<A>,
+    address: impl ToSocketAddrs,
+) -> io::Result<(Listeners, Arc<Engine<A>>, Config)> {
     let config = Config {
         protected_mode: respire_server::ProtectedMode::new(false),
         ..Config::default()
     };
     let addresses: Vec<_> = address.to_socket_addrs()?.collect();
     let listeners = Listeners::on(&addresses, &config)?;
-    let engine = Engine::new(router, Options::default(), clock::now());
+    let facts = Facts {
+        flavour: flavour.name(),
+        allocator: "unknown",
+        threads: flavour.threads(config.threads),
+        port: addresses.first().map_or(0, SocketAddr::port),
+        listens: listeners.describe(),
+    };
+    let options = Options {
+        host: Arc::new(Inside(Process::new(facts, Shutdown::new(), None))),
+        ..Options::default()
+    };
+    let engine = Engine::new(router, options, clock::now());
+    Ok((listeners, engine, config))
+}
+
+/// The process of a service: not for its clients to stop or to configure.
+struct Inside(Process);
+
+impl Host for Inside {
+    fn stopwatch_ns(&self) -> u64 {
+        self.0.stopwatch_ns()
+    }
+
+    fn panicked(&self, command: &str, text: &str) {
+        self.0.panicked(command, text);
+    }
+
+    fn info(&self, section: &str, out: &mut InfoWriter) {
+        self.0.info(section, out);
+    }
+
+    fn metrics(&self, out: &mut Metrics) {
+        self.0.metrics(out);
+    }
+}
+
+/// [`on`], with the numbers of every command at `http://metrics/metrics` for Prometheus and its
+/// relatives, besides those that [`App::metrics`] writes.
+///
+/// Whoever reaches that address may read them: it should be of the loopback interface, or one that
+/// only monitoring reaches. See [`MetricsListener`] for what bounds a scrape.
+///
+/// ```
+/// use respire::commands::{Kv, add_to};
+/// use respire::engine::Router;
+/// use respire::serve::{self, Flavour, Shutdown};
+/// use respire::store::{Config, Store};
+///
+/// let router = add_to(Router::new(Kv::new(Store::new(Config::default()))));
+/// let shutdown = Shutdown::new();
+/// shutdown.request(); // so that this example ends
+/// let (flavour, address, metrics) = (Flavour::default(), "127.0.0.1:0", "127.0.0.1:0");
+/// let report = serve::on_with_metrics(flavour, router, address, metrics, shutdown).unwrap();
+/// assert_eq!(report.accepted, 0);
+/// ```
+///
+/// # Errors
+/// As [`on`], and when the second address cannot be listened on.
+#[cfg(feature = "metrics")]
+pub fn on_with_metrics<A: App>(
+    flavour: Flavour,
+    router: Router<A>,
+    address: impl ToSocketAddrs,
+    metrics: impl ToSocketAddrs,
+    shutdown: Shutdown,
+) -> io::Result<Report> {
+    let metrics = MetricsListener::bind(metrics)?;
+    let (listeners, engine, config) = prepare(flavour, router, address)?;
+    let _metrics = metrics.serve(Arc::clone(&engine))?;
     flavour.serve(listeners, engine, config, shutdown)
 }
 

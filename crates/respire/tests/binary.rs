@@ -300,3 +300,63 @@ fn config_shows_what_the_flags_said() {
         assert!(reply.contains(name), "{reply}");
     }
 }
+
+#[cfg(feature = "metrics")]
+#[test]
+fn numbers_are_scraped_where_the_flag_says() {
+    for flavour in respire::serve::Flavour::ALL {
+        let server = Server::start(|command, _| {
+            command.args(["--metrics", "0", "--flavour", flavour.name()]);
+        });
+        assert_eq!(server.ask("PING\r\n", "\r\n"), "+PONG\r\n");
+        let (_, url) = server.beginning.split_once("metrics on ").unwrap();
+        let url = url.split_whitespace().next().unwrap();
+        assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+        let text = ureq::get(url).call().unwrap().body_mut().read_to_string();
+        let threads = format!("\nrespire_threads{{flavour=\"{}\"}} ", flavour.name());
+        for sample in ["\nrespire_commands_total{command=\"ping\"} 1.0\n", &threads] {
+            assert!(text.as_ref().unwrap().contains(sample), "{text:?}");
+        }
+        let reply = server.ask("CONFIG GET metrics\r\n", "127.0.0.1:0\r\n");
+        assert!(reply.contains("metrics"), "{reply}");
+    }
+}
+
+#[cfg(feature = "metrics")]
+#[test]
+fn an_address_for_metrics_that_is_none_ends_it() {
+    let (code, text) = refused(&["--metrics", "here"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("expected an address with a port"), "{text}");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (code, text) = refused(&[
+        "--port",
+        "0",
+        "--unixsocket",
+        "/nonexistent",
+        "--metrics",
+        &port,
+    ]);
+    assert_eq!(code, Some(1), "{text}");
+}
+
+#[test]
+fn a_peer_that_breaks_the_protocol_is_logged_and_cannot_flood_the_log() {
+    let server = Server::start(|_, _| {});
+    for _ in 0..50 {
+        let reply = server.ask("*1\r\n$x\r\n", "\r\n");
+        assert!(reply.starts_with("-ERR Protocol error"), "{reply}");
+    }
+    let (_, log, socket) = server.stop(Signal::SIGTERM);
+    let lines: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("Protocol error"))
+        .collect();
+    assert_eq!(lines.len(), 10, "{log}");
+    let peer = format!("{}:0", socket.display());
+    assert!(
+        lines[0].contains("WARN") && lines[0].contains(&peer),
+        "{log}"
+    );
+}

@@ -1,7 +1,9 @@
 // A capture of network traffic: its streams, and the direction that is the document.
 
 import { signal } from "@preact/signals";
+import { captureWasm } from "virtual:engine-wasm";
 import type { CaptureSummary } from "../generated/types";
+import { unpacked } from "../engine/remote";
 import { SEGMENT_WORDS } from "../engine/tables";
 import { moveTo } from "../state/cursor";
 import { engine, load, onLoad } from "../state/document";
@@ -70,7 +72,7 @@ function segmentsOf(rows: Float64Array, direction: Direction): Segment[] {
 
 /** Reads a capture and shows the stream with the most bytes. */
 export async function openCapture(bytes: Uint8Array, name: string): Promise<void> {
-  const summary = await engine.openCapture(bytes);
+  const summary = await engine.openCapture(await unpacked(captureWasm), bytes);
   const weight = ({ bytes: [there, back] }: CaptureSummary["streams"][number]) => there + back;
   let largest = 0;
   summary.streams.forEach((stream, index) => {
@@ -92,7 +94,7 @@ export async function openStream(stream: number, direction: Direction, segment?:
   loading = true;
   capture.value = { ...before, stream, segments, shown: direction };
   const [from, to] = direction === 0 ? [about.client, about.server] : [about.server, about.client];
-  const decoding = load(bytes, `${from} → ${to}`, about.mode[direction]);
+  const decoding = load(bytes, `${from} → ${to}`);
   loading = false;
   cutAt(segments.filter((other) => other.direction === direction).map((other) => other.offset));
   await decoding;

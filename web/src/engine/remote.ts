@@ -50,7 +50,7 @@ export function remote<T>(worker: Worker, wasm: PackedWasm, onNews: (news: unkno
 }
 
 /** The WASM's address, or its bytes where the page carries them. */
-async function unpacked({ address, packed }: PackedWasm): Promise<string | ArrayBuffer> {
+export async function unpacked({ address, packed }: PackedWasm): Promise<string | ArrayBuffer> {
   if (packed === "") return new URL(address, document.baseURI).href;
   const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();

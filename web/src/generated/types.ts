@@ -159,6 +159,222 @@ reply: string | null,
  */
 closes: boolean, };
 
+export type Comparison = { 
+/**
+ * One form for each.
+ */
+wires: Array<Form>, };
+
+export type Form = { 
+/**
+ * The protocol, by number.
+ */
+wire: number, 
+/**
+ * The protocol, by name.
+ */
+label: string, 
+/**
+ * The bytes, at most 64 KiB of them.
+ */
+bytes: Array<number>, 
+/**
+ * How many there are.
+ */
+total: number, 
+/**
+ * What they are spent on.
+ */
+cost: Cost, 
+/**
+ * What cannot be said in this protocol.
+ */
+lost: Array<Loss>, };
+
+export type Cost = { 
+/**
+ * What was to be said: the bytes of strings, the digits of numbers.
+ */
+payload: number, 
+/**
+ * Type bytes, formats, quotes, blanks, marks of streams.
+ */
+framing: number, 
+/**
+ * Lengths and counts.
+ */
+digits: number, 
+/**
+ * Line ends.
+ */
+crlf: number, };
+
+export type Loss = { 
+/**
+ * The value, as [`Document::path`] names it within its frame.
+ */
+path: string, 
+/**
+ * What becomes of it.
+ */
+what: string, };
+
+export type MsgPack = { 
+/**
+ * Whether the bytes are MessagePack from the first to the last.
+ */
+ok: boolean, 
+/**
+ * What is wrong.
+ */
+error: string | null, 
+/**
+ * Where reading ended.
+ */
+at: number, 
+/**
+ * The values, in the order of their first bytes.
+ */
+tokens: Array<MsgPackToken>, 
+/**
+ * Whether there are more of them.
+ */
+cut: boolean, };
+
+export type MsgPackToken = { 
+/**
+ * `nil`, `bool`, `int`, `float`, `str`, `bin`, `array`, `map` or `ext`.
+ */
+kind: string, 
+/**
+ * Its first byte.
+ */
+start: number, 
+/**
+ * Behind its type and length.
+ */
+head: number, 
+/**
+ * Behind all it holds.
+ */
+end: number, 
+/**
+ * Values around it.
+ */
+depth: number, 
+/**
+ * The number of the one around it, or -1.
+ */
+parent: number, 
+/**
+ * Its value, or its size.
+ */
+text: string, };
+
+export type Words = { 
+/**
+ * The bytes of each word.
+ */
+words: Array<Array<number>>, 
+/**
+ * What is wrong with the line.
+ */
+error: string | null, 
+/**
+ * Where, in bytes of UTF-8.
+ */
+at: number, };
+
+export type Guess = { 
+/**
+ * Its name for [`decode_as`]; `pcap` and `pcapng` are for [`crate::Capture`].
+ */
+format: string, 
+/**
+ * Its name for people.
+ */
+label: string, 
+/**
+ * How likely it is meant, up to 100.
+ */
+score: number, 
+/**
+ * What the decoded bytes seem to be, by number.
+ */
+mode: number, 
+/**
+ * How many there are.
+ */
+bytes: number, 
+/**
+ * The first 64.
+ */
+preview: Array<number>, 
+/**
+ * Why this is likely.
+ */
+why: string, };
+
+export type CaptureSummary = { 
+/**
+ * All its packets.
+ */
+packets: number, 
+/**
+ * Those that are no part of a TCP stream.
+ */
+skipped: number, 
+/**
+ * Why, each reason once.
+ */
+why: Array<string>, 
+/**
+ * The link types it has.
+ */
+linkTypes: Array<string>, 
+/**
+ * When the first packet came, in milliseconds since 1970.
+ */
+startMs: number, 
+/**
+ * Its streams, in the order of their first packets.
+ */
+streams: Array<StreamSummary>, };
+
+export type StreamSummary = { 
+/**
+ * The client's address.
+ */
+client: string, 
+/**
+ * The server's address.
+ */
+server: string, 
+/**
+ * Segments with content.
+ */
+packets: [number, number], 
+/**
+ * Bytes.
+ */
+bytes: [number, number], 
+/**
+ * Places where bytes were not captured.
+ */
+gaps: [number, number], 
+/**
+ * What the bytes seem to be, by number.
+ */
+mode: [number, number], 
+/**
+ * When it began, in milliseconds since the capture's first packet.
+ */
+startMs: number, 
+/**
+ * When it was last heard of.
+ */
+endMs: number, };
+
 export type Progress = { 
 /**
  * Why the connection that was fed is closed, if it is.

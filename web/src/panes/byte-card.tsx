@@ -3,7 +3,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { KIND, KINDS, MODES, NONE, ROLE, ROLES } from "../engine/tables";
 import { type Place, decoderState, here, moveTo, pinRange, shownPath, there } from "../state/cursor";
-import { bytes, frameCount, length, replace, shape } from "../state/document";
+import { bytes, frameCount, length, onLoad, replace, shape } from "../state/document";
 import { markAt } from "../state/marks";
 import { byteAloud, byteInWords } from "../words/bytes";
 import { byteName, counted, glyph, hex } from "../words/chars";
@@ -31,9 +31,17 @@ export function meanings(place: Place): { value: string; frame: string } {
   return { value: alone ? "" : valueInWords(values, node), frame: whole };
 }
 
+/** What was told last: it stays until the next frame's values have arrived, so that nothing flickers. */
+let told = { value: "", frame: "" };
+onLoad.add(() => {
+  told = { value: "", frame: "" };
+});
+
 function Words() {
   const place = there.value;
-  const { value, frame } = meanings(place);
+  const now = meanings(place);
+  if (now.frame !== "") told = now;
+  const { value, frame } = told;
   const summary = commandSummary(place.frame?.command ?? 0);
   if (length.value === 0) return <p class="words-frame">There are no bytes. Choose a sample, or paste some.</p>;
   return (
@@ -54,12 +62,12 @@ export function WordsCard() {
   const place = there.value;
   const which = place.frame && frameCount.value > 1 ? `${frameNoun()} ${place.frame.index + 1} of ${frameCount.value.toLocaleString("en")}` : "";
   return (
-    <section class="card words" aria-label="In plain words">
+    <div class="card words">
       <h2>
         In plain words <span class="dim">{which}</span>
       </h2>
       <Words />
-    </section>
+    </div>
   );
 }
 

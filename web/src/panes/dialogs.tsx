@@ -25,8 +25,10 @@ export function Dialog({ title, class: className = "", children }: DialogProps) 
       if (before instanceof HTMLElement) before.focus({ preventScroll: true });
     };
   }, []);
+  // Another dialog may have been asked for by the time this one is told that it is closed.
+  const opened = useRef(dialog.peek());
   const close = () => {
-    dialog.value = null;
+    if (dialog.peek() === opened.current) dialog.value = null;
   };
   return (
     <dialog

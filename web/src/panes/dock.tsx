@@ -11,6 +11,7 @@ import { found, query } from "../state/search";
 import { ByteCard, StateCard } from "./byte-card";
 import { LimitsCard } from "./limits-card";
 import { MsgPackCard } from "./msgpack-card";
+import { lazy } from "./lazy";
 import { ProblemsCard } from "./problems-card";
 import { ReadsCard } from "./reads-card";
 import { SearchCard } from "./search-card";
@@ -40,6 +41,7 @@ export const DOCK_TABS: DockTab[] = [
   { id: "reads", label: "Reads", card: ReadsCard, count: () => (cuts.value.length === 0 ? 0 : cuts.value.length + 1) },
   { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
   { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
+  { id: "console", label: "Server", card: lazy(() => import("../console/console-card").then((module) => module.ConsoleCard)) },
   { id: "encode", label: "Encode", card: EncodeCard },
   { id: "capture", label: "Capture", card: CaptureCard, count: () => capture.value?.summary.streams.length ?? 0 },
   { id: "limits", label: "Limits", card: LimitsCard },

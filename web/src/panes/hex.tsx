@@ -6,6 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { anchor, cursor, moveTo, preview, revealed } from "../state/cursor";
 import { bytes, length, replace } from "../state/document";
 import { markAt, marksReady } from "../state/marks";
+import { toggleCut } from "../state/reads";
 import { announce, narrow } from "../state/view";
 import { glyph, hex, offsetHex } from "../words/chars";
 import { type Brush, classesOf, put, takeBrush } from "./paint";
@@ -131,6 +132,10 @@ function mount(host: HTMLElement): () => void {
   let brush: Brush;
   let dragging = false;
 
+  const cellAt = (offset: number) => {
+    const row = rows!.element(Math.floor(offset / count));
+    return row && parts.get(row)?.cells[offset % count];
+  };
   const measure = new ResizeObserver(() => {
     columns.value = host.clientWidth >= WIDE_MIN ? 16 : 8;
     if (rows) view.rows = rows.rowsInView;
@@ -151,10 +156,7 @@ function mount(host: HTMLElement): () => void {
           void marksReady(first * count, Math.min((last + 1) * count, length.peek()));
           view.rows = rows!.rowsInView;
         },
-        rendered: (first, last) => {
-          const row = Math.floor(brush.cursor / count);
-          keepFocus(host, row >= first && row <= last);
-        },
+        rendered: () => keepFocus(host, cellAt(brush.cursor)),
       });
     }
     // One place more than there are bytes.
@@ -177,7 +179,6 @@ function mount(host: HTMLElement): () => void {
     if (host.contains(document.activeElement)) {
       brush = untracked(takeBrush);
       rows!.refreshNow();
-      parts.get(rows!.element(row) ?? host)?.cells[cursor.peek() % count]?.focus({ preventScroll: true });
     }
   });
 
@@ -185,13 +186,17 @@ function mount(host: HTMLElement): () => void {
     ["pointerdown", (event: PointerEvent) => {
       const at = byteOf(event, count);
       if (at === undefined || event.button !== 0) return;
+      if (event.altKey) {
+        toggleCut(at);
+        return;
+      }
       editing.value = null;
       dragging = event.pointerType === "mouse";
       if (event.pointerType === "mouse") moveTo(at, event.shiftKey);
     }],
     ["click", (event: MouseEvent) => {
       const at = byteOf(event, count);
-      if (at !== undefined && !dragging && anchor.peek() === null && at !== cursor.peek()) moveTo(at, event.shiftKey);
+      if (at !== undefined && !event.altKey && !dragging && anchor.peek() === null && at !== cursor.peek()) moveTo(at, event.shiftKey);
       dragging = false;
     }],
     ["pointermove", (event: PointerEvent) => {
@@ -220,7 +225,8 @@ function mount(host: HTMLElement): () => void {
 
 /** Puts the keyboard's focus on the byte at the cursor. */
 export function focusHex(): void {
-  document.querySelector<HTMLElement>(".hex-grid .b[tabindex='0']")?.focus({ preventScroll: true });
+  const grid = document.querySelector<HTMLElement>(".hex-grid");
+  (grid?.querySelector<HTMLElement>(".hex-row:not([hidden]) [tabindex='0']") ?? grid)?.focus({ preventScroll: true });
 }
 
 export function HexPane() {

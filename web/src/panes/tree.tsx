@@ -3,7 +3,7 @@
 
 import { effect, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { KIND, KINDS, NONE, STATUS } from "../engine/tables";
+import { KIND, KINDS, NONE, type Node, STATUS } from "../engine/tables";
 import { cursor, hover, hoverRange, pinRange, preview, revealed } from "../state/cursor";
 import { frameOf } from "../state/document";
 import { lineOf, nodesArrived, nodesOf } from "../state/nodes";
@@ -30,7 +30,7 @@ const HIDDEN = "••••••••";
 function say(row: TreeRow): Said {
   const values = row.node === NONE ? undefined : nodesOf(row.frame);
   const node = values && valueOf(row);
-  if (row.node === NONE || !values || !node) {
+  if (!values || !node) {
     const frame = frameOf(row.frame);
     const kind = frame.kind;
     const status = frame.status === STATUS.bad ? " bad" : frame.status === STATUS.torn ? " torn" : "";
@@ -39,13 +39,14 @@ function say(row: TreeRow): Said {
   }
   const text = node.secret && !secretsShown.value ? HIDDEN : plain(values.texts[row.node] ?? "…");
   const bad = node.kind === KIND.unknown ? " bad" : node.incomplete ? " torn" : "";
-  return { badge: KINDS[node.kind]?.letter ?? "?", label: labelOf(node), text, className: `k${node.kind}${bad}` };
+  return { badge: KINDS[node.kind]?.letter ?? "?", label: labelOf(node, values.operation === undefined), text, className: `k${node.kind}${bad}` };
 }
 
-function labelOf(node: { kind: number; isKey: boolean; isValue: boolean; sibling: number; depth: number }): string {
+function labelOf(node: Node, named: boolean): string {
   if (node.isKey) return "key";
   if (node.isValue) return "value";
-  if (node.kind === KIND.arg) return node.sibling === 0 ? "command" : `arg ${node.sibling}`;
+  if (node.kind === KIND.arg) return named && node.sibling === 0 ? "command" : `arg ${named ? node.sibling : node.sibling + 1}`;
+  if (node.kind === KIND.unknown) return "wrong";
   if (node.kind === KIND.end) return "end";
   if (node.kind === KIND.attribute) return "attributes";
   if (node.kind === KIND.chunk) return `chunk ${node.sibling}`;
@@ -103,7 +104,7 @@ function mount(host: HTMLElement): () => void {
   const rows = new VirtualRows(host, {
     create: createRow,
     fill: (element, row) => fillRow(element, row, look),
-    rendered: (first, last) => keepFocus(host, look.current < 0 ? first === 0 : look.current >= first && look.current <= last),
+    rendered: () => keepFocus(host, rows.element(Math.max(0, look.current))),
   });
   const rowOf = (event: Event) => {
     const element = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>(".tree-row") : null;
@@ -198,7 +199,8 @@ function mount(host: HTMLElement): () => void {
 
 /** Puts the keyboard's focus on the row at the cursor. */
 export function focusTree(): void {
-  document.querySelector<HTMLElement>(".tree-row[tabindex='0']:not([hidden])")?.focus({ preventScroll: true });
+  const tree = document.querySelector<HTMLElement>(".tree-rows");
+  (tree?.querySelector<HTMLElement>(".tree-row[tabindex='0']:not([hidden])") ?? tree)?.focus({ preventScroll: true });
 }
 
 export function TreePane() {

@@ -163,13 +163,10 @@ export class VirtualRows {
   }
 }
 
-/** Keeps one thing in a list to tab to: the row with the cursor, or the list where that is out of view. */
-export function keepFocus(host: HTMLElement, inView: boolean): void {
-  host.tabIndex = inView ? -1 : 0;
-  // A row that shows something else now must not keep the focus of what it showed.
+/** Keeps one thing in a list to tab to: the element with the cursor, or the list where that is out of view. */
+export function keepFocus(host: HTMLElement, current: HTMLElement | undefined): void {
+  host.tabIndex = current ? -1 : 0;
+  // An element that shows something else now must not keep the focus of what it showed.
   const focused = document.activeElement;
-  if (focused instanceof HTMLElement && focused !== host && host.contains(focused) && focused.tabIndex < 0) {
-    host.tabIndex = 0;
-    host.focus({ preventScroll: true });
-  }
+  if (focused !== current && (current || focused !== host) && host.contains(focused)) (current ?? host).focus({ preventScroll: true });
 }

@@ -62,7 +62,10 @@ function takesKeys(target: EventTarget | null, event: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest("dialog[open]")) return true;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
-  if (target instanceof HTMLInputElement) return target.type !== "checkbox" || event.key === " ";
+  if (target instanceof HTMLInputElement) {
+    if (target.type === "range") return /^(Arrow|Home|End|Page)/.test(event.key) && !event.shiftKey;
+    return target.type !== "checkbox" || event.key === " ";
+  }
   return (event.key === " " || event.key === "Enter") && target.closest("button, a, summary, [role=tab], [role=treeitem]") !== null;
 }
 

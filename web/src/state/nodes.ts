@@ -58,6 +58,11 @@ export function nodesOf(frame: number): FrameNodes | undefined {
   return kept;
 }
 
+/** The values of a frame, if they are there; they are not fetched. */
+export function keptNodes(frame: number): FrameNodes | undefined {
+  return frames.get(frame);
+}
+
 /** A frame in one line, if it is there; else it is fetched with its neighbours. */
 export function lineOf(frame: number): string | undefined {
   const page = Math.floor(frame / LINES_PAGE);

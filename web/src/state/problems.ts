@@ -4,8 +4,8 @@ import { computed, effect, signal } from "@preact/signals";
 import type { DocError } from "../generated/types";
 import { FRAME_WORDS, STATUS, frameRow } from "../engine/tables";
 import { cursor, moveTo } from "./cursor";
-import { engine, frameAt, length, replace, shape, version } from "./document";
-import { announce } from "./view";
+import { engine, frameAt, length, onLoad, replace, shape, version } from "./document";
+import { announce, dockTab } from "./view";
 
 /** Most bad frames kept in the list. */
 export const PROBLEMS_MAX = 1000;
@@ -32,6 +32,19 @@ const errorFrame = computed(() => {
   const at = frameAt(cursor.value);
   if (at?.status === STATUS.bad) return at.index;
   return problemFrames.value.find((index) => frameRow(shape.value.frames, index).status === STATUS.bad) ?? -1;
+});
+
+/** Whether the document was just opened: its problems are shown by themselves once. */
+let fresh = false;
+onLoad.add(() => {
+  fresh = true;
+});
+effect(() => {
+  if (shape.value.decoded < length.value || !fresh) return;
+  fresh = false;
+  const wrong = problemFrames.value.length > 0;
+  if (wrong && dockTab.peek() === "byte") dockTab.value = "problems";
+  else if (!wrong && dockTab.peek() === "problems") dockTab.value = "byte";
 });
 
 effect(() => {

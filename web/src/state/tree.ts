@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { KIND, NODE_WORDS, NONE, STATUS, type Node, nodeRow } from "../engine/tables";
 import { cursor, revealed } from "./cursor";
 import { frameAt, frameCount, frameOf, length, onLoad, version } from "./document";
-import { nodesArrived, nodesOf } from "./nodes";
+import { keptNodes, nodesArrived, nodesOf } from "./nodes";
 
 /** Documents of at most so many frames are shown open. */
 const OPEN_FRAMES_MAX = 40;
@@ -48,10 +48,12 @@ export function setOpen(row: TreeRow, open: boolean): void {
   turned.value = next;
 }
 
-/** The roots of a frame. One that is alone is the frame itself and has no row. */
+/** Whether a frame is one value, which then has no row of its own: the frame's row is it. What is wrong behind it does not count. */
 function aloneRoot(nodes: Uint32Array): boolean {
   const count = nodes.length / NODE_WORDS;
-  for (let index = 1; index < count; index += 1) if (nodes[index * NODE_WORDS + 4] === NONE) return false;
+  for (let index = 1; index < count; index += 1) {
+    if (nodes[index * NODE_WORDS + 4] === NONE && (nodes[index * NODE_WORDS]! & 0xff) !== KIND.unknown) return false;
+  }
   return count > 0;
 }
 
@@ -149,18 +151,19 @@ export function levelOf(row: TreeRow): number {
   if (row.node === NONE) return 1;
   const values = nodesOf(row.frame);
   if (!values) return 2;
-  return nodeRow(values.nodes, row.node).depth + (aloneRoot(values.nodes) ? 1 : 2);
+  return Math.max(2, nodeRow(values.nodes, row.node).depth + (aloneRoot(values.nodes) ? 1 : 2));
 }
 
 /** Whether a row has something in it. */
 export function hasInside(row: TreeRow): boolean {
+  const values = row.node === NONE ? keptNodes(row.frame) : nodesOf(row.frame);
+  const count = (values?.nodes.length ?? 0) / NODE_WORDS;
   if (row.node === NONE) {
+    if (values) return count > (aloneRoot(values.nodes) ? 1 : 0);
     const { kind, status } = frameOf(row.frame);
     return kind >= KIND.array || status === STATUS.bad;
   }
-  const values = nodesOf(row.frame);
   if (!values) return false;
-  const count = values.nodes.length / NODE_WORDS;
   return row.node + 1 < count && values.nodes[(row.node + 1) * NODE_WORDS + 3]! > values.nodes[row.node * NODE_WORDS + 3]!;
 }
 

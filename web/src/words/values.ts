@@ -22,6 +22,8 @@ export function kindName(kind: number): string {
 interface Values {
   nodes: Uint32Array;
   texts: readonly string[];
+  /** The command of a binary request that has it in its first byte. */
+  operation?: string | undefined;
 }
 
 /** The children of a node, at most `max` of them. */
@@ -49,20 +51,24 @@ export function frameInWords(values: Values): string {
   for (let index = 0; index * NODE_WORDS < values.nodes.length; index += 1) {
     if (values.nodes[index * NODE_WORDS + 4] === NONE) roots.push(nodeRow(values.nodes, index));
   }
-  return roots.map((root) => valueInWords(values, root)).join("; it describes ");
+  let text = "";
+  for (const root of roots) {
+    if (root.kind === KIND.unknown) text += `${text === "" ? "something" : "; then something"} that is wrong, from byte ${root.start} on`;
+    else text += (text === "" ? "" : "; it describes ") + valueInWords(values, root);
+  }
+  return text;
 }
 
 function tell(values: Values, node: Node, depth: number): string {
-  const torn = node.incomplete ? " (not all of it is here)" : "";
   switch (node.kind) {
     case KIND.array:
     case KIND.set:
     case KIND.push:
     case KIND.map:
     case KIND.attribute:
-      return aggregate(values, node, depth) + torn;
+      return aggregate(values, node, depth);
     case KIND.command:
-      return command(values, node) + torn;
+      return command(values, node);
     case KIND.null:
       return "nothing (null)";
     case KIND.end:
@@ -70,13 +76,13 @@ function tell(values: Values, node: Node, depth: number): string {
     case KIND.unknown:
       return "something that cannot be told yet";
     default:
-      return `${kindName(node.kind)} ${plain(values.texts[node.index] ?? "")}${torn}`;
+      return `${kindName(node.kind)} ${plain(values.texts[node.index] ?? "")}${node.incomplete ? " (not all of it is here)" : ""}`;
   }
 }
 
 /** A line without the type in front of it, for where the type is told otherwise. */
 export function plain(text: string): string {
-  return text.replace(/^\([a-z ]+\) /, "");
+  return text.replace(/^\([a-z ]+\) /, "").replace(/^\((.*)\)$/, "$1").replace(/, not complete$/, "");
 }
 
 function aggregate(values: Values, node: Node, depth: number): string {
@@ -93,19 +99,24 @@ function aggregate(values: Values, node: Node, depth: number): string {
   });
   const shown = paired ? Math.ceil(parts.length / 2) : parts.length;
   const rest = node.count === NONE ? 0 : node.count - shown;
+  const torn = node.incomplete && !children.at(-1)?.incomplete;
   if (rest > 0 && !node.incomplete) parts.push(`and ${counted(rest, "more", "more")}`);
+  else if (rest > 0 && torn) parts.push(`and ${counted(rest, "that has", "that have")} not arrived`);
   return parts.length === 0 ? `${name} ${size}` : `${name} ${size}: ${parts.join(", ")}`;
 }
 
 function command(values: Values, node: Node): string {
   const words = childrenOf(values.nodes, node, TOLD_MAX + 1);
-  const [name, ...args] = words.map((word) => values.texts[word.index] ?? "");
-  if (name === undefined) return "request without a word";
+  const told = words.map((word) => (values.texts[word.index] ?? "") + (word.incomplete ? " (not all of it is here)" : ""));
+  const named = values.operation === undefined;
+  const name = named ? told.shift() : values.operation;
+  if (name === undefined) return "request whose first word has not arrived";
   const bare = name.replace(/^"(.*)"$/, "$1").toUpperCase();
-  const count = node.count === NONE ? words.length : node.count;
-  if (count <= 1) return `request to run ${bare}`;
-  const more = count - words.length > 0 ? ` and ${counted(count - words.length, "more", "more")}` : "";
-  return `request to run ${bare} with ${counted(count - 1, "argument")}: ${args.join(", ")}${more}`;
+  const count = (node.count === NONE ? words.length : node.count) - (named ? 1 : 0);
+  if (count <= 0) return `request to run ${bare}`;
+  const more = count - told.length;
+  if (more > 0) told.push(`and ${counted(more, node.incomplete ? "that has" : "more", node.incomplete ? "that have" : "more")}${node.incomplete ? " not arrived" : ""}`);
+  return `request to run ${bare} with ${counted(count, "argument")}: ${told.join(", ")}`;
 }
 
 /** A sentence: capital in front, full stop behind. */

@@ -25,11 +25,6 @@ pub fn rows() -> impl Iterator<Item = Row> {
         pipeline,
         ..workload.clone()
     };
-    let large = |workload: &Workload| Workload {
-        data_size: 1 << 20,
-        key_space: 256,
-        ..workload.clone()
-    };
     [
         Row {
             name: "get-pipelined",
@@ -90,6 +85,15 @@ pub fn rows() -> impl Iterator<Item = Row> {
         },
     ]
     .into_iter()
+}
+
+/// The same with values of 1 MiB, of keys that are few enough for them.
+fn large(workload: &Workload) -> Workload {
+    Workload {
+        data_size: 1 << 20,
+        key_space: 256,
+        ..workload.clone()
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `FLUSHDB [ASYNC | SYNC]`, `FLUSHALL [ASYNC | SYNC]`: removes every key of the database, or of
-//! all of them, at one moment. The memory counts no more from then on. `SYNC`, and neither word,
-//! gives it back within the command, `ASYNC` leaves that to the housekeeping, bit by bit.
+//! all of them, at one moment. The memory counts no more from then on. `SYNC` gives it back within
+//! the command, `ASYNC` leaves that to the housekeeping, bit by bit; without either word
+//! `lazyfree-lazy-user-flush` decides.
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
@@ -77,7 +78,7 @@ pub(super) fn flushdb(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let freeing = parse_mode(args)?;
+    let freeing = parse_mode(ctx, args)?;
     let scope = Scope::Database(ctx.view.db());
     ctx.view.locked(&scope, |view| view.flush(freeing));
     reply.ok();
@@ -89,15 +90,16 @@ pub(super) fn flushall(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let freeing = parse_mode(args)?;
+    let freeing = parse_mode(ctx, args)?;
     ctx.view
         .locked(&Scope::Everything, |view| view.flush_all(freeing));
     reply.ok();
     Ok(())
 }
 
-fn parse_mode(args: ArgList<'_>) -> Result<Freeing, Error> {
+fn parse_mode(ctx: &Ctx<'_>, args: ArgList<'_>) -> Result<Freeing, Error> {
     match args.get(0) {
+        None if ctx.kv.tuning().flushes_in_steps => Ok(Freeing::InSteps),
         None => Ok(Freeing::AtOnce),
         Some(_) if args.len() > 1 => Err(SYNTAX),
         Some(mode) if is_word(mode, "SYNC") => Ok(Freeing::AtOnce),
@@ -134,5 +136,22 @@ mod tests {
             ("KEYS *", "+QUEUED\r\n"),
             ("EXEC", "*4\r\n+OK\r\n:0\r\n+OK\r\n*1\r\n$1\r\nb\r\n"),
         ]);
+    }
+
+    #[test]
+    fn a_flush_that_does_not_say_how_follows_the_setting() {
+        let pending = |requests: &[(&str, &str)], keys: usize| {
+            let mut client = Client::new();
+            client.check(&[("SET a 1", "+OK\r\n"), ("SET b 1", "+OK\r\n")]);
+            client.check(requests);
+            let info = client.send("INFO memory");
+            let line = format!("lazyfree_pending_objects:{keys}\r\n");
+            assert!(info.contains(&line), "{requests:?}: {info}");
+        };
+        let set = ("CONFIG SET lazyfree-lazy-user-flush yes", "+OK\r\n");
+        pending(&[("FLUSHALL", "+OK\r\n")], 0);
+        pending(&[set, ("FLUSHALL", "+OK\r\n")], 2);
+        pending(&[set, ("FLUSHDB", "+OK\r\n")], 2);
+        pending(&[set, ("FLUSHALL SYNC", "+OK\r\n")], 0);
     }
 }

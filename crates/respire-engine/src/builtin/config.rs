@@ -184,7 +184,7 @@ fn set<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
     let changes = changes(&cx.engine.settings, args)?;
     let before: Vec<String> = changes.iter().map(|(setting, _)| setting.get()).collect();
     for (at, (setting, value)) in changes.iter().enumerate() {
-        let Err(reason) = apply(setting, value) else {
+        let Err(reason) = setting.set_bytes(value) else {
             continue;
         };
         for ((setting, _), value) in changes[..at].iter().zip(&before).rev() {
@@ -226,11 +226,6 @@ fn changes<'a>(
     }
     // A name that does not exist is told before what is wrong with the others.
     refused.map_or(Ok(changes), Err)
-}
-
-fn apply(setting: &Setting, value: &[u8]) -> Result<(), String> {
-    let value = std::str::from_utf8(value).map_err(|_| "argument must be valid UTF-8")?;
-    setting.set(value)
 }
 
 fn failed(name: &str, reason: &str) -> Error {
@@ -350,5 +345,28 @@ mod tests {
             "CONFIG REWRITE",
             "-ERR The server is running without a config file|",
         )]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_value() {
+        let refused = |name: &str, why: &str| {
+            format!(
+                "-ERR CONFIG SET failed (possibly related to argument '{name}') - argument {why}|"
+            )
+        };
+        check(&[
+            (
+                "CONFIG SET timeout \"\\xff\"",
+                &refused("timeout", "couldn't be parsed into an integer"),
+            ),
+            (
+                "CONFIG SET appendonly \"\\xff\"",
+                &refused("appendonly", "must be 'yes' or 'no'"),
+            ),
+            (
+                "CONFIG SET requirepass \"\\xff\"",
+                &refused("requirepass", "must be valid UTF-8"),
+            ),
+        ]);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 /// The rows, each with Redis's name, range and texts.
 pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
     let mut settings = vec![
-        Setting::mutable("appendonly", || "no".to_owned(), keep_off),
+        Setting::mutable("appendonly", || "no".to_owned(), keep_off).checked(),
         row(
             tunables,
             "maxclients",
@@ -38,7 +38,7 @@ pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
             t.set_password(text.as_bytes());
             Ok(())
         }),
-        Setting::mutable("save", String::new, keep_empty),
+        Setting::mutable("save", String::new, keep_empty).checked(),
         row(
             tunables,
             "timeout",
@@ -125,7 +125,13 @@ fn row(
     set: fn(&Tunables, &str) -> Result<(), String>,
 ) -> Setting {
     let (reader, writer) = (Arc::clone(tunables), Arc::clone(tunables));
-    Setting::mutable(name, move || get(&reader), move |text| set(&writer, text))
+    let row = Setting::mutable(name, move || get(&reader), move |text| set(&writer, text));
+    // Only a password is free text.
+    if name == "requirepass" {
+        row
+    } else {
+        row.checked()
+    }
 }
 
 fn latency_threshold(tunables: &Tunables) -> String {

@@ -124,6 +124,10 @@ where
         &self.spec
     }
 
+    fn is_timed(&self) -> bool {
+        true
+    }
+
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         match parse(args) {
             Ok(args) => {
@@ -155,6 +159,10 @@ where
 {
     fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    fn is_timed(&self) -> bool {
+        true
     }
 
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {

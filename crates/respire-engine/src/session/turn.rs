@@ -44,7 +44,6 @@ impl<A: App> Session<A> {
         if !self.parked.is_empty() {
             (step, used) = self.answer_behind(bytes, (step, used), now);
         }
-        // What the turn published to itself follows its replies.
         let mail = self.deliver(out);
         if mail == Mail::Overrun {
             step = self.close_now(CloseReason::Overrun);
@@ -101,10 +100,17 @@ impl<A: App> Session<A> {
                 mail
             };
         }
+        self.write_mail(most, out)
+    }
+
+    /// Writes at most `most` messages at the end of `out`, as far as the peer may be owed more.
+    #[cold]
+    fn write_mail(&self, most: usize, out: &mut Output) -> Mail {
+        let client = &self.core.client;
         // Without a subscription there is nothing by which RESP2 could tell a message from a reply.
         let is_deaf = client.proto != Proto::Resp3 && client.subscriptions.is_empty();
         let bytes_max = self.engine.limits.output_bytes_max;
-        mailbox.take(most, |message| {
+        client.shared.mailbox.take(most, |message| {
             if let Some(message) = message.filter(|_| !is_deaf) {
                 message.write(client.proto, out);
             }
@@ -216,7 +222,7 @@ impl<A: App> Session<A> {
             }
             self.budget -= 1;
             let outcome = self.core.dispatch(&self.engine, now, asked, out);
-            let step = self.follow(outcome, end, used, now);
+            let step = self.follow(outcome, now, (end, used), out);
             if step.is_some() || self.take_over_strangeness() {
                 // What follows is decoded again, within other limits.
                 return step;
@@ -260,7 +266,7 @@ impl<A: App> Session<A> {
                 let end = *used + consumed;
                 // More than one request in a turn: the next turn will be no different.
                 self.is_pipelined = end < bytes.len();
-                let step = self.follow(outcome, end, used, now);
+                let step = self.follow(outcome, now, (end, used), out);
                 self.take_over_strangeness();
                 step
             }
@@ -277,10 +283,21 @@ impl<A: App> Session<A> {
 
     /// Goes on behind a request, to `end`, unless its outcome ends the turn.
     #[inline]
-    fn follow(&mut self, outcome: Outcome, end: usize, used: &mut usize, now: Now) -> Option<Step> {
+    fn follow(
+        &mut self,
+        outcome: Outcome,
+        now: Now,
+        (end, used): (usize, &mut usize),
+        out: &mut Output,
+    ) -> Option<Step> {
         match outcome {
             Outcome::Done => {
                 *used = end;
+                if self.core.client.shared.mailbox.has_mail() && !self.is_binary() {
+                    // What the command sent to its own client follows its reply. Whatever else
+                    // there is comes along: here it overtakes nothing.
+                    self.write_mail(usize::MAX, out);
+                }
                 None
             }
             // It is tried again.

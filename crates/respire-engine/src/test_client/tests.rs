@@ -1,3 +1,5 @@
+//! The client for tests, tested.
+
 use super::*;
 use crate::{Error, IntoReply, Null, Reply, Status};
 use std::thread;

@@ -401,3 +401,24 @@ fn every_way_of_cutting_reads_and_writes_gives_the_same_answers() {
         }
     }
 }
+
+#[test]
+fn a_streamed_reply_that_breaks_off_ends_the_connection() {
+    let router = Router::new(Blobs).command("short", |_, ()| {
+        respire_engine::Stream::from_read(10, &b"abc"[..])
+    });
+    let now = Now::new(Duration::ZERO, Duration::ZERO);
+    let engine = Engine::new(router, Options::default(), now);
+    let session = engine.connect(Peer::default(), Box::new(NoWake), now);
+    let mut connection = Connection::new(session.unwrap(), Limits::DEFAULT, now);
+    let mut io = Script::new([Read::Bytes("PING\r\nSHORT\r\nPING\r\n"), Read::Block]);
+    let mut scratch = Scratch::new(&Limits::DEFAULT);
+    let mut pace = Pace::Again;
+    for _ in 0..10 {
+        if pace == Pace::Again {
+            pace = connection.drive(&mut io, &mut scratch, now);
+        }
+    }
+    assert_eq!(pace, Pace::Closed);
+    assert_eq!(io.heard(), "+PONG\r\n$10\r\nabc");
+}

@@ -150,7 +150,7 @@ pub const COMMANDS: &[(u32, &str)] = &[
     ),
     (
         2,
-        "COMMAND GETKEYSANDFLAGS (SET <key> <value>|GET <key>|RENAME <key> <key>|GETEX <key>|BITFIELD <key> GET u8 0|SORT <key> STORE <key>)",
+        "COMMAND GETKEYSANDFLAGS (SET <key> <value>|GET <key>|RENAME <key> <key>|GETEX <key>|BITFIELD <key> GET u8 0|BITFIELD <key> [(GET|OVERFLOW|SET|foo)] [(u8|GET)] [0]|SORT <key> STORE <key>)",
     ),
     (2, "MEMORY (USAGE <key> [SAMPLES <count>]|DOCTOR|STATS|FOO)"),
     (1, "SLOWLOG (LEN|RESET|GET <int>|FOO)"),

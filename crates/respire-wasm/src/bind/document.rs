@@ -170,4 +170,16 @@ impl Doc {
     pub fn filter(&self, query: &str, max: usize) -> Thrown<Vec<u32>> {
         self.0.filter(query, max).map_err(thrown)
     }
+
+    /// A frame in every protocol.
+    #[wasm_bindgen(unchecked_return_type = "Comparison")]
+    pub fn compare(&self, frame: usize) -> Thrown<JsValue> {
+        object(&self.0.compare(frame).map_err(thrown)?)
+    }
+
+    /// Some bytes as MessagePack.
+    #[wasm_bindgen(unchecked_return_type = "MsgPack")]
+    pub fn msgpack(&self, from: usize, to: usize) -> Thrown<JsValue> {
+        object(&self.0.msgpack(from, to))
+    }
 }

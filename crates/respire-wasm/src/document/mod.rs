@@ -19,10 +19,13 @@ mod tests;
 pub use explain::{DocError, FixInfo, Verdict};
 pub use reads::READ_WORDS;
 pub use state::{OpenValue, State};
+pub(crate) use text::quote;
 pub use tree::{MARK_WORDS, NODE_WORDS};
 
 use crate::guess_mode;
 use crate::mode::{limits_of, mode_number, mode_of};
+use crate::msgpack::{MsgPack, msgpack};
+use crate::tables::FrameStatus;
 use index::{Frame, Indexer};
 use resp_codec::Limits;
 use resp_codec::annotate::Mode;
@@ -220,6 +223,26 @@ impl Document {
     pub fn frame_at(&self, offset: usize) -> usize {
         let after = self.frames.partition_point(|frame| frame.end() <= offset);
         after.min(self.frames.len().saturating_sub(1))
+    }
+
+    /// The mode in force, as the codec names it.
+    pub(crate) fn mode_in_force(&self) -> Mode {
+        self.mode
+    }
+
+    /// The bytes of a frame that is whole.
+    pub(crate) fn whole(&self, index: usize) -> Result<&[u8], String> {
+        let frame = self.frame(index)?;
+        if frame.status() != FrameStatus::Whole {
+            return Err("the frame is not whole".to_owned());
+        }
+        Ok(&self.bytes[frame.start()..frame.end()])
+    }
+
+    /// The bytes from `from` up to `to`, read as MessagePack.
+    #[must_use]
+    pub fn msgpack(&self, from: usize, to: usize) -> MsgPack {
+        msgpack(self.bytes(from, to), from)
     }
 
     /// Where decoding has come to.

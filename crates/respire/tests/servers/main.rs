@@ -5,11 +5,16 @@
     reason = "what fails in the harness fails the test"
 )]
 
+#[cfg(feature = "metrics")]
+mod exposition;
 mod harness;
+mod later;
 mod lifecycle;
 mod peers;
 mod pipelines;
 mod pubsub;
+#[cfg(feature = "metrics")]
+mod scrapes;
 
 /// Makes a test of each function for each flavour of this build.
 macro_rules! on_both_flavours {
@@ -37,6 +42,12 @@ mod run {
         the_binary_protocol_is_served_on_the_same_port,
         a_unix_socket_serves_the_same,
     }
+    on_both_flavours! { later:
+        transcripts_are_those_of_a_session,
+        stopping_loses_no_owed_reply,
+        a_client_that_goes_cancels_what_it_waits_for,
+        one_stalled_listener_costs_its_own_connection_alone,
+    }
     on_both_flavours! { peers:
         a_half_closed_peer_gets_all_its_answers_and_then_the_end,
         a_peer_that_does_not_read_is_not_read_from,
@@ -52,6 +63,11 @@ mod run {
     on_both_flavours! { pubsub:
         a_message_reaches_a_silent_subscriber,
         a_stalled_subscriber_is_closed_and_delays_nobody,
+    }
+    #[cfg(feature = "metrics")]
+    on_both_flavours! { scrapes:
+        numbers_are_scraped_while_load_runs,
+        other_requests_are_answered_as_http_has_it,
     }
     on_both_flavours! { lifecycle:
         a_connection_past_maxclients_is_told_so,

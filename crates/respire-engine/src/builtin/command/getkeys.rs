@@ -66,6 +66,24 @@ fn positions<'t, A: App>(
     Ok((entry, positions))
 }
 
+/// Whether a `BITFIELD` only reads. What makes no sense is taken to write, as Redis does.
+fn is_only_read(request: ArgList<'_>) -> bool {
+    let mut options = request.iter().skip(2);
+    while let Some(option) = options.next() {
+        let operands = if option.eq_ignore_ascii_case(b"GET") {
+            2
+        } else if option.eq_ignore_ascii_case(b"OVERFLOW") {
+            1
+        } else {
+            return false;
+        };
+        if options.by_ref().take(operands).count() < operands {
+            return false;
+        }
+    }
+    true
+}
+
 const READ: &[&str] = &["RO", "access"];
 const UPDATE: &[&str] = &["RW", "access", "update"];
 const OVERWRITE: &[&str] = &["OW", "update"];
@@ -79,13 +97,7 @@ fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [&'static str
     // Two commands do more or less to their key, as their options ask.
     match spec.name {
         "set" => return if has(3, b"GET") { UPDATE } else { OVERWRITE },
-        "bitfield" => {
-            return if has(2, b"SET") || has(2, b"INCRBY") {
-                UPDATE
-            } else {
-                READ
-            };
-        }
+        "bitfield" => return if is_only_read(request) { READ } else { UPDATE },
         _ => {}
     }
     let is_here = |keys: &&crate::KeySpec| keys.positions(request.len()).any(|here| here == at);

@@ -168,3 +168,77 @@ fn the_binary_protocol_is_answered_later_as_well() {
     assert_eq!(line.poll(), "");
     assert_eq!(line.step, Step::Close(CloseReason::Unanswerable));
 }
+
+mod against_a_model {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Request {
+        Now,
+        Piped,
+        Waiting,
+    }
+
+    fn requests() -> impl Strategy<Value = Vec<Request>> {
+        let request = prop_oneof![
+            Just(Request::Now),
+            Just(Request::Piped),
+            Just(Request::Waiting)
+        ];
+        prop::collection::vec(request, 1..40)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The model: replies stand in the order of requests, whoever answers when.
+        #[test]
+        fn replies_keep_their_order_whatever_the_order_of_answers(
+            requests in requests(),
+            picks in prop::collection::vec((any::<prop::sample::Index>(), 1..4_usize), 40),
+            piece in 1..50_usize,
+            pending_calls_max in 1..6_usize,
+        ) {
+            let (mut input, mut expected, mut deferred) = (String::new(), String::new(), 0);
+            for request in &requests {
+                let (name, reply) = match request {
+                    Request::Now => ("ECHO s", "$1|s|".to_owned()),
+                    Request::Piped => ("PIPE", format!(":{deferred}|")),
+                    Request::Waiting => ("WAIT", format!(":{deferred}|")),
+                };
+                deferred += i64::from(name != "ECHO s");
+                input.push_str(name);
+                input.push_str("\r\n");
+                expected.push_str(&reply);
+            }
+            let mut line = Line::with(Limits { pending_calls_max, ..Limits::DEFAULT });
+            let mut replies = String::new();
+            for bytes in input.as_bytes().chunks(piece) {
+                replies.push_str(&line.send(bytes));
+            }
+            // Who waits, numbered as they came; a few at a time are answered, from threads.
+            let (mut waiting, mut came) = (Vec::new(), 0_i64);
+            let mut picks = picks.into_iter().cycle();
+            while replies.len() < expected.len() {
+                for later in line.desk().waiting.lock().unwrap().drain(..) {
+                    waiting.push((came, later));
+                    came += 1;
+                }
+                prop_assert!(!waiting.is_empty(), "{replies} of {expected}");
+                let (pick, count) = picks.next().expect("it has no end");
+                let mut threads = Vec::new();
+                for _ in 0..count.min(waiting.len()) {
+                    let (n, later) = waiting.swap_remove(pick.index(waiting.len()));
+                    threads.push(std::thread::spawn(move || later.reply(n)));
+                }
+                replies.push_str(&line.poll());
+                for thread in threads {
+                    prop_assert!(thread.join().unwrap());
+                }
+                replies.push_str(&line.poll());
+            }
+            prop_assert_eq!(replies, expected);
+        }
+    }
+}

@@ -7,7 +7,7 @@ fn pushes_go_between_replies_and_overtake_none_that_is_finished() {
     let mut line = Line::new();
     line.ask("HELLO 3|WATCH");
     let pusher = line.desk().pushers.lock().unwrap()[0].clone();
-    assert_eq!(line.ask("TELL a|PING"), "+OK|+PONG|>2|$4|news|$1|a|");
+    assert_eq!(line.ask("TELL a|PING"), "+OK|>2|$4|news|$1|a|+PONG|");
     // While a call is pending, what others send is not held back.
     line.ask("WAIT");
     pusher.push(("news", 1_i64)).unwrap();

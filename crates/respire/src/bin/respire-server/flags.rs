@@ -180,6 +180,12 @@ pub(crate) struct Flags {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=3600))]
     shutdown_timeout: u32,
 
+    /// Address that answers monitoring, at http://ADDRESS/metrics; a port alone is one of this machine
+    /// [default: none]
+    #[cfg(feature = "metrics")]
+    #[arg(long, value_name = "ADDRESS", value_parser = metrics, help_heading = "Operation")]
+    pub(crate) metrics: Option<String>,
+
     /// File of 'name value' lines, with the names of these flags or of CONFIG; flags win over it
     /// [default: none]
     #[arg(short, long, value_name = "FILE", help_heading = "Operation")]
@@ -192,6 +198,7 @@ Examples:
   respire-server --port 7000 --flavour mio
   RESPIRE_PASSWORD=secret respire-server --host 0.0.0.0 --maxmemory 1gb --maxmemory-policy allkeys-lru
   respire-server --port 0 --unixsocket /run/respire.sock --config /etc/respire.conf
+  respire-server --metrics 9121
 
 Then: redis-cli -p 6379";
 
@@ -373,6 +380,23 @@ fn shards(text: &str) -> Result<usize, String> {
 
 /// Past this the shards themselves would take more memory than a small data set.
 const SHARDS_MAX: usize = 1 << 16;
+
+/// An address with a port, or none. Whoever reaches it may read, so the machine is the default.
+#[cfg(feature = "metrics")]
+fn metrics(text: &str) -> Result<String, String> {
+    let address = match text.parse::<u16>() {
+        Ok(port) => format!("127.0.0.1:{port}"),
+        Err(_) => text.to_owned(),
+    };
+    let has_port = address
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if has_port || address.is_empty() {
+        Ok(address)
+    } else {
+        Err("expected an address with a port, such as 127.0.0.1:9121, or a port".to_owned())
+    }
+}
 
 fn octal(text: &str) -> Result<u32, String> {
     match u32::from_str_radix(text, 8) {

@@ -6,6 +6,8 @@ use crate::logging;
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Options, Router, Setting};
 use respire::serve::Shutdown;
+#[cfg(feature = "metrics")]
+use respire::server::metrics::MetricsListener;
 use respire::server::{
     Config, Facts, Limits, Line, Listeners, Process, check_protected_mode, clock, process,
 };
@@ -43,6 +45,8 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
     check_capacity(flags.capacity)?;
     let clients_max = process::raise_descriptor_limit(flags.maxclients);
     let listeners = Listeners::bind(&config)?;
+    #[cfg(feature = "metrics")]
+    let metrics = bind_metrics(&flags)?;
     let shutdown = Shutdown::on_signals()?;
     #[cfg(feature = "mimalloc")]
     crate::memory::give_back()?;
@@ -55,6 +59,14 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
     configure(&engine, &flags, clients_max, &settings, &host)?;
     engine.tunables().set_password(password.as_bytes());
 
+    #[cfg(feature = "metrics")]
+    let _metrics = match metrics {
+        Some(listener) => {
+            tracing::info!("metrics on http://{}/metrics", listener.address());
+            Some(listener.serve(Arc::clone(&engine))?)
+        }
+        None => None,
+    };
     tracing::info!(
         "Respire {} ({}, {} {}) listens on {}, pid {}",
         env!("CARGO_PKG_VERSION"),
@@ -81,6 +93,22 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
         report.cut
     );
     Ok(())
+}
+
+#[cfg(feature = "metrics")]
+fn bind_metrics(flags: &Flags) -> Result<Option<MetricsListener>, Failed> {
+    let Some(address) = flags
+        .metrics
+        .as_deref()
+        .filter(|address| !address.is_empty())
+    else {
+        return Ok(None);
+    };
+    let bound = MetricsListener::bind(address);
+    bound.map(Some).map_err(|error| {
+        let error = format!("cannot listen on {address} for --metrics: {error}");
+        Failed::Start(io::Error::other(error))
+    })
 }
 
 /// What a key that `--capacity` makes room for takes at the least: its slot in a table that is never
@@ -165,6 +193,8 @@ fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
     rows.push(fixed("flavour", flags.flavour().name().to_owned()));
     rows.push(fixed("shards", flags.shards.to_string()));
     rows.push(fixed("capacity", flags.capacity.to_string()));
+    #[cfg(feature = "metrics")]
+    rows.push(fixed("metrics", flags.metrics.clone().unwrap_or_default()));
     rows
 }
 

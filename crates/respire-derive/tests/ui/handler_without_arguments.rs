@@ -1,0 +1,11 @@
+//! A handler takes the context and the arguments.
+use respire_engine::{App, Router};
+
+struct Nothing;
+impl App for Nothing {
+    type Conn = ();
+}
+
+fn main() {
+    let _ = Router::new(Nothing).command("HI", |_cx| "hello");
+}

@@ -1,0 +1,16 @@
+//! A handler returns what can be written as a reply.
+use respire_engine::{App, Router};
+
+struct Nothing;
+impl App for Nothing {
+    type Conn = ();
+}
+
+struct Quota {
+    left: i64,
+}
+
+fn main() {
+    let _ = Router::new(Nothing).command("TAKE", |_, ()| Quota { left: 1 });
+    let _ = Router::new(Nothing).command("BYTE", |_, ()| 1_u8);
+}

@@ -1,0 +1,270 @@
+//! Captures: the TCP streams of pcap and pcapng files.
+
+mod flow;
+mod packets;
+mod segment;
+
+#[cfg(test)]
+mod tests;
+
+use crate::guess_mode;
+use crate::mode::mode_number;
+use flow::{FIN, Flow, Joined, RESET};
+use packets::{Packet, packets};
+use segment::{Segment, link_name, segment};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+/// Words of a row of [`Capture::segments`].
+pub const SEGMENT_WORDS: usize = 5;
+
+/// The largest file that is opened.
+const BYTES_MAX: usize = 64 << 20;
+
+/// Most streams that are told apart.
+const STREAMS_MAX: usize = 10_000;
+
+/// The TCP streams of a capture that carry bytes.
+#[derive(Debug)]
+pub struct Capture {
+    summary: CaptureSummary,
+    streams: Vec<[Joined; 2]>,
+    start_us: u64,
+}
+
+/// What a capture holds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct CaptureSummary {
+    /// All its packets.
+    pub packets: u32,
+    /// Those that are no part of a TCP stream.
+    pub skipped: u32,
+    /// Why, each reason once.
+    pub why: Vec<String>,
+    /// The link types it has.
+    pub link_types: Vec<String>,
+    /// When the first packet came, in milliseconds since 1970.
+    pub start_ms: f64,
+    /// Its streams, in the order of their first packets.
+    pub streams: Vec<StreamSummary>,
+}
+
+/// A TCP connection, or what was captured of it. Of pairs, the first is from client to server.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct StreamSummary {
+    /// The client's address.
+    pub client: String,
+    /// The server's address.
+    pub server: String,
+    /// Segments with content.
+    pub packets: [u32; 2],
+    /// Bytes.
+    pub bytes: [u32; 2],
+    /// Places where bytes were not captured.
+    pub gaps: [u32; 2],
+    /// What the bytes seem to be, by number.
+    pub mode: [u32; 2],
+    /// When it began, in milliseconds since the capture's first packet.
+    pub start_ms: f64,
+    /// When it was last heard of.
+    pub end_ms: f64,
+}
+
+/// A connection while its packets are read.
+struct Stream<'b> {
+    client: SocketAddr,
+    server: SocketAddr,
+    flows: [Flow<'b>; 2],
+    start_us: u64,
+    end_us: u64,
+}
+
+/// The streams, found by their addresses.
+#[derive(Default)]
+struct Streams<'b> {
+    all: Vec<Stream<'b>>,
+    by_ends: BTreeMap<(SocketAddr, SocketAddr), usize>,
+}
+
+impl Capture {
+    /// Reads a capture and puts its streams together. O(n log n).
+    ///
+    /// # Errors
+    /// When it is no capture, or larger than 64 MiB.
+    pub fn new(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() > BYTES_MAX {
+            return Err("a capture of more than 64 MiB is not opened".to_owned());
+        }
+        let (packets, fault) = packets(bytes)?;
+        let start_us = packets.first().map_or(0, |packet| packet.time_us);
+        let mut why: BTreeSet<String> = BTreeSet::new();
+        let mut links: BTreeSet<String> = BTreeSet::new();
+        let (mut streams, mut skipped) = (Streams::default(), 0);
+        for (index, packet) in packets.iter().enumerate() {
+            links.insert(link_name(packet.link));
+            let taken = segment(packet)
+                .and_then(|segment| streams.take(&segment, packet, index as u32 + 1));
+            if let Err(reason) = taken {
+                skipped += 1;
+                why.insert(reason);
+            }
+        }
+        let mut why: Vec<String> = why.into_iter().collect();
+        why.extend(fault);
+        let (about, streams) = streams.join(start_us);
+        let summary = CaptureSummary {
+            packets: packets.len() as u32,
+            skipped,
+            why,
+            link_types: links.into_iter().collect(),
+            start_ms: start_us as f64 / 1000.0,
+            streams: about,
+        };
+        Ok(Self {
+            summary,
+            streams,
+            start_us,
+        })
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn summary(&self) -> &CaptureSummary {
+        &self.summary
+    }
+
+    /// The bytes of one direction (0: from the client) of a stream.
+    ///
+    /// # Errors
+    /// When there is no such stream or direction.
+    pub fn bytes(&self, stream: usize, direction: usize) -> Result<&[u8], String> {
+        Ok(&self.joined(stream, direction)?.bytes)
+    }
+
+    /// The segments of one direction, [`SEGMENT_WORDS`] numbers each: offset; length; milliseconds
+    /// since the capture's first packet; the packet, from 1; flags: 1 repeated bytes were cut off, 2
+    /// it came late, 4 bytes are missing before it, 8 it ends the direction, 16 it breaks it off.
+    ///
+    /// # Errors
+    /// When there is no such stream or direction.
+    pub fn segments(&self, stream: usize, direction: usize) -> Result<Vec<f64>, String> {
+        let pieces = &self.joined(stream, direction)?.pieces;
+        let rows = pieces.iter().map(|piece| {
+            let ms = piece.time_us.saturating_sub(self.start_us) as f64 / 1000.0;
+            let [offset, len, packet, flags] =
+                [piece.offset, piece.len, piece.packet, piece.flags].map(f64::from);
+            [offset, len, ms, packet, flags]
+        });
+        Ok(rows.flatten().collect())
+    }
+
+    fn joined(&self, stream: usize, direction: usize) -> Result<&Joined, String> {
+        let found = self
+            .streams
+            .get(stream)
+            .and_then(|both| both.get(direction));
+        found.ok_or_else(|| format!("there is no direction {direction} of stream {stream}"))
+    }
+}
+
+impl<'b> Streams<'b> {
+    /// Takes in a segment, in the order of the file.
+    fn take(
+        &mut self,
+        segment: &Segment<'b>,
+        packet: &Packet<'b>,
+        number: u32,
+    ) -> Result<(), String> {
+        let ends = (segment.from.min(segment.to), segment.from.max(segment.to));
+        let opens = segment.is_syn && !segment.is_ack;
+        let known = self.by_ends.get(&ends).copied();
+        // A port that is used again begins a new connection, once the old one has said something.
+        let known = known.filter(|&at| !(opens && self.all[at].is_started()));
+        let at = match known {
+            Some(at) => at,
+            None if self.all.len() >= STREAMS_MAX => {
+                return Err(format!("more than {STREAMS_MAX} streams"));
+            }
+            None => {
+                self.all.push(Stream::new(segment, packet.time_us));
+                self.by_ends.insert(ends, self.all.len() - 1);
+                self.all.len() - 1
+            }
+        };
+        let stream = &mut self.all[at];
+        stream.end_us = stream.end_us.max(packet.time_us);
+        let flow = &mut stream.flows[usize::from(segment.from != stream.client)];
+        if segment.is_syn {
+            flow.start(segment.sequence);
+            return Ok(());
+        }
+        let flags = if segment.is_fin { FIN } else { 0 } | if segment.is_reset { RESET } else { 0 };
+        flow.arrive(
+            segment.sequence,
+            segment.payload,
+            packet.time_us,
+            number,
+            flags,
+        );
+        Ok(())
+    }
+
+    /// Puts together the streams that carry bytes.
+    fn join(self, start_us: u64) -> (Vec<StreamSummary>, Vec<[Joined; 2]>) {
+        let (mut about, mut all) = (Vec::new(), Vec::new());
+        for stream in self.all {
+            let joined = stream.flows.map(Flow::join);
+            if joined.iter().all(|joined| joined.bytes.is_empty()) {
+                continue;
+            }
+            let ms = |us: u64| us.saturating_sub(start_us) as f64 / 1000.0;
+            let each = |of: fn(&Joined) -> u32| [of(&joined[0]), of(&joined[1])];
+            about.push(StreamSummary {
+                client: stream.client.to_string(),
+                server: stream.server.to_string(),
+                packets: each(|joined| {
+                    joined.pieces.iter().filter(|piece| piece.len > 0).count() as u32
+                }),
+                bytes: each(|joined| joined.bytes.len() as u32),
+                gaps: each(|joined| joined.gaps),
+                mode: each(|joined| mode_number(guess_mode(&joined.bytes))),
+                start_ms: ms(stream.start_us),
+                end_ms: ms(stream.end_us),
+            });
+            all.push(joined);
+        }
+        (about, all)
+    }
+}
+
+impl Stream<'_> {
+    fn new(segment: &Segment<'_>, time_us: u64) -> Self {
+        // Who opens is the client; where that was not seen, servers have the lower port.
+        let is_from_server = if segment.is_syn {
+            segment.is_ack
+        } else {
+            segment.from.port() < segment.to.port()
+        };
+        let (client, server) = if is_from_server {
+            (segment.to, segment.from)
+        } else {
+            (segment.from, segment.to)
+        };
+        Self {
+            client,
+            server,
+            flows: [Flow::default(), Flow::default()],
+            start_us: time_us,
+            end_us: time_us,
+        }
+    }
+
+    fn is_started(&self) -> bool {
+        self.flows.iter().any(Flow::has_content)
+    }
+}

@@ -1,0 +1,300 @@
+//! What was pasted: bytes as they are, or written down in one of the ways people write them.
+//!
+//! Every way is tried in one pass over the text, so the cost is linear and nothing hangs.
+
+mod dump;
+mod escaped;
+mod text;
+
+use crate::guess_mode;
+use crate::mode::mode_number;
+use serde::Serialize;
+
+/// Bytes of a guess that are shown.
+const PREVIEW_MAX: usize = 64;
+
+/// A way bytes are written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Raw,
+    Hex,
+    Hexdump,
+    Base64,
+    Escaped,
+    Inline,
+    Pcap,
+    PcapNg,
+}
+
+/// The ways that decode to a document's bytes. Captures are read by [`crate::Capture`].
+const FORMATS: [Format; 6] = [
+    Format::Raw,
+    Format::Hex,
+    Format::Hexdump,
+    Format::Base64,
+    Format::Escaped,
+    Format::Inline,
+];
+
+/// A way the bytes that were pasted can be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct Guess {
+    /// Its name for [`decode_as`]; `pcap` and `pcapng` are for [`crate::Capture`].
+    pub format: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// How likely it is meant, up to 100.
+    pub score: u32,
+    /// What the decoded bytes seem to be, by number.
+    pub mode: u32,
+    /// How many there are.
+    pub bytes: u32,
+    /// The first 64.
+    pub preview: Vec<u8>,
+    /// Why this is likely.
+    pub why: &'static str,
+}
+
+impl Format {
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Raw => ("raw", "bytes as they are"),
+            Self::Hex => ("hex", "hexadecimal"),
+            Self::Hexdump => ("hexdump", "hex dump"),
+            Self::Base64 => ("base64", "Base64"),
+            Self::Escaped => ("escaped", "string with escapes"),
+            Self::Inline => ("inline", "lines of text"),
+            Self::Pcap => ("pcap", "capture (pcap)"),
+            Self::PcapNg => ("pcapng", "capture (pcapng)"),
+        }
+    }
+
+    fn decode(self, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Raw => Ok(bytes.to_vec()),
+            Self::Hex => text::hex(bytes),
+            Self::Hexdump => dump::decode(bytes),
+            Self::Base64 => text::base64(bytes),
+            Self::Escaped => escaped::decode(bytes),
+            Self::Inline => text::inline(bytes),
+            Self::Pcap | Self::PcapNg => Err("a capture is opened, not decoded".to_owned()),
+        }
+    }
+}
+
+/// The ways these bytes can be read, the likeliest first; as they are is always among them. O(n).
+///
+/// ```
+/// let guesses = respire_wasm::guesses(b"2b 4f 4b 0d 0a");
+/// assert_eq!((guesses[0].format, guesses[0].preview.as_slice()), ("hex", &b"+OK\r\n"[..]));
+/// ```
+#[must_use]
+pub fn guesses(bytes: &[u8]) -> Vec<Guess> {
+    if let Some(format) = capture_format(bytes) {
+        let (name, label) = format.names();
+        let capture = Guess {
+            format: name,
+            label,
+            score: 100,
+            mode: 0,
+            bytes: bytes.len() as u32,
+            preview: bytes[..bytes.len().min(PREVIEW_MAX)].to_vec(),
+            why: "it begins as a capture does",
+        };
+        return vec![capture, guess(Format::Raw, bytes, bytes)];
+    }
+    let mut all: Vec<Guess> = FORMATS
+        .into_iter()
+        .filter_map(|format| {
+            let decoded = format.decode(bytes).ok()?;
+            Some(guess(format, bytes, &decoded))
+        })
+        .collect();
+    // A stable sort: of two that are as likely, the plainer one stays in front.
+    all.sort_by_key(|guess| std::cmp::Reverse(guess.score));
+    all
+}
+
+/// Decodes bytes written down in this way.
+///
+/// # Errors
+/// When they are not, with what is wrong and where.
+pub fn decode_as(format: &str, bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let found = FORMATS.into_iter().find(|known| known.names().0 == format);
+    let found = found.ok_or_else(|| format!("there is no format {format:?}"))?;
+    found.decode(bytes)
+}
+
+fn guess(format: Format, pasted: &[u8], decoded: &[u8]) -> Guess {
+    let (name, label) = format.names();
+    let mode = guess_mode(decoded);
+    let (score, why) = score(format, pasted, decoded);
+    Guess {
+        format: name,
+        label,
+        score,
+        mode: mode_number(mode),
+        bytes: decoded.len() as u32,
+        preview: decoded[..decoded.len().min(PREVIEW_MAX)].to_vec(),
+        why,
+    }
+}
+
+/// How likely a way is, given that it can be read so.
+fn score(format: Format, pasted: &[u8], decoded: &[u8]) -> (u32, &'static str) {
+    let is_frame = begins_as_frame(decoded);
+    match format {
+        Format::Raw if begins_as_frame(pasted) && has_crlf(pasted) => {
+            (90, "it begins as a frame does, and has CRLF")
+        }
+        Format::Raw if pasted.iter().any(|byte| *byte < 9) => (85, "it has bytes that are no text"),
+        Format::Raw => (30, "always possible"),
+        Format::Hexdump if is_frame => (
+            97,
+            "lines of offsets and hex, of what begins as a frame does",
+        ),
+        Format::Hexdump => (80, "lines of offsets and hex"),
+        Format::Hex if is_frame => (95, "hex digits only, of what begins as a frame does"),
+        Format::Hex => (60, "hex digits only"),
+        Format::Escaped if is_frame => (93, "it has escapes, of what begins as a frame does"),
+        Format::Escaped => (50, "it has escapes or is in quotes"),
+        Format::Base64 if is_frame => (88, "Base64 of what begins as a frame does"),
+        Format::Base64 => (20, "letters of Base64 only"),
+        Format::Inline if is_frame => (70, "lines of text, their ends made CRLF"),
+        Format::Inline => (40, "lines of text"),
+        Format::Pcap | Format::PcapNg => (100, "it begins as a capture does"),
+    }
+}
+
+/// Whether the first line is one of RESP, or the first byte an operation of the binary protocol.
+fn begins_as_frame(bytes: &[u8]) -> bool {
+    let Some((&first, rest)) = bytes.split_first() else {
+        return false;
+    };
+    let second = rest.first().copied().unwrap_or(b'0');
+    match first {
+        b'*' | b'$' | b':' | b'%' | b'~' | b'>' | b'|' | b'!' | b'=' => {
+            second.is_ascii_digit() || b"-?".contains(&second) || rest.get(2) == Some(&0)
+        }
+        b'+' | b'-' | b'(' | b',' => has_crlf(bytes) || second.is_ascii_graphic(),
+        b'_' => second == b'\r',
+        b'#' => matches!(second, b't' | b'f'),
+        first => resp_codec::binary::is_op(first),
+    }
+}
+
+fn has_crlf(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair == b"\r\n")
+}
+
+/// The kind of capture these bytes begin as.
+fn capture_format(bytes: &[u8]) -> Option<Format> {
+    match bytes.first_chunk()? {
+        [0xa1, 0xb2, 0xc3 | 0x3c, 0xd4 | 0x4d] | [0xd4 | 0x4d, 0xc3 | 0x3c, 0xb2, 0xa1] => {
+            Some(Format::Pcap)
+        }
+        [0x0a, 0x0d, 0x0d, 0x0a] => Some(Format::PcapNg),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PING: &[u8] = b"*1\r\n$4\r\nPING\r\n";
+
+    /// What was pasted, what it should be taken for, and the bytes that are meant.
+    const TABLE: &[(&[u8], &str, &[u8])] = &[
+        (PING, "raw", PING),
+        (b"\x01\x01\0\0\0k", "raw", b"\x01\x01\0\0\0k"),
+        (b"2a310d0a24340d0a50494e470d0a", "hex", PING),
+        (b"2A 31 0D 0A 24 34 0D 0A 50 49 4E 47 0D 0A", "hex", PING),
+        (b"0x2a, 0x31, 0x0d, 0x0a, 0x24,\n0x34, 0x0d, 0x0a, 0x50, 0x49, 0x4e, 0x47, 0x0d, 0x0a", "hex", PING),
+        (b"2a:31:0d:0a:24:34:0d:0a:50:49:4e:47:0d:0a", "hex", PING),
+        (b"\\x2a\\x31\\x0d\\x0a\\x24\\x34\\x0d\\x0aPING\\x0d\\x0a", "escaped", PING),
+        (b"00000000: 2a31 0d0a 2434 0d0a 5049 4e47 0d0a       *1..$4..PING..\n", "hexdump", PING),
+        (b"00000000  2a 31 0d 0a 24 34 0d 0a  50 49 4e 47 0d 0a        |*1..$4..PING..|\n0000000e\n", "hexdump", PING),
+        (b"0000000 31 2a 0a 0d 34 24 0a 0d\n", "hexdump", b"1*\n\r4$\n\r"),
+        (b"0000   2a 31 0d 0a 24 34 0d 0a 50 49 4e 47 0d 0a         *1..$4..PING..\n", "hexdump", PING),
+        (b"000000 2a 31 0d 0a 24 34 0d 0a 50 49 4e 47 0d 0a        >*1..$4..PING..<\n00000e\n", "hexdump", PING),
+        (b"KjENCiQ0DQpQSU5HDQo=", "base64", PING),
+        (b"KjENCiQ0DQpQ\nSU5HDQo", "base64", PING),
+        (br#""*1\r\n$4\r\nPING\r\n""#, "escaped", PING),
+        (br"*1\r\n$4\r\nPING\r\n", "escaped", PING),
+        (br"b'*1\r\n$4\r\nPING\r\n'", "escaped", PING),
+        (br#"b"*1\r\n$4\r\nPING\r\n""#, "escaped", PING),
+        (b"\"*1\\r\\n\"\n  \"$4\\r\\n\"\n  \"PING\\r\\n\";", "escaped", PING),
+        (br"printf '*1\r\n$4\r\nPING\r\n'", "escaped", PING),
+        (br#""\u002a1\r\n""#, "escaped", b"*1\r\n"),
+        (br"\0521\015\012", "escaped", b"*1\r\n"),
+        (b"*1\n$4\nPING\n", "inline", PING),
+        (b"SET k v\nGET k\n", "inline", b"SET k v\r\nGET k\r\n"),
+        (b"PING", "inline", b"PING\r\n"),
+        (b"\x0a\x0d\x0d\x0a\x1c\0\0\0", "pcapng", b"\x0a\x0d\x0d\x0a\x1c\0\0\0"),
+        (b"\xd4\xc3\xb2\xa1\x02\0\x04\0", "pcap", b"\xd4\xc3\xb2\xa1\x02\0\x04\0"),
+    ];
+
+    #[test]
+    fn table_of_pastes_is_guessed_and_decoded() {
+        for (pasted, format, meant) in TABLE {
+            let guesses = guesses(pasted);
+            let shown = String::from_utf8_lossy(pasted);
+            assert_eq!(guesses[0].format, *format, "{shown}: {guesses:?}");
+            if !format.starts_with("pcap") {
+                let decoded = decode_as(format, pasted).expect("just guessed");
+                assert_eq!(decoded, *meant, "{shown}");
+                assert_eq!(guesses[0].bytes as usize, meant.len());
+            }
+            assert!(guesses.iter().any(|guess| guess.format == "raw"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_guess_decodes_and_raw_changes_nothing(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            for guess in guesses(&bytes) {
+                if !guess.format.starts_with("pcap") {
+                    let decoded = decode_as(guess.format, &bytes).expect("it was guessed");
+                    prop_assert_eq!(decoded.len() as u32, guess.bytes);
+                }
+            }
+            prop_assert_eq!(decode_as("raw", &bytes), Ok(bytes));
+        }
+
+        #[test]
+        fn written_down_bytes_are_read_back(bytes in prop::collection::vec(any::<u8>(), 1..80)) {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+            prop_assert_eq!(decode_as("hex", hex.as_bytes()), Ok(bytes.clone()));
+            let base64 = data_encoding::BASE64.encode(&bytes);
+            prop_assert_eq!(decode_as("base64", base64.as_bytes()), Ok(bytes.clone()));
+            let escaped = format!("\"{}\"", bytes.escape_ascii());
+            prop_assert_eq!(decode_as("escaped", escaped.as_bytes()), Ok(bytes.clone()));
+            let dump: String = bytes
+                .chunks(16)
+                .enumerate()
+                .map(|(line, bytes)| {
+                    let hex: String = bytes.iter().map(|byte| format!(" {byte:02x}")).collect();
+                    format!("{:08x} {hex}  |{}|\n", line * 16, "x".repeat(bytes.len()))
+                })
+                .collect();
+            prop_assert_eq!(decode_as("hexdump", dump.as_bytes()), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_and_where() {
+        assert_eq!(
+            decode_as("hex", b"2a 3x"),
+            Err("no hex digit at byte 4".to_owned())
+        );
+        assert!(decode_as("hex", b"2a 3").is_err());
+        assert!(decode_as("escaped", b"plain").is_err());
+        assert!(decode_as("escaped", br"\xg0").is_err());
+        assert!(decode_as("morse", b"").is_err());
+        assert!(decode_as("inline", b"\xff\xfe").is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! Hex digits, Base64, and lines of text.
+
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
+
+/// Reads pairs of hex digits, whatever separates them.
+pub(super) fn hex(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let mut out = Vec::with_capacity(bytes.len() / 2);
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' | b',' | b':' | b';' | b'-' | b'{' | b'}' | b'['
+            | b']' => {
+                at += 1;
+            }
+            b'0' if matches!(bytes.get(at + 1), Some(b'x' | b'X')) => at += 2,
+            _ => {
+                out.push(pair(bytes, at)?);
+                at += 2;
+            }
+        }
+    }
+    if out.is_empty() {
+        return Err("there are no hex digits".to_owned());
+    }
+    Ok(out)
+}
+
+/// The byte of two hex digits.
+pub(super) fn pair(bytes: &[u8], at: usize) -> Result<u8, String> {
+    let digit = |at: usize| {
+        let found = bytes
+            .get(at)
+            .and_then(|&byte| char::from(byte).to_digit(16));
+        found.ok_or_else(|| format!("no hex digit at byte {at}"))
+    };
+    Ok((digit(at)? * 16 + digit(at + 1)?) as u8)
+}
+
+/// Reads Base64 in either alphabet, with or without padding and line ends.
+pub(super) fn base64(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let text: Vec<u8> = bytes
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    let padding = text.iter().rev().take_while(|&&byte| byte == b'=').count();
+    let text = &text[..text.len() - padding.min(2)];
+    if text.is_empty() {
+        return Err("there are no letters of Base64".to_owned());
+    }
+    let is_url = text.iter().any(|byte| matches!(byte, b'-' | b'_'));
+    let alphabet = if is_url {
+        BASE64URL_NOPAD
+    } else {
+        BASE64_NOPAD
+    };
+    alphabet.decode(text).map_err(|error| error.to_string())
+}
+
+/// Reads text whose lines end as on this machine: makes every end CRLF, the last one too.
+pub(super) fn inline(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let is_text = |byte: &u8| *byte >= b' ' || b"\t\r\n".contains(byte);
+    if bytes.is_empty() || !bytes.iter().all(is_text) || std::str::from_utf8(bytes).is_err() {
+        return Err("this is no text".to_owned());
+    }
+    let mut out = Vec::with_capacity(bytes.len() + 2);
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        out.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+        out.extend_from_slice(b"\r\n");
+    }
+    Ok(out)
+}

@@ -1,0 +1,374 @@
+//! Replies that come later, over real sockets: the same bytes as from a session in memory.
+
+use respire::serve::{Flavour, Shutdown};
+use respire::server::{Config, Limits as ServerLimits, Listeners, Report, clock};
+use respire::{
+    App, ArgIter, Args, Arity, Engine, Error, Flags, Later, Limits, Options, Output, Pusher,
+    Router, Spec, Step, Stream, Wake,
+};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long anything may take before the test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Who waits, who listens, and what was given up.
+#[derive(Default)]
+struct Desk {
+    waiting: Mutex<VecDeque<Later>>,
+    listeners: Mutex<Vec<Pusher>>,
+    cancelled: AtomicUsize,
+}
+
+impl App for Desk {
+    type Conn = ();
+}
+
+/// One argument, and whether the next requests may overtake the work.
+struct One<const PIPELINED: bool>(i64);
+
+impl<const PIPELINED: bool> Args for One<PIPELINED> {
+    const SPEC: Spec = Spec {
+        arity: Arity::exactly(2),
+        flags: if PIPELINED {
+            Flags::PIPELINED
+        } else {
+            Flags::NONE
+        },
+        ..Spec::EMPTY
+    };
+
+    fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error> {
+        Ok(Self(args.required("n")?))
+    }
+}
+
+/// A command of every kind.
+fn router() -> Router<Desk> {
+    Router::new(Desk::default())
+        .deferred("later", |_, One::<false>(n), later| {
+            std::thread::spawn(move || later.reply(n));
+        })
+        .deferred("piped", |_, One::<true>(n), later| {
+            std::thread::spawn(move || later.reply(n));
+        })
+        .deferred("timed", |cx, One::<false>(n), later| {
+            let later = later.deadline(Duration::from_millis(1), n);
+            cx.app().waiting.lock().unwrap().push_back(later);
+        })
+        .deferred("lost", |_, (), later| {
+            std::thread::spawn(move || drop(later));
+        })
+        .deferred("broken", |_, (), _| panic!("a defect, on purpose"))
+        .deferred("keep", |cx, (), later| {
+            let app = cx.app();
+            app.waiting.lock().unwrap().push_back(later);
+        })
+        .future("soon", |_, One::<false>(n)| async move { n })
+        .future("yield", |_, One::<true>(n)| {
+            let mut is_first = true;
+            poll_fn(move |cx| {
+                if std::mem::take(&mut is_first) {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Poll::Ready(n)
+            })
+        })
+        .future("burst", |_, ()| async {
+            let nothing: Option<i64> = std::hint::black_box(None);
+            nothing.expect("a defect, on purpose")
+        })
+        .command("tell", |cx, One::<false>(n)| {
+            let sent = cx.pusher().push(("news", n));
+            sent.map_err(|error| Error::owned(format!("ERR {error}")))
+        })
+        .command("listen", |cx, ()| {
+            let pusher = cx.pusher();
+            cx.app().listeners.lock().unwrap().push(pusher);
+        })
+        .command("zeros", |_, One::<false>(n)| {
+            Stream::from_read(n as usize, std::io::repeat(b'0'))
+        })
+}
+
+/// What all of them are asked, and must answer in the same bytes however it is cut.
+const REQUESTS: &str = "TELL 0\r\nHELLO 3\r\nTELL 1\r\nPING\r\nLATER 2\r\nECHO a\r\nPIPED 3\r\n\
+    PIPED 4\r\nTELL 5\r\nYIELD 6\r\nLOST\r\nSOON 7\r\nBURST\r\nBROKEN\r\nTIMED 8\r\nZEROS 200000\r\n\
+    MULTI\r\nTIMED 9\r\nTELL 10\r\nEXEC\r\nPIPED 11\r\nHELLO 2\r\nYIELD 12\r\nZEROS 3\r\n\
+    CLIENT REPLY SKIP\r\nLATER 13\r\nPIPED 14\r\nNOPE\r\nLATER x\r\n";
+const END: &[u8] = b"$3\r\nend\r\n";
+
+fn expected() -> Vec<u8> {
+    let zeros = format!("${}\r\n{}\r\n", 200_000, "0".repeat(200_000));
+    let parts = [
+        "-ERR the client has no way to tell a message from a reply\r\n",
+        "<hello>",
+        "+OK\r\n>2\r\n$4\r\nnews\r\n:1\r\n+PONG\r\n:2\r\n$1\r\na\r\n:3\r\n:4\r\n",
+        "+OK\r\n>2\r\n$4\r\nnews\r\n:5\r\n:6\r\n-ERR the command gave no reply\r\n:7\r\n",
+        "-ERR internal error\r\n-ERR internal error\r\n:8\r\n",
+        &zeros,
+        "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:9\r\n+OK\r\n>2\r\n$4\r\nnews\r\n:10\r\n:11\r\n",
+        "<hello>",
+        ":12\r\n$3\r\n000\r\n:14\r\n",
+        "-ERR unknown command 'NOPE', with args beginning with: \r\n",
+        "-ERR n is not an integer or out of range\r\n",
+    ];
+    parts.concat().into_bytes()
+}
+
+/// Leaves out what `HELLO` answers, which has the number of the connection in it.
+fn without_hello(transcript: &[u8]) -> Vec<u8> {
+    let mut text = String::from_utf8_lossy(transcript).into_owned();
+    for start in ["%7\r\n$6\r\nserver", "*14\r\n$6\r\nserver"] {
+        let from = text.find(start).expect("HELLO is answered");
+        let last = "$7\r\nmodules\r\n*0\r\n";
+        let to = from + text[from..].find(last).expect("it ends with the modules") + last.len();
+        text.replace_range(from..to, "<hello>");
+    }
+    text.into_bytes()
+}
+
+struct Ring(Arc<AtomicUsize>);
+
+impl Wake for Ring {
+    fn wake(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// The transcript of a session in memory, its input cut into pieces of `piece` bytes.
+fn in_memory(piece: usize) -> Vec<u8> {
+    let engine = Engine::new(router(), Options::default(), clock::now());
+    let rings = Arc::new(AtomicUsize::new(0));
+    let ring = Box::new(Ring(Arc::clone(&rings)));
+    let mut session = engine
+        .connect(respire::Peer::default(), ring, clock::now())
+        .unwrap();
+    let (mut out, mut transcript) = (Output::new(), Vec::new());
+    let input = [REQUESTS.as_bytes(), b"ECHO end\r\n"].concat();
+    let mut pieces = input.chunks(piece);
+    let deadline = Instant::now() + PATIENCE;
+    while !transcript.ends_with(END) {
+        assert!(Instant::now() < deadline, "no end to {transcript:?}");
+        let step = match pieces.next() {
+            Some(piece) => session.serve(piece, clock::now(), &mut out),
+            None => session.poll(clock::now(), &mut out),
+        };
+        assert!(!matches!(step, Step::Close(_)));
+        transcript.extend(out.take());
+    }
+    transcript.truncate(transcript.len() - END.len());
+    transcript
+}
+
+#[test]
+fn a_session_answers_the_same_however_its_input_is_cut() {
+    let expected = expected();
+    for piece in [usize::MAX, 7, 1] {
+        let transcript = without_hello(&in_memory(piece));
+        assert!(
+            transcript == expected,
+            "in pieces of {piece}: {}",
+            String::from_utf8_lossy(&transcript).replace(&"0".repeat(1000), "0")
+        );
+    }
+}
+
+/// A server that runs until it is dropped.
+struct Running {
+    address: SocketAddr,
+    engine: Arc<Engine<Desk>>,
+    shutdown: Shutdown,
+    thread: Option<JoinHandle<std::io::Result<Report>>>,
+}
+
+impl Running {
+    fn start(flavour: Flavour) -> Self {
+        Self::with(flavour, Limits::DEFAULT)
+    }
+
+    fn with(flavour: Flavour, limits: Limits) -> Self {
+        let config = Config {
+            threads: 2,
+            limits: ServerLimits {
+                shutdown_grace_ms: 60_000,
+                ..ServerLimits::DEFAULT
+            },
+            ..Config::default()
+        };
+        let listeners = Listeners::on(&[([127, 0, 0, 1], 0).into()], &config).unwrap();
+        let address = listeners.local_addresses()[0];
+        let engine = Engine::new(router().limits(limits), Options::default(), clock::now());
+        let shutdown = Shutdown::new();
+        let (served, switch) = (Arc::clone(&engine), shutdown.clone());
+        let thread = std::thread::spawn(move || flavour.serve(listeners, served, config, switch));
+        Self {
+            address,
+            engine,
+            shutdown,
+            thread: Some(thread),
+        }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    fn until(&self, what: &str, is_so: impl Fn(&Desk) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so(self.engine.app()) {
+            assert!(Instant::now() < deadline, "waited in vain until {what}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shutdown.force();
+        if let Some(thread) = self.thread.take() {
+            // A failure of the server has shown in the test that used it.
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(crate) fn transcripts_are_those_of_a_session(flavour: Flavour) {
+    let server = Running::start(flavour);
+    let expected = expected();
+    let input = [REQUESTS.as_bytes(), b"ECHO end\r\n"].concat();
+    for piece in [input.len(), 7] {
+        let mut stream = server.connect();
+        let mut half = stream.try_clone().unwrap();
+        let sent = input.clone();
+        let sender = std::thread::spawn(move || {
+            for piece in sent.chunks(piece) {
+                half.write_all(piece).unwrap();
+            }
+        });
+        let mut transcript = Vec::new();
+        let mut buffer = [0; 4096];
+        while !transcript.ends_with(END) {
+            let read = stream.read(&mut buffer).unwrap();
+            assert!(read > 0, "the server closed");
+            transcript.extend_from_slice(&buffer[..read]);
+        }
+        sender.join().unwrap();
+        transcript.truncate(transcript.len() - END.len());
+        assert!(
+            without_hello(&transcript) == expected,
+            "in pieces of {piece}: {}",
+            String::from_utf8_lossy(&transcript).replace(&"0".repeat(1000), "0")
+        );
+    }
+}
+
+pub(crate) fn stopping_loses_no_owed_reply(flavour: Flavour) {
+    const CLIENTS: usize = 40;
+    let mut server = Running::start(flavour);
+    let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        client
+            .write_all(b"PIPED 1\r\nKEEP\r\nPIPED 2\r\nLATER 3\r\nYIELD 4\r\n")
+            .unwrap();
+    }
+    server.until("all wait", |desk| {
+        desk.waiting.lock().unwrap().len() == CLIENTS
+    });
+    server.shutdown.request();
+    // The replies are owed from threads that know nothing of the stop.
+    let waiting = std::mem::take(&mut *server.engine.app().waiting.lock().unwrap());
+    let answer = std::thread::spawn(move || {
+        for later in waiting {
+            assert!(later.reply("kept"));
+        }
+    });
+    for client in &mut clients {
+        let mut replies = Vec::new();
+        client.read_to_end(&mut replies).unwrap();
+        let replies = String::from_utf8_lossy(&replies).replace("\r\n", "|");
+        assert_eq!(replies, ":1|$4|kept|:2|:3|:4|");
+    }
+    answer.join().unwrap();
+    let report = server.thread.take().expect("joined once").join().unwrap();
+    assert_eq!(report.unwrap().cut, 0);
+}
+
+pub(crate) fn a_client_that_goes_cancels_what_it_waits_for(flavour: Flavour) {
+    let server = Running::start(flavour);
+    let mut client = server.connect();
+    client.write_all(b"KEEP\r\n").unwrap();
+    server.until("it waits", |desk| !desk.waiting.lock().unwrap().is_empty());
+    let later = server.engine.app().waiting.lock().unwrap().pop_front();
+    let later = later.expect("it waits");
+    let engine = Arc::clone(&server.engine);
+    later.on_cancel(move || {
+        engine.app().cancelled.fetch_add(1, Ordering::Relaxed);
+    });
+    drop(client);
+    server.until("it is cancelled", |desk| {
+        desk.cancelled.load(Ordering::Relaxed) == 1
+    });
+    assert!(later.cancelled());
+    assert!(!later.reply("to nobody"));
+}
+
+pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(flavour: Flavour) {
+    let limits = Limits {
+        mailbox_bytes_max: 1 << 20,
+        ..Limits::DEFAULT
+    };
+    let server = Running::with(flavour, limits);
+    let (mut stalled, mut quick) = (server.connect(), server.connect());
+    for client in [&mut stalled, &mut quick] {
+        client
+            .write_all(b"HELLO 3\r\nLISTEN\r\nECHO end\r\n")
+            .unwrap();
+        let mut heard = Vec::new();
+        while !heard.ends_with(END) {
+            let mut byte = [0];
+            client.read_exact(&mut byte).unwrap();
+            heard.push(byte[0]);
+        }
+    }
+    // 1,000 messages of 32 KiB: more than the sockets and the mailbox of the one that reads
+    // nothing can hold. The one that reads is read in step, so that it has them all.
+    let payload = respire::Bytes::from(vec![b'x'; 32 << 10]);
+    let listeners = server.engine.app().listeners.lock().unwrap().clone();
+    let mut message = b">2\r\n$4\r\nnews\r\n$32768\r\n".to_vec();
+    message.extend_from_slice(&payload);
+    message.extend_from_slice(b"\r\n");
+    let mut refused = 0;
+    for _ in 0..1000 {
+        for (at, listener) in listeners.iter().enumerate() {
+            // Nothing here waits for a peer: a send is a short lock, and says so when it is full.
+            let sent = listener.push(("news", payload.clone()));
+            assert!(at == 0 || sent.is_ok(), "{sent:?}");
+            refused += usize::from(sent.is_err());
+        }
+        let mut heard = vec![0; message.len()];
+        quick.read_exact(&mut heard).unwrap();
+        assert!(heard == message);
+    }
+    assert!(refused > 0, "the stalled one was never full");
+    let deadline = Instant::now() + PATIENCE;
+    while server.engine.clients().len() > 1 {
+        assert!(Instant::now() < deadline, "the stalled one is not closed");
+        std::thread::yield_now();
+    }
+    assert!(
+        server.engine.clients().find(2).is_some(),
+        "the quick one stays"
+    );
+}

@@ -1,0 +1,52 @@
+//! The smallest server: one command, which says what it was told and how often this connection asked.
+//!
+//! ```console
+//! $ cargo run --example echo
+//! $ redis-cli -p 7000 SAY hello
+//! 1) "hello"
+//! 2) (integer) 1
+//! ```
+
+use respire::serve::{self, Flavour, Shutdown};
+use respire::{App, Args, Bytes, Router};
+
+/// No state of the server's own, and a counter for each connection.
+pub struct Echo;
+
+impl App for Echo {
+    type Conn = u64;
+}
+
+/// Says it again.
+#[derive(Args)]
+#[args(fast)]
+pub struct Say {
+    what: Bytes,
+}
+
+/// The command on a router.
+pub fn router() -> Router<Echo> {
+    Router::new(Echo).command("SAY", |cx, say: Say| {
+        *cx.conn() += 1;
+        (say.what, *cx.conn())
+    })
+}
+
+fn main() -> std::io::Result<()> {
+    let shutdown = Shutdown::on_signals()?;
+    serve::on(Flavour::default(), router(), "127.0.0.1:7000", shutdown)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::router;
+
+    #[test]
+    fn each_connection_counts_for_itself() {
+        let mut client = router().client();
+        assert_eq!(client.call("SAY hello").at(0), "hello");
+        assert_eq!(client.call("say hello").at(1), 2);
+        assert_eq!(client.connect().call("SAY hello").at(1), 1);
+    }
+}

@@ -1,0 +1,217 @@
+// The console: requests typed into connections of the real engine, and what it says to them.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { load } from "../state/document";
+import { counted } from "../words/chars";
+import { Clock } from "./clock";
+import { line, offers, typedCommand } from "./complete";
+import { CONNECTIONS_MAX, type Connection, type Entry, SPEAKS, clear, close, connections, conversation, current, entries, failure, history, open, send, start } from "./state";
+
+function Connections() {
+  return (
+    <div class="connections">
+      <div class="presets" role="radiogroup" aria-label="Connection typed into">
+        {connections.value.map((connection, index) => (
+          <label key={connection.id} class={`chip choice ${connection.closed === null ? "" : "closed"}`}>
+            <input
+              type="radio"
+              name="connection"
+              class="sr-only"
+              checked={current.value === index}
+              onChange={() => {
+                current.value = index;
+              }}
+            />
+            <b>{connection.name}</b> {connection.speaks}
+            {connection.closed !== null && <span class="dim">ended</span>}
+          </label>
+        ))}
+      </div>
+      <details class="menu">
+        <summary class="chip">Connect</summary>
+        <div class="menu-items">
+          {SPEAKS.map((speaks) => (
+            <button
+              key={speaks}
+              type="button"
+              class="btn"
+              disabled={connections.value.filter(({ closed }) => closed === null).length >= CONNECTIONS_MAX}
+              onClick={(event) => {
+                event.currentTarget.closest("details")!.open = false;
+                void open(speaks);
+              }}
+            >
+              {speaks}
+            </button>
+          ))}
+        </div>
+      </details>
+    </div>
+  );
+}
+
+const WAYS = { request: "›", reply: "", push: "push", note: "" };
+
+function EntryRow({ entry }: { entry: Entry }) {
+  const { connection, way, lines, bytes, mode, isError } = entry;
+  const show = () => void load(bytes, `${connection!.name}: ${way === "request" ? lines[0]! : `${way} to ${connection!.name}`}`, mode);
+  return (
+    <li class={`entry ${way} ${isError ? "is-error" : ""}`}>
+      <span class="entry-name">{connection?.name ?? ""}</span>
+      <div class="entry-words">
+        {way !== "note" && <span class="entry-way">{WAYS[way]}</span>}
+        {lines.map((text, index) => (
+          <div key={index} class="entry-line">
+            {text}
+          </div>
+        ))}
+      </div>
+      {bytes.length > 0 && (
+        <button type="button" class="link entry-bytes" onClick={show} title="See these bytes in the panes">
+          {counted(bytes.length, "byte")}
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Transcript() {
+  const list = useRef<HTMLDivElement>(null);
+  const count = entries.value.length;
+  useEffect(() => {
+    list.current!.scrollTop = list.current!.scrollHeight;
+  }, [count]);
+  return (
+    <div ref={list} class="transcript" role="log" aria-label="What was said" tabIndex={0}>
+      <ol>
+        {entries.value.map((entry) => (
+          <EntryRow key={entry.key} entry={entry} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Prompt({ connection }: { connection: Connection | undefined }) {
+  const back = useSignal(0);
+  const submit = () => {
+    const typed = line.value;
+    line.value = "";
+    back.value = 0;
+    void send(typed);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const [offer] = offers.value;
+    if (event.key === "Tab" && !event.shiftKey && offer !== undefined) {
+      event.preventDefault();
+      line.value = `${offer} `;
+    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      event.preventDefault();
+      back.value = Math.max(0, Math.min(history.value.length, back.value + (event.key === "ArrowUp" ? 1 : -1)));
+      line.value = back.value === 0 ? "" : history.value.at(-back.value)!;
+    }
+  };
+  const help = typedCommand.value;
+  return (
+    <form
+      class="prompt"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <div class="row">
+        <label class="prompt-name" for="console-line">
+          {connection?.name ?? ""}
+          <span class="sr-only">: command</span> ›
+        </label>
+        <input
+          id="console-line"
+          class="field grow"
+          spellcheck={false}
+          autocomplete="off"
+          autocapitalize="off"
+          placeholder="SET greeting hello EX 60"
+          disabled={!connection || connection.closed !== null}
+          aria-describedby="console-help"
+          value={line.value}
+          onInput={(event) => {
+            line.value = event.currentTarget.value;
+          }}
+          onKeyDown={onKey}
+        />
+        <button type="submit" class="btn primary" disabled={line.value.trim() === ""}>
+          Send
+        </button>
+      </div>
+      <div id="console-help" class="console-help">
+        {offers.value.length > 0 && (
+          <div class="presets">
+            {offers.value.map((name, index) => (
+              <button
+                key={name}
+                type="button"
+                class="chip"
+                onClick={() => {
+                  line.value = `${name} `;
+                  document.getElementById("console-line")?.focus();
+                }}
+              >
+                {name}
+                {index === 0 && <kbd>Tab</kbd>}
+              </button>
+            ))}
+          </div>
+        )}
+        {help && (
+          <p>
+            <code>{help.syntax}</code>
+            <br />
+            <span class="dim">{help.summary}</span>
+          </p>
+        )}
+      </div>
+      {failure.value !== "" && (
+        <p class="wrong" role="alert">
+          {failure}
+        </p>
+      )}
+    </form>
+  );
+}
+
+export function ConsoleCard() {
+  useEffect(() => void start(), []);
+  const connection = connections.value[current.value];
+  const openAll = (way: "request" | "reply", mode: number) => () => void load(conversation(connection!, way), `${connection!.name}: all ${way === "request" ? "requests" : "replies"}`, mode);
+  const binary = connection?.speaks === "binary";
+  return (
+    <section class="card console" aria-label="Console">
+      <h2>
+        Server <span class="dim">the real engine and store, in this tab</span>
+      </h2>
+      <Connections />
+      <Transcript />
+      <Prompt connection={connection} />
+      {connection && (
+        <div class="row">
+          <button type="button" class="chip" onClick={openAll("request", binary ? 2 : 0)}>
+            All requests of {connection.name}
+          </button>
+          <button type="button" class="chip" onClick={openAll("reply", binary ? 3 : 1)}>
+            All replies to {connection.name}
+          </button>
+          <span class="grow" />
+          <button type="button" class="chip" disabled={connection.closed !== null} onClick={() => void close(connection)}>
+            Disconnect
+          </button>
+          <button type="button" class="chip" onClick={clear}>
+            Clear
+          </button>
+        </div>
+      )}
+      <Clock />
+    </section>
+  );
+}

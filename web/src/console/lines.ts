@@ -1,0 +1,70 @@
+// Frames as redis-cli prints them, by way of the same decoder that fills the panes.
+
+import { createEngine } from "../engine/client";
+import { FRAME_WORDS, KIND, MODES, NODE_WORDS, NONE, STATUS, frameRow, nodeRow } from "../engine/tables";
+import { escaped } from "../words/chars";
+
+/** Bytes of a frame that is shown as bytes. */
+const RAW_BYTES_MAX = 200;
+
+const engine = createEngine();
+
+/** A frame on the console. */
+export interface Shown {
+  bytes: Uint8Array;
+  /** A line for each value, indented by depth. */
+  lines: string[];
+  isPush: boolean;
+  isError: boolean;
+}
+
+/** The frames of what one side said. */
+export async function framesOf(bytes: Uint8Array, mode: number): Promise<Shown[]> {
+  const shape = await engine.load(bytes, mode, 0);
+  const frames: Shown[] = [];
+  for (let index = 0; index < shape.frames.length / FRAME_WORDS; index += 1) {
+    const frame = frameRow(shape.frames, index);
+    const own = bytes.slice(frame.start, frame.end);
+    const whole = frame.status === STATUS.whole;
+    frames.push({
+      bytes: own,
+      lines: whole ? await linesOf(index) : [escaped(own, RAW_BYTES_MAX)],
+      isPush: whole && frame.kind === KIND.push,
+      isError: whole && (frame.kind === KIND.error || frame.kind === KIND.blobError),
+    });
+  }
+  return frames;
+}
+
+async function linesOf(index: number): Promise<string[]> {
+  const { nodes, texts } = await engine.nodes(index);
+  return texts.map((text, at) => {
+    const node = nodeRow(nodes, at);
+    if (node.parent === NONE) return text;
+    const indent = "   ".repeat(Math.max(0, node.depth - 1));
+    if (node.isKey) return `${indent}${node.sibling + 1}# ${text} =>`;
+    return node.isValue ? `${indent}   ${text}` : `${indent}${node.sibling + 1}) ${text}`;
+  });
+}
+
+/** The bulk strings directly within the last array of a reply: the keys of a `SCAN`. */
+export async function scanned(bytes: Uint8Array): Promise<Uint8Array[]> {
+  await engine.load(bytes, MODES.replies, 0);
+  const { nodes } = await engine.nodes(0);
+  const keys = [];
+  for (let at = 0; at < nodes.length / NODE_WORDS; at += 1) {
+    if (nodeRow(nodes, at).depth === 2) keys.push(await engine.payload(0, at));
+  }
+  return keys;
+}
+
+/** The integers that a run of replies consists of. */
+export async function integers(bytes: Uint8Array): Promise<number[]> {
+  const shape = await engine.load(bytes, MODES.replies, 0);
+  const texts = await engine.frameTexts(0, shape.frames.length / FRAME_WORDS);
+  return texts.map((text) => Number(text.replace(/^\(integer\) /, "")));
+}
+
+export function encode(line: string, wire: number): Promise<Uint8Array> {
+  return engine.encodeCommand(line, wire);
+}

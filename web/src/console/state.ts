@@ -1,0 +1,207 @@
+// The server in the page: its connections, what was said, its clock, the keys that will expire.
+
+import { batch, signal } from "@preact/signals";
+import { serverWasm } from "virtual:engine-wasm";
+import { type Remote, remote } from "../engine/remote";
+import { MODES } from "../engine/tables";
+import type { CommandInfo } from "../generated/types";
+import { announce } from "../state/view";
+import { counted } from "../words/chars";
+import type { Host, Said } from "./host";
+import { type Shown, encode, framesOf, integers, scanned } from "./lines";
+import { spawn } from "./spawn-console";
+
+/** What a connection speaks. */
+export const SPEAKS = ["RESP2", "RESP3", "binary"] as const;
+export type Speaks = (typeof SPEAKS)[number];
+
+export interface Connection {
+  id: number;
+  /** `A`, `B`, … */
+  name: string;
+  speaks: Speaks;
+  /** Why it ended, if it did. */
+  closed: string | null;
+}
+
+export interface Entry {
+  key: number;
+  /** None for what happened to the server as a whole. */
+  connection: Connection | null;
+  way: "request" | "reply" | "push" | "note";
+  lines: readonly string[];
+  bytes: Uint8Array;
+  mode: number;
+  isError: boolean;
+}
+
+/** Entries kept. */
+const ENTRIES_MAX = 500;
+/** Connections that may be opened: as many as have names. */
+export const CONNECTIONS_MAX = 8;
+/** Keys whose expiry is shown. */
+const KEYS_MAX = 12;
+const encoder = new TextEncoder();
+
+let host: Remote<Host> | undefined;
+/** A connection of the page's own, to look at keys with. */
+let watcher: number | undefined;
+
+export const connections = signal<readonly Connection[]>([]);
+/** The connection that is typed into. */
+export const current = signal(0);
+export const entries = signal<readonly Entry[]>([]);
+export const commands = signal<readonly CommandInfo[]>([]);
+export const unixMs = signal(0);
+export const expiring = signal<readonly { key: string; ttlMs: number }[]>([]);
+export const failure = signal("");
+/** Lines typed, oldest first. */
+export const history = signal<readonly string[]>([]);
+
+let nextKey = 0;
+
+function add(...more: Omit<Entry, "key">[]): void {
+  entries.value = [...entries.value, ...more.map((entry) => ({ ...entry, key: nextKey++ }))].slice(-ENTRIES_MAX);
+}
+
+function note(text: string, connection: Connection | null = null): void {
+  add({ connection, way: "note", lines: [text], bytes: new Uint8Array(), mode: MODES.replies, isError: false });
+  announce(text);
+}
+
+/** Starts the server, once, with two connections. */
+export async function start(): Promise<void> {
+  if (host) return;
+  host = remote<Host>(spawn(), serverWasm);
+  try {
+    commands.value = await host.commands();
+    watcher = await host.connect();
+    unixMs.value = await host.now();
+    await open("RESP2");
+    await open("RESP3");
+    current.value = 0;
+  } catch (error) {
+    host = undefined;
+    failure.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Opens a connection; one of RESP3 says so at once. */
+export async function open(speaks: Speaks): Promise<void> {
+  const free = Array.from("ABCDEFGH").find((name) => connections.value.every((other) => other.name !== name || other.closed !== null));
+  if (!host || free === undefined) return;
+  const connection = { id: await host.connect(), name: free, speaks, closed: null };
+  connections.value = [...connections.value.filter((other) => other.name !== free), connection];
+  current.value = connections.value.length - 1;
+  note(`${free} connected, ${speaks}`, connection);
+  if (speaks === "RESP3") await send("HELLO 3", connection, false);
+}
+
+/** Ends a connection. */
+export async function close(connection: Connection): Promise<void> {
+  await host?.close(connection.id);
+  ended(connection, "closed by you");
+}
+
+function ended(connection: Connection, why: string): void {
+  connections.value = connections.value.map((other) => (other.id === connection.id ? { ...other, closed: why } : other));
+  note(`${connection.name} ended: ${why}`, connection);
+}
+
+/** Sends a line as its connection speaks. */
+export async function send(line: string, connection: Connection | undefined = connections.value[current.value], keep = true): Promise<void> {
+  if (!host || !connection || connection.closed !== null || line.trim() === "") return;
+  if (keep && history.value.at(-1) !== line) history.value = [...history.value, line];
+  try {
+    const binary = connection.speaks === "binary";
+    const bytes = await encode(line, binary ? 2 : 0);
+    const mode = binary ? MODES.binaryRequests : MODES.requests;
+    add({ connection, way: "request", lines: [line], bytes, mode, isError: false });
+    await hear(await host.feed(connection.id, bytes), connection);
+    failure.value = "";
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function hear(said: Said, asking: Connection | null): Promise<void> {
+  unixMs.value = said.unixMs;
+  for (const { conn, bytes } of said.outputs) {
+    const connection = connections.value.find((other) => other.id === conn);
+    if (connection) await show(bytes, connection);
+  }
+  if (asking && said.closed !== null) ended(asking, said.closed);
+  await lookAtKeys();
+}
+
+async function show(bytes: Uint8Array, connection: Connection): Promise<void> {
+  const mode = connection.speaks === "binary" ? MODES.binaryReplies : MODES.replies;
+  const frames = await framesOf(bytes, mode);
+  batch(() => {
+    for (const frame of frames) add(entryOf(frame, connection, mode));
+  });
+  const first = frames[0]?.lines[0] ?? "";
+  announce(`${connection.name}: ${frames.length === 1 ? first : counted(frames.length, "frame")}`);
+}
+
+function entryOf({ lines, bytes, isPush, isError }: Shown, connection: Connection, mode: number): Omit<Entry, "key"> {
+  return { connection, way: isPush ? "push" : "reply", lines, bytes, mode, isError };
+}
+
+/** Moves the server's clock ahead. */
+export async function advance(ms: number): Promise<void> {
+  if (!host) return;
+  const before = expiring.value.length;
+  const said = await host.advance(ms);
+  note(`the clock moved ${ms % 1000 === 0 ? `${(ms / 1000).toLocaleString("en")} s` : `${ms} ms`}`);
+  await hear(said, null);
+  const gone = before - expiring.value.length;
+  if (gone > 0) note(`${counted(gone, "key")} expired`);
+}
+
+/** Asks for the keys that will expire, on a connection of its own. */
+async function lookAtKeys(): Promise<void> {
+  if (!host || watcher === undefined) return;
+  const ask = async (bytes: Uint8Array) => {
+    const said = await host!.feed(watcher!, bytes);
+    return said.outputs.find(({ conn }) => conn === watcher)?.bytes ?? new Uint8Array();
+  };
+  const keys = await scanned(await ask(await encode("SCAN 0 COUNT 100", 0)));
+  if (keys.length === 0) {
+    expiring.value = [];
+    return;
+  }
+  const ttls = await integers(await ask(joined(keys.map((key) => request(["PTTL", key])))));
+  const decoder = new TextDecoder();
+  expiring.value = keys
+    .map((key, index) => ({ key: decoder.decode(key), ttlMs: ttls[index]! }))
+    .filter(({ ttlMs }) => ttlMs >= 0)
+    .sort((a, b) => a.ttlMs - b.ttlMs)
+    .slice(0, KEYS_MAX);
+}
+
+function request(words: readonly (string | Uint8Array)[]): Uint8Array {
+  const parts = words.map((word) => (typeof word === "string" ? encoder.encode(word) : word));
+  return joined([encoder.encode(`*${parts.length}\r\n`), ...parts.flatMap((part) => [encoder.encode(`$${part.length}\r\n`), part, encoder.encode("\r\n")])]);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Everything that one side of a connection said, in order. */
+export function conversation(connection: Connection, way: "request" | "reply"): Uint8Array {
+  const own = entries.value.filter((entry) => entry.connection?.id === connection.id && (way === "request" ? entry.way === "request" : entry.way === "reply" || entry.way === "push"));
+  return joined(own.map(({ bytes }) => bytes));
+}
+
+/** Forgets what was said. */
+export function clear(): void {
+  entries.value = [];
+}

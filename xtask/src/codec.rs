@@ -1,0 +1,76 @@
+//! What `resp-codec` promises beyond its tests: it builds without a system, for wasm, and as one
+//! feature set at a time; Miri finds nothing; its public API is the one that is written down.
+
+use crate::cargo::{cargo, cargo_of};
+use crate::machine::run;
+use crate::tally::Tally;
+use crate::{again, toolchain};
+
+/// The targets, and the feature sets each can carry.
+const BUILDS: &[(&str, &[&str])] = &[
+    (
+        "thumbv7em-none-eabi",
+        &["", "bytes", "serde", "bytes,serde"],
+    ),
+    (
+        "wasm32-unknown-unknown",
+        &[
+            "",
+            "std",
+            "bytes",
+            "serde",
+            "codec",
+            "arbitrary",
+            "codec,serde,arbitrary",
+        ],
+    ),
+];
+
+/// The unit tests Miri runs: those of the decoders, the encoder and the owned values. The others
+/// try every byte at every place, which takes it hours.
+const UNDER_MIRI: &[&str] = &[
+    "command::",
+    "frame::",
+    "event::",
+    "encode::",
+    "grammar::",
+    "number::",
+    "value::",
+];
+
+/// Everything of this file.
+pub(crate) fn check(tally: &mut Tally) {
+    for (target, feature_sets) in BUILDS {
+        if !toolchain::has_target(target) {
+            println!("NOT RUN: {target} is not installed, and rustup could not install it");
+            continue;
+        }
+        for features in *feature_sets {
+            let name = format!("resp-codec builds for {target} with features [{features}]");
+            tally.check(&name, build(target, features));
+        }
+    }
+    if toolchain::has_miri() {
+        tally.check("Miri finds nothing in resp-codec", miri());
+    } else {
+        println!("NOT RUN: Miri is not installed, and rustup could not install it");
+    }
+    if toolchain::has(toolchain::RUSTDOC) {
+        tally.check("resp-codec's public API is as listed", again("api", &[]));
+    } else {
+        let rust = toolchain::RUSTDOC;
+        println!("NOT RUN: Rust {rust} is not installed, and rustup could not install it");
+    }
+}
+
+fn build(target: &str, features: &str) -> Result<(), String> {
+    let mut build = cargo();
+    build.args(["build", "-q", "-p", "resp-codec", "--no-default-features"]);
+    run(build.args(["--features", features, "--target", target]))
+}
+
+fn miri() -> Result<(), String> {
+    let mut miri = cargo_of("nightly");
+    miri.args(["miri", "test", "-q", "-p", "resp-codec", "--lib", "--"]);
+    run(miri.args(UNDER_MIRI))
+}
