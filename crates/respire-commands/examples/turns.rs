@@ -1,12 +1,15 @@
-//! What one request costs without sockets: whole turns of a session on the key-value commands.
+//! What a request costs without sockets: whole turns of a session on the key-value commands, and
+//! their parts, decoding and encoding.
 //!
 //! `cargo run --release -p respire-commands --example turns -- [load] [keys] [requests] [pipeline]`
 //!
-//! Loads: `get`, `set`, `mget`, `mix` (256-byte values, ten reads to a write), `ping`. Under
-//! `valgrind --tool=callgrind --toggle-collect='*answer_all*'` it counts the instructions.
+//! Loads: `ping`, `get`, `set`, `mget` (of eight keys), `mix` (256-byte values, ten reads to a write),
+//! `decode`, `encode`; with `-ahead` behind the name, keys are looked ahead to, however few there are.
+//! It prints processor time. `cargo xtask instructions` counts instructions instead.
 #![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]
 
 use nix::time::{ClockId, clock_gettime};
+use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
 use respire_commands::{Kv, add_to};
 use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session};
 use respire_store::{Config, Store};
@@ -17,60 +20,61 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// More turns than that would measure how fast requests are read from memory.
+const TURNS_MAX: usize = 512;
+
+struct Load {
+    name: String,
+    keys: usize,
+    value: Vec<u8>,
+    pipeline: usize,
+}
+
 fn main() {
     let mut args = std::env::args().skip(1);
-    let load = args.next().unwrap_or_else(|| "get".to_owned());
+    let whole_name = args.next().unwrap_or_else(|| "get".to_owned());
     let mut number = |default| {
         args.next()
             .and_then(|arg| arg.parse::<usize>().ok())
             .unwrap_or(default)
     };
     let (keys, requests, pipeline) = (number(1_000_000), number(4_000_000), number(64));
-    let store = Store::new(Config {
-        shards: 1024,
-        seed: [1, 2, 3, 4],
-        ..Config::default()
-    });
-    let engine = Engine::new(
-        add_to(Router::new(Kv::new(store))),
-        Options::default(),
-        now(),
-    );
-    let mut session = engine
-        .connect(Peer::default(), Box::new(NoWake), now())
-        .expect("there is room for one");
-    let value = vec![b'x'; if load == "mix" { 256 } else { 3 }];
-    for turn in 0..keys.div_ceil(pipeline) {
-        let mut bytes = Vec::new();
-        for at in 0..pipeline {
-            let key = key(turn * pipeline + at);
-            resp_codec::command(&mut bytes, &[b"SET", &key[..], &value]);
-        }
-        answer(&mut session, &bytes);
-    }
-    // More turns than fit the caches would measure how fast requests are read from memory.
-    let turns: Vec<Vec<u8>> = (0..(requests / pipeline).clamp(1, 512))
-        .map(|turn| {
-            let mut bytes = Vec::new();
-            for at in 0..pipeline {
-                request(&load, turn * pipeline + at, keys, &value, &mut bytes);
-            }
-            bytes
+    let name = whole_name.strip_suffix("-ahead").unwrap_or(&whole_name);
+    let load = Load {
+        keys,
+        value: vec![b'x'; if name == "mix" { 256 } else { 3 }],
+        pipeline,
+        name: name.to_owned(),
+    };
+    let mut bench = Bench::new(whole_name.ends_with("-ahead"));
+    bench.answer_all(&load.population());
+    let turns: Vec<Vec<u8>> = (0..(requests / pipeline).clamp(1, TURNS_MAX))
+        .map(|turn| load.turn(turn))
+        .collect();
+    let work = match name {
+        "decode" => Bench::decode_all,
+        "encode" => Bench::encode_all,
+        _ => Bench::answer_all,
+    };
+    // The first calls of a command are timed, and buffers grow.
+    (0..10_000 / turns.len() / pipeline + 1).for_each(|_| work(&mut bench, &turns));
+    let rounds = (requests / pipeline / turns.len()).max(1);
+    let times: Vec<f64> = (0..rounds)
+        .map(|_| {
+            let began = cpu_ns();
+            measured(work, &mut bench, &turns);
+            (cpu_ns() - began) / (turns.len() * pipeline) as f64
         })
         .collect();
-    // The first calls of a command are timed, and buffers grow.
-    (0..10_000 / turns.len() / pipeline + 1).for_each(|_| warm_up(&mut session, &turns));
-    let mut best = f64::MAX;
-    let rounds = (requests / pipeline / turns.len()).max(1);
-    let began = cpu_ns();
-    for round in 0..rounds {
-        let began = cpu_ns();
-        answer_all(&mut session, &turns);
-        let took = (cpu_ns() - began) / (turns.len() * pipeline) as f64;
-        best = if round == 0 { took } else { best.min(took) };
-    }
-    let mean = (cpu_ns() - began) / (rounds * turns.len() * pipeline) as f64;
-    println!("{load}: {mean:.1} ns a request, {best:.1} in the best round");
+    let mean = times.iter().sum::<f64>() / rounds as f64;
+    let best = times.iter().copied().fold(f64::MAX, f64::min);
+    println!("{whole_name}: {mean:.1} ns a request, {best:.1} in the best round");
+}
+
+/// Where instructions are counted.
+#[inline(never)]
+fn measured(work: fn(&mut Bench, &[Vec<u8>]), bench: &mut Bench, turns: &[Vec<u8>]) {
+    work(bench, turns);
 }
 
 /// What this thread has had of a processor, in nanoseconds: others on the machine do not count.
@@ -79,57 +83,117 @@ fn cpu_ns() -> f64 {
     Duration::from(time).as_nanos() as f64
 }
 
-#[inline(never)]
-fn warm_up(session: &mut Session<Kv>, turns: &[Vec<u8>]) {
-    turns.iter().for_each(|turn| answer(session, turn));
+fn now() -> Now {
+    Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
 }
 
-#[inline(never)]
-fn answer_all(session: &mut Session<Kv>, turns: &[Vec<u8>]) {
-    for turn in turns {
-        answer(session, turn);
+struct Bench {
+    session: Session<Kv>,
+    decoder: CommandDecoder,
+    out: Output,
+}
+
+impl Bench {
+    fn new(looks_ahead: bool) -> Self {
+        let mut config = Config {
+            shards: 1024,
+            seed: [1, 2, 3, 4],
+            ..Config::default()
+        };
+        if looks_ahead {
+            config.cached_bytes = 0;
+        }
+        let router = add_to(Router::new(Kv::new(Store::new(config))));
+        let engine = Engine::new(router, Options::default(), now());
+        let session = engine
+            .connect(Peer::default(), Box::new(NoWake), now())
+            .expect("there is room for one");
+        Self {
+            session,
+            decoder: CommandDecoder::new(Limits::SERVER),
+            out: Output::new(),
+        }
+    }
+
+    fn answer_all(&mut self, turns: &[Vec<u8>]) {
+        for turn in turns {
+            let step = self.session.serve(black_box(turn), now(), &mut self.out);
+            assert_eq!(black_box(step), respire_engine::Step::NeedInput);
+            assert!(self.out.first().first() != Some(&b'-'));
+            self.out.advance(self.out.len());
+        }
+    }
+
+    fn decode_all(&mut self, turns: &[Vec<u8>]) {
+        for turn in turns {
+            let mut rest = &turn[..];
+            while let Ok(Step::Ready { item, consumed }) = self.decoder.decode(black_box(rest)) {
+                black_box(item.len());
+                rest = &rest[consumed..];
+            }
+            assert!(rest.is_empty());
+        }
+    }
+
+    fn encode_all(&mut self, turns: &[Vec<u8>]) {
+        for turn in turns {
+            for _ in 0..turn.len() / ENCODED_REQUEST_BYTES {
+                Encoder::new(&mut self.out, Proto::Resp2).bulk(black_box(b"xxx"));
+            }
+            self.out.advance(self.out.len());
+        }
     }
 }
 
-fn answer(session: &mut Session<Kv>, bytes: &[u8]) {
-    thread_local! {
-        static OUT: std::cell::RefCell<Output> = const { std::cell::RefCell::new(Output::new()) };
-    }
-    OUT.with_borrow_mut(|out| {
-        let _step = black_box(session.serve(black_box(bytes), now(), out));
-        assert!(out.first().first() != Some(&b'-'));
-        out.advance(out.len());
-    });
-}
+/// `GET` and a key of [`Load::key`], as it is sent: for each a value of three bytes is encoded.
+const ENCODED_REQUEST_BYTES: usize = 36;
 
-fn request(load: &str, nth: usize, keys: usize, value: &[u8], out: &mut Vec<u8>) {
-    let random = |nth: usize| {
+impl Load {
+    /// A `SET` of every key, in turns.
+    fn population(&self) -> Vec<Vec<u8>> {
+        let all: Vec<usize> = (0..self.keys).collect();
+        let set = |bytes: &mut Vec<u8>, nth: &usize| {
+            resp_codec::command(bytes, &[b"SET", &self.key(*nth)[..], &self.value]);
+        };
+        all.chunks(self.pipeline)
+            .map(|chunk| {
+                let mut bytes = Vec::new();
+                chunk.iter().for_each(|nth| set(&mut bytes, nth));
+                bytes
+            })
+            .collect()
+    }
+
+    /// One turn's requests, of keys in no order.
+    fn turn(&self, turn: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        for nth in turn * self.pipeline..(turn + 1) * self.pipeline {
+            let key = self.random_key(nth);
+            let set: [&[u8]; 3] = [b"SET", &key, &self.value];
+            match self.name.as_str() {
+                "ping" => resp_codec::command(&mut out, &[b"PING"]),
+                "set" => resp_codec::command(&mut out, &set),
+                "mix" if nth.is_multiple_of(11) => resp_codec::command(&mut out, &set),
+                "mget" => {
+                    let keys = (0..8).map(|at| self.random_key(nth * 8 + at));
+                    let args: Vec<Vec<u8>> =
+                        std::iter::once(b"MGET".to_vec()).chain(keys).collect();
+                    resp_codec::command(&mut out, &args);
+                }
+                _ => resp_codec::command(&mut out, &[b"GET", &key[..]]),
+            }
+        }
+        out
+    }
+
+    fn random_key(&self, nth: usize) -> Vec<u8> {
         let mut state = (nth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((state ^ (state >> 31)) % keys as u64) as usize
-    };
-    let picked = key(random(nth));
-    match load {
-        "ping" => resp_codec::command(out, &[b"PING"]),
-        "set" => resp_codec::command(out, &[b"SET", &picked[..], value]),
-        "mix" if nth.is_multiple_of(11) => resp_codec::command(out, &[b"SET", &picked[..], value]),
-        "mget" => {
-            let keys: Vec<_> = (0..8).map(|at| key(random(nth * 8 + at))).collect();
-            let args: Vec<&[u8]> = [&b"MGET"[..]]
-                .into_iter()
-                .chain(keys.iter().map(|key| &key[..]))
-                .collect();
-            resp_codec::command(out, &args);
-        }
-        _ => resp_codec::command(out, &[b"GET", &picked[..]]),
+        self.key(((state ^ (state >> 31)) % self.keys as u64) as usize)
     }
-}
 
-fn key(number: usize) -> Vec<u8> {
-    format!("key:{number:012}").into_bytes()
-}
-
-fn now() -> Now {
-    Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
+    fn key(&self, number: usize) -> Vec<u8> {
+        format!("key:{number:012}").into_bytes()
+    }
 }

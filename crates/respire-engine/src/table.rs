@@ -249,6 +249,7 @@ impl<A: App> CommandTable<A> {
     /// The number of the command called `name`, in any case; `word` is its first 8 bytes
     /// upper-cased, as the decoder hands them out.
     #[must_use]
+    #[inline]
     pub fn find(&self, word: u64, name: &[u8]) -> Option<u32> {
         let mask = self.slots.len() - 1;
         let mut slot = spread(word, name.len()) & mask;
@@ -264,7 +265,7 @@ impl<A: App> CommandTable<A> {
 
     /// The number of the command that a request names, if it is no container and accepts as many
     /// arguments.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_plain(&self, word: u64, request: ArgList<'_>) -> Option<u32> {
         let at = self.find(word, request.get(0)?)?;
         let entry = self.entry(at);

@@ -6,12 +6,12 @@ use crate::{App, Engine, Flow, Now, Output};
 use resp_codec::{Encoder, Proto, binary};
 
 impl<A: App> Core<A> {
-    #[inline]
+    #[inline(never)]
     pub(super) fn dispatch_operation(
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        (asked, op): (Asked<'_>, u8),
+        (asked, op): (&Asked<'_>, u8),
         out: &mut Output,
     ) -> Outcome {
         if op == binary::CALL {
@@ -47,7 +47,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         out: &mut Output,
     ) -> Outcome {
         self.client.set_proto(CALL);

@@ -61,12 +61,12 @@ pub(super) type Found = (u32, usize);
 
 impl<A: App> Core<A> {
     /// Answers one request.
-    #[inline]
+    #[inline(always)]
     pub(super) fn dispatch(
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         out: &mut Output,
     ) -> Outcome {
         match asked.form {
@@ -81,7 +81,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        named: (Asked<'_>, u64),
+        named: (&Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::On {
@@ -98,7 +98,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        named: (Asked<'_>, u64),
+        named: (&Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::SkipNext {
@@ -134,7 +134,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        (asked, word): (Asked<'_>, u64),
+        (asked, word): (&Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         let mark = out.mark();
@@ -165,7 +165,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         (at, name_len): Found,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, u64> {

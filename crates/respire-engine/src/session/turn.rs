@@ -210,18 +210,21 @@ impl<A: App> Session<A> {
         let mut window = Window::new(bytes, *used);
         let db = self.core.client.db();
         loop {
-            let next = match &mut self.wire {
-                Wire::Binary(decoder) => window.next(&self.engine, db, &mut **decoder),
-                Wire::Resp | Wire::Undecided => window.next(&self.engine, db, &mut self.decoder),
+            let has_next = match &mut self.wire {
+                Wire::Binary(decoder) => window.advance(&self.engine, db, &mut **decoder),
+                Wire::Resp | Wire::Undecided => {
+                    window.advance(&self.engine, db, &mut self.decoder)
+                }
             };
-            let Some((asked, end)) = next else {
+            if !has_next {
                 break;
-            };
+            }
+            let (asked, end) = window.current();
             if self.is_turn_over(out) {
                 return Some(Step::Flush);
             }
             self.budget -= 1;
-            let outcome = self.core.dispatch(&self.engine, now, asked, out);
+            let outcome = self.core.dispatch(&self.engine, now, &asked, out);
             let step = self.follow(outcome, now, (end, used), out);
             if step.is_some() || self.take_over_strangeness() {
                 // What follows is decoded again, within other limits.
@@ -244,25 +247,25 @@ impl<A: App> Session<A> {
     ) -> Option<Step> {
         self.budget -= 1;
         let rest = &bytes[*used..];
-        let engine = &self.engine;
         let decoded = match &mut self.wire {
             Wire::Binary(decoder) => decoder.decode(rest).map(|step| match step {
                 resp_codec::Step::Ready { item, consumed } => {
-                    let asked = Asked::new(item.args(), Form::Operation(item.op()));
-                    Ok((self.core.dispatch(engine, now, asked, out), consumed))
+                    let form = Form::Operation(item.op());
+                    (Some(Asked::new(item.args(), form)), consumed)
                 }
-                resp_codec::Step::NeedMore { consumed, .. } => Err(consumed),
+                resp_codec::Step::NeedMore { consumed, .. } => (None, consumed),
             }),
             Wire::Resp | Wire::Undecided => self.decoder.decode(rest).map(|step| match step {
                 resp_codec::Step::Ready { item, consumed } => {
-                    let asked = Asked::new(item.args(), Form::Name(item.name_upper8()));
-                    Ok((self.core.dispatch(engine, now, asked, out), consumed))
+                    let form = Form::Name(item.name_upper8());
+                    (Some(Asked::new(item.args(), form)), consumed)
                 }
-                resp_codec::Step::NeedMore { consumed, .. } => Err(consumed),
+                resp_codec::Step::NeedMore { consumed, .. } => (None, consumed),
             }),
         };
         match decoded {
-            Ok(Ok((outcome, consumed))) => {
+            Ok((Some(asked), consumed)) => {
+                let outcome = self.core.dispatch(&self.engine, now, &asked, out);
                 let end = *used + consumed;
                 // More than one request in a turn: the next turn will be no different.
                 self.is_pipelined = end < bytes.len();
@@ -270,7 +273,7 @@ impl<A: App> Session<A> {
                 self.take_over_strangeness();
                 step
             }
-            Ok(Err(consumed)) => {
+            Ok((None, consumed)) => {
                 *used += consumed;
                 Some(Step::NeedInput)
             }

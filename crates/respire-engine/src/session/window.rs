@@ -65,15 +65,15 @@ impl<'b> Window<'b> {
         self.run
     }
 
-    /// The next request to run, and the bytes of the turn up to and with it. `None`: what comes next
-    /// is no whole request of a few arguments; the decoder stands at the beginning of it.
+    /// Goes on to the next request. `false`: what comes next is no whole request of a few arguments;
+    /// the decoder stands at the beginning of it.
     #[inline]
-    pub(super) fn next<A: App>(
+    pub(super) fn advance<A: App>(
         &mut self,
         engine: &Engine<A>,
         db: u32,
         decoder: &mut impl Decoder,
-    ) -> Option<(Asked<'_>, usize)> {
+    ) -> bool {
         while !self.is_closed && self.decoded < self.run + REQUESTS_MAX {
             self.is_closed = !self.decode(engine, db, decoder);
         }
@@ -83,18 +83,22 @@ impl<'b> Window<'b> {
             }
             self.loaded += 1;
         }
-        if self.run == self.decoded {
-            return None;
-        }
-        let request = &self.ring[self.run % REQUESTS_MAX];
-        self.run += 1;
+        let has_next = self.run < self.decoded;
+        self.run += usize::from(has_next);
+        has_next
+    }
+
+    /// The request that [`Window::advance`] went on to, and the bytes of the turn up to and with it.
+    #[inline]
+    pub(super) fn current(&self) -> (Asked<'_>, usize) {
+        let request = &self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX];
         let asked = Asked {
             args: request.args(),
             form: request.form,
             at: request.at,
             foreseen: request.foreseen,
         };
-        Some((asked, request.end))
+        (asked, request.end)
     }
 
     /// Decodes one more request; `false` if it cannot be taken in.
@@ -181,7 +185,7 @@ impl<'b> Decoded<'b> {
     }
 
     /// Finds the command, and lets the service load where its first key is looked for.
-    #[inline]
+    #[inline(always)]
     fn look_up<A: App>(&mut self, engine: &Engine<A>, db: u32) {
         let args = self.args();
         self.at = match self.form {
