@@ -138,7 +138,7 @@ impl Bench {
     fn encode_all(&mut self, turns: &[Vec<u8>]) {
         for turn in turns {
             for _ in 0..turn.len() / ENCODED_REQUEST_BYTES {
-                Encoder::new(&mut self.out, Proto::Resp2).bulk(black_box(b"xxx"));
+                Encoder::new(&mut self.out, Proto::Resp2).bulk(black_box(&b"xxx"[..]));
             }
             self.out.advance(self.out.len());
         }

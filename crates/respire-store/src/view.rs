@@ -169,7 +169,10 @@ impl<'v> View<'v> {
             return;
         };
         let hashes: Vec<u64> = keys.clone().map(|key| store.hash(key)).collect();
-        hashes.iter().for_each(|hash| db.prefetch(*hash));
+        let is_far = store.is_beyond_caches();
+        if is_far {
+            hashes.iter().for_each(|hash| db.prefetch(*hash));
+        }
         let mut shards: Vec<usize> = hashes.iter().map(|hash| db.shard_of(*hash)).collect();
         shards.sort_unstable();
         shards.dedup();
@@ -180,7 +183,7 @@ impl<'v> View<'v> {
             guards.get(at).map(|guard| &**guard)
         };
         let look_ahead = |hash: Option<&u64>| {
-            let found = hash.and_then(|hash| find_tag(table(*hash)?, *hash, Tag::new(*hash)));
+            let found = hash.filter(|_| is_far).and_then(|hash| find_tag(table(*hash)?, *hash, Tag::new(*hash)));
             found.into_iter().for_each(prefetch::entry);
         };
         hashes[..hashes.len().min(ENTRIES_AHEAD)]
