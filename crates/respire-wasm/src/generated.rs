@@ -123,6 +123,8 @@ fn generated_tables_are_those_of_the_enums() {
         .expect("memory");
     }
     text.push_str("];\n");
+    presets(&mut text);
+    commands(&mut text);
     numbers(&mut text, "Role", ROLES.iter().map(|role| role.id));
     numbers(&mut text, "Kind", KINDS.iter().map(|kind| kind.id));
     let modes = [
@@ -154,6 +156,71 @@ fn generated_tables_are_those_of_the_enums() {
         ["needsMore", "failed", "allConsumed"].into_iter(),
     );
     hold("../../web/src/generated/tables.ts", &text);
+}
+
+/// What the presets of limits are, by number.
+fn presets(text: &mut String) {
+    text.push_str(
+        "\n/** The presets of limits, by number. */\n\
+         export const LIMITS: readonly { id: string; label: string; what: string }[] = [\n",
+    );
+    let presets = [
+        ("server", "server"),
+        ("unauthenticated", "before AUTH"),
+        ("client", "client"),
+    ];
+    for ((id, label), number) in presets.into_iter().zip(0..) {
+        let limits = mode::limits_of(number).expect("a preset");
+        let what = if id == "client" {
+            format!(
+                "Replies of at most {}, strings of {}, lines of {}, {} levels deep.",
+                binary_size(u64::from(limits.max_frame)),
+                binary_size(limits.max_bulk),
+                binary_size(u64::from(limits.max_inline)),
+                limits.max_depth,
+            )
+        } else {
+            format!(
+                "Requests of at most {}, arguments of {}, {} arguments, lines of {}.",
+                binary_size(u64::from(limits.max_frame)),
+                binary_size(limits.max_bulk),
+                limits.max_args,
+                binary_size(u64::from(limits.max_inline)),
+            )
+        };
+        writeln!(
+            text,
+            "  {{ id: {id:?}, label: {label:?}, what: {what:?} }},"
+        )
+        .expect("memory");
+    }
+    text.push_str("];\n");
+}
+
+/// Bytes as people count them; the last unit that leaves a whole number.
+fn binary_size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.iter().find(|(shift, _)| bytes >> shift > 0);
+    match unit {
+        // `i32::MAX` and the like: a byte short of the round number.
+        Some(&(shift, unit)) => format!("{} {unit}", bytes.div_ceil(1 << shift)),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// What commands are for: in the order of the numbers that frames carry.
+fn commands(text: &mut String) {
+    text.push_str(
+        "\n/** The commands by the number that frames carry, less 1: name and summary. */\n\
+         export const COMMANDS: readonly (readonly [name: string, summary: string])[] = [\n",
+    );
+    let table = command_table();
+    for name in command_names() {
+        let info = table.iter().find(|info| info.name == *name);
+        let summary = info.map_or("", |info| info.summary);
+        writeln!(text, "  [{name:?}, {summary:?}],").expect("memory");
+    }
+    text.push_str("];\n");
 }
 
 /// Names for numbers, from 0.
