@@ -77,6 +77,12 @@ pub fn guess_mode(bytes: &[u8]) -> Mode {
     best
 }
 
+/// The same, as the page numbers modes.
+#[must_use]
+pub fn guess_mode_number(bytes: &[u8]) -> u32 {
+    mode_number(guess_mode(bytes))
+}
+
 /// Whether the first request, or the part of it that is there, names a command; `None` if the name
 /// is not all there.
 fn first_name_is_known(bytes: &[u8]) -> Option<bool> {

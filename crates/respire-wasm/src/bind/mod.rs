@@ -7,6 +7,8 @@
 
 #[cfg(feature = "document")]
 mod bytes;
+#[cfg(feature = "capture")]
+mod capture;
 #[cfg(feature = "document")]
 mod document;
 #[cfg(feature = "server")]
