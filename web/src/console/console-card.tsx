@@ -95,11 +95,21 @@ function Transcript() {
 
 function Prompt({ connection }: { connection: Connection | undefined }) {
   const back = useSignal(0);
-  const submit = () => {
+  /** What was being typed before the keys went back to earlier lines. */
+  const draft = useRef("");
+  const submit = async () => {
     const typed = line.value;
-    line.value = "";
+    line.value = draft.current = "";
     back.value = 0;
-    void send(typed);
+    // What could not be sent comes back, to be mended.
+    if (!(await send(typed)) && line.value === "") line.value = typed;
+  };
+  const goBack = (step: number) => {
+    const to = back.value + step;
+    if (to < 0 || to > history.value.length) return;
+    if (back.value === 0) draft.current = line.value;
+    back.value = to;
+    line.value = to === 0 ? draft.current : history.value.at(-to)!;
   };
   const onKey = (event: KeyboardEvent) => {
     const [offer] = offers.value;
@@ -108,8 +118,7 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
       line.value = `${offer} `;
     } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       event.preventDefault();
-      back.value = Math.max(0, Math.min(history.value.length, back.value + (event.key === "ArrowUp" ? 1 : -1)));
-      line.value = back.value === 0 ? "" : history.value.at(-back.value)!;
+      goBack(event.key === "ArrowUp" ? 1 : -1);
     }
   };
   const help = typedCommand.value;
@@ -118,7 +127,7 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
       class="prompt"
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        void submit();
       }}
     >
       <div class="row">
