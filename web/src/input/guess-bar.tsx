@@ -1,7 +1,7 @@
 // The bar that says how what was opened is read, one click from the other ways.
 
 import { opened, take } from "./guess";
-import { counted, escaped } from "../words/chars";
+import { escaped } from "../words/chars";
 
 /** Bytes of a preview. */
 const PREVIEW_BYTES_MAX = 24;
@@ -22,7 +22,7 @@ export function GuessBar() {
           type="button"
           class="chip"
           aria-pressed={index === what.taken}
-          title={`${counted(guess.bytes, "byte")}: ${escaped(Uint8Array.from(guess.preview), PREVIEW_BYTES_MAX)}`}
+          title={escaped(Uint8Array.from(guess.preview), PREVIEW_BYTES_MAX)}
           onClick={() => void take(index)}
         >
           {guess.label}

@@ -23,10 +23,13 @@ onLoad.add(() => {
   if (!taking) opened.value = null;
 });
 
+/** Bytes that are looked at to guess: a multiple of 4, so that hex and base64 are not cut within a byte. */
+const LOOKED_AT_MAX = 64 * 1024;
+
 /** Opens bytes, read in the way that fits them best. */
 export async function openBytes(bytes: Uint8Array, name: string): Promise<void> {
   try {
-    const guesses = await engine.guesses(bytes);
+    const guesses = await engine.guesses(bytes.slice(0, LOOKED_AT_MAX));
     opened.value = { bytes, name, guesses, taken: -1 };
     await take(0);
   } catch (error) {
