@@ -31,8 +31,8 @@ for (const [width, height, colorScheme, dialogs] of [
     const { page, close } = await open(shared, { width, height, colorScheme });
     await check(page, "first load");
     await sample(page, "Wrong length");
+    await page.keyboard.press("p");
     await page.locator(".problem.bad").waitFor();
-    if (width < 720) await page.keyboard.press("p");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("k");
     await page.keyboard.press("f");
