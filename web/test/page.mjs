@@ -97,6 +97,18 @@ export async function paste(page, text) {
   }, text);
 }
 
+/** Drops a file, as a desktop would. */
+export async function drop(page, name, bytes) {
+  await page.evaluate(
+    ([name, packed]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob(packed), (char) => char.charCodeAt(0))], name));
+      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    },
+    [name, Buffer.from(bytes).toString("base64")],
+  );
+}
+
 /** Waits until the page has painted twice and the Worker has answered: two turns of a question to it. */
 export async function settled(page) {
   for (let turn = 0; turn < 3; turn += 1) await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 30))));

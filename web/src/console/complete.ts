@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { commands } from "./state";
 
 /** Names offered. */
-const OFFERED_MAX = 8;
+const OFFERED_MAX = 6;
 
 /** What is being typed. */
 export const line = signal("");

@@ -42,7 +42,7 @@ export const DOCK_TABS: DockTab[] = [
   { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
   { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
   { id: "console", label: "Server", card: lazy(() => import("../console/console-card").then((module) => module.ConsoleCard)) },
-  { id: "encode", label: "Encode", card: EncodeCard },
+  { id: "encode", label: "Encode & cost", card: EncodeCard },
   { id: "capture", label: "Capture", card: CaptureCard, count: () => capture.value?.summary.streams.length ?? 0 },
   { id: "limits", label: "Limits", card: LimitsCard },
   { id: "msgpack", label: "MessagePack", card: MsgPackCard },
