@@ -24,7 +24,7 @@ fn hold(path: &str, wanted: &str) {
 
 #[test]
 fn generated_names_are_those_of_the_command_table() {
-    let table = crate::engine::commands();
+    let table = engine::commands();
     let mut names: Vec<String> = table
         .commands()
         .map(|entry| entry.spec().name.to_ascii_uppercase())
@@ -93,38 +93,7 @@ fn generated_tables_are_those_of_the_enums() {
         "\n\n/** No parent, no count. */\nexport const NONE = 0xffffffff;\n\n\
          export interface Meaning {\n  id: string;\n  label: string;\n  letter: string;\n  what: string;\n}\n",
     );
-    let tables: [(&str, &[Meaning]); 2] = [("ROLES", &ROLES), ("KINDS", &KINDS)];
-    for (name, table) in tables {
-        write!(text, "\nexport const {name}: readonly Meaning[] = [\n").expect("memory");
-        for Meaning {
-            id,
-            label,
-            letter,
-            what,
-        } in table
-        {
-            writeln!(
-                text,
-                "  {{ id: {id:?}, label: {label:?}, letter: {letter:?}, what: {what:?} }},"
-            )
-            .expect("memory");
-        }
-        text.push_str("];\n");
-    }
-    text.push_str("\n/** The kinds of errors, from 1: what is wrong, and the rule. */\n");
-    text.push_str("export const ERRORS: readonly { text: string; rule: string }[] = [\n");
-    for kind in ERRORS {
-        writeln!(
-            text,
-            "  {{ text: {:?}, rule: {:?} }},",
-            kind.to_string(),
-            kind.help()
-        )
-        .expect("memory");
-    }
-    text.push_str("];\n");
-    presets(&mut text);
-    commands(&mut text);
+    meanings(&mut text);
     numbers(&mut text, "Role", ROLES.iter().map(|role| role.id));
     numbers(&mut text, "Kind", KINDS.iter().map(|kind| kind.id));
     let modes = [
@@ -221,6 +190,42 @@ fn commands(text: &mut String) {
         writeln!(text, "  [{name:?}, {summary:?}],").expect("memory");
     }
     text.push_str("];\n");
+}
+
+/// The tables of what numbers mean.
+fn meanings(text: &mut String) {
+    let tables: [(&str, &[Meaning]); 2] = [("ROLES", &ROLES), ("KINDS", &KINDS)];
+    for (name, table) in tables {
+        write!(text, "\nexport const {name}: readonly Meaning[] = [\n").expect("memory");
+        for Meaning {
+            id,
+            label,
+            letter,
+            what,
+        } in table
+        {
+            writeln!(
+                text,
+                "  {{ id: {id:?}, label: {label:?}, letter: {letter:?}, what: {what:?} }},"
+            )
+            .expect("memory");
+        }
+        text.push_str("];\n");
+    }
+    text.push_str("\n/** The kinds of errors, from 1: what is wrong, and the rule. */\n");
+    text.push_str("export const ERRORS: readonly { text: string; rule: string }[] = [\n");
+    for kind in ERRORS {
+        writeln!(
+            text,
+            "  {{ text: {:?}, rule: {:?} }},",
+            kind.to_string(),
+            kind.help()
+        )
+        .expect("memory");
+    }
+    text.push_str("];\n");
+    presets(text);
+    commands(text);
 }
 
 /// Names for numbers, from 0.

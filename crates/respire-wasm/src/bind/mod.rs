@@ -1,6 +1,10 @@
 //! What JavaScript calls: the library's own functions, with numbers, typed arrays and plain objects
 //! in the place of Rust's types. An error's text becomes a JavaScript `Error`.
 #![allow(
+    unreachable_pub,
+    reason = "wasm-bindgen wants what it exports to be public"
+)]
+#![allow(
     clippy::missing_errors_doc,
     reason = "every function throws the text of the error its Rust twin documents"
 )]

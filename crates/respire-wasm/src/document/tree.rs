@@ -352,7 +352,11 @@ impl<'b> Builder<'b> {
             let is_paired = self.nodes.get(around.node as usize);
             let is_value = !matches!(node.kind, NodeKind::Attribute | NodeKind::End);
             if is_value && is_paired.is_some_and(|around| around.kind.is_paired()) {
-                node.flags |= if node.index % 2 == 0 { KEY } else { VALUE };
+                node.flags |= if node.index.is_multiple_of(2) {
+                    KEY
+                } else {
+                    VALUE
+                };
             }
         }
         self.nodes.push(node);
