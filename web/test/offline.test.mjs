@@ -94,7 +94,7 @@ async function firstLoad() {
     if (!file.endsWith(".js")) continue;
     const code = await readFile(join(DIST, "assets", file), "utf8");
     for (const [, name] of code.matchAll(/from\s*["'`]\.\/([\w-]+\.js)/g)) files.add(name);
-    if (file.startsWith("index-")) for (const [name] of code.matchAll(/worker-[\w-]+\.js/g)) files.add(name);
+    for (const [name] of code.matchAll(/worker-[\w-]+\.js/g)) files.add(name);
   }
   return [...files];
 }
