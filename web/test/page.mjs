@@ -125,3 +125,9 @@ export async function cursorComesTo(page, at) {
     assert.equal(await cursorAt(page), at, "the cursor");
   });
 }
+
+/** The document's bytes that the hex pane shows, as Latin-1. */
+export async function shownBytes(page) {
+  const cells = await page.locator(".hex-grid [role=gridcell].b:not(.none)").evaluateAll((cells) => cells.filter((cell) => cell.checkVisibility()).map((cell) => cell.textContent.trim()));
+  return Buffer.from(cells.filter((cell) => /^[0-9A-F]{2}$/.test(cell)).join(""), "hex").toString("latin1");
+}

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drop, open, paste, settled, suite } from "./page.mjs";
+import { drop, open, paste, settled, shownBytes, suite } from "./page.mjs";
 
 const shared = suite();
 
@@ -38,18 +38,12 @@ const PASTES = [
   ["bytes of the binary protocol, in hex", "03010000006b0100000076", /hex/i, "\x03\x01\0\0\0k\x01\0\0\0v"],
 ];
 
-/** The document's bytes, as the hex pane shows them. */
-async function shown(page) {
-  const cells = await page.locator(".hex-grid [role=gridcell].b:not(.none)").evaluateAll((cells) => cells.filter((cell) => cell.checkVisibility()).map((cell) => cell.textContent.trim()));
-  return Buffer.from(cells.filter((cell) => /^[0-9A-F]{2}$/.test(cell)).join(""), "hex").toString("latin1");
-}
-
 async function comesTo(page, wanted) {
   const deadline = Date.now() + 5000;
-  let got = await shown(page);
+  let got = await shownBytes(page);
   while (got !== wanted && Date.now() < deadline) {
     await settled(page);
-    got = await shown(page);
+    got = await shownBytes(page);
   }
   assert.equal(JSON.stringify(got), JSON.stringify(wanted));
 }
