@@ -8,7 +8,7 @@ import { MODES, SEGMENT_WORDS } from "../engine/tables";
 import { moveTo } from "../state/cursor";
 import { engine, load, onLoad } from "../state/document";
 import { cutAt } from "../state/reads";
-import { announce, dockTab } from "../state/view";
+import { announce, dockTab, pane } from "../state/view";
 import { counted } from "../words/chars";
 
 /** From the client to the server, or back. */
@@ -80,6 +80,7 @@ export async function openCapture(bytes: Uint8Array, name: string): Promise<void
   });
   capture.value = { name, summary, stream: largest, segments: [], shown: null };
   dockTab.value = "capture";
+  pane.value = "dock";
   announce(`a capture with ${counted(summary.streams.length, "stream")}`);
   if (summary.streams.length > 0) await openStream(largest, 0);
 }
