@@ -1,23 +1,10 @@
 // No violation that axe knows, at three widths, in every theme, with every card and dialog.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { test } from "node:test";
-import { open, sample, settled, suite } from "./page.mjs";
+import { checkAxe as check, open, sample, suite } from "./page.mjs";
 
 const shared = suite();
-const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-async function check(page, where) {
-  await settled(page);
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  assert.deepEqual(
-    violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`),
-    [],
-  );
-}
 
 for (const [width, height, colorScheme, dialogs] of [
   [1280, 800, "light", true],

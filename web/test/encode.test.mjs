@@ -35,6 +35,22 @@ test("a typed command is encoded, and read back as it was typed", async () => {
   await close();
 });
 
+test("names are completed, and told what they are for", async () => {
+  const { page, close } = await open(shared);
+  await page.keyboard.press("w");
+  const field = page.locator(".encode .wide-field");
+  await field.pressSequentially("expirea");
+  await page.keyboard.press("Tab");
+  assert.equal(await field.inputValue(), "EXPIREAT ");
+  await page.locator(".encode p", { hasText: "expiration" }).waitFor();
+  await field.fill("hello");
+  assert.equal(await page.locator(".encode .offer").count(), 0, "a whole name offers nothing");
+  await field.fill("ge");
+  await page.locator(".encode .offer", { hasText: /^GETDEL/ }).click();
+  assert.equal(await field.inputValue(), "GETDEL ");
+  await close();
+});
+
 test("a command is put into the document", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Pipeline");

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { load } from "../state/document";
+import { Offers } from "../panes/offers";
 import { counted } from "../words/chars";
 import { Clock } from "./clock";
 import { line, offers, typedCommand } from "./complete";
@@ -155,24 +156,13 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
         </button>
       </div>
       <div id="console-help" class="console-help">
-        {offers.value.length > 0 && (
-          <div class="presets">
-            {offers.value.map((name, index) => (
-              <button
-                key={name}
-                type="button"
-                class="chip"
-                onClick={() => {
-                  line.value = `${name} `;
-                  document.getElementById("console-line")?.focus();
-                }}
-              >
-                {name}
-                {index === 0 && <kbd>Tab</kbd>}
-              </button>
-            ))}
-          </div>
-        )}
+        <Offers
+          names={offers.value}
+          take={(name) => {
+            line.value = `${name} `;
+            document.getElementById("console-line")?.focus();
+          }}
+        />
         {help && (
           <p>
             <code>{help.syntax}</code>

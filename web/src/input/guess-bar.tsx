@@ -11,7 +11,7 @@ export function GuessBar() {
   if (!what || what.guesses.length < 2 || what.taken < 0) return null;
   const taken = what.guesses[what.taken]!;
   return (
-    <div class="guess-bar" role="group" aria-label="How what was opened is read">
+    <section class="guess-bar" aria-label="How what was opened is read">
       <span>
         Read as <b>{taken.label}</b>: {taken.why}
       </span>
@@ -37,6 +37,6 @@ export function GuessBar() {
       >
         Done
       </button>
-    </div>
+    </section>
   );
 }
