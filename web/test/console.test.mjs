@@ -85,7 +85,7 @@ test("rows of the transcript open in the panes", async () => {
   await page.locator(".words-frame", { hasText: "A simple string" }).waitFor();
   await say(page, "INCR n");
   await entry(page, "A", "reply", "(integer) 1").waitFor();
-  await page.locator("button", { hasText: "All requests of A" }).click();
+  await page.locator("button", { hasText: "Requests of A in the panes" }).click();
   await page.locator(".doc-title", { hasText: "A: all requests" }).waitFor();
   await page.locator("#hex").click();
   await page.keyboard.press("Home");

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { MODES } from "../engine/tables";
 import { load } from "../state/document";
 import { Offers } from "../panes/offers";
 import { counted } from "../words/chars";
@@ -81,7 +82,8 @@ function Transcript() {
   const list = useRef<HTMLDivElement>(null);
   const count = entries.value.length;
   useEffect(() => {
-    list.current!.scrollTop = list.current!.scrollHeight;
+    // The list is laid out from its end, which is where it is scrolled to.
+    list.current!.scrollTop = 0;
   }, [count]);
   return (
     <div ref={list} class="transcript" role="log" aria-label="What was said" tabIndex={0}>
@@ -194,12 +196,12 @@ export function ConsoleCard() {
       <Transcript />
       <Prompt connection={connection} />
       {connection && (
-        <div class="row">
-          <button type="button" class="chip" onClick={openAll("request", binary ? 2 : 0)}>
-            All requests of {connection.name}
+        <div class="row conversation">
+          <button type="button" class="chip" title="See all of them in the panes" onClick={openAll("request", binary ? MODES.binaryRequests : MODES.requests)}>
+            Requests<span class="sr-only"> of {connection.name} in the panes</span>
           </button>
-          <button type="button" class="chip" onClick={openAll("reply", binary ? 3 : 1)}>
-            All replies to {connection.name}
+          <button type="button" class="chip" title="See all of them in the panes" onClick={openAll("reply", binary ? MODES.binaryReplies : MODES.replies)}>
+            Replies<span class="sr-only"> to {connection.name} in the panes</span>
           </button>
           <span class="grow" />
           <button type="button" class="chip" disabled={connection.closed !== null} onClick={() => void close(connection)}>
