@@ -78,7 +78,6 @@ for (const [width, height, colorScheme] of [
   [1280, 900, "light"],
   [768, 1024, "dark"],
   [360, 740, "dark"],
-  [360, 740, "light"],
 ]) {
   test(`cards at ${width} px, ${colorScheme}`, async (t) => {
     await mkdir(SHOTS, { recursive: true });

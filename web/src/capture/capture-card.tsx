@@ -44,7 +44,7 @@ function SegmentRow({ segment, stream, shown }: { segment: Segment; stream: numb
   const there = segment.direction === 0;
   return (
     <li class={`segment ${there ? "there" : "back"} ${shown === segment.direction ? "" : "other"}`}>
-      <button type="button" class="link" onClick={() => void openStream(stream, segment.direction, segment)}>
+      <button type="button" class="row-link" onClick={() => void openStream(stream, segment.direction, segment)}>
         <span class="segment-time">{segment.time.toFixed(3)}</span>
         <span class="segment-way" aria-hidden="true">
           {there ? "→" : "←"}

@@ -1,6 +1,7 @@
 // The dock: cards beside the bytes, a tab each. A card is added by a row here.
 
 import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
 import { capture } from "../capture/state";
 import { problemFrames } from "../state/problems";
 import { cuts } from "../state/reads";
@@ -59,6 +60,8 @@ function onKey(event: KeyboardEvent): void {
 export function Dock() {
   const current = DOCK_TABS.find((tab) => tab.id === dockTab.value) ?? DOCK_TABS[0]!;
   const Card = current.card;
+  // Where tabs scroll, a card that was opened by its key may have its tab out of sight.
+  useEffect(() => document.getElementById(`dock-tab-${current.id}`)?.scrollIntoView({ block: "nearest", inline: "nearest" }), [current.id]);
   return (
     <div class="dock">
       <div class="tabs" role="tablist" aria-label="Cards" onKeyDown={onKey}>

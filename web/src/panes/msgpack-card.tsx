@@ -68,7 +68,7 @@ function Token({ token }: { token: MsgPackToken }) {
     <li style={{ "--depth": token.depth }}>
       <button
         type="button"
-        class="link token"
+        class="row-link token"
         onClick={() => pinRange(token.start, token.end)}
         onPointerEnter={() => preview(token.start, [token.start, token.end])}
         onPointerLeave={() => preview(null)}
