@@ -110,7 +110,8 @@ function inline(): Plugin {
         if (chunk === page) continue;
         const name = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
         if (chunk.type === "chunk") {
-          const code = chunk.code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+          // Parts that are loaded later are in the same script: there is nothing to fetch before them.
+          const code = chunk.code.replaceAll("__VITE_PRELOAD__", "void 0").replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
           html = html.replace(new RegExp(`<script[^>]*src="[^"]*${name}"[^>]*></script>`), "");
           html = html.replace("</body>", () => `<script type="module">${code}</script></body>`);
         } else if (file.endsWith(".css")) {

@@ -42,6 +42,9 @@ import { onKeyDown } from "./state/actions";
 
 render(<App />, document.getElementById("app")!);
 document.addEventListener("keydown", onKeyDown);
+document.addEventListener("pointerdown", ({ target }) => {
+  for (const menu of document.querySelectorAll("details[open].menu")) if (!menu.contains(target as Node)) menu.removeAttribute("open");
+});
 listenForInput();
 listenForLinks();
 void openLink().then((opened) => (opened ? undefined : openSample(SAMPLES[0]!)));

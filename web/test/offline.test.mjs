@@ -94,8 +94,8 @@ async function firstLoad() {
     if (!file.endsWith(".js")) continue;
     const code = await readFile(join(DIST, "assets", file), "utf8");
     for (const [, name] of code.matchAll(/from\s*["'`]\.\/([\w-]+\.js)/g)) files.add(name);
+    for (const [name] of code.matchAll(/worker-[\w-]+\.js/g)) files.add(name);
   }
-  for (const file of assets) if (/^worker-.*\.js$/.test(file)) files.add(file);
   return [...files];
 }
 

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before } from "node:test";
@@ -97,6 +98,18 @@ export async function paste(page, text) {
   }, text);
 }
 
+/** Drops a file, as a desktop would. */
+export async function drop(page, name, bytes) {
+  await page.evaluate(
+    ([name, packed]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob(packed), (char) => char.charCodeAt(0))], name));
+      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    },
+    [name, Buffer.from(bytes).toString("base64")],
+  );
+}
+
 /** Waits until the page has painted twice and the Worker has answered: two turns of a question to it. */
 export async function settled(page) {
   for (let turn = 0; turn < 3; turn += 1) await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 30))));
@@ -112,4 +125,23 @@ export async function cursorComesTo(page, at) {
   await page.waitForFunction((at) => Number(document.querySelector(".scrubber input").value) === at, at).catch(async () => {
     assert.equal(await cursorAt(page), at, "the cursor");
   });
+}
+
+/** The document's bytes that the hex pane shows, as Latin-1. */
+export async function shownBytes(page) {
+  const cells = await page.locator(".hex-grid [role=gridcell].b:not(.none)").evaluateAll((cells) => cells.filter((cell) => cell.checkVisibility()).map((cell) => cell.textContent.trim()));
+  return Buffer.from(cells.filter((cell) => /^[0-9A-F]{2}$/.test(cell)).join(""), "hex").toString("latin1");
+}
+
+const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Fails on whatever axe finds. */
+export async function checkAxe(page, where) {
+  await settled(page);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  assert.deepEqual(
+    violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`),
+    [],
+  );
 }

@@ -73,9 +73,16 @@ pub(crate) fn lint() -> Result<(), String> {
 
 /// The generated documents, written anew by the tests that hold them to the sources.
 pub(crate) fn docs() -> Result<(), String> {
-    let mut tests = cargo();
-    tests.args(["test", "-q", "-p", "respire-testkit", "--test", "documents"]);
-    run(tests.env("RESPIRE_WRITE_DOCS", "1"))
+    let held: [&[&str]; 2] = [
+        &["-p", "respire-testkit", "--test", "documents"],
+        &["-p", "respire-wasm", "--lib", "generated"],
+    ];
+    for tests in held {
+        let mut write = cargo();
+        write.args(["test", "-q"]).args(tests);
+        run(write.env("RESPIRE_WRITE_DOCS", "1"))?;
+    }
+    Ok(())
 }
 
 /// The oldest supported Rust alone.

@@ -29,6 +29,7 @@
 //!   [`Frame::encode`] to pass values on.
 //! * Something for people: [`annotate`](annotate::annotate) names every byte,
 //!   [`diagnose`](annotate::diagnose) says what was expected and what might mend it.
+//! * Something that runs: [`examples`] has a whole client, a proxy and an echo server.
 //! * RESP itself: [`guide`].
 //!
 //! # Invariants
@@ -96,6 +97,33 @@ pub use write::{command, command_len};
 /// RESP, learned by its bytes.
 #[doc = include_str!("../docs/resp.md")]
 pub mod guide {}
+
+/// Whole programs on this crate, as they stand in its folder `examples/`.
+///
+/// # A client over `std::net`
+///
+/// Any Redis, in a page: a buffer, a decoder, and a loop around [`FrameDecoder::decode`].
+///
+/// ```no_run
+#[doc = include_str!("../examples/client.rs")]
+/// ```
+///
+/// # A proxy that counts commands
+///
+/// ```no_run
+#[doc = include_str!("../examples/count_proxy.rs")]
+/// ```
+///
+/// # A capture, explained
+///
+/// ```no_run
+#[doc = include_str!("../examples/capture.rs")]
+/// ```
+#[cfg_attr(feature = "codec", doc = "# An echo server on tokio-util")]
+#[cfg_attr(feature = "codec", doc = "```no_run")]
+#[cfg_attr(feature = "codec", doc = include_str!("../examples/framed_echo.rs"))]
+#[cfg_attr(feature = "codec", doc = "```")]
+pub mod examples {}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

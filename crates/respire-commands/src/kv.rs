@@ -63,12 +63,12 @@ impl Kv {
 /// An application that has the key-value commands among its own.
 ///
 /// [`Kv`] is one itself; an embedder implements this for a state of his own that holds a [`Kv`],
-/// and for his connection state, which holds a [`ConnStats`]. His [`App`] hands the methods he does
-/// not need himself on to the [`Kv`]'s, and his `settings` include [`settings`](crate::settings()).
+/// and for his connection state, which holds a [`ConnStats`]. His [`App`] hands its methods on with
+/// [`kv_methods!`](crate::kv_methods), but for those that it writes itself.
 ///
 /// ```
-/// use respire_commands::{ConnStats, HasKv, Kv};
-/// use respire_engine::{App, Error, Now, Spec};
+/// use respire_commands::{ConnStats, HasKv, Kv, kv_methods};
+/// use respire_engine::App;
 ///
 /// struct Shop {
 ///     kv: Kv,
@@ -78,13 +78,7 @@ impl Kv {
 /// impl App for Shop {
 ///     type Conn = ConnStats;
 ///
-///     fn databases(&self) -> u32 {
-///         self.kv.databases()
-///     }
-///
-///     fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
-///         self.kv.admit(spec, now)
-///     }
+///     kv_methods!();
 /// }
 ///
 /// impl HasKv for Shop {

@@ -42,6 +42,7 @@ mod value;
 
 mod bit;
 mod key;
+mod kv_methods;
 mod rdb;
 mod server;
 mod string;
@@ -51,6 +52,8 @@ pub use kv::{HasKv, Kv};
 pub use settings::settings;
 pub use stats::ConnStats;
 
+#[doc(hidden)]
+pub use respire_engine as __engine;
 use respire_engine::{Command, Router};
 
 /// Adds every command of this crate to a router, in place of those of the same name.

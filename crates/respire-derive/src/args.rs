@@ -4,6 +4,7 @@ use crate::attrs::{CommandAttrs, Root, doc};
 use crate::field::{Field, Shape, fields};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Result};
 
 pub(crate) fn derive(input: &DeriveInput, root: &Root) -> Result<TokenStream> {
@@ -16,7 +17,7 @@ pub(crate) fn derive(input: &DeriveInput, root: &Root) -> Result<TokenStream> {
         return Err(Error::new_spanned(lifetime, text));
     }
     let attrs = CommandAttrs::of(&input.attrs)?;
-    let fields = fields(&data.fields, &snake(&input.ident.to_string()))?;
+    let fields = fields(&data.fields, &snake(&input.ident.unraw().to_string()))?;
     let spec = spec(input, &attrs, &fields, root)?;
     let parse = parse(&fields, root);
     let construct = construct(&fields);

@@ -4,6 +4,7 @@ use crate::attrs::{FieldAttrs, Root};
 use crate::value::Value;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::{Data, DataEnum, DeriveInput, Error, Fields, LitStr, Member, Result, Variant};
 
 /// A variant: its word, and the values behind it.
@@ -20,7 +21,7 @@ impl<'i> Choice<'i> {
         let attrs = FieldAttrs::of(&variant.attrs)?;
         let why = "belongs on what follows the word";
         attrs.refuse(&["key", "words", "min", "max", "default", "at_least"], why)?;
-        let ident = variant.ident.to_string();
+        let ident = variant.ident.unraw().to_string();
         let lower = ident.to_lowercase();
         let name = attrs.name.as_ref().map_or(lower, LitStr::value);
         let values = variant.fields.iter().enumerate().map(|(at, field)| {
@@ -33,7 +34,7 @@ impl<'i> Choice<'i> {
             };
             let field_name = match (&attrs.name, &field.ident) {
                 (Some(name), _) => name.value(),
-                (None, Some(ident)) => ident.to_string(),
+                (None, Some(ident)) => ident.unraw().to_string(),
                 (None, None) if variant.fields.len() == 1 => name.clone(),
                 (None, None) => format!("{name}_{}", at + 1),
             };

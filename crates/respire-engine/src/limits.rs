@@ -27,8 +27,8 @@ pub struct Limits {
     /// What finished replies may take that wait for a pending call before them, in bytes; past that
     /// the next request waits.
     pub parked_bytes_max: usize,
-    /// How long pending calls may go on after the peer closed its side, in milliseconds: it may
-    /// have gone, or still wait for what it asked for.
+    /// How long pending calls may go on after the peer closed its side, from one answer to the next,
+    /// in milliseconds: it may have gone, or still wait for what it asked for.
     pub half_closed_ms_max: u32,
     /// The most requests `MULTI` may queue, and
     pub queued_commands_max: usize,

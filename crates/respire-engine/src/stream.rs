@@ -44,7 +44,8 @@ const PULL_BYTES_MAX: usize = 64 << 10;
 /// });
 /// ```
 pub struct Stream {
-    body: Box<dyn Body>,
+    /// Gone only while it is dropped.
+    body: Option<Box<dyn Body>>,
     left: usize,
     /// Pulled already: what a body gave beyond what it was asked for.
     spare: Bytes,
@@ -55,7 +56,7 @@ impl Stream {
     #[must_use]
     pub fn new(len: usize, body: impl Body) -> Self {
         Self {
-            body: Box::new(body),
+            body: Some(Box::new(body)),
             left: len,
             spare: Bytes::new(),
         }
@@ -89,7 +90,8 @@ impl Stream {
     pub(crate) fn pull(&mut self) -> Result<Bytes, Broken> {
         let bytes_max = self.left.min(PULL_BYTES_MAX);
         if self.spare.is_empty() {
-            let pulled = catch_unwind(AssertUnwindSafe(|| self.body.pull(bytes_max)));
+            let body = self.body.as_mut().ok_or(Broken)?;
+            let pulled = catch_unwind(AssertUnwindSafe(|| body.pull(bytes_max)));
             self.spare = pulled.ok().flatten().ok_or(Broken)?;
             if self.spare.is_empty() {
                 return Err(Broken);
@@ -99,6 +101,18 @@ impl Stream {
         self.left -= piece.len();
         Ok(piece)
     }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        discard(self.body.take());
+    }
+}
+
+/// Drops what a service made, on a thread that has others to serve: to fail at that is a defect of
+/// the service, which the panic's hook tells, and must cost nobody else anything.
+pub(crate) fn discard<T>(value: T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
 }
 
 impl fmt::Debug for Stream {

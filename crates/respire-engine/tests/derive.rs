@@ -359,3 +359,31 @@ proptest! {
         }
     }
 }
+
+#[derive(Args, Debug)]
+struct Raw {
+    #[arg(words)]
+    r#type: Option<Kind>,
+}
+
+#[derive(Debug, Words)]
+#[expect(non_camel_case_types, reason = "a keyword may be a name as well")]
+enum Kind {
+    r#match { r#in: u8 },
+    None,
+}
+
+#[test]
+fn raw_names_are_told_without_their_mark() {
+    let mut client = client::<Raw>();
+    assert_eq!(
+        client.call("TEST MATCH 7"),
+        "Raw { type: Some(match { in: 7 }) }"
+    );
+    assert_eq!(
+        client.call("TEST MATCH x").error(),
+        "ERR in is not an integer or out of range"
+    );
+    let choices = <Kind as Words>::CHOICES;
+    assert_eq!((choices[0].name, choices[0].token), ("in", Some("MATCH")));
+}

@@ -95,7 +95,10 @@ enum Stopping {
     /// What has arrived is read first,
     Pending,
     /// then the session is told.
-    Told,
+    Told {
+        /// Whether the peer was answered lately, or is about to be.
+        is_busy: bool,
+    },
 }
 
 impl<A: App> Connection<A> {
@@ -137,8 +140,10 @@ impl<A: App> Connection<A> {
         }
         match self.step {
             Step::NeedInput => self.poll(now),
-            // The idle timeout passed, and the peer does not take its replies either.
-            Step::Flush => self.close(CloseReason::Idle, now),
+            // The peer is idle, or gone, and does not take its replies either.
+            Step::Flush if self.session.is_idle(now) => self.close(CloseReason::Idle, now),
+            Step::Flush if self.is_at_eof => self.close(CloseReason::Eof, now),
+            Step::Flush => self.poll(now),
             Step::Close(_) => {}
         }
     }
@@ -159,7 +164,7 @@ impl<A: App> Connection<A> {
             .saturating_add(us(self.limits.stall_ms_max));
         match self.step {
             Step::NeedInput => self.session.next_timeout(),
-            Step::Flush => self.session.next_timeout().map(|idle| idle.max(stalled_us)),
+            Step::Flush => self.session.next_timeout().map(|due| due.max(stalled_us)),
             Step::Close(_) if self.discarded.is_some() => {
                 Some(self.progress_us.saturating_add(us(self.limits.linger_ms)))
             }
@@ -302,7 +307,11 @@ impl<A: App> Connection<A> {
     }
 
     fn tell_shutdown(&mut self, now: Now) {
-        self.stopping = Stopping::Told;
+        let patience_us = us(self.limits.linger_ms);
+        let was_answered = self.progress_us.saturating_add(patience_us) > now.monotonic_us();
+        self.stopping = Stopping::Told {
+            is_busy: was_answered || !self.out.is_empty(),
+        };
         self.session.handle_shutdown();
         self.handle_wake(now);
     }
@@ -332,13 +341,18 @@ impl<A: App> Connection<A> {
         Pace::Closed
     }
 
-    /// Whether the peer may still be sending, so that closing now could cost it the last reply.
+    /// Whether the peer may still be sending, so that closing now could cost it the last replies: a
+    /// socket that is closed with input unread drops what is on its way to the peer.
     fn lingers(&self, reason: CloseReason) -> bool {
-        let is_in_midst = matches!(
-            reason,
-            CloseReason::Protocol(_) | CloseReason::CrossProtocol | CloseReason::Unanswerable
-        );
-        is_in_midst && !self.is_at_eof && self.stopping == Stopping::No
+        let is_in_midst = match (reason, self.stopping) {
+            (CloseReason::ShuttingDown, Stopping::Told { is_busy }) => is_busy,
+            (
+                CloseReason::Protocol(_) | CloseReason::CrossProtocol | CloseReason::Unanswerable,
+                Stopping::No,
+            ) => true,
+            _ => false,
+        };
+        is_in_midst && !self.is_at_eof
     }
 
     /// Ends our side and drops what still arrives; `true` while that must go on.

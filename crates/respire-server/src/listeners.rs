@@ -60,9 +60,14 @@ impl Listeners {
     /// Binds these TCP addresses.
     ///
     /// # Errors
-    /// When one of them cannot be listened on.
+    /// When one of them cannot be listened on; the text names it.
     pub fn on(addresses: &[SocketAddr], config: &Config) -> io::Result<Self> {
-        let tcp = addresses.iter().map(|address| listen_tcp(*address, config));
+        let tcp = addresses.iter().map(|address| {
+            listen_tcp(*address, config).map_err(|error| {
+                let text = format!("cannot listen on {address}: {error}");
+                io::Error::new(error.kind(), text)
+            })
+        });
         Ok(Self {
             tcp: tcp.collect::<io::Result<_>>()?,
             unix: None,
@@ -248,7 +253,11 @@ mod tests {
     #[test]
     fn a_taken_port_is_named_with_the_flag_that_changes_it() {
         let taken = Listeners::on(&[any_port()], &Config::default()).unwrap();
-        let port = taken.local_addresses()[0].port();
+        let address = taken.local_addresses()[0];
+        let error = Listeners::on(&[address], &Config::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AddrInUse);
+        assert!(error.to_string().contains(&address.to_string()), "{error}");
+        let port = address.port();
         let error = Listeners::bind(&with_hosts(&["127.0.0.1"], port)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
         let text = error.to_string();

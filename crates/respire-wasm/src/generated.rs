@@ -24,7 +24,7 @@ fn hold(path: &str, wanted: &str) {
 
 #[test]
 fn generated_names_are_those_of_the_command_table() {
-    let table = crate::engine::commands();
+    let table = engine::commands();
     let mut names: Vec<String> = table
         .commands()
         .map(|entry| entry.spec().name.to_ascii_uppercase())
@@ -93,36 +93,7 @@ fn generated_tables_are_those_of_the_enums() {
         "\n\n/** No parent, no count. */\nexport const NONE = 0xffffffff;\n\n\
          export interface Meaning {\n  id: string;\n  label: string;\n  letter: string;\n  what: string;\n}\n",
     );
-    let tables: [(&str, &[Meaning]); 2] = [("ROLES", &ROLES), ("KINDS", &KINDS)];
-    for (name, table) in tables {
-        write!(text, "\nexport const {name}: readonly Meaning[] = [\n").expect("memory");
-        for Meaning {
-            id,
-            label,
-            letter,
-            what,
-        } in table
-        {
-            writeln!(
-                text,
-                "  {{ id: {id:?}, label: {label:?}, letter: {letter:?}, what: {what:?} }},"
-            )
-            .expect("memory");
-        }
-        text.push_str("];\n");
-    }
-    text.push_str("\n/** The kinds of errors, from 1: what is wrong, and the rule. */\n");
-    text.push_str("export const ERRORS: readonly { text: string; rule: string }[] = [\n");
-    for kind in ERRORS {
-        writeln!(
-            text,
-            "  {{ text: {:?}, rule: {:?} }},",
-            kind.to_string(),
-            kind.help()
-        )
-        .expect("memory");
-    }
-    text.push_str("];\n");
+    meanings(&mut text);
     numbers(&mut text, "Role", ROLES.iter().map(|role| role.id));
     numbers(&mut text, "Kind", KINDS.iter().map(|kind| kind.id));
     let modes = [
@@ -154,6 +125,107 @@ fn generated_tables_are_those_of_the_enums() {
         ["needsMore", "failed", "allConsumed"].into_iter(),
     );
     hold("../../web/src/generated/tables.ts", &text);
+}
+
+/// What the presets of limits are, by number.
+fn presets(text: &mut String) {
+    text.push_str(
+        "\n/** The presets of limits, by number. */\n\
+         export const LIMITS: readonly { id: string; label: string; what: string }[] = [\n",
+    );
+    let presets = [
+        ("server", "server"),
+        ("unauthenticated", "before AUTH"),
+        ("client", "client"),
+    ];
+    for ((id, label), number) in presets.into_iter().zip(0..) {
+        let limits = mode::limits_of(number).expect("a preset");
+        let what = if id == "client" {
+            format!(
+                "Replies of at most {}, strings of {}, lines of {}, {} levels deep.",
+                binary_size(u64::from(limits.max_frame)),
+                binary_size(limits.max_bulk),
+                binary_size(u64::from(limits.max_inline)),
+                limits.max_depth,
+            )
+        } else {
+            format!(
+                "Requests of at most {}, arguments of {}, {} arguments, lines of {}.",
+                binary_size(u64::from(limits.max_frame)),
+                binary_size(limits.max_bulk),
+                limits.max_args,
+                binary_size(u64::from(limits.max_inline)),
+            )
+        };
+        writeln!(
+            text,
+            "  {{ id: {id:?}, label: {label:?}, what: {what:?} }},"
+        )
+        .expect("memory");
+    }
+    text.push_str("];\n");
+}
+
+/// Bytes as people count them; the last unit that leaves a whole number.
+fn binary_size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.iter().find(|(shift, _)| bytes >> shift > 0);
+    match unit {
+        // `i32::MAX` and the like: a byte short of the round number.
+        Some(&(shift, unit)) => format!("{} {unit}", bytes.div_ceil(1 << shift)),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// What commands are for: in the order of the numbers that frames carry.
+fn commands(text: &mut String) {
+    text.push_str(
+        "\n/** The commands by the number that frames carry, less 1: name and summary. */\n\
+         export const COMMANDS: readonly (readonly [name: string, summary: string])[] = [\n",
+    );
+    let table = command_table();
+    for name in command_names() {
+        let info = table.iter().find(|info| info.name == *name);
+        let summary = info.map_or("", |info| info.summary);
+        writeln!(text, "  [{name:?}, {summary:?}],").expect("memory");
+    }
+    text.push_str("];\n");
+}
+
+/// The tables of what numbers mean.
+fn meanings(text: &mut String) {
+    let tables: [(&str, &[Meaning]); 2] = [("ROLES", &ROLES), ("KINDS", &KINDS)];
+    for (name, table) in tables {
+        write!(text, "\nexport const {name}: readonly Meaning[] = [\n").expect("memory");
+        for Meaning {
+            id,
+            label,
+            letter,
+            what,
+        } in table
+        {
+            writeln!(
+                text,
+                "  {{ id: {id:?}, label: {label:?}, letter: {letter:?}, what: {what:?} }},"
+            )
+            .expect("memory");
+        }
+        text.push_str("];\n");
+    }
+    text.push_str("\n/** The kinds of errors, from 1: what is wrong, and the rule. */\n");
+    text.push_str("export const ERRORS: readonly { text: string; rule: string }[] = [\n");
+    for kind in ERRORS {
+        writeln!(
+            text,
+            "  {{ text: {:?}, rule: {:?} }},",
+            kind.to_string(),
+            kind.help()
+        )
+        .expect("memory");
+    }
+    text.push_str("];\n");
+    presets(text);
+    commands(text);
 }
 
 /// Names for numbers, from 0.

@@ -14,14 +14,15 @@
 //! assert_eq!(document.state(7).unwrap().text, "between CR and LF of the simple string");
 //! ```
 //!
-//! Two modules are built, each with one feature: `document`, which the page loads first, and
-//! `server`, the engine with all commands, which it loads when the console is opened.
+//! Three modules are built, each with one feature: `document`, which the page loads first;
+//! `capture`, when a capture is opened; and `server`, the engine with all commands, when the console
+//! is.
 //!
 //! Where to start reading: [`Document`]; [`Server`]; `tables.rs` for the numbers that cross over.
 
 #[cfg(target_arch = "wasm32")]
 mod bind;
-#[cfg(feature = "document")]
+#[cfg(feature = "capture")]
 mod capture;
 #[cfg(feature = "server")]
 mod commands;
@@ -31,7 +32,7 @@ mod compare;
 mod document;
 #[cfg(feature = "server")]
 mod engine;
-#[cfg(all(test, feature = "document", feature = "server"))]
+#[cfg(all(test, feature = "capture", feature = "document", feature = "server"))]
 mod generated;
 #[cfg(feature = "document")]
 mod mode;
@@ -50,7 +51,7 @@ mod tables;
 #[cfg(feature = "document")]
 mod words;
 
-#[cfg(feature = "document")]
+#[cfg(feature = "capture")]
 pub use capture::{Capture, CaptureSummary, SEGMENT_WORDS, StreamSummary};
 #[cfg(feature = "server")]
 pub use commands::{ArgInfo, CommandInfo, command_table};
@@ -64,7 +65,7 @@ pub use document::{
     Verdict,
 };
 #[cfg(feature = "document")]
-pub use mode::guess_mode;
+pub use mode::{guess_mode, guess_mode_number};
 #[cfg(feature = "document")]
 pub use msgpack::{MsgPack, MsgPackToken, msgpack};
 #[cfg(feature = "document")]

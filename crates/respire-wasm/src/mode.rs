@@ -46,7 +46,7 @@ pub(crate) fn limits_of(number: u32) -> Result<Limits, String> {
 /// use resp_codec::annotate::Mode;
 /// use respire_wasm::guess_mode;
 /// assert_eq!(guess_mode(b"*1\r\n$4\r\nPING\r\n"), Mode::Requests);
-/// assert_eq!(guess_mode(b"*1\r\n$5\r\nhello\r\n"), Mode::Replies);
+/// assert_eq!(guess_mode(b"*1\r\n$5\r\nworld\r\n"), Mode::Replies);
 /// assert_eq!(guess_mode(b"$\x02\0\0\0hi"), Mode::BinaryReplies);
 /// ```
 #[must_use]
@@ -75,6 +75,12 @@ pub fn guess_mode(bytes: &[u8]) -> Mode {
         }
     }
     best
+}
+
+/// The same, as the page numbers modes.
+#[must_use]
+pub fn guess_mode_number(bytes: &[u8]) -> u32 {
+    mode_number(guess_mode(bytes))
 }
 
 /// Whether the first request, or the part of it that is there, names a command; `None` if the name

@@ -33,28 +33,26 @@ function StreamRow({ stream, index, chosen, shown }: { stream: Stream; index: nu
   );
 }
 
+/** What is unusual about a segment. */
 function marksOf(segment: Segment): string[] {
-  return [
-    segment.gap && "bytes are missing in front",
-    segment.retransmit && "sent again",
-    segment.reordered && "out of order",
-    segment.fin && "FIN",
-    segment.reset && "RST",
-  ].filter((mark): mark is string => mark !== false);
+  return [segment.gap && "bytes are missing in front", segment.retransmit && "sent again", segment.reordered && "out of order", segment.reset && "reset"].filter(
+    (mark): mark is string => mark !== false,
+  );
 }
 
 function SegmentRow({ segment, stream, shown }: { segment: Segment; stream: number; shown: Direction | null }) {
   const there = segment.direction === 0;
   return (
     <li class={`segment ${there ? "there" : "back"} ${shown === segment.direction ? "" : "other"}`}>
-      <button type="button" class="link" onClick={() => void openStream(stream, segment.direction, segment)}>
+      <button type="button" class="row-link" onClick={() => void openStream(stream, segment.direction, segment)}>
         <span class="segment-time">{segment.time.toFixed(3)}</span>
         <span class="segment-way" aria-hidden="true">
           {there ? "→" : "←"}
         </span>
         <span class="sr-only">{there ? "request" : "reply"}</span>
-        <span>{counted(segment.length, "byte")}</span>
+        {segment.length > 0 && <span>{counted(segment.length, "byte")}</span>}
         <span class="dim">packet {segment.packet}</span>
+        {segment.fin && <span>ends</span>}
         {marksOf(segment).map((mark) => (
           <span key={mark} class="badge">
             {mark}

@@ -4,11 +4,11 @@ import { signal } from "@preact/signals";
 import { captureWasm } from "virtual:engine-wasm";
 import type { CaptureSummary } from "../generated/types";
 import { unpacked } from "../engine/remote";
-import { SEGMENT_WORDS } from "../engine/tables";
+import { MODES, SEGMENT_WORDS } from "../engine/tables";
 import { moveTo } from "../state/cursor";
 import { engine, load, onLoad } from "../state/document";
 import { cutAt } from "../state/reads";
-import { announce, dockTab } from "../state/view";
+import { announce, dockTab, pane } from "../state/view";
 import { counted } from "../words/chars";
 
 /** From the client to the server, or back. */
@@ -80,8 +80,15 @@ export async function openCapture(bytes: Uint8Array, name: string): Promise<void
   });
   capture.value = { name, summary, stream: largest, segments: [], shown: null };
   dockTab.value = "capture";
+  pane.value = "dock";
   announce(`a capture with ${counted(summary.streams.length, "stream")}`);
   if (summary.streams.length > 0) await openStream(largest, 0);
+}
+
+/** What a direction is read as: which side speaks is known, only the protocol is guessed. */
+function modeOf(direction: Direction, guess: number): number {
+  if (direction === 0) return guess === MODES.binaryRequests ? guess : MODES.requests;
+  return guess === MODES.binaryReplies ? guess : MODES.replies;
 }
 
 /** Shows a direction of a stream in the panes, cut where its segments end. */
@@ -89,12 +96,17 @@ export async function openStream(stream: number, direction: Direction, segment?:
   const before = capture.value;
   const about = before?.summary.streams[stream];
   if (!before || !about) return;
-  const [bytes, there, back] = await Promise.all([engine.captureBytes(stream, direction), engine.captureSegments(stream, 0), engine.captureSegments(stream, 1)]);
+  const [bytes, guess, there, back] = await Promise.all([
+    engine.captureBytes(stream, direction),
+    engine.captureMode(stream, direction),
+    engine.captureSegments(stream, 0),
+    engine.captureSegments(stream, 1),
+  ]);
   const segments = [...segmentsOf(there, 0), ...segmentsOf(back, 1)].sort((a, b) => a.time - b.time || a.packet - b.packet);
   loading = true;
   capture.value = { ...before, stream, segments, shown: direction };
   const [from, to] = direction === 0 ? [about.client, about.server] : [about.server, about.client];
-  const decoding = load(bytes, `${from} → ${to}`);
+  const decoding = load(bytes, `${from} → ${to}`, modeOf(direction, guess));
   loading = false;
   cutAt(segments.filter((other) => other.direction === direction).map((other) => other.offset));
   await decoding;

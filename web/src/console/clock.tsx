@@ -9,6 +9,8 @@ const STEPS = [
   { label: "+1 h", ms: 3_600_000 },
 ] as const;
 
+/** Keys that are listed. */
+const LISTED_MAX = 12;
 /** Longest step in seconds: a year. */
 const STEP_SECONDS_MAX = 31_536_000;
 
@@ -53,11 +55,12 @@ export function Clock() {
       </form>
       {expiring.value.length > 0 && (
         <ul class="expiring" aria-label="Keys that will expire">
-          {expiring.value.map(({ key, ttlMs }) => (
+          {expiring.value.slice(0, LISTED_MAX).map(({ key, ttlMs }) => (
             <li key={key}>
               <code>{key}</code> <span class="dim">expires in {left(ttlMs)}</span>
             </li>
           ))}
+          {expiring.value.length > LISTED_MAX && <li class="dim">and {expiring.value.length - LISTED_MAX} more</li>}
         </ul>
       )}
     </div>

@@ -1,27 +1,19 @@
 // Completion and help from the server's own command table.
 
 import { computed, signal } from "@preact/signals";
+import { commandOf, completions } from "../words/commands";
 import { commands } from "./state";
-
-/** Names offered. */
-const OFFERED_MAX = 8;
 
 /** What is being typed. */
 export const line = signal("");
 
-/** The command that is typed, by its longest name that fits: `CLIENT LIST` before `CLIENT`. */
+const names = computed(() => commands.value.map(({ name }) => name));
+
+/** The command that is typed. */
 export const typedCommand = computed(() => {
-  const words = line.value.trimStart().toUpperCase().split(/\s+/);
-  const named = (name: string) => commands.value.find((command) => command.name === name);
-  return named(words.slice(0, 2).join(" ")) ?? named(words[0] ?? "");
+  const name = commandOf(names.value, line.value);
+  return commands.value.find((command) => command.name === name);
 });
 
 /** Names that the typed beginning may become. */
-export const offers = computed(() => {
-  const typed = line.value.trimStart().toUpperCase().replace(/\s+/g, " ");
-  if (typed === "" || typedCommand.value?.name === typed.trimEnd()) return [];
-  return commands.value
-    .filter(({ name }) => name.startsWith(typed))
-    .slice(0, OFFERED_MAX)
-    .map(({ name }) => name);
-});
+export const offers = computed(() => completions(names.value, line.value));

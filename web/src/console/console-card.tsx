@@ -2,7 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { MODES } from "../engine/tables";
 import { load } from "../state/document";
+import { Offers } from "../panes/offers";
 import { counted } from "../words/chars";
 import { Clock } from "./clock";
 import { line, offers, typedCommand } from "./complete";
@@ -80,7 +82,8 @@ function Transcript() {
   const list = useRef<HTMLDivElement>(null);
   const count = entries.value.length;
   useEffect(() => {
-    list.current!.scrollTop = list.current!.scrollHeight;
+    // The list is laid out from its end, which is where it is scrolled to.
+    list.current!.scrollTop = 0;
   }, [count]);
   return (
     <div ref={list} class="transcript" role="log" aria-label="What was said" tabIndex={0}>
@@ -95,11 +98,21 @@ function Transcript() {
 
 function Prompt({ connection }: { connection: Connection | undefined }) {
   const back = useSignal(0);
-  const submit = () => {
+  /** What was being typed before the keys went back to earlier lines. */
+  const draft = useRef("");
+  const submit = async () => {
     const typed = line.value;
-    line.value = "";
+    line.value = draft.current = "";
     back.value = 0;
-    void send(typed);
+    // What could not be sent comes back, to be mended.
+    if (!(await send(typed)) && line.value === "") line.value = typed;
+  };
+  const goBack = (step: number) => {
+    const to = back.value + step;
+    if (to < 0 || to > history.value.length) return;
+    if (back.value === 0) draft.current = line.value;
+    back.value = to;
+    line.value = to === 0 ? draft.current : history.value.at(-to)!;
   };
   const onKey = (event: KeyboardEvent) => {
     const [offer] = offers.value;
@@ -108,8 +121,7 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
       line.value = `${offer} `;
     } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       event.preventDefault();
-      back.value = Math.max(0, Math.min(history.value.length, back.value + (event.key === "ArrowUp" ? 1 : -1)));
-      line.value = back.value === 0 ? "" : history.value.at(-back.value)!;
+      goBack(event.key === "ArrowUp" ? 1 : -1);
     }
   };
   const help = typedCommand.value;
@@ -118,7 +130,7 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
       class="prompt"
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        void submit();
       }}
     >
       <div class="row">
@@ -146,24 +158,13 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
         </button>
       </div>
       <div id="console-help" class="console-help">
-        {offers.value.length > 0 && (
-          <div class="presets">
-            {offers.value.map((name, index) => (
-              <button
-                key={name}
-                type="button"
-                class="chip"
-                onClick={() => {
-                  line.value = `${name} `;
-                  document.getElementById("console-line")?.focus();
-                }}
-              >
-                {name}
-                {index === 0 && <kbd>Tab</kbd>}
-              </button>
-            ))}
-          </div>
-        )}
+        <Offers
+          names={offers.value}
+          take={(name) => {
+            line.value = `${name} `;
+            document.getElementById("console-line")?.focus();
+          }}
+        />
         {help && (
           <p>
             <code>{help.syntax}</code>
@@ -195,12 +196,12 @@ export function ConsoleCard() {
       <Transcript />
       <Prompt connection={connection} />
       {connection && (
-        <div class="row">
-          <button type="button" class="chip" onClick={openAll("request", binary ? 2 : 0)}>
-            All requests of {connection.name}
+        <div class="row conversation">
+          <button type="button" class="chip" title="See all of them in the panes" onClick={openAll("request", binary ? MODES.binaryRequests : MODES.requests)}>
+            Requests<span class="sr-only"> of {connection.name} in the panes</span>
           </button>
-          <button type="button" class="chip" onClick={openAll("reply", binary ? 3 : 1)}>
-            All replies to {connection.name}
+          <button type="button" class="chip" title="See all of them in the panes" onClick={openAll("reply", binary ? MODES.binaryReplies : MODES.replies)}>
+            Replies<span class="sr-only"> to {connection.name} in the panes</span>
           </button>
           <span class="grow" />
           <button type="button" class="chip" disabled={connection.closed !== null} onClick={() => void close(connection)}>

@@ -39,8 +39,8 @@ export interface Entry {
 const ENTRIES_MAX = 500;
 /** Connections that may be opened: as many as have names. */
 export const CONNECTIONS_MAX = 8;
-/** Keys whose expiry is shown. */
-const KEYS_MAX = 12;
+/** Lines kept for the history keys. */
+const HISTORY_MAX = 200;
 const encoder = new TextEncoder();
 
 let host: Remote<Host> | undefined;
@@ -53,6 +53,7 @@ export const current = signal(0);
 export const entries = signal<readonly Entry[]>([]);
 export const commands = signal<readonly CommandInfo[]>([]);
 export const unixMs = signal(0);
+/** The keys that will expire, the next one first. */
 export const expiring = signal<readonly { key: string; ttlMs: number }[]>([]);
 export const failure = signal("");
 /** Lines typed, oldest first. */
@@ -108,19 +109,21 @@ function ended(connection: Connection, why: string): void {
   note(`${connection.name} ended: ${why}`, connection);
 }
 
-/** Sends a line as its connection speaks. */
-export async function send(line: string, connection: Connection | undefined = connections.value[current.value], keep = true): Promise<void> {
-  if (!host || !connection || connection.closed !== null || line.trim() === "") return;
-  if (keep && history.value.at(-1) !== line) history.value = [...history.value, line];
+/** Sends a line as its connection speaks; `false` if it cannot be sent. */
+export async function send(line: string, connection: Connection | undefined = connections.value[current.value], keep = true): Promise<boolean> {
+  if (!host || !connection || connection.closed !== null || line.trim() === "") return false;
   try {
     const binary = connection.speaks === "binary";
     const bytes = await encode(line, binary ? 2 : 0);
     const mode = binary ? MODES.binaryRequests : MODES.requests;
+    if (keep && history.value.at(-1) !== line) history.value = [...history.value, line].slice(-HISTORY_MAX);
     add({ connection, way: "request", lines: [line], bytes, mode, isError: false });
     await hear(await host.feed(connection.id, bytes), connection);
     failure.value = "";
+    return true;
   } catch (error) {
     failure.value = error instanceof Error ? error.message : String(error);
+    return false;
   }
 }
 
@@ -176,8 +179,7 @@ async function lookAtKeys(): Promise<void> {
   expiring.value = keys
     .map((key, index) => ({ key: decoder.decode(key), ttlMs: ttls[index]! }))
     .filter(({ ttlMs }) => ttlMs >= 0)
-    .sort((a, b) => a.ttlMs - b.ttlMs)
-    .slice(0, KEYS_MAX);
+    .sort((a, b) => a.ttlMs - b.ttlMs);
 }
 
 function request(words: readonly (string | Uint8Array)[]): Uint8Array {

@@ -3,11 +3,13 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Comparison as Compared } from "../generated/types";
-import { MODES, STATUS } from "../engine/tables";
+import { COMMANDS, MODES, STATUS } from "../engine/tables";
 import { cursor, here } from "../state/cursor";
 import { bytes, engine, load, replace, shape, version } from "../state/document";
 import { announce, dockTab } from "../state/view";
 import { counted, escaped } from "../words/chars";
+import { commandOf, completions } from "../words/commands";
+import { Offers } from "../panes/offers";
 import { Comparison } from "./comparison";
 import { LANGUAGES } from "./literals";
 import { REQUEST_WIRES, WIRE_MODES } from "./wires";
@@ -32,6 +34,13 @@ const atCursor = signal<Encoded>(NOTHING);
 function words(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+const NAMES = COMMANDS.map(([name]) => name);
+const offers = computed(() => completions(NAMES, line.value));
+const summary = computed(() => {
+  const name = commandOf(NAMES, line.value);
+  return COMMANDS.find(([other]) => other === name)?.[1];
+});
 
 let typing = 0;
 effect(() => {
@@ -154,6 +163,10 @@ function AtCursor() {
 export function EncodeCard() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  const complete = (name: string) => {
+    line.value = `${name} `;
+    field.current?.focus();
+  };
   return (
     <>
       <section class="card encode" aria-label="Encode">
@@ -170,7 +183,15 @@ export function EncodeCard() {
           onInput={(event) => {
             line.value = event.currentTarget.value;
           }}
+          onKeyDown={(event) => {
+            const [offer] = offers.value;
+            if (event.key !== "Tab" || event.shiftKey || offer === undefined) return;
+            event.preventDefault();
+            line.value = `${offer} `;
+          }}
         />
+        <Offers names={offers.value} take={complete} />
+        {summary.value && <p class="dim">{summary}</p>}
         <div class="presets" role="radiogroup" aria-label="Protocol">
           {REQUEST_WIRES.map(({ wire: number, label }) => (
             <label key={number} class="chip choice">

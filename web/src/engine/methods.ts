@@ -229,6 +229,11 @@ export class Engine {
     return this.#capture!.bytes(stream, direction);
   }
 
+  /** What a direction of a stream seems to be; a capture's reader does not know. */
+  captureMode(stream: number, direction: number): number {
+    return wasm.guessMode(this.captureBytes(stream, direction));
+  }
+
   captureSegments(stream: number, direction: number): Float64Array {
     return this.#capture!.segments(stream, direction);
   }

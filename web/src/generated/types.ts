@@ -363,10 +363,6 @@ bytes: [number, number],
  */
 gaps: [number, number], 
 /**
- * What the bytes seem to be, by number.
- */
-mode: [number, number], 
-/**
  * When it began, in milliseconds since the capture's first packet.
  */
 startMs: number, 

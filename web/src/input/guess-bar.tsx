@@ -1,7 +1,7 @@
 // The bar that says how what was opened is read, one click from the other ways.
 
 import { opened, take } from "./guess";
-import { counted, escaped } from "../words/chars";
+import { escaped } from "../words/chars";
 
 /** Bytes of a preview. */
 const PREVIEW_BYTES_MAX = 24;
@@ -11,7 +11,7 @@ export function GuessBar() {
   if (!what || what.guesses.length < 2 || what.taken < 0) return null;
   const taken = what.guesses[what.taken]!;
   return (
-    <div class="guess-bar" role="group" aria-label="How what was opened is read">
+    <section class="guess-bar" aria-label="How what was opened is read">
       <span>
         Read as <b>{taken.label}</b>: {taken.why}
       </span>
@@ -22,7 +22,7 @@ export function GuessBar() {
           type="button"
           class="chip"
           aria-pressed={index === what.taken}
-          title={`${counted(guess.bytes, "byte")}: ${escaped(Uint8Array.from(guess.preview), PREVIEW_BYTES_MAX)}`}
+          title={escaped(Uint8Array.from(guess.preview), PREVIEW_BYTES_MAX)}
           onClick={() => void take(index)}
         >
           {guess.label}
@@ -37,6 +37,6 @@ export function GuessBar() {
       >
         Done
       </button>
-    </div>
+    </section>
   );
 }

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { isCapture, openCapture } from "../capture/state";
 import type { Guess } from "../generated/types";
 import { engine, failure, load, onLoad } from "../state/document";
-import { announce } from "../state/view";
+import { announce, galleryOpen, narrow } from "../state/view";
 
 interface Opened {
   /** The bytes as they came. */
@@ -23,10 +23,15 @@ onLoad.add(() => {
   if (!taking) opened.value = null;
 });
 
+/** Bytes that are looked at to guess: a multiple of 4, so that hex and base64 are not cut within a byte. */
+const LOOKED_AT_MAX = 64 * 1024;
+
 /** Opens bytes, read in the way that fits them best. */
 export async function openBytes(bytes: Uint8Array, name: string): Promise<void> {
+  // What is opened matters more than what else there is, where there is little room.
+  if (narrow.peek()) galleryOpen.value = false;
   try {
-    const guesses = await engine.guesses(bytes);
+    const guesses = await engine.guesses(bytes.slice(0, LOOKED_AT_MAX));
     opened.value = { bytes, name, guesses, taken: -1 };
     await take(0);
   } catch (error) {

@@ -1,16 +1,14 @@
 // The dock: cards beside the bytes, a tab each. A card is added by a row here.
 
 import type { ComponentType } from "preact";
-import { CaptureCard } from "../capture/capture-card";
+import { useEffect } from "preact/hooks";
 import { capture } from "../capture/state";
-import { EncodeCard } from "../encode/encode-card";
 import { problemFrames } from "../state/problems";
 import { cuts } from "../state/reads";
 import { dockTab } from "../state/view";
 import { found, query } from "../state/search";
 import { ByteCard, StateCard } from "./byte-card";
 import { LimitsCard } from "./limits-card";
-import { MsgPackCard } from "./msgpack-card";
 import { lazy } from "./lazy";
 import { ProblemsCard } from "./problems-card";
 import { ReadsCard } from "./reads-card";
@@ -35,17 +33,17 @@ function Byte() {
   );
 }
 
-/** The tabs in their order. */
+/** The tabs in their order. Cards that few open are fetched when they are. */
 export const DOCK_TABS: DockTab[] = [
   { id: "byte", label: "Byte", card: Byte },
   { id: "reads", label: "Reads", card: ReadsCard, count: () => (cuts.value.length === 0 ? 0 : cuts.value.length + 1) },
   { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
   { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
   { id: "console", label: "Server", card: lazy(() => import("../console/console-card").then((module) => module.ConsoleCard)) },
-  { id: "encode", label: "Encode", card: EncodeCard },
-  { id: "capture", label: "Capture", card: CaptureCard, count: () => capture.value?.summary.streams.length ?? 0 },
+  { id: "encode", label: "Encode & cost", card: lazy(() => import("../encode/encode-card").then((module) => module.EncodeCard)) },
+  { id: "capture", label: "Capture", card: lazy(() => import("../capture/capture-card").then((module) => module.CaptureCard)), count: () => capture.value?.summary.streams.length ?? 0 },
   { id: "limits", label: "Limits", card: LimitsCard },
-  { id: "msgpack", label: "MessagePack", card: MsgPackCard },
+  { id: "msgpack", label: "MessagePack", card: lazy(() => import("./msgpack-card").then((module) => module.MsgPackCard)) },
 ];
 
 function onKey(event: KeyboardEvent): void {
@@ -62,6 +60,8 @@ function onKey(event: KeyboardEvent): void {
 export function Dock() {
   const current = DOCK_TABS.find((tab) => tab.id === dockTab.value) ?? DOCK_TABS[0]!;
   const Card = current.card;
+  // Where tabs scroll, a card that was opened by its key may have its tab out of sight.
+  useEffect(() => document.getElementById(`dock-tab-${current.id}`)?.scrollIntoView({ block: "nearest", inline: "nearest" }), [current.id]);
   return (
     <div class="dock">
       <div class="tabs" role="tablist" aria-label="Cards" onKeyDown={onKey}>

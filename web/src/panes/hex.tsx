@@ -6,6 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { anchor, cursor, moveTo, preview, revealed } from "../state/cursor";
 import { bytes, length, replace } from "../state/document";
 import { markAt, marksReady } from "../state/marks";
+import { torn } from "../state/problems";
 import { toggleCut } from "../state/reads";
 import { announce, narrow } from "../state/view";
 import { glyph, hex, offsetHex } from "../words/chars";
@@ -62,6 +63,13 @@ function createRow(count: number): HTMLElement {
   return row;
 }
 
+/** Missing bytes that are shown. */
+const MISSING_MAX = 64;
+
+function missingShown(): number {
+  return Math.min(torn.value?.need ?? 0, MISSING_MAX);
+}
+
 function fillRow(row: HTMLElement, index: number, count: number, brush: Brush): void {
   const { offset, cells, chars } = parts.get(row)!;
   const from = index * count;
@@ -79,8 +87,9 @@ function fillRow(row: HTMLElement, index: number, count: number, brush: Brush): 
       put(cell, here && digit !== null && digit >= 0 ? `${digit.toString(16).toUpperCase()}_` : hex(data[at]!), here && digit !== null ? `${classes} edit` : classes);
       put(char, glyph(data[at]!), classes);
     } else {
-      // The place behind the last byte can be stood on: that is where bytes are added.
-      put(cell, here ? "·" : "", here ? "b cur end" : "b none");
+      // The place behind the last byte can be stood on: that is where bytes are added. Bytes that a torn frame lacks are shown as missing.
+      const missing = at < data.length + missingShown();
+      put(cell, here || missing ? "··" : "", here ? "b cur end" : missing ? "b missing" : "b none");
       put(char, "", "b none");
     }
     cell.tabIndex = here ? 0 : -1;
@@ -160,13 +169,14 @@ function mount(host: HTMLElement): () => void {
       });
     }
     // One place more than there are bytes.
-    const total = Math.floor(length.value / count) + 1;
+    const total = Math.floor((length.value + Math.max(0, missingShown() - 1)) / count) + 1;
     host.setAttribute("aria-rowcount", String(total));
     rows!.size(total, narrow.value ? ROW_HEIGHT_NARROW : ROW_HEIGHT);
   });
   const paint = effect(() => {
     void bytes.value;
     void editing.value;
+    void torn.value;
     void columns.value;
     brush = takeBrush();
     rows!.refresh();

@@ -56,20 +56,25 @@ effect(() => {
   );
 });
 
-function Token({ token }: { token: MsgPack["tokens"][number] }) {
+type MsgPackToken = MsgPack["tokens"][number];
+
+/** What stands behind a token's kind; the kind itself is told already. */
+function textOf({ kind, text }: MsgPackToken): string {
+  return text === kind ? "" : text.startsWith(`${kind} `) ? text.slice(kind.length + 1) : text;
+}
+
+function Token({ token }: { token: MsgPackToken }) {
   return (
     <li style={{ "--depth": token.depth }}>
       <button
         type="button"
-        class="link token"
+        class="row-link token"
         onClick={() => pinRange(token.start, token.end)}
         onPointerEnter={() => preview(token.start, [token.start, token.end])}
         onPointerLeave={() => preview(null)}
       >
-        <span class="token-kind">{token.kind}</span> <span class="token-text">{token.text}</span>
-        <span class="dim token-at">
-          {token.start}–{token.end - 1}
-        </span>
+        <span class="token-kind">{token.kind}</span> <span class="token-text">{textOf(token)}</span>
+        <span class="dim token-at">{token.end - token.start > 1 ? `${token.start}–${token.end - 1}` : token.start}</span>
       </button>
     </li>
   );

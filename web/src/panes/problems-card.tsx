@@ -4,7 +4,7 @@ import type { DocError } from "../generated/types";
 import { STATUS } from "../engine/tables";
 import { moveTo } from "../state/cursor";
 import { bytes, frameOf, length, version } from "../state/document";
-import { PROBLEMS_MAX, applyFix, problemFrames, shownError, tornNeeds } from "../state/problems";
+import { PROBLEMS_MAX, applyFix, problemFrames, shownError, torn } from "../state/problems";
 import { counted, escaped, hex } from "../words/chars";
 import { sentence } from "../words/values";
 import { Icon } from "./icons";
@@ -83,6 +83,7 @@ function ErrorCard({ error }: { error: DocError }) {
 
 function Torn({ frame }: { frame: number }) {
   const { start, end } = frameOf(frame);
+  const { need, text, path } = torn.value ?? { need: 0, text: "", path: "" };
   return (
     <article class="problem torn">
       <h3>
@@ -97,7 +98,14 @@ function Torn({ frame }: { frame: number }) {
         <button type="button" class="link" onClick={() => moveTo(end)}>
           byte {end - 1}
         </button>
-        . At least <b>{counted(tornNeeds.value, "byte")}</b> more {tornNeeds.value === 1 ? "is" : "are"} needed.
+        , {text}
+        {path !== "" && (
+          <>
+            {" "}
+            (<code>{path}</code>)
+          </>
+        )}
+        . At least <b>{counted(need, "byte")}</b> more {need === 1 ? "is" : "are"} needed.
       </p>
       <p class="dim">That is no error: a decoder keeps what it has and waits for the next read.</p>
     </article>
@@ -107,7 +115,7 @@ function Torn({ frame }: { frame: number }) {
 export function ProblemsCard() {
   void version.value;
   const frames = problemFrames.value;
-  const torn = frames.findLast((frame) => frameOf(frame).status === STATUS.torn);
+  const last = frames.findLast((frame) => frameOf(frame).status === STATUS.torn);
   const bad = frames.filter((frame) => frameOf(frame).status === STATUS.bad);
   return (
     <section class="card problems" aria-label="Problems">
@@ -120,7 +128,7 @@ export function ProblemsCard() {
         </p>
       )}
       {shownError.value && <ErrorCard error={shownError.value} />}
-      {torn !== undefined && <Torn frame={torn} />}
+      {last !== undefined && <Torn frame={last} />}
       {bad.length > 1 && (
         <ul class="problem-list" aria-label="Frames that are wrong">
           {bad.slice(0, 50).map((frame) => (

@@ -54,7 +54,7 @@ function Hit({ hit }: { hit: number }) {
   const hidden = frame !== undefined && frameOf(frame).secret && !secretsShown.value;
   return (
     <li>
-      <button type="button" class="link hit" aria-current={hit === currentHit.value ? "true" : undefined} onClick={() => goToHit(hit)}>
+      <button type="button" class="row-link hit" aria-current={hit === currentHit.value ? "true" : undefined} onClick={() => goToHit(hit)}>
         <span class="hit-at">byte {from.toLocaleString("en")}</span>
         {frame !== undefined && <span class="hit-line">{hidden ? "••••" : (lineOf(frame) ?? "")}</span>}
       </button>

@@ -21,24 +21,20 @@ const lines = computed(() => {
   const data = bytes.value;
   const most = lineBytes.value;
   let starts = new Uint32Array(1024);
-  let count = 0;
-  const add = (at: number) => {
-    if (count === starts.length) {
-      const grown = new Uint32Array(count * 2);
+  let count = 1;
+  let start = 0;
+  // Plain on purpose: this runs over every byte before the first paint.
+  for (let at = 0; at < data.length; at += 1) {
+    if (data[at] !== 0x0a && at + 1 - start < most) continue;
+    start = at + 1;
+    if (count + 1 >= starts.length) {
+      const grown = new Uint32Array(starts.length * 4);
       grown.set(starts);
       starts = grown;
     }
-    starts[count++] = at;
-  };
-  let start = 0;
-  add(0);
-  for (let at = 0; at < data.length; at += 1) {
-    if (data[at] === 0x0a || at + 1 - start >= most) {
-      start = at + 1;
-      if (start < data.length) add(start);
-    }
+    starts[count++] = start;
   }
-  add(data.length);
+  if (start < data.length || count === 1) starts[count++] = data.length;
   return starts.subarray(0, count);
 });
 

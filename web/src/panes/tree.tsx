@@ -8,7 +8,7 @@ import { cursor, hover, hoverRange, pinRange, preview, revealed } from "../state
 import { frameOf } from "../state/document";
 import { lineOf, nodesArrived, nodesOf } from "../state/nodes";
 import { arrived } from "../state/reads";
-import { type TreeRow, hasInside, isOpen, levelOf, parentRow, rangeOf, rowHolding, setOpen, treeRow, treeRowCount, treeRows, valueOf } from "../state/tree";
+import { type TreeRow, hasInside, indexOf, isOpen, levelOf, parentRow, rangeOf, rowHolding, setOpen, treeRow, treeRowCount, treeRows, valueOf } from "../state/tree";
 import { narrow, secretsShown } from "../state/view";
 import { plain } from "../words/values";
 import { put } from "./paint";
@@ -111,13 +111,8 @@ function mount(host: HTMLElement): () => void {
     return element ? Number(element.dataset.row) : undefined;
   };
   const currentRow = () => {
-    if (chosen) {
-      const { frame, node } = chosen;
-      for (let index = 0; index < treeRowCount.peek(); index += 1) {
-        const row = treeRow(index);
-        if (row.frame === frame && row.node === node) return index;
-      }
-    }
+    const index = chosen ? indexOf(chosen) : -1;
+    if (index >= 0) return index;
     return rowHolding(cursor.peek());
   };
   const choose = (index: number, focus: boolean) => {

@@ -23,8 +23,8 @@ export const problemFrames = computed(() => {
 
 /** The error shown, with its fixes: that of the frame at the cursor, or the first. */
 export const shownError = signal<DocError | null>(null);
-/** Bytes that the torn frame at the end lacks at least. */
-export const tornNeeds = signal(0);
+/** The torn frame at the end: the bytes it lacks at least, and what the decoder is in the middle of. */
+export const torn = signal<{ need: number; text: string; path: string } | null>(null);
 
 /** The frame whose error is shown. */
 const errorFrame = computed(() => {
@@ -65,14 +65,13 @@ effect(() => {
 effect(() => {
   const asked = version.value;
   const last = problemFrames.value.at(-1);
-  const torn = last !== undefined && frameRow(shape.value.frames, last).status === STATUS.torn;
-  if (!torn) {
-    tornNeeds.value = 0;
+  if (last === undefined || frameRow(shape.value.frames, last).status !== STATUS.torn) {
+    torn.value = null;
     return;
   }
   void engine.state(length.value).then(
-    (state) => {
-      if (asked === version.peek()) tornNeeds.value = state.need;
+    ({ need, text, path }) => {
+      if (asked === version.peek()) torn.value = { need, text, path };
     },
     () => {},
   );

@@ -107,8 +107,12 @@ export function cutRandomly(seed: number): void {
   cutAt(offsets);
 }
 
+/** Pieces a document is fed in where nobody has cut it. */
+const PIECES = 6;
+
 /** Feeds one more read, from none on. */
 export function feedNext(): void {
+  if (cuts.peek().length === 0 && fed.peek() === null && length.peek() > 1) cutEvery(Math.ceil(length.peek() / PIECES));
   const total = cuts.peek().length + 1;
   const next = fed.peek() === null ? 0 : fed.peek()! + 1;
   fed.value = next > total ? null : next;

@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { KIND, NODE_WORDS, NONE, STATUS, type Node, nodeRow } from "../engine/tables";
 import { cursor, revealed } from "./cursor";
 import { frameAt, frameCount, frameOf, length, onLoad, version } from "./document";
-import { keptNodes, nodesArrived, nodesOf } from "./nodes";
+import { keptNodes, nodeHolding, nodesArrived, nodesOf } from "./nodes";
 
 /** Documents of at most so many frames are shown open. */
 const OPEN_FRAMES_MAX = 40;
@@ -117,25 +117,44 @@ export function rangeOf(row: TreeRow): readonly [number, number] {
   return [whole.start, whole.end];
 }
 
-/** The row that holds a byte, as deep as the tree is open. */
-export function rowHolding(offset: number): number {
-  const rows = treeRows.peek();
-  const frame = frameAt(Math.min(offset, Math.max(0, length.peek() - 1)));
-  if (!frame) return -1;
-  let low = 0;
-  let high = rows.length / 2;
+/** The first of the rows `low..high` for which `met` holds, or `high`; it holds for all behind it too. */
+function firstRow(low: number, high: number, met: (index: number) => boolean): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (rows[middle * 2]! < frame.index) low = middle + 1;
-    else high = middle;
+    if (met(middle)) high = middle;
+    else low = middle + 1;
   }
-  let found = low;
-  for (let index = low + 1; index < rows.length / 2 && rows[index * 2] === frame.index; index += 1) {
-    const [from, to] = rangeOf(treeRow(index));
-    if (from > offset) break;
-    if (offset < to) found = index;
+  return low;
+}
+
+/** The rows of a frame, its own in front. */
+function rowsOf(frame: number): readonly [number, number] {
+  const rows = treeRows.peek();
+  const from = firstRow(0, rows.length / 2, (index) => rows[index * 2]! >= frame);
+  return [from, firstRow(from, rows.length / 2, (index) => rows[index * 2]! > frame)];
+}
+
+/** Where a row is now; -1 if it is in something closed. */
+export function indexOf({ frame, node }: TreeRow): number {
+  const rows = treeRows.peek();
+  const [from, to] = rowsOf(frame);
+  if (node === NONE) return from < to ? from : -1;
+  const index = firstRow(Math.min(from + 1, to), to, (index) => rows[index * 2 + 1]! >= node);
+  return index < to && rows[index * 2 + 1] === node ? index : -1;
+}
+
+/** The row that holds a byte, as deep as the tree is open. */
+export function rowHolding(offset: number): number {
+  const frame = frameAt(Math.min(offset, Math.max(0, length.peek() - 1)));
+  if (!frame) return -1;
+  const values = keptNodes(frame.index);
+  let node = values && nodeHolding(values.nodes, offset);
+  while (values && node) {
+    const index = indexOf({ frame: frame.index, node: node.index });
+    if (index >= 0) return index;
+    node = node.parent === NONE ? undefined : nodeRow(values.nodes, node.parent);
   }
-  return found;
+  return indexOf({ frame: frame.index, node: NONE });
 }
 
 /** The row above that a row is in. */

@@ -5,12 +5,14 @@ use crate::machine::{command, root, run, succeeds};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use walrus::{ExportItem, Module, RefType, Table};
 use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The modules, each a feature of the crate: what the page needs at once, and what the console needs.
-const MODULES: [&str; 2] = ["document", "server"];
+/// The modules, each a feature of the crate: what the page needs at once, and what captures and the
+/// console need.
+const MODULES: [&str; 3] = ["document", "capture", "server"];
 
 /// Builds the modules and their JavaScript into `web/src/wasm`.
 pub(crate) fn build() -> Result<(), String> {
@@ -38,7 +40,16 @@ pub(crate) fn build() -> Result<(), String> {
         optimize(&bound)?;
         println!("{}: {}", bound.display(), sizes(&bound)?);
     }
-    Ok(())
+    smoke(&out)
+}
+
+/// Runs the modules in Node, which the page needs anyway.
+fn smoke(modules: &Path) -> Result<(), String> {
+    let script = root().join("crates/respire-wasm/tests/smoke.mjs");
+    run(command("node")
+        .args(["--no-warnings"])
+        .arg(script)
+        .arg(modules))
 }
 
 /// The target is a download of rustup's, the only one there is.
@@ -72,6 +83,17 @@ fn bind(module: &Path, out: &Path, name: &str) -> anyhow::Result<()> {
         .generate(out)
 }
 
+/// What rustc's modules use. Not all features: with more allowed, Binaryen writes types that browsers
+/// do not take.
+const FEATURES: [&str; 6] = [
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+
 /// Makes the module smaller and faster, where Binaryen is there to do it.
 fn optimize(module: &Path) -> Result<(), String> {
     let Some(mut wasm_opt) = wasm_opt() else {
@@ -80,11 +102,28 @@ fn optimize(module: &Path) -> Result<(), String> {
     };
     let smaller = module.with_extension("opt");
     run(wasm_opt
-        .args(["--all-features", "-O3"])
+        .args(FEATURES)
+        .arg("-Oz")
         .arg(module)
         .arg("-o")
         .arg(&smaller))?;
-    fs::rename(&smaller, module).map_err(|error| format!("{}: {error}", module.display()))
+    let mended = mend(&smaller, module);
+    mended.map_err(|error| format!("{}: {error:#}", smaller.display()))?;
+    fs::remove_file(&smaller).map_err(|error| format!("{}: {error}", smaller.display()))
+}
+
+/// Older versions of Binaryen write the export of any table as that of the first one.
+fn mend(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let mut module = Module::from_file(from)?;
+    let is_ours = |table: &&Table| table.element_ty == RefType::EXTERNREF;
+    let references = module.tables.iter().find(is_ours).map(Table::id);
+    if let Some(references) = references {
+        let exports = module.exports.iter_mut();
+        for export in exports.filter(|export| export.name == "__wbindgen_externrefs") {
+            export.item = ExportItem::Table(references);
+        }
+    }
+    module.emit_wasm_file(to)
 }
 
 /// Binaryen of the machine, or the one npm brought.

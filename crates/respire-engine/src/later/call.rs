@@ -142,7 +142,8 @@ impl Call {
     /// Nobody wants the reply any more.
     pub(crate) fn cancel(&self) {
         if !self.finish(|_| Some(State::Over), true) {
-            *self.lock() = State::Over;
+            let before = std::mem::replace(&mut *self.lock(), State::Over);
+            drop(before);
         }
     }
 

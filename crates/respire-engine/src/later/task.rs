@@ -3,6 +3,7 @@
 use super::Later;
 use crate::IntoReply;
 use crate::client::ClientShared;
+use crate::stream::discard;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,15 +59,23 @@ impl<F: Future<Output: IntoReply>> Future for Answering<F> {
                 Ok(Poll::Ready(reply)) => Ok(reply),
                 Err(panic) => Err(panic),
             };
-            if let Some((_future, later)) = self.run.take() {
+            if let Some((future, later)) = self.run.take() {
                 match ended {
                     Ok(reply) => later.reply(reply),
                     Err(panic) => later.fail(panic),
                 };
+                discard(future);
             }
         }
-        self.run = None;
+        discard(self.run.take());
         Poll::Ready(())
+    }
+}
+
+impl<F> Drop for Answering<F> {
+    /// The thread that drops it runs others as well.
+    fn drop(&mut self) {
+        discard(self.run.take());
     }
 }
 

@@ -118,13 +118,20 @@ impl<A: App> Core<A> {
             ran if confirms(engine.table.entry(ran).spec()) => return outcome,
             _ => {}
         }
-        match self.client.reply_mode {
-            ReplyMode::Off => out.cut(mark),
-            ReplyMode::SkipThis => {
-                out.cut(mark);
-                self.client.reply_mode = ReplyMode::On;
+        match (self.client.reply_mode, &mut outcome) {
+            // It is tried again, and skipped when it runs.
+            (ReplyMode::SkipThis, Outcome::Hold(_)) => {
+                self.client.reply_mode = ReplyMode::SkipNext;
+                return outcome;
             }
-            ReplyMode::On | ReplyMode::SkipNext => {}
+            (ReplyMode::Off | ReplyMode::SkipThis, Outcome::Wait(_, reply)) => {
+                *reply = Output::new();
+            }
+            (ReplyMode::Off | ReplyMode::SkipThis, _) => out.cut(mark),
+            (ReplyMode::On | ReplyMode::SkipNext, _) => {}
+        }
+        if self.client.reply_mode == ReplyMode::SkipThis {
+            self.client.reply_mode = ReplyMode::On;
         }
         outcome
     }

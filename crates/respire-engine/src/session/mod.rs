@@ -328,6 +328,13 @@ impl<A: App> Session<A> {
         [due, rest].into_iter().flatten().min()
     }
 
+    /// Whether the peer has been idle for longer than `timeout` allows.
+    #[must_use]
+    pub fn is_idle(&self, now: Now) -> bool {
+        let due_us = self.idle_deadline_us();
+        self.parked.is_empty() && due_us.is_some_and(|due_us| due_us <= now.monotonic_us())
+    }
+
     fn idle_deadline_us(&self) -> Option<u64> {
         let timeout_s = self.engine.tunables.idle_timeout_s.load(Ordering::Relaxed);
         let last = self

@@ -95,15 +95,13 @@ impl<A: App> Session<A> {
                 out.append(answer.output);
             }
             out.append(item.behind);
-            // Who waited was not idle.
+            // Who waited was not idle, and what goes on is worth waiting for.
             self.is_heard = true;
-        }
-        if self.parked.is_empty() {
             self.leave_by_us = None;
-            if matches!(self.state, State::Pending) {
-                self.core.client.shared.set_blocked(None);
-                self.state = State::Serving;
-            }
+        }
+        if self.parked.is_empty() && matches!(self.state, State::Pending) {
+            self.core.client.shared.set_blocked(None);
+            self.state = State::Serving;
         }
         None
     }

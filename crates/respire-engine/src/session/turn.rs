@@ -128,14 +128,11 @@ impl<A: App> Session<A> {
             State::Ending(reason) => return self.close(reason),
             _ => return Step::NeedInput,
         }
-        let is_idle = self
-            .idle_deadline_us()
-            .is_some_and(|due| due <= now.monotonic_us());
         if self.is_at_eof {
             self.close(CloseReason::Eof)
         } else if self.is_shutting_down {
             self.close(CloseReason::ShuttingDown)
-        } else if is_idle {
+        } else if self.is_idle(now) {
             self.close(CloseReason::Idle)
         } else {
             Step::NeedInput

@@ -3,7 +3,12 @@
 use resp_codec::{CommandDecoder, Limits, Step};
 
 /// A request of a test: a line in the quoting of redis-cli, or its arguments one by one, as an
-/// array, a slice, a `Vec`, or a tuple whose parts are of different types.
+/// array, a slice, a `Vec`, or a tuple of up to twelve parts of different types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a request",
+    label = "does not implement `IntoRequest`",
+    note = "use a line as in `\"SET k v\"`, or the arguments as strings or bytes: an array, a slice, a `Vec`, or a tuple of up to twelve; numbers are sent as text"
+)]
 pub trait IntoRequest {
     /// The arguments, the name first.
     ///
@@ -76,6 +81,10 @@ tuples! {
     A B C D E F;
     A B C D E F G;
     A B C D E F G H;
+    A B C D E F G H I;
+    A B C D E F G H I J;
+    A B C D E F G H I J K;
+    A B C D E F G H I J K L;
 }
 
 /// The request as RESP.

@@ -56,6 +56,10 @@ fn requests_are_lines_or_arguments() {
         b"\xff".as_slice()
     );
     assert_eq!(client.call(vec!["ECHO", "*1"]), "*1");
+    let many = (
+        "MGETX", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11",
+    );
+    assert!(client.call(many).is_error());
     assert_eq!(client.call(format!("ECHO {}", 5)), "5");
 }
 

@@ -2,10 +2,11 @@
 
 use super::*;
 use respire_engine::{
-    App, ArgList, Arity, Cx, Engine, Error, NoWake, Options, Peer, Reply, Router, Row, Spec,
+    App, ArgIter, ArgList, Args, Arity, Cx, Engine, Error, Flags, Later, NoWake, Options, Peer,
+    Reply, Router, Row, Spec,
 };
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -111,11 +112,15 @@ struct Bench {
 
 impl Bench {
     fn new(limits: Limits, session: respire_engine::Limits) -> Self {
+        Self::with(Router::new(Blobs), limits, session)
+    }
+
+    fn with(router: Router<Blobs>, limits: Limits, session: respire_engine::Limits) -> Self {
         let now = Now::new(
             Duration::from_secs(1000),
             Duration::from_secs(1_700_000_000),
         );
-        let router = Router::new(Blobs).add(Row {
+        let router = router.add(Row {
             spec: &BLOB,
             run: blob,
         });
@@ -334,21 +339,57 @@ fn a_shutdown_answers_what_has_arrived_and_closes() {
         Read::Block,
     ]);
     bench.connection.handle_shutdown();
-    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
     assert_eq!(io.heard(), "+PONG\r\n+PONG\r\n");
+    assert!(io.is_finished, "the peer sees the end, and closes");
+    io.reads.push_back(Read::End);
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+}
+
+#[test]
+fn a_shutdown_lets_a_peer_in_the_midst_of_sending_have_its_replies() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([
+        Read::Bytes("PING\r\n"),
+        Read::Block,
+        Read::Bytes("PING\r\n"),
+    ]);
+    bench.connection.handle_shutdown();
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    assert_eq!(
+        bench.drive_out(&mut io),
+        Pace::Wait,
+        "what comes too late is read, or all is lost"
+    );
+    assert_eq!(io.heard(), "+PONG\r\n");
+    bench.pass(u64::from(Limits::DEFAULT.linger_ms));
+    bench.connection.handle_timeout(bench.now);
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
+}
+
+#[test]
+fn a_shutdown_ends_an_idle_connection_at_once() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([Read::Bytes("PING\r\n"), Read::Block]);
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    bench.pass(u64::from(Limits::DEFAULT.linger_ms));
+    bench.connection.handle_shutdown();
+    io.reads.push_back(Read::Block);
+    assert_eq!(bench.drive_out(&mut io), Pace::Closed);
 }
 
 #[test]
 fn a_shutdown_does_not_wait_for_a_peer_that_never_stops_asking() {
-    let mut bench = Bench::plain();
+    let limits = Limits {
+        linger_bytes_max: 60,
+        ..Limits::DEFAULT
+    };
+    let mut bench = Bench::new(limits, respire_engine::Limits::DEFAULT);
     let mut io = Script::new((0..10_000).map(|_| Read::Bytes("PING\r\n")));
     bench.connection.handle_shutdown();
     assert_eq!(bench.drive_out(&mut io), Pace::Closed);
-    assert!(
-        io.reads_done <= 2 * Limits::DEFAULT.io_calls_per_turn_max,
-        "{} reads",
-        io.reads_done
-    );
+    let reads_max = 2 * Limits::DEFAULT.io_calls_per_turn_max + 11;
+    assert!(io.reads_done <= reads_max, "{} reads", io.reads_done);
 }
 
 #[test]
@@ -421,4 +462,59 @@ fn a_streamed_reply_that_breaks_off_ends_the_connection() {
     }
     assert_eq!(pace, Pace::Closed);
     assert_eq!(io.heard(), "+PONG\r\n$10\r\nabc");
+}
+
+struct Piped;
+
+impl Args for Piped {
+    const SPEC: Spec = Spec {
+        flags: Flags::PIPELINED,
+        ..Spec::EMPTY
+    };
+
+    fn parse(_: &mut ArgIter<'_>) -> Result<Self, Error> {
+        Ok(Self)
+    }
+}
+
+#[test]
+fn a_calls_deadline_does_not_end_a_connection_that_has_replies_to_take() {
+    let waiting = Arc::new(Mutex::new(VecDeque::<Later>::new()));
+    let kept = Arc::clone(&waiting);
+    let router = Router::new(Blobs).deferred("PIPE", move |_, Piped, later| {
+        kept.lock().unwrap().push_back(later);
+    });
+    let limits = Limits {
+        stall_ms_max: 100,
+        ..Limits::DEFAULT
+    };
+    let session = respire_engine::Limits {
+        output_bytes_max: 10,
+        ..respire_engine::Limits::DEFAULT
+    };
+    let mut bench = Bench::with(router, limits, session);
+    let mut io = Script::new([Read::Bytes("PIPE\r\nPIPE\r\nPIPE\r\n")]);
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    let mut calls = std::mem::take(&mut *waiting.lock().unwrap());
+    let last = calls.pop_back().expect("three wait");
+    let last = last.deadline(Duration::from_secs(1), "due");
+    for later in calls {
+        assert!(later.reply("0123456789"));
+    }
+    io.takes_then = 0;
+    bench.connection.handle_wake(bench.now);
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    for _ in 0..3 {
+        bench.pass(1000);
+        bench.connection.handle_timeout(bench.now);
+        assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    }
+    assert!(
+        last.cancelled(),
+        "its time is over, whatever the peer takes"
+    );
+    io.takes_then = usize::MAX;
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    let reply = "$10\r\n0123456789\r\n";
+    assert_eq!(io.heard(), format!("{reply}{reply}$3\r\ndue\r\n"));
 }

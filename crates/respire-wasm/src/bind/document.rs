@@ -5,7 +5,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r#"import type { CaptureSummary, Comparison, DocError, Guess, MsgPack, State, Verdict, Words } from "../generated/types";"#;
+const TYPES: &str = r#"import type { Comparison, DocError, Guess, MsgPack, State, Verdict, Words } from "../generated/types";"#;
 
 /// Bytes, and the frames they were read as.
 #[wasm_bindgen]
@@ -107,6 +107,11 @@ impl Doc {
     /// The rows of a frame's nodes.
     pub fn nodes(&self, frame: usize) -> Thrown<Vec<u32>> {
         self.0.nodes(frame).map_err(thrown)
+    }
+
+    /// Where passwords lie.
+    pub fn secrets(&self, from: usize, to: usize) -> Vec<u32> {
+        self.0.secrets(from, to)
     }
 
     /// A node in one line.

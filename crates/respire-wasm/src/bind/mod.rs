@@ -1,12 +1,18 @@
 //! What JavaScript calls: the library's own functions, with numbers, typed arrays and plain objects
 //! in the place of Rust's types. An error's text becomes a JavaScript `Error`.
 #![allow(
+    unreachable_pub,
+    reason = "wasm-bindgen wants what it exports to be public"
+)]
+#![allow(
     clippy::missing_errors_doc,
     reason = "every function throws the text of the error its Rust twin documents"
 )]
 
 #[cfg(feature = "document")]
 mod bytes;
+#[cfg(feature = "capture")]
+mod capture;
 #[cfg(feature = "document")]
 mod document;
 #[cfg(feature = "server")]

@@ -7,13 +7,10 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
-use crate::guess_mode;
-use crate::mode::mode_number;
 use flow::{FIN, Flow, Joined, RESET};
 use packets::{Packet, packets};
 use segment::{Segment, link_name, segment};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 /// Words of a row of [`Capture::segments`].
@@ -67,8 +64,6 @@ pub struct StreamSummary {
     pub bytes: [u32; 2],
     /// Places where bytes were not captured.
     pub gaps: [u32; 2],
-    /// What the bytes seem to be, by number.
-    pub mode: [u32; 2],
     /// When it began, in milliseconds since the capture's first packet.
     pub start_ms: f64,
     /// When it was last heard of.
@@ -88,7 +83,8 @@ struct Stream<'b> {
 #[derive(Default)]
 struct Streams<'b> {
     all: Vec<Stream<'b>>,
-    by_ends: BTreeMap<(SocketAddr, SocketAddr), usize>,
+    /// In the order of their addresses.
+    by_ends: Vec<((SocketAddr, SocketAddr), usize)>,
 }
 
 impl Capture {
@@ -102,26 +98,24 @@ impl Capture {
         }
         let (packets, fault) = packets(bytes)?;
         let start_us = packets.first().map_or(0, |packet| packet.time_us);
-        let mut why: BTreeSet<String> = BTreeSet::new();
-        let mut links: BTreeSet<String> = BTreeSet::new();
+        let (mut why, mut links) = (Vec::new(), Vec::new());
         let (mut streams, mut skipped) = (Streams::default(), 0);
         for (index, packet) in packets.iter().enumerate() {
-            links.insert(link_name(packet.link));
+            note(&mut links, link_name(packet.link));
             let taken = segment(packet)
                 .and_then(|segment| streams.take(&segment, packet, index as u32 + 1));
             if let Err(reason) = taken {
                 skipped += 1;
-                why.insert(reason);
+                note(&mut why, reason);
             }
         }
-        let mut why: Vec<String> = why.into_iter().collect();
         why.extend(fault);
         let (about, streams) = streams.join(start_us);
         let summary = CaptureSummary {
             packets: packets.len() as u32,
             skipped,
             why,
-            link_types: links.into_iter().collect(),
+            link_types: links,
             start_ms: start_us as f64 / 1000.0,
             streams: about,
         };
@@ -172,6 +166,14 @@ impl Capture {
     }
 }
 
+/// Notes a reason or a name once; the first few are enough.
+fn note(list: &mut Vec<String>, text: String) {
+    const NOTED_MAX: usize = 16;
+    if list.len() < NOTED_MAX && !list.contains(&text) {
+        list.push(text);
+    }
+}
+
 impl<'b> Streams<'b> {
     /// Takes in a segment, in the order of the file.
     fn take(
@@ -182,7 +184,8 @@ impl<'b> Streams<'b> {
     ) -> Result<(), String> {
         let ends = (segment.from.min(segment.to), segment.from.max(segment.to));
         let opens = segment.is_syn && !segment.is_ack;
-        let known = self.by_ends.get(&ends).copied();
+        let place = self.by_ends.binary_search_by_key(&ends, |(ends, _)| *ends);
+        let known = place.ok().map(|place| self.by_ends[place].1);
         // A port that is used again begins a new connection, once the old one has said something.
         let known = known.filter(|&at| !(opens && self.all[at].is_started()));
         let at = match known {
@@ -192,7 +195,11 @@ impl<'b> Streams<'b> {
             }
             None => {
                 self.all.push(Stream::new(segment, packet.time_us));
-                self.by_ends.insert(ends, self.all.len() - 1);
+                let entry = (ends, self.all.len() - 1);
+                match place {
+                    Ok(place) => self.by_ends[place] = entry,
+                    Err(place) => self.by_ends.insert(place, entry),
+                }
                 self.all.len() - 1
             }
         };
@@ -232,7 +239,6 @@ impl<'b> Streams<'b> {
                 }),
                 bytes: each(|joined| joined.bytes.len() as u32),
                 gaps: each(|joined| joined.gaps),
-                mode: each(|joined| mode_number(guess_mode(&joined.bytes))),
                 start_ms: ms(stream.start_us),
                 end_ms: ms(stream.end_us),
             });

@@ -172,7 +172,11 @@ fn value_step(around: Option<NodeKind>, index: u32) -> String {
         None => format!(".line[{index}]"),
         Some(NodeKind::Command) => format!(".arg[{index}]"),
         Some(kind) if kind.is_paired() => {
-            let side = if index % 2 == 0 { "key" } else { "value" };
+            let side = if index.is_multiple_of(2) {
+                "key"
+            } else {
+                "value"
+            };
             format!("[{}].{side}", index / 2)
         }
         Some(_) => format!("[{index}]"),

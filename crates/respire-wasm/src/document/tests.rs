@@ -372,3 +372,22 @@ fn secret_argument_is_flagged_in_the_tree() {
         assert_eq!(nodes[NODE_WORDS] >> 8 & 16, 0);
     }
 }
+
+#[test]
+fn passwords_lie_where_the_list_of_them_says() {
+    let found = |bytes: &[u8], mode| -> Vec<Vec<u8>> {
+        let document = document(bytes, mode);
+        let spans = document.secrets(0, bytes.len());
+        let spans = spans.chunks(2);
+        spans
+            .map(|span| bytes[span[0] as usize..span[1] as usize].to_vec())
+            .collect()
+    };
+    let several = b"AUTH one\r\nGET k\r\n*2\r\n$4\r\nAUTH\r\n$3\r\ntwo\r\nHELLO 3 AUTH u three\r\n";
+    assert_eq!(found(several, 0), [&b"one"[..], b"two", b"three"]);
+    assert_eq!(found(b"*2\r\n$4\r\nAUTH\r\n$9\r\npw", 0), [b"pw"]);
+    assert_eq!(found(b"*2\r\n$4\r\nAUTH\r\n$2\r\npwx\r\n", 0), [b"pw"]);
+    assert_eq!(found(b"+AUTH pw\r\n", 1), [b""; 0]);
+    assert_eq!(document(several, 0).secrets(6, 7), [6, 7]);
+    assert_eq!(document(several, 0).secrets(10, 17), [0; 0]);
+}

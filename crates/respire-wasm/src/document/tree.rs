@@ -3,7 +3,7 @@
 use super::Document;
 use super::index::Frame;
 use crate::secret::is_secret;
-use crate::tables::{NodeKind, error_number, role_number};
+use crate::tables::{FrameStatus, NodeKind, error_number, role_number};
 use resp_codec::Limits;
 use resp_codec::annotate::{Mark, Mode, Role, annotate_frame};
 
@@ -352,7 +352,11 @@ impl<'b> Builder<'b> {
             let is_paired = self.nodes.get(around.node as usize);
             let is_value = !matches!(node.kind, NodeKind::Attribute | NodeKind::End);
             if is_value && is_paired.is_some_and(|around| around.kind.is_paired()) {
-                node.flags |= if node.index % 2 == 0 { KEY } else { VALUE };
+                node.flags |= if node.index.is_multiple_of(2) {
+                    KEY
+                } else {
+                    VALUE
+                };
             }
         }
         self.nodes.push(node);
@@ -430,6 +434,29 @@ impl Document {
         rows
     }
 
+    /// Where passwords lie between `from` and `to`: pairs of start and end, ascending. Frames that
+    /// are torn or bad are searched as far as they can be read.
+    ///
+    /// O(n) in the frames of the range; whole frames without a password are only looked up.
+    #[must_use]
+    pub fn secrets(&self, from: usize, to: usize) -> Vec<u32> {
+        let mut spans = Vec::new();
+        if !matches!(self.mode, Mode::Requests | Mode::BinaryRequests) {
+            return spans;
+        }
+        let first = self.frames.partition_point(|frame| frame.end() <= from);
+        let behind = self.frames.partition_point(|frame| frame.start() < to);
+        for index in first..behind {
+            let frame = &self.frames[index];
+            if frame.status() == FrameStatus::Whole && !frame.has_secret() {
+                continue;
+            }
+            let looked = self.with_tree(index, |tree| tree.secrets(from, to, &mut spans));
+            debug_assert!(looked.is_ok(), "the frame is listed");
+        }
+        spans
+    }
+
     /// The tree of a frame in pre-order, [`NODE_WORDS`] words a node: kind and flags; start; end;
     /// depth; parent; index among its siblings; what it announces.
     ///
@@ -458,6 +485,19 @@ impl Document {
 }
 
 impl Tree {
+    fn secrets(&self, from: usize, to: usize, spans: &mut Vec<u32>) {
+        for (number, node) in self.nodes.iter().enumerate() {
+            if !node.has(SECRET) {
+                continue;
+            }
+            let (start, end) = self.payload(number);
+            let (start, end) = (start.max(from), end.min(to));
+            if start < end {
+                spans.extend([start as u32, end as u32]);
+            }
+        }
+    }
+
     fn rows(&self, from: usize, to: usize, frame: u32, rows: &mut Vec<u32>) {
         let first = self
             .marks

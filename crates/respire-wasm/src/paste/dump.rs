@@ -82,7 +82,8 @@ fn row(line: &[u8], out: &mut Vec<u8>) {
         // of a line may be a blank further apart.
         let is_text =
             group == 0 || group % 2 == 1 || !matches!(line.get(end), None | Some(b' ' | b'\t'));
-        let is_behind_gap = blanks > 3 || (blanks == 2 && at > 0 && (out.len() - first) % 8 != 0);
+        let is_behind_gap =
+            blanks > 3 || (blanks == 2 && at > 0 && !(out.len() - first).is_multiple_of(8));
         if is_text || (at > 0 && is_behind_gap) {
             return;
         }

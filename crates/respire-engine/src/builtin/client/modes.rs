@@ -174,6 +174,7 @@ fn tracking_info<A: App>(
 #[cfg(test)]
 mod tests {
     use crate::builtin::testing::{Server, check};
+    use std::time::Duration;
 
     #[test]
     fn replies_are_kept_back_as_asked() {
@@ -189,6 +190,16 @@ mod tests {
             ),
             ("CLIENT REPLY what", "-ERR syntax error|"),
         ]);
+    }
+
+    #[test]
+    fn replies_that_take_their_time_are_kept_back_as_well() {
+        for mode in ["SKIP", "OFF"] {
+            let mut line = Server::new().connect();
+            assert_eq!(line.ask(&format!("CLIENT REPLY {mode}\nNAP")), "");
+            line.pass(Duration::from_millis(20));
+            assert_eq!(line.ask("CLIENT REPLY ON\nPING"), "+OK|+PONG|", "{mode}");
+        }
     }
 
     #[test]

@@ -131,6 +131,35 @@ fn muted_replies_are_waited_for_and_dropped() {
 }
 
 #[test]
+fn the_skipped_reply_is_that_of_a_request_a_pause_held_back() {
+    let mut line = Line::new();
+    let mut other = Line::to(&line.engine);
+    line.ask("CLIENT REPLY SKIP");
+    other.ask("CLIENT PAUSE 100 ALL");
+    assert_eq!(line.ask("PING|ECHO a"), "");
+    assert_eq!(line.poll(), "");
+    assert_eq!(line.pass(DUE), "$1|a|");
+}
+
+#[test]
+fn a_closed_sides_patience_begins_anew_with_each_answer() {
+    let mut line = Line::new();
+    line.ask("PIPE|PIPE|PIPE|PIPE");
+    line.session.handle_eof();
+    assert_eq!(line.poll(), "");
+    for n in 1..=3_i64 {
+        assert_eq!(line.pass(Duration::from_millis(600)), "");
+        assert_eq!(line.step, Step::NeedInput, "{n}");
+        line.next().reply(n);
+        assert_eq!(line.poll(), format!(":{n}|"));
+    }
+    assert_eq!(line.pass(Duration::from_millis(999)), "");
+    assert_eq!(line.step, Step::NeedInput);
+    line.pass(Duration::from_millis(1));
+    assert_eq!(line.step, Step::Close(CloseReason::Eof));
+}
+
+#[test]
 fn exec_takes_what_is_answered_at_once_and_waits_for_nothing() {
     let mut line = Line::new();
     assert_eq!(
@@ -228,6 +257,67 @@ fn a_spawned_future_is_woken_to_be_dropped_when_its_client_goes() {
     assert_eq!(woken.0.load(Ordering::Relaxed), 1);
     assert!(task.as_mut().poll(&mut cx).is_ready());
     assert_eq!(engine.app().dropped.load(Ordering::Relaxed), 1);
+}
+
+/// Fails when it is dropped.
+struct Fragile;
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("a defect, on purpose");
+    }
+}
+
+/// A command whose future holds a value that fails when it is dropped.
+fn fragile() -> Router<Desk> {
+    router().future("fragile", |_, ()| {
+        let held = Fragile;
+        poll_fn(move |_| {
+            let _held = &held;
+            Poll::<i64>::Pending
+        })
+    })
+}
+
+#[test]
+fn what_a_future_holds_may_fail_to_be_dropped_on_the_thread_that_runs_it() {
+    type Tasks = Arc<Mutex<Vec<crate::BoxFuture>>>;
+    let tasks = Tasks::default();
+    let spawned = Arc::clone(&tasks);
+    let spawn = move |task| spawned.lock().unwrap().push(task);
+    let engine = Engine::new(fragile().spawn_on(spawn), Options::default(), start());
+    for is_polled in [true, false] {
+        let mut line = Line::to(&engine);
+        line.ask("FRAGILE");
+        let mut task = tasks.lock().unwrap().pop().expect("spawned");
+        let mut cx = std::task::Context::from_waker(Waker::noop());
+        assert!(task.as_mut().poll(&mut cx).is_pending());
+        drop(line);
+        if is_polled {
+            assert!(task.as_mut().poll(&mut cx).is_ready());
+        }
+        drop(task);
+    }
+}
+
+#[test]
+fn a_session_ends_whole_whatever_fails_to_be_dropped_with_it() {
+    let engine = Engine::new(fragile(), Options::default(), start());
+    let mut line = Line::to(&engine);
+    line.ask("HELLO 3|SUBSCRIBE a|PIPE|FRAGILE");
+    drop(line);
+    assert_eq!(engine.clients().len(), 0);
+    // An answer that nobody takes holds what its reply was made of.
+    let mut line = Line::to(&engine);
+    line.ask("WAIT");
+    let held = Fragile;
+    let body = move |bytes_max: usize| {
+        let _held = &held;
+        Some(bytes::Bytes::from(vec![0; bytes_max]))
+    };
+    assert!(line.next().cancelled(), "the first");
+    assert!(line.next().reply(Stream::new(1 << 20, body)));
+    drop(line);
+    assert_eq!(engine.clients().len(), 0);
 }
 
 #[derive(Default)]

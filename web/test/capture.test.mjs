@@ -1,0 +1,101 @@
+// Captures of real clients: redis-py 8 and redis-cli 7 against Redis 7, taken off the loopback.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { cursorAt, cursorComesTo, drop, open, sample, settled, suite } from "./page.mjs";
+
+const shared = suite();
+const file = (name) => readFile(new URL(`./captures/${name}`, import.meta.url));
+
+async function opened(page, name) {
+  await drop(page, name, await file(name));
+  await page.locator(".capture h2", { hasText: name }).waitFor();
+  await page.locator(".stream.chosen").waitFor();
+  await settled(page);
+}
+
+test("a capture of redis-py: streams, both directions, borders as cuts", async () => {
+  const { page, close } = await open(shared);
+  await opened(page, "redis-py.pcap");
+  assert.equal(await page.locator(".stream").count(), 2);
+  assert.equal(await page.locator(".capture .badge").count(), 0, "nothing is lost or sent again on the loopback");
+  await page.locator(".stream").first().locator(".chip", { hasText: "requests" }).click();
+  await page.locator(".words-frame", { hasText: 'A request to run HELLO with 1 argument: "3".' }).waitFor();
+  assert.match(await page.locator(".mode option:checked").textContent(), /^Requests/);
+  assert.equal(await page.locator("#dock-tab-problems .count").count(), 0, "every frame is read");
+  const segments = await page.locator(".segment.there", { hasText: /\d bytes/ }).count();
+  assert.ok(segments >= 6);
+  assert.equal(await page.locator("#dock-tab-reads .count").textContent(), String(segments), "a read for each segment with bytes");
+  await page.keyboard.press("/");
+  await page.locator(".search .choice", { hasText: "Frames" }).click();
+  await page.locator("#search-field").fill("exec");
+  await page.locator(".search-count", { hasText: "1 hit" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("#dock-tab-capture").click();
+  await page.locator(".stream").first().locator(".chip", { hasText: "replies" }).click();
+  await page.locator(".words-frame", { hasText: /A map with \d+ pairs/ }).waitFor();
+  assert.equal(await page.locator("#dock-tab-problems .count").count(), 0);
+  await close();
+});
+
+test("a press on a segment goes to its bytes", async () => {
+  const { page, close } = await open(shared);
+  await opened(page, "redis-py.pcap");
+  const back = page.locator(".segment.back button");
+  await back.nth(1).click();
+  await page.waitForFunction(() => Number(document.querySelector(".scrubber input").value) > 0);
+  const first = Number(/(\d+) bytes/.exec(await back.first().textContent())[1]);
+  await cursorComesTo(page, first);
+  assert.match(await page.locator(".mode option:checked").textContent(), /^Replies/);
+  await page.locator(".segment.there button").first().click();
+  await cursorComesTo(page, 0);
+  assert.equal(await cursorAt(page), 0);
+  await close();
+});
+
+test("a capture of redis-cli in pcapng: a stream for each run", async () => {
+  const { page, close } = await open(shared);
+  await opened(page, "redis-cli.pcapng");
+  assert.equal(await page.locator(".stream").count(), 4);
+  for (const stream of await page.locator(".stream").all()) {
+    for (const way of ["requests", "replies"]) {
+      await stream.locator(".chip", { hasText: way }).click();
+      await stream.locator(".chip[aria-pressed=true]", { hasText: way }).waitFor();
+      await settled(page);
+      assert.equal(await page.locator("#dock-tab-problems .count").count(), 0);
+    }
+  }
+  await sample(page, "Map");
+  assert.equal(await page.locator(".stream .chip[aria-pressed=true]").count(), 0, "another document is none of its streams");
+  await page.locator(".stream").first().locator(".chip").first().click();
+  await page.locator(".doc-title", { hasText: "→" }).waitFor();
+  await close();
+});
+
+test("the same in reverse, with lost, doubled and torn packets, is told as it is", async () => {
+  const { page, close } = await open(shared);
+  const whole = await file("redis-py.pcap");
+  const packets = [];
+  for (let at = 24; at < whole.length; ) {
+    const end = at + 16 + whole.readUInt32LE(at + 8);
+    packets.push(whole.subarray(at, end));
+    at = end;
+  }
+  const payload = (packet) => packet.length - 16 - 14 - 20 - ((packet[16 + 14 + 20 + 12] >> 4) * 4);
+  const withBytes = packets.filter((packet) => payload(packet) > 0);
+  const [second, third] = [packets.indexOf(withBytes[1]), packets.indexOf(withBytes[2])];
+  const doubled = packets.toSpliced(third + 1, 0, packets[third]);
+  await drop(page, "doubled.pcap", Buffer.concat([whole.subarray(0, 24), ...doubled]));
+  await page.locator(".capture h2", { hasText: "doubled.pcap" }).waitFor();
+  assert.equal(await page.locator("#dock-tab-problems .count").count(), 0, "what was sent again is read once");
+  const lost = packets.toSpliced(second, 1);
+  await drop(page, "lost.pcap", Buffer.concat([whole.subarray(0, 24), ...lost]));
+  await page.locator(".stream .badge", { hasText: "1 gap" }).waitFor();
+  const cut = whole.subarray(0, whole.length - 7);
+  await drop(page, "cut.pcap", cut);
+  await page.locator(".capture h2", { hasText: "cut.pcap" }).waitFor();
+  await drop(page, "no.pcap", whole.subarray(0, 24));
+  await page.locator(".capture, .failure", { hasText: /No TCP stream|no\.pcap/ }).first().waitFor();
+  await close();
+});
