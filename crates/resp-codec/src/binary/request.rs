@@ -98,6 +98,14 @@ impl<'s, 'b> Request<'s, 'b> {
     }
 
     /// Where the arguments lie.
+    ///
+    /// ```
+    /// use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
+    /// let key = request.spans()[1];
+    /// assert_eq!((key.at(), key.len()), (5, 1));
+    /// ```
     pub const fn spans(&self) -> &'s [Span] {
         self.spans
     }
