@@ -41,13 +41,11 @@ pub fn router() -> Router<Kv> {
         .command("SIZES", |cx, sizes: Sizes| {
             let mut view = commands::view(cx);
             let len = |entry: EntryRef<'_>| Some(entry.value().as_string()?.len());
-            let size =
-                |key: Bytes| Some((key.clone(), view.read(&key, |entry| entry.and_then(len))?));
-            sizes
-                .keys
-                .into_iter()
-                .filter_map(size)
-                .collect::<BTreeMap<_, _>>()
+            let sizes = sizes.keys.into_iter().filter_map(|key| {
+                let size = view.read(&key, |entry| entry.and_then(len))?;
+                Some((key, size))
+            });
+            sizes.collect::<BTreeMap<_, _>>()
         })
         .command("KEYS", |_, _: Keys| Error::fixed("NOPERM use SCAN"))
 }
