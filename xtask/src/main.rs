@@ -11,6 +11,7 @@ mod cargo;
 mod chores;
 mod clients;
 mod codec;
+mod instructions;
 mod machine;
 mod requirements;
 mod server;
@@ -40,6 +41,9 @@ Usage: cargo xtask <chore>
                        it on 127.0.0.1:8080
   bench [options]      the benchmark table beside redis-server, into docs/benchmarks.md and README.md;
                        options as respire-bench table takes them (--rounds, --test-time, --row)
+  instructions [--accept]
+                       the instructions a request costs, counted by Valgrind; fails where they are
+                       3 % above the baseline, which --accept writes anew
   differential [--steps N] [--seed S]
                        random commands, compared with a real Redis
 ";
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         ["api", options @ ..] => api(options),
         ["web", options @ ..] => web(options),
         ["bench", options @ ..] => bench::table(options),
+        ["instructions", options @ ..] => instructions::instructions(options),
         ["differential", options @ ..] => chores::differential(options),
         _ => Err(USAGE.to_owned()),
     };

@@ -5,6 +5,7 @@ use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
 use crate::{info, monitor};
 use respire_engine::{App, Error, Flags, InfoWriter, Metrics, Now, Scope, Setting, Spec, Watch};
+use respire_store::KeyHash;
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,19 @@ impl App for Kv {
             return Err(OUT_OF_MEMORY);
         }
         Ok(())
+    }
+
+    fn looks_ahead(&self) -> bool {
+        self.store().is_beyond_caches()
+    }
+
+    fn expect_key(&self, db: u32, key: &[u8]) -> u64 {
+        self.store().prefetch(db, key).to_bits()
+    }
+
+    fn expect_entry(&self, db: u32, expected: u64) {
+        self.store()
+            .prefetch_entry(db, KeyHash::from_bits(expected));
     }
 
     fn atomically(&self, scope: &Scope<'_>, _now: Now, body: &mut dyn FnMut(&mut dyn Any)) {

@@ -3,7 +3,7 @@
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
 use respire_engine::{Cx, CxParts, Flow, Now, Tunables};
-use respire_store::{EntryRef, Held, Scope, Slot, View};
+use respire_store::{EntryRef, Held, KeyHash, Scope, Slot, View};
 use std::time::Duration;
 
 /// The context of one call: the keys of the selected database at this turn's time.
@@ -22,6 +22,7 @@ pub(crate) struct Ctx<'c> {
 }
 
 /// The keys that a call works on, and the state of its connection.
+#[inline]
 pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> (View<'_>, &mut A::Conn) {
     let CxParts {
         app,
@@ -36,10 +37,14 @@ pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> (View<'_>, &mu
 }
 
 impl<'c> Ctx<'c> {
+    #[inline]
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
-        let (now, engine) = (cx.now(), cx.engine());
+        let (now, engine, foreseen) = (cx.now(), cx.engine(), cx.foreseen());
         let parts = cx.parts();
-        let (view, conn) = split(parts, now);
+        let (mut view, conn) = split(parts, now);
+        if let Some((key, hash)) = foreseen {
+            view.foresee(key, KeyHash::from_bits(hash));
+        }
         Self {
             view,
             kv: engine.app().kv(),
@@ -52,6 +57,7 @@ impl<'c> Ctx<'c> {
     }
 
     /// Reads a key, and counts whether it was there.
+    #[inline]
     pub(crate) fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let stats = &mut *self.stats;
         self.view.read(key, |entry| {

@@ -11,6 +11,7 @@ pub struct ConnStats {
 }
 
 impl ConnStats {
+    #[inline]
     pub(crate) fn looked_up(&mut self, found: bool) {
         if found {
             self.hits += 1;

@@ -6,17 +6,19 @@ use respire_store::{EntryRef, StringRef};
 use std::ops::Range;
 
 /// The string that an entry holds.
+#[inline]
 pub(crate) fn string_of(entry: EntryRef<'_>) -> Result<StringRef<'_>, Error> {
     entry.value().as_string().ok_or(WRONG_TYPE)
 }
 
 /// The string that a key holds, where the absence of the key is fine.
+#[inline(always)]
 pub(crate) fn string_if_any(entry: Option<EntryRef<'_>>) -> Result<Option<StringRef<'_>>, Error> {
     entry.map(string_of).transpose()
 }
 
 /// Replies with a string; a large one is shared instead of copied.
-#[inline]
+#[inline(always)]
 pub(crate) fn reply_string(reply: &mut Reply<'_>, string: StringRef<'_>) {
     match string {
         StringRef::Int(number) => reply.bulk_int(number),

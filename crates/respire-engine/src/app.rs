@@ -35,6 +35,27 @@ pub trait App: Send + Sync + 'static {
         Ok(())
     }
 
+    /// Whether it is worth telling, at present, which keys are about to be used
+    /// ([`App::expect_key`]): where they lie in memory that is far away.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// A request that will soon run names this key first: the time to begin to load where it is
+    /// looked for. Only a hint: the request may be refused, or work on another database. What is
+    /// returned, such as the key's hash, is given to the command as
+    /// [`Cx::foreseen`](crate::Cx::foreseen).
+    fn expect_key(&self, db: u32, key: &[u8]) -> u64 {
+        let _ = (db, key);
+        0
+    }
+
+    /// Called with what [`App::expect_key`] returned, when that was called for some other requests,
+    /// too: the time to begin to load what the key holds.
+    fn expect_entry(&self, db: u32, expected: u64) {
+        let _ = (db, expected);
+    }
+
     /// Runs `body` so that no other connection sees any of its effects before all of them.
     ///
     /// `body` gets what the commands in it need to work inside the section, as

@@ -13,6 +13,7 @@ pub struct Cx<'c, A: App> {
     pub(crate) client: &'c mut Client,
     pub(crate) now: Now,
     pub(crate) request: &'c ArgList<'c>,
+    pub(crate) foreseen: Option<(&'c [u8], u64)>,
     pub(crate) held: Option<&'c mut dyn Any>,
 }
 
@@ -67,6 +68,12 @@ impl<'c, A: App> Cx<'c, A> {
     #[must_use]
     pub fn request(&self) -> ArgList<'c> {
         *self.request
+    }
+
+    /// A key of the request and what [`App::expect_key`] made of it, if the engine looked ahead.
+    #[must_use]
+    pub fn foreseen(&self) -> Option<(&'c [u8], u64)> {
+        self.foreseen
     }
 
     /// The right to answer this request later. A command that takes it returns

@@ -13,6 +13,7 @@ use crate::tunables::Tunables;
 use crate::{
     App, Authenticator, Host, Layer, Limits, NoHost, Now, Router, Session, Setting, Spawn, Wake,
 };
+use resp_codec::binary;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -85,6 +86,19 @@ pub(crate) struct BinaryEntries {
     pub(crate) get: Option<u32>,
     pub(crate) set: Option<u32>,
     pub(crate) take: Option<u32>,
+}
+
+impl BinaryEntries {
+    /// The command behind an operation.
+    #[inline]
+    pub(crate) fn entry(&self, op: u8) -> Option<u32> {
+        match op {
+            binary::GET => self.get,
+            binary::DELETE => self.take,
+            binary::SET => self.set,
+            _ => None,
+        }
+    }
 }
 
 impl<A: App> Engine<A> {

@@ -75,12 +75,14 @@ impl Output {
 
     /// The bytes owed, those that a stream has yet to give included.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.frozen_bytes + self.tail.len() - self.written
     }
 
     /// Whether nothing is owed.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -181,6 +183,7 @@ impl Output {
 
     /// The present end, to come back to with [`Output::cut`].
     #[must_use]
+    #[inline]
     pub fn mark(&self) -> Mark {
         Mark {
             frozen_pieces: self.frozen.len(),
@@ -320,10 +323,17 @@ impl Output {
 }
 
 impl Sink for Output {
+    #[inline]
     fn put(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(bytes);
     }
 
+    #[inline]
+    fn put_short(&mut self, bytes: [u8; 16], len: usize) {
+        self.tail.put_short(bytes, len);
+    }
+
+    #[inline]
     fn reserve(&mut self, bytes: usize) {
         self.tail.reserve(bytes);
     }

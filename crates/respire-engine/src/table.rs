@@ -1,7 +1,7 @@
 //! The command table: from a name on the wire to its row, without allocating.
 
 use crate::histogram::{Counts, Histogram};
-use crate::{App, Command, Spec};
+use crate::{App, ArgList, Command, KeyBegin, Spec};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -12,6 +12,8 @@ pub struct Entry<A: App> {
     word: u64,
     subcommands: Vec<u32>,
     is_container: bool,
+    /// The argument that is its first key; 0 where there is none, or its place varies.
+    first_key: usize,
     /// Whether it came with the router, and was not added to it.
     is_builtin: bool,
     is_always_timed: bool,
@@ -77,6 +79,7 @@ impl<A: App> Entry<A> {
             spec,
             subcommands: Vec::new(),
             is_container,
+            first_key: first_key(&spec),
             is_builtin: false,
             is_always_timed,
             is_timed: AtomicBool::new(true),
@@ -111,10 +114,27 @@ impl<A: App> Entry<A> {
         self.is_timed.store(true, Ordering::Relaxed);
     }
 
+    /// The argument that is its first key, or 0.
+    #[inline]
+    pub(crate) fn first_key(&self) -> usize {
+        self.first_key
+    }
+
     /// Whether its first argument names a subcommand.
     #[must_use]
     pub fn is_container(&self) -> bool {
         self.is_container
+    }
+}
+
+fn first_key(spec: &Spec) -> usize {
+    let first = spec
+        .keys
+        .first()
+        .filter(|keys| !keys.flags.contains(&"not_key"));
+    match first.map(|keys| keys.begin) {
+        Some(KeyBegin::Index(at)) => usize::try_from(at).unwrap_or(0),
+        _ => 0,
     }
 }
 
@@ -229,6 +249,7 @@ impl<A: App> CommandTable<A> {
     /// The number of the command called `name`, in any case; `word` is its first 8 bytes
     /// upper-cased, as the decoder hands them out.
     #[must_use]
+    #[inline]
     pub fn find(&self, word: u64, name: &[u8]) -> Option<u32> {
         let mask = self.slots.len() - 1;
         let mut slot = spread(word, name.len()) & mask;
@@ -240,6 +261,16 @@ impl<A: App> CommandTable<A> {
             }
             slot = (slot + 1) & mask;
         }
+    }
+
+    /// The number of the command that a request names, if it is no container and accepts as many
+    /// arguments.
+    #[inline(always)]
+    pub(crate) fn find_plain(&self, word: u64, request: ArgList<'_>) -> Option<u32> {
+        let at = self.find(word, request.get(0)?)?;
+        let entry = self.entry(at);
+        let is_plain = !entry.is_container && entry.spec.arity.accepts(request.len());
+        is_plain.then_some(at)
     }
 
     /// The same, from the name alone.

@@ -11,6 +11,7 @@ use crate::entry::{Entry, SLOT_BYTES};
 use crate::expiry::Deadlines;
 use crate::garbage::Garbage;
 use crate::hash::Tag;
+use crate::prefetch::Whereabouts;
 use crate::shard::ShardMut;
 use crate::watch::Watches;
 
@@ -22,6 +23,10 @@ pub(crate) type Table = RawTable<(Entry, SharedValue<()>)>;
 pub(crate) struct Database {
     map: DashMap<Entry, (), RandomState>,
     sides: Box<[Side]>,
+    /// 32 less the logarithm of the number of shards.
+    shard_shift: u32,
+    /// Where each shard's table lies, close together for those who look ahead.
+    whereabouts: Box<[Whereabouts]>,
     pub(crate) watches: Arc<Watches>,
     /// Bytes used by all databases, kept roughly ([`GAUGE_STEP`]).
     pub(crate) gauge: Arc<AtomicUsize>,
@@ -140,6 +145,8 @@ impl Database {
         let db = Database {
             map,
             sides,
+            shard_shift: u32::BITS - shards.trailing_zeros(),
+            whereabouts: (0..shards).map(|_| Whereabouts::default()).collect(),
             watches,
             gauge,
             garbage,
@@ -160,13 +167,22 @@ impl Database {
         &self.sides[shard]
     }
 
+    #[inline]
+    pub(crate) fn whereabouts(&self, shard: usize) -> &Whereabouts {
+        &self.whereabouts[shard]
+    }
+
     pub(crate) fn sides(&self) -> &[Side] {
         &self.sides
     }
 
+    /// The shard of a hash: one that its upper bits choose, the higher ones more often
+    /// ([`uneven`]).
     #[inline]
     pub(crate) fn shard_of(&self, hash: u64) -> usize {
-        self.map.determine_shard(hash as usize)
+        // The highest seven bits are those that hashbrown tells entries of one home apart by.
+        let fraction = (hash << 7) >> 32;
+        (uneven(fraction) >> self.shard_shift) as usize
     }
 
     pub(crate) fn hasher(&self) -> &RandomState {
@@ -207,11 +223,34 @@ impl Database {
     }
 }
 
+/// Bends a fraction of 2^32 so that what is spread evenly below comes out half as dense at the low
+/// end as at the high one, and about evenly in its logarithm in between.
+///
+/// Tables double. Were all shards of one size, they would all double together: at the worst all are
+/// less than half full, and all pause requests at the same time. So sizes are spread over the very
+/// factor of two in which a table doubles. At any time some shards are nearly full, some have just
+/// grown, and all of them together take what they take on the average.
+#[inline(always)]
+fn uneven(fraction: u64) -> u64 {
+    // log2(1 + x) is x + 0.344 x (1 - x), nearly enough.
+    const BEND: u64 = (0.344 * 65536.0) as u64;
+    let arc = (fraction * ((1 << 32) - fraction)) >> 32;
+    fraction + ((arc * BEND) >> 16)
+}
+
 #[inline]
 pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
     let tag = Tag::new(hash);
     table
         .get(hash, |(entry, _)| entry.is(tag, key))
+        .map(|(entry, _)| entry)
+}
+
+/// An entry that may well be the one of `hash`.
+#[inline]
+pub(crate) fn find_tag(table: &Table, hash: u64, tag: Tag) -> Option<&Entry> {
+    table
+        .get(hash, |(entry, _)| entry.tag() == tag)
         .map(|(entry, _)| entry)
 }
 
@@ -242,6 +281,7 @@ mod tests {
                     side.table_bytes.load(Ordering::Relaxed),
                     table_bytes(&table)
                 );
+                assert!(db.whereabouts(index).are_of(&table));
                 let deadlines = side.deadlines.read();
                 assert_eq!(side.index_bytes.load(Ordering::Relaxed), deadlines.bytes());
                 assert_eq!(side.next_deadline.load(Ordering::Relaxed), deadlines.next());
@@ -251,12 +291,31 @@ mod tests {
     }
 
     #[test]
+    fn shards_differ_in_size_by_a_factor_of_two_and_all_are_reached() {
+        let store = Store::new(Config {
+            shards: 64,
+            ..Config::default()
+        });
+        let db = store.database(0);
+        let mut counts = [0; 64];
+        for step in 0..640_000_u64 {
+            counts[db.shard_of(mix(step))] += 1;
+        }
+        assert_eq!((db.shard_of(0), db.shard_of(u64::MAX)), (0, 63));
+        let (first, last) = (f64::from(counts[0]), f64::from(counts[63]));
+        assert!((1.7..2.4).contains(&(last / first)), "{counts:?}");
+        let is_rising = |pair: &[i32]| f64::from(pair[1]) > 0.9 * f64::from(pair[0]);
+        assert!(counts.windows(2).all(is_rising), "{counts:?}");
+    }
+
+    #[test]
     fn counters_agree_with_a_recount() {
         let config = Config {
             databases: 3,
             shards: 4,
             capacity: 100,
             seed: [1, 2, 3, 4],
+            ..Config::default()
         };
         let store = Store::new(config);
         recount(&store);
@@ -303,7 +362,7 @@ mod tests {
                 slot.set(i64::from(key), Expiry::Clear)
             });
         }
-        assert!(store.database(0).side(0).buckets() > 1 << 17);
+        assert!(store.database(0).side(1).buckets() > 1 << 17);
         let found = (0..keys).filter(|key| {
             store
                 .view(0, 0)

@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use ahash::RandomState;
 use bytes::Bytes;
 
-use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key};
+use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key, is_same_key};
 use crate::packed::{self, Plain, SHORT_BYTES_MAX};
 use crate::value::{
     Encoding, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef, canonical_int,
@@ -42,6 +42,7 @@ macro_rules! entry {
                 }
             }
 
+            #[inline(always)]
             fn body(&self) -> Body<'_> {
                 match self {
                     $(Entry::$class { cell, .. } => Body::Cell(&cell[..]),)*
@@ -50,6 +51,7 @@ macro_rules! entry {
                 }
             }
 
+            #[inline(always)]
             fn body_mut(&mut self) -> BodyMut<'_> {
                 match self {
                     $(Entry::$class { cell, .. } => BodyMut::Cell(&mut cell[..]),)*
@@ -58,6 +60,7 @@ macro_rules! entry {
                 }
             }
 
+            #[inline(always)]
             fn meta(&self) -> (Tag, &AtomicU32) {
                 match self {
                     $(Entry::$class { tag, clock, .. })|*
@@ -67,13 +70,8 @@ macro_rules! entry {
             }
         }
 
-        /// The allocation a cell of at least `size` bytes is given.
-        const fn cell_len(size: usize) -> usize {
-            match size {
-                $(..=$size => $size,)*
-                _ => size,
-            }
-        }
+        /// The sizes of the classes, ascending.
+        const CLASSES: &[usize] = &[$($size),*];
     };
 }
 
@@ -84,6 +82,31 @@ entry! {
     Cell568 = 568, Cell632 = 632, Cell696 = 696, Cell760 = 760, Cell824 = 824, Cell888 = 888,
     Cell952 = 952, Cell1016 = 1016,
 }
+
+/// The allocation a cell of at least `size` bytes is given: that of the smallest class that has room,
+/// or just as many where no class has.
+#[inline]
+const fn cell_len(size: usize) -> usize {
+    match size {
+        0..=24 => 24,
+        25..=248 => (size - 8).next_multiple_of(16) + 8,
+        249..=1016 => (size - 248).next_multiple_of(64) + 248,
+        _ => size,
+    }
+}
+
+/// The classes are what [`cell_len`] says.
+const _: () = {
+    let (mut size, mut class) = (0, 0);
+    while class < CLASSES.len() {
+        assert!(cell_len(size) == CLASSES[class]);
+        size += 1;
+        if size > CLASSES[class] {
+            class += 1;
+        }
+    }
+    assert!(cell_len(size) == size);
+};
 
 const _: () = assert!(size_of::<usize>() != 8 || size_of::<Entry>() == 16);
 // A short cell is told by its length, so it must not be given a longer one.
@@ -158,7 +181,16 @@ impl Entry {
         }
     }
 
-    #[inline]
+    /// Where the entry's allocation lies, and its bytes.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> (usize, usize) {
+        match self.body() {
+            Body::Cell(cell) => (cell.as_ptr().addr(), cell.len()),
+            Body::Full(full) => (core::ptr::from_ref(full).addr(), size_of::<Full>()),
+        }
+    }
+
+    #[inline(always)]
     pub(crate) fn key(&self) -> &[u8] {
         match self.body() {
             Body::Cell(cell) => packed::key(cell),
@@ -168,12 +200,12 @@ impl Entry {
 
     /// Whether this is the entry of `key`, whose tag is `tag`. The tag decides nearly always, and
     /// unlike the key it lies in the table itself.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is(&self, tag: Tag, key: &[u8]) -> bool {
-        self.tag() == tag && self.key() == key
+        self.tag() == tag && is_same_key(self.key(), key)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&self) -> ValueRef<'_> {
         ValueRef::String(match self.body() {
             Body::Cell(cell) => match packed::plain(cell) {
@@ -198,7 +230,7 @@ impl Entry {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expires_at(&self) -> Option<u64> {
         match self.body() {
             Body::Cell(cell) => packed::expires_at(cell),
@@ -206,12 +238,13 @@ impl Entry {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
         self.expires_at().is_some_and(|at| at <= now_ms)
     }
 
     /// Bytes allocated for the entry beside its place in the table.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Entry::Long { cell, .. } => allocated(size_of::<Box<[u8]>>()) + allocated(cell.len()),
@@ -229,21 +262,23 @@ impl Entry {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn tag(&self) -> Tag {
         self.meta().0
     }
 
+    #[inline(always)]
     pub(crate) fn clock(&self) -> u32 {
         self.meta().1.load(Ordering::Relaxed)
     }
 
     /// Notes a use. Readers that share the entry may overwrite each other's note.
+    #[inline(always)]
     pub(crate) fn set_clock(&self, clock: u32) {
         self.meta().1.store(clock, Ordering::Relaxed);
     }
 
-    /// Replaces value and expiry, in place where the size class stays.
-    #[inline]
+    /// Replaces value and expiry.
     pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
         match plain(&value) {
             Some(plain) => self.set_plain(plain, expires_at),
@@ -251,15 +286,21 @@ impl Entry {
         }
     }
 
+    /// The same for a value that fits into a cell: in place where the size class stays.
     #[inline]
-    fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
+    pub(crate) fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
         let size = packed::size(self.key().len(), plain, expires_at.is_some());
         match self.body_mut() {
             BodyMut::Cell(cell) if cell.len() == cell_len(size) => {
                 packed::rewrite(cell, plain, expires_at)
             }
-            _ => *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock()),
+            _ => self.repack(plain, expires_at),
         }
+    }
+
+    #[inline(never)]
+    fn repack(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
+        *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock());
     }
 
     fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
@@ -375,7 +416,7 @@ impl Eq for Entry {}
 
 /// The value as a cell keeps it, or `None` if it belongs outside.
 #[inline]
-fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
+pub(crate) fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
     let maybe_int = |bytes: &'v [u8]| canonical_int(bytes).map_or(Plain::Bytes(bytes), Plain::Int);
     let plain = match value {
         NewValue::Int(number) => Plain::Int(*number),

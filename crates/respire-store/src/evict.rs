@@ -177,11 +177,15 @@ fn minutes(now_ms: u64) -> u32 {
 /// The settings of eviction, each its own atomic: they are read by every request.
 pub(crate) struct Eviction {
     bytes_max: AtomicU64,
-    /// Low byte: place of the policy in [`Policy::ALL`]; then 16 bits each of LFU factor and decay.
+    /// Low byte: place of the policy in [`Policy::ALL`]; then 16 bits each of LFU factor and decay;
+    /// then a bit for an LFU policy.
     rules: AtomicU64,
     samples: AtomicU32,
     random: AtomicU64,
 }
+
+/// The bit of [`Eviction::rules`] that says that the policy is an LFU one.
+const IS_LFU: u64 = 1 << 40;
 
 /// Most keys compared for one that is evicted. It is Redis's bound too; more make it no better.
 const SAMPLES_MAX: u32 = 64;
@@ -200,6 +204,7 @@ impl Eviction {
         }
     }
 
+    #[inline]
     fn policy(&self) -> Policy {
         let at = self.rules.load(Ordering::Relaxed) as u8;
         Policy::ALL
@@ -212,7 +217,7 @@ impl Eviction {
     pub(crate) fn clock(&self) -> Clock {
         let rules = self.rules.load(Ordering::Relaxed);
         Clock {
-            lfu: self.policy().is_lfu(),
+            lfu: rules & IS_LFU != 0,
             log_factor: (rules >> 8) as u16,
             decay_minutes: (rules >> 24) as u16,
         }
@@ -241,7 +246,8 @@ impl Store {
         let _ = eviction
             .rules
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |rules| {
-                Some((rules & !0xff) | at)
+                let is_lfu = if policy.is_lfu() { IS_LFU } else { 0 };
+                Some((rules & !(0xff | IS_LFU)) | at | is_lfu)
             });
         eviction.bytes_max.store(bytes, Ordering::Relaxed);
     }
@@ -253,7 +259,7 @@ impl Store {
         let set = (u64::from(log_factor) << 8) | (u64::from(decay_minutes) << 24);
         let rules = &self.eviction().rules;
         let _ = rules.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |rules| {
-            Some((rules & 0xff) | set)
+            Some((rules & (0xff | IS_LFU)) | set)
         });
     }
 
@@ -269,12 +275,14 @@ impl Store {
     /// One call evicts a bounded number of keys; where that is not enough, it says true, as
     /// progress was made, and the next call goes on. While there is room it costs a few
     /// loads. It locks shards one at a time, so call it outside sections.
+    #[inline]
     pub fn make_room(&self, now_ms: u64) -> bool {
+        let bytes_max = self.eviction().bytes_max.load(Ordering::Relaxed);
+        bytes_max == 0 || self.is_surely_below(bytes_max) || self.evict(bytes_max, now_ms)
+    }
+
+    fn evict(&self, bytes_max: u64, now_ms: u64) -> bool {
         let eviction = self.eviction();
-        let bytes_max = eviction.bytes_max.load(Ordering::Relaxed);
-        if bytes_max == 0 || self.is_surely_below(bytes_max) {
-            return true;
-        }
         let policy = eviction.policy();
         let mut used = self.memory().total() as u64;
         for _ in 0..EVICTIONS_MAX {

@@ -32,6 +32,7 @@ pub(crate) enum Plain<'a> {
 }
 
 impl Plain<'_> {
+    #[inline]
     pub(crate) fn len(self) -> usize {
         match self {
             Plain::Int(number) => int_len(number),
@@ -39,6 +40,7 @@ impl Plain<'_> {
         }
     }
 
+    #[inline]
     fn flag(self) -> u8 {
         match self {
             Plain::Int(_) => IS_INT,
@@ -47,6 +49,7 @@ impl Plain<'_> {
         }
     }
 
+    #[inline]
     fn write(self, out: &mut [u8]) {
         match self {
             Plain::Int(number) => out.copy_from_slice(&number.to_le_bytes()[..out.len()]),
@@ -105,12 +108,12 @@ pub(crate) fn set_expires_at(cell: &mut [u8], expires_at: Option<u64>) {
     cell[start..].copy_from_slice(&at.to_le_bytes());
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn key(cell: &[u8]) -> &[u8] {
     &cell[key_range(cell)]
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn plain(cell: &[u8]) -> Plain<'_> {
     let bytes = &cell[value_range(cell)];
     match cell[0] & (IS_INT | IS_RAW) {
@@ -120,7 +123,7 @@ pub(crate) fn plain(cell: &[u8]) -> Plain<'_> {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn expires_at(cell: &[u8]) -> Option<u64> {
     if cell[0] & HAS_EXPIRY == 0 {
         return None;
@@ -128,12 +131,12 @@ pub(crate) fn expires_at(cell: &[u8]) -> Option<u64> {
     cell.last_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-#[inline]
+#[inline(always)]
 fn is_short(cell: &[u8]) -> bool {
     cell.len() <= SHORT_BYTES_MAX
 }
 
-#[inline]
+#[inline(always)]
 fn key_range(cell: &[u8]) -> Range<usize> {
     if is_short(cell) {
         SHORT_HEADER..SHORT_HEADER + usize::from(cell[1])
@@ -142,7 +145,7 @@ fn key_range(cell: &[u8]) -> Range<usize> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn value_range(cell: &[u8]) -> Range<usize> {
     let start = key_range(cell).end;
     let len = if is_short(cell) {

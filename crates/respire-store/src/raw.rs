@@ -1,8 +1,11 @@
-//! Walking a table: the one place where `unsafe` is allowed.
+//! Walking a table and loading memory ahead: the one place where `unsafe` is allowed.
 //!
 //! hashbrown's raw iterators are unsafe only because they carry no lifetime; here they are given
-//! the table's.
-#![expect(unsafe_code, reason = "hashbrown's raw iterators carry no lifetime")]
+//! the table's. A prefetch is unsafe only because it takes a pointer.
+#![expect(
+    unsafe_code,
+    reason = "raw iterators carry no lifetime, prefetches take pointers"
+)]
 
 use crate::database::Table;
 use crate::entry::Entry;
@@ -33,6 +36,21 @@ pub(crate) fn entries_from(table: &Table, random: u64) -> impl Iterator<Item = &
         let (entry, _) = unsafe { table.bucket(index).as_ref() };
         Some(entry)
     })
+}
+
+/// Begins to load the line of memory at `address`, where the machine has a way to.
+#[inline(always)]
+pub(crate) fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let line = core::ptr::without_provenance::<i8>(address);
+        // SAFETY: a prefetch neither reads nor faults, at whatever address; its feature, SSE, is part
+        // of the architecture.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 #[cfg(test)]

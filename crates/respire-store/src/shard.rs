@@ -22,6 +22,7 @@ impl<'a> ShardMut<'a> {
         ShardMut { db, index, table }
     }
 
+    #[inline]
     pub(crate) fn side(&self) -> &'a Side {
         self.db.side(self.index)
     }
@@ -51,6 +52,7 @@ impl<'a> ShardMut<'a> {
     }
 
     /// Changes an entry; `None` if there is none. The caller tells of the change.
+    #[inline]
     pub(crate) fn modify<R>(
         &mut self,
         hash: u64,
@@ -74,17 +76,24 @@ impl<'a> ShardMut<'a> {
     }
 
     /// Removes the key if its time has come.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expire(&mut self, hash: u64, key: &[u8], now_ms: u64) {
         if self.side().expires.load(Ordering::Relaxed) > 0 {
-            let tag = Tag::new(hash);
-            self.expire_where(hash, |entry| entry.is(tag, key) && entry.is_expired(now_ms));
+            self.expire_key(hash, key, now_ms);
         }
+    }
+
+    #[inline(never)]
+    fn expire_key(&mut self, hash: u64, key: &[u8], now_ms: u64) {
+        let tag = Tag::new(hash);
+        self.expire_where(hash, |entry| entry.is(tag, key) && entry.is_expired(now_ms));
     }
 
     /// Removes a key of that hash whose time has come.
     pub(crate) fn expire_any(&mut self, hash: u64, now_ms: u64) -> bool {
-        self.expire_where(hash, |entry| entry.is_expired(now_ms))
+        // Others that lie in the way have deadlines of their own, which must find them.
+        let tag = Tag::new(hash);
+        self.expire_where(hash, |entry| entry.tag() == tag && entry.is_expired(now_ms))
     }
 
     fn expire_where(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> bool {
@@ -155,6 +164,7 @@ impl<'a> ShardMut<'a> {
     pub(crate) fn resized(&self) {
         let side = self.side();
         side.keys.store(self.table.len(), Ordering::Release);
+        self.db.whereabouts(self.index).note(self.table);
         let bytes = table_bytes(self.table);
         if bytes != side.table_bytes.load(Ordering::Relaxed) {
             side.table_bytes.store(bytes, Ordering::Relaxed);
@@ -171,6 +181,7 @@ impl<'a> ShardMut<'a> {
     }
 
     /// Counts a change of the key and tells the watches.
+    #[inline]
     pub(crate) fn changed(&self, key: &[u8]) {
         bump(&self.side().changes, 1);
         self.db.watches.touch(self.index, key);
@@ -221,6 +232,7 @@ impl<'a> ShardMut<'a> {
         side.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
     }
 
+    #[inline(never)]
     fn tell(&self) {
         let side = self.side();
         let bytes = side.dataset.load(Ordering::Relaxed) + side.overhead();
@@ -244,6 +256,7 @@ pub(crate) fn table_bytes(table: &Table) -> usize {
 }
 
 /// Adds to a counter that only the holder of the shard's write lock writes.
+#[inline]
 pub(crate) fn bump(counter: &AtomicU64, by: u64) {
     counter.store(
         counter.load(Ordering::Relaxed).wrapping_add(by),

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, plain};
 use crate::evict::Clock;
 use crate::garbage::QUEUED_BYTES_MIN;
 use crate::hash::Tag;
@@ -144,11 +144,35 @@ impl Slot<'_> {
             }
             Expiry::At(at) => Some(at),
         };
-        let mut value = Some(value.into());
+        let value = value.into();
+        let kept = |entry: &Entry| match expiry {
+            Expiry::Keep => entry.expires_at(),
+            Expiry::Clear | Expiry::At(_) => expires_at,
+        };
+        let Some(plain) = plain(&value) else {
+            return self.set_large(value, kept, expires_at);
+        };
+        let written = self.modify(|entry| {
+            let expires_at = kept(entry);
+            entry.set_plain(plain, expires_at);
+        });
+        if written.is_none() {
+            self.insert(value, expires_at);
+        }
+        self.mark_changed();
+    }
+
+    fn set_large(
+        &mut self,
+        value: NewValue<'_>,
+        kept: impl Fn(&Entry) -> Option<u64>,
+        expires_at: Option<u64>,
+    ) {
+        let mut value = Some(value);
         self.modify(|entry| {
             if let Some(value) = value.take() {
-                let kept = (expiry == Expiry::Keep).then(|| entry.expires_at());
-                entry.set(value, kept.unwrap_or(expires_at));
+                let expires_at = kept(entry);
+                entry.set(value, expires_at);
             }
         });
         // The value is still there if there was no entry to put it into.
@@ -249,11 +273,13 @@ impl Slot<'_> {
     }
 
     /// Counts a change of the key, and tells those who watch it. Every other method does so itself.
+    #[inline]
     pub fn mark_changed(&mut self) {
         self.shard.changed(self.key);
     }
 
     /// Adds the key, which does not exist.
+    #[inline(never)]
     fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
         let clock = self.clock.fresh(self.now_ms);
         let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, clock);
@@ -261,6 +287,7 @@ impl Slot<'_> {
     }
 
     /// Changes the entry and notes the use; `None` if there is none. The caller tells of the change.
+    #[inline]
     fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<R> {
         let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
         self.shard.modify(self.hash, self.key, |entry| {

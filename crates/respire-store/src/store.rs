@@ -27,6 +27,9 @@ pub struct Config {
     /// Keys of the hash function; all 0 by default, which suits tests. A server takes them from a
     /// source of randomness, so that clients cannot choose keys that collide.
     pub seed: [u64; 4],
+    /// Bytes up to which the store is taken to lie in the machine's caches, where looking ahead
+    /// ([`Store::prefetch`]) costs more than it gains; 1 MiB by default.
+    pub cached_bytes: usize,
 }
 
 impl Default for Config {
@@ -36,6 +39,7 @@ impl Default for Config {
             shards: 64,
             capacity: 0,
             seed: [0; 4],
+            cached_bytes: 1 << 20,
         }
     }
 }
@@ -45,6 +49,7 @@ pub struct Store {
     databases: Box<[OnceLock<Database>]>,
     shards: usize,
     hasher: RandomState,
+    cached_bytes: usize,
     active_expiry: AtomicBool,
     /// Where the next sweep starts.
     pub(crate) sweep_from: AtomicUsize,
@@ -99,6 +104,7 @@ impl Store {
             shards,
             capacity,
             seed,
+            cached_bytes,
         } = config;
         assert!(databases > 0, "a store has at least one database");
         assert!(
@@ -110,6 +116,7 @@ impl Store {
             databases: (0..databases).map(|_| OnceLock::new()).collect(),
             shards,
             hasher,
+            cached_bytes,
             active_expiry: AtomicBool::new(true),
             sweep_from: AtomicUsize::new(0),
             gauge: Arc::new(AtomicUsize::new(0)),
@@ -241,6 +248,10 @@ impl Store {
 
     pub(crate) fn hasher(&self) -> &RandomState {
         &self.hasher
+    }
+
+    pub(crate) fn cached_bytes(&self) -> usize {
+        self.cached_bytes
     }
 
     pub(crate) fn shards(&self) -> usize {

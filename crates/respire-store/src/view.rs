@@ -4,9 +4,11 @@ use core::fmt;
 
 use dashmap::RwLockReadGuard;
 
-use crate::database::{Database, Side, Table, find};
+use crate::database::{Database, Side, Table, find, find_tag};
 use crate::entry::Entry;
 use crate::evict::Clock;
+use crate::hash::Tag;
+use crate::prefetch::{self, KeyHash};
 use crate::section::{Held, Place, Scope};
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
@@ -34,8 +36,13 @@ pub struct View<'v> {
     pub(crate) db: u32,
     pub(crate) now_ms: u64,
     pub(crate) touch: bool,
+    /// A key whose hash is known already.
+    pub(crate) foreseen: Option<(&'v [u8], KeyHash)>,
     pub(crate) held: Option<&'v mut Held>,
 }
+
+/// How many keys ahead of the one that is read entries are loaded, where many are.
+const ENTRIES_AHEAD: usize = 8;
 
 impl<'v> View<'v> {
     /// A view of database `db` at the time `now_ms` (unix milliseconds), inside a section of this
@@ -60,6 +67,7 @@ impl<'v> View<'v> {
             db,
             now_ms,
             touch: true,
+            foreseen: None,
             held,
         }
     }
@@ -85,6 +93,15 @@ impl<'v> View<'v> {
     /// Whether [`View::read`] notes the use (`CLIENT NO-TOUCH`); it does unless told otherwise.
     pub fn set_touch(&mut self, touch: bool) {
         self.touch = touch;
+    }
+
+    /// Tells the hash of a key that is about to be used, as [`Store::prefetch`] gave it, so that it
+    /// is not computed again. It counts for this very slice, not for one of equal bytes.
+    ///
+    /// A hash that is not the key's leaves the store sound, but what is written with it is not found.
+    #[inline]
+    pub fn foresee(&mut self, key: &'v [u8], hash: KeyHash) {
+        self.foreseen = Some((key, hash));
     }
 
     /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
@@ -115,7 +132,7 @@ impl<'v> View<'v> {
     #[inline]
     pub fn update<R>(&mut self, key: &[u8], f: impl FnOnce(&mut Slot<'_>) -> R) -> R {
         let (store, now_ms, clock) = (self.store, self.now_ms, self.store.clock());
-        let hash = store.hash(key);
+        let hash = self.hash(key);
         let db = store.database(self.db);
         let index = db.shard_of(hash);
         let mut guard;
@@ -152,26 +169,39 @@ impl<'v> View<'v> {
             return;
         };
         let hashes: Vec<u64> = keys.clone().map(|key| store.hash(key)).collect();
+        let is_far = store.is_beyond_caches();
+        if is_far {
+            hashes.iter().for_each(|hash| db.prefetch(*hash));
+        }
         let mut shards: Vec<usize> = hashes.iter().map(|hash| db.shard_of(*hash)).collect();
         shards.sort_unstable();
         shards.dedup();
         let guards: Vec<RwLockReadGuard<'_, Table>> =
             shards.iter().map(|shard| db.lock(*shard).read()).collect();
+        let table = |hash| {
+            let at = shards.binary_search(&db.shard_of(hash)).ok()?;
+            guards.get(at).map(|guard| &**guard)
+        };
+        let look_ahead = |hash: Option<&u64>| {
+            let found = hash
+                .filter(|_| is_far)
+                .and_then(|hash| find_tag(table(*hash)?, *hash, Tag::new(*hash)));
+            found.into_iter().for_each(prefetch::entry);
+        };
+        hashes[..hashes.len().min(ENTRIES_AHEAD)]
+            .iter()
+            .for_each(|hash| look_ahead(Some(hash)));
         let note = self.note();
         let mut due = Vec::new();
-        for (at, (key, hash)) in keys.zip(hashes).enumerate() {
-            let index = db.shard_of(hash);
-            let table = shards
-                .binary_search(&index)
-                .ok()
-                .and_then(|at| guards.get(at));
-            let mut entry = table.and_then(|table| find(table, hash, key));
+        for (at, (key, hash)) in keys.zip(hashes.iter().copied()).enumerate() {
+            look_ahead(hashes.get(at + ENTRIES_AHEAD));
+            let mut entry = table(hash).and_then(|table| find(table, hash, key));
             if entry.is_some_and(|entry| entry.is_expired(note.now_ms)) {
                 due.push(key);
                 entry = None;
             }
             if let (Some(entry), true) = (entry, self.touch) {
-                note.touch(entry, db.side(index));
+                note.touch(entry, db.side(db.shard_of(hash)));
             }
             f(at, entry.map(|entry| EntryRef::new(entry, note.clock)));
         }
@@ -249,14 +279,19 @@ impl<'v> View<'v> {
         let Some(db) = self.store.existing_database(self.db) else {
             return f(None);
         };
-        let (hash, now_ms) = (self.store.hash(key), self.now_ms);
+        let hash = self.hash(key);
         let index = db.shard_of(hash);
-        let (answer, is_due) = self.with_table(db, index, |table| {
-            let entry = find(table, hash, key);
-            let is_due = entry.is_some_and(|entry| entry.is_expired(now_ms));
-            let live = entry.filter(|_| !is_due);
-            (f(live.map(|entry| (entry, db.side(index)))), is_due)
-        });
+        // One place in the code for both kinds of view: it is worth being expanded where it is used.
+        let mut guard = None;
+        let table = match &self.held {
+            Some(held) => held.table(self.place(index)),
+            None => &**guard.insert(db.lock(index).read()),
+        };
+        let entry = find(table, hash, key);
+        let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
+        let live = entry.filter(|_| !is_due);
+        let answer = f(live.map(|entry| (entry, db.side(index))));
+        drop(guard);
         if is_due {
             self.remove_expired(key);
         }
@@ -279,6 +314,14 @@ impl<'v> View<'v> {
             None => db.sides().len(),
         };
         (0..shards).map(|index| db.lock(index).read()).collect()
+    }
+
+    #[inline(always)]
+    fn hash(&self, key: &[u8]) -> u64 {
+        match self.foreseen {
+            Some((foreseen, KeyHash(hash))) if core::ptr::eq(foreseen, key) => hash,
+            _ => self.store.hash(key),
+        }
     }
 
     #[inline]

@@ -70,6 +70,7 @@ impl Watches {
     }
 
     /// The key was written or removed.
+    #[inline]
     pub(crate) fn touch(&self, shard: usize, key: &[u8]) {
         self.raise(shard, key, |_| true);
     }
@@ -91,10 +92,15 @@ impl Watches {
         self.keys.read().keys().cloned().collect()
     }
 
+    #[inline]
     fn raise(&self, shard: usize, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
-        if self.counts[shard].load(Ordering::Acquire) == 0 {
-            return;
+        if self.counts[shard].load(Ordering::Acquire) > 0 {
+            self.raise_some(key, concerned);
         }
+    }
+
+    #[cold]
+    fn raise_some(&self, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
         for flag in self.keys.read().get(key).into_iter().flatten() {
             if concerned(flag) {
                 flag.dirty.store(true, Ordering::Release);

@@ -51,6 +51,8 @@ impl View<'_> {
             touch_watched(second, held, b, |watched| live_in(held, a, watched, now_ms));
             for index in 0..view.store.shards() {
                 held.swap_tables((a, index), (b, index));
+                first.whereabouts(index).note(held.table((a, index)));
+                second.whereabouts(index).note(held.table((b, index)));
                 first.swap_side(second, index);
             }
             bump(&first.side(0).changes, 1);

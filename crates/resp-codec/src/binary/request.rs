@@ -78,6 +78,39 @@ pub struct Request<'s, 'b> {
 }
 
 impl<'s, 'b> Request<'s, 'b> {
+    /// A request put together again from its parts, which [`Request::op`], [`Request::wire`] and
+    /// [`Request::spans`] gave: for those who decode several before they look at the first. With other
+    /// parts, what it says of its arguments panics where they do not lie in `wire`.
+    ///
+    /// ```
+    /// use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
+    /// let spans = request.spans().to_vec();
+    /// let again = binary::Request::new(request.op(), request.wire(), &spans);
+    /// assert_eq!(again.key(), Some(&b"k"[..]));
+    /// ```
+    pub const fn new(op: u8, wire: &'b [u8], spans: &'s [Span]) -> Self {
+        Self {
+            op,
+            buf: wire,
+            spans,
+        }
+    }
+
+    /// Where the arguments lie in the request's bytes.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
+    /// let span = request.spans()[0];
+    /// assert_eq!((span.at(), span.len()), (5, 1));
+    /// ```
+    pub const fn spans(&self) -> &'s [Span] {
+        self.spans
+    }
+
     /// The operation: [`GET`], [`DELETE`], [`SET`] or [`CALL`].
     ///
     /// ```

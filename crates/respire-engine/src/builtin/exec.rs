@@ -146,6 +146,7 @@ fn run_queue<A: App>(
             client: cx.client,
             now: cx.now,
             request: &request,
+            foreseen: None,
             held: Some(held),
         };
         match engine.run(queued.entry, &mut cx, request, queued.name_len, &mut inner) {

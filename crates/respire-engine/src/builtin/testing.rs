@@ -43,6 +43,10 @@ impl App for Cells {
         4
     }
 
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
     fn admit(&self, spec: &Spec, _: Now) -> Result<(), Error> {
         if spec.flags.has(Flags::DENYOOM) && self.is_full.load(Relaxed) {
             return Err(Error::fixed("OOM full"));

@@ -1,72 +1,23 @@
 //! The binary protocol's requests: three operations of its own, and `CALL` for every command.
 
-use super::dispatch::Outcome;
-use super::{CALL, CloseReason, Core, Session, Step, Wire};
-use crate::ArgList;
+use super::dispatch::{Asked, Outcome};
+use super::{CALL, CloseReason, Core};
 use crate::{App, Engine, Flow, Now, Output};
-use resp_codec::binary::{self, Request};
-use resp_codec::{Encoder, Proto};
-
-impl<A: App> Session<A> {
-    pub(super) fn answer_binary(
-        &mut self,
-        bytes: &[u8],
-        now: Now,
-        out: &mut Output,
-    ) -> (Step, usize) {
-        let mut used = 0;
-        let mut budget = self.budget;
-        loop {
-            if used == bytes.len() {
-                return (Step::NeedInput, used);
-            }
-            if self.is_turn_over(budget, out) {
-                return (Step::Flush, used);
-            }
-            budget -= 1;
-            let Wire::Binary(decoder) = &mut self.wire else {
-                unreachable!("only called once the first byte chose the binary protocol")
-            };
-            let (outcome, consumed) = match decoder.decode(&bytes[used..]) {
-                Ok(resp_codec::Step::Ready { item, consumed }) => (
-                    self.core.dispatch_binary(&self.engine, now, &item, out),
-                    consumed,
-                ),
-                Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
-                    return (Step::NeedInput, used + consumed);
-                }
-                Err(error) => return (self.binary_error(error, out), bytes.len()),
-            };
-            match outcome {
-                Outcome::Done => used += consumed,
-                other => {
-                    self.budget = budget;
-                    used += if matches!(other, Outcome::Hold(_)) {
-                        0
-                    } else {
-                        consumed
-                    };
-                    return (self.settle(other, now), used);
-                }
-            }
-        }
-    }
-}
+use resp_codec::{Encoder, Proto, binary};
 
 impl<A: App> Core<A> {
-    fn dispatch_binary(
+    #[inline(never)]
+    pub(super) fn dispatch_operation(
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: &Request<'_, '_>,
+        (asked, op): (&Asked<'_>, u8),
         out: &mut Output,
     ) -> Outcome {
-        let entry = match request.op() {
-            binary::GET => engine.binary.get,
-            binary::DELETE => engine.binary.take,
-            binary::SET => engine.binary.set,
-            _ => return self.call(engine, now, request.args(), out),
-        };
+        if op == binary::CALL {
+            return self.call(engine, now, asked, out);
+        }
+        let entry = engine.binary.entry(op);
         // These three answer a bare value; anything else has no place in their reply.
         let Some(at) = entry.filter(|_| !self.client.transaction.is_open()) else {
             return Outcome::Close(CloseReason::Unanswerable);
@@ -75,7 +26,7 @@ impl<A: App> Core<A> {
         self.client.proto = Proto::BinaryPlain;
         let mark = out.mark();
         let mut reply = Encoder::new(out, Proto::BinaryPlain);
-        let flow = self.attempt(engine, now, request.args(), (at, 1), &mut reply);
+        let flow = self.attempt(engine, now, asked, (at, 1), &mut reply);
         let failed = reply.error_count() > 0;
         match flow {
             Err(until_us) => Outcome::Hold(until_us),
@@ -96,15 +47,15 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        args: ArgList<'_>,
+        asked: &Asked<'_>,
         out: &mut Output,
     ) -> Outcome {
         self.client.set_proto(CALL);
-        let Some(name) = args.get(0) else {
+        let Some(name) = asked.args.get(0) else {
             Encoder::new(out, CALL).error("ERR CALL needs the name of a command");
             return Outcome::Done;
         };
         let word = crate::table::name_word(name);
-        self.dispatch(engine, now, args, word, out)
+        self.dispatch_named(engine, now, (asked, word), out)
     }
 }

@@ -24,25 +24,71 @@ pub(super) enum Outcome {
     Close(CloseReason),
 }
 
+/// How a request says what it wants.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// By name, whose first eight bytes are these, upper-cased.
+    Name(u64),
+    /// By an operation of the binary protocol.
+    Operation(u8),
+}
+
+/// A request, and what is known of it before it is dispatched.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'r> {
+    pub(super) args: ArgList<'r>,
+    pub(super) form: Form,
+    /// Its command, if that was found, is no container, and takes as many arguments.
+    pub(super) at: Option<u32>,
+    /// A key of it, and what the service made of it.
+    pub(super) foreseen: Option<(&'r [u8], u64)>,
+}
+
+impl<'r> Asked<'r> {
+    /// A request of which nothing is known.
+    pub(super) fn new(args: ArgList<'r>, form: Form) -> Self {
+        Self {
+            args,
+            form,
+            at: None,
+            foreseen: None,
+        }
+    }
+}
+
 /// A command that was found: its entry, and how many arguments name it.
 pub(super) type Found = (u32, usize);
 
 impl<A: App> Core<A> {
-    /// Answers one request in the connection's protocol. `word` is the name's, upper-cased.
-    #[inline]
+    /// Answers one request.
+    #[inline(always)]
     pub(super) fn dispatch(
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: ArgList<'_>,
-        word: u64,
+        asked: &Asked<'_>,
+        out: &mut Output,
+    ) -> Outcome {
+        match asked.form {
+            Form::Name(word) => self.dispatch_named(engine, now, (asked, word), out),
+            Form::Operation(op) => self.dispatch_operation(engine, now, (asked, op), out),
+        }
+    }
+
+    /// Answers one request that names its command, in the connection's protocol.
+    #[inline(always)]
+    pub(super) fn dispatch_named(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        named: (&Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::On {
             // Only `CLIENT REPLY` changes the mode, and it writes nothing when it mutes.
-            self.answer(engine, now, request, word, out)
+            self.answer(engine, now, named, out)
         } else {
-            self.answer_muted(engine, now, request, word, out)
+            self.answer_muted(engine, now, named, out)
         }
     }
 
@@ -52,8 +98,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: ArgList<'_>,
-        word: u64,
+        named: (&Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::SkipNext {
@@ -61,7 +106,7 @@ impl<A: App> Core<A> {
         }
         let mark = out.mark();
         let ran_before = self.client.shared.last_entry.swap(NONE, Ordering::Relaxed);
-        let mut outcome = self.answer(engine, now, request, word, out);
+        let mut outcome = self.answer(engine, now, named, out);
         if let Outcome::Pending(item) = &mut outcome {
             item.is_muted = true;
         }
@@ -96,19 +141,19 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: ArgList<'_>,
-        word: u64,
+        (asked, word): (&Asked<'_>, u64),
         out: &mut Output,
     ) -> Outcome {
         let mark = out.mark();
         let mut reply = Encoder::new(out, self.client.proto);
-        let found = match find(engine, word, request) {
-            Ok(found) => found,
-            Err(error) => {
-                return self.unknown(engine, request, &error, &mut reply);
-            }
+        let found = match asked.at {
+            Some(at) => (at, 1),
+            None => match find(engine, word, asked.args) {
+                Ok(found) => found,
+                Err(error) => return self.unknown(engine, asked.args, &error, &mut reply),
+            },
         };
-        match self.attempt(engine, now, request, found, &mut reply) {
+        match self.attempt(engine, now, asked, found, &mut reply) {
             Ok(Flow::Replied) => Outcome::Done,
             Ok(Flow::Close) => Outcome::Close(CloseReason::Quit),
             Ok(Flow::Pending) => {
@@ -127,7 +172,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        request: ArgList<'_>,
+        asked: &Asked<'_>,
         (at, name_len): Found,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, u64> {
@@ -160,7 +205,7 @@ impl<A: App> Core<A> {
             return Ok(Flow::Replied);
         }
         if is_queued {
-            self.queue(engine, (at, name_len), request, reply);
+            self.queue(engine, (at, name_len), asked.args, reply);
             return Ok(Flow::Replied);
         }
         let Self { client, conn } = self;
@@ -169,10 +214,11 @@ impl<A: App> Core<A> {
             conn,
             client,
             now,
-            request: &request,
+            request: &asked.args,
+            foreseen: asked.foreseen,
             held: None,
         };
-        Ok(engine.run(at, &mut cx, request, name_len, reply))
+        Ok(engine.run(at, &mut cx, asked.args, name_len, reply))
     }
 
     fn queue(
@@ -252,7 +298,7 @@ fn confined(spec: &Spec) -> Error {
 const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
 
 /// Finds the command a request names, and checks the number of its arguments.
-#[inline(always)]
+#[cold]
 pub(super) fn find<A: App>(
     engine: &Engine<A>,
     word: u64,

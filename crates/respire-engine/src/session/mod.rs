@@ -9,6 +9,7 @@ mod pending_tests;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod window;
 
 use crate::client::ClientShared;
 use crate::{App, Client, Engine, Limits, Now, Output, Proto};
@@ -63,6 +64,8 @@ pub struct Session<A: App> {
     buffer: Vec<u8>,
     start: usize,
     state: State,
+    /// The last turn had more than one request, so that it is worth looking ahead.
+    is_pipelined: bool,
     /// Calls whose replies are yet to come.
     parked: Parked,
     /// When pending calls are given up because the peer closed its side.
@@ -191,6 +194,7 @@ impl<A: App> Session<A> {
             buffer: Vec::new(),
             start: 0,
             state: State::Serving,
+            is_pipelined: false,
             parked: Parked::default(),
             leave_by_us: None,
             budget: 0,

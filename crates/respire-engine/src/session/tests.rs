@@ -15,6 +15,10 @@ struct Counter(AtomicU64);
 
 impl App for Counter {
     type Conn = u64;
+
+    fn looks_ahead(&self) -> bool {
+        true
+    }
 }
 
 static INCR: Spec = Spec {

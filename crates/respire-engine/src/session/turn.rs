@@ -1,6 +1,7 @@
 //! One turn: from the bytes at hand to replies, within the turn's bounds.
 
-use super::dispatch::Outcome;
+use super::dispatch::{Asked, Form, Outcome};
+use super::window::Window;
 use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
 use crate::mailbox::Mail;
 use crate::stats::Stats;
@@ -168,61 +169,166 @@ impl<A: App> Session<A> {
         }
         match self.wire {
             Wire::Undecided => (Step::NeedInput, 0),
-            Wire::Resp => self.answer_resp(bytes, now, out),
-            Wire::Binary(_) => self.answer_binary(bytes, now, out),
+            Wire::Resp | Wire::Binary(_) => self.answer_requests(bytes, now, out),
         }
     }
 
-    fn answer_resp(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    /// Answers requests until the bytes or the turn are used up, or one keeps those behind it waiting.
+    fn answer_requests(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let mut used = 0;
-        let mut budget = self.budget;
+        let is_far = self.engine.app().looks_ahead();
         loop {
             if used == bytes.len() {
                 return (Step::NeedInput, used);
             }
-            if self.is_turn_over(budget, out) {
+            if self.is_turn_over(out) {
                 return (Step::Flush, used);
             }
-            budget -= 1;
-            let (outcome, consumed) = match self.decoder.decode(&bytes[used..]) {
-                Ok(resp_codec::Step::Ready { item, consumed }) => {
-                    let word = item.name_upper8();
-                    (
-                        self.core
-                            .dispatch(&self.engine, now, item.args(), word, out),
-                        consumed,
-                    )
-                }
-                Ok(resp_codec::Step::NeedMore { consumed, .. }) => {
-                    return (Step::NeedInput, used + consumed);
-                }
-                Err(error) => return (self.protocol_error(error, out), bytes.len()),
+            let step = if is_far && self.is_pipelined && !self.is_partial() {
+                self.answer_ahead(bytes, &mut used, now, out)
+            } else {
+                self.answer_next(bytes, &mut used, now, out)
             };
-            match outcome {
-                Outcome::Done => {
-                    used += consumed;
-                    if self.core.client.shared.mailbox.has_mail() {
-                        // What the command sent to its own client follows its reply. Whatever else
-                        // there is comes along: here it overtakes nothing.
-                        self.write_mail(usize::MAX, out);
-                    }
-                }
-                other => {
-                    self.budget = budget;
-                    let keep = matches!(other, Outcome::Hold(_));
-                    used += if keep { 0 } else { consumed };
-                    return (self.settle(other, now), used);
-                }
-            }
-            if self.is_stranger() != self.limits_from.is_stranger {
-                self.take_over_limits();
+            if let Some(step) = step {
+                return (step, used);
             }
         }
     }
 
+    /// Answers whole requests, looking ahead to those behind them, as long as there are any. A step
+    /// ends the turn.
+    fn answer_ahead(
+        &mut self,
+        bytes: &[u8],
+        used: &mut usize,
+        now: Now,
+        out: &mut Output,
+    ) -> Option<Step> {
+        let mut window = Window::new(bytes, *used);
+        let db = self.core.client.db();
+        loop {
+            let has_next = match &mut self.wire {
+                Wire::Binary(decoder) => window.advance(&self.engine, db, &mut **decoder),
+                Wire::Resp | Wire::Undecided => window.advance(&self.engine, db, &mut self.decoder),
+            };
+            if !has_next {
+                break;
+            }
+            let (asked, end) = window.current();
+            if self.is_turn_over(out) {
+                return Some(Step::Flush);
+            }
+            self.budget -= 1;
+            let outcome = self.core.dispatch(&self.engine, now, &asked, out);
+            let step = self.follow(outcome, now, (end, used), out);
+            if step.is_some() || self.take_over_strangeness() {
+                // What follows is decoded again, within other limits.
+                return step;
+            }
+        }
+        // What is left is for a closer look; and a turn of one request was none of a pipeline.
+        self.is_pipelined = *used == bytes.len() && window.ran() > 1;
+        None
+    }
+
+    /// Answers the one request that comes next: what does not fit into a window, or is not there as a
+    /// whole, or is not right. A step ends the turn.
+    fn answer_next(
+        &mut self,
+        bytes: &[u8],
+        used: &mut usize,
+        now: Now,
+        out: &mut Output,
+    ) -> Option<Step> {
+        self.budget -= 1;
+        let rest = &bytes[*used..];
+        let decoded = match &mut self.wire {
+            Wire::Binary(decoder) => decoder.decode(rest).map(|step| match step {
+                resp_codec::Step::Ready { item, consumed } => {
+                    let form = Form::Operation(item.op());
+                    (Some(Asked::new(item.args(), form)), consumed)
+                }
+                resp_codec::Step::NeedMore { consumed, .. } => (None, consumed),
+            }),
+            Wire::Resp | Wire::Undecided => self.decoder.decode(rest).map(|step| match step {
+                resp_codec::Step::Ready { item, consumed } => {
+                    let form = Form::Name(item.name_upper8());
+                    (Some(Asked::new(item.args(), form)), consumed)
+                }
+                resp_codec::Step::NeedMore { consumed, .. } => (None, consumed),
+            }),
+        };
+        match decoded {
+            Ok((Some(asked), consumed)) => {
+                let outcome = self.core.dispatch(&self.engine, now, &asked, out);
+                let end = *used + consumed;
+                // More than one request in a turn: the next turn will be no different.
+                self.is_pipelined = end < bytes.len();
+                let step = self.follow(outcome, now, (end, used), out);
+                self.take_over_strangeness();
+                step
+            }
+            Ok((None, consumed)) => {
+                *used += consumed;
+                Some(Step::NeedInput)
+            }
+            Err(error) => {
+                *used = bytes.len();
+                Some(self.protocol_error(error, out))
+            }
+        }
+    }
+
+    /// Goes on behind a request, to `end`, unless its outcome ends the turn.
+    #[inline]
+    fn follow(
+        &mut self,
+        outcome: Outcome,
+        now: Now,
+        (end, used): (usize, &mut usize),
+        out: &mut Output,
+    ) -> Option<Step> {
+        match outcome {
+            Outcome::Done => {
+                *used = end;
+                if self.core.client.shared.mailbox.has_mail() && !self.is_binary() {
+                    // What the command sent to its own client follows its reply. Whatever else
+                    // there is comes along: here it overtakes nothing.
+                    self.write_mail(usize::MAX, out);
+                }
+                None
+            }
+            // It is tried again.
+            Outcome::Hold(_) => Some(self.settle(outcome, now)),
+            _ => {
+                *used = end;
+                Some(self.settle(outcome, now))
+            }
+        }
+    }
+
+    /// Takes other limits over if the request before has made the peer a stranger, or no longer one;
+    /// whether it has.
+    #[inline]
+    fn take_over_strangeness(&mut self) -> bool {
+        let has_changed = self.is_stranger() != self.limits_from.is_stranger;
+        if has_changed {
+            self.take_over_limits();
+        }
+        has_changed
+    }
+
+    fn is_partial(&self) -> bool {
+        match &self.wire {
+            Wire::Binary(decoder) => decoder.pending_op().is_some(),
+            Wire::Resp | Wire::Undecided => self.decoder.is_partial(),
+        }
+    }
+
     /// Whether another request must wait until the output is written.
-    pub(super) fn is_turn_over(&self, budget: u32, out: &Output) -> bool {
-        budget == 0 || out.len() >= self.engine.limits.output_bytes_max
+    #[inline]
+    fn is_turn_over(&self, out: &Output) -> bool {
+        self.budget == 0 || out.len() >= self.engine.limits.output_bytes_max
     }
 
     /// Follows an outcome that ends the turn.
@@ -252,16 +358,14 @@ impl<A: App> Session<A> {
 
     fn protocol_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
         Stats::add(&self.engine.stats.protocol_errors, 1);
-        self.engine.stats.count_error("ERR");
-        error.kind.reply(out);
-        self.close(CloseReason::Protocol(error))
-    }
-
-    pub(super) fn binary_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
-        Stats::add(&self.engine.stats.protocol_errors, 1);
-        let mut text = Vec::new();
-        error.kind.message(&mut text);
-        Encoder::new(out, Proto::Binary).error(text);
+        if let Wire::Binary(_) = self.wire {
+            let mut text = Vec::new();
+            error.kind.message(&mut text);
+            Encoder::new(out, Proto::Binary).error(text);
+        } else {
+            self.engine.stats.count_error("ERR");
+            error.kind.reply(out);
+        }
         self.close(CloseReason::Protocol(error))
     }
 

@@ -14,6 +14,8 @@ pub const START_UNIX_MS: u64 = 1_700_000_000_000;
 #[must_use]
 pub fn kv_router() -> Router<Kv> {
     let store = Store::new(Config {
+        // Whole pipelines are looked ahead into, however little there is.
+        cached_bytes: 0,
         seed: [1, 2, 3, 4],
         ..Config::default()
     });

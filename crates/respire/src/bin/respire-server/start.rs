@@ -135,6 +135,7 @@ fn engine(flags: &Flags, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Eng
         shards: flags.shards,
         capacity: flags.capacity,
         seed: random(),
+        ..store::Config::default()
     });
     let [high, low, ..] = random();
     let mut run_id = [0; 16];
