@@ -104,8 +104,8 @@ impl<'s, 'b> Request<'s, 'b> {
     /// # use resp_codec::{Limits, binary};
     /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
     /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
-    /// let span = request.spans()[0];
-    /// assert_eq!((span.at(), span.len()), (5, 1));
+    /// let key = request.spans()[1];
+    /// assert_eq!((key.at(), key.len()), (5, 1));
     /// ```
     pub const fn spans(&self) -> &'s [Span] {
         self.spans
