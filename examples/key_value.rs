@@ -13,7 +13,7 @@
 //! (error) NOPERM use SCAN
 //! ```
 
-use respire::commands::{Kv, add_to};
+use respire::commands::{self, Kv, add_to};
 use respire::serve::{self, Flavour, Shutdown};
 use respire::store::{Config, EntryRef, Store};
 use respire::{Args, Bytes, Error, Rest, Router};
@@ -39,16 +39,13 @@ pub fn router() -> Router<Kv> {
     let kv = Kv::new(Store::new(Config::default()));
     add_to(Router::new(kv))
         .command("SIZES", |cx, sizes: Sizes| {
-            let (db, now_ms) = (cx.client().db(), cx.now().unix_ms());
-            let mut view = cx.app().store().view(db, now_ms);
+            let mut view = commands::view(cx);
             let len = |entry: EntryRef<'_>| Some(entry.value().as_string()?.len());
-            let size =
-                |key: Bytes| Some((key.clone(), view.read(&key, |entry| entry.and_then(len))?));
-            sizes
-                .keys
-                .into_iter()
-                .filter_map(size)
-                .collect::<BTreeMap<_, _>>()
+            let sizes = sizes.keys.into_iter().filter_map(|key| {
+                let size = view.read(&key, |entry| entry.and_then(len))?;
+                Some((key, size))
+            });
+            sizes.collect::<BTreeMap<_, _>>()
         })
         .command("KEYS", |_, _: Keys| Error::fixed("NOPERM use SCAN"))
 }
@@ -66,6 +63,10 @@ mod tests {
         let mut client = super::router().client();
         client.call("MSET a 1 b 22");
         assert_eq!(client.call("SIZES b a c").get("b"), 2);
+        client.call("MULTI");
+        client.call("SET a 333");
+        client.call("SIZES a");
+        assert_eq!(client.call("EXEC").at(1).get("a"), 3);
         assert_eq!(client.call("KEYS *").error(), "NOPERM use SCAN");
         assert_eq!(
             client

@@ -40,7 +40,12 @@ pub(crate) fn instructions(options: &[&str]) -> Result<(), String> {
     }
     // Thin optimisation across crates builds in a fraction of the time, and shows the same changes.
     run(cargo()
-        .args(["build", "--release", "--config", "profile.release.lto=\"thin\""])
+        .args([
+            "build",
+            "--release",
+            "--config",
+            "profile.release.lto=\"thin\"",
+        ])
         .args(["-p", "respire-commands", "--example", "turns"]))?;
     let mut counts = Vec::new();
     for load in LOADS {

@@ -40,13 +40,19 @@ const NEEDS: &[Need] = &[
         what: "Node.js with npm",
         probe: ("npm", &["--version"]),
         packages: &["nodejs", "npm"],
-        why: "node-redis and ioredis",
+        why: "node-redis and ioredis, and the explorer's page",
     },
     Need {
         what: "Go",
         probe: ("go", &["version"]),
         packages: &["golang-go", "ca-certificates"],
         why: "go-redis",
+    },
+    Need {
+        what: "Chromium",
+        probe: ("chromium", &["--version"]),
+        packages: &["chromium"],
+        why: "the explorer's page is tested in a real browser",
     },
 ];
 

@@ -21,26 +21,33 @@ pub(crate) struct Ctx<'c> {
     wait: Option<Duration>,
 }
 
+/// The keys that a call works on, and the state of its connection.
+#[inline]
+pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> (View<'_>, &mut A::Conn) {
+    let CxParts {
+        app,
+        conn,
+        client,
+        held,
+    } = parts;
+    let held = held.and_then(|held| held.downcast_mut::<Held>());
+    let mut view = View::within(app.kv().store(), client.db(), now.unix_ms(), held);
+    view.set_touch(!client.is_no_touch());
+    (view, conn)
+}
+
 impl<'c> Ctx<'c> {
     #[inline]
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
         let (now, engine, foreseen) = (cx.now(), cx.engine(), cx.foreseen());
-        let CxParts {
-            app,
-            conn,
-            client,
-            held,
-        } = cx.parts();
-        let kv = app.kv();
-        let held = held.and_then(|held| held.downcast_mut::<Held>());
-        let mut view = View::within(kv.store(), client.db(), now.unix_ms(), held);
-        view.set_touch(!client.is_no_touch());
+        let parts = cx.parts();
+        let (mut view, conn) = split(parts, now);
         if let Some((key, hash)) = foreseen {
             view.foresee(key, KeyHash::from_bits(hash));
         }
         Self {
             view,
-            kv,
+            kv: engine.app().kv(),
             now,
             started: engine.started(),
             tunables: engine.tunables(),

@@ -1,10 +1,11 @@
 //! The state the commands work on, and how an application that holds one lends it to them.
 
 use crate::Ctx;
+use crate::ctx::split;
 use crate::settings::Tuning;
 use crate::stats::{ConnStats, KvStats};
 use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
-use respire_store::Store;
+use respire_store::{Store, View};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The key-value service: a store and what is counted on it.
@@ -37,7 +38,8 @@ impl Kv {
         }
     }
 
-    /// The store itself.
+    /// The store itself; a command that answers with it takes a [`view`] instead, which works inside
+    /// `EXEC` as well.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
@@ -97,6 +99,45 @@ pub trait HasKv: App {
 
     /// What the commands count per connection.
     fn conn_stats(conn: &mut Self::Conn) -> &mut ConnStats;
+}
+
+/// The keys that a command of one's own works on: the selected database at the time of the turn.
+///
+/// Inside `EXEC` they are those of its section: [`Store::view`] would wait there, and without end, for
+/// the very section that the command runs in. The command's keys must be marked as such
+/// (`#[arg(key)]`), or all (`#[args(all_keys)]`); the view panics at others there, and the client is
+/// told of an internal error.
+///
+/// ```
+/// use respire_commands::{Kv, add_to, view};
+/// use respire_engine::{ArgIter, Args, Arity, Bytes, Error, KeySpec, Router, Spec};
+/// use respire_store::{Config, Store};
+///
+/// /// What `#[derive(Args)]` writes for a struct with a field that is a key.
+/// struct Length(Bytes);
+/// impl Args for Length {
+///     const SPEC: Spec = Spec {
+///         arity: Arity::exactly(2),
+///         keys: &[KeySpec::at(1)],
+///         ..Spec::EMPTY
+///     };
+///     fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error> {
+///         Ok(Self(args.required("key")?))
+///     }
+/// }
+/// let kv = Kv::new(Store::new(Config::default()));
+/// let router = add_to(Router::new(kv)).command("LENGTH", |cx, Length(key)| {
+///     view(cx).read(&key, |entry| entry.and_then(|it| Some(it.value().as_string()?.len())))
+/// });
+/// let mut client = router.client();
+/// client.call("MULTI");
+/// client.call("SET a 123");
+/// client.call("LENGTH a");
+/// assert_eq!(client.call("EXEC").at(1), 3);
+/// ```
+pub fn view<'c, A: HasKv>(cx: &'c mut Cx<'_, A>) -> View<'c> {
+    let now = cx.now();
+    split(cx.parts(), now).0
 }
 
 /// What a command of this crate does: its context, its arguments after the name, its reply.

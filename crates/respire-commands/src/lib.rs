@@ -48,7 +48,7 @@ mod server;
 mod string;
 
 pub(crate) use ctx::Ctx;
-pub use kv::{HasKv, Kv};
+pub use kv::{HasKv, Kv, view};
 pub use settings::settings;
 pub use stats::ConnStats;
 

@@ -54,6 +54,8 @@ pub enum PushError {
     Gone,
     /// A RESP2 client that subscribes to nothing, or a client of the binary protocol.
     NotSubscribed,
+    /// A [`Stream`](crate::Stream) in the message did not give the bytes that it announced.
+    Broken,
 }
 
 impl fmt::Display for PushError {
@@ -62,6 +64,7 @@ impl fmt::Display for PushError {
             Self::Full => "the client does not take its messages in time",
             Self::Gone => "the connection is gone",
             Self::NotSubscribed => "the client has no way to tell a message from a reply",
+            Self::Broken => "a stream in the message broke off",
         })
     }
 }
@@ -105,7 +108,12 @@ impl Pusher {
         let proto = if is_resp3 { Proto::Resp3 } else { Proto::Resp2 };
         let mut out = Output::new();
         message.into_push(&mut Encoder::new(&mut out, proto));
-        let message = Message::new(out.take(), is_resp3);
+        let announced = out.len();
+        let whole = out.take();
+        if whole.len() < announced {
+            return Err(PushError::Broken);
+        }
+        let message = Message::new(whole, is_resp3);
         match client.send(&message, self.bytes_max, self.when_full) {
             Put::Queued { .. } => Ok(()),
             Put::Full { .. } => Err(PushError::Full),

@@ -360,13 +360,13 @@ proptest! {
     }
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, PartialEq)]
 struct Raw {
     #[arg(words)]
     r#type: Option<Kind>,
 }
 
-#[derive(Debug, Words)]
+#[derive(Debug, PartialEq, Words)]
 #[expect(non_camel_case_types, reason = "a keyword may be a name as well")]
 enum Kind {
     r#match { r#in: u8 },

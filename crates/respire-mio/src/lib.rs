@@ -40,6 +40,7 @@ use slab::Slab;
 use socket::{Listener, Socket, Stream};
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, ErrorKind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use wakes::{Rope, Wakes};
@@ -112,6 +113,21 @@ struct Entry<A: App> {
     /// The deadline that is in the set. It may be earlier than the connection's own: one that
     /// moves away is looked up again when it passes, instead of being moved with every request.
     armed_us: Option<u64>,
+}
+
+impl<A: App> Entry<A> {
+    fn turn(&mut self, cause: Cause, is_stopping: bool, scratch: &mut Scratch) -> Pace {
+        let now = clock::now();
+        match cause {
+            Cause::Ready => {}
+            Cause::Wake => self.connection.handle_wake(now),
+            Cause::Deadline => self.connection.handle_timeout(now),
+        }
+        if is_stopping {
+            self.connection.handle_shutdown();
+        }
+        self.connection.drive(&mut self.socket, scratch, now)
+    }
 }
 
 /// Why a connection is driven.
@@ -317,19 +333,11 @@ impl<A: App> Reactor<A> {
         let Some(entry) = find(&mut self.connections, token) else {
             return;
         };
-        let now = clock::now();
-        match cause {
-            Cause::Ready => {}
-            Cause::Wake => entry.connection.handle_wake(now),
-            Cause::Deadline => entry.connection.handle_timeout(now),
-        }
-        if self.stop_by_us.is_some() {
-            entry.connection.handle_shutdown();
-        }
-        match entry
-            .connection
-            .drive(&mut entry.socket, &mut self.scratch, now)
-        {
+        let is_stopping = self.stop_by_us.is_some();
+        // What a service brings besides its handlers may panic. As where each connection is a task
+        // of its own, that costs one connection.
+        let turn = AssertUnwindSafe(|| entry.turn(cause, is_stopping, &mut self.scratch));
+        match catch_unwind(turn).unwrap_or(Pace::Closed) {
             Pace::Closed => return self.finish(token),
             Pace::Again if !entry.is_queued => {
                 // The trap of edges: this socket may hold more, and will not be announced again.
@@ -355,6 +363,8 @@ impl<A: App> Reactor<A> {
         if let Some(armed_us) = entry.armed_us {
             self.deadlines.remove(&(armed_us, token));
         }
+        // The same holds for what a service keeps for each connection. The panic's hook tells of it.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(entry)));
     }
 }
 

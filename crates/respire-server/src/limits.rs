@@ -15,8 +15,9 @@ pub struct Limits {
     pub accept_backoff_ms: u32,
     /// How long a stopping server waits for peers to take what they are owed; then it cuts them.
     pub shutdown_grace_ms: u32,
-    /// How long a connection that ends in a protocol error goes on discarding what the peer still
-    /// sends. Closing a socket with unread input makes TCP drop the error reply on the peer's side.
+    /// How long a connection that ends in a protocol error, or was answered that lately when the
+    /// server stops, goes on discarding what the peer still sends. Closing a socket with unread input
+    /// makes TCP drop replies that are on their way.
     pub linger_ms: u32,
     /// How much is discarded at most in that time.
     pub linger_bytes_max: usize,

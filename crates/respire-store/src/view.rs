@@ -183,7 +183,9 @@ impl<'v> View<'v> {
             guards.get(at).map(|guard| &**guard)
         };
         let look_ahead = |hash: Option<&u64>| {
-            let found = hash.filter(|_| is_far).and_then(|hash| find_tag(table(*hash)?, *hash, Tag::new(*hash)));
+            let found = hash
+                .filter(|_| is_far)
+                .and_then(|hash| find_tag(table(*hash)?, *hash, Tag::new(*hash)));
             found.into_iter().for_each(prefetch::entry);
         };
         hashes[..hashes.len().min(ENTRIES_AHEAD)]

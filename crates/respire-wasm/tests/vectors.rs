@@ -24,7 +24,9 @@ fn bytes_of(hex: &Value) -> Vec<u8> {
 /// What is read from a frame's bytes, in the form of a vector.
 fn read(vector: &Value, mode: u32, limits: u32) -> Value {
     let mut document = Document::new(mode, limits).expect("a mode and limits");
-    document.set_bytes(bytes_of(&vector["bytes"])).expect("short");
+    document
+        .set_bytes(bytes_of(&vector["bytes"]))
+        .expect("short");
     document.parse(usize::MAX);
     let frame = document.frames(0, 1);
     assert_eq!(frame.len(), FRAME_WORDS);
@@ -67,7 +69,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     paths
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
         .collect()
 }
 

@@ -61,6 +61,9 @@
 //! is. `derive` (the derive macros), `msgpack` (`Mp<T>`) and `metrics` (the listener that Prometheus
 //! scrapes) are on by default. `mimalloc` gives the binary its allocator.
 //!
+//! The guide [docs/embedding.md](https://github.com/respire-kv/respire/blob/main/docs/embedding.md) goes
+//! from the first command to a deployed service.
+//!
 //! Where to start reading: [`Router`] for commands of one's own, [`Args`](trait@Args) and
 //! [`IntoReply`] for what they take and return; [`serve`] for running them; then [`server`] for what
 //! the flavours share, and [`engine`] for what a request goes through.
@@ -83,3 +86,14 @@ pub mod serve;
 
 #[cfg(not(any(feature = "tokio", feature = "mio")))]
 compile_error!("respire serves with a flavour: enable the feature `tokio`, `mio` or both");
+
+/// Holds the guide's code to what compiles and passes.
+#[cfg(all(
+    doctest,
+    feature = "tokio",
+    feature = "mio",
+    feature = "derive",
+    feature = "msgpack"
+))]
+#[doc = include_str!("../../../docs/embedding.md")]
+struct Guide;

@@ -21,6 +21,11 @@ pub(crate) fn page() -> Result<(), String> {
     Ok(())
 }
 
+/// Tries the built page in Chromium.
+pub(crate) fn test() -> Result<(), String> {
+    run(npm().args(["run", "--silent", "test"]))
+}
+
 fn npm() -> Command {
     let mut npm = command("npm");
     npm.current_dir(root().join("web"));

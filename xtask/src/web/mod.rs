@@ -5,14 +5,16 @@ mod serve;
 mod wasm;
 
 /// Builds the page; `--check` looks whether what is generated and committed is up to date and
-/// builds nothing, `--wasm` stops before the page, `--serve [ADDR]` shows it afterwards.
+/// builds nothing, `--wasm` stops before the page, `--serve [ADDR]` shows it afterwards, `--test`
+/// tries it in a browser.
 pub(crate) fn web(options: &[&str]) -> Result<(), String> {
     match options {
         [] => build::page(),
         ["--check"] => build::check_generated(),
         ["--wasm"] => wasm::build(),
+        ["--test"] => build::page().and_then(|()| build::test()),
         ["--serve"] => build::page().and_then(|()| serve::serve("127.0.0.1:8080")),
         ["--serve", address] => build::page().and_then(|()| serve::serve(address)),
-        _ => Err("Usage: cargo xtask web [--check | --wasm | --serve [ADDR]]".to_owned()),
+        _ => Err("Usage: cargo xtask web [--check | --wasm | --test | --serve [ADDR]]".to_owned()),
     }
 }

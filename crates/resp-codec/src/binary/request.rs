@@ -79,7 +79,8 @@ pub struct Request<'s, 'b> {
 
 impl<'s, 'b> Request<'s, 'b> {
     /// A request put together again from its parts, which [`Request::op`], [`Request::wire`] and
-    /// [`Request::spans`] gave: for those who decode several before they look at the first.
+    /// [`Request::spans`] gave: for those who decode several before they look at the first. With other
+    /// parts, what it says of its arguments panics where they do not lie in `wire`.
     ///
     /// ```
     /// use resp_codec::{Limits, binary};
@@ -97,11 +98,11 @@ impl<'s, 'b> Request<'s, 'b> {
         }
     }
 
-    /// Where the arguments lie.
+    /// Where the arguments lie in the request's bytes.
     ///
     /// ```
-    /// use resp_codec::{Limits, binary};
-    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// # use resp_codec::{Limits, binary};
+    /// # let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
     /// let request = decoder.decode(b"\x01\x01\0\0\0k").unwrap().ready().unwrap();
     /// let key = request.spans()[1];
     /// assert_eq!((key.at(), key.len()), (5, 1));

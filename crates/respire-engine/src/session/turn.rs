@@ -209,9 +209,7 @@ impl<A: App> Session<A> {
         loop {
             let has_next = match &mut self.wire {
                 Wire::Binary(decoder) => window.advance(&self.engine, db, &mut **decoder),
-                Wire::Resp | Wire::Undecided => {
-                    window.advance(&self.engine, db, &mut self.decoder)
-                }
+                Wire::Resp | Wire::Undecided => window.advance(&self.engine, db, &mut self.decoder),
             };
             if !has_next {
                 break;

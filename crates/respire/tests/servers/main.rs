@@ -15,6 +15,7 @@ mod pipelines;
 mod pubsub;
 #[cfg(feature = "metrics")]
 mod scrapes;
+mod storm;
 
 /// Makes a test of each function for each flavour of this build.
 macro_rules! on_both_flavours {
@@ -47,6 +48,10 @@ mod run {
         stopping_loses_no_owed_reply,
         a_client_that_goes_cancels_what_it_waits_for,
         one_stalled_listener_costs_its_own_connection_alone,
+    }
+    on_both_flavours! { storm:
+        replies_keep_their_order_whoever_answers_and_whoever_leaves,
+        a_defect_outside_a_handler_costs_its_own_connection_alone,
     }
     on_both_flavours! { peers:
         a_half_closed_peer_gets_all_its_answers_and_then_the_end,

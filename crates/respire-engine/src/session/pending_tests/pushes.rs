@@ -61,3 +61,15 @@ fn a_pusher_is_bounded_in_bytes() {
     assert_eq!(line.poll(), "");
     assert_eq!(line.step, Step::Close(CloseReason::Overrun));
 }
+
+#[test]
+fn a_stream_in_a_message_is_sent_whole_or_not_at_all() {
+    let mut line = Line::new();
+    line.ask("HELLO 3|WATCH");
+    let pusher = line.desk().pushers.lock().unwrap()[0].clone();
+    let stream = |len| Stream::from_read(len, &b"four"[..]);
+    assert_eq!(pusher.push(("k", stream(5), 1_i64)), Err(PushError::Broken));
+    pusher.push(("k", stream(4))).unwrap();
+    assert_eq!(line.poll(), ">2|$1|k|$4|four|");
+    assert_eq!(line.ask("PING"), "+PONG|");
+}

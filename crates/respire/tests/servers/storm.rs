@@ -1,0 +1,359 @@
+//! Replies that come later under a storm: answered in any order by several threads, while clients
+//! come and go; and defects outside of handlers.
+
+use respire::serve::{Flavour, Shutdown};
+use respire::server::{Config, Listeners, clock};
+use respire::{
+    App, ArgIter, Args, Arity, Bytes, Engine, Error, Flags, Later, Options, Pusher, Router, Spec,
+    Stream,
+};
+use std::future::poll_fn;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long anything may take before the test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A number of an endless row: a linear congruential generator, with Knuth's factor.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(0x1405_7B7E_F767_814F);
+        (self.0 >> 33) % end
+    }
+}
+
+/// A call to be answered with its number, and whom to tell of it after that.
+struct Work {
+    later: Later,
+    number: i64,
+    pusher: Option<Pusher>,
+}
+
+/// Who answers, and how many futures there are.
+struct Storm {
+    work: Mutex<Sender<Work>>,
+    futures: AtomicI64,
+}
+
+/// State of a connection that fails to be dropped once its client asked for that.
+#[derive(Default)]
+struct Conn {
+    is_fragile: bool,
+}
+
+impl Drop for Conn {
+    fn drop(&mut self) {
+        assert!(!self.is_fragile, "a defect, on purpose");
+    }
+}
+
+impl App for Storm {
+    type Conn = Conn;
+}
+
+/// One argument, and whether the next requests may overtake the work.
+struct One<const PIPELINED: bool>(i64);
+
+impl<const PIPELINED: bool> Args for One<PIPELINED> {
+    const SPEC: Spec = Spec {
+        arity: Arity::exactly(2),
+        flags: if PIPELINED {
+            Flags::PIPELINED
+        } else {
+            Flags::NONE
+        },
+        ..Spec::EMPTY
+    };
+
+    fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error> {
+        Ok(Self(args.required("n")?))
+    }
+}
+
+struct CountedFuture(Arc<Storm>);
+
+impl Drop for CountedFuture {
+    fn drop(&mut self) {
+        self.0.futures.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn hand_over(app: &Storm, later: Later, number: i64, pusher: Option<Pusher>) {
+    let work = Work {
+        later,
+        number,
+        pusher,
+    };
+    // The workers live as long as the server.
+    app.work.lock().unwrap().send(work).unwrap();
+}
+
+fn router(work: Sender<Work>) -> Router<Storm> {
+    let storm = Storm {
+        work: Mutex::new(work),
+        futures: AtomicI64::new(0),
+    };
+    Router::new(storm)
+        .deferred("piped", |cx, One::<true>(n), later| {
+            hand_over(cx.app(), later, n, None);
+        })
+        .deferred("told", |cx, One::<true>(n), later| {
+            hand_over(cx.app(), later, n, Some(cx.pusher()));
+        })
+        .deferred("later", |cx, One::<false>(n), later| {
+            hand_over(cx.app(), later, n, None);
+        })
+        .deferred("timed", |cx, One::<true>(n), later| {
+            let due = Duration::from_micros(n as u64 % 700);
+            hand_over(cx.app(), later.deadline(due, n), n, None);
+        })
+        .future("yield", |app: Arc<Storm>, One::<true>(n)| {
+            app.futures.fetch_add(1, Ordering::Relaxed);
+            let counted = CountedFuture(app);
+            let mut left = n % 4;
+            poll_fn(move |cx| {
+                let _counted = &counted;
+                if left == 0 {
+                    return Poll::Ready(n);
+                }
+                left -= 1;
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            })
+        })
+        .future("never", |app: Arc<Storm>, One::<true>(_)| {
+            app.futures.fetch_add(1, Ordering::Relaxed);
+            let counted = CountedFuture(app);
+            poll_fn(move |_| {
+                let _counted = &counted;
+                Poll::<i64>::Pending
+            })
+        })
+        .command("now", |_, One::<false>(n)| n)
+        .command("fragile", |cx, ()| cx.conn().is_fragile = true)
+        .command("crumble", |_, ()| {
+            let held = Conn { is_fragile: true };
+            let body = move |bytes_max: usize| {
+                let _held = &held;
+                Some(Bytes::from(vec![b'c'; bytes_max]))
+            };
+            Stream::new(100_000, body)
+        })
+}
+
+/// Answers batches in an order of its own.
+fn answer(work: &Mutex<Receiver<Work>>, mut random: Random) {
+    loop {
+        let mut batch = Vec::new();
+        {
+            let work = work.lock().unwrap();
+            let Ok(first) = work.recv() else {
+                return;
+            };
+            batch.push(first);
+            batch.extend(work.try_iter().take(random.below(40) as usize));
+        }
+        while !batch.is_empty() {
+            let next = random.below(batch.len() as u64) as usize;
+            let Work {
+                later,
+                number,
+                pusher,
+            } = batch.swap_remove(next);
+            later.reply(number);
+            if let Some(pusher) = pusher {
+                // It fails only when the client is gone.
+                let _ = pusher.push(("told", number));
+            }
+        }
+    }
+}
+
+struct Running {
+    address: SocketAddr,
+    engine: Arc<Engine<Storm>>,
+    shutdown: Shutdown,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn start(flavour: Flavour) -> Self {
+        let config = Config {
+            threads: 2,
+            ..Config::default()
+        };
+        let listeners = Listeners::on(&[([127, 0, 0, 1], 0).into()], &config).unwrap();
+        let address = listeners.local_addresses()[0];
+        let (sender, receiver) = channel();
+        let receiver = Arc::new(Mutex::new(receiver));
+        for seed in 0..3 {
+            let receiver = Arc::clone(&receiver);
+            std::thread::spawn(move || answer(&receiver, Random(seed)));
+        }
+        let engine = Engine::new(router(sender), Options::default(), clock::now());
+        let shutdown = Shutdown::new();
+        let (served, switch) = (Arc::clone(&engine), shutdown.clone());
+        let thread = std::thread::spawn(move || {
+            flavour.serve(listeners, served, config, switch).unwrap();
+        });
+        Self {
+            address,
+            engine,
+            shutdown,
+            thread: Some(thread),
+        }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    #[track_caller]
+    fn until(&self, what: &str, is_so: impl Fn(&Engine<Storm>) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so(&self.engine) {
+            assert!(Instant::now() < deadline, "waited in vain until {what}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shutdown.force();
+        if let Some(thread) = self.thread.take() {
+            // A failure of the server has shown in the test that used it.
+            let _ = thread.join();
+        }
+    }
+}
+
+const REQUESTS: i64 = 2_000;
+
+fn requests(random: &mut Random) -> Vec<u8> {
+    let names = ["PIPED", "TOLD", "LATER", "TIMED", "YIELD", "NOW"];
+    let line = |n| {
+        format!(
+            "{} {n}\r\n",
+            names[random.below(names.len() as u64) as usize]
+        )
+    };
+    let lines: String = (0..REQUESTS).map(line).collect();
+    format!("{lines}NOW {REQUESTS}\r\n").into_bytes()
+}
+
+/// Reads replies and pushes: the former in order, a push after the reply that it was sent after.
+fn read_in_order(stream: TcpStream, until: i64) -> i64 {
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stream)).map(|line| {
+        let line = line.expect("the server goes on");
+        line.trim_end().to_owned()
+    });
+    let (mut next, mut pushes) = (0, 0);
+    while next <= until {
+        let line = lines.next().expect("the server goes on");
+        if line == ">2" {
+            assert_eq!(lines.next().as_deref(), Some("$4"));
+            assert_eq!(lines.next().as_deref(), Some("told"));
+            let number = lines.next().expect("its number");
+            let number: i64 = number.trim_start_matches(':').parse().unwrap();
+            assert!(number < next, "the push {number} came before its reply");
+            pushes += 1;
+        } else {
+            assert_eq!(line, format!(":{next}"));
+            next += 1;
+        }
+    }
+    pushes
+}
+
+fn say_hello(stream: &mut TcpStream) {
+    stream.write_all(b"HELLO 3\r\nPING\r\n").unwrap();
+    let mut hello = Vec::new();
+    while !hello.ends_with(b"+PONG\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        hello.push(byte[0]);
+    }
+}
+
+pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavour: Flavour) {
+    let server = Running::start(flavour);
+    std::thread::scope(|scope| {
+        for seed in 0..6 {
+            let server = &server;
+            scope.spawn(move || {
+                let mut random = Random(100 + seed);
+                // Somebody who asks and leaves, in the midst of it or without waiting at all.
+                for _ in 0..10 {
+                    let mut leaving = server.connect();
+                    say_hello(&mut leaving);
+                    let some = requests(&mut random);
+                    let most = random.below(some.len() as u64) as usize;
+                    leaving.write_all(b"NEVER 1\r\n").unwrap();
+                    leaving.write_all(&some[..most.min(20_000)]).unwrap();
+                }
+                let mut stream = server.connect();
+                say_hello(&mut stream);
+                let mut half = stream.try_clone().unwrap();
+                let sender = scope.spawn(move || {
+                    let input = requests(&mut random);
+                    let told = String::from_utf8_lossy(&input).matches("TOLD").count();
+                    let mut rest = &input[..];
+                    while !rest.is_empty() {
+                        let piece = 1 + random.below(3_000) as usize;
+                        let (now, later) = rest.split_at(piece.min(rest.len()));
+                        half.write_all(now).unwrap();
+                        rest = later;
+                    }
+                    told
+                });
+                let pushes = read_in_order(stream, REQUESTS);
+                let told = sender.join().unwrap();
+                // Those of the last replies may still be on their way.
+                assert!(pushes <= told as i64 && pushes + 200 > told as i64);
+            });
+        }
+    });
+    server.until("all are gone", |engine| engine.clients().len() == 0);
+    server.until("no future is left", |engine| {
+        engine.app().futures.load(Ordering::Relaxed) == 0
+    });
+}
+
+pub(crate) fn a_defect_outside_a_handler_costs_its_own_connection_alone(flavour: Flavour) {
+    let server = Running::start(flavour);
+    let mut neighbour = server.connect();
+    for round in 0..3 {
+        let mut fragile = server.connect();
+        fragile.write_all(b"FRAGILE\r\nLATER 1\r\n").unwrap();
+        fragile.read_exact(&mut [0; 9]).unwrap();
+        let mut crumbling = server.connect();
+        crumbling.write_all(b"CRUMBLE\r\nNOW 7\r\n").unwrap();
+        let reply = format!("$100000\r\n{}\r\n:7\r\n", "c".repeat(100_000));
+        let mut heard = vec![0; reply.len()];
+        crumbling.read_exact(&mut heard).unwrap();
+        assert!(heard == reply.as_bytes());
+        drop((fragile, crumbling));
+        server.until("both are gone", |engine| engine.clients().len() == 1);
+        neighbour
+            .write_all(format!("LATER {round}\r\n").as_bytes())
+            .unwrap();
+        let mut reply = [0; 4];
+        neighbour.read_exact(&mut reply).unwrap();
+        assert_eq!(reply, *format!(":{round}\r\n").as_bytes());
+    }
+}
