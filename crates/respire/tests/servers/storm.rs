@@ -328,7 +328,7 @@ pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavou
             });
         }
     });
-    server.until("all are gone", |engine| engine.clients().len() == 0);
+    server.until("all are gone", |engine| engine.clients().is_empty());
     server.until("no future is left", |engine| {
         engine.app().futures.load(Ordering::Relaxed) == 0
     });
