@@ -47,7 +47,7 @@ impl Call {
     pub(super) fn write_resp(&self, out: &mut Vec<u8>) {
         let mut digits = [0; 10];
         let times = decimal(self.times, &mut digits);
-        resp_codec::command(out, &[b"BENCH", self.payload.as_bytes(), times]);
+        resp_codec::command(out, &[b"BENCH".as_slice(), self.payload.as_bytes(), times]);
     }
 
     /// Path and query of the GET request.
