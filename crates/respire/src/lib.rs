@@ -7,7 +7,8 @@
 //!
 //! A server of commands of one's own, on Tokio or on mio:
 //!
-//! ```no_run
+#![cfg_attr(feature = "derive", doc = "```no_run")]
+#![cfg_attr(not(feature = "derive"), doc = "```ignore")]
 //! use respire::serve::{self, Flavour, Shutdown};
 //! use respire::{App, Args, Bytes, Error, Router};
 //! use std::collections::HashMap;
