@@ -63,12 +63,29 @@ pub(crate) fn named<T: Args>(name: &'static str) -> Spec {
     Spec { name, ..T::SPEC }
 }
 
+/// Goes on with all of a request's arguments parsed; those that are not a `T`, or are more than a `T`
+/// takes, are answered with the reason.
+#[inline]
+pub(crate) fn with_parsed<T: Args>(
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+    then: impl FnOnce(T, &mut Reply<'_>) -> Flow,
+) -> Flow {
+    match parse(args) {
+        Ok(args) => then(args, reply),
+        Err(error) => {
+            reply.error(error.text());
+            Flow::Replied
+        }
+    }
+}
+
 /// Parses all of a request's arguments.
 ///
 /// # Errors
 /// The reply to arguments that are not a `T`, or that are more than a `T` takes.
 #[inline]
-pub(crate) fn parse<T: Args>(args: ArgList<'_>) -> Result<T, crate::Error> {
+fn parse<T: Args>(args: ArgList<'_>) -> Result<T, crate::Error> {
     let mut left = ArgIter::new(args);
     let parsed = T::parse(&mut left)?;
     left.finish()?;
@@ -99,10 +116,9 @@ where
     }
 
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
-        match parse(args) {
-            Ok(args) => (self.handler)(cx, args).into_reply(reply),
-            Err(error) => reply.error(error.text()),
-        }
-        Flow::Replied
+        with_parsed(args, reply, |args, reply| {
+            (self.handler)(cx, args).into_reply(reply);
+            Flow::Replied
+        })
     }
 }

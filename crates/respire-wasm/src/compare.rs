@@ -5,7 +5,7 @@ use crate::tables::Wire;
 use crate::words::{Words, encode_words, split_words};
 use resp_codec::annotate::{Mark, Mode, Role, annotate};
 use resp_codec::binary::{ReplyDecoder, RequestDecoder};
-use resp_codec::{CommandDecoder, Encoder, Frame, FrameDecoder, Kind, Limits, Proto};
+use resp_codec::{Args, CommandDecoder, Encoder, Frame, FrameDecoder, Kind, Limits, Proto, Step};
 use serde::Serialize;
 
 /// Most bytes of a form that are handed out; its costs are those of all of them.
@@ -76,59 +76,36 @@ impl Document {
     pub fn compare(&self, frame: usize) -> Result<Comparison, String> {
         let bytes = self.whole(frame)?;
         let limits = Limits::CLIENT;
-        let broken = |error: resp_codec::Error| error.to_string();
-        let torn = || "the frame is not whole".to_owned();
         match self.mode_in_force() {
             Mode::Requests => {
                 let mut decoder = CommandDecoder::new(limits);
-                let request = decoder
-                    .decode(bytes)
-                    .map_err(broken)?
-                    .ready()
-                    .ok_or_else(torn)?;
-                compare_words(
-                    &request
-                        .args()
-                        .iter()
-                        .map(<[u8]>::to_vec)
-                        .collect::<Vec<_>>(),
-                )
+                compare_request(ready(decoder.decode(bytes))?.args())
             }
             Mode::BinaryRequests => {
                 let mut decoder = RequestDecoder::new(limits);
-                let request = decoder
-                    .decode(bytes)
-                    .map_err(broken)?
-                    .ready()
-                    .ok_or_else(torn)?;
-                compare_words(
-                    &request
-                        .args()
-                        .iter()
-                        .map(<[u8]>::to_vec)
-                        .collect::<Vec<_>>(),
-                )
+                compare_request(ready(decoder.decode(bytes))?.args())
             }
             Mode::Replies => {
                 let mut decoder = FrameDecoder::new(limits);
-                let reply = decoder
-                    .decode(bytes)
-                    .map_err(broken)?
-                    .ready()
-                    .ok_or_else(torn)?;
-                Ok(compare_reply(&reply))
+                Ok(compare_reply(&ready(decoder.decode(bytes))?))
             }
             Mode::BinaryReplies => {
                 let mut decoder = ReplyDecoder::new(limits);
-                let reply = decoder
-                    .decode(bytes)
-                    .map_err(broken)?
-                    .ready()
-                    .ok_or_else(torn)?;
-                Ok(compare_reply(&reply))
+                Ok(compare_reply(&ready(decoder.decode(bytes))?))
             }
         }
     }
+}
+
+/// What a decoder made of a whole frame.
+fn ready<T>(decoded: Result<Step<T>, resp_codec::Error>) -> Result<T, String> {
+    let step = decoded.map_err(|error| error.to_string())?;
+    step.ready()
+        .ok_or_else(|| "the frame is not whole".to_owned())
+}
+
+fn compare_request(args: Args<'_>) -> Result<Comparison, String> {
+    compare_words(&args.iter().map(<[u8]>::to_vec).collect::<Vec<_>>())
 }
 
 /// A line's request in every protocol.

@@ -1,7 +1,7 @@
 //! Commands with typed arguments that answer later, as rows of the table like any other.
 
 use super::{Answering, Later, Spawn};
-use crate::typed::{named, parse};
+use crate::typed::{named, with_parsed};
 use crate::{App, ArgList, Args, Command, Cx, Flags, Flow, IntoReply, Reply, Router, Spec};
 use std::future::Future;
 use std::marker::PhantomData;
@@ -129,17 +129,11 @@ where
     }
 
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
-        match parse(args) {
-            Ok(args) => {
-                let later = cx.later();
-                (self.handler)(cx, args, later);
-                Flow::Pending
-            }
-            Err(error) => {
-                reply.error(error.text());
-                Flow::Replied
-            }
-        }
+        with_parsed(args, reply, |args, _| {
+            let later = cx.later();
+            (self.handler)(cx, args, later);
+            Flow::Pending
+        })
     }
 }
 
@@ -166,17 +160,11 @@ where
     }
 
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
-        match parse(args) {
-            Ok(args) => {
-                let future = (self.handler)(cx.app_shared(), args);
-                let later = cx.later();
-                cx.spawn(Answering::new(future, later));
-                Flow::Pending
-            }
-            Err(error) => {
-                reply.error(error.text());
-                Flow::Replied
-            }
-        }
+        with_parsed(args, reply, |args, _| {
+            let future = (self.handler)(cx.app_shared(), args);
+            let later = cx.later();
+            cx.spawn(Answering::new(future, later));
+            Flow::Pending
+        })
     }
 }
