@@ -108,11 +108,14 @@ pub fn own_niceness() -> Option<i32> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let by_session = read("/proc/sys/kernel/sched_autogroup_enabled")
         .filter(|enabled| enabled.trim() == "1")
-        .and_then(|_| read("/proc/self/autogroup"));
-    match by_session {
-        Some(group) => group.trim().rsplit_once(' ')?.1.parse().ok(),
-        None => after_name(&read("/proc/self/stat")?)?.nth(16)?.parse().ok(),
-    }
+        .and_then(|_| session_niceness(&read("/proc/self/autogroup")?));
+    by_session.or_else(|| after_name(&read("/proc/self/stat")?)?.nth(16)?.parse().ok())
+}
+
+/// The niceness in a line of `/proc/<pid>/autogroup`, as `/autogroup-25 nice 0`; `None` if it is empty, as it is of a
+/// process that was started outside of every session.
+fn session_niceness(line: &str) -> Option<i32> {
+    line.trim().rsplit_once(' ')?.1.parse().ok()
 }
 
 /// Usage of a process on this machine, from `/proc`; `None` if there is no such process to see. CPU time comes in
@@ -163,6 +166,13 @@ mod tests {
         let line = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0";
         assert_eq!(cpu_ticks(line), Some(154));
         assert_eq!(cpu_ticks("garbage"), None);
+    }
+
+    #[test]
+    fn niceness_of_a_session_is_at_the_end_and_may_be_missing() {
+        assert_eq!(session_niceness("/autogroup-25 nice -5\n"), Some(-5));
+        assert_eq!(session_niceness(""), None);
+        assert_eq!(session_niceness("\n"), None);
     }
 
     #[cfg(target_os = "linux")]
