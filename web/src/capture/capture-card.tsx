@@ -2,34 +2,19 @@
 
 import type { CaptureSummary } from "../generated/types";
 import { arrived } from "../state/reads";
-import { counted, size } from "../words/chars";
+import { counted } from "../words/chars";
 import { type Direction, type Segment, capture, openStream } from "./state";
+import { StreamRow } from "./stream-row";
 
 /** Segments that are listed. */
 const LISTED_MAX = 1_000;
 
-type Stream = CaptureSummary["streams"][number];
-
-function StreamRow({ stream, index, chosen, shown }: { stream: Stream; index: number; chosen: boolean; shown: Direction | null }) {
-  const way = (direction: Direction, label: string) => (
-    <button type="button" class="chip" aria-pressed={chosen && shown === direction} disabled={stream.bytes[direction] === 0} onClick={() => void openStream(index, direction)}>
-      {label} {size(stream.bytes[direction]!)}
-    </button>
-  );
-  const gaps = stream.gaps[0]! + stream.gaps[1]!;
+function Ends({ stream }: { stream: CaptureSummary["streams"][number] }) {
   return (
-    <li class={`stream ${chosen ? "chosen" : ""}`}>
-      <div class="stream-ends">
-        <code>{stream.client}</code> <span aria-hidden="true">→</span>
-        <span class="sr-only">to</span> <code>{stream.server}</code>
-      </div>
-      <div class="row">
-        {way(0, "requests")}
-        {way(1, "replies")}
-        <span class="dim">{((stream.endMs - stream.startMs) / 1000).toFixed(3)} s</span>
-        {gaps > 0 && <span class="badge">{counted(gaps, "gap")}</span>}
-      </div>
-    </li>
+    <>
+      <code>{stream.client}</code> <span aria-hidden="true">→</span>
+      <span class="sr-only">to</span> <code>{stream.server}</code>
+    </>
   );
 }
 
@@ -90,7 +75,17 @@ export function CaptureCard() {
       {summary.streams.length === 0 && <p>No TCP stream with content.</p>}
       <ul class="streams" aria-label="Streams">
         {summary.streams.map((about, index) => (
-          <StreamRow key={index} stream={about} index={index} chosen={index === stream} shown={shown} />
+          <StreamRow
+            key={index}
+            ends={<Ends stream={about} />}
+            bytes={about.bytes}
+            chosen={index === stream}
+            shown={index === stream ? shown : null}
+            open={(direction) => void openStream(index, direction)}
+          >
+            <span class="dim">{((about.endMs - about.startMs) / 1000).toFixed(3)} s</span>
+            {about.gaps[0] + about.gaps[1] > 0 && <span class="badge">{counted(about.gaps[0] + about.gaps[1], "gap")}</span>}
+          </StreamRow>
         ))}
       </ul>
       {segments.length > 0 && (

@@ -5,10 +5,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { MODES } from "../engine/tables";
 import { load } from "../state/document";
 import { Offers } from "../panes/offers";
-import { counted } from "../words/chars";
 import { Clock } from "./clock";
 import { line, offers, typedCommand } from "./complete";
 import { CONNECTIONS_MAX, type Connection, type Entry, SPEAKS, clear, close, connections, conversation, current, entries, failure, history, open, send, start } from "./state";
+import { Transcript } from "./transcript";
 
 function Connections() {
   return (
@@ -53,47 +53,9 @@ function Connections() {
   );
 }
 
-const WAYS = { request: "›", reply: "", push: "push", note: "" };
-
-function EntryRow({ entry }: { entry: Entry }) {
-  const { connection, way, lines, bytes, mode, isError } = entry;
-  const show = () => void load(bytes, `${connection!.name}: ${way === "request" ? lines[0]! : `${way} to ${connection!.name}`}`, mode);
-  return (
-    <li class={`entry ${way} ${isError ? "is-error" : ""}`}>
-      <span class="entry-name">{connection?.name ?? ""}</span>
-      <div class="entry-words">
-        {way !== "note" && <span class="entry-way">{WAYS[way]}</span>}
-        {lines.map((text, index) => (
-          <div key={index} class="entry-line">
-            {text}
-          </div>
-        ))}
-      </div>
-      {bytes.length > 0 && (
-        <button type="button" class="link entry-bytes" onClick={show} title="See these bytes in the panes">
-          {counted(bytes.length, "byte")}
-        </button>
-      )}
-    </li>
-  );
-}
-
-function Transcript() {
-  const list = useRef<HTMLDivElement>(null);
-  const count = entries.value.length;
-  useEffect(() => {
-    // The list is laid out from its end, which is where it is scrolled to.
-    list.current!.scrollTop = 0;
-  }, [count]);
-  return (
-    <div ref={list} class="transcript" role="log" aria-label="What was said" tabIndex={0}>
-      <ol>
-        {entries.value.map((entry) => (
-          <EntryRow key={entry.key} entry={entry} />
-        ))}
-      </ol>
-    </div>
-  );
+/** Shows the bytes of a row in the panes. */
+function show({ connection, way, lines, bytes, mode }: Entry): void {
+  void load(bytes, `${connection!.name}: ${way === "request" ? lines[0]! : `${way} to ${connection!.name}`}`, mode);
 }
 
 function Prompt({ connection }: { connection: Connection | undefined }) {
@@ -193,7 +155,7 @@ export function ConsoleCard() {
         Server <span class="dim">the real engine and store, in this tab</span>
       </h2>
       <Connections />
-      <Transcript />
+      <Transcript entries={entries.value} open={show} told />
       <Prompt connection={connection} />
       {connection && (
         <div class="row conversation">

@@ -4,7 +4,7 @@ import type { CommandInfo } from "../generated/types";
 import { Server } from "../wasm/respire_server.js";
 
 /** What the server had to say. */
-export interface Said {
+export interface Heard {
   /** Bytes for connections, the asking one and others. */
   outputs: { conn: number; bytes: Uint8Array }[];
   /** Why the connection that was fed ended, if it did. */
@@ -24,12 +24,12 @@ export class Host {
   }
 
   /** Gives bytes to a connection and takes what all of them got for it. */
-  feed(conn: number, bytes: Uint8Array): Said {
+  feed(conn: number, bytes: Uint8Array): Heard {
     return this.#said(this.#server.feed(conn, bytes));
   }
 
   /** Moves the clock. */
-  advance(ms: number): Said {
+  advance(ms: number): Heard {
     return this.#said(this.#server.advance(ms));
   }
 
@@ -41,7 +41,7 @@ export class Host {
     return this.#server.commands();
   }
 
-  #said({ closed, ready }: { closed: string | null; ready: number[] }): Said {
+  #said({ closed, ready }: { closed: string | null; ready: number[] }): Heard {
     const outputs = ready.map((conn) => ({ conn, bytes: this.#server.takeOutput(conn) }));
     return { outputs: outputs.filter(({ bytes }) => bytes.length > 0), closed, unixMs: this.#server.unixMs };
   }

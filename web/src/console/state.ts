@@ -7,9 +7,10 @@ import { MODES } from "../engine/tables";
 import type { CommandInfo } from "../generated/types";
 import { announce } from "../state/view";
 import { counted } from "../words/chars";
-import type { Host, Said } from "./host";
+import type { Heard, Host } from "./host";
 import { type Shown, encode, framesOf, integers, scanned } from "./lines";
 import { spawn } from "./spawn-console";
+import type { Said } from "./transcript";
 
 /** What a connection speaks. */
 export const SPEAKS = ["RESP2", "RESP3", "binary"] as const;
@@ -24,15 +25,9 @@ export interface Connection {
   closed: string | null;
 }
 
-export interface Entry {
-  key: number;
-  /** None for what happened to the server as a whole. */
+export interface Entry extends Said {
   connection: Connection | null;
-  way: "request" | "reply" | "push" | "note";
-  lines: readonly string[];
-  bytes: Uint8Array;
   mode: number;
-  isError: boolean;
 }
 
 /** Entries kept. */
@@ -127,7 +122,7 @@ export async function send(line: string, connection: Connection | undefined = co
   }
 }
 
-async function hear(said: Said, asking: Connection | null): Promise<void> {
+async function hear(said: Heard, asking: Connection | null): Promise<void> {
   unixMs.value = said.unixMs;
   for (const { conn, bytes } of said.outputs) {
     const connection = connections.value.find((other) => other.id === conn);

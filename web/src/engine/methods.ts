@@ -4,7 +4,8 @@
 // transferred, so they are plain data. There is one document, and it is only changed from here.
 
 import type { CaptureSummary, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
-import { KIND, MODES, NODE_WORDS } from "./tables";
+import { type Skimmed, type Small, TEXT_BYTES_MAX, lineOf, operationOf, skim } from "./skim";
+import { MODES, NODE_WORDS } from "./tables";
 import initCapture, { Capture } from "../wasm/respire_capture.js";
 import * as wasm from "../wasm/respire_document.js";
 
@@ -37,13 +38,6 @@ export type Progress = (decoded: number, total: number, errors: number) => void;
 const SLICE_BYTES = 1 << 20;
 /** Most values of a frame that get a line at once. */
 const TEXTS_MAX = 2_000;
-/** Bytes of a value that a line shows. */
-const TEXT_BYTES_MAX = 96;
-
-/** Words of a request that a line shows. */
-const LINE_WORDS_MAX = 12;
-/** Operations of the binary protocol that are commands by themselves. */
-const OPERATIONS: Record<number, string> = { 1: "GET", 2: "DELETE", 3: "SET" };
 
 export class Engine {
   readonly #progress: Progress;
@@ -116,7 +110,7 @@ export class Engine {
 
   nodes(frame: number): FrameNodes {
     const nodes = this.#doc.nodes(frame);
-    return { nodes, texts: this.texts(frame, 0, Math.min(nodes.length / NODE_WORDS, TEXTS_MAX)), operation: this.#operation(frame) };
+    return { nodes, texts: this.texts(frame, 0, Math.min(nodes.length / NODE_WORDS, TEXTS_MAX)), operation: operationOf(this.#doc, frame) };
   }
 
   /** A line for each of the nodes `from..to` of a frame. */
@@ -129,30 +123,8 @@ export class Engine {
   /** A line for each of the frames `from..to`. */
   frameTexts(from: number, to: number): string[] {
     const texts = [];
-    for (let frame = from; frame < to; frame += 1) texts.push(this.#line(frame));
+    for (let frame = from; frame < to; frame += 1) texts.push(lineOf(this.#doc, frame));
     return texts;
-  }
-
-  /** A frame in a line: a request as it would be typed. */
-  #line(frame: number): string {
-    const nodes = this.#doc.nodes(frame);
-    if ((nodes[0]! & 0xff) !== KIND.command) return this.#doc.text(frame, valueRoot(nodes), TEXT_BYTES_MAX);
-    const operation = this.#operation(frame);
-    const words = operation === undefined ? [] : [operation];
-    const count = Math.min(nodes.length / NODE_WORDS, LINE_WORDS_MAX + 1);
-    for (let node = 1; node < count; node += 1) {
-      // Words that need no quotes are told without them.
-      if ((nodes[node * NODE_WORDS]! & 0xff) === KIND.arg) words.push(this.#doc.text(frame, node, TEXT_BYTES_MAX).replace(/^"([\w.:*?@/-]+)"$/, "$1"));
-    }
-    if (nodes.length / NODE_WORDS > count) words.push("…");
-    return words.join(" ");
-  }
-
-  /** The command of a binary request that has it in its first byte. */
-  #operation(frame: number): string | undefined {
-    if (this.#doc.mode !== MODES.binaryRequests) return undefined;
-    const start = this.#doc.frames(frame, frame + 1)[1]!;
-    return OPERATIONS[this.#doc.bytes(start, start + 1)[0]!];
   }
 
   payload(frame: number, node: number): Uint8Array {
@@ -238,6 +210,11 @@ export class Engine {
     return this.#capture!.segments(stream, direction);
   }
 
+  /** What stands in many small documents, of which none is kept. */
+  skim(documents: readonly Small[], query: string): Skimmed[] {
+    return skim(documents, query);
+  }
+
   encodeCommand(line: string, wire: number): Uint8Array {
     return wasm.encodeCommand(line, wire);
   }
@@ -245,14 +222,6 @@ export class Engine {
   compareCommand(line: string): Comparison {
     return wasm.compareCommand(line);
   }
-}
-
-/** The value of a frame, behind the attributes that describe it. */
-function valueRoot(nodes: Uint32Array): number {
-  for (let at = 0; at < nodes.length; at += NODE_WORDS) {
-    if (nodes[at + 3] === 0 && (nodes[at]! & 0xff) !== KIND.attribute) return at / NODE_WORDS;
-  }
-  return 0;
 }
 
 /** Lets messages in, without the 4 ms that timers wait. */
