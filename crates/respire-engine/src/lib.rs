@@ -73,6 +73,7 @@ mod reply;
 mod router;
 mod run;
 mod sampler;
+pub mod secret;
 mod session;
 mod settings;
 mod shape;

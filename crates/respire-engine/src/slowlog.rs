@@ -1,7 +1,7 @@
 //! The slow log: the requests that took longest, newest first.
 
-use crate::ArgList;
-use crate::{ClientShared, Now};
+use crate::secret::{self, Kind};
+use crate::{ArgList, ClientShared, Now};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -89,11 +89,11 @@ fn excerpt(request: ArgList<'_>) -> Vec<Box<[u8]>> {
         request.len()
     };
     let mut copy: Vec<Box<[u8]>> = Vec::with_capacity(kept + 1);
+    let word = |at: usize| request.get(at);
     for (at, arg) in request.iter().take(kept).enumerate() {
-        copy.push(if is_secret(request, at) {
-            b"(redacted)"[..].into()
-        } else {
-            cut(arg)
+        copy.push(match secret::kind(&word, request.len(), at) {
+            Kind::Plain => cut(arg),
+            Kind::User | Kind::Password => b"(redacted)"[..].into(),
         });
     }
     if is_cut {
@@ -115,22 +115,6 @@ fn cut(arg: &[u8]) -> Box<[u8]> {
     let mut short = arg[..ARGUMENT_BYTES_MAX].to_vec();
     short.extend_from_slice(format!("... ({left_out} more bytes)").as_bytes());
     short.into()
-}
-
-/// Whether an argument is, or may be, a password.
-fn is_secret(request: ArgList<'_>, at: usize) -> bool {
-    let is = |at: usize, word: &str| {
-        request
-            .get(at)
-            .is_some_and(|arg| arg.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    if is(0, "auth") {
-        at >= 1
-    } else if is(0, "hello") {
-        at >= 3 && (is(at - 1, "auth") || is(at - 2, "auth"))
-    } else {
-        at >= 3 && is(0, "config") && is(1, "set") && is(at - 1, "requirepass")
-    }
 }
 
 #[cfg(test)]

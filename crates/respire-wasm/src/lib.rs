@@ -42,8 +42,6 @@ mod msgpack;
 mod names;
 #[cfg(feature = "document")]
 mod paste;
-#[cfg(feature = "document")]
-mod secret;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "document")]

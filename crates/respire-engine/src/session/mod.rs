@@ -216,6 +216,29 @@ impl<A: App> Session<A> {
         matches!(self.wire, Wire::Binary(_))
     }
 
+    /// Whether a connection on which `bytes` arrive next speaks the binary protocol: the first byte
+    /// of all chooses.
+    #[must_use]
+    pub fn is_binary_with(&self, bytes: &[u8]) -> bool {
+        match (&self.wire, bytes.first()) {
+            (Wire::Undecided, Some(first)) => turn::is_binary(*first),
+            _ => self.is_binary(),
+        }
+    }
+
+    /// Whether what arrives next begins a request: nothing of an earlier one waits to be answered.
+    #[must_use]
+    pub fn is_between_requests(&self) -> bool {
+        self.start >= self.buffer.len() && !self.is_partial()
+    }
+
+    /// Whether, besides, no reply is yet to come: once the output is written too, the next reply
+    /// answers the next request.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.is_between_requests() && self.parked.is_empty() && matches!(self.state, State::Serving)
+    }
+
     /// Takes bytes that arrived, by copy; [`Session::poll`] answers them.
     pub fn handle_input(&mut self, bytes: &[u8]) {
         self.is_heard = true;

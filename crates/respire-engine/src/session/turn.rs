@@ -318,7 +318,7 @@ impl<A: App> Session<A> {
         has_changed
     }
 
-    fn is_partial(&self) -> bool {
+    pub(super) fn is_partial(&self) -> bool {
         match &self.wire {
             Wire::Binary(decoder) => decoder.pending_op().is_some(),
             Wire::Resp | Wire::Undecided => self.decoder.is_partial(),
@@ -412,7 +412,7 @@ impl<A: App> Session<A> {
 /// Whether a connection that begins with this byte is for the binary protocol to answer. Neither
 /// RESP nor a line of text begins with a control byte, so one that is no operation is a mistake in
 /// that protocol, and told at once rather than at the end of a line that may never come.
-const fn is_binary(first: u8) -> bool {
+pub(super) const fn is_binary(first: u8) -> bool {
     let begins_text = matches!(first, 0 | b'\t'..=b'\r' | b' '..);
     binary::is_op(first) || !begins_text
 }

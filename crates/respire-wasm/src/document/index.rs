@@ -1,11 +1,11 @@
 //! Cutting a document into frames, with the codec's own decoders.
 
 use crate::names::command_number;
-use crate::secret::has_secret;
 use crate::tables::{FrameStatus, NodeKind};
 use resp_codec::annotate::{Mode, resync};
 use resp_codec::binary::{ReplyDecoder, RequestDecoder};
 use resp_codec::{Args, CommandDecoder, Error, FrameDecoder, Limits, Step};
+use respire_engine::secret::has_secret;
 
 /// A request that came as a line of text.
 const INLINE: u8 = 1;

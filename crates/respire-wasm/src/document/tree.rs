@@ -2,10 +2,10 @@
 
 use super::Document;
 use super::index::Frame;
-use crate::secret::is_secret;
 use crate::tables::{FrameStatus, NodeKind, error_number, role_number};
 use resp_codec::Limits;
 use resp_codec::annotate::{Mark, Mode, Role, annotate_frame};
+use respire_engine::secret::is_secret;
 
 /// Words of a row of [`Document::marks`].
 pub const MARK_WORDS: usize = 6;
