@@ -7,6 +7,7 @@
 //   input/    ways to bring bytes in
 //   capture/  packets put together to streams
 //   console/  the server in the page: its Worker, connections, transcript, clock
+//   live/     what the server that served the page reads and writes
 //   encode/   commands to bytes, and what values cost in every protocol
 //   share/    links and exports
 //   samples/  the gallery's documents
@@ -23,6 +24,7 @@ import "./theme/cards.css";
 import "./theme/reads.css";
 import "./theme/samples.css";
 import "./theme/console.css";
+import "./theme/live.css";
 import "./theme/encode.css";
 import "./theme/input.css";
 import "./theme/features.css";
@@ -31,6 +33,7 @@ import "./actions";
 import "./capture/actions";
 import "./console/actions";
 import "./encode/actions";
+import "./live/actions";
 import "./share/actions";
 import { render } from "preact";
 import { App } from "./app";

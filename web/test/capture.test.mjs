@@ -1,4 +1,5 @@
-// Captures of real clients: redis-py 8 and redis-cli 7 against Redis 7, taken off the loopback.
+// Captures taken off the loopback: redis-py 8, redis-cli 7 and go-redis 9 against Redis 7; and clients that
+// do it wrong, which Redis 7 was asked to bear.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -97,5 +98,64 @@ test("the same in reverse, with lost, doubled and torn packets, is told as it is
   await page.locator(".capture h2", { hasText: "cut.pcap" }).waitFor();
   await drop(page, "no.pcap", whole.subarray(0, 24));
   await page.locator(".capture, .failure", { hasText: /No TCP stream|no\.pcap/ }).first().waitFor();
+  await close();
+});
+
+/** What a filter of frames finds. */
+async function finds(page, query, hits) {
+  if (!(await page.locator(".search").isVisible())) await page.keyboard.press("/");
+  await page.locator(".search .choice", { hasText: "Frames" }).click();
+  await page.locator("#search-field").fill(query);
+  await page.locator(".search-count", { hasText: hits }).waitFor();
+}
+
+test("a capture of go-redis: a pipeline, a transaction, and messages on a connection of their own", async () => {
+  const { page, close } = await open(shared);
+  await opened(page, "go-redis.pcap");
+  assert.equal(await page.locator(".stream").count(), 2);
+  await page.locator(".words-frame", { hasText: 'A request to run HELLO with 1 argument: "3".' }).waitFor();
+  await finds(page, "zadd key:player:*", "20 hits");
+  await finds(page, "multi", "1 hit");
+  await page.locator("#dock-tab-capture").click();
+  await page.locator(".segment.there button", { hasText: "1,570 bytes" }).click();
+  await page.locator(".words-frame", { hasText: 'A request to run INCR with 1 argument: "visits".' }).waitFor();
+  const [commands, messages] = [page.locator(".stream").first(), page.locator(".stream").nth(1)];
+  await commands.locator(".chip", { hasText: "replies" }).click();
+  await page.locator(".words-frame", { hasText: /A map with \d+ pairs/ }).waitFor();
+  await finds(page, ",", "Not found");
+  await finds(page, "error", "3 hits");
+  await page.locator("#dock-tab-capture").click();
+  await messages.locator(".chip", { hasText: "replies" }).click();
+  await messages.locator(".chip[aria-pressed=true]", { hasText: "replies" }).waitFor();
+  await finds(page, ">", "5 hits");
+  assert.equal(await page.locator("#dock-tab-problems .count").count(), 0);
+  await close();
+});
+
+for (const { name, what, at, byte, reason, fix, whole } of [
+  { name: "wrong-length.pcap", what: "a length that is one too small", at: 32, byte: "21 !", reason: "invalid bulk length", fix: "the length is that of the whole payload", whole: 2 },
+  { name: "wrong-utf16.pcap", what: "a length in UTF-16 units", at: 33, byte: "F0 \\xf0", reason: "invalid bulk length", fix: "the length is that of the whole payload", whole: 2 },
+  { name: "wrong-lf.pcap", what: "lines that end with LF alone", at: 2, byte: "0A \\n", reason: "invalid multibulk length", fix: "every line ends with CRLF", whole: 1 },
+]) {
+  test(`a client that does it wrong: ${what}`, async () => {
+    const { page, close } = await open(shared);
+    await opened(page, name);
+    await page.keyboard.press("p");
+    const problem = page.locator(".problem.bad");
+    await problem.filter({ hasText: `Byte ${at} is ${byte}` }).waitFor();
+    assert.match(await problem.textContent(), new RegExp(reason));
+    await problem.locator("li", { hasText: fix }).locator("button", { hasText: "Apply" }).click();
+    await page.locator("#dock-tab-problems .count").waitFor({ state: "detached" });
+    await finds(page, "is:whole", `${whole} hit`);
+    await close();
+  });
+}
+
+test("a client that hung up in the middle of a value", async () => {
+  const { page, close } = await open(shared);
+  await opened(page, "wrong-torn.pcap");
+  await page.locator(".segment.there", { hasText: "ends" }).waitFor();
+  await page.keyboard.press("p");
+  await page.locator(".problem", { hasText: "breaks off behind byte 39, in the payload of argument 2 (cmd[0].arg[2]). At least 10 bytes more are needed." }).waitFor();
   await close();
 });
