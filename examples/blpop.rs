@@ -3,17 +3,17 @@
 use respire::serve::{self, Flavour, Shutdown};
 use respire::{App, Args, Bytes, Error, Later, Null, Router};
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[derive(Default)]
-struct List {
+pub(crate) struct List {
     elements: VecDeque<Bytes>,
     waiting: VecDeque<Later>,
 }
 
-#[derive(Default)]
-pub(crate) struct Lists(Mutex<HashMap<Bytes, List>>);
+#[derive(Clone, Default)]
+pub(crate) struct Lists(pub(crate) Arc<Mutex<HashMap<Bytes, List>>>);
 
 impl App for Lists {
     type Conn = ();
@@ -32,45 +32,45 @@ struct Push {
 struct Pop {
     #[arg(key)]
     key: Bytes,
-    /// In seconds; 0 is for ever.
-    timeout: f64,
+    timeout: f64, // in seconds; 0 is for ever
 }
 
-/// Hands elements to those who wait; whoever waits no longer takes none.
-fn serve_waiting(key: &Bytes, list: &mut List) {
-    while let Some(element) = list.elements.pop_front() {
-        let Some(later) = list.waiting.pop_front() else {
-            return list.elements.push_front(element);
-        };
-        if !later.reply((key.clone(), element.clone())) {
-            list.elements.push_front(element);
+impl Lists {
+    /// Changes a list, and hands its elements to those who still wait. An empty list is not kept.
+    fn on(&self, key: &Bytes, change: impl FnOnce(&mut List)) -> usize {
+        let mut lists = self.0.lock().expect("no one panics with it");
+        let list = lists.entry(key.clone()).or_default();
+        change(list);
+        let len = list.elements.len();
+        list.waiting.retain(|later| !later.cancelled());
+        while let Some(element) = list.elements.front()
+            && let Some(later) = list.waiting.pop_front()
+        {
+            if later.reply((key.clone(), element.clone())) {
+                list.elements.pop_front();
+            }
         }
+        if list.elements.is_empty() && list.waiting.is_empty() {
+            lists.remove(key);
+        }
+        len
     }
 }
 
 pub(crate) fn router() -> Router<Lists> {
     Router::new(Lists::default())
-        .command("RPUSH", |cx, push: Push| {
-            let mut lists = cx.app().0.lock().expect("no one panics with it");
-            let list = lists.entry(push.key.clone()).or_default();
-            list.elements.extend(push.elements);
-            let len = list.elements.len();
-            serve_waiting(&push.key, list);
-            len
+        .command("RPUSH", |cx, a: Push| {
+            cx.app().on(&a.key, |it| it.elements.extend(a.elements))
         })
-        .deferred("BLPOP", |cx, pop: Pop, mut later| {
-            let Ok(timeout) = Duration::try_from_secs_f64(pop.timeout) else {
-                later.reply(Error::fixed("ERR timeout is negative"));
-                return;
+        .deferred("BLPOP", |cx, pop: Pop, later| {
+            let later = match Duration::try_from_secs_f64(pop.timeout) {
+                Err(_) => return (_ = later.reply(Error::fixed("ERR timeout is negative"))),
+                Ok(Duration::ZERO) => later,
+                Ok(timeout) => later.deadline(timeout, Null),
             };
-            if !timeout.is_zero() {
-                later = later.deadline(timeout, Null);
-            }
-            let mut lists = cx.app().0.lock().expect("no one panics with it");
-            let list = lists.entry(pop.key.clone()).or_default();
-            list.waiting.retain(|other| !other.cancelled());
-            list.waiting.push_back(later);
-            serve_waiting(&pop.key, list);
+            let (lists, key) = (cx.app().clone(), pop.key.clone());
+            later.on_cancel(move || _ = lists.on(&key, |_| ()));
+            cx.app().on(&pop.key, |list| list.waiting.push_back(later));
         })
 }
 

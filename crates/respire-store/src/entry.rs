@@ -70,8 +70,19 @@ macro_rules! entry {
             }
         }
 
-        /// The sizes of the classes, ascending.
-        const CLASSES: &[usize] = &[$($size),*];
+        /// The classes, ascending, are what [`cell_len`] says.
+        const _: () = {
+            let classes = [$($size),*];
+            let (mut size, mut class) = (0, 0);
+            while class < classes.len() {
+                assert!(cell_len(size) == classes[class]);
+                size += 1;
+                if size > classes[class] {
+                    class += 1;
+                }
+            }
+            assert!(cell_len(size) == size);
+        };
     };
 }
 
@@ -94,19 +105,6 @@ const fn cell_len(size: usize) -> usize {
         _ => size,
     }
 }
-
-/// The classes are what [`cell_len`] says.
-const _: () = {
-    let (mut size, mut class) = (0, 0);
-    while class < CLASSES.len() {
-        assert!(cell_len(size) == CLASSES[class]);
-        size += 1;
-        if size > CLASSES[class] {
-            class += 1;
-        }
-    }
-    assert!(cell_len(size) == size);
-};
 
 const _: () = assert!(size_of::<usize>() != 8 || size_of::<Entry>() == 16);
 // A short cell is told by its length, so it must not be given a longer one.

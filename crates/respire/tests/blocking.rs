@@ -39,6 +39,26 @@ fn blpop_takes_what_is_there_or_waits() {
 }
 
 #[test]
+fn blpop_keeps_no_list_that_nobody_needs() {
+    let mut client = blpop::router().client();
+    let mut gone = client.connect();
+    let kept =
+        |client: &respire::engine::TestClient<blpop::Lists>| client.app().0.lock().unwrap().len();
+    client.call("RPUSH tasks a");
+    assert_eq!(kept(&client), 1);
+    client.call("BLPOP tasks 0");
+    assert_eq!(kept(&client), 0);
+    client.send("BLPOP other 1");
+    gone.send("BLPOP other 0");
+    assert_eq!(kept(&client), 1);
+    client.advance(Duration::from_secs(1));
+    assert_eq!(client.reply(), Null);
+    assert_eq!(kept(&client), 1);
+    drop(gone);
+    assert_eq!(kept(&client), 0);
+}
+
+#[test]
 fn a_job_goes_to_one_taker_and_to_all_who_watch() {
     let mut taker = job_queue::router().client();
     let (mut gone, mut watcher) = (taker.connect(), taker.connect().resp3());

@@ -5,6 +5,7 @@ use respire::engine::{Engine, Limits as SessionLimits, Options, Router};
 use respire::serve::{Flavour, Shutdown};
 use respire::server::{Config, Facts, Limits, Listeners, Process, Report, clock};
 use respire::store::{self, Store};
+use respire::{App, ArgIter, Args, Arity, Error, Flags, Spec};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -14,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long anything may take before the test fails instead of hanging.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a test may want to be different.
 pub(crate) struct Setup {
@@ -39,7 +40,15 @@ impl Setup {
         }
     }
 
+    /// Starts Redis's commands.
     pub(crate) fn start(self) -> Running {
+        self.serve(add_to(Router::new(Kv::new(Store::new(
+            store::Config::default(),
+        )))))
+    }
+
+    /// Starts the commands of `router`.
+    pub(crate) fn serve<A: App>(self, router: Router<A>) -> Running<A> {
         let config = Config {
             port: 0,
             threads: 2,
@@ -60,7 +69,6 @@ impl Setup {
         let address = listeners.local_addresses()[0];
         let shutdown = Shutdown::new();
         let host = Arc::new(Process::new(Facts::default(), shutdown.clone(), None));
-        let router = add_to(Router::new(Kv::new(Store::new(store::Config::default()))));
         let options = Options {
             limits: self.session,
             clients_max: self.clients_max,
@@ -80,9 +88,9 @@ impl Setup {
 }
 
 /// A server that runs until it is stopped or dropped.
-pub(crate) struct Running {
+pub(crate) struct Running<A: App = Kv> {
     pub(crate) address: SocketAddr,
-    pub(crate) engine: Arc<Engine<Kv>>,
+    pub(crate) engine: Arc<Engine<A>>,
     pub(crate) shutdown: Shutdown,
     thread: Option<JoinHandle<io::Result<Report>>>,
 }
@@ -91,7 +99,9 @@ impl Running {
     pub(crate) fn start(flavour: Flavour) -> Self {
         Setup::new(flavour).start()
     }
+}
 
+impl<A: App> Running<A> {
     pub(crate) fn connect(&self) -> Peer<TcpStream> {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -101,7 +111,8 @@ impl Running {
     }
 
     /// Waits for a state of the server that no reply tells of.
-    pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Engine<Kv>) -> bool) {
+    #[track_caller]
+    pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Engine<A>) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !is_so(&self.engine) {
             assert!(Instant::now() < deadline, "waited in vain until {what}");
@@ -127,7 +138,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl<A: App> Drop for Running<A> {
     fn drop(&mut self) {
         self.shutdown.force();
         if let Some(thread) = self.thread.take() {
@@ -168,6 +179,17 @@ impl<S: Read + Write> Peer<S> {
         );
     }
 
+    /// Reads up to `end`, and that as well.
+    pub(crate) fn read_to(&mut self, end: &[u8]) -> Vec<u8> {
+        let mut read = Vec::new();
+        while !read.ends_with(end) {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).unwrap();
+            read.push(byte[0]);
+        }
+        read
+    }
+
     /// Reads up to the end of the stream.
     pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
@@ -193,14 +215,28 @@ impl<S: Read + Write> Peer<S> {
 
     /// One line of a reply, without its end.
     pub(crate) fn line(&mut self) -> String {
-        let mut line = Vec::new();
-        while !line.ends_with(b"\r\n") {
-            let mut byte = [0];
-            self.stream.read_exact(&mut byte).unwrap();
-            line.push(byte[0]);
-        }
+        let mut line = self.read_to(b"\r\n");
         line.truncate(line.len() - 2);
         String::from_utf8(line).unwrap()
+    }
+}
+
+/// One argument, and whether the next requests may overtake the work.
+pub(crate) struct One<const PIPELINED: bool>(pub(crate) i64);
+
+impl<const PIPELINED: bool> Args for One<PIPELINED> {
+    const SPEC: Spec = Spec {
+        arity: Arity::exactly(2),
+        flags: if PIPELINED {
+            Flags::PIPELINED
+        } else {
+            Flags::NONE
+        },
+        ..Spec::EMPTY
+    };
+
+    fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error> {
+        Ok(Self(args.required("n")?))
     }
 }
 

@@ -1,23 +1,18 @@
 //! Replies that come later, over real sockets: the same bytes as from a session in memory.
 
-use respire::serve::{Flavour, Shutdown};
-use respire::server::{Config, Limits as ServerLimits, Listeners, Report, clock};
+use crate::harness::{One, PATIENCE, Running, Setup};
+use respire::serve::Flavour;
+use respire::server::{Limits as ServerLimits, clock};
 use respire::{
-    App, ArgIter, Args, Arity, Engine, Error, Flags, Later, Limits, Options, Output, Pusher,
-    Router, Spec, Step, Stream, Wake,
+    App, Engine, Error, Later, Limits, Options, Output, Pusher, Router, Step, Stream, Wake,
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// How long anything may take before the test fails instead of hanging.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Who waits, who listens, and what was given up.
 #[derive(Default)]
@@ -29,25 +24,6 @@ struct Desk {
 
 impl App for Desk {
     type Conn = ();
-}
-
-/// One argument, and whether the next requests may overtake the work.
-struct One<const PIPELINED: bool>(i64);
-
-impl<const PIPELINED: bool> Args for One<PIPELINED> {
-    const SPEC: Spec = Spec {
-        arity: Arity::exactly(2),
-        flags: if PIPELINED {
-            Flags::PIPELINED
-        } else {
-            Flags::NONE
-        },
-        ..Spec::EMPTY
-    };
-
-    fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error> {
-        Ok(Self(args.required("n")?))
-    }
 }
 
 /// A command of every kind.
@@ -182,74 +158,31 @@ fn a_session_answers_the_same_however_its_input_is_cut() {
     }
 }
 
-/// A server that runs until it is dropped.
-struct Running {
-    address: SocketAddr,
-    engine: Arc<Engine<Desk>>,
-    shutdown: Shutdown,
-    thread: Option<JoinHandle<std::io::Result<Report>>>,
+fn start(flavour: Flavour) -> Running<Desk> {
+    start_with(flavour, Limits::DEFAULT)
 }
 
-impl Running {
-    fn start(flavour: Flavour) -> Self {
-        Self::with(flavour, Limits::DEFAULT)
-    }
-
-    fn with(flavour: Flavour, limits: Limits) -> Self {
-        let config = Config {
-            threads: 2,
-            limits: ServerLimits {
-                shutdown_grace_ms: 60_000,
-                ..ServerLimits::DEFAULT
-            },
-            ..Config::default()
-        };
-        let listeners = Listeners::on(&[([127, 0, 0, 1], 0).into()], &config).unwrap();
-        let address = listeners.local_addresses()[0];
-        let engine = Engine::new(router().limits(limits), Options::default(), clock::now());
-        let shutdown = Shutdown::new();
-        let (served, switch) = (Arc::clone(&engine), shutdown.clone());
-        let thread = std::thread::spawn(move || flavour.serve(listeners, served, config, switch));
-        Self {
-            address,
-            engine,
-            shutdown,
-            thread: Some(thread),
-        }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
-    }
-
-    fn until(&self, what: &str, is_so: impl Fn(&Desk) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !is_so(self.engine.app()) {
-            assert!(Instant::now() < deadline, "waited in vain until {what}");
-            std::thread::yield_now();
-        }
-    }
+fn start_with(flavour: Flavour, limits: Limits) -> Running<Desk> {
+    let setup = Setup {
+        limits: ServerLimits {
+            shutdown_grace_ms: 60_000,
+            ..ServerLimits::DEFAULT
+        },
+        ..Setup::new(flavour)
+    };
+    setup.serve(router().limits(limits))
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.shutdown.force();
-        if let Some(thread) = self.thread.take() {
-            // A failure of the server has shown in the test that used it.
-            let _ = thread.join();
-        }
-    }
+fn waiting(engine: &Engine<Desk>) -> MutexGuard<'_, VecDeque<Later>> {
+    engine.app().waiting.lock().unwrap()
 }
 
 pub(crate) fn transcripts_are_those_of_a_session(flavour: Flavour) {
-    let server = Running::start(flavour);
+    let server = start(flavour);
     let expected = expected();
     let input = [REQUESTS.as_bytes(), b"ECHO end\r\n"].concat();
     for piece in [input.len(), 7] {
-        let mut stream = server.connect();
+        let mut stream = server.connect().stream;
         let mut half = stream.try_clone().unwrap();
         let sent = input.clone();
         let sender = std::thread::spawn(move || {
@@ -276,49 +209,41 @@ pub(crate) fn transcripts_are_those_of_a_session(flavour: Flavour) {
 
 pub(crate) fn stopping_loses_no_owed_reply(flavour: Flavour) {
     const CLIENTS: usize = 40;
-    let mut server = Running::start(flavour);
+    let mut server = start(flavour);
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
     for client in &mut clients {
-        client
-            .write_all(b"PIPED 1\r\nKEEP\r\nPIPED 2\r\nLATER 3\r\nYIELD 4\r\n")
-            .unwrap();
+        client.send("PIPED 1\r\nKEEP\r\nPIPED 2\r\nLATER 3\r\nYIELD 4\r\n");
     }
-    server.until("all wait", |desk| {
-        desk.waiting.lock().unwrap().len() == CLIENTS
-    });
+    server.until("all wait", |engine| waiting(engine).len() == CLIENTS);
     server.shutdown.request();
     // The replies are owed from threads that know nothing of the stop.
-    let waiting = std::mem::take(&mut *server.engine.app().waiting.lock().unwrap());
+    let owed = std::mem::take(&mut *waiting(&server.engine));
     let answer = std::thread::spawn(move || {
-        for later in waiting {
+        for later in owed {
             assert!(later.reply("kept"));
         }
     });
     for client in &mut clients {
-        let mut replies = Vec::new();
-        client.read_to_end(&mut replies).unwrap();
-        let replies = String::from_utf8_lossy(&replies).replace("\r\n", "|");
+        let replies = String::from_utf8_lossy(&client.rest()).replace("\r\n", "|");
         assert_eq!(replies, ":1|$4|kept|:2|:3|:4|");
     }
     answer.join().unwrap();
-    let report = server.thread.take().expect("joined once").join().unwrap();
-    assert_eq!(report.unwrap().cut, 0);
+    assert_eq!(server.join().cut, 0);
 }
 
 pub(crate) fn a_client_that_goes_cancels_what_it_waits_for(flavour: Flavour) {
-    let server = Running::start(flavour);
+    let server = start(flavour);
     let mut client = server.connect();
-    client.write_all(b"KEEP\r\n").unwrap();
-    server.until("it waits", |desk| !desk.waiting.lock().unwrap().is_empty());
-    let later = server.engine.app().waiting.lock().unwrap().pop_front();
-    let later = later.expect("it waits");
+    client.send("KEEP\r\n");
+    server.until("it waits", |engine| !waiting(engine).is_empty());
+    let later = waiting(&server.engine).pop_front().expect("it waits");
     let engine = Arc::clone(&server.engine);
     later.on_cancel(move || {
         engine.app().cancelled.fetch_add(1, Ordering::Relaxed);
     });
     drop(client);
-    server.until("it is cancelled", |desk| {
-        desk.cancelled.load(Ordering::Relaxed) == 1
+    server.until("it is cancelled", |engine| {
+        engine.app().cancelled.load(Ordering::Relaxed) == 1
     });
     assert!(later.cancelled());
     assert!(!later.reply("to nobody"));
@@ -329,18 +254,11 @@ pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(flavour: Flavo
         mailbox_bytes_max: 1 << 20,
         ..Limits::DEFAULT
     };
-    let server = Running::with(flavour, limits);
+    let server = start_with(flavour, limits);
     let (mut stalled, mut quick) = (server.connect(), server.connect());
     for client in [&mut stalled, &mut quick] {
-        client
-            .write_all(b"HELLO 3\r\nLISTEN\r\nECHO end\r\n")
-            .unwrap();
-        let mut heard = Vec::new();
-        while !heard.ends_with(END) {
-            let mut byte = [0];
-            client.read_exact(&mut byte).unwrap();
-            heard.push(byte[0]);
-        }
+        client.send("HELLO 3\r\nLISTEN\r\nECHO end\r\n");
+        client.read_to(END);
     }
     // 1,000 messages of 32 KiB: more than the sockets and the mailbox of the one that reads
     // nothing can hold. The one that reads is read in step, so that it has them all.
@@ -357,16 +275,12 @@ pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(flavour: Flavo
             assert!(at == 0 || sent.is_ok(), "{sent:?}");
             refused += usize::from(sent.is_err());
         }
-        let mut heard = vec![0; message.len()];
-        quick.read_exact(&mut heard).unwrap();
-        assert!(heard == message);
+        quick.expect(&message);
     }
     assert!(refused > 0, "the stalled one was never full");
-    let deadline = Instant::now() + PATIENCE;
-    while server.engine.clients().len() > 1 {
-        assert!(Instant::now() < deadline, "the stalled one is not closed");
-        std::thread::yield_now();
-    }
+    server.until("the stalled one is closed", |engine| {
+        engine.clients().len() == 1
+    });
     assert!(
         server.engine.clients().find(2).is_some(),
         "the quick one stays"

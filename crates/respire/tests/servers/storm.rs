@@ -1,24 +1,17 @@
 //! Replies that come later under a storm: answered in any order by several threads, while clients
 //! come and go; and defects outside of handlers.
 
-use respire::serve::{Flavour, Shutdown};
-use respire::server::{Config, Listeners, clock};
-use respire::{
-    App, ArgIter, Args, Arity, Bytes, Engine, Error, Flags, Later, Options, Pusher, Router, Spec,
-    Stream,
-};
+use crate::harness::{One, Peer, Running, Setup};
+use respire::serve::Flavour;
+use respire::{App, Bytes, Later, Pusher, Router, Stream};
 use std::future::poll_fn;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-/// How long anything may take before the test fails instead of hanging.
-const PATIENCE: Duration = Duration::from_secs(60);
+use std::time::Duration;
 
 /// A number of an endless row: a linear congruential generator, with Knuth's factor.
 struct Random(u64);
@@ -60,25 +53,6 @@ impl Drop for Conn {
 
 impl App for Storm {
     type Conn = Conn;
-}
-
-/// One argument, and whether the next requests may overtake the work.
-struct One<const PIPELINED: bool>(i64);
-
-impl<const PIPELINED: bool> Args for One<PIPELINED> {
-    const SPEC: Spec = Spec {
-        arity: Arity::exactly(2),
-        flags: if PIPELINED {
-            Flags::PIPELINED
-        } else {
-            Flags::NONE
-        },
-        ..Spec::EMPTY
-    };
-
-    fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error> {
-        Ok(Self(args.required("n")?))
-    }
 }
 
 struct CountedFuture(Arc<Storm>);
@@ -180,66 +154,15 @@ fn answer(work: &Mutex<Receiver<Work>>, mut random: Random) {
     }
 }
 
-struct Running {
-    address: SocketAddr,
-    engine: Arc<Engine<Storm>>,
-    shutdown: Shutdown,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Running {
-    fn start(flavour: Flavour) -> Self {
-        let config = Config {
-            threads: 2,
-            ..Config::default()
-        };
-        let listeners = Listeners::on(&[([127, 0, 0, 1], 0).into()], &config).unwrap();
-        let address = listeners.local_addresses()[0];
-        let (sender, receiver) = channel();
-        let receiver = Arc::new(Mutex::new(receiver));
-        for seed in 0..3 {
-            let receiver = Arc::clone(&receiver);
-            std::thread::spawn(move || answer(&receiver, Random(seed)));
-        }
-        let engine = Engine::new(router(sender), Options::default(), clock::now());
-        let shutdown = Shutdown::new();
-        let (served, switch) = (Arc::clone(&engine), shutdown.clone());
-        let thread = std::thread::spawn(move || {
-            flavour.serve(listeners, served, config, switch).unwrap();
-        });
-        Self {
-            address,
-            engine,
-            shutdown,
-            thread: Some(thread),
-        }
+/// A server whose calls three threads answer.
+fn start(flavour: Flavour) -> Running<Storm> {
+    let (sender, receiver) = channel();
+    let receiver = Arc::new(Mutex::new(receiver));
+    for seed in 0..3 {
+        let receiver = Arc::clone(&receiver);
+        std::thread::spawn(move || answer(&receiver, Random(seed)));
     }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
-    }
-
-    #[track_caller]
-    fn until(&self, what: &str, is_so: impl Fn(&Engine<Storm>) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !is_so(&self.engine) {
-            assert!(Instant::now() < deadline, "waited in vain until {what}");
-            std::thread::yield_now();
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.shutdown.force();
-        if let Some(thread) = self.thread.take() {
-            // A failure of the server has shown in the test that used it.
-            let _ = thread.join();
-        }
-    }
+    Setup::new(flavour).serve(router(sender))
 }
 
 const REQUESTS: i64 = 2_000;
@@ -280,18 +203,13 @@ fn read_in_order(stream: TcpStream, until: i64) -> i64 {
     pushes
 }
 
-fn say_hello(stream: &mut TcpStream) {
-    stream.write_all(b"HELLO 3\r\nPING\r\n").unwrap();
-    let mut hello = Vec::new();
-    while !hello.ends_with(b"+PONG\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte).unwrap();
-        hello.push(byte[0]);
-    }
+fn say_hello(client: &mut Peer<TcpStream>) {
+    client.send("HELLO 3\r\nPING\r\n");
+    client.read_to(b"+PONG\r\n");
 }
 
 pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavour: Flavour) {
-    let server = Running::start(flavour);
+    let server = start(flavour);
     std::thread::scope(|scope| {
         for seed in 0..6 {
             let server = &server;
@@ -303,12 +221,12 @@ pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavou
                     say_hello(&mut leaving);
                     let some = requests(&mut random);
                     let most = random.below(some.len() as u64) as usize;
-                    leaving.write_all(b"NEVER 1\r\n").unwrap();
-                    leaving.write_all(&some[..most.min(20_000)]).unwrap();
+                    leaving.send("NEVER 1\r\n");
+                    leaving.send(&some[..most.min(20_000)]);
                 }
-                let mut stream = server.connect();
-                say_hello(&mut stream);
-                let mut half = stream.try_clone().unwrap();
+                let mut client = server.connect();
+                say_hello(&mut client);
+                let mut half = client.stream.try_clone().unwrap();
                 let sender = scope.spawn(move || {
                     let input = requests(&mut random);
                     let told = String::from_utf8_lossy(&input).matches("TOLD").count();
@@ -321,7 +239,7 @@ pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavou
                     }
                     told
                 });
-                let pushes = read_in_order(stream, REQUESTS);
+                let pushes = read_in_order(client.stream, REQUESTS);
                 let told = sender.join().unwrap();
                 // Those of the last replies may still be on their way.
                 assert!(pushes <= told as i64 && pushes + 200 > told as i64);
@@ -335,25 +253,18 @@ pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavou
 }
 
 pub(crate) fn a_defect_outside_a_handler_costs_its_own_connection_alone(flavour: Flavour) {
-    let server = Running::start(flavour);
+    let server = start(flavour);
     let mut neighbour = server.connect();
     for round in 0..3 {
         let mut fragile = server.connect();
-        fragile.write_all(b"FRAGILE\r\nLATER 1\r\n").unwrap();
-        fragile.read_exact(&mut [0; 9]).unwrap();
+        fragile.send("FRAGILE\r\nLATER 1\r\n");
+        fragile.expect("+OK\r\n:1\r\n");
         let mut crumbling = server.connect();
-        crumbling.write_all(b"CRUMBLE\r\nNOW 7\r\n").unwrap();
-        let reply = format!("$100000\r\n{}\r\n:7\r\n", "c".repeat(100_000));
-        let mut heard = vec![0; reply.len()];
-        crumbling.read_exact(&mut heard).unwrap();
-        assert!(heard == reply.as_bytes());
+        crumbling.send("CRUMBLE\r\nNOW 7\r\n");
+        crumbling.expect(format!("$100000\r\n{}\r\n:7\r\n", "c".repeat(100_000)));
         drop((fragile, crumbling));
         server.until("both are gone", |engine| engine.clients().len() == 1);
-        neighbour
-            .write_all(format!("LATER {round}\r\n").as_bytes())
-            .unwrap();
-        let mut reply = [0; 4];
-        neighbour.read_exact(&mut reply).unwrap();
-        assert_eq!(reply, *format!(":{round}\r\n").as_bytes());
+        neighbour.send(format!("LATER {round}\r\n"));
+        neighbour.expect(format!(":{round}\r\n"));
     }
 }
