@@ -74,6 +74,13 @@ impl Nesting {
         self.outer.len()
     }
 
+    /// The aggregates around the current position, outermost first.
+    pub(crate) fn levels(&mut self) -> impl Iterator<Item = &mut Level> {
+        // The first level holds the frame itself.
+        let all = self.outer.iter_mut().chain([&mut self.top]);
+        all.skip(1)
+    }
+
     /// Whether only chunks may follow.
     pub(crate) const fn in_string(&self) -> bool {
         self.top.is_string()

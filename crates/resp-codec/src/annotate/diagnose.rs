@@ -4,13 +4,11 @@ use alloc::vec::Vec;
 
 use super::bytes::ByteSet;
 use super::fix::{Fix, fixes};
+use super::prefix::Prefix;
 use super::{Ending, Mode};
-use crate::binary::{ReplyDecoder, RequestDecoder, is_op};
-use crate::command::CommandDecoder;
+use crate::binary::is_op;
 use crate::error::{Error, ErrorKind};
-use crate::event::EventDecoder;
 use crate::limits::Limits;
-use crate::step::Step;
 
 /// An error, what would have been right in its place, and what might mend it. Prints as a few lines
 /// of text.
@@ -84,8 +82,7 @@ pub(super) fn first_error(buf: &[u8], mode: Mode, limits: &Limits) -> Option<(us
 /// The bytes that may follow `good`, the start of a frame up to the error.
 fn expected(good: &[u8], mode: Mode, limits: &Limits, kind: ErrorKind) -> ByteSet {
     match mode {
-        Mode::Requests => after_request(good, limits),
-        Mode::Replies => after_reply(good, limits),
+        Mode::Requests | Mode::Replies => expected_after(good, mode, limits),
         Mode::BinaryRequests if good.is_empty() => (0..=u8::MAX).filter(|&op| is_op(op)).collect(),
         Mode::BinaryReplies if matches!(kind, ErrorKind::UnknownTag(_)) => {
             b"_#:,+-$!(=*~>%|".iter().copied().collect()
@@ -107,73 +104,9 @@ fn expected(good: &[u8], mode: Mode, limits: &Limits, kind: ErrorKind) -> ByteSe
 /// assert_eq!(after(b"", Mode::BinaryRequests), "0x01, 0x02, 0x03 or 0x10");
 /// ```
 pub fn expected_after(good: &[u8], mode: Mode, limits: &Limits) -> ByteSet {
-    const TRIED_MAX: usize = 4096;
-    match mode {
-        Mode::Requests => after_request(good, limits),
-        Mode::Replies => after_reply(good, limits),
-        Mode::BinaryRequests | Mode::BinaryReplies if good.len() > TRIED_MAX => {
-            (0..=u8::MAX).collect()
-        }
-        Mode::BinaryRequests => tried(good, |buf| RequestDecoder::new(*limits).decode(buf).is_ok()),
-        Mode::BinaryReplies => tried(good, |buf| ReplyDecoder::new(*limits).decode(buf).is_ok()),
+    let mut prefix = Prefix::new(mode, *limits);
+    match prefix.advance(good) {
+        Ok(_) => prefix.expected(good),
+        Err(_) => ByteSet::default(),
     }
-}
-
-fn tried(good: &[u8], fits: impl Fn(&[u8]) -> bool) -> ByteSet {
-    let mut buf = good.to_vec();
-    buf.push(0);
-    let last = good.len();
-    let fits = |byte: &u8| {
-        buf[last] = *byte;
-        fits(&buf)
-    };
-    (0..=u8::MAX).filter(fits).collect()
-}
-
-fn after_request(good: &[u8], limits: &Limits) -> ByteSet {
-    let mut decoder = CommandDecoder::new(*limits);
-    // Empty requests in front would be consumed over and over.
-    let Ok(Step::NeedMore { consumed, .. }) = decoder.decode(good) else {
-        return ByteSet::default();
-    };
-    let mut buf = good[consumed..].to_vec();
-    let last = buf.len();
-    buf.push(0);
-    let mut fits = |byte: u8| {
-        buf[last] = byte;
-        decoder.resumed().decode(&buf).is_ok()
-    };
-    (0..=u8::MAX).filter(|&byte| fits(byte)).collect()
-}
-
-fn after_reply(good: &[u8], limits: &Limits) -> ByteSet {
-    // Events keep no tape, so that trying costs the same in a frame of any size.
-    let mut decoder = EventDecoder::new(*limits);
-    let mut rest = good;
-    loop {
-        match decoder.decode(rest) {
-            Ok(Step::Ready { consumed, .. }) => rest = &rest[consumed..],
-            Ok(Step::NeedMore { consumed, .. }) => break rest = &rest[consumed..],
-            Err(_) => return ByteSet::default(),
-        }
-    }
-    let mut buf = rest.to_vec();
-    let last = buf.len();
-    buf.push(0);
-    let mut fits = |byte: u8| {
-        buf[last] = byte;
-        if last == 0 && !decoder.may_begin(byte) {
-            return false;
-        }
-        let mut decoder = decoder.clone();
-        let mut rest = &buf[..];
-        loop {
-            match decoder.decode(rest) {
-                Ok(Step::Ready { consumed, .. }) => rest = &rest[consumed..],
-                Ok(Step::NeedMore { .. }) => break true,
-                Err(_) => break false,
-            }
-        }
-    };
-    (0..=u8::MAX).filter(|&byte| fits(byte)).collect()
 }

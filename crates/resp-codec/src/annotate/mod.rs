@@ -10,6 +10,7 @@ mod diagnose;
 mod fix;
 mod guess;
 mod paint;
+mod prefix;
 mod render;
 mod reply;
 mod request;
@@ -20,6 +21,7 @@ mod tests;
 pub use bytes::ByteSet;
 pub use diagnose::{Diagnosis, diagnose, expected_after};
 pub use fix::Fix;
+pub use prefix::Prefix;
 pub use render::Rendered;
 
 use alloc::vec::Vec;

@@ -4,7 +4,9 @@ use alloc::vec::Vec;
 use std::format;
 use std::string::{String, ToString};
 
-use super::{Mark, Mode, Outcome, Role, annotate, annotate_frame, diagnose, expected_after};
+use super::{
+    Mark, Mode, Outcome, Prefix, Role, annotate, annotate_frame, diagnose, expected_after,
+};
 use crate::{ErrorKind, Limits};
 
 fn marks(input: &[u8], mode: Mode) -> (Vec<Mark>, Outcome) {
@@ -393,6 +395,48 @@ fn next_byte_of_whatever_is_right_was_expected() {
         for at in 0..input.len() {
             let expected = expected_after(&input[..at], mode, &Limits::SERVER);
             assert!(expected.contains(input[at]), "{mode:?} at {at}: {expected}");
+        }
+    }
+}
+
+#[test]
+fn prefix_kept_anywhere_knows_what_one_from_the_start_knows() {
+    let inputs: [(&[u8], Mode); 6] = [
+        (
+            b"*0\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nvv\r\n",
+            Mode::Requests,
+        ),
+        (b" SET 'a b' \"\\x01\"\r\n", Mode::Requests),
+        (
+            b"|1\r\n+a\r\n*0\r\n%?\r\n$?\r\n;2\r\nab\r\n;0\r\n=5\r\ntxt:v\r\n.\r\n",
+            Mode::Replies,
+        ),
+        (b"*2\r\n*2\r\n:1\r\n*1\r\n_\r\n>1\r\n:1\r\n", Mode::Replies),
+        (
+            b"\x10\x02\0\0\0\x03\0\0\0GET\x01\0\0\0k",
+            Mode::BinaryRequests,
+        ),
+        (
+            b"*\x02\0\0\0%\x01\0\0\0:\0\0\0\0\0\0\0\0*\x01\0\0\0_#\x02",
+            Mode::BinaryReplies,
+        ),
+    ];
+    for (input, mode) in inputs {
+        let knows = |mut prefix: Prefix, at: usize| {
+            let lacking = prefix.advance(&input[..at]);
+            (lacking, lacking.map(|_| prefix.expected(&input[..at])))
+        };
+        let mut kept = Prefix::new(mode, Limits::SERVER);
+        for from in 0..=input.len() {
+            // Behind its frame's end, or an error, there is nothing to go on with.
+            if !matches!(kept.advance(&input[..from]), Ok(1..)) {
+                break;
+            }
+            for at in from..=input.len() {
+                let fresh = knows(Prefix::new(mode, Limits::SERVER), at);
+                let resumed = knows(kept.clone(), at);
+                assert_eq!(resumed, fresh, "{mode:?} at {at}, kept at {from}");
+            }
         }
     }
 }

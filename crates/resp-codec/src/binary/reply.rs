@@ -138,6 +138,24 @@ impl ReplyDecoder {
         &self.nodes
     }
 
+    /// A copy that goes on where this one stands. What it decodes lacks the values before, but for
+    /// the aggregates that are open.
+    pub(crate) fn resumed(&self) -> Self {
+        let mut nesting = self.nesting.clone();
+        let mut nodes = Vec::with_capacity(nesting.depth());
+        for level in nesting.levels() {
+            let node = self.nodes[level.mark as usize];
+            level.mark = nodes.len() as u32;
+            nodes.push(node);
+        }
+        Self {
+            limits: self.limits,
+            nodes,
+            nesting,
+            progress: self.progress,
+        }
+    }
+
     /// Decodes the next value of `buf`, which starts where the last call's `consumed` ended.
     ///
     /// ```

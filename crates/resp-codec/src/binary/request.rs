@@ -307,6 +307,15 @@ impl RequestDecoder {
         self.progress.op
     }
 
+    /// A copy that goes on where this one stands. What it decodes lacks the arguments before.
+    pub(crate) const fn resumed(&self) -> Self {
+        Self {
+            limits: self.limits,
+            spans: Vec::new(),
+            progress: self.progress,
+        }
+    }
+
     /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
     ///
     /// ```

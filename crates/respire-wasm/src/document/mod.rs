@@ -4,6 +4,7 @@
 //! each. What a frame's bytes mean is asked of the codec again when the page looks at that frame,
 //! so a document of any size costs little beyond its bytes.
 
+mod checkpoints;
 mod explain;
 mod filter;
 mod index;
@@ -26,6 +27,7 @@ use crate::guess_mode;
 use crate::mode::{limits_of, mode_number, mode_of};
 use crate::msgpack::{MsgPack, msgpack};
 use crate::tables::FrameStatus;
+use checkpoints::Checkpoints;
 use index::{Frame, Indexer};
 use resp_codec::Limits;
 use resp_codec::annotate::Mode;
@@ -58,6 +60,8 @@ pub struct Document {
     errors: usize,
     /// The frame looked at last.
     tree: RefCell<Option<(usize, Tree)>>,
+    /// Along the frame whose state was asked for last.
+    checkpoints: RefCell<Option<Checkpoints>>,
 }
 
 impl Document {
@@ -78,6 +82,7 @@ impl Document {
             frames: Vec::new(),
             errors: 0,
             tree: RefCell::new(None),
+            checkpoints: RefCell::new(None),
         })
     }
 
@@ -127,7 +132,7 @@ impl Document {
         if let Some(frame) = self.frames.get(from) {
             self.forget(frame.start());
         } else {
-            self.tree.take();
+            self.look_anew();
         }
         Ok(self.decoded())
     }
@@ -188,7 +193,7 @@ impl Document {
     /// Decodes on for about `budget` bytes, and returns how many are decoded: all of them, when it
     /// is [`Document::len`]. To cancel is not to call again.
     pub fn parse(&mut self, budget: usize) -> usize {
-        self.tree.take();
+        self.look_anew();
         // The decoder goes on within it, and lists it again if it is still torn.
         self.frames.pop_if(|last| last.is_torn());
         let before = self.frames.len();
@@ -264,11 +269,17 @@ impl Document {
 
     /// Forgets the frames from the one that begins at `start` on.
     fn forget(&mut self, start: usize) {
-        self.tree.take();
+        self.look_anew();
         let keep = self.frames.partition_point(|frame| frame.end() <= start);
         self.errors -= count_bad(&self.frames[keep..]);
         self.frames.truncate(keep);
         self.indexer = Indexer::new(self.mode, self.limits, self.decoded());
+    }
+
+    /// Drops what was kept of the frames looked at last.
+    fn look_anew(&mut self) {
+        self.tree.take();
+        self.checkpoints.take();
     }
 
     /// The frame of this number.

@@ -1,10 +1,12 @@
 //! What a decoder knows when it has been given so many bytes.
 
 use super::Document;
-use super::index::{Decoder, Next};
+use super::checkpoints::{Checkpoints, Known};
+use super::index::{Decoder, Frame};
 use super::tree::{INCOMPLETE, STREAMED, Tree, end};
 use crate::tables::NodeKind;
-use resp_codec::annotate::{Role, expected_after};
+use resp_codec::annotate::{Mode, Role};
+use resp_codec::{Error, ErrorKind};
 use serde::Serialize;
 
 /// What a decoder knows between two bytes.
@@ -60,7 +62,8 @@ pub struct OpenValue {
 
 impl Document {
     /// What a decoder that began with this frame knows when it has been given the bytes before
-    /// `offset`. O(n) in the bytes of the frame up to there.
+    /// `offset`. O(n) in the bytes of the frame the first time it is asked about a frame; then in
+    /// 64 KiB of them.
     ///
     /// # Errors
     /// When nothing is decoded, or `offset` lies behind what is.
@@ -76,12 +79,9 @@ impl Document {
         } else {
             &self.bytes[frame.start()..offset]
         };
-        let need = match Decoder::new(self.mode, self.limits).next(good) {
-            Ok(Next::More { need, .. }) if !is_over => need,
-            Ok(_) => 0,
-            Err(_) => return self.failed(index, offset),
+        let Ok(Known { need, expected }) = self.known(index, good) else {
+            return self.failed(index, offset);
         };
-        let expected = expected_after(good, self.mode, &self.limits);
         let (open, here) = self.with_tree(index, |tree| {
             if is_over {
                 return (Vec::new(), Here::between());
@@ -96,12 +96,36 @@ impl Document {
             text: here.text,
             path: format!("{}{}", self.frame_path(index), here.path),
             open,
-            need: need as u32,
+            need: if is_over { 0 } else { need as u32 },
             number: here.number,
             payload_left: here.payload_left,
             expected: expected.to_string(),
             expected_bytes: expected.iter().collect(),
         })
+    }
+
+    /// What a decoder knows behind `good`, the start of this frame.
+    fn known(&self, index: usize, good: &[u8]) -> Result<Known, Error> {
+        if self.is_too_big(index) {
+            Decoder::new(self.mode, self.limits).next(good)?;
+        }
+        let mut cached = self.checkpoints.borrow_mut();
+        let checkpoints = match &mut *cached {
+            Some(checkpoints) if checkpoints.frame() == index => checkpoints,
+            other => other.insert(Checkpoints::new(index, self.mode, self.limits)),
+        };
+        checkpoints.look(good)
+    }
+
+    /// Whether this is a reply that is too big, which checkpoints do not tell.
+    fn is_too_big(&self, index: usize) -> bool {
+        let ends_so = |tree: &Tree| {
+            let last = tree.marks.last();
+            last.is_some_and(|mark| mark.role == Role::Bad(ErrorKind::FrameTooBig))
+        };
+        self.mode == Mode::Replies
+            && self.frame(index).is_ok_and(Frame::is_bad)
+            && self.with_tree(index, ends_so).unwrap_or(false)
     }
 
     /// The state behind an error.

@@ -286,6 +286,19 @@ fn state_tells_what_is_left() {
 }
 
 #[test]
+fn state_behind_the_header_of_what_is_too_big_is_an_error() {
+    let mut document = Document::new(1, 2).expect("a mode");
+    document.limits.max_frame = 64;
+    let bytes = b"*2\r\n:1\r\n$100\r\nabc";
+    document.set_bytes(bytes.to_vec()).expect("short");
+    document.parse(usize::MAX);
+    assert_eq!(document.state(13).expect("decoded").state, "lf");
+    for offset in 14..bytes.len() {
+        assert_eq!(document.state(offset).expect("decoded").state, "error");
+    }
+}
+
+#[test]
 fn error_has_offset_reply_and_fix() {
     let mut document = document(b"PING\r\n*1\r\n$4\r\nPINGS\r\n*1\r\n$4\r\nPING\r\n", 0);
     assert_eq!((document.frame_count(), document.error_count()), (3, 1));
