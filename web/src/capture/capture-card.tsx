@@ -2,7 +2,7 @@
 
 import type { CaptureSummary } from "../generated/types";
 import { arrived } from "../state/reads";
-import { counted } from "../words/chars";
+import { counted, grouped } from "../words/chars";
 import { type Direction, type Segment, capture, openStream } from "./state";
 import { StreamRow } from "./stream-row";
 
@@ -96,7 +96,7 @@ export function CaptureCard() {
               <SegmentRow key={`${segment.packet} ${segment.direction} ${segment.offset}`} segment={segment} stream={stream} shown={shown} />
             ))}
           </ol>
-          {segments.length > LISTED_MAX && <p class="dim">Only the first {LISTED_MAX.toLocaleString("en")} are listed.</p>}
+          {segments.length > LISTED_MAX && <p class="dim">Only the first {grouped(LISTED_MAX)} are listed.</p>}
         </>
       )}
     </section>

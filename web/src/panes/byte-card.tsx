@@ -6,7 +6,7 @@ import { type Place, decoderState, here, moveTo, pinRange, shownPath, there } fr
 import { bytes, frameCount, length, onLoad, replace, shape } from "../state/document";
 import { markAt } from "../state/marks";
 import { byteAloud, byteInWords } from "../words/bytes";
-import { byteName, counted, glyph, hex } from "../words/chars";
+import { byteName, counted, glyph, grouped, hex } from "../words/chars";
 import { commandSummary } from "../words/commands";
 import { frameInWords, sentence, valueInWords } from "../words/values";
 
@@ -60,7 +60,7 @@ function Words() {
 /** The frame at the cursor in plain words: the first thing a newcomer reads. */
 export function WordsCard() {
   const place = there.value;
-  const which = place.frame && frameCount.value > 1 ? `${frameNoun()} ${place.frame.index + 1} of ${frameCount.value.toLocaleString("en")}` : "";
+  const which = place.frame && frameCount.value > 1 ? `${frameNoun()} ${place.frame.index + 1} of ${grouped(frameCount.value)}` : "";
   return (
     <div class="card words">
       <h2>
@@ -129,7 +129,7 @@ export function ByteCard() {
   return (
     <section class="card byte" aria-label="Byte">
       <h2>
-        Byte {offset} <span class="dim">of {length.value.toLocaleString("en")}</span>
+        Byte {offset} <span class="dim">of {grouped(length.value)}</span>
       </h2>
       <div class="byte-head">
         <span class={`byte-glyph b r${mark?.role ?? ROLE.payload}`} aria-hidden="true">

@@ -14,6 +14,7 @@ import { lazy } from "./lazy";
 import { ProblemsCard } from "./problems-card";
 import { ReadsCard } from "./reads-card";
 import { SearchCard } from "./search-card";
+import { grouped } from "../words/chars";
 
 interface DockTab {
   id: string;
@@ -82,7 +83,7 @@ export function Dock() {
             }}
           >
             {label}
-            {count && count() > 0 && <span class="count">{count().toLocaleString("en")}</span>}
+            {count && count() > 0 && <span class="count">{grouped(count())}</span>}
           </button>
         ))}
       </div>

@@ -4,7 +4,7 @@ import { computed, useSignal } from "@preact/signals";
 import { moveTo } from "../state/cursor";
 import { length } from "../state/document";
 import { CUTS_MAX, cutAt, cutEvery, cutRandomly, cuts, describeRead, fed, readCount, readOf } from "../state/reads";
-import { counted } from "../words/chars";
+import { counted, grouped } from "../words/chars";
 import { ActionButton } from "./button";
 
 /** Reads that are listed. */
@@ -99,7 +99,7 @@ export function ReadsCard() {
         ))}
       </ol>
       {to < readCount.value && <p class="dim">{counted(readCount.value - to, "later piece")} not listed</p>}
-      {cuts.value.length >= CUTS_MAX && <p class="dim">Only the first {CUTS_MAX.toLocaleString("en")} cuts are kept.</p>}
+      {cuts.value.length >= CUTS_MAX && <p class="dim">Only the first {grouped(CUTS_MAX)} cuts are kept.</p>}
       {length.value < 2 && <p class="dim">There is nothing to cut.</p>}
     </section>
   );

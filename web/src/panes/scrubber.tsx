@@ -14,6 +14,9 @@ import { aloud } from "./byte-card";
 /** Largest document whose marks are drawn one by one; of larger ones the frames are. */
 const MARKS_MAX = 16 * 1024;
 
+/** The theme's colours by their properties. Asked for once: each time, the browser looks through its styles. */
+const colours = new Map<string, string>();
+
 function draw(canvas: HTMLCanvasElement): void {
   const width = canvas.clientWidth * devicePixelRatio;
   const height = canvas.clientHeight * devicePixelRatio;
@@ -23,8 +26,11 @@ function draw(canvas: HTMLCanvasElement): void {
   const context = canvas.getContext("2d")!;
   // A custom property is not resolved when it is read; a colour that uses it is.
   const colour = (name: string) => {
-    canvas.style.color = `var(${name})`;
-    return getComputedStyle(canvas).color;
+    if (!colours.has(name)) {
+      canvas.style.color = `var(${name})`;
+      colours.set(name, getComputedStyle(canvas).color);
+    }
+    return colours.get(name)!;
   };
   const total = Math.max(1, length.value);
   const x = (offset: number) => (offset / total) * width;
@@ -34,11 +40,10 @@ function draw(canvas: HTMLCanvasElement): void {
     context.fillRect(x(from), height * top, Math.max(1, x(to) - x(from)), height * (bottom - top));
   };
   if (total <= MARKS_MAX) {
-    const colours = Array.from({ length: 17 }, (_, role) => colour(`--m${role}`));
     for (let at = 0; at < total; ) {
       const mark = markAt(at);
       if (!mark) break;
-      bar(mark.start, mark.end, colours[mark.role]!);
+      bar(mark.start, mark.end, colour(`--m${mark.role}`));
       at = mark.end;
     }
   } else {
@@ -65,21 +70,38 @@ export function Scrubber() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    const resize = new ResizeObserver(() => draw(canvas.current!));
+    let frame = 0;
+    // Once in a frame, when it is known what else has changed: drawing asks how wide the page made it.
+    const soon = () => {
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        draw(canvas.current!);
+      });
+    };
+    const anew = () => {
+      colours.clear();
+      soon();
+    };
+    const resize = new ResizeObserver(soon);
     resize.observe(canvas.current!);
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => draw(canvas.current!);
-    scheme.addEventListener("change", redraw);
-    const stop = effect(() => {
-      void marksArrived.value;
-      void theme.value;
-      if (length.value <= MARKS_MAX) void marksReady(0, length.value);
-      draw(canvas.current!);
-    });
+    const wishes = ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"].map((wish) => matchMedia(wish));
+    for (const wish of wishes) wish.addEventListener("change", anew);
+    const stops = [
+      effect(() => {
+        void theme.value;
+        anew();
+      }),
+      effect(() => {
+        for (const shown of [marksArrived, shape, arrived, cuts, breakBytes]) void shown.value;
+        if (length.value <= MARKS_MAX) void marksReady(0, length.value);
+        soon();
+      }),
+    ];
     return () => {
-      stop();
+      for (const stop of stops) stop();
+      cancelAnimationFrame(frame);
       resize.disconnect();
-      scheme.removeEventListener("change", redraw);
+      for (const wish of wishes) wish.removeEventListener("change", anew);
     };
   }, []);
   useSignalEffect(() => {

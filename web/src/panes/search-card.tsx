@@ -5,7 +5,7 @@ import { HITS_MAX, SEARCH_KINDS, currentHit, found, goToHit, query, rangeOf, sea
 import { frameOf, version } from "../state/document";
 import { lineOf, nodesArrived } from "../state/nodes";
 import { secretsShown } from "../state/view";
-import { counted } from "../words/chars";
+import { counted, grouped } from "../words/chars";
 import { ActionButton } from "./button";
 
 /** Hits that are listed. */
@@ -40,7 +40,7 @@ function Count() {
   const capped = at.length >= HITS_MAX ? " (no more are looked for)" : "";
   return (
     <p class="search-count">
-      {currentHit.value < 0 ? "" : `${(currentHit.value + 1).toLocaleString("en")} of `}
+      {currentHit.value < 0 ? "" : `${grouped(currentHit.value + 1)} of `}
       {counted(at.length, "hit")}
       {capped}
     </p>
@@ -55,7 +55,7 @@ function Hit({ hit }: { hit: number }) {
   return (
     <li>
       <button type="button" class="row-link hit" aria-current={hit === currentHit.value ? "true" : undefined} onClick={() => goToHit(hit)}>
-        <span class="hit-at">byte {from.toLocaleString("en")}</span>
+        <span class="hit-at">byte {grouped(from)}</span>
         {frame !== undefined && <span class="hit-line">{hidden ? "••••" : (lineOf(frame) ?? "")}</span>}
       </button>
     </li>

@@ -7,7 +7,7 @@ import { cursor, here, hover, selection, shownPath, there } from "../state/curso
 import { length, shape } from "../state/document";
 import { problemFrames } from "../state/problems";
 import { announcement, dockTab, pane } from "../state/view";
-import { byteName, counted, hex, offsetHex } from "../words/chars";
+import { byteName, counted, grouped, hex, offsetHex } from "../words/chars";
 import { aloud } from "./byte-card";
 import { Icon } from "./icons";
 
@@ -69,7 +69,7 @@ export function StatusLine() {
       )}
       <span class="status-total">
         {counted(length.value, "byte")}
-        {shape.value.cancelled && `, ${shape.value.decoded.toLocaleString("en")} decoded`}
+        {shape.value.cancelled && `, ${grouped(shape.value.decoded)} decoded`}
       </span>
       <span class="status-private" title="The page's policy allows no connection to anywhere. What you paste stays in this tab.">
         <Icon name="lock" /> stays in this tab

@@ -7,6 +7,7 @@ import { narrow, reducedMotion } from "../state/view";
 import { ActionButton } from "./button";
 import { Icon } from "./icons";
 import { Scrubber } from "./scrubber";
+import { grouped } from "../words/chars";
 
 /** Roles that play can stop at, in the order of the menu. */
 const STOPS = [0, 2, 3, 4, 5, 8, 9, 10, 14];
@@ -110,7 +111,7 @@ export function Transport() {
       </div>
       <Scrubber />
       <span class="frame-count" title="Frame at the cursor">
-        {count === 0 ? "no frames" : `frame ${index + 1} of ${count.toLocaleString("en")}`}
+        {count === 0 ? "no frames" : `frame ${index + 1} of ${grouped(count)}`}
       </span>
       <Play />
     </div>

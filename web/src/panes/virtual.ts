@@ -31,6 +31,8 @@ export class VirtualRows {
   /** Pixels above the view, of all rows at their full height. */
   #top = 0;
   #frame = 0;
+  /** Pixels of the view, measured when they change: at any other time, the browser lays out first what was changed before. */
+  #height = 0;
   readonly #resize: ResizeObserver;
 
   constructor(host: HTMLElement, options: RowsOptions) {
@@ -44,7 +46,10 @@ export class VirtualRows {
     host.append(this.#spacer);
     host.addEventListener("scroll", this.#onScroll, { passive: true });
     host.addEventListener("wheel", this.#onWheel, { passive: false });
-    this.#resize = new ResizeObserver(() => this.refresh());
+    this.#resize = new ResizeObserver(() => {
+      this.#height = host.clientHeight;
+      this.refresh();
+    });
     this.#resize.observe(host);
   }
 
@@ -85,7 +90,7 @@ export class VirtualRows {
 
   /** Brings a row into view, if it is not; with a little around it. */
   reveal(row: number): void {
-    const view = this.#host.clientHeight;
+    const view = this.#view;
     const margin = Math.min(this.#rowHeight, view / 4);
     const at = row * this.#rowHeight;
     if (at < this.#top) this.#scrollTo(at - margin);
@@ -99,7 +104,12 @@ export class VirtualRows {
 
   /** The rows that fit into the view. */
   get rowsInView(): number {
-    return Math.max(1, Math.floor(this.#host.clientHeight / this.#rowHeight));
+    return Math.max(1, Math.floor(this.#view / this.#rowHeight));
+  }
+
+  get #view(): number {
+    if (this.#height === 0) this.#height = this.#host.clientHeight;
+    return this.#height;
   }
 
   get #full(): number {
@@ -108,7 +118,7 @@ export class VirtualRows {
 
   /** Pixels of the list for each pixel of the scrollbar. */
   get #ratio(): number {
-    const view = this.#host.clientHeight;
+    const view = this.#view;
     const scrollable = Math.min(this.#full, HEIGHT_MAX) - view;
     return this.#full <= HEIGHT_MAX || scrollable <= 0 ? 1 : (this.#full - view) / scrollable;
   }
@@ -128,14 +138,14 @@ export class VirtualRows {
   };
 
   #scrollTo(top: number): void {
-    const most = Math.max(0, this.#full - this.#host.clientHeight);
+    const most = Math.max(0, this.#full - this.#view);
     this.#top = Math.max(0, Math.min(top, most));
     this.#host.scrollTop = this.#top / this.#ratio;
     this.refresh();
   }
 
   #render(): void {
-    const view = this.#host.clientHeight;
+    const view = this.#view;
     if (view === 0) return;
     const most = Math.max(0, this.#full - view);
     if (this.#top > most) this.#top = most;

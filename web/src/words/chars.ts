@@ -48,9 +48,14 @@ export function offsetHex(offset: number): string {
   return offset.toString(16).toUpperCase().padStart(6, "0");
 }
 
+/** A whole number for people. By hand: asking the browser loads all it knows of languages, before the first byte is shown. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** A count with its noun. */
 export function counted(count: number, noun: string, nouns = `${noun}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+  return `${grouped(count)} ${count === 1 ? noun : nouns}`;
 }
 
 /** A size for people. */
