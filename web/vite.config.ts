@@ -2,11 +2,14 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { inline } from "./single.ts";
 
-/** The modules of the engine: what reads documents, what reads captures, the server with its commands. */
-const MODULES = { documentWasm: "respire_document_bg.wasm", captureWasm: "respire_capture_bg.wasm", serverWasm: "respire_server_bg.wasm" };
+/** A module of the engine, as wasm-bindgen wrote it. */
+const wasm = (name: string) => new URL(`./src/wasm/respire_${name}_bg.wasm`, import.meta.url).pathname;
+
+/** The modules: what reads documents, what reads captures, the server with its commands. */
+const MODULES = { documentWasm: wasm("document"), captureWasm: wasm("capture"), serverWasm: wasm("server") };
 
 /** What the page may load: its own files and nothing else. */
 const CSP = {
@@ -51,11 +54,9 @@ function engine(single: boolean): Plugin {
     load(source) {
       if (source !== `\0${id}`) return null;
       return Object.entries(MODULES)
-        .map(([name, file]) => {
-          const path = new URL(`./src/wasm/${file}`, import.meta.url).pathname;
-          if (!single) return `import ${name}Address from ${JSON.stringify(`${path}?url`)}; export const ${name} = { address: ${name}Address, packed: "" };`;
-          const packed = gzipSync(readFileSync(path), { level: 9 }).toString("base64");
-          return `export const ${name} = { address: "", packed: "${packed}" };`;
+        .map(([name, path]) => {
+          if (single) return `export const ${name} = { address: "", packed: "${name}" };`;
+          return `import ${name}Address from ${JSON.stringify(`${path}?url`)}; export const ${name} = { address: ${name}Address, packed: "" };`;
         })
         .join("\n");
     },
@@ -97,39 +98,11 @@ function offline(): Plugin {
   };
 }
 
-/** Puts styles and scripts into the HTML file, and leaves nothing beside it. */
-function inline(): Plugin {
-  return {
-    name: "inline",
-    enforce: "post",
-    generateBundle(_, bundle) {
-      const page = bundle["index.html"];
-      if (page?.type !== "asset") throw new Error("no page to put things into");
-      let html = String(page.source);
-      for (const [file, chunk] of Object.entries(bundle)) {
-        if (chunk === page) continue;
-        const name = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-        if (chunk.type === "chunk") {
-          // Parts that are loaded later are in the same script: there is nothing to fetch before them.
-          const code = chunk.code.replaceAll("__VITE_PRELOAD__", "void 0").replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
-          html = html.replace(new RegExp(`<script[^>]*src="[^"]*${name}"[^>]*></script>`), "");
-          html = html.replace("</body>", () => `<script type="module">${code}</script></body>`);
-        } else if (file.endsWith(".css")) {
-          html = html.replace(new RegExp(`<link[^>]*href="[^"]*${name}"[^>]*>`), () => `<style>${String(chunk.source)}</style>`);
-        }
-        delete bundle[file];
-      }
-      page.fileName = "respire-explorer.html";
-      page.source = html;
-    },
-  };
-}
-
 export default defineConfig(({ mode, command }) => {
   const single = mode === "single";
   return {
     base: "./",
-    plugins: [engine(single), head(single, command === "serve"), single ? inline() : offline()],
+    plugins: [engine(single), head(single, command === "serve"), single ? inline(MODULES) : offline()],
     resolve: {
       alias: single
         ? [

@@ -51,7 +51,5 @@ export function remote<T>(worker: Worker, wasm: PackedWasm, onNews: (news: unkno
 
 /** The WASM's address, or its bytes where the page carries them. */
 export async function unpacked({ address, packed }: PackedWasm): Promise<string | ArrayBuffer> {
-  if (packed === "") return new URL(address, document.baseURI).href;
-  const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  return packed === "" ? new URL(address, document.baseURI).href : (await part(packed)).arrayBuffer();
 }
