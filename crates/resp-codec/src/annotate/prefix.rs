@@ -83,6 +83,9 @@ impl Prefix {
     ///
     /// # Errors
     /// The decoder's, its offset counted from the frame's first byte.
+    ///
+    /// # Panics
+    /// If `start` is shorter than what a call before was done with.
     pub fn advance(&mut self, start: &[u8]) -> Result<usize, Error> {
         let rest = &start[self.at..];
         let (consumed, lacking) = match &mut self.decoder {
@@ -110,6 +113,9 @@ impl Prefix {
     /// assert_eq!(prefix.expected(b"*1\r\n#").to_string(), "'f' or 't'");
     /// # Ok::<(), resp_codec::Error>(())
     /// ```
+    ///
+    /// # Panics
+    /// If `start` is shorter than what a call of [`Prefix::advance`] was done with.
     pub fn expected(&self, start: &[u8]) -> ByteSet {
         let rest = &start[self.at..];
         match &self.decoder {

@@ -7,7 +7,7 @@
     reason = "the fuzz targets include this file as their own module"
 )]
 
-use resp_codec::annotate::{Mode, annotate, diagnose};
+use resp_codec::annotate::{Mode, Prefix, annotate, diagnose};
 use resp_codec::{
     Attributed, CommandDecoder, Encoder, Error, Event, EventDecoder, FrameDecoder, Kind, Limits,
     Pairs, Proto, Scalar, Step, Value, Values, binary,
@@ -358,11 +358,13 @@ pub fn check_events(data: &[u8]) {
     }
 }
 
-/// Marks tile any input and agree with the decoders; diagnoses name their error, and fixes apply.
+/// Marks tile any input and agree with the decoders; diagnoses name their error, and fixes apply; a
+/// decoder copied on its way knows as much as one from the start.
 pub fn check_annotate(data: &[u8]) {
     for (mode, error) in in_every_mode(data) {
         check_marks(data, mode, &SMALL, error);
         check_diagnosis(data, mode, &SMALL, error);
+        check_prefix(data, mode, SMALL);
     }
 }
 
@@ -374,6 +376,7 @@ pub fn check_annotate_once(data: &[u8]) {
         check_marks(data, mode, &SMALL, error);
         if index == usize::from(pick) {
             check_diagnosis(data, mode, &SMALL, error);
+            check_prefix(data, mode, SMALL);
         }
     }
 }
@@ -409,6 +412,27 @@ fn check_diagnosis(input: &[u8], mode: Mode, limits: &Limits, error: Option<Erro
         ));
         assert!(diagnosis.fixes.iter().all(|fix| fix.apply(input) != input));
         assert!(diagnosis.to_string().len() < 4096);
+    }
+}
+
+/// A decoder that is copied at every cut knows what one from the start knows.
+fn check_prefix(data: &[u8], mode: Mode, limits: Limits) {
+    let (input, cuts) = cuts(data);
+    let mut kept = Prefix::new(mode, limits);
+    let mut torn = None;
+    for end in cuts {
+        let start = &input[..end];
+        let mut fresh = Prefix::new(mode, limits);
+        kept = kept.clone();
+        let lacking = kept.advance(start);
+        assert_eq!(lacking, fresh.advance(start));
+        if !matches!(lacking, Ok(1..)) {
+            break;
+        }
+        torn = Some((start, kept.clone(), fresh));
+    }
+    if let Some((start, kept, fresh)) = torn {
+        assert_eq!(kept.expected(start), fresh.expected(start));
     }
 }
 
