@@ -179,3 +179,19 @@ test("the clock takes any number of seconds and wakes who waits", async () => {
   assert.ok(await page.locator(".clock button", { hasText: "Move" }).isDisabled());
   await close();
 });
+
+test("keys that expire are found among many, and where there are too many that is said", async () => {
+  const { page, close } = await open(shared);
+  await openConsole(page);
+  const many = (from, to) => `MSET ${Array.from({ length: to - from }, (_, at) => `k${from + at} v`).join(" ")}`;
+  await say(page, many(0, 1_500));
+  await say(page, "SET needle v EX 60");
+  await page.locator(".expiring li", { hasText: "needle expires in 60 s" }).waitFor();
+  assert.equal(await page.locator(".clock", { hasText: "more keys than" }).count(), 0);
+  await say(page, many(1_500, 6_000));
+  await page.locator(".clock", { hasText: "There are more keys than the 5,000 that are looked at" }).waitFor();
+  await say(page, "FLUSHALL");
+  await page.locator(".clock", { hasText: "more keys than" }).waitFor({ state: "detached" });
+  assert.equal(await page.locator(".expiring").count(), 0);
+  await close();
+});

@@ -43,6 +43,7 @@ test("names are completed, and told what they are for", async () => {
   await page.keyboard.press("Tab");
   assert.equal(await field.inputValue(), "EXPIREAT ");
   await page.locator(".encode p", { hasText: "expiration" }).waitFor();
+  await page.locator(".encode .command-help", { hasText: "EXPIREAT key unix-time-seconds [NX | XX | GT | LT]" }).waitFor();
   await field.fill("hello");
   assert.equal(await page.locator(".encode .offer").count(), 0, "a whole name offers nothing");
   await field.fill("ge");
@@ -136,10 +137,12 @@ test("costs add up, and say what is lost", async () => {
     await page.locator(`${card} .wire`).first().waitFor();
     await settled(page);
     const wires = await costs(page, card);
-    assert.ok(wires.length >= 3, name);
+    assert.ok(wires.length >= 2, name);
     for (const { label, total, parts } of wires) assert.equal(parts.reduce((sum, part) => sum + part, 0), total, `${name} in ${label}`);
-    assert.equal(wires.find(({ label }) => label === own).total, total, name);
+    assert.equal(wires.find(({ label }) => label.includes(own)).total, total, name);
   }
+  await sample(page, "SET request");
+  await page.locator(`${card} .cost-summary`, { hasText: "45 bytes as RESP2 and RESP3, 39 bytes as binary, 28 bytes as inline." }).waitFor();
   await sample(page, "Map");
   await page.keyboard.press("w");
   await page.locator(`${card} .badge`, { hasText: "a map becomes a flat array" }).waitFor();

@@ -1,7 +1,7 @@
 // The server's clock: it stands still until it is moved, so that expiry can be watched.
 
 import { useSignal } from "@preact/signals";
-import { advance, expiring, unixMs } from "./state";
+import { KEYS_MAX, advance, allKeysSeen, expiring, unixMs } from "./state";
 
 const STEPS = [
   { label: "+1 s", ms: 1_000 },
@@ -15,7 +15,7 @@ const LISTED_MAX = 12;
 const STEP_SECONDS_MAX = 31_536_000;
 
 function left(ms: number): string {
-  return ms < 60_000 ? `${(ms / 1000).toLocaleString("en")} s` : ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+  return ms < 120_000 ? `${(ms / 1000).toLocaleString("en")} s` : ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
 }
 
 export function Clock() {
@@ -53,6 +53,7 @@ export function Clock() {
           Move
         </button>
       </form>
+      {!allKeysSeen.value && <p class="dim">There are more keys than the {KEYS_MAX.toLocaleString("en")} that are looked at for when they expire.</p>}
       {expiring.value.length > 0 && (
         <ul class="expiring" aria-label="Keys that will expire">
           {expiring.value.slice(0, LISTED_MAX).map(({ key, ttlMs }) => (

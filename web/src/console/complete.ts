@@ -1,7 +1,7 @@
 // Completion and help from the server's own command table.
 
 import { computed, signal } from "@preact/signals";
-import { commandOf, completions } from "../words/commands";
+import { commandIn, completions } from "../words/commands";
 import { commands } from "./state";
 
 /** What is being typed. */
@@ -10,10 +10,7 @@ export const line = signal("");
 const names = computed(() => commands.value.map(({ name }) => name));
 
 /** The command that is typed. */
-export const typedCommand = computed(() => {
-  const name = commandOf(names.value, line.value);
-  return commands.value.find((command) => command.name === name);
-});
+export const typedCommand = computed(() => commandIn(commands.value, line.value));
 
 /** Names that the typed beginning may become. */
 export const offers = computed(() => completions(names.value, line.value));

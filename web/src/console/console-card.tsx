@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { MODES } from "../engine/tables";
 import { load } from "../state/document";
+import { CommandHelp } from "../panes/command-help";
 import { Offers } from "../panes/offers";
 import { Clock } from "./clock";
 import { line, offers, typedCommand } from "./complete";
@@ -127,13 +128,7 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
             document.getElementById("console-line")?.focus();
           }}
         />
-        {help && (
-          <p>
-            <code>{help.syntax}</code>
-            <br />
-            <span class="dim">{help.summary}</span>
-          </p>
-        )}
+        {help && <CommandHelp command={help} />}
       </div>
       {failure.value !== "" && (
         <p class="wrong" role="alert">

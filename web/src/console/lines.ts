@@ -6,6 +6,8 @@ import { escaped } from "../words/chars";
 
 /** Bytes of a frame that is shown as bytes. */
 const RAW_BYTES_MAX = 200;
+/** Bytes of CR and LF. */
+const LINE_END = 2;
 
 const engine = createEngine();
 
@@ -47,15 +49,17 @@ async function linesOf(index: number): Promise<string[]> {
   });
 }
 
-/** The bulk strings directly within the last array of a reply: the keys of a `SCAN`. */
-export async function scanned(bytes: Uint8Array): Promise<Uint8Array[]> {
+/** The keys of a reply to `SCAN`, and where to go on. */
+export async function scanned(bytes: Uint8Array): Promise<{ keys: Uint8Array[]; next: string }> {
   await engine.load(bytes, MODES.replies, 0);
   const { nodes } = await engine.nodes(0);
-  const keys = [];
+  const keys: Uint8Array[] = [];
   for (let at = 0; at < nodes.length / NODE_WORDS; at += 1) {
-    if (nodeRow(nodes, at).depth === 2) keys.push(await engine.payload(0, at));
+    const node = nodeRow(nodes, at);
+    // A payload stands in front of the line end that closes its string.
+    if (node.depth === 2) keys.push(bytes.slice(node.end - LINE_END - node.count, node.end - LINE_END));
   }
-  return keys;
+  return { keys, next: new TextDecoder().decode(await engine.payload(0, 1)) };
 }
 
 /** The integers that a run of replies consists of. */

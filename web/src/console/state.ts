@@ -34,6 +34,8 @@ export interface Entry extends Said {
 const ENTRIES_MAX = 500;
 /** Connections that may be opened: as many as have names. */
 export const CONNECTIONS_MAX = 8;
+/** Keys that are looked at for when they expire, after every request. */
+export const KEYS_MAX = 5_000;
 /** Lines kept for the history keys. */
 const HISTORY_MAX = 200;
 const encoder = new TextEncoder();
@@ -50,6 +52,8 @@ export const commands = signal<readonly CommandInfo[]>([]);
 export const unixMs = signal(0);
 /** The keys that will expire, the next one first. */
 export const expiring = signal<readonly { key: string; ttlMs: number }[]>([]);
+/** Whether they were looked for among all keys. */
+export const allKeysSeen = signal(true);
 export const failure = signal("");
 /** Lines typed, oldest first. */
 export const history = signal<readonly string[]>([]);
@@ -65,18 +69,32 @@ function note(text: string, connection: Connection | null = null): void {
   announce(text);
 }
 
-/** Starts the server, once, with two connections. */
+/** The server, started when it is first asked for something. */
+function server(): Remote<Host> {
+  host ??= remote<Host>(spawn(), serverWasm);
+  return host;
+}
+
+/** Asks the server once which commands it has. */
+export async function learnCommands(): Promise<void> {
+  if (commands.value.length === 0) commands.value = await server().commands();
+}
+
+let starting = false;
+
+/** Opens two connections, once. */
 export async function start(): Promise<void> {
-  if (host) return;
-  host = remote<Host>(spawn(), serverWasm);
+  if (starting) return;
+  starting = true;
   try {
-    commands.value = await host.commands();
-    watcher = await host.connect();
-    unixMs.value = await host.now();
+    await learnCommands();
+    watcher = await server().connect();
+    unixMs.value = await server().now();
     await open("RESP2");
     await open("RESP3");
     current.value = 0;
   } catch (error) {
+    starting = false;
     host = undefined;
     failure.value = error instanceof Error ? error.message : String(error);
   }
@@ -164,12 +182,15 @@ async function lookAtKeys(): Promise<void> {
     const said = await host!.feed(watcher!, bytes);
     return said.outputs.find(({ conn }) => conn === watcher)?.bytes ?? new Uint8Array();
   };
-  const keys = await scanned(await ask(await encode("SCAN 0 COUNT 100", 0)));
-  if (keys.length === 0) {
-    expiring.value = [];
-    return;
-  }
-  const ttls = await integers(await ask(joined(keys.map((key) => request(["PTTL", key])))));
+  const keys: Uint8Array[] = [];
+  let next = "0";
+  do {
+    const page = await scanned(await ask(request(["SCAN", next, "COUNT", "1000"])));
+    keys.push(...page.keys);
+    next = page.next;
+  } while (next !== "0" && keys.length < KEYS_MAX);
+  allKeysSeen.value = next === "0";
+  const ttls = keys.length === 0 ? [] : await integers(await ask(joined(keys.map((key) => request(["PTTL", key])))));
   const decoder = new TextDecoder();
   expiring.value = keys
     .map((key, index) => ({ key: decoder.decode(key), ttlMs: ttls[index]! }))

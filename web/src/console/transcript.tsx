@@ -37,7 +37,8 @@ function Row<T extends Said>({ entry, open }: { entry: T; open(entry: T): void }
       {time !== undefined && <span class="entry-time">{time}</span>}
       {bytes.length > 0 && (
         <button type="button" class="link entry-bytes" onClick={() => open(entry)} title="See these bytes in the panes">
-          {counted(bytes.length, "byte")}
+          <span aria-hidden="true">{bytes.length.toLocaleString("en")} B</span>
+          <span class="sr-only">{counted(bytes.length, "byte")}</span>
         </button>
       )}
     </li>

@@ -29,19 +29,39 @@ function Bar({ wire, most }: { wire: Wire; most: number }) {
   );
 }
 
-function WireRow({ wire, most, best, request }: { wire: Wire; most: number; best: number; request: boolean }) {
+/** Protocols in which something is the same bytes. */
+interface Same {
+  labels: readonly string[];
+  wire: Wire;
+}
+
+/** Each encoding once, with the protocols that have it. */
+function distinct(wires: readonly Wire[]): Same[] {
+  return [...Map.groupBy(wires, ({ bytes, total, lost }) => `${total} ${bytes.join()} ${lost.length}`).values()].map((same) => ({
+    labels: same.map(({ label }) => label),
+    wire: same[0]!,
+  }));
+}
+
+/** Names in a sentence: `RESP2 and RESP3`. */
+function named({ labels }: Same): string {
+  return labels.join(" and ");
+}
+
+function WireRow({ same, most, best, request }: { same: Same; most: number; best: Same; request: boolean }) {
+  const { wire } = same;
   const mode = WIRE_MODES[wire.wire];
   const open = () => void load(Uint8Array.from(wire.bytes), `${wire.label} ${request ? "request" : "reply"}`, mode && (request ? mode.request : mode.reply));
   const whole = wire.bytes.length === wire.total;
   return (
     <li class="wire">
       <div class="wire-head">
-        <b>{wire.label}</b>
+        <b>{named(same)}</b>
         <span>{counted(wire.total, "byte")}</span>
-        {wire.total > best && <span class="dim">+{percent(wire.total - best, best)}</span>}
+        <span class="dim">{wire.total > best.wire.total ? `${percent(wire.total - best.wire.total, best.wire.total)} more` : "the least"}</span>
         <span class="grow" />
         <button type="button" class="btn" disabled={!whole} onClick={open}>
-          Open<span class="sr-only"> as {wire.label}</span>
+          Open<span class="sr-only"> as {named(same)}</span>
         </button>
       </div>
       <Bar wire={wire} most={most} />
@@ -59,7 +79,7 @@ function WireRow({ wire, most, best, request }: { wire: Wire; most: number; best
         ))}
       </dl>
       {wire.lost.length > 0 && (
-        <ul class="lost" aria-label={`What ${wire.label} cannot say`}>
+        <ul class="lost" aria-label={`What ${named(same)} cannot say`}>
           {wire.lost.slice(0, 20).map(({ path, what }) => (
             <li key={path + what}>
               <span class="badge">{what}</span> <code>{path}</code>
@@ -73,14 +93,25 @@ function WireRow({ wire, most, best, request }: { wire: Wire; most: number; best
 }
 
 export function Comparison({ compared, request }: { compared: Compared; request: boolean }) {
-  const totals = compared.wires.map((wire) => wire.total);
-  const most = Math.max(1, ...totals);
-  const best = Math.min(...totals);
+  const rows = distinct(compared.wires);
+  const most = Math.max(1, ...rows.map(({ wire }) => wire.total));
+  const best = rows.reduce((least, row) => (row.wire.total < least.wire.total ? row : least));
   return (
-    <ul class="wires">
-      {compared.wires.map((wire) => (
-        <WireRow key={wire.wire} wire={wire} most={most} best={best} request={request} />
-      ))}
-    </ul>
+    <>
+      <p class="cost-summary">
+        {rows.map((row, index) => (
+          <span key={row.wire.wire}>
+            {index > 0 && ", "}
+            <b>{counted(row.wire.total, "byte")}</b> as {named(row)}
+          </span>
+        ))}
+        .
+      </p>
+      <ul class="wires">
+        {rows.map((row) => (
+          <WireRow key={row.wire.wire} same={row} most={most} best={best} request={request} />
+        ))}
+      </ul>
+    </>
   );
 }

@@ -2,13 +2,15 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { commands, learnCommands } from "../console/state";
 import type { Comparison as Compared } from "../generated/types";
 import { COMMANDS, MODES, STATUS } from "../engine/tables";
 import { cursor, here } from "../state/cursor";
 import { bytes, engine, load, replace, shape, version } from "../state/document";
 import { announce, dockTab } from "../state/view";
 import { counted, escaped } from "../words/chars";
-import { commandOf, completions } from "../words/commands";
+import { commandIn, completions } from "../words/commands";
+import { CommandHelp } from "../panes/command-help";
 import { Offers } from "../panes/offers";
 import { Comparison } from "./comparison";
 import { LANGUAGES } from "./literals";
@@ -37,10 +39,7 @@ function words(error: unknown): string {
 
 const NAMES = COMMANDS.map(([name]) => name);
 const offers = computed(() => completions(NAMES, line.value));
-const summary = computed(() => {
-  const name = commandOf(NAMES, line.value);
-  return COMMANDS.find(([other]) => other === name)?.[1];
-});
+const help = computed(() => commandIn(commands.value, line.value));
 
 let typing = 0;
 effect(() => {
@@ -162,7 +161,10 @@ function AtCursor() {
 
 export function EncodeCard() {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    field.current?.focus({ preventScroll: true });
+    void learnCommands();
+  }, []);
   const complete = (name: string) => {
     line.value = `${name} `;
     field.current?.focus();
@@ -191,7 +193,7 @@ export function EncodeCard() {
           }}
         />
         <Offers names={offers.value} take={complete} />
-        {summary.value && <p class="dim">{summary}</p>}
+        {help.value && <CommandHelp command={help.value} />}
         <div class="presets" role="radiogroup" aria-label="Protocol">
           {REQUEST_WIRES.map(({ wire: number, label }) => (
             <label key={number} class="chip choice">

@@ -33,6 +33,9 @@ function Status() {
         {isOn && server && ` to ${server.server}, ${server.flavour}`}
         {frozen.value && ", paused"}
       </p>
+      {rows.value.length === 0 && (
+        <p class="dim">Every request and reply of this server's clients, as it comes. Passwords are hidden before they leave the server; a row opens in the panes, cut where the server's reads ended.</p>
+      )}
       <div class="row">
         {watching.value === "off" ? (
           <button type="button" class="btn primary" onClick={connect}>
@@ -202,7 +205,7 @@ export function LiveCard() {
   return (
     <section class="card live" aria-label="Live">
       <h2>
-        Live <span class="dim">what this server reads and writes, times in UTC</span>
+        Live <span class="dim">what this server reads and writes</span>
       </h2>
       <Status />
       <Peers />

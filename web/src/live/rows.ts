@@ -61,8 +61,9 @@ export function modeOf(direction: Direction, protocol: Protocol): number {
   return direction === 0 ? MODES.requests : MODES.replies;
 }
 
+/** Minutes, seconds and milliseconds: what tells rows apart. */
 function clock(at: number): string {
-  return new Date(at / 1000).toISOString().slice(11, 23);
+  return new Date(at / 1000).toISOString().slice(14, 23);
 }
 
 function row(connection: Peer | null, at: number, way: Row["way"], line: string, more: Partial<Row> = {}): Row {
@@ -83,7 +84,7 @@ function wayOf(direction: Direction, frame: Frame): Row["way"] {
 function badgeOf(frame: Frame): string | undefined {
   if (frame.status === STATUS.bad) return "cannot be read";
   if (frame.status === STATUS.torn) return "broke off";
-  return frame.secret ? "secret hidden by the server" : undefined;
+  return frame.secret ? "secret hidden" : undefined;
 }
 
 /** The rows of what the engine found in a chunk. */

@@ -1,6 +1,7 @@
-// What commands are for, from the engine's command table.
+// What commands are for, from the engine's command table, and from the server's own.
 
 import { COMMANDS } from "../engine/tables";
+import type { CommandInfo } from "../generated/types";
 
 /** What a command does; `command` as frames have it, one more than its index, or 0. */
 export function commandSummary(command: number): string {
@@ -21,4 +22,13 @@ export function completions(names: readonly string[], line: string): string[] {
 export function commandOf(names: readonly string[], line: string): string | undefined {
   const [first = "", second = ""] = line.trimStart().toUpperCase().split(/\s+/);
   return [`${first} ${second}`, first].find((name) => names.includes(name));
+}
+
+/** The command of a line, among those of a server. */
+export function commandIn(commands: readonly CommandInfo[], line: string): CommandInfo | undefined {
+  const name = commandOf(
+    commands.map((command) => command.name),
+    line,
+  );
+  return commands.find((command) => command.name === name);
 }

@@ -1,0 +1,15 @@
+// How a command is written, and what it does.
+
+import type { CommandInfo } from "../generated/types";
+
+export function CommandHelp({ command: { syntax, summary, complexity } }: { command: CommandInfo }) {
+  return (
+    <p class="command-help">
+      <code>{syntax}</code>
+      <br />
+      <span class="dim">
+        {summary.trim()}. {complexity}
+      </span>
+    </p>
+  );
+}
