@@ -346,6 +346,9 @@ fn text_and_payload_are_what_people_read() {
     assert_eq!(line.payload(0, 2), Ok(b"a b".to_vec()));
     assert_eq!(line.payload(0, 3), Ok(vec![1]));
     assert_eq!(line.text(0, 0, 80), Ok("request of 3".to_owned()));
+    let error = document(b"-ERR no 'FOO' \"bar\" \\ \x01\r\n", 1);
+    let said = "(error) ERR no 'FOO' \"bar\" \\\\ \\x01";
+    assert_eq!(error.text(0, 0, 80), Ok(said.to_owned()));
     let binary = document(b":\xff\xff\xff\xff\xff\xff\xff\xff", 3);
     assert_eq!(binary.text(0, 0, 80), Ok("(integer) -1".to_owned()));
     assert!(line.text(0, 9, 80).is_err() && line.text(5, 0, 80).is_err());
