@@ -198,7 +198,7 @@ fn write_others<A: App>(engine: &Engine<A>, section: &str, now: Now, out: &mut I
 
 fn capitalised(name: &str) -> String {
     let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
-    first.to_uppercase() + rest
+    first.to_ascii_uppercase() + rest
 }
 
 fn server<A: App>(engine: &Engine<A>, now: Now, out: &mut InfoWriter) {

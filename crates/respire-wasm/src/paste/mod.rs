@@ -203,6 +203,7 @@ fn capture_format(bytes: &[u8]) -> Option<Format> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64ct::{Base64, Encoding};
     use proptest::prelude::*;
 
     const PING: &[u8] = b"*1\r\n$4\r\nPING\r\n";
@@ -269,7 +270,7 @@ mod tests {
         fn written_down_bytes_are_read_back(bytes in prop::collection::vec(any::<u8>(), 1..80)) {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
             prop_assert_eq!(decode_as("hex", hex.as_bytes()), Ok(bytes.clone()));
-            let base64 = data_encoding::BASE64.encode(&bytes);
+            let base64 = Base64::encode_string(&bytes);
             prop_assert_eq!(decode_as("base64", base64.as_bytes()), Ok(bytes.clone()));
             let escaped = format!("\"{}\"", bytes.escape_ascii());
             prop_assert_eq!(decode_as("escaped", escaped.as_bytes()), Ok(bytes.clone()));
@@ -292,6 +293,11 @@ mod tests {
             Err("no hex digit at byte 4".to_owned())
         );
         assert!(decode_as("hex", b"2a 3").is_err());
+        assert_eq!(
+            decode_as("base64", b"KjEN\nC%=="),
+            Err("no letter of Base64 at byte 6".to_owned())
+        );
+        assert!(decode_as("base64", b"KjEN-+==").is_err());
         assert!(decode_as("escaped", b"plain").is_err());
         assert!(decode_as("escaped", br"\xg0").is_err());
         assert!(decode_as("morse", b"").is_err());

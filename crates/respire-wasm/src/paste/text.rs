@@ -1,6 +1,6 @@
 //! Hex digits, Base64, and lines of text.
 
-use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
+use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding};
 
 /// Reads pairs of hex digits, whatever separates them.
 pub(super) fn hex(bytes: &[u8]) -> Result<Vec<u8>, String> {
@@ -38,23 +38,24 @@ pub(super) fn pair(bytes: &[u8], at: usize) -> Result<u8, String> {
 
 /// Reads Base64 in either alphabet, with or without padding and line ends.
 pub(super) fn base64(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let text: Vec<u8> = bytes
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
-    let padding = text.iter().rev().take_while(|&&byte| byte == b'=').count();
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte);
+    let is_odd = |byte: &u8| !byte.is_ascii_whitespace() && !is_letter(*byte);
+    if let Some(at) = bytes.iter().position(is_odd) {
+        return Err(format!("no letter of Base64 at byte {at}"));
+    }
+    let letters = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
+    let text: String = letters.map(|&byte| char::from(byte)).collect();
+    let padding = text.bytes().rev().take_while(|&byte| byte == b'=').count();
     let text = &text[..text.len() - padding.min(2)];
     if text.is_empty() {
         return Err("there are no letters of Base64".to_owned());
     }
-    let is_url = text.iter().any(|byte| matches!(byte, b'-' | b'_'));
-    let alphabet = if is_url {
-        BASE64URL_NOPAD
+    let decoded = if text.contains(['-', '_']) {
+        Base64UrlUnpadded::decode_vec(text)
     } else {
-        BASE64_NOPAD
+        Base64Unpadded::decode_vec(text)
     };
-    alphabet.decode(text).map_err(|error| error.to_string())
+    decoded.map_err(|error| error.to_string())
 }
 
 /// Reads text whose lines end as on this machine: makes every end CRLF, the last one too.
