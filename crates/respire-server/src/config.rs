@@ -1,6 +1,7 @@
 //! How a server is set up: where it listens and how it drives.
 
 use crate::Limits;
+use crate::tap::Tap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,8 @@ pub struct Config {
     pub protected_mode: ProtectedMode,
     /// Bounds of turns and waits.
     pub limits: Limits,
+    /// Where copies of the traffic go; by default nowhere.
+    pub tap: Tap,
 }
 
 impl Default for Config {
@@ -48,6 +51,7 @@ impl Default for Config {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             protected_mode: ProtectedMode::new(true),
             limits: Limits::DEFAULT,
+            tap: Tap::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One connection's exchange: read, answer, write, in bounded turns, whatever the socket is.
 
 use crate::Limits;
+use crate::tap::{Probe, Tap};
 use crate::throttle::Throttle;
 use respire_engine::{App, CloseReason, Now, Output, Session, Step};
 use std::io::{self, ErrorKind, IoSlice};
@@ -86,6 +87,7 @@ pub struct Connection<A: App> {
     progress_us: u64,
     /// Bytes discarded since our side ended, if it has.
     discarded: Option<usize>,
+    probe: Probe,
 }
 
 /// How far the news that the server stops has come.
@@ -114,7 +116,15 @@ impl<A: App> Connection<A> {
             stopping: Stopping::No,
             progress_us: now.monotonic_us(),
             discarded: None,
+            probe: Probe::default(),
         }
+    }
+
+    /// The same, with copies of what it reads and writes for whoever looks on.
+    #[must_use]
+    pub fn with_tap(mut self, tap: &Tap, now: Now) -> Self {
+        self.probe = Probe::new(tap, &self.session, now);
+        self
     }
 
     /// The session inside.
@@ -234,7 +244,12 @@ impl<A: App> Connection<A> {
             match io.write_some(&slices[..filled]) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(written) => {
+                    if self.probe.is_on() {
+                        let written = (&slices[..filled], written);
+                        self.probe.sent(written, &self.session, now);
+                    }
                     self.out.advance(written);
+                    self.probe.wrote(self.out.is_empty());
                     self.progress_us = now.monotonic_us();
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
@@ -259,6 +274,10 @@ impl<A: App> Connection<A> {
                 Ok(())
             }
             Ok(read) => {
+                if self.probe.is_on() {
+                    let bytes = &buffer[..read];
+                    self.probe.received(bytes, &self.session, &self.out, now);
+                }
                 let step = self.session.serve(&buffer[..read], now, &mut self.out);
                 self.take(step, now);
                 Ok(())
@@ -389,7 +408,8 @@ impl<A: App> Connection<A> {
         Pace::Closed
     }
 
-    fn log_end(&self, why: impl std::fmt::Display) {
+    fn log_end(&mut self, why: impl std::fmt::Display) {
+        self.probe.ended(&why);
         let client = self.session.client();
         tracing::debug!(id = client.id(), peer = %client.shared().peer().address, "closed: {why}");
     }

@@ -2,8 +2,8 @@
 //! statistics, and the exchange of one connection ([`Connection`]) without its socket.
 //!
 //! What it deliberately is not: it waits for nothing and has no thread that serves; that is what a
-//! flavour adds. It knows no protocol and no command. It is the only crate that reads the clocks
-//! ([`clock`]).
+//! flavour adds. It knows no command, and no protocol but in `explorer`, which shows traffic to people.
+//! It is the only crate that reads the clocks ([`clock`]).
 //!
 //! ```
 //! use respire_engine::{App, Engine, NoWake, Options, Output, Peer, Router};
@@ -49,6 +49,10 @@ pub mod clock;
 mod config;
 mod config_file;
 mod connection;
+#[cfg(feature = "explorer")]
+pub mod explorer;
+#[cfg(any(feature = "explorer", feature = "metrics"))]
+mod http;
 mod limits;
 mod listeners;
 #[cfg(feature = "metrics")]
@@ -58,6 +62,7 @@ mod server;
 mod service;
 mod shutdown;
 mod stats;
+pub mod tap;
 mod throttle;
 
 pub use config::{Config, ProtectedMode};

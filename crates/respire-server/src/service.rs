@@ -111,7 +111,7 @@ impl<A: App> Service<A> {
         let session = self.engine.connect(origin.peer, waker, now);
         let session = session.ok_or(Refusal(Engine::<A>::REFUSAL))?;
         Stats::count(&self.stats.accepted);
-        Ok(Connection::new(session, *self.limits(), now))
+        Ok(Connection::new(session, *self.limits(), now).with_tap(&self.config.tap, now))
     }
 
     /// Tells a peer why it is not served, as far as its non-blocking socket takes it at once, and

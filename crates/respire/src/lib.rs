@@ -59,8 +59,8 @@
 //! ```
 //!
 //! Features: `tokio` and `mio` are the two flavours, both on by default; one alone is used as it
-//! is. `derive` (the derive macros), `msgpack` (`Mp<T>`) and `metrics` (the listener that Prometheus
-//! scrapes) are on by default. `mimalloc` gives the binary its allocator.
+//! is. `derive` (the derive macros), `msgpack` (`Mp<T>`), `metrics` (the listener that Prometheus
+//! scrapes) and `explorer` (the page that shows the protocol, and a server's traffic) are on by default. `mimalloc` gives the binary its allocator.
 //!
 //! The guide [docs/embedding.md](https://github.com/respire-kv/respire/blob/main/docs/embedding.md) goes
 //! from the first command to a deployed service.

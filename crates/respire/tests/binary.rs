@@ -360,3 +360,74 @@ fn a_peer_that_breaks_the_protocol_is_logged_and_cannot_flood_the_log() {
         "{log}"
     );
 }
+
+/// Whether the page was there when the binary was built; without it the binary says how to get it.
+#[cfg(feature = "explorer")]
+fn has_page() -> bool {
+    let (code, text) = refused(&["--port", "0", "--explorer", "0.0.0.0:0", "--explorer-tap"]);
+    assert_eq!(code, Some(2), "{text}");
+    let has_page = text.contains("needs a loopback address");
+    assert!(
+        has_page || text.contains("'cargo xtask web' builds the page"),
+        "{text}"
+    );
+    has_page
+}
+
+#[cfg(feature = "explorer")]
+#[test]
+fn a_tap_without_an_explorer_ends_it_with_code_2() {
+    let (code, text) = refused(&["--port", "0", "--explorer-tap"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        text.contains("--explorer-tap shows the traffic in the page of --explorer"),
+        "{text}"
+    );
+}
+
+#[cfg(feature = "explorer")]
+#[test]
+fn the_explorer_of_the_binary_shows_its_traffic_and_ends_with_it() {
+    if !has_page() {
+        let (code, text) = refused(&["--port", "0", "--explorer", "0"]);
+        assert_eq!(code, Some(2));
+        assert!(text.contains("built without the page"), "{text}");
+        return;
+    }
+    for flavour in respire::serve::Flavour::ALL {
+        let server = Server::start(|command, _| {
+            let flags = [
+                "--explorer",
+                "0",
+                "--explorer-tap",
+                "--requirepass",
+                "hunter2",
+            ];
+            command.args(flags).args(["--flavour", flavour.name()]);
+        });
+        let (_, address) = server.beginning.split_once("on http://").unwrap();
+        let (address, _) = address.split_once('/').unwrap();
+        let mut viewer = std::net::TcpStream::connect(address).unwrap();
+        viewer
+            .write_all(b"GET /tap HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .unwrap();
+        let mut viewer = BufReader::new(viewer);
+        let mut seen = String::new();
+        while !seen.contains("event: hello") {
+            assert_ne!(viewer.read_line(&mut seen).unwrap(), 0, "{seen}");
+        }
+        server.ask("AUTH hunter2\r\nECHO hunter2\r\n", "hunter2\r\n");
+        // "AUTH *******\r\nECHO *******\r\n", and "+OK\r\n$7\r\n*******\r\n".
+        let (request, reply) = (
+            "QVVUSCAqKioqKioqDQpFQ0hPICoqKioqKioNCg==",
+            "K09LDQokNw0KKioqKioqKg0K",
+        );
+        while !seen.contains(request) || !seen.contains(reply) {
+            assert_ne!(viewer.read_line(&mut seen).unwrap(), 0, "{seen}");
+        }
+        let (code, log, _) = server.stop(Signal::SIGTERM);
+        assert_eq!(code, Some(0), "{log}");
+        assert!(log.contains("with the traffic of all clients"), "{log}");
+        viewer.read_to_string(&mut seen).unwrap();
+    }
+}

@@ -1,5 +1,7 @@
 //! Tests of a connection's turns, with a peer made of a script.
 
+mod tap;
+
 use super::*;
 use respire_engine::{
     App, ArgIter, ArgList, Args, Arity, Cx, Engine, Error, Flags, Later, NoWake, Options, Peer,

@@ -1,18 +1,15 @@
 //! What monitoring scrapes: the engine's numbers as OpenMetrics text, on an HTTP listener of its own.
 
-mod http;
 mod text;
 
 pub use text::{CONTENT_TYPE, encode};
 
 use crate::clock;
+use crate::http::{Answer, Bound, Bounds, Serving, Status};
 use respire_engine::{App, Engine};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 /// A listener that answers `GET /metrics` and nothing else.
 ///
@@ -46,16 +43,7 @@ use std::time::Duration;
 /// drop(serving); // stops it
 /// ```
 #[derive(Debug)]
-pub struct MetricsListener {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-/// Exchanges at once; further peers are sent away.
-const EXCHANGES_MAX: usize = 8;
-
-/// How long to rest after the system could not accept, because it is out of descriptors or memory.
-const BACKOFF: Duration = Duration::from_millis(100);
+pub struct MetricsListener(Bound);
 
 impl MetricsListener {
     /// Binds the first of these addresses that can be; port 0 lets the system choose.
@@ -63,15 +51,13 @@ impl MetricsListener {
     /// # Errors
     /// When none can be bound.
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
-        let address = listener.local_addr()?;
-        Ok(Self { listener, address })
+        Bound::to(address).map(Self)
     }
 
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address()
     }
 
     /// Answers scrapes until the returned value is dropped.
@@ -79,112 +65,61 @@ impl MetricsListener {
     /// # Errors
     /// When the system refuses a thread.
     pub fn serve<A: App>(self, engine: Arc<Engine<A>>) -> io::Result<MetricsServer> {
-        let Self { listener, address } = self;
-        let is_over = Arc::new(AtomicBool::new(false));
-        let switch = Arc::clone(&is_over);
-        let thread = thread::Builder::new()
-            .name("metrics".to_owned())
-            .spawn(move || accept(&listener, &engine, &is_over))?;
-        Ok(MetricsServer {
-            address,
-            is_over: switch,
-            thread: Some(thread),
-        })
+        let route = move |request: &httparse::Request<'_, '_>| match refused(request) {
+            Some(status) => Answer::Refused(status),
+            None => Answer::Document {
+                headers: format!("Content-Type: {CONTENT_TYPE}\r\n"),
+                body: encode(engine.metrics(clock::now())).into(),
+            },
+        };
+        let serving = self.0.serve("metrics", Bounds::DEFAULT, route)?;
+        Ok(MetricsServer(serving))
     }
 }
 
 /// A listener that answers scrapes. Dropping it stops it.
 #[derive(Debug)]
-pub struct MetricsServer {
-    address: SocketAddr,
-    is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct MetricsServer(Serving);
 
 impl MetricsServer {
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address()
     }
 }
 
-impl Drop for MetricsServer {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
-        // The thread waits for a peer; this is one.
-        let reachable = SocketAddr::new(reachable(self.address.ip()), self.address.port());
-        let woken = TcpStream::connect_timeout(&reachable, Duration::from_secs(1));
-        if let Some(thread) = self.thread.take().filter(|_| woken.is_ok()) {
-            // It can only have panicked, which has been told.
-            let _ = thread.join();
+/// Why a request gets no numbers, if it does not.
+fn refused(request: &httparse::Request<'_, '_>) -> Option<Status> {
+    let path = request.path.unwrap_or_default().split('?').next();
+    if path != Some("/metrics") {
+        Some(Status::NotFound)
+    } else if request.method != Some("GET") {
+        Some(Status::MethodNotAllowed)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_get_of_the_numbers_gets_them() {
+        for (method, path, status) in [
+            ("GET", "/", Some(Status::NotFound)),
+            ("GET", "/metrics/", Some(Status::NotFound)),
+            ("GET", "/METRICS", Some(Status::NotFound)),
+            ("POST", "/", Some(Status::NotFound)),
+            ("POST", "/metrics", Some(Status::MethodNotAllowed)),
+            ("HEAD", "/metrics", Some(Status::MethodNotAllowed)),
+            ("GET", "/metrics", None),
+            ("GET", "/metrics?name=x", None),
+        ] {
+            let mut request = httparse::Request::new(&mut []);
+            (request.method, request.path) = (Some(method), Some(path));
+            assert_eq!(refused(&request), status, "{method} {path}");
         }
-    }
-}
-
-/// An address of this machine under which a listener on `ip` is reached.
-fn reachable(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    }
-}
-
-fn accept<A: App>(listener: &TcpListener, engine: &Arc<Engine<A>>, is_over: &AtomicBool) {
-    let exchanges = Arc::new(AtomicUsize::new(0));
-    loop {
-        let accepted = listener.accept();
-        if is_over.load(Ordering::Acquire) {
-            return;
-        }
-        match accepted {
-            Ok((peer, _)) => begin(peer, engine, &exchanges),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            Err(error) => {
-                tracing::debug!("cannot accept a scrape: {error}");
-                thread::sleep(BACKOFF);
-            }
-        }
-    }
-}
-
-/// Answers one peer on a thread of its own, if there is room.
-fn begin<A: App>(peer: TcpStream, engine: &Arc<Engine<A>>, exchanges: &Arc<AtomicUsize>) {
-    let Some(place) = Place::take(exchanges) else {
-        http::send_away(&peer);
-        return;
-    };
-    let engine = Arc::clone(engine);
-    let answer = move || {
-        let body = || encode(engine.metrics(clock::now()));
-        if let Err(error) = http::answer(&peer, &http::Bounds::DEFAULT, body) {
-            tracing::debug!("a scrape failed: {error}");
-        }
-        drop(place);
-    };
-    let thread = thread::Builder::new().name("scrape".to_owned());
-    if let Err(error) = thread.spawn(answer) {
-        tracing::debug!("no thread for a scrape: {error}");
-    }
-}
-
-/// A place among the exchanges, free again when it is dropped.
-struct Place(Arc<AtomicUsize>);
-
-impl Place {
-    /// Only one thread takes places.
-    fn take(exchanges: &Arc<AtomicUsize>) -> Option<Self> {
-        if exchanges.load(Ordering::Relaxed) >= EXCHANGES_MAX {
-            return None;
-        }
-        exchanges.fetch_add(1, Ordering::Relaxed);
-        Some(Self(Arc::clone(exchanges)))
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

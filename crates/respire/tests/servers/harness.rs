@@ -3,6 +3,7 @@
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Limits as SessionLimits, Options, Router};
 use respire::serve::{Flavour, Shutdown};
+use respire::server::tap::Tap;
 use respire::server::{Config, Facts, Limits, Listeners, Process, Report, clock};
 use respire::store::{self, Store};
 use respire::{App, ArgIter, Args, Arity, Error, Flags, Spec};
@@ -26,6 +27,8 @@ pub(crate) struct Setup {
     pub(crate) unix_socket: Option<PathBuf>,
     /// The size of the server's socket buffers, where the system's choice is too large.
     pub(crate) receive_buffer_bytes: Option<usize>,
+    /// Who looks on.
+    pub(crate) tap: Tap,
 }
 
 impl Setup {
@@ -37,6 +40,7 @@ impl Setup {
             clients_max: 10_000,
             unix_socket: None,
             receive_buffer_bytes: None,
+            tap: Tap::default(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Setup {
             threads: 2,
             limits: self.limits,
             unix_socket: self.unix_socket,
+            tap: self.tap,
             ..Config::default()
         };
         let mut listeners = Listeners::on(&[([127, 0, 0, 1], 0).into()], &config).unwrap();

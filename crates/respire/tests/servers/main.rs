@@ -5,6 +5,8 @@
     reason = "what fails in the harness fails the test"
 )]
 
+#[cfg(feature = "explorer")]
+mod explorer;
 #[cfg(feature = "metrics")]
 mod exposition;
 mod harness;
@@ -73,6 +75,15 @@ mod run {
     on_both_flavours! { scrapes:
         numbers_are_scraped_while_load_runs,
         other_requests_are_answered_as_http_has_it,
+    }
+    #[cfg(feature = "explorer")]
+    on_both_flavours! { explorer:
+        traffic_is_shown_frame_by_frame,
+        what_is_too_large_is_left_out_and_the_binary_protocol_is_told,
+        only_this_machine_and_the_page_itself_are_let_in,
+        without_a_tap_there_is_a_page_and_nothing_of_the_server,
+        those_who_do_not_look_slow_nobody_and_are_sent_away,
+        few_look_on_at_once_and_all_are_sent_away_at_the_end,
     }
     on_both_flavours! { lifecycle:
         a_connection_past_maxclients_is_told_so,

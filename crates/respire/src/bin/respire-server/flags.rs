@@ -6,6 +6,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
 use respire::engine::parse_memory;
 use respire::serve::Flavour;
+use respire::server::tap::Tap;
 use respire::server::{Config, ConfigFile, Limits, Line, ProtectedMode};
 use respire::store::Policy;
 use std::ffi::OsString;
@@ -183,8 +184,27 @@ pub(crate) struct Flags {
     /// Address that answers monitoring, at http://ADDRESS/metrics; a port alone is one of this machine
     /// [default: none]
     #[cfg(feature = "metrics")]
-    #[arg(long, value_name = "ADDRESS", value_parser = metrics, help_heading = "Operation")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "Operation")]
     pub(crate) metrics: Option<String>,
+
+    /// Address that shows the protocol explorer, at http://ADDRESS/, to whoever reaches it: a page, and
+    /// nothing of this server; a port alone is one of this machine [default: none]
+    #[cfg(feature = "explorer")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "Operation")]
+    pub(crate) explorer: Option<String>,
+
+    /// Show in the explorer what all clients send and are answered, keys and values included, to every
+    /// user of this machine; passwords are hidden, and other machines are refused
+    #[cfg(feature = "explorer")]
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        default_value = "no",
+        default_missing_value = "yes"
+    )]
+    #[arg(num_args = 0..=1, require_equals = true, hide_possible_values = true)]
+    #[arg(help_heading = "Operation")]
+    explorer_tap: YesNo,
 
     /// File of 'name value' lines, with the names of these flags or of CONFIG; flags win over it
     /// [default: none]
@@ -199,6 +219,7 @@ Examples:
   RESPIRE_PASSWORD=secret respire-server --host 0.0.0.0 --maxmemory 1gb --maxmemory-policy allkeys-lru
   respire-server --port 0 --unixsocket /run/respire.sock --config /etc/respire.conf
   respire-server --metrics 9121
+  respire-server --explorer 8123 --explorer-tap
 
 Then: redis-cli -p 6379";
 
@@ -328,6 +349,18 @@ impl Flags {
         chosen.copied().unwrap_or_default()
     }
 
+    /// The flags of these arguments, the program's name first.
+    #[cfg(all(test, feature = "explorer"))]
+    pub(crate) fn of(arguments: impl Iterator<Item = String>) -> Self {
+        Self::try_parse_from(arguments).expect("the flags are right")
+    }
+
+    /// Whether the explorer shows the traffic.
+    #[cfg(feature = "explorer")]
+    pub(crate) fn has_explorer_tap(&self) -> bool {
+        self.explorer_tap == YesNo::Yes
+    }
+
     /// What the drivers need to know.
     pub(crate) fn to_config(&self) -> Config {
         let hosts = self.host.split([' ', ',']).filter(|host| !host.is_empty());
@@ -348,6 +381,7 @@ impl Flags {
                 shutdown_grace_ms: self.shutdown_timeout * 1000,
                 ..Limits::DEFAULT
             },
+            tap: Tap::default(),
         }
     }
 }
@@ -382,8 +416,8 @@ fn shards(text: &str) -> Result<usize, String> {
 const SHARDS_MAX: usize = 1 << 16;
 
 /// An address with a port, or none. Whoever reaches it may read, so the machine is the default.
-#[cfg(feature = "metrics")]
-fn metrics(text: &str) -> Result<String, String> {
+#[cfg(any(feature = "explorer", feature = "metrics"))]
+fn address(text: &str) -> Result<String, String> {
     let address = match text.parse::<u16>() {
         Ok(port) => format!("127.0.0.1:{port}"),
         Err(_) => text.to_owned(),

@@ -1,6 +1,8 @@
 //! The Respire server: flags, configuration file, start and stop.
 
 mod console;
+#[cfg(feature = "explorer")]
+mod explorer;
 mod flags;
 mod logging;
 #[cfg(feature = "mimalloc")]

@@ -1,6 +1,8 @@
 //! From flags to a running server, and to its end.
 
 use crate::console;
+#[cfg(feature = "explorer")]
+use crate::explorer::Explorer;
 use crate::flags::{Flags, Given, flag_of};
 use crate::logging;
 use respire::commands::{Kv, add_to};
@@ -44,6 +46,8 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
     check_protected_mode(&config, !password.is_empty())?;
     check_capacity(flags.capacity)?;
     let clients_max = process::raise_descriptor_limit(flags.maxclients);
+    #[cfg(feature = "explorer")]
+    let (explorer, tap) = Explorer::bind(&flags)?;
     let listeners = Listeners::bind(&config)?;
     #[cfg(feature = "metrics")]
     let metrics = bind_metrics(&flags)?;
@@ -67,6 +71,29 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
         }
         None => None,
     };
+    #[cfg(feature = "explorer")]
+    let _explorer = explorer
+        .map(|explorer| explorer.serve(&engine, facts.flavour))
+        .transpose()?;
+    say_hello(&facts);
+    let unix_socket = config.unix_socket.clone();
+    #[cfg(feature = "explorer")]
+    let config = Config { tap, ..config };
+    let report = flags.flavour().serve(listeners, engine, config, shutdown)?;
+    if let Some(path) = unix_socket {
+        // Left behind it would only cost the next start a look.
+        let _ = std::fs::remove_file(path);
+    }
+    tracing::info!(
+        "stopped: {} connections served, {} refused, {} cut",
+        report.accepted,
+        report.refused,
+        report.cut
+    );
+    Ok(())
+}
+
+fn say_hello(facts: &Facts) {
     tracing::info!(
         "Respire {} ({}, {} {}) listens on {}, pid {}",
         env!("CARGO_PKG_VERSION"),
@@ -80,19 +107,6 @@ pub(crate) fn run(given: Given) -> Result<(), Failed> {
         facts.listens,
         std::process::id(),
     );
-    let unix_socket = config.unix_socket.clone();
-    let report = flags.flavour().serve(listeners, engine, config, shutdown)?;
-    if let Some(path) = unix_socket {
-        // Left behind it would only cost the next start a look.
-        let _ = std::fs::remove_file(path);
-    }
-    tracing::info!(
-        "stopped: {} connections served, {} refused, {} cut",
-        report.accepted,
-        report.refused,
-        report.cut
-    );
-    Ok(())
 }
 
 #[cfg(feature = "metrics")]
@@ -196,6 +210,19 @@ fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
     rows.push(fixed("capacity", flags.capacity.to_string()));
     #[cfg(feature = "metrics")]
     rows.push(fixed("metrics", flags.metrics.clone().unwrap_or_default()));
+    #[cfg(feature = "explorer")]
+    {
+        rows.push(fixed(
+            "explorer",
+            flags.explorer.clone().unwrap_or_default(),
+        ));
+        let has_tap = if flags.has_explorer_tap() {
+            "yes"
+        } else {
+            "no"
+        };
+        rows.push(fixed("explorer-tap", has_tap.to_owned()));
+    }
     rows
 }
 

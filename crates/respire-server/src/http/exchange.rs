@@ -1,28 +1,28 @@
-//! As much HTTP as a scrape needs: one request, one answer, everything bounded.
+//! One request and its answer.
 
-use super::CONTENT_TYPE;
 use crate::clock;
+use respire_engine::Bytes;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 /// What a peer may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     /// The length of a request up to the blank line.
-    pub(super) head_bytes_max: usize,
+    pub(crate) head_bytes_max: usize,
     /// From the first byte that is waited for to the last that is written.
-    pub(super) exchange: Duration,
+    pub(crate) exchange: Duration,
 }
 
 impl Bounds {
-    pub(super) const DEFAULT: Self = Self {
+    pub(crate) const DEFAULT: Self = Self {
         head_bytes_max: 8 << 10,
         exchange: Duration::from_secs(5),
     };
 }
 
-/// More headers than any scraper sends.
+/// More headers than any client sends.
 const HEADERS_MAX: usize = 64;
 
 /// What is read and thrown away after the answer, so that closing does not take it back.
@@ -30,9 +30,10 @@ const LINGER_BYTES_MAX: usize = 64 << 10;
 
 /// An answer's first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    Ok,
+pub(crate) enum Status {
     BadRequest,
+    #[cfg(feature = "explorer")]
+    Forbidden,
     NotFound,
     MethodNotAllowed,
     Timeout,
@@ -43,8 +44,9 @@ enum Status {
 impl Status {
     fn line(self) -> &'static str {
         match self {
-            Self::Ok => "200 OK",
             Self::BadRequest => "400 Bad Request",
+            #[cfg(feature = "explorer")]
+            Self::Forbidden => "403 Forbidden",
             Self::NotFound => "404 Not Found",
             Self::MethodNotAllowed => "405 Method Not Allowed",
             Self::Timeout => "408 Request Timeout",
@@ -54,76 +56,92 @@ impl Status {
     }
 }
 
-/// Reads one request and answers it; `body` is what `GET /metrics` gets.
-pub(super) fn answer(
+/// What a request is answered with.
+pub(crate) enum Answer {
+    /// Nothing but why not.
+    Refused(Status),
+    /// A document; the headers are whole lines.
+    Document { headers: String, body: Bytes },
+    /// An answer without an end of its own: what writes it, once the headers are sent.
+    #[cfg(feature = "explorer")]
+    Stream {
+        headers: String,
+        write: Box<dyn FnOnce(&TcpStream)>,
+    },
+}
+
+/// Reads one request and answers it with what `route` says.
+pub(crate) fn answer(
     peer: &TcpStream,
     bounds: &Bounds,
-    body: impl FnOnce() -> String,
+    route: impl Fn(&httparse::Request<'_, '_>) -> Answer,
 ) -> io::Result<()> {
     let mut exchange = Exchange::new(peer, bounds.exchange);
-    let status = match exchange.read_head(bounds.head_bytes_max) {
-        Ok(status) => status,
+    let answer = match exchange.read_head(bounds.head_bytes_max, route) {
+        Ok(answer) => answer,
         Err(error) if is_timeout(&error) => {
             exchange = Exchange::new(peer, Duration::from_secs(1));
-            Status::Timeout
+            Answer::Refused(Status::Timeout)
         }
         Err(error) => return Err(error),
     };
-    let text = if status == Status::Ok {
-        message(status, &body())
-    } else {
-        message(status, &format!("{}\n", status.line()))
-    };
-    exchange.write(text.as_bytes())?;
+    match answer {
+        Answer::Refused(status) => exchange.write(refusal(status).as_bytes())?,
+        Answer::Document { headers, body } => {
+            let length = body.len();
+            let head = format!("Content-Length: {length}\r\n{headers}");
+            exchange.write(ok(&head).as_bytes())?;
+            exchange.write(&body)?;
+        }
+        #[cfg(feature = "explorer")]
+        Answer::Stream { headers, write } => {
+            exchange.write(ok(&headers).as_bytes())?;
+            write(peer);
+            // The stream may have taken any time; what is left is to part in peace.
+            exchange = Exchange::new(peer, Duration::from_secs(1));
+        }
+    }
     exchange.linger()
 }
 
 /// Tells a peer there is no room for that there is none, as far as it takes it at once.
 pub(super) fn send_away(peer: &TcpStream) {
-    let text = message(Status::Busy, "too many scrapes at once\n");
     let _ = peer.set_nonblocking(true);
-    let _ = (&*peer).write(text.as_bytes());
+    let _ = (&*peer).write(refusal(Status::Busy).as_bytes());
     let _ = peer.shutdown(Shutdown::Write);
     // A request that has arrived already must not make TCP drop the answer.
     let _ = (&*peer).read(&mut [0; 512]);
 }
 
-fn message(status: Status, body: &str) -> String {
-    let (line, length) = (status.line(), body.len());
-    let kind = if status == Status::Ok {
-        CONTENT_TYPE
-    } else {
-        "text/plain; charset=utf-8"
-    };
+fn ok(headers: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\n{headers}Connection: close\r\n\r\n")
+}
+
+fn refusal(status: Status) -> String {
+    let line = status.line();
+    let length = line.len() + 1;
     let allow = if status == Status::MethodNotAllowed {
         "Allow: GET\r\n"
     } else {
         ""
     };
     format!(
-        "HTTP/1.1 {line}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}\
-         Connection: close\r\n\r\n{body}"
+        "HTTP/1.1 {line}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+         Content-Length: {length}\r\n{allow}Connection: close\r\n\r\n{line}\n"
     )
 }
 
 /// What a request is answered with, once its head is complete.
-fn route(head: &[u8]) -> Option<Status> {
+fn look(head: &[u8], route: impl FnOnce(&httparse::Request<'_, '_>) -> Answer) -> Option<Answer> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
-    match request.parse(head) {
+    let refused = match request.parse(head) {
         Ok(httparse::Status::Partial) => return None,
-        Ok(httparse::Status::Complete(_)) => {}
-        Err(httparse::Error::TooManyHeaders) => return Some(Status::HeadTooLarge),
-        Err(_) => return Some(Status::BadRequest),
-    }
-    let path = request.path.unwrap_or_default().split('?').next();
-    Some(if path != Some("/metrics") {
-        Status::NotFound
-    } else if request.method != Some("GET") {
-        Status::MethodNotAllowed
-    } else {
-        Status::Ok
-    })
+        Ok(httparse::Status::Complete(_)) => return Some(route(&request)),
+        Err(httparse::Error::TooManyHeaders) => Status::HeadTooLarge,
+        Err(_) => Status::BadRequest,
+    };
+    Some(Answer::Refused(refused))
 }
 
 /// A peer, and until when it has to be done.
@@ -151,7 +169,11 @@ impl<'p> Exchange<'p> {
         (&*self.peer).read(buffer)
     }
 
-    fn read_head(&self, bytes_max: usize) -> io::Result<Status> {
+    fn read_head(
+        &self,
+        bytes_max: usize,
+        route: impl Fn(&httparse::Request<'_, '_>) -> Answer,
+    ) -> io::Result<Answer> {
         let mut head = vec![0; bytes_max];
         let mut length = 0;
         loop {
@@ -160,11 +182,11 @@ impl<'p> Exchange<'p> {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
             length += read;
-            if let Some(status) = route(&head[..length]) {
-                return Ok(status);
+            if let Some(answer) = look(&head[..length], &route) {
+                return Ok(answer);
             }
             if length == bytes_max {
-                return Ok(Status::HeadTooLarge);
+                return Ok(Answer::Refused(Status::HeadTooLarge));
             }
         }
     }
@@ -205,6 +227,17 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
+    fn route(request: &httparse::Request<'_, '_>) -> Answer {
+        match (request.path, request.method) {
+            (Some("/numbers"), Some("GET")) => Answer::Document {
+                headers: "Content-Type: text/plain\r\n".to_owned(),
+                body: Bytes::from_static(b"numbers\n"),
+            },
+            (Some("/numbers"), _) => Answer::Refused(Status::MethodNotAllowed),
+            _ => Answer::Refused(Status::NotFound),
+        }
+    }
+
     /// What a peer that sends these pieces is answered.
     fn ask(bounds: Bounds, pieces: &[&[u8]]) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -212,7 +245,7 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(|| {
                 let (peer, _) = listener.accept().expect("the peer connects");
-                answer(&peer, &bounds, || "numbers\n".to_owned()).expect("the peer stays");
+                answer(&peer, &bounds, route).expect("the peer stays");
             });
             let mut peer = TcpStream::connect(address).expect("it listens");
             for piece in pieces {
@@ -226,16 +259,16 @@ mod tests {
     }
 
     #[test]
-    fn metrics_are_answered_however_the_request_is_cut() {
-        let request = b"GET /metrics?name=x HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n";
+    fn a_request_is_answered_however_it_is_cut() {
+        let request = b"GET /numbers HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n";
         let whole = ask(Bounds::DEFAULT, &[request]);
         let lines: Vec<_> = whole.split("\r\n").collect();
         assert_eq!(
             lines,
             [
                 "HTTP/1.1 200 OK",
-                &format!("Content-Type: {CONTENT_TYPE}"),
                 "Content-Length: 8",
+                "Content-Type: text/plain",
                 "Connection: close",
                 "",
                 "numbers\n"
@@ -246,33 +279,24 @@ mod tests {
     }
 
     #[test]
-    fn other_requests_are_refused() {
-        let many = "A: b\r\n".repeat(HEADERS_MAX + 1);
-        for (head, status) in [
-            ("GET / HTTP/1.1\r\n\r\n", Some(Status::NotFound)),
-            ("GET /metrics/ HTTP/1.1\r\n\r\n", Some(Status::NotFound)),
-            ("GET /METRICS HTTP/1.1\r\n\r\n", Some(Status::NotFound)),
-            ("POST / HTTP/1.1\r\n\r\n", Some(Status::NotFound)),
-            (
-                "POST /metrics HTTP/1.1\r\n\r\n",
-                Some(Status::MethodNotAllowed),
-            ),
-            (
-                "HEAD /metrics HTTP/1.0\r\n\r\n",
-                Some(Status::MethodNotAllowed),
-            ),
-            ("GET /metrics HTTP/1.0\r\n\r\n", Some(Status::Ok)),
-            ("GET /metrics\r\n\r\n", Some(Status::BadRequest)),
-            ("*1\r\n$4\r\nPING\r\n", Some(Status::BadRequest)),
-            ("GET /metrics HTTP/1.1\r\nHost: a\r\n", None),
-            ("", None),
+    fn what_is_no_request_is_refused() {
+        let many = format!("GET /numbers HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(65));
+        for (head, line) in [
+            ("GET /numbers\r\n\r\n", "400 Bad Request"),
+            ("*1\r\n$4\r\nPING\r\n", "400 Bad Request"),
+            ("GET /else HTTP/1.1\r\n\r\n", "404 Not Found"),
+            (&many, "431 Request Header Fields Too Large"),
         ] {
-            assert_eq!(route(head.as_bytes()), status, "{head}");
+            let answer = ask(Bounds::DEFAULT, &[head.as_bytes()]);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {line}\r\n")));
+            assert!(answer.ends_with(&format!("\r\n\r\n{line}\n")), "{answer}");
         }
-        let head = format!("GET /metrics HTTP/1.1\r\n{many}\r\n");
-        assert_eq!(route(head.as_bytes()), Some(Status::HeadTooLarge));
-        let refused = ask(Bounds::DEFAULT, &[b"PUT /metrics HTTP/1.1\r\n\r\n"]);
+        let refused = ask(Bounds::DEFAULT, &[b"PUT /numbers HTTP/1.1\r\n\r\n"]);
+        assert!(refused.starts_with("HTTP/1.1 405 "), "{refused}");
         assert!(refused.contains("\r\nAllow: GET\r\n"), "{refused}");
+        for head in ["GET /numbers HTTP/1.1\r\nHost: a\r\n", ""] {
+            assert!(look(head.as_bytes(), route).is_none(), "{head}");
+        }
     }
 
     #[test]
@@ -282,7 +306,7 @@ mod tests {
             ..Bounds::DEFAULT
         };
         let head = |length: usize| {
-            let head = "GET /metrics HTTP/1.1\r\nA: ";
+            let head = "GET /numbers HTTP/1.1\r\nA: ";
             format!("{head}{}\r\n\r\n", "a".repeat(length - head.len() - 4))
         };
         assert!(ask(bounds, &[head(64).as_bytes()]).starts_with("HTTP/1.1 200 "));
@@ -295,6 +319,6 @@ mod tests {
             exchange: Duration::from_millis(20),
             ..Bounds::DEFAULT
         };
-        assert!(ask(bounds, &[b"GET /metr"]).starts_with("HTTP/1.1 408 "));
+        assert!(ask(bounds, &[b"GET /numb"]).starts_with("HTTP/1.1 408 "));
     }
 }

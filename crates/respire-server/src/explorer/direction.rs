@@ -1,0 +1,386 @@
+//! One direction of one connection: from copies of reads or writes to whole frames.
+
+use super::secrets::{LIMITS, Secrets};
+use super::torn;
+use crate::tap::{Copy, Gap, Why};
+use resp_codec::annotate::Mode;
+use resp_codec::binary::{ReplyDecoder, RequestDecoder, decode_plain};
+use resp_codec::{CommandDecoder, FrameDecoder, Step};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A frame above this size is left out.
+pub(super) const FRAME_BYTES_MAX: usize = 64 << 10;
+
+/// The bytes of frames that are not whole yet, of all connections together. What decoders keep of them
+/// takes a dozen times that at most.
+pub(super) const HELD_BYTES_MAX: usize = 2 << 20;
+
+/// Requests of the binary protocol that may wait for their replies.
+const FORMS_MAX: usize = 1 << 16;
+
+/// Bytes that are not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) bytes: u64,
+    pub(super) why: Cause,
+}
+
+/// Why they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    BeganInTheMiddle,
+    TooFast,
+    TooLarge,
+}
+
+impl Cause {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::BeganInTheMiddle => "began in the middle",
+            Self::TooFast => "too fast",
+            Self::TooLarge => "too large",
+        }
+    }
+}
+
+/// What a direction gives.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Whole frames, or one that will never be whole, without passwords; and where in them reads or
+    /// writes ended.
+    Shown {
+        bytes: Vec<u8>,
+        cuts: Vec<u32>,
+    },
+    Lost(Lost),
+}
+
+/// What directions share while they take a copy.
+pub(super) struct Context<'c> {
+    pub(super) secrets: &'c Secrets,
+    /// Of each request of the binary protocol that waits for its reply: whether that is tagged.
+    pub(super) forms: &'c mut VecDeque<bool>,
+    /// Bytes held by all directions.
+    pub(super) held: &'c mut usize,
+    pub(super) pieces: &'c mut Vec<Piece>,
+}
+
+/// Requests, or replies.
+#[derive(Debug)]
+pub(super) struct Direction {
+    is_client: bool,
+    is_binary: bool,
+    /// What reads on at the start of `held`; none between frames.
+    decoder: Option<Box<Decoder>>,
+    /// The beginning of a frame.
+    held: Vec<u8>,
+    /// Where in it reads or writes ended.
+    cuts: Vec<u32>,
+    /// What is not shown, up to a copy that begins a frame.
+    lost: Option<Lost>,
+}
+
+#[derive(Debug)]
+enum Decoder {
+    Requests(CommandDecoder),
+    Replies(FrameDecoder),
+    BinaryRequests(RequestDecoder),
+    BinaryReplies(ReplyDecoder),
+}
+
+/// What stands at the front of the bytes held.
+enum Front {
+    /// A frame of so many bytes.
+    Whole(usize),
+    /// One behind which nobody reads on.
+    Last(usize),
+    /// So many bytes that are none, and then a frame that is not whole.
+    Short(usize),
+    /// What is no frame.
+    Wrong,
+}
+
+impl Direction {
+    pub(super) fn new(is_client: bool) -> Self {
+        Self {
+            is_client,
+            is_binary: false,
+            decoder: None,
+            held: Vec::new(),
+            cuts: Vec::new(),
+            lost: None,
+        }
+    }
+
+    pub(super) fn is_binary(&self) -> bool {
+        self.is_binary
+    }
+
+    /// Takes a copy, and gives the frames that are whole by now. `true`: no more copies are wanted up
+    /// to the next border.
+    pub(super) fn take(&mut self, copy: &Copy, cx: &mut Context<'_>) -> bool {
+        self.is_binary = copy.is_binary;
+        if let Some(gap) = copy.gap {
+            self.begin(gap, cx);
+        }
+        if let Some(lost) = &mut self.lost {
+            lost.bytes += copy.bytes.len() as u64;
+            return false;
+        }
+        if *cx.held + copy.bytes.len() > HELD_BYTES_MAX {
+            self.lose(Cause::TooFast, cx);
+            self.count_lost(copy.bytes.len());
+            return true;
+        }
+        let before = self.held.len();
+        self.held.extend_from_slice(&copy.bytes);
+        self.cuts.push(self.held.len() as u32);
+        *cx.held += copy.bytes.len();
+        self.cut(cx);
+        *cx.held -= before + copy.bytes.len() - self.held.len();
+        self.lost.is_some()
+    }
+
+    /// Leaves out what comes, up to a copy that begins a frame.
+    pub(super) fn lose(&mut self, why: Cause, cx: &mut Context<'_>) {
+        *cx.held -= self.held.len();
+        self.give_up(why);
+    }
+
+    /// There will be no more bytes.
+    pub(super) fn end(&mut self, cx: &mut Context<'_>) {
+        *cx.held -= self.held.len();
+        if let Some(lost) = self.lost.take() {
+            cx.pieces
+                .extend((lost.bytes > 0).then_some(Piece::Lost(lost)));
+        } else if !self.held.is_empty() {
+            self.show_torn(0, cx);
+        }
+        self.forget();
+    }
+
+    /// The next copy begins a frame, whatever was before.
+    fn begin(&mut self, gap: Gap, cx: &mut Context<'_>) {
+        *cx.held -= self.held.len();
+        let held = self.held.len() as u64;
+        let lost = self.lost.take().unwrap_or(Lost {
+            bytes: held,
+            why: match gap.why {
+                Why::BeganInTheMiddle => Cause::BeganInTheMiddle,
+                Why::TooFast | Why::Unwanted => Cause::TooFast,
+            },
+        });
+        let bytes = lost.bytes + gap.bytes;
+        if bytes > 0 {
+            cx.pieces.push(Piece::Lost(Lost { bytes, ..lost }));
+        }
+        self.forget();
+        if self.is_client {
+            cx.forms.clear();
+        }
+    }
+
+    /// Gives what is whole, and keeps the rest.
+    fn cut(&mut self, cx: &mut Context<'_>) {
+        let (mut from, mut at) = (0, 0);
+        let mut hidden = Vec::new();
+        while at < self.held.len() {
+            let front = self.look(at, cx, &mut hidden);
+            for range in hidden.drain(..) {
+                self.held[at..][range].fill(b'*');
+            }
+            match front {
+                Front::Whole(len) if len > FRAME_BYTES_MAX => {
+                    self.show(from..at, cx.pieces);
+                    let (bytes, why) = (len as u64, Cause::TooLarge);
+                    cx.pieces.push(Piece::Lost(Lost { bytes, why }));
+                    at += len;
+                    from = at;
+                }
+                Front::Whole(len) => at += len,
+                Front::Last(len) => {
+                    self.show(from..at + len, cx.pieces);
+                    return self.give_up(Cause::BeganInTheMiddle);
+                }
+                Front::Wrong => {
+                    self.show(from..at, cx.pieces);
+                    if self.is_client {
+                        self.show_torn(at, cx);
+                    }
+                    return self.give_up(Cause::BeganInTheMiddle);
+                }
+                Front::Short(len) => {
+                    at += len;
+                    break;
+                }
+            }
+        }
+        self.show(from..at, cx.pieces);
+        let left = self.held.len() - at;
+        if left > FRAME_BYTES_MAX || cx.forms.len() > FORMS_MAX {
+            self.give_up(Cause::TooLarge);
+            self.count_lost(left);
+            return;
+        }
+        self.held.drain(..at);
+        self.cuts.retain(|cut| *cut as usize > at);
+        self.cuts.iter_mut().for_each(|cut| *cut -= at as u32);
+        if self.held.is_empty() {
+            self.forget();
+        }
+    }
+
+    /// Decodes what stands at `at`, and adds what to hide of it.
+    fn look(&mut self, at: usize, cx: &mut Context<'_>, hidden: &mut Vec<Range<usize>>) -> Front {
+        let kind = (self.is_client, self.is_binary);
+        let decoder = self.decoder.get_or_insert_with(|| Decoder::new(kind));
+        let bytes = &self.held[at..];
+        match &mut **decoder {
+            Decoder::Requests(decoder) => requests(decoder, bytes, cx.secrets, hidden),
+            Decoder::BinaryRequests(decoder) => match decoder.decode(bytes) {
+                Ok(Step::Ready { item, consumed }) => {
+                    let form = (item.wire(), false);
+                    cx.secrets.in_request(item.args(), form, hidden);
+                    cx.forms.push_back(item.is_tagged());
+                    Front::Whole(consumed)
+                }
+                Ok(Step::NeedMore { consumed, .. }) => Front::Short(consumed),
+                Err(_) => Front::Wrong,
+            },
+            Decoder::Replies(decoder) => {
+                let front = front(decoder.decode(bytes));
+                if let Front::Whole(len) = front {
+                    cx.secrets.in_reply(&bytes[..len], Mode::Replies, hidden);
+                }
+                front
+            }
+            // An error of the protocol is tagged, whatever was asked.
+            Decoder::BinaryReplies(decoder) => match cx.forms.front() {
+                Some(false) => plain(bytes, cx, hidden),
+                _ => {
+                    let front = front(decoder.decode(bytes));
+                    if let Front::Whole(len) = front {
+                        cx.secrets
+                            .in_reply(&bytes[..len], Mode::BinaryReplies, hidden);
+                        cx.forms.pop_front();
+                    }
+                    front
+                }
+            },
+        }
+    }
+
+    /// Shows what is certainly no password of a frame that will never be whole, from `at` on.
+    fn show_torn(&mut self, at: usize, cx: &mut Context<'_>) {
+        let mode = match (self.is_client, self.is_binary) {
+            (true, false) => Mode::Requests,
+            (true, true) => Mode::BinaryRequests,
+            (false, false) => Mode::Replies,
+            (false, true) => Mode::BinaryReplies,
+        };
+        let bytes = &mut self.held[at..];
+        let is_plain = mode == Mode::BinaryReplies && cx.forms.front() == Some(&false);
+        let most = match mode {
+            _ if is_plain && cx.secrets.is_begun(bytes) => bytes.len().min(4),
+            _ if is_plain => bytes.len(),
+            Mode::Requests | Mode::BinaryRequests => torn::request(cx.secrets, bytes, mode),
+            Mode::Replies | Mode::BinaryReplies => torn::reply(cx.secrets, bytes, mode),
+        };
+        // What is wrong may say it where a length should stand.
+        let most = cx.secrets.before_said(&bytes[..most]);
+        self.show(at..at + most, cx.pieces);
+    }
+
+    fn show(&self, range: Range<usize>, pieces: &mut Vec<Piece>) {
+        if range.is_empty() {
+            return;
+        }
+        let within = |cut: &&u32| (range.start + 1..=range.end).contains(&(**cut as usize));
+        let cuts = self.cuts.iter().filter(within);
+        pieces.push(Piece::Shown {
+            cuts: cuts.map(|cut| cut - range.start as u32).collect(),
+            bytes: self.held[range].to_vec(),
+        });
+    }
+
+    fn give_up(&mut self, why: Cause) {
+        let bytes = 0;
+        self.forget();
+        self.lost = Some(Lost { bytes, why });
+    }
+
+    fn count_lost(&mut self, bytes: usize) {
+        if let Some(lost) = &mut self.lost {
+            lost.bytes += bytes as u64;
+        }
+    }
+
+    /// Stands between frames, and takes no memory.
+    fn forget(&mut self) {
+        self.decoder = None;
+        self.held = Vec::new();
+        self.cuts = Vec::new();
+    }
+}
+
+impl Decoder {
+    fn new((is_client, is_binary): (bool, bool)) -> Box<Self> {
+        Box::new(match (is_client, is_binary) {
+            (true, false) => Self::Requests(CommandDecoder::new(LIMITS)),
+            (true, true) => Self::BinaryRequests(RequestDecoder::new(LIMITS)),
+            (false, false) => Self::Replies(FrameDecoder::new(LIMITS)),
+            (false, true) => Self::BinaryReplies(ReplyDecoder::new(LIMITS)),
+        })
+    }
+}
+
+fn front<T>(decoded: Result<Step<T>, resp_codec::Error>) -> Front {
+    match decoded {
+        Ok(Step::Ready { consumed, .. }) => Front::Whole(consumed),
+        Ok(Step::NeedMore { consumed, .. }) => Front::Short(consumed),
+        Err(_) => Front::Wrong,
+    }
+}
+
+fn requests(
+    decoder: &mut CommandDecoder,
+    bytes: &[u8],
+    secrets: &Secrets,
+    hidden: &mut Vec<Range<usize>>,
+) -> Front {
+    let decoded = decoder.decode(bytes);
+    let Ok(Step::Ready { item, consumed }) = decoded else {
+        return front(decoded);
+    };
+    secrets.in_request(item.args(), (item.wire(), item.is_inline()), hidden);
+    // Empty requests stand in front.
+    let start = consumed - item.wire().len();
+    for range in hidden.iter_mut() {
+        *range = range.start + start..range.end + start;
+    }
+    // A browser was made to speak to us: the server closes, and what follows is the browser's.
+    let is_http = [&b"post"[..], b"host:"]
+        .iter()
+        .any(|name| item.name().eq_ignore_ascii_case(name));
+    if is_http {
+        Front::Last(consumed)
+    } else {
+        Front::Whole(consumed)
+    }
+}
+
+/// The reply to a request of the binary protocol that is no call.
+fn plain(bytes: &[u8], cx: &mut Context<'_>, hidden: &mut Vec<Range<usize>>) -> Front {
+    let decoded = decode_plain(bytes, &LIMITS);
+    if let Ok(Step::Ready { item, consumed }) = &decoded {
+        if cx.secrets.is_said(item) {
+            hidden.push(consumed - item.len()..*consumed);
+        }
+        cx.forms.pop_front();
+    }
+    front(decoded)
+}
+
+#[cfg(test)]
+mod tests;

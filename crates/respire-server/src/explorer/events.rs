@@ -1,0 +1,167 @@
+//! The events of the live view, as the page reads them.
+
+use super::direction::Lost;
+use data_encoding::BASE64;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// A line that keeps the stream alive and means nothing.
+pub(super) const ALIVE: &[u8] = b": alive\n\n";
+
+/// Which side bytes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum From {
+    Client,
+    Server,
+}
+
+/// The first event of a stream.
+pub(super) fn hello(flavour: &str, since_us: u64) -> Arc<[u8]> {
+    #[derive(Serialize)]
+    struct Hello<'a> {
+        server: &'a str,
+        flavour: &'a str,
+        since_us: u64,
+    }
+    let server = concat!("respire ", env!("CARGO_PKG_VERSION"));
+    event(
+        "hello",
+        &Hello {
+            server,
+            flavour,
+            since_us,
+        },
+    )
+}
+
+/// A connection is open.
+pub(super) fn open(id: u64, peer: &str, at_us: u64) -> Arc<[u8]> {
+    #[derive(Serialize)]
+    struct Open<'a> {
+        id: u64,
+        peer: &'a str,
+        at_us: u64,
+    }
+    event("open", &Open { id, peer, at_us })
+}
+
+/// Bytes of whole frames, and where in them reads or writes ended.
+pub(super) struct Shown<'a> {
+    pub(super) id: u64,
+    pub(super) from: From,
+    pub(super) is_binary: bool,
+    pub(super) at_us: u64,
+    pub(super) bytes: &'a [u8],
+    pub(super) cuts: &'a [u32],
+}
+
+pub(super) fn bytes(shown: &Shown<'_>) -> Arc<[u8]> {
+    #[derive(Serialize)]
+    struct Bytes<'a> {
+        id: u64,
+        from: From,
+        protocol: &'a str,
+        at_us: u64,
+        base64: String,
+        cuts: &'a [u32],
+    }
+    let protocol = if shown.is_binary { "binary" } else { "resp" };
+    event(
+        "bytes",
+        &Bytes {
+            id: shown.id,
+            from: shown.from,
+            protocol,
+            at_us: shown.at_us,
+            base64: BASE64.encode(shown.bytes),
+            cuts: shown.cuts,
+        },
+    )
+}
+
+/// Bytes that are not shown.
+pub(super) fn lost(id: u64, from: From, lost: Lost) -> Arc<[u8]> {
+    #[derive(Serialize)]
+    struct Left {
+        id: u64,
+        from: From,
+        bytes: u64,
+        why: &'static str,
+    }
+    let Lost { bytes, why } = lost;
+    event(
+        "lost",
+        &Left {
+            id,
+            from,
+            bytes,
+            why: why.text(),
+        },
+    )
+}
+
+/// A connection is no more.
+pub(super) fn close(id: u64, at_us: u64, why: &str) -> Arc<[u8]> {
+    #[derive(Serialize)]
+    struct Close<'a> {
+        id: u64,
+        at_us: u64,
+        why: &'a str,
+    }
+    event("close", &Close { id, at_us, why })
+}
+
+fn event(name: &str, data: &impl Serialize) -> Arc<[u8]> {
+    let mut text = format!("event: {name}\ndata: ").into_bytes();
+    serde_json::to_writer(&mut text, data).expect("numbers and strings can be written to memory");
+    text.extend_from_slice(b"\n\n");
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::direction::Cause;
+    use super::*;
+
+    #[test]
+    fn events_are_as_the_page_reads_them() {
+        let text = |event: Arc<[u8]>| String::from_utf8(event.to_vec()).unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            text(hello("mio", 5)),
+            format!(
+                "event: hello\ndata: {{\"server\":\"respire {version}\",\"flavour\":\"mio\",\"since_us\":5}}\n\n"
+            )
+        );
+        assert_eq!(
+            text(open(7, "a\n\"b", 1)),
+            "event: open\ndata: {\"id\":7,\"peer\":\"a\\n\\\"b\",\"at_us\":1}\n\n"
+        );
+        let shown = Shown {
+            id: 7,
+            from: From::Client,
+            is_binary: false,
+            at_us: 2,
+            bytes: b"PING\r\n",
+            cuts: &[1, 6],
+        };
+        assert_eq!(
+            text(bytes(&shown)),
+            "event: bytes\ndata: {\"id\":7,\"from\":\"client\",\"protocol\":\"resp\",\"at_us\":2,\
+             \"base64\":\"UElORw0K\",\"cuts\":[1,6]}\n\n"
+        );
+        let gap = Lost {
+            bytes: 9,
+            why: Cause::TooLarge,
+        };
+        assert_eq!(
+            text(lost(7, From::Server, gap)),
+            "event: lost\ndata: {\"id\":7,\"from\":\"server\",\"bytes\":9,\"why\":\"too large\"}\n\n"
+        );
+        assert_eq!(
+            text(close(7, 3, "closed by peer")),
+            "event: close\ndata: {\"id\":7,\"at_us\":3,\"why\":\"closed by peer\"}\n\n"
+        );
+    }
+}
