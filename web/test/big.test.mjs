@@ -2,32 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { open, settled, suite } from "./page.mjs";
+import { open, pasteRequests, settled, suite } from "./page.mjs";
 
 const shared = suite();
-
-/** Pastes `bytes` of requests, and tells after how many milliseconds they were painted and decoded. */
-async function pasteRequests(page, bytes) {
-  return page.evaluate(async (bytes) => {
-    const one = "*3\r\n$3\r\nSET\r\n$10\r\nkey:000001\r\n$10\r\nvalue00001\r\n";
-    const text = one.repeat(Math.ceil(bytes / one.length));
-    const data = new DataTransfer();
-    data.setData("text/plain", text);
-    const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
-    const begun = performance.now();
-    document.body.dispatchEvent(event);
-    const total = () => document.querySelector(".status-total").textContent;
-    const wanted = text.length.toLocaleString("en");
-    const until = async (met) => {
-      while (!met()) await new Promise((resolve) => requestAnimationFrame(resolve));
-      return performance.now() - begun;
-    };
-    const painted = await until(() => total().includes(wanted));
-    const frames = `of ${(text.length / one.length).toLocaleString("en")}`;
-    const decoded = await until(() => document.querySelector(".frame-count").textContent.includes(frames));
-    return { painted, decoded, length: text.length };
-  }, bytes);
-}
 
 test("ten megabytes are there at once, in few rows, and can be scrolled to the end", async () => {
   const { page, close } = await open(shared);

@@ -1,8 +1,6 @@
 // The page opens without a network, as a single file without a server, and can reach nobody.
 
 import assert from "node:assert/strict";
-import { readFile, readdir, stat } from "node:fs/promises";
-import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { test } from "node:test";
@@ -83,31 +81,3 @@ for (const file of ["index.html", "respire-explorer.html"]) {
     await context.close();
   });
 }
-
-/** The files that are loaded before anything is opened: what the page names, what they import, the Worker. */
-async function firstLoad() {
-  const named = (text) => [...text.matchAll(/[\w-]+\.(?:js|css)\b/g)].map(([name]) => name);
-  const assets = await readdir(join(DIST, "assets"));
-  const html = await readFile(join(DIST, "index.html"), "utf8");
-  const files = new Set(named(html).filter((name) => assets.includes(name)));
-  for (const file of files) {
-    if (!file.endsWith(".js")) continue;
-    const code = await readFile(join(DIST, "assets", file), "utf8");
-    for (const [, name] of code.matchAll(/from\s*["'`]\.\/([\w-]+\.js)/g)) files.add(name);
-    for (const [name] of code.matchAll(/worker-[\w-]+\.js/g)) files.add(name);
-  }
-  return [...files];
-}
-
-test("sizes keep within their budgets", async () => {
-  const size = async (file) => gzipSync(await readFile(join(DIST, "assets", file)), { level: 9 }).length;
-  const sum = async (files) => (await Promise.all(files.map(size))).reduce((sum, bytes) => sum + bytes, 0);
-  const assets = await readdir(join(DIST, "assets"));
-  const first = await sum(await firstLoad());
-  const all = await sum(assets.filter((file) => /\.(js|css)$/.test(file)));
-  for (const file of assets.filter((file) => file.endsWith(".wasm"))) console.log(`${file}: ${await size(file)} bytes gzip`);
-  console.log(`scripts and styles, gzip: ${first} bytes at first, ${all} with all that is opened later`);
-  console.log(`single file: ${(await stat(join(DIST, "respire-explorer.html"))).size} bytes`);
-  assert.ok(first > 20_000, "the files were found");
-  assert.ok(first <= 60 * 1024, `${first} bytes of scripts and styles, gzip`);
-});

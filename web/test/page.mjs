@@ -13,7 +13,7 @@ import { after, before } from "node:test";
 import { chromium } from "playwright-core";
 
 export const DIST = process.env.EXPLORER_DIST ?? fileURLToPath(new URL("../dist/", import.meta.url));
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 const TYPES = {
   ".html": "text/html; charset=utf-8",
@@ -96,6 +96,29 @@ export async function paste(page, text) {
     data.setData("text/plain", text);
     document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
   }, text);
+}
+
+/** Pastes `bytes` of requests, and tells after how many milliseconds they were painted and decoded. */
+export async function pasteRequests(page, bytes) {
+  return page.evaluate(async (bytes) => {
+    const one = "*3\r\n$3\r\nSET\r\n$10\r\nkey:000001\r\n$10\r\nvalue00001\r\n";
+    const text = one.repeat(Math.ceil(bytes / one.length));
+    const data = new DataTransfer();
+    data.setData("text/plain", text);
+    const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+    const begun = performance.now();
+    document.body.dispatchEvent(event);
+    const total = () => document.querySelector(".status-total").textContent;
+    const wanted = text.length.toLocaleString("en");
+    const until = async (met) => {
+      while (!met()) await new Promise((resolve) => requestAnimationFrame(resolve));
+      return performance.now() - begun;
+    };
+    const painted = await until(() => total().includes(wanted));
+    const frames = `of ${(text.length / one.length).toLocaleString("en")}`;
+    const decoded = await until(() => document.querySelector(".frame-count").textContent.includes(frames));
+    return { painted, decoded, length: text.length };
+  }, bytes);
 }
 
 /** Drops a file, as a desktop would. */

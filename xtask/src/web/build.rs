@@ -12,8 +12,8 @@ pub(crate) fn page() -> Result<(), String> {
     if !root().join("web/node_modules").exists() {
         run(npm().args(["ci", "--no-audit", "--no-fund"]))?;
     }
-    run(npm().args(["run", "--silent", "check"]))?;
-    run(npm().args(["run", "--silent", "build"]))?;
+    npm_run("check")?;
+    npm_run("build")?;
     for file in ["index.html", "respire-explorer.html"] {
         let path = root().join("web/dist").join(file);
         println!("{}: {}", path.display(), wasm::sizes(&path)?);
@@ -21,9 +21,9 @@ pub(crate) fn page() -> Result<(), String> {
     Ok(())
 }
 
-/// Tries the built page in Chromium.
-pub(crate) fn test() -> Result<(), String> {
-    run(npm().args(["run", "--silent", "test"]))
+/// Runs one of the page's own scripts.
+pub(crate) fn npm_run(script: &str) -> Result<(), String> {
+    run(npm().args(["run", "--silent", script]))
 }
 
 fn npm() -> Command {
