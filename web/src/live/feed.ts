@@ -13,7 +13,7 @@ import type { News } from "./tap";
 /** Bytes decoded in one turn. */
 const TURN_BYTES_MAX = 1 << 20;
 /** News taken in one turn. */
-const TURN_NEWS_MAX = 4_000;
+const TURN_NEWS_MAX = 2_000;
 /** Bytes that wait to be decoded; a server that says more than this page can read is passed over. */
 const WAITING_BYTES_MAX = 8 << 20;
 /** Between two turns: nobody reads faster than this. */

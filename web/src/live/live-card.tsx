@@ -4,12 +4,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { StreamRow } from "../capture/stream-row";
 import { Transcript } from "../console/transcript";
-import { counted, size } from "../words/chars";
+import { counted } from "../words/chars";
 import { asked, frozen, onlyPeer, query, queryError, quiet, shown } from "./filter";
 import { type Peer, isOpen, peers } from "./peers";
 import { BYTES_MAX, ROWS_MAX, type Row, dropped, rows } from "./rows";
 import { type Watching, clear, connect, disconnect, hello, opened, openDirection, pause, resume, watching } from "./watch";
 
+const MIB = 1 << 20;
 /** Rows that stand in the page at once. */
 const PAGE_ROWS = 200;
 /** Connections that are listed. */
@@ -194,7 +195,7 @@ function Frames() {
       </div>
       {dropped.value > 0 && (
         <p class="dim live-dropped">
-          The oldest {counted(dropped.value, "frame")} are no longer kept: at most {size(BYTES_MAX)} of each direction and {ROWS_MAX.toLocaleString("en")} rows are.
+          The oldest {counted(dropped.value, "frame")} are no longer kept: at most {BYTES_MAX / MIB} MiB of each direction and {ROWS_MAX.toLocaleString("en")} rows are.
         </p>
       )}
     </>

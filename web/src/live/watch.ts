@@ -3,13 +3,13 @@
 import { batch, signal } from "@preact/signals";
 import type { Direction } from "../capture/state";
 import { moveTo } from "../state/cursor";
-import { load, onLoad } from "../state/document";
+import { failure, load, onLoad } from "../state/document";
 import { cutAt } from "../state/reads";
 import { announce } from "../state/view";
 import { forgetWaiting, take, takeAway, takeRestart } from "./feed";
 import { chunksOf, frozen, onlyPeer } from "./filter";
 import { type Peer, clearPeers } from "./peers";
-import { type Row, clearRows, modeOf, rows } from "./rows";
+import { type Row, clearRows, rows } from "./rows";
 import { type Hello, openTap, tapAddress } from "./tap";
 
 /** Between two tries to reach the tap. */
@@ -99,6 +99,10 @@ function seen(): readonly Row[] {
 /** Opens what is kept of a direction of a connection in the panes, cut where its reads end. */
 export async function openDirection(peer: Peer, direction: Direction, row?: Row): Promise<void> {
   const chunks = chunksOf(seen()).filter((chunk) => chunk.peer === peer && chunk.direction === direction);
+  if (chunks.length === 0) {
+    failure.value = `None of the ${direction === 0 ? "requests" : "replies"} of ${peer.name} are kept any more.`;
+    return;
+  }
   const whole = new Uint8Array(chunks.reduce((length, { bytes }) => length + bytes.length, 0));
   const cuts: number[] = [];
   let at = 0;
@@ -111,7 +115,7 @@ export async function openDirection(peer: Peer, direction: Direction, row?: Row)
   }
   loading = true;
   opened.value = { peer, direction };
-  const decoding = load(whole, `${peer.name} ${direction === 0 ? "requests" : "replies"}`, chunks[0]?.mode ?? modeOf(direction, "resp"));
+  const decoding = load(whole, `${peer.name} ${direction === 0 ? "requests" : "replies"}`, chunks[0]!.mode);
   loading = false;
   cutAt(cuts);
   await decoding;
