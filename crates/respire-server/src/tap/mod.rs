@@ -168,15 +168,25 @@ impl Tap {
 }
 
 impl Shared {
-    /// Hands a note over, unless too many are under way or nobody is there.
-    fn put(&self, mut note: Note, bytes: usize) -> bool {
-        note.bytes = bytes + NOTE_BYTES;
-        let under_way = self.bytes.fetch_add(note.bytes, Ordering::Relaxed) + note.bytes;
+    /// Makes room for a note that carries so many bytes, unless too many are under way.
+    fn reserve(&self, bytes: usize) -> bool {
+        let bytes = bytes + NOTE_BYTES;
+        let under_way = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if under_way > UNDER_WAY_BYTES_MAX {
-            self.bytes.fetch_sub(note.bytes, Ordering::Relaxed);
-            return false;
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
-        self.notes.send(note).is_ok()
+        under_way <= UNDER_WAY_BYTES_MAX
+    }
+
+    /// Hands a note over for which there is room; `false` when nobody is there.
+    fn send(&self, note: Note, bytes: usize) -> bool {
+        let bytes = bytes + NOTE_BYTES;
+        self.notes.send(Note { bytes, ..note }).is_ok()
+    }
+
+    /// Hands a note without bytes over, if there is room.
+    fn put(&self, note: Note) -> bool {
+        self.reserve(0) && self.send(note, 0)
     }
 }
 

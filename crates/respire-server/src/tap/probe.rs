@@ -155,7 +155,7 @@ impl Probe {
             look,
             bytes: 0,
         };
-        if !shared.put(note, 0) {
+        if !shared.put(note) {
             shared.has_lost_end.store(true, Ordering::Relaxed);
         }
     }
@@ -196,7 +196,7 @@ impl Probe {
             bytes: 0,
         };
         // When there is no room it is tried again with the next bytes, as if the look began then.
-        if shared.put(note, 0) {
+        if shared.put(note) {
             self.joined = Some(joined);
         }
     }
@@ -219,6 +219,16 @@ impl Probe {
             joined.side(way).skip(len, Why::TooFast);
             return;
         }
+        // Nothing is copied that would be thrown away.
+        if !shared.reserve(len) {
+            joined.side(way).skip(len, Why::TooFast);
+            if is_binary {
+                joined.skip_both(Why::TooFast);
+            }
+            return;
+        }
+        *joined.side(way) = Side::InStep;
+        joined.may_reply |= gap.is_some();
         let copy = Copy {
             bytes: copy(),
             is_binary,
@@ -234,15 +244,8 @@ impl Probe {
             look: joined.look,
             bytes: 0,
         };
-        if shared.put(note, len) {
-            *joined.side(way) = Side::InStep;
-            joined.may_reply |= gap.is_some();
-        } else {
-            joined.side(way).skip(len, Why::TooFast);
-            if is_binary {
-                joined.skip_both(Why::TooFast);
-            }
-        }
+        // Where nobody is there any more, nothing is missed.
+        shared.send(note, len);
     }
 }
 
