@@ -1,24 +1,60 @@
-//! The benchmark table: release builds, measured beside Redis, written into the documents.
+//! The benchmarks: release builds, measured beside Redis and as things grow, written into the documents.
 
 use crate::cargo::{cargo, target_dir};
 use crate::machine::{command, run, succeeds};
+use std::process::Command;
 
-/// Builds what is measured and runs the table; `options` go to `respire-bench table`.
-pub(crate) fn table(options: &[&str]) -> Result<(), String> {
+/// What every run writes into.
+const DOCUMENT: &[&str] = &["--out", "docs/benchmarks.md"];
+
+/// Builds what is measured, and runs the table and the measurements of growth; or one of them, where `options` begin
+/// with its name. Further options go to that command of `respire-bench`, without a name to the table.
+pub(crate) fn bench(options: &[&str]) -> Result<(), String> {
+    match options {
+        [] => {
+            build()?;
+            table(&[])?;
+            growth(&[])
+        }
+        ["growth", options @ ..] => {
+            build()?;
+            growth(options)
+        }
+        ["table", options @ ..] | options => {
+            build()?;
+            table(options)
+        }
+    }
+}
+
+fn build() -> Result<(), String> {
+    run(cargo().args(["build", "--release", "-p", "respire", "-p", "respire-bench"]))
+}
+
+/// A command of `respire-bench` on the respire-server of the release build.
+fn respire_bench(name: &str) -> Result<Command, String> {
+    let release = target_dir()?.join("release");
+    let mut bench = command(release.join("respire-bench"));
+    bench
+        .arg(name)
+        .arg("--respire")
+        .arg(release.join("respire-server"))
+        .args(DOCUMENT);
+    Ok(bench)
+}
+
+fn growth(options: &[&str]) -> Result<(), String> {
+    run(respire_bench("growth")?.args(options))
+}
+
+fn table(options: &[&str]) -> Result<(), String> {
     if !succeeds("redis-server", &["--version"]) {
         return Err(
             "the table compares with redis-server, which is not installed (Debian: apt-get install redis-server)"
                 .to_owned(),
         );
     }
-    run(cargo().args(["build", "--release", "-p", "respire", "-p", "respire-bench"]))?;
-    let release = target_dir()?.join("release");
-    let mut bench = command(release.join("respire-bench"));
-    bench
-        .arg("table")
-        .arg("--respire")
-        .arg(release.join("respire-server"))
+    run(respire_bench("table")?
         .args(["--summary", "README.md"])
-        .args(options);
-    run(&mut bench)
+        .args(options))
 }

@@ -40,11 +40,14 @@ Usage: cargo xtask <chore>
                        generated sources are up to date, --wasm stops before the page, --test tries it
                        in Chromium, --measure tells how long things take there, --serve shows it on
                        127.0.0.1:8080
-  bench [options]      the benchmark table beside redis-server, into docs/benchmarks.md and README.md;
-                       options as respire-bench table takes them (--rounds, --test-time, --row)
+  bench [table | growth] [options]
+                       the benchmark table beside redis-server, and what requests cost as things grow,
+                       into docs/benchmarks.md and README.md, in twelve minutes; one of them by its
+                       name, with options as respire-bench takes them (--rounds, --test-time, --row,
+                       --part)
   instructions [--accept]
                        the instructions a request costs, counted by Valgrind; fails where they are
-                       3 % above the baseline, which --accept writes anew
+                       3 % above the baseline, which --accept writes anew; part of the tests
   differential [--steps N] [--seed S]
                        random commands, compared with a real Redis
 ";
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
         ["codec"] => chores::codec(),
         ["api", options @ ..] => api(options),
         ["web", options @ ..] => web(options),
-        ["bench", options @ ..] => bench::table(options),
+        ["bench", options @ ..] => bench::bench(options),
         ["instructions", options @ ..] => instructions::instructions(options),
         ["differential", options @ ..] => chores::differential(options),
         _ => Err(USAGE.to_owned()),

@@ -22,6 +22,7 @@ pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
         Some(Command::NullServer(args)) => crate::null::serve(&args, out),
         Some(Command::Compare(args)) => crate::compare::run(&args, out),
         Some(Command::Table(args)) => crate::table::run(&args, out),
+        Some(Command::Growth(args)) => crate::growth::run(&args, out),
         #[cfg(feature = "http")]
         Some(Command::Http(args)) => crate::http::run(&args, out),
         #[cfg(feature = "http")]

@@ -42,6 +42,7 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod error;
+pub mod growth;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod launch;

@@ -12,3 +12,14 @@ pub fn replace_between(text: &str, marks: (&str, &str), block: &str) -> Option<S
     let (_, after) = rest.split_once(marks.1)?;
     Some([before, marks.0, block, marks.1, after].concat())
 }
+
+/// What stands between the marks; `None` if `text` does not have both.
+///
+/// ```
+/// use respire_bench::marks::between;
+/// assert_eq!(between("a <!-- x --> b <!-- /x -->", ("<!-- x -->", "<!-- /x -->")), Some(" b "));
+/// ```
+pub fn between<'t>(text: &'t str, marks: (&str, &str)) -> Option<&'t str> {
+    let (_, rest) = text.split_once(marks.0)?;
+    Some(rest.split_once(marks.1)?.0)
+}

@@ -95,6 +95,16 @@ pub fn own_cores() -> Vec<usize> {
     Vec::new()
 }
 
+/// Bytes of memory that are free or can be made so; `None` where the system does not tell.
+pub fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1024)
+}
+
 /// How many threads were running or ready to, on average over the last minute; `None` where the system does not tell.
 pub fn load_average() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
@@ -118,43 +128,32 @@ fn session_niceness(line: &str) -> Option<i32> {
     line.trim().rsplit_once(' ')?.1.parse().ok()
 }
 
-/// Usage of a process on this machine, from `/proc`; `None` if there is no such process to see. CPU time comes in
-/// ticks, usually of 10 ms.
+/// Usage of a process on this machine; `None` if there is no such process to see, or the system does not tell.
 pub fn usage(pid: u32) -> Option<Usage> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-    let (ticks, page) = units()?;
-    Some(Usage {
-        cpu: Duration::from_secs_f64(cpu_ticks(&stat)? as f64 / ticks),
-        rss: statm.split(' ').nth(1)?.parse::<u64>().ok()? * page,
-    })
+    #[cfg(target_os = "linux")]
+    {
+        use nix::time::clock_getcpuclockid;
+        use nix::unistd::{Pid, SysconfVar, sysconf};
+        // Its own clock, since /proc counts in ticks of usually 10 ms.
+        let clock = clock_getcpuclockid(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
+        let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
+        let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+        Some(Usage {
+            cpu: Duration::from(clock.now().ok()?),
+            rss: statm.split(' ').nth(1)?.parse::<u64>().ok()? * page as u64,
+        })
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = pid;
+        None
+    }
 }
 
 /// The fields of a line of `/proc/<pid>/stat` behind the program's name, which stands in parentheses and may hold
 /// anything.
 fn after_name(stat: &str) -> Option<std::str::Split<'_, char>> {
     Some(stat.rsplit_once(") ")?.1.split(' '))
-}
-
-/// User and system time of a line of `/proc/<pid>/stat`.
-fn cpu_ticks(stat: &str) -> Option<u64> {
-    let mut fields = after_name(stat)?;
-    let user: u64 = fields.nth(11)?.parse().ok()?;
-    let system: u64 = fields.next()?.parse().ok()?;
-    Some(user + system)
-}
-
-/// Ticks per second, bytes per page.
-fn units() -> Option<(f64, u64)> {
-    #[cfg(target_os = "linux")]
-    {
-        use nix::unistd::{SysconfVar, sysconf};
-        let ticks = sysconf(SysconfVar::CLK_TCK).ok()??;
-        let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
-        Some((ticks as f64, page as u64))
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
 }
 
 #[cfg(test)]
@@ -164,8 +163,9 @@ mod tests {
     #[test]
     fn stat_line_is_read_behind_a_name_with_parentheses() {
         let line = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0";
-        assert_eq!(cpu_ticks(line), Some(154));
-        assert_eq!(cpu_ticks("garbage"), None);
+        let fields: Vec<&str> = after_name(line).unwrap().collect();
+        assert_eq!((fields[0], fields[11]), ("S", "120"));
+        assert!(after_name("garbage").is_none());
     }
 
     #[test]
@@ -186,8 +186,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn own_process_uses_memory() {
-        assert!(usage(std::process::id()).unwrap().rss > 100_000);
+        let usage_of_own = usage(std::process::id()).unwrap();
+        assert!(usage_of_own.rss > 100_000 && !usage_of_own.cpu.is_zero());
         assert_eq!(usage(u32::MAX), None);
+        assert!(free_memory().unwrap() > 0);
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Height {
 }
 
 /// A curve's name, empty if it is the only one, and its points.
-type Curve<'a> = (&'a str, Vec<(f64, f64)>);
+pub type Curve<'a> = (&'a str, Vec<(f64, f64)>);
 
 /// Writes `<prefix>-latency.svg`: latency (logarithmic) over percentile (as HDR plots draw it, each step to the right
 /// ten times rarer), a line per series of (share of requests that are longer, microseconds).
@@ -108,6 +108,7 @@ pub fn latency(prefix: &Path, series: &[(&str, &[(f64, f64)])]) -> Result<()> {
         caption: "Latency by percentile",
         x: "percentile",
         y: "µs",
+        x_labels: 11,
         x_label: &percentile,
         y_label: &|us| format!("{us}"),
     };
@@ -133,11 +134,40 @@ pub fn throughput(prefix: &Path, series: &[(&str, &[Moment])]) -> Result<()> {
         caption: "Throughput over time",
         x: "seconds",
         y: "commands per second",
+        x_labels: 11,
         x_label: &|seconds| format!("{seconds:.1}"),
         y_label: &|rate| format!("{rate:.0}"),
     };
     draw(&beside(prefix, "throughput"), SIZE, |root| {
         frame.curves(root, 0.0..end, 0.0..top, curves.collect())
+    })
+}
+
+/// Writes `path`: shares of a first number over sizes (logarithmic), a line per series of (size, share).
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be written.
+pub fn shares(path: &Path, caption: &str, sizes_of: &str, curves: &[Curve<'_>]) -> Result<()> {
+    let points = || curves.iter().flat_map(|(_, points)| points.iter());
+    let powers = || points().map(|p| p.0.log10());
+    let first = powers().reduce(f64::min).unwrap_or(0.0);
+    let last = powers().fold(first + 1.0, f64::max);
+    // Room for the legend above what is nearly flat.
+    let top = points().map(|p| p.1).fold(1.0, f64::max) * 1.8;
+    let curves = curves.iter().map(|(name, points)| {
+        let points = points.iter().map(|p| (p.0.log10(), p.1));
+        (*name, points.collect())
+    });
+    let frame = Frame {
+        caption,
+        x: sizes_of,
+        y: "ratio to the smallest size",
+        x_labels: (last - first).round() as usize + 1,
+        x_label: &|power| format!("{:.0}", 10_f64.powf(power)),
+        y_label: &|share| format!("{share:.1}x"),
+    };
+    draw(path, SIZE, |root| {
+        frame.curves(root, first..last, 0.0..top, curves.collect())
     })
 }
 
@@ -239,6 +269,8 @@ struct Frame<'a> {
     caption: &'a str,
     x: &'a str,
     y: &'a str,
+    /// Most labels below.
+    x_labels: usize,
     x_label: &'a dyn Fn(f64) -> String,
     y_label: &'a dyn Fn(f64) -> String,
 }
@@ -252,6 +284,8 @@ impl Frame<'_> {
         let mut chart = ChartBuilder::on(root)
             .caption(self.caption, (FONT, LARGE))
             .margin(12)
+            // Room for the half of the last label.
+            .margin_right(40)
             .x_label_area_size(40)
             .y_label_area_size(90)
             .build_cartesian_2d(x, y)?;
@@ -259,6 +293,7 @@ impl Frame<'_> {
             .configure_mesh()
             .label_style((FONT, MEDIUM))
             .x_desc(self.x)
+            .x_labels(self.x_labels)
             .y_desc(self.y)
             .x_label_formatter(&|x| (self.x_label)(*x))
             .y_label_formatter(&|y| (self.y_label)(*y))
@@ -351,12 +386,14 @@ mod tests {
         throughput(&prefix, &[("one", &[moment]), ("two", &[moment])]).unwrap();
         let group = ("row", vec![("one", 0.9), ("two", 0.3)]);
         bars(&prefix, "cpu", "CPU", std::slice::from_ref(&group)).unwrap();
+        let curves = [("one", points.to_vec()), ("two", points.to_vec())];
+        shares(&beside(&prefix, "shares"), "CPU", "keys", &curves).unwrap();
         let panel = Panel {
             caption: "CPU",
             groups: vec![group],
         };
         panels(&prefix, "panels", &[panel.clone(), panel]).unwrap();
-        for kind in ["latency", "throughput", "cpu", "panels"] {
+        for kind in ["latency", "throughput", "cpu", "panels", "shares"] {
             let path = beside(&prefix, kind);
             let text = std::fs::read_to_string(&path).unwrap();
             std::fs::remove_file(&path).unwrap();

@@ -113,7 +113,7 @@ impl Socket {
         }
     }
 
-    fn set_patience(&self) -> io::Result<()> {
+    pub(crate) fn set_patience(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {
                 stream.set_read_timeout(Some(PATIENCE))?;

@@ -1,9 +1,11 @@
 //! The command line.
 
+mod growth;
 #[cfg(feature = "http")]
 mod http;
 mod load;
 
+pub use growth::GrowthArgs;
 #[cfg(feature = "http")]
 pub(crate) use http::PAYLOAD;
 #[cfg(feature = "http")]
@@ -47,6 +49,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Measure the project's benchmark table, and write it as Markdown.
     Table(TableArgs),
+    /// Measure what a request costs as keys, connections, arguments and worker threads grow, and write it as Markdown.
+    Growth(GrowthArgs),
     /// Measure one command behind RESP and behind HTTP, and write the comparison as Markdown.
     #[cfg(feature = "http")]
     Http(HttpArgs),
@@ -182,13 +186,13 @@ pub struct TableArgs {
     #[arg(long, value_name = "ROW", help_heading = "Measurement")]
     pub row: Vec<String>,
     /// Rounds; in each, every server has its turn.
-    #[arg(long, default_value_t = 5, help_heading = "Measurement")]
+    #[arg(long, default_value_t = 3, help_heading = "Measurement")]
     pub rounds: usize,
     /// Seconds of each turn.
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = 3.0,
+        default_value_t = 2.0,
         help_heading = "Measurement"
     )]
     pub test_time: f64,

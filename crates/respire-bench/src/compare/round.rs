@@ -142,7 +142,7 @@ fn rss(contender: &Contender) -> Option<u64> {
 }
 
 /// Runs a load once. The server's CPU time counts from when all connections stand.
-fn turn(load: &Load, contender: &Contender) -> Result<(Sample, Report)> {
+pub(crate) fn turn(load: &Load, contender: &Contender) -> Result<(Sample, Report)> {
     let ready = load.connect()?;
     let cpu = || contender.pid.and_then(os::usage).map(|usage| usage.cpu);
     let before = cpu();

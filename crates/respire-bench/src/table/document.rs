@@ -167,7 +167,7 @@ fn section(
 }
 
 /// A command line without the folder of its program, which is somebody's own.
-fn program_name(line: &str) -> String {
+pub(crate) fn program_name(line: &str) -> String {
     let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
     let name = program.rsplit('/').next().unwrap_or(program);
     format!("{name} {rest}").trim_end().to_owned()

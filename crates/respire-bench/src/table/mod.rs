@@ -6,6 +6,7 @@ mod document;
 mod machine;
 mod rows;
 
+pub(crate) use document::program_name;
 pub use machine::Machine;
 pub use rows::{Row, rows};
 
@@ -23,9 +24,10 @@ use crate::compare::{Contender, Contest, Standing};
 use crate::engine::{Bound, Load};
 use crate::error::{Error, Result};
 use crate::launch::{Probe, words};
+use crate::marks::between;
 use crate::target::{Login, Target};
 use crate::workload::Protocol;
-use crate::{os, plot};
+use crate::{growth, os, plot};
 
 /// Load on each server before the first round of a row.
 const WARM_UP: Duration = Duration::from_millis(500);
@@ -252,8 +254,12 @@ fn write_document(measured: &Measured, path: &Path) -> Result<()> {
         &groups,
     )?;
     let stem = prefix.file_name().unwrap_or_default().to_string_lossy();
+    // What belongs to another command stays as it is.
+    let (start, end) = growth::MARKS;
+    let before = fs::read_to_string(path).unwrap_or_default();
+    let growth = between(&before, growth::MARKS).unwrap_or("\n");
     let text = document::markdown(measured, &stem);
-    fs::write(path, text).map_err(Error::io(what))
+    fs::write(path, format!("{text}{start}{growth}{end}\n")).map_err(Error::io(what))
 }
 
 #[cfg(test)]
