@@ -3,7 +3,7 @@
 use crate::cargo::{FEATURE_SETS, cargo, cargo_of, rust_version};
 use crate::machine::{run, run_lines};
 use crate::tally::Tally;
-use crate::{again, clients, codec, requirements, tidy, toolchain};
+use crate::{again, clients, codec, instructions, requirements, tidy, toolchain};
 
 /// Everything there is to test.
 pub(crate) fn test() -> Result<(), String> {
@@ -25,6 +25,11 @@ pub(crate) fn test() -> Result<(), String> {
     check_msrv(&mut tally)?;
     println!("\n== the codec by itself");
     codec::check(&mut tally);
+    println!("\n== the instructions of a request");
+    match instructions::check() {
+        Ok(Some(reason)) => println!("NOT RUN: {reason}"),
+        outcome => tally.check("requests cost what their baseline says", outcome.map(drop)),
+    }
     println!("\n== the explorer's page, in Chromium");
     tally.check("the explorer's page", again("web", &["--test"]));
     println!("\n== real clients");

@@ -1,10 +1,12 @@
 //! The instructions that requests cost, counted by Valgrind and held against a baseline: unlike
 //! times they are the same on a busy machine.
 
-use crate::cargo::{cargo, target_dir};
+use crate::cargo::{cargo, cargo_of, target_dir};
 use crate::machine::{command, root, run, run_quietly, succeeds};
+use crate::toolchain;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// What is counted: loads of the example `turns`. With `-ahead`, the keys of a pipeline are looked
 /// ahead to, as in a store that is beyond the caches.
@@ -23,54 +25,87 @@ const LOADS: &[&str] = &[
 const KEYS: &str = "20000";
 const REQUESTS: u32 = 32_768;
 
-/// How much more than the baseline is too much.
-const GROWTH_PERCENT_MAX: f64 = 3.0;
+/// How much more than the baseline is too much, and how much less is worth a new one.
+const CHANGE_PERCENT_MAX: f64 = 3.0;
+
+/// The profile of Cargo.toml that is counted: the release's code, built in a fraction of its time.
+const PROFILE: &str = "instructions";
+
+/// What counts are held against. They belong to one compiler, since another arranges code otherwise.
+struct Baseline {
+    compiler: String,
+    counts: Vec<(String, f64)>,
+}
 
 /// Counts, and compares with the baseline; with `--accept`, writes it anew.
 pub(crate) fn instructions(options: &[&str]) -> Result<(), String> {
-    let accepts = match options {
-        [] => false,
-        ["--accept"] => true,
-        _ => return Err("instructions takes --accept and nothing else".to_owned()),
+    match options {
+        [] => check()?.map_or(Ok(()), Err),
+        ["--accept"] => write(&counts(&mut cargo())?),
+        _ => Err("instructions takes --accept and nothing else".to_owned()),
+    }
+}
+
+/// Counts with the baseline's compiler, and compares. If that compiler cannot be had, nothing is counted, and it
+/// says why.
+pub(crate) fn check() -> Result<Option<String>, String> {
+    let baseline = read()?;
+    let mut cargo = if compiler()? == baseline.compiler {
+        cargo()
+    } else {
+        let Some(version) = version(&baseline.compiler) else {
+            return Err(format!(
+                "the baseline is of an unknown compiler: {:?}",
+                baseline.compiler
+            ));
+        };
+        if !toolchain::has(version) {
+            return Ok(Some(format!(
+                "the baseline is of Rust {version}, which is not installed, and rustup could not install it"
+            )));
+        }
+        cargo_of(version)
     };
+    let mut problems = Vec::new();
+    for (load, count) in counts(&mut cargo)? {
+        match judge(load, count, &baseline.counts) {
+            Ok(None) => {}
+            Ok(Some(note)) => println!("{note}"),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() {
+        Ok(None)
+    } else {
+        Err(problems.join("\n"))
+    }
+}
+
+/// Builds what is counted with `cargo`, and counts every load.
+fn counts(cargo: &mut Command) -> Result<Vec<(&'static str, f64)>, String> {
     if !succeeds("valgrind", &["--version"]) {
         return Err(
             "valgrind counts, and is not installed (Debian: apt-get install valgrind)".to_owned(),
         );
     }
-    // Thin optimisation across crates builds in a fraction of the time, and shows the same changes.
-    run(cargo()
-        .args([
-            "build",
-            "--release",
-            "--config",
-            "profile.release.lto=\"thin\"",
-        ])
-        .args(["-p", "respire-commands", "--example", "turns"]))?;
+    run(cargo.args(["build", "--profile", PROFILE]).args([
+        "-p",
+        "respire-commands",
+        "--example",
+        "turns",
+    ]))?;
     let mut counts = Vec::new();
     for load in LOADS {
         let count = count(load)?;
         println!("{load:12} {count:8.1} instructions a request");
         counts.push((*load, count));
     }
-    if accepts {
-        return write(&counts);
-    }
-    let baseline = read()?;
-    let problems: Vec<String> = counts
-        .iter()
-        .filter_map(|(load, count)| compare(load, *count, &baseline))
-        .collect();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(problems.join("\n"))
-    }
+    Ok(counts)
 }
 
 /// Instructions a request of a load, in user mode, as Callgrind has them.
 fn count(load: &str) -> Result<f64, String> {
-    let example = target_dir()?.join("release/examples/turns");
+    let example = target_dir()?.join(PROFILE).join("examples/turns");
     let mut valgrind = command("valgrind");
     valgrind
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -90,44 +125,69 @@ fn collected(said: &str) -> Option<f64> {
     (number > 0.0).then_some(number)
 }
 
-/// What is wrong with a count, if anything is.
-fn compare(load: &str, count: f64, baseline: &[(String, f64)]) -> Option<String> {
+/// What is wrong with a count, or else what should be known about it, if there is anything.
+fn judge(load: &str, count: f64, baseline: &[(String, f64)]) -> Result<Option<String>, String> {
     let Some((_, before)) = baseline.iter().find(|(known, _)| known == load) else {
-        return Some(format!("{load}: no baseline; write it with --accept"));
+        return Err(format!("{load}: no baseline; write it with --accept"));
     };
     let percent = (count / before - 1.0) * 100.0;
-    (percent > GROWTH_PERCENT_MAX).then(|| {
-        format!("{load}: {count:.1} instructions a request, {percent:.1} % above {before:.1}")
-    })
+    let place = if percent > 0.0 { "above" } else { "below" };
+    let said = format!(
+        "{load}: {count:.1} instructions a request, {:.1} % {place} {before:.1}",
+        percent.abs()
+    );
+    if percent > CHANGE_PERCENT_MAX {
+        Err(said)
+    } else if percent < -CHANGE_PERCENT_MAX {
+        let advice = "cargo xtask instructions --accept makes it the baseline";
+        Ok(Some(format!("{said}: {advice}")))
+    } else {
+        Ok(None)
+    }
+}
+
+/// The compiler at hand, as it names itself.
+fn compiler() -> Result<String, String> {
+    Ok(run_quietly(command("rustc").arg("--version"))?
+        .trim()
+        .to_owned())
+}
+
+/// The version in a compiler's name, such as 1.95.0.
+fn version(compiler: &str) -> Option<&str> {
+    compiler.strip_prefix("rustc ")?.split(' ').next()
 }
 
 fn place() -> PathBuf {
     root().join("crates/respire-commands/instructions.txt")
 }
 
-fn read() -> Result<Vec<(String, f64)>, String> {
+fn read() -> Result<Baseline, String> {
     let place = place();
     let text = std::fs::read_to_string(&place)
         .map_err(|error| format!("cannot read {}: {error}", place.display()))?;
     Ok(parse(&text))
 }
 
-/// Lines of a load and its count; `#` begins a remark.
-fn parse(text: &str) -> Vec<(String, f64)> {
+/// Lines of a load and its count; `#` begins a remark, and one of them tells the compiler.
+fn parse(text: &str) -> Baseline {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let parse_line = |line: &str| {
         let (load, count) = line.split_once(' ')?;
         Some((load.to_owned(), count.trim().parse().ok()?))
     };
-    lines.filter_map(parse_line).collect()
+    let compiler = text.lines().find_map(|line| line.strip_prefix("# with "));
+    Baseline {
+        compiler: compiler.unwrap_or_default().to_owned(),
+        counts: lines.filter_map(parse_line).collect(),
+    }
 }
 
 fn write(counts: &[(&str, f64)]) -> Result<(), String> {
-    let compiler = run_quietly(command("rustc").arg("--version"))?;
     let mut text = format!(
         "# Instructions a request, in user mode: written by cargo xtask instructions --accept,\n\
          # with {}\n",
-        compiler.trim()
+        compiler()?
     );
     for (load, count) in counts {
         // Writing to a string cannot fail.
@@ -152,11 +212,25 @@ mod tests {
 
     #[test]
     fn growth_beyond_three_percent_is_a_problem_and_so_is_an_unknown_load() {
-        let baseline = parse("# remark\nget 1000.0\nset 2000.0\n");
-        assert_eq!(baseline.len(), 2);
-        assert_eq!(compare("get", 1029.9, &baseline), None);
-        assert_eq!(compare("get", 500.0, &baseline), None);
-        assert!(compare("get", 1031.0, &baseline).is_some());
-        assert!(compare("mget", 1.0, &baseline).is_some());
+        let baseline =
+            parse("# with rustc 1.95.0 (59807616e 2026-04-14)\nget 1000.0\nset 2000.0\n");
+        assert_eq!(version(&baseline.compiler), Some("1.95.0"));
+        let counts = &baseline.counts;
+        assert_eq!(counts.len(), 2);
+        assert_eq!(judge("get", 1029.9, counts), Ok(None));
+        assert_eq!(judge("get", 970.1, counts), Ok(None));
+        assert!(judge("get", 1031.0, counts).is_err());
+        assert!(judge("mget", 1.0, counts).is_err());
+    }
+
+    #[test]
+    fn count_far_below_its_baseline_is_told() {
+        let baseline = parse("get 1000.0\n");
+        let note = judge("get", 500.0, &baseline.counts).unwrap().unwrap();
+        assert!(
+            note.contains("50.0 % below 1000.0") && note.contains("--accept"),
+            "{note}"
+        );
+        assert_eq!(version(&baseline.compiler), None);
     }
 }

@@ -49,6 +49,12 @@ const NEEDS: &[Need] = &[
         why: "go-redis",
     },
     Need {
+        what: "Valgrind",
+        probe: ("valgrind", &["--version"]),
+        packages: &["valgrind"],
+        why: "the instructions of a request are counted",
+    },
+    Need {
         what: "Chromium",
         probe: ("chromium", &["--version"]),
         packages: &["chromium"],
