@@ -5,6 +5,7 @@ use core::fmt;
 
 use super::{CALL, DELETE, GET, SET, load4};
 use crate::args::{Args, Span};
+use crate::command::PendingBulk;
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 use crate::step::Step;
@@ -47,6 +48,8 @@ struct Progress {
     left: Option<u32>,
     /// Length of the payload at `at`, if it was read.
     len: Option<u32>,
+    /// Buffer length at the last look.
+    seen: usize,
     failed: bool,
 }
 
@@ -56,6 +59,7 @@ impl Progress {
         at: 0,
         left: None,
         len: None,
+        seen: 0,
         failed: false,
     };
 }
@@ -316,6 +320,27 @@ impl RequestDecoder {
         }
     }
 
+    /// The payload the last buffer ended in, so that the next read can be sized to end with it.
+    /// Nothing follows it.
+    ///
+    /// ```
+    /// # use resp_codec::{Limits, binary};
+    /// let mut decoder = binary::RequestDecoder::new(Limits::SERVER);
+    /// let _ = decoder.decode(b"\x03\x01\0\0\0k\xe8\x03\0\0ab").unwrap();
+    /// let bulk = decoder.pending_bulk().unwrap();
+    /// assert_eq!((bulk.arg, bulk.start, bulk.have, bulk.need), (2, 10, 2, 1000));
+    /// ```
+    pub fn pending_bulk(&self) -> Option<PendingBulk> {
+        let Progress { at, seen, len, .. } = self.progress;
+        let need = len? as usize;
+        Some(PendingBulk {
+            arg: self.spans.len(),
+            start: at,
+            have: seen.saturating_sub(at).min(need),
+            need,
+        })
+    }
+
     /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
     ///
     /// ```
@@ -342,10 +367,13 @@ impl RequestDecoder {
                 };
                 Ok(Step::Ready { item, consumed })
             }
-            Ok(Err(need)) => Ok(Step::NeedMore {
-                consumed: 0,
-                hint: need - buf.len(),
-            }),
+            Ok(Err(need)) => {
+                self.progress.seen = buf.len();
+                Ok(Step::NeedMore {
+                    consumed: 0,
+                    hint: need - buf.len(),
+                })
+            }
             Err(error) => {
                 self.progress.failed = true;
                 Err(error)

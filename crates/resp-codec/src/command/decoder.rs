@@ -39,7 +39,8 @@ pub struct CommandDecoder {
     progress: Progress,
 }
 
-/// A payload the buffer ended in, as [`CommandDecoder::pending_bulk`] tells it.
+/// A payload the buffer ended in, as [`CommandDecoder::pending_bulk`] tells it, and
+/// [`RequestDecoder::pending_bulk`](crate::binary::RequestDecoder::pending_bulk).
 ///
 /// ```
 /// use resp_codec::{CommandDecoder, Limits};
@@ -59,7 +60,7 @@ pub struct PendingBulk {
     pub start: usize,
     /// Bytes of the payload that were in the buffer.
     pub have: usize,
-    /// Bytes of the payload in all. CRLF follows.
+    /// Bytes of the payload in all. CRLF follows in RESP.
     pub need: usize,
 }
 
