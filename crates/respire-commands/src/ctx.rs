@@ -2,7 +2,7 @@
 
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
-use respire_engine::{Cx, CxParts, Flow, Now, Tunables};
+use respire_engine::{Client, Cx, CxParts, Flow, Now, Tunables};
 use respire_store::{EntryRef, Held, KeyHash, Scope, Slot, View};
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ pub(crate) struct Ctx<'c> {
     pub(crate) view: View<'c>,
     /// The whole service, for commands that look beyond keys.
     pub(crate) kv: &'c Kv,
+    /// The connection.
+    pub(crate) client: &'c Client,
     /// This turn's time.
     pub(crate) now: Now,
     /// When the server started.
@@ -21,9 +23,12 @@ pub(crate) struct Ctx<'c> {
     wait: Option<Duration>,
 }
 
-/// The keys that a call works on, and the state of its connection.
+/// The keys that a call works on, and its connection with its state.
 #[inline]
-pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> (View<'_>, &mut A::Conn) {
+pub(crate) fn split<A: HasKv>(
+    parts: CxParts<'_, A>,
+    now: Now,
+) -> (View<'_>, &Client, &mut A::Conn) {
     let CxParts {
         app,
         conn,
@@ -33,7 +38,7 @@ pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> (View<'_>, &mu
     let held = held.and_then(|held| held.downcast_mut::<Held>());
     let mut view = View::within(app.kv().store(), client.db(), now.unix_ms(), held);
     view.set_touch(!client.is_no_touch());
-    (view, conn)
+    (view, client, conn)
 }
 
 impl<'c> Ctx<'c> {
@@ -41,13 +46,14 @@ impl<'c> Ctx<'c> {
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
         let (now, engine, foreseen) = (cx.now(), cx.engine(), cx.foreseen());
         let parts = cx.parts();
-        let (mut view, conn) = split(parts, now);
+        let (mut view, client, conn) = split(parts, now);
         if let Some((key, hash)) = foreseen {
             view.foresee(key, KeyHash::from_bits(hash));
         }
         Self {
             view,
             kv: engine.app().kv(),
+            client,
             now,
             started: engine.started(),
             tunables: engine.tunables(),

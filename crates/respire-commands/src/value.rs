@@ -1,8 +1,8 @@
 //! Strings between entries and replies.
 
 use crate::errors::WRONG_TYPE;
-use respire_engine::{Error, Reply};
-use respire_store::{EntryRef, StringRef};
+use respire_engine::{Client, Error, Reply};
+use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, StringRef};
 use std::ops::Range;
 
 /// The string that an entry holds.
@@ -34,6 +34,23 @@ pub(crate) fn reply_string_or_null(reply: &mut Reply<'_>, string: Option<StringR
         Some(string) => reply_string(reply, string),
         None => reply.null(),
     }
+}
+
+/// An argument as a value to be written. A large one is kept where it lies, if that is possible.
+#[inline(always)]
+pub(crate) fn new_value<'v>(client: &Client, arg: &'v [u8]) -> NewValue<'v> {
+    if arg.len() < SHARED_BYTES_MIN {
+        NewValue::Bytes(arg)
+    } else {
+        large_value(client, arg)
+    }
+}
+
+#[cold]
+fn large_value<'v>(client: &Client, arg: &'v [u8]) -> NewValue<'v> {
+    client
+        .share(arg)
+        .map_or(NewValue::Bytes(arg), NewValue::Shared)
 }
 
 /// The range of indexes from `start` to `end`, both inclusive and from the back when negative, cut

@@ -4,6 +4,7 @@ use mio::event::Event;
 use mio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use mio::{Interest, Registry, Token};
 use respire_server::{Listeners, Origin, Refusal, Service, Transport};
+use rustix::buffer::spare_capacity;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -80,6 +81,15 @@ impl Stream {
         }
     }
 
+    fn read_onto(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        let room = spare_capacity(buffer);
+        let read = match self {
+            Self::Tcp(stream) => rustix::io::read(stream, room),
+            Self::Unix(stream) => rustix::io::read(stream, room),
+        };
+        Ok(read?)
+    }
+
     fn write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         match (self, slices) {
             (Self::Tcp(stream), [only]) => stream.write(only),
@@ -125,6 +135,14 @@ impl Socket {
         self.is_readable |= event.is_readable() || event.is_read_closed() || has_failed;
         self.is_writable |= event.is_writable() || event.is_write_closed() || has_failed;
     }
+
+    /// Takes note of what a read into so much room says of the next.
+    fn note_read(&mut self, result: &io::Result<usize>, room: usize) {
+        self.is_readable = match result {
+            Ok(read) => *read == room || self.is_read_closed,
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+        };
+    }
 }
 
 impl Transport for Socket {
@@ -133,10 +151,17 @@ impl Transport for Socket {
             return Err(ErrorKind::WouldBlock.into());
         }
         let result = self.stream.read(buffer);
-        match &result {
-            Ok(read) => self.is_readable = *read == buffer.len() || self.is_read_closed,
-            Err(error) => self.is_readable = error.kind() != ErrorKind::WouldBlock,
+        self.note_read(&result, buffer.len());
+        result
+    }
+
+    fn read_onto(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        if !self.is_readable {
+            return Err(ErrorKind::WouldBlock.into());
         }
+        let room = buffer.capacity() - buffer.len();
+        let result = self.stream.read_onto(buffer);
+        self.note_read(&result, room);
         result
     }
 

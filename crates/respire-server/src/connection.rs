@@ -15,6 +15,14 @@ pub trait Transport {
     /// [`ErrorKind::WouldBlock`] when nothing has arrived; anything else ends the connection.
     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 
+    /// Reads once, to the end of `buffer` and not past its capacity, which is more than its length; 0
+    /// bytes mean that the peer will send no more. This is how a large argument arrives: in pieces, in
+    /// memory that need not have been written before.
+    ///
+    /// # Errors
+    /// As [`Transport::read_some`].
+    fn read_onto(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize>;
+
     /// Writes once, as much as the socket takes.
     ///
     /// # Errors
@@ -266,7 +274,19 @@ impl<A: App> Connection<A> {
         if self.is_at_eof || !self.session.wants_input(&self.out) {
             return Err(ErrorKind::WouldBlock.into());
         }
-        match io.read_some(buffer) {
+        // Whoever looks on sees every read, so it goes through the one buffer.
+        let is_watched = self.probe.is_on();
+        let room = if is_watched {
+            None
+        } else {
+            self.session.input_room()
+        };
+        let has_room = room.is_some();
+        let read = match room {
+            Some(room) => io.read_onto(room),
+            None => io.read_some(buffer),
+        };
+        match read {
             Ok(0) => {
                 self.is_at_eof = true;
                 self.session.handle_eof();
@@ -274,11 +294,15 @@ impl<A: App> Connection<A> {
                 Ok(())
             }
             Ok(read) => {
-                if self.probe.is_on() {
+                if is_watched {
                     let bytes = &buffer[..read];
                     self.probe.received(bytes, &self.session, &self.out, now);
                 }
-                let step = self.session.serve(&buffer[..read], now, &mut self.out);
+                let step = if has_room {
+                    self.session.serve_room(now, &mut self.out)
+                } else {
+                    self.session.serve(&buffer[..read], now, &mut self.out)
+                };
                 self.take(step, now);
                 Ok(())
             }

@@ -20,6 +20,9 @@
 //!         buffer[..6].copy_from_slice(b"PING\r\n");
 //!         Ok(6)
 //!     }
+//!     fn read_onto(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+//!         unreachable!("its requests are short")
+//!     }
 //!     fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
 //!         self.heard.extend_from_slice(&slices[0]);
 //!         Ok(slices[0].len())

@@ -1,10 +1,12 @@
 //! A Tokio socket as a turn sees it.
 
+use bytes::BufMut;
 use respire_server::Transport;
+use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 /// A socket within one poll of its task. What would block has left the task's waker with the
 /// socket, and Tokio remembers that it would: asking again costs no system call.
@@ -20,6 +22,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Transport for Polled<'_, '_, S> {
         let mut buffer = ReadBuf::new(buffer);
         now(Pin::new(&mut *self.socket).poll_read(self.cx, &mut buffer))?;
         Ok(buffer.filled().len())
+    }
+
+    fn read_onto(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        let room = buffer.capacity() - buffer.len();
+        let mut room = buffer.limit(room);
+        now(pin!(self.socket.read_buf(&mut room)).poll(self.cx))
     }
 
     fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {

@@ -2,7 +2,7 @@
 
 use crate::Ctx;
 use crate::errors::STRING_TOO_LONG;
-use crate::value::string_of;
+use crate::value::{new_value, string_of};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Expiry;
 
@@ -29,10 +29,10 @@ pub(super) fn append(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let (bytes_max, tail) = (ctx.string_bytes_max(), &args[1]);
+    let (bytes_max, tail, client) = (ctx.string_bytes_max(), &args[1], ctx.client);
     let len = ctx.view.update(&args[0], |slot| {
         let Some(entry) = slot.get() else {
-            slot.set(tail, Expiry::Clear);
+            slot.set(new_value(client, tail), Expiry::Clear);
             return Ok(tail.len());
         };
         let len = string_of(entry)?.len() + tail.len();

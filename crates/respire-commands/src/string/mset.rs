@@ -3,7 +3,10 @@
 
 use crate::Ctx;
 use crate::errors::wrong_arity;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use crate::value::new_value;
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Client, Error, Flags, Group, KeySpec, Reply, Spec,
+};
 use respire_store::{Expiry, Scope, View};
 
 pub(super) static MSET: Spec = Spec {
@@ -63,7 +66,8 @@ pub(super) fn mset(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    with_keys(ctx, args, MSET.name, |view| write(view, args))?;
+    let client = ctx.client;
+    with_keys(ctx, args, MSET.name, |view| write(view, client, args))?;
     reply.ok();
     Ok(())
 }
@@ -73,11 +77,12 @@ pub(super) fn msetnx(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
+    let client = ctx.client;
     let is_set = with_keys(ctx, args, MSETNX.name, |view| {
         let mut keys = args.iter().step_by(2);
         let is_free = !keys.any(|key| view.peek(key, |entry| entry.is_some()));
         if is_free {
-            write(view, args);
+            write(view, client, args);
         }
         is_free
     })?;
@@ -100,8 +105,9 @@ fn with_keys<R>(
     Ok(ctx.view.locked(&Scope::Keys(&keys), f))
 }
 
-fn write(view: &mut View<'_>, args: ArgList<'_>) {
+fn write(view: &mut View<'_>, client: &Client, args: ArgList<'_>) {
     for (key, value) in args.iter().step_by(2).zip(args.iter().skip(1).step_by(2)) {
+        let value = new_value(client, value);
         view.update(key, |slot| slot.set(value, Expiry::Clear));
     }
 }

@@ -10,9 +10,9 @@ use crate::options::{
     ExpiryChoice, ExpiryOption, ExpiryWord, Options, TimeBase, TimeUnit, expires_at, is_word,
     set_once,
 };
-use crate::value::{reply_string_or_null, string_if_any};
+use crate::value::{new_value, reply_string_or_null, string_if_any};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{Expiry, Slot};
+use respire_store::{Expiry, NewValue, Slot};
 
 pub(super) static SET: Spec = Spec {
     name: "set",
@@ -162,7 +162,7 @@ pub(super) fn set(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let (key, value) = (&args[0], &args[1]);
+    let (key, value) = (&args[0], new_value(ctx.client, &args[1]));
     let mut options = SetOptions::default();
     if args.len() > 2 {
         options = parse(args.skip(2))?;
@@ -196,9 +196,10 @@ pub(super) fn setnx(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let absent = Some(Condition::IfAbsent);
-    let is_set = ctx.view.update(&args[0], |slot| {
-        write(slot, &args[1], absent, Expiry::Clear)
-    });
+    let value = new_value(ctx.client, &args[1]);
+    let is_set = ctx
+        .view
+        .update(&args[0], |slot| write(slot, value, absent, Expiry::Clear));
     reply.int(i64::from(is_set));
     Ok(())
 }
@@ -227,8 +228,9 @@ fn set_for(
     command: &str,
 ) -> Result<(), Error> {
     let at = expires_at(&args[1], TimeBase::Now, unit, command, ctx.now.unix_ms())?;
+    let value = new_value(ctx.client, &args[2]);
     ctx.view
-        .update(&args[0], |slot| slot.set(&args[2], Expiry::At(at)));
+        .update(&args[0], |slot| slot.set(value, Expiry::At(at)));
     reply.ok();
     Ok(())
 }
@@ -238,15 +240,21 @@ pub(super) fn getset(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
+    let value = new_value(ctx.client, &args[1]);
     ctx.read_and_update(&args[0], |slot| {
         reply_string_or_null(reply, string_if_any(slot.get())?);
-        slot.set(&args[1], Expiry::Clear);
+        slot.set(value, Expiry::Clear);
         Ok(())
     })
 }
 
 /// Writes the value if the condition holds; whether it does.
-fn write(slot: &mut Slot<'_>, value: &[u8], condition: Option<Condition>, expiry: Expiry) -> bool {
+fn write(
+    slot: &mut Slot<'_>,
+    value: NewValue<'_>,
+    condition: Option<Condition>,
+    expiry: Expiry,
+) -> bool {
     let holds = match condition {
         None => true,
         Some(Condition::IfAbsent) => !slot.exists(),

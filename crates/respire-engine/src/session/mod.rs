@@ -2,6 +2,7 @@
 
 mod binary;
 mod dispatch;
+mod input;
 mod parked;
 mod pending;
 #[cfg(test)]
@@ -13,6 +14,8 @@ mod window;
 
 use crate::client::ClientShared;
 use crate::{App, Client, Engine, Limits, Now, Output, Proto};
+pub(crate) use input::Lent;
+use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
 pub(crate) use pending::end_at_once;
 use resp_codec::CommandDecoder;
@@ -24,7 +27,8 @@ use std::sync::atomic::Ordering;
 /// The contract, which both servers, the tests and the page follow:
 ///
 /// 1. Bytes that arrived are given with [`Session::serve`] (from the driver's own read buffer,
-///    without a copy) or [`Session::handle_input`] followed by [`Session::poll`].
+///    without a copy) or [`Session::handle_input`] followed by [`Session::poll`]; those of a large
+///    argument may be read to [`Session::input_room`], for [`Session::serve_room`].
 /// 2. Every call that returns a [`Step`] may have added to `out`; the driver writes that first.
 /// 3. [`Step::Flush`]: the turn was used up and more can be answered; when `out` is written, call
 ///    [`Session::poll`] again.
@@ -60,9 +64,7 @@ pub struct Session<A: App> {
     decoder: CommandDecoder,
     /// What the decoder's limits were taken from.
     limits_from: LimitsFrom,
-    /// Bytes that arrived and are not yet answered: `buffer[start..]`.
-    buffer: Vec<u8>,
-    start: usize,
+    input: Input,
     state: State,
     /// The last turn had more than one request, so that it is worth looking ahead.
     is_pipelined: bool,
@@ -170,10 +172,6 @@ impl CloseReason {
     }
 }
 
-/// A buffer above this size is given back when it runs empty, so that a connection that rests costs
-/// little, whatever came over it before. Asking for it again is cheap beside the read that fills it.
-const BUFFER_KEPT_BYTES_MAX: usize = 512;
-
 impl<A: App> Session<A> {
     pub(crate) fn new(engine: Arc<Engine<A>>, shared: Arc<ClientShared>) -> Self {
         let is_stranger = engine.tunables.has_password();
@@ -191,8 +189,7 @@ impl<A: App> Session<A> {
             wire: Wire::Undecided,
             decoder,
             limits_from,
-            buffer: Vec::new(),
-            start: 0,
+            input: Input::default(),
             state: State::Serving,
             is_pipelined: false,
             parked: Parked::default(),
@@ -229,7 +226,7 @@ impl<A: App> Session<A> {
     /// Whether what arrives next begins a request: nothing of an earlier one waits to be answered.
     #[must_use]
     pub fn is_between_requests(&self) -> bool {
-        self.start >= self.buffer.len() && !self.is_partial()
+        self.input.is_empty() && !self.is_partial()
     }
 
     /// Whether, besides, no reply is yet to come: once the output is written too, the next reply
@@ -242,34 +239,55 @@ impl<A: App> Session<A> {
     /// Takes bytes that arrived, by copy; [`Session::poll`] answers them.
     pub fn handle_input(&mut self, bytes: &[u8]) {
         self.is_heard = true;
-        if self.start > 0 && self.start * 2 >= self.buffer.len() {
-            self.buffer.drain(..self.start);
-            self.start = 0;
-        }
-        self.make_room(bytes.len());
-        self.buffer.extend_from_slice(bytes);
+        self.input.push(bytes, self.large_end());
     }
 
-    /// Grows the buffer for `incoming` bytes: towards the end of a large value whose length is
-    /// known, so that it is not overshot, but never by more than three times what has arrived,
-    /// because a length is only the peer's word; otherwise by doubling.
-    fn make_room(&mut self, incoming: usize) {
-        const LARGE_BYTES_MIN: usize = 1 << 20;
-        if self.buffer.capacity() - self.buffer.len() >= incoming {
-            return;
-        }
-        let arrived = self.buffer.len() - self.start;
-        let to_come = self.decoder.pending_bulk().map_or(0, |bulk| {
-            let end = bulk.start + bulk.need + b"\r\n".len();
-            end.saturating_sub(arrived)
-        });
-        if to_come < LARGE_BYTES_MIN {
-            self.buffer.reserve(incoming);
-        } else {
-            let trusted = arrived.max(LARGE_BYTES_MIN).saturating_mul(3);
-            self.buffer
-                .reserve_exact(to_come.min(trusted).max(incoming));
-        }
+    /// Where a driver is to read to instead of its own buffer, if anywhere: while a large argument
+    /// arrives, the buffer that it lies in, so that it is not copied. What is read goes to the buffer's
+    /// end, not past its capacity; [`Session::serve_room`] then answers what can be answered.
+    ///
+    /// ```
+    /// use respire_engine::{App, Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+    /// use std::time::Duration;
+    ///
+    /// struct Nothing;
+    /// impl App for Nothing {
+    ///     type Conn = ();
+    /// }
+    /// let now = Now::new(Duration::ZERO, Duration::ZERO);
+    /// let engine = Engine::new(Router::new(Nothing), Options::default(), now);
+    /// let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
+    /// let mut out = Output::new();
+    /// assert!(session.input_room().is_none());
+    /// let head = b"*2\r\n$4\r\nECHO\r\n$100000\r\n";
+    /// assert_eq!(session.serve(head, now, &mut out), Step::NeedInput);
+    /// let room = session.input_room().unwrap();
+    /// room.extend_from_slice(&[b'x'; 100_000]);
+    /// room.extend_from_slice(b"\r\n");
+    /// assert_eq!(session.serve_room(now, &mut out), Step::NeedInput);
+    /// assert_eq!(out.len(), 100_000 + "$100000\r\n\r\n".len());
+    /// ```
+    pub fn input_room(&mut self) -> Option<&mut Vec<u8>> {
+        let is_serving = matches!(self.state, State::Serving) && self.parked.is_empty();
+        // What waits for a reply is bounded more tightly than by the length of an argument.
+        let end = self.large_end().filter(|_| is_serving)?;
+        Some(self.input.room(end))
+    }
+
+    /// Answers what can be answered after bytes were read to [`Session::input_room`].
+    pub fn serve_room(&mut self, now: Now, out: &mut Output) -> Step {
+        self.is_heard = true;
+        self.poll(now, out)
+    }
+
+    /// How long what is unanswered will be when the large argument is whole that it ends in.
+    fn large_end(&self) -> Option<usize> {
+        let (bulk, line_end) = match &self.wire {
+            Wire::Binary(decoder) => (decoder.pending_bulk(), 0),
+            Wire::Resp | Wire::Undecided => (self.decoder.pending_bulk(), b"\r\n".len()),
+        };
+        bulk.filter(|bulk| bulk.need >= LARGE_BYTES_MIN)
+            .map(|bulk| bulk.start + bulk.need + line_end)
     }
 
     /// The peer will send no more. What arrived before is still answered.
@@ -287,33 +305,29 @@ impl<A: App> Session<A> {
     /// Takes bytes that arrived and answers what can be answered, without copying them unless a
     /// request is left unfinished.
     pub fn serve(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> Step {
-        if self.start < self.buffer.len() {
+        if !self.input.is_empty() {
             self.handle_input(bytes);
             return self.poll(now, out);
         }
         self.is_heard = true;
         let (step, used) = self.turn(bytes, now, out);
         if used < bytes.len() && !matches!(step, Step::Close(_)) {
-            self.buffer.clear();
-            self.start = 0;
-            self.buffer.extend_from_slice(&bytes[used..]);
+            self.input.push(&bytes[used..], self.large_end());
         }
         step
     }
 
     /// Answers what can be answered of the input taken before.
     pub fn poll(&mut self, now: Now, out: &mut Output) -> Step {
-        let buffer = std::mem::take(&mut self.buffer);
-        let (step, used) = self.turn(&buffer[self.start..], now, out);
-        self.buffer = buffer;
-        self.start += used;
-        if self.start >= self.buffer.len() {
-            self.start = 0;
-            self.buffer.clear();
-            if self.buffer.capacity() > BUFFER_KEPT_BYTES_MAX {
-                self.buffer = Vec::new();
-            }
-        }
+        let end = self.large_end();
+        let mut input = std::mem::take(&mut self.input);
+        let step = input.lend(end, |bytes, lent| {
+            self.core.client.lent = lent;
+            let answered = self.turn(bytes, now, out);
+            self.core.client.lent = None;
+            answered
+        });
+        self.input = input;
         step
     }
 
@@ -321,7 +335,7 @@ impl<A: App> Session<A> {
     /// while requests wait for a pause to end.
     #[must_use]
     pub fn wants_input(&self, out: &Output) -> bool {
-        let waiting = self.buffer.len() - self.start;
+        let waiting = self.input.len();
         let limits = &self.engine.limits;
         match self.state {
             State::Done(_) => false,

@@ -408,22 +408,22 @@ fn a_large_value_neither_overshoots_its_length_nor_is_trusted_before_it_arrives(
     assert_eq!(serve(&mut session, header.as_bytes()).0, Step::NeedInput);
     assert_eq!(serve(&mut session, &[b'x'; 1000]).0, Step::NeedInput);
     assert!(
-        session.buffer.capacity() <= 4 << 20,
+        session.input.capacity() <= 4 << 20,
         "{} bytes",
-        session.buffer.capacity()
+        session.input.capacity()
     );
     let chunk = vec![b'x'; 1 << 20];
     for _ in 0..31 {
         assert_eq!(serve(&mut session, &chunk).0, Step::NeedInput);
         assert!(
-            session.buffer.capacity() <= len + 100,
+            session.input.capacity() <= len + 100,
             "{} bytes",
-            session.buffer.capacity()
+            session.input.capacity()
         );
     }
     let (_, reply) = serve(&mut session, &[&chunk[1000..], b"\r\n"].concat());
     assert_eq!(reply, b"-ERR refused\r\n");
-    assert_eq!(session.buffer.capacity(), 0);
+    assert_eq!(session.input.capacity(), 0);
 }
 
 #[test]

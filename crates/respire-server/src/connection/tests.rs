@@ -85,6 +85,13 @@ impl Transport for Script {
         }
     }
 
+    fn read_onto(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        let mut room = vec![0; buffer.capacity() - buffer.len()];
+        let read = self.read_some(&mut room)?;
+        buffer.extend_from_slice(&room[..read]);
+        Ok(read)
+    }
+
     fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         let most = self.takes.pop_front().unwrap_or(self.takes_then);
         if most == 0 {

@@ -10,6 +10,7 @@ mod explorer;
 #[cfg(feature = "metrics")]
 mod exposition;
 mod harness;
+mod large;
 mod later;
 mod lifecycle;
 mod peers;
@@ -44,6 +45,13 @@ mod run {
         a_large_value_arrives_whole_in_small_reads,
         the_binary_protocol_is_served_on_the_same_port,
         a_unix_socket_serves_the_same,
+    }
+    on_both_flavours! { large:
+        values_of_every_size_come_back,
+        every_writer_takes_large_values,
+        a_value_that_trickles_in_is_whole,
+        a_value_that_is_not_sent_to_its_end_is_forgotten,
+        what_arrived_of_a_value_is_listed,
     }
     on_both_flavours! { later:
         transcripts_are_those_of_a_session,
