@@ -6,8 +6,7 @@ use crate::sink::Sink;
 /// Room a blob needs beside its payload, at most: tag, 20 digits, two line ends.
 const BLOB_FRAMING: usize = 1 + I64_BYTES_MAX + 4;
 
-/// `tag n CRLF`. One and two digits are most of what is ever written, so they are built as one
-/// literal.
+/// `tag n CRLF`. Up to three digits are most of what is ever written, so they are built as one literal.
 #[inline]
 pub(crate) fn header(out: &mut impl Sink, tag: u8, n: u64) {
     match n {
@@ -15,6 +14,11 @@ pub(crate) fn header(out: &mut impl Sink, tag: u8, n: u64) {
         10..=99 => {
             let (tens, units) = (b'0' + (n / 10) as u8, b'0' + (n % 10) as u8);
             out.put(&[tag, tens, units, b'\r', b'\n']);
+        }
+        100..=999 => {
+            let n = n as u16;
+            let digits = [n / 100, n / 10 % 10, n % 10].map(|digit| b'0' + digit as u8);
+            out.put(&[tag, digits[0], digits[1], digits[2], b'\r', b'\n']);
         }
         _ => number_line(out, tag, false, n),
     }
