@@ -18,6 +18,9 @@ const LOADS: &[&str] = &[
     "get-ahead",
     "set-ahead",
     "mget-ahead",
+    "mix-ahead",
+    "binary-get-ahead",
+    "binary-set-ahead",
     "decode",
     "encode",
 ];

@@ -4,12 +4,12 @@
 //! `cargo run --release -p respire-commands --example turns -- [load] [keys] [requests] [pipeline]`
 //!
 //! Loads: `ping`, `get`, `set`, `mget` (of eight keys), `mix` (256-byte values, ten reads to a write),
-//! `decode`, `encode`; with `-ahead` behind the name, keys are looked ahead to, however few there are.
-//! It prints processor time. `cargo xtask instructions` counts instructions instead.
+//! `decode`, `encode`; `binary-get` and `binary-set` in the binary protocol. With `-ahead` behind the
+//! name, keys are looked ahead to, however few there are. It prints processor time. `cargo xtask instructions` counts instructions instead.
 #![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]
 
 use nix::time::{ClockId, clock_gettime};
-use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
+use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step, binary};
 use respire_commands::{Kv, add_to};
 use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session};
 use respire_store::{Config, Store};
@@ -25,6 +25,7 @@ const TURNS_MAX: usize = 512;
 
 struct Load {
     name: String,
+    is_binary: bool,
     keys: usize,
     value: Vec<u8>,
     pipeline: usize,
@@ -40,7 +41,12 @@ fn main() {
     };
     let (keys, requests, pipeline) = (number(1_000_000), number(4_000_000), number(64));
     let name = whole_name.strip_suffix("-ahead").unwrap_or(&whole_name);
+    let (name, is_binary) = match name.strip_prefix("binary-") {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
     let load = Load {
+        is_binary,
         keys,
         value: vec![b'x'; if name == "mix" { 256 } else { 3 }],
         pipeline,
@@ -152,9 +158,7 @@ impl Load {
     /// A `SET` of every key, in turns.
     fn population(&self) -> Vec<Vec<u8>> {
         let all: Vec<usize> = (0..self.keys).collect();
-        let set = |bytes: &mut Vec<u8>, nth: &usize| {
-            resp_codec::command(bytes, &[b"SET", &self.key(*nth)[..], &self.value]);
-        };
+        let set = |bytes: &mut Vec<u8>, nth: &usize| self.set(bytes, &self.key(*nth));
         all.chunks(self.pipeline)
             .map(|chunk| {
                 let mut bytes = Vec::new();
@@ -169,21 +173,29 @@ impl Load {
         let mut out = Vec::new();
         for nth in turn * self.pipeline..(turn + 1) * self.pipeline {
             let key = self.random_key(nth);
-            let set: [&[u8]; 3] = [b"SET", &key, &self.value];
             match self.name.as_str() {
                 "ping" => resp_codec::command(&mut out, &[b"PING"]),
-                "set" => resp_codec::command(&mut out, &set),
-                "mix" if nth.is_multiple_of(11) => resp_codec::command(&mut out, &set),
+                "set" => self.set(&mut out, &key),
+                "mix" if nth.is_multiple_of(11) => self.set(&mut out, &key),
                 "mget" => {
                     let keys = (0..8).map(|at| self.random_key(nth * 8 + at));
                     let args: Vec<Vec<u8>> =
                         std::iter::once(b"MGET".to_vec()).chain(keys).collect();
                     resp_codec::command(&mut out, &args);
                 }
+                _ if self.is_binary => binary::write_get(&mut out, &key),
                 _ => resp_codec::command(&mut out, &[b"GET", &key[..]]),
             }
         }
         out
+    }
+
+    fn set(&self, out: &mut Vec<u8>, key: &[u8]) {
+        if self.is_binary {
+            binary::write_set(out, key, &self.value);
+        } else {
+            resp_codec::command(out, &[b"SET", key, &self.value]);
+        }
     }
 
     fn random_key(&self, nth: usize) -> Vec<u8> {

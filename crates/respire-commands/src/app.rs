@@ -33,11 +33,15 @@ impl App for Kv {
     }
 
     fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
-        // Commands that use no memory neither need room nor pay for making it.
-        if spec.flags.has(Flags::DENYOOM) && !self.store().make_room(now.unix_ms()) {
+        if self.guards(spec) && !self.store().make_room(now.unix_ms()) {
             return Err(OUT_OF_MEMORY);
         }
         Ok(())
+    }
+
+    fn guards(&self, spec: &Spec) -> bool {
+        // Commands that use no memory neither need room nor pay for making it.
+        spec.flags.has(Flags::DENYOOM)
     }
 
     fn looks_ahead(&self) -> bool {
@@ -48,9 +52,10 @@ impl App for Kv {
         self.store().prefetch(db, key).to_bits()
     }
 
-    fn expect_entry(&self, db: u32, expected: u64) {
+    fn expect_entry(&self, db: u32, expected: u64) -> u64 {
         self.store()
-            .prefetch_entry(db, KeyHash::from_bits(expected));
+            .prefetch_entry(db, KeyHash::from_bits(expected))
+            .to_bits()
     }
 
     fn atomically(&self, scope: &Scope<'_>, _now: Now, body: &mut dyn FnMut(&mut dyn Any)) {

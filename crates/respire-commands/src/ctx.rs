@@ -2,8 +2,8 @@
 
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
-use respire_engine::{Client, Cx, CxParts, Flow, Now, Tunables};
-use respire_store::{EntryRef, Held, KeyHash, Scope, Slot, View};
+use respire_engine::{Client, Cx, CxParts, Error, Flow, Foreseen, Now, Tunables};
+use respire_store::{Bucket, EntryRef, Expiry, Held, KeyHash, NewValue, Scope, Slot, View};
 use std::time::Duration;
 
 /// The context of one call: the keys of the selected database at this turn's time.
@@ -47,8 +47,8 @@ impl<'c> Ctx<'c> {
         let (now, engine, foreseen) = (cx.now(), cx.engine(), cx.foreseen());
         let parts = cx.parts();
         let (mut view, client, conn) = split(parts, now);
-        if let Some((key, hash)) = foreseen {
-            view.foresee(key, KeyHash::from_bits(hash));
+        if let Some(Foreseen { bytes, key, entry }) = foreseen {
+            view.foresee(bytes, KeyHash::from_bits(key), Bucket::from_bits(entry));
         }
         Self {
             view,
@@ -96,6 +96,24 @@ impl<'c> Ctx<'c> {
         self.view.update(key, |slot| {
             stats.looked_up(slot.exists());
             f(slot)
+        })
+    }
+
+    /// Gives a key another value, after `f` has looked at what it replaces, and counts whether that
+    /// was there.
+    pub(crate) fn exchange(
+        &mut self,
+        key: &[u8],
+        value: NewValue<'_>,
+        expiry: Expiry,
+        f: impl FnOnce(Option<EntryRef<'_>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let stats = &mut *self.stats;
+        self.view.update(key, |slot| {
+            slot.exchange(value, expiry, |entry| {
+                stats.looked_up(entry.is_some());
+                f(entry)
+            })
         })
     }
 

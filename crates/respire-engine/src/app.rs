@@ -26,13 +26,21 @@ pub trait App: Send + Sync + 'static {
         1
     }
 
-    /// Asked before every command: an error is the reply, and the command does not run.
+    /// Asked before every command that is [guarded](App::guards): an error is the reply, and the
+    /// command does not run.
     ///
     /// # Errors
     /// Whatever keeps the command from running, such as memory that is used up.
     fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
         let _ = (spec, now);
         Ok(())
+    }
+
+    /// Whether [`App::admit`] may have anything against a command outside a transaction; asked once
+    /// for each command, when the engine is made.
+    fn guards(&self, spec: &Spec) -> bool {
+        let _ = spec;
+        true
     }
 
     /// Whether it is worth telling, at present, which keys are about to be used
@@ -43,17 +51,19 @@ pub trait App: Send + Sync + 'static {
 
     /// A request that will soon run names this key first: the time to begin to load where it is
     /// looked for. Only a hint: the request may be refused, or work on another database. What is
-    /// returned, such as the key's hash, is given to the command as
-    /// [`Cx::foreseen`](crate::Cx::foreseen).
+    /// returned, such as the key's hash, is given to the command
+    /// ([`Cx::foreseen`](crate::Cx::foreseen)).
     fn expect_key(&self, db: u32, key: &[u8]) -> u64 {
         let _ = (db, key);
         0
     }
 
     /// Called with what [`App::expect_key`] returned, when that was called for some other requests,
-    /// too: the time to begin to load what the key holds.
-    fn expect_entry(&self, db: u32, expected: u64) {
+    /// too: the time to begin to load what the key holds. What is returned, such as where that was
+    /// found, is given to the command as well.
+    fn expect_entry(&self, db: u32, expected: u64) -> u64 {
         let _ = (db, expected);
+        0
     }
 
     /// Runs `body` so that no other connection sees any of its effects before all of them.

@@ -138,6 +138,12 @@ impl Client {
         !self.is_authenticated && tunables.has_password()
     }
 
+    /// Whether there is anything that it may not do.
+    #[inline(always)]
+    pub(crate) fn is_restricted(&self, tunables: &Tunables) -> bool {
+        self.is_stranger(tunables) || self.is_confined()
+    }
+
     /// Whether it may only subscribe and the like: without pushes, RESP2 has no way to tell a
     /// message from a reply.
     pub(crate) fn is_confined(&self) -> bool {

@@ -13,8 +13,20 @@ pub struct Cx<'c, A: App> {
     pub(crate) client: &'c mut Client,
     pub(crate) now: Now,
     pub(crate) request: &'c ArgList<'c>,
-    pub(crate) foreseen: Option<(&'c [u8], u64)>,
+    /// By reference, as the rest of the request: copied, it would have to be waited for.
+    pub(crate) foreseen: Option<&'c Foreseen<'c>>,
     pub(crate) held: Option<&'c mut dyn Any>,
+}
+
+/// A key that the engine told the service of before its request ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreseen<'c> {
+    /// The key, where it lies in the request.
+    pub bytes: &'c [u8],
+    /// What [`App::expect_key`] returned,
+    pub key: u64,
+    /// and then [`App::expect_entry`].
+    pub entry: u64,
 }
 
 /// The parts of a [`Cx`], borrowed apart.
@@ -70,10 +82,11 @@ impl<'c, A: App> Cx<'c, A> {
         *self.request
     }
 
-    /// A key of the request and what [`App::expect_key`] made of it, if the engine looked ahead.
+    /// A key of the request and what the service made of it, if the engine looked ahead.
     #[must_use]
-    pub fn foreseen(&self) -> Option<(&'c [u8], u64)> {
-        self.foreseen
+    #[inline]
+    pub fn foreseen(&self) -> Option<Foreseen<'c>> {
+        self.foreseen.copied()
     }
 
     /// The right to answer this request later. A command that takes it returns

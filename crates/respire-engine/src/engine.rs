@@ -116,6 +116,7 @@ impl<A: App> Engine<A> {
         if !layers.is_empty() {
             table.time_all();
         }
+        table.note_guards(&app);
         let tunables = Tunables::new(&limits, &options, authenticator.is_some());
         let tunables = Arc::new(tunables);
         let mut settings = crate::builtin::settings(&tunables);

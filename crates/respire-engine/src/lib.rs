@@ -93,7 +93,7 @@ pub use authenticator::{Authenticator, PasswordMissing, Passwords};
 pub use client::{Client, ClientShared, Names, Peer, ReplyMode};
 pub use clients::Clients;
 pub use command::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
-pub use cx::{Cx, CxParts};
+pub use cx::{Cx, CxParts, Foreseen};
 pub use engine::{Engine, Options};
 pub use error::{Error, text};
 pub use glob::glob_match;

@@ -60,6 +60,13 @@ pub struct Mark {
     len: usize,
 }
 
+impl Mark {
+    /// The bytes that were owed.
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+}
+
 impl Output {
     /// An empty output; allocates nothing.
     #[must_use]

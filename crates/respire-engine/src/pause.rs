@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Until when commands wait, and which.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
-    /// Monotonic microseconds; 0 when nothing is paused, so that a turn costs one load.
+    /// Monotonic microseconds; 0 when nothing is paused.
     until_us: AtomicU64,
     writes_only: AtomicBool,
 }
@@ -23,6 +23,12 @@ impl Pause {
 
     pub(crate) fn end(&self) {
         self.until_us.store(0, Ordering::Release);
+    }
+
+    /// Whether any command may have to wait: one load, for every request.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        self.until_us.load(Ordering::Acquire) > 0
     }
 
     /// Until when a command waits, if it does. `has_queued_writes` tells of what `EXEC` would run.

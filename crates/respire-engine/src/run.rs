@@ -1,6 +1,7 @@
 //! The running of one command: inside its layers, counted, timed where that is worth it.
 
 use crate::client::ClientShared;
+use crate::output::Mark;
 use crate::sampler::CALLS_PER_SAMPLE;
 use crate::stats::Stats;
 use crate::table::Entry;
@@ -28,23 +29,23 @@ impl<A: App> Engine<A> {
         reply: &mut Reply<'_>,
     ) -> Flow {
         let entry = self.table.entry(at);
-        let (errors, before) = (reply.error_count(), reply.sink().len());
+        let (errors, mark) = (reply.error_count(), reply.sink().mark());
         cx.client.shared.last_entry.store(at, Ordering::Relaxed);
         let stands_for = self.stands_for(entry, cx.client);
         let flow = if stands_for > 0 {
-            match self.run_timed((at, name_len), cx, request, stands_for, reply) {
+            match self.run_timed((at, name_len), cx, request, stands_for, (reply, mark)) {
                 Ok(flow) => flow,
                 Err(refusal) => return self.turned_away(entry, cx, &refusal, reply),
             }
         } else {
-            let called = caught(entry.spec(), reply, |reply| {
+            let called = caught(entry.spec(), (reply, mark), |reply| {
                 entry.command().call(cx, request.skip(name_len), reply)
             });
             called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply))
         };
         self.count(cx.client, at);
         if reply.error_count() != errors {
-            self.failed(entry, reply, before);
+            self.failed(entry, reply, mark);
         }
         flow
     }
@@ -70,7 +71,7 @@ impl<A: App> Engine<A> {
         cx: &mut Cx<'_, A>,
         request: ArgList<'_>,
         stands_for: u64,
-        reply: &mut Reply<'_>,
+        (reply, mark): (&mut Reply<'_>, Mark),
     ) -> Result<Flow, Error> {
         let entry = self.table.entry(at);
         let (errors, args) = (reply.error_count(), request.skip(name_len));
@@ -79,7 +80,7 @@ impl<A: App> Engine<A> {
             cx.client.sampler.restart(began);
         }
         let (mut passed, mut refusal) = (0, None);
-        let called = caught(entry.spec(), reply, |reply| {
+        let called = caught(entry.spec(), (reply, mark), |reply| {
             for layer in &self.layers {
                 if let Err(error) = layer.before(cx, entry.spec(), &args) {
                     refusal = Some(error);
@@ -190,13 +191,13 @@ impl<A: App> Engine<A> {
         Flow::Replied
     }
 
-    /// Counts a call that was answered with an error, which begins where `before` bytes were owed.
+    /// Counts a call that was answered with an error, which begins at `mark`.
     #[cold]
-    fn failed(&self, entry: &Entry<A>, reply: &mut Reply<'_>, before: usize) {
+    fn failed(&self, entry: &Entry<A>, reply: &mut Reply<'_>, mark: Mark) {
         Stats::add(&entry.stats.failed, 1);
         let proto = reply.proto();
         self.stats
-            .count_error(error_code(reply.sink().put_since(before), proto));
+            .count_error(error_code(reply.sink().put_since(mark.len()), proto));
     }
 
     fn add_time(&self, entry: &Entry<A>, took: Duration, stands_for: u64) {
@@ -269,14 +270,13 @@ pub(crate) fn error_code(reply: &[u8], proto: Proto) -> &str {
     code.filter(|code| !code.is_empty()).unwrap_or("ERR")
 }
 
-/// Calls a command; of one that panics nothing stands in the reply.
+/// Calls a command; of one that panics nothing stands in the reply, which ends at the mark.
 #[inline(always)]
 fn caught(
     spec: &Spec,
-    reply: &mut Reply<'_>,
+    (reply, mark): (&mut Reply<'_>, Mark),
     call: impl FnOnce(&mut Reply<'_>) -> Flow,
 ) -> Result<Flow, Box<dyn Any + Send>> {
-    let mark = reply.sink().mark();
     let called = catch_unwind(AssertUnwindSafe(|| {
         let flow = call(reply);
         if cfg!(debug_assertions) {

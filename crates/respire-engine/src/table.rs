@@ -17,6 +17,8 @@ pub struct Entry<A: App> {
     /// Whether it came with the router, and was not added to it.
     is_builtin: bool,
     is_always_timed: bool,
+    /// Whether the service lets it run without being asked.
+    is_unguarded: bool,
     /// Whether the stopwatch is read around the next call, whichever it is.
     pub(crate) is_timed: AtomicBool,
     pub(crate) stats: CommandStats,
@@ -82,6 +84,7 @@ impl<A: App> Entry<A> {
             first_key: first_key(&spec),
             is_builtin: false,
             is_always_timed,
+            is_unguarded: false,
             is_timed: AtomicBool::new(true),
             stats: CommandStats::default(),
         }
@@ -118,6 +121,12 @@ impl<A: App> Entry<A> {
     #[inline]
     pub(crate) fn first_key(&self) -> usize {
         self.first_key
+    }
+
+    /// Whether the service lets it run without being asked.
+    #[inline]
+    pub(crate) fn is_unguarded(&self) -> bool {
+        self.is_unguarded
     }
 
     /// Whether its first argument names a subcommand.
@@ -166,6 +175,13 @@ impl<A: App> CommandTable<A> {
     pub(crate) fn time_all(&mut self) {
         for entry in &mut self.entries {
             entry.is_always_timed = true;
+        }
+    }
+
+    /// Asks the service which commands it wants to be asked about whenever they run.
+    pub(crate) fn note_guards(&mut self, app: &A) {
+        for entry in &mut self.entries {
+            entry.is_unguarded = !app.guards(&entry.spec);
         }
     }
 

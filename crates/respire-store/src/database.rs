@@ -246,14 +246,6 @@ pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t En
         .map(|(entry, _)| entry)
 }
 
-/// An entry that may well be the one of `hash`.
-#[inline]
-pub(crate) fn find_tag(table: &Table, hash: u64, tag: Tag) -> Option<&Entry> {
-    table
-        .get(hash, |(entry, _)| entry.tag() == tag)
-        .map(|(entry, _)| entry)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -284,6 +284,23 @@ impl Entry {
         }
     }
 
+    /// Writes a value over the one that is there, if neither has an expiry and they take a cell of the
+    /// same class; whether they do.
+    #[inline(always)]
+    pub(crate) fn rewrite(&mut self, plain: Plain<'_>) -> bool {
+        match self.body_mut() {
+            BodyMut::Cell(cell)
+                if packed::expires_at(cell).is_none()
+                    && cell.len()
+                        == cell_len(packed::size(packed::key(cell).len(), plain, false)) =>
+            {
+                packed::rewrite(cell, plain, None);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The same for a value that fits into a cell: in place where the size class stays.
     #[inline]
     pub(crate) fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {

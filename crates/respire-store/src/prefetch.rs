@@ -8,7 +8,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::database::{Database, Table, find_tag};
+use crate::database::{Database, Table, find};
 use crate::entry::Entry;
 use crate::hash::Tag;
 use crate::raw;
@@ -29,6 +29,63 @@ impl KeyHash {
     #[must_use]
     pub fn from_bits(bits: u64) -> KeyHash {
         KeyHash(bits)
+    }
+}
+
+/// The bucket of its shard's table where an entry was found ([`Store::prefetch_entry`]), if it was.
+/// Only a hint: entries move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bucket(usize);
+
+impl Bucket {
+    /// None.
+    pub const UNKNOWN: Bucket = Bucket(usize::MAX);
+
+    /// The bucket as a number, to pass through where this type is not known.
+    #[must_use]
+    pub fn to_bits(self) -> u64 {
+        self.0 as u64
+    }
+
+    /// The bucket that [`Bucket::to_bits`] gave.
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Bucket {
+        Bucket(bits as usize)
+    }
+
+    /// Whether this is the bucket of `key`.
+    #[inline(always)]
+    fn is_of(self, table: &Table, tag: Tag, key: &[u8]) -> bool {
+        match raw::entry_at(table, self.0) {
+            Some(entry) => entry.is(tag, key),
+            None => false,
+        }
+    }
+
+    /// The entry of a key: in this bucket, or wherever else it is.
+    #[inline(always)]
+    pub(crate) fn find<'t>(self, table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
+        if self.is_of(table, Tag::new(hash), key) {
+            raw::entry_at(table, self.0)
+        } else {
+            find(table, hash, key)
+        }
+    }
+
+    /// The same, to change it.
+    #[inline(always)]
+    pub(crate) fn find_mut<'t>(
+        self,
+        table: &'t mut Table,
+        hash: u64,
+        key: &[u8],
+    ) -> Option<&'t mut Entry> {
+        let tag = Tag::new(hash);
+        if self.is_of(table, tag, key) {
+            return raw::entry_at_mut(table, self.0);
+        }
+        let found = table.get_mut(hash, |(entry, _)| entry.is(tag, key));
+        found.map(|(entry, _)| entry)
     }
 }
 
@@ -124,10 +181,10 @@ impl Store {
     /// let store = Store::new(Config::default());
     /// let keys = [b"a".as_slice(), b"b", b"c"];
     /// let hashes = keys.map(|key| store.prefetch(0, key));
-    /// hashes.iter().for_each(|hash| store.prefetch_entry(0, *hash));
-    /// for (key, hash) in keys.into_iter().zip(hashes) {
+    /// let buckets = hashes.map(|hash| store.prefetch_entry(0, hash));
+    /// for ((key, hash), bucket) in keys.into_iter().zip(hashes).zip(buckets) {
     ///     let mut view = store.view(0, 0);
-    ///     view.foresee(key, hash);
+    ///     view.foresee(key, hash, bucket);
     ///     view.update(key, |slot| slot.set(1, Expiry::Clear));
     /// }
     /// assert_eq!(store.len(0), 3);
@@ -147,22 +204,22 @@ impl Store {
 
     /// The second step, some dozens of nanoseconds after the first: finds the entry in what the first
     /// step loaded, and begins to load the entry itself. Takes the shard's lock for reading, or does
-    /// nothing where it would have to wait.
+    /// nothing where it would have to wait. Returns where it was found.
     ///
     /// # Panics
     ///
     /// If there is no database `db`.
     #[inline]
-    pub fn prefetch_entry(&self, db: u32, hash: KeyHash) {
-        let Some(db) = self.existing_database(db) else {
-            return;
-        };
+    pub fn prefetch_entry(&self, db: u32, hash: KeyHash) -> Bucket {
         let KeyHash(hash) = hash;
-        if let Some(table) = db.lock(db.shard_of(hash)).try_read()
-            && let Some(found) = find_tag(&table, hash, Tag::new(hash))
+        if let Some(db) = self.existing_database(db)
+            && let Some(table) = db.lock(db.shard_of(hash)).try_read()
+            && let Some((bucket, found)) = raw::find_tag(&table, hash, Tag::new(hash))
         {
             entry(found);
+            return Bucket(bucket);
         }
+        Bucket::UNKNOWN
     }
 }
 
@@ -189,7 +246,12 @@ mod tests {
             store.prefetch_entry(0, hash);
             store.prefetch_entry(1, hash);
             let mut view = store.view(0, 0);
-            view.foresee(&key, hash);
+            // The bucket of another key, or one that the entry has left, is as good as none.
+            view.foresee(
+                &key,
+                hash,
+                store.prefetch_entry(0, hashes[hashes.len() / 3]),
+            );
             view.update(&key, |slot| slot.set([b'v'; 300].to_vec(), Expiry::Clear));
             store.prefetch_entry(0, hashes[hashes.len() / 2]);
         }
@@ -201,14 +263,14 @@ mod tests {
         );
         let section = store.lock(&crate::Scope::Database(0));
         // The shards are locked: nothing waits.
-        hashes
-            .iter()
-            .for_each(|hash| store.prefetch_entry(0, *hash));
+        hashes.iter().for_each(|hash| {
+            store.prefetch_entry(0, *hash);
+        });
         drop(section);
         store.view(0, 0).flush(Freeing::AtOnce);
-        hashes
-            .iter()
-            .for_each(|hash| store.prefetch_entry(0, *hash));
+        hashes.iter().for_each(|hash| {
+            store.prefetch_entry(0, *hash);
+        });
         assert_eq!(KeyHash::from_bits(hashes[0].to_bits()), hashes[0]);
     }
 
@@ -218,7 +280,7 @@ mod tests {
         let (key, same) = (b"key".to_vec(), b"key".to_vec());
         let mut view = store.view(0, 0);
         view.update(&key, |slot| slot.set(1, Expiry::Clear));
-        view.foresee(&key, KeyHash(!0));
+        view.foresee(&key, KeyHash(!0), Bucket::UNKNOWN);
         assert!(view.peek(&same, |entry| entry.is_some()));
         assert!(view.peek(&key, |entry| entry.is_none()));
     }

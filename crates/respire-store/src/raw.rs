@@ -9,6 +9,7 @@
 
 use crate::database::Table;
 use crate::entry::Entry;
+use crate::hash::Tag;
 
 /// Every entry of the table, in no particular order.
 pub(crate) fn entries(table: &Table) -> impl Iterator<Item = &Entry> {
@@ -28,14 +29,48 @@ pub(crate) fn entries_from(table: &Table, random: u64) -> impl Iterator<Item = &
     let visited = if table.is_empty() { 0 } else { buckets };
     (0..visited).filter_map(move |step| {
         let index = (random as usize).wrapping_add(step) & (buckets - 1);
-        // SAFETY: `index` is less than the number of buckets, a power of two, of a table with memory.
-        if !unsafe { table.is_bucket_full(index) } {
-            return None;
-        }
-        // SAFETY: as above; and `table` is borrowed for as long as the entry.
-        let (entry, _) = unsafe { table.bucket(index).as_ref() };
-        Some(entry)
+        entry_at(table, index)
     })
+}
+
+/// An entry that may well be the one of `hash`, and its bucket.
+#[inline(always)]
+pub(crate) fn find_tag(table: &Table, hash: u64, tag: Tag) -> Option<(usize, &Entry)> {
+    let bucket = table.find(hash, |(entry, _)| entry.tag() == tag)?;
+    // SAFETY: the bucket is the table's own, and full, as it was found there just now; and `table` is
+    // borrowed for as long as the entry.
+    let (index, (entry, _)) = unsafe { (table.bucket_index(&bucket), bucket.as_ref()) };
+    Some((index, entry))
+}
+
+/// Whether there is a bucket of this number, and an entry in it.
+#[inline(always)]
+fn is_full(table: &Table, index: usize) -> bool {
+    // SAFETY: `index` is less than the number of buckets. A table without memory has one bucket, whose
+    // control byte lies in a constant and says that it is empty.
+    index < table.buckets() && unsafe { table.is_bucket_full(index) }
+}
+
+/// The entry in the bucket of this number, if there is one.
+#[inline(always)]
+pub(crate) fn entry_at(table: &Table, index: usize) -> Option<&Entry> {
+    if !is_full(table, index) {
+        return None;
+    }
+    // SAFETY: there is such a bucket, and it is full; and `table` is borrowed for as long as the entry.
+    let (entry, _) = unsafe { table.bucket(index).as_ref() };
+    Some(entry)
+}
+
+/// The same, to change it.
+#[inline(always)]
+pub(crate) fn entry_at_mut(table: &mut Table, index: usize) -> Option<&mut Entry> {
+    if !is_full(table, index) {
+        return None;
+    }
+    // SAFETY: as above; and `table` is borrowed for nobody else.
+    let (entry, _) = unsafe { table.bucket(index).as_mut() };
+    Some(entry)
 }
 
 /// Begins to load the line of memory at `address`, where the machine has a way to.
@@ -58,7 +93,6 @@ mod tests {
     use dashmap::SharedValue;
 
     use super::*;
-    use crate::hash::Tag;
     use crate::value::NewValue;
 
     fn table(keys: u64) -> Table {
@@ -112,6 +146,26 @@ mod tests {
             let expected: Vec<u64> = (0..keys).filter(|key| key % 2 == 1).collect();
             assert_eq!(sorted(entries(&table)), expected);
             assert_eq!(sorted(entries_from(&table, 5)), expected);
+        }
+    }
+
+    #[test]
+    fn buckets_give_their_entry_and_those_that_are_not_there_none() {
+        for keys in [0, 1, 28] {
+            let mut table = table(keys);
+            for key in 0..keys {
+                let (index, entry) = find_tag(&table, hash(key), Tag::new(hash(key))).unwrap();
+                assert_eq!(number(entry), key);
+                assert_eq!(entry_at(&table, index).map(number), Some(key));
+                assert_eq!(
+                    entry_at_mut(&mut table, index).map(|it| number(it)),
+                    Some(key)
+                );
+            }
+            let full = (0..table.buckets()).filter(|index| entry_at(&table, *index).is_some());
+            assert_eq!(full.count() as u64, keys);
+            assert!(entry_at(&table, table.buckets()).is_none());
+            assert!(entry_at_mut(&mut table, usize::MAX).is_none());
         }
     }
 

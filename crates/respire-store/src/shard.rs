@@ -4,10 +4,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::SharedValue;
 
-use crate::database::{Database, GAUGE_STEP, Side, Table, find};
+use crate::database::{Database, GAUGE_STEP, Side, Table};
 use crate::entry::{Entry, SLOT_BYTES};
 use crate::garbage::{Cleared, Garbage};
 use crate::hash::{Tag, hash_key};
+use crate::prefetch::Bucket;
 
 /// A shard under its write lock. It changes entries in the few ways there are, so that counters,
 /// deadlines and watches cannot be forgotten.
@@ -35,8 +36,9 @@ impl<'a> ShardMut<'a> {
         self.table
     }
 
-    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<&Entry> {
-        find(self.table, hash, key)
+    #[inline]
+    pub(crate) fn find(&self, bucket: Bucket, hash: u64, key: &[u8]) -> Option<&Entry> {
+        bucket.find(self.table, hash, key)
     }
 
     /// Adds an entry whose key is not in the table. The caller tells of the change.
@@ -55,17 +57,44 @@ impl<'a> ShardMut<'a> {
     #[inline]
     pub(crate) fn modify<R>(
         &mut self,
+        bucket: Bucket,
         hash: u64,
         key: &[u8],
         f: impl FnOnce(&mut Entry) -> R,
     ) -> Option<R> {
-        let tag = Tag::new(hash);
-        let (entry, _) = self.table.get_mut(hash, |(entry, _)| entry.is(tag, key))?;
+        let mut answer = None;
+        self.modify_unless(
+            bucket,
+            hash,
+            key,
+            |_| false,
+            |entry| answer = Some(f(entry)),
+        );
+        answer
+    }
+
+    /// The same, unless `settle` does all there is to do, without a change of what is counted: the
+    /// bytes allocated and the expiry. Whether there is an entry.
+    #[inline]
+    pub(crate) fn modify_unless(
+        &mut self,
+        bucket: Bucket,
+        hash: u64,
+        key: &[u8],
+        settle: impl FnOnce(&mut Entry) -> bool,
+        f: impl FnOnce(&mut Entry),
+    ) -> bool {
+        let Some(entry) = bucket.find_mut(self.table, hash, key) else {
+            return false;
+        };
+        if settle(entry) {
+            return true;
+        }
         let (bytes, expiry) = (entry.heap_bytes(), entry.expires_at());
-        let answer = f(entry);
+        f(entry);
         let (bytes_now, expiry_now) = (entry.heap_bytes(), entry.expires_at());
         self.count(bytes, bytes_now, expiry, expiry_now, hash);
-        Some(answer)
+        true
     }
 
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<Entry> {

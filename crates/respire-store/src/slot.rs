@@ -7,6 +7,7 @@ use crate::entry::{Entry, plain};
 use crate::evict::Clock;
 use crate::garbage::QUEUED_BYTES_MIN;
 use crate::hash::Tag;
+use crate::prefetch::Bucket;
 use crate::shard::ShardMut;
 use crate::value::{Encoding, Expiry, NewValue, Owned, ValueRef};
 
@@ -103,6 +104,8 @@ pub struct Slot<'e> {
     pub(crate) shard: ShardMut<'e>,
     pub(crate) key: &'e [u8],
     pub(crate) hash: u64,
+    /// Where the entry is looked for first.
+    pub(crate) bucket: Bucket,
     pub(crate) now_ms: u64,
     pub(crate) clock: Clock,
 }
@@ -119,7 +122,7 @@ impl Slot<'_> {
     #[inline]
     pub fn get(&self) -> Option<EntryRef<'_>> {
         self.shard
-            .find(self.hash, self.key)
+            .find(self.bucket, self.hash, self.key)
             .map(|entry| EntryRef::new(entry, self.clock))
     }
 
@@ -127,7 +130,7 @@ impl Slot<'_> {
     #[must_use]
     #[inline]
     pub fn exists(&self) -> bool {
-        self.shard.find(self.hash, self.key).is_some()
+        self.shard.find(self.bucket, self.hash, self.key).is_some()
     }
 
     /// Writes the value, whether or not the key exists. A value of the same size class takes the
@@ -152,11 +155,14 @@ impl Slot<'_> {
         let Some(plain) = plain(&value) else {
             return self.set_large(value, kept, expires_at);
         };
-        let written = self.modify(|entry| {
-            let expires_at = kept(entry);
-            entry.set_plain(plain, expires_at);
-        });
-        if written.is_none() {
+        let is_found = self.overwrite(
+            |entry| matches!(expiry, Expiry::Clear) && entry.rewrite(plain),
+            |entry| {
+                let expires_at = kept(entry);
+                entry.set_plain(plain, expires_at);
+            },
+        );
+        if !is_found {
             self.insert(value, expires_at);
         }
         self.mark_changed();
@@ -182,6 +188,43 @@ impl Slot<'_> {
         self.mark_changed();
     }
 
+    /// Writes a value like [`Slot::set`], after `f` has looked at what it replaces, so that the key is
+    /// looked up once for both. An error of `f` leaves the key as it was.
+    ///
+    /// # Errors
+    /// That of `f`.
+    pub fn exchange<'v, E>(
+        &mut self,
+        value: impl Into<NewValue<'v>>,
+        expiry: Expiry,
+        f: impl FnOnce(Option<EntryRef<'_>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let value = value.into();
+        let (Expiry::Clear, Some(plain)) = (expiry, plain(&value)) else {
+            f(self.get())?;
+            self.set(value, expiry);
+            return Ok(());
+        };
+        let (clock, mut f, mut refusal) = (self.clock, Some(f), None);
+        let is_found = self.overwrite(
+            |entry| {
+                let old = EntryRef::new(entry, clock);
+                refusal = f.take().and_then(|f| f(Some(old)).err());
+                refusal.is_some() || entry.rewrite(plain)
+            },
+            |entry| entry.set_plain(plain, None),
+        );
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
+        if !is_found {
+            f.map_or(Ok(()), |f| f(None))?;
+            self.insert(value, None);
+        }
+        self.mark_changed();
+        Ok(())
+    }
+
     /// Writes only the expiry, in unix milliseconds; `None` takes it away. A time that is not in
     /// the future removes the key. False if there is no such key.
     pub fn set_expiry(&mut self, expires_at: Option<u64>) -> bool {
@@ -202,7 +245,7 @@ impl Slot<'_> {
     /// no such key or the policy has no use for it.
     pub fn set_access(&mut self, access: Access) -> bool {
         let clock = self.clock.said(access, self.now_ms);
-        let entry = self.shard.find(self.hash, self.key);
+        let entry = self.shard.find(self.bucket, self.hash, self.key);
         let (Some(clock), Some(entry)) = (clock, entry) else {
             return false;
         };
@@ -286,14 +329,32 @@ impl Slot<'_> {
         self.shard.insert(self.hash, entry);
     }
 
+    /// Changes the entry and notes the use; false if there is none. What `settle` does is not
+    /// counted; where it is enough, `f` is not called. The caller tells of the change.
+    #[inline]
+    fn overwrite(
+        &mut self,
+        settle: impl FnOnce(&mut Entry) -> bool,
+        f: impl FnOnce(&mut Entry),
+    ) -> bool {
+        let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
+        let settle = |entry: &mut Entry| {
+            entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));
+            settle(entry)
+        };
+        self.shard
+            .modify_unless(self.bucket, self.hash, self.key, settle, f)
+    }
+
     /// Changes the entry and notes the use; `None` if there is none. The caller tells of the change.
     #[inline]
     fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<R> {
         let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
-        self.shard.modify(self.hash, self.key, |entry| {
-            entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));
-            f(entry)
-        })
+        self.shard
+            .modify(self.bucket, self.hash, self.key, |entry| {
+                entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));
+                f(entry)
+            })
     }
 }
 
@@ -411,6 +472,52 @@ mod tests {
         let watch = store.view(0, 100).watch(b"k");
         view.update(b"k", |slot| slot.set(b"v", Expiry::At(100)));
         assert!(watch.is_dirty(100) && !view.update(b"k", |slot| slot.exists()));
+    }
+
+    #[test]
+    fn exchange_shows_what_it_replaces_and_counts_as_set_does() {
+        let (store, set_store) = (Store::new(Config::default()), Store::new(Config::default()));
+        let large = vec![b'l'; crate::value::SHARED_BYTES_MIN];
+        let mut before = None;
+        for (value, expiry) in [
+            (&b"first"[..], Expiry::Clear),
+            (b"other", Expiry::Clear),
+            (b"1234567", Expiry::Clear),
+            (b"longer than the class of the first", Expiry::At(500)),
+            (b"shorter", Expiry::Clear),
+            (b"until", Expiry::At(500)),
+            (b"kept", Expiry::Keep),
+            (&large, Expiry::Clear),
+            (b"small", Expiry::Clear),
+            (b"gone", Expiry::At(100)),
+        ] {
+            let watch = store.view(0, 100).watch(b"k");
+            store.view(0, 100).update(b"k", |slot| {
+                let refused = slot.exchange(b"refused", Expiry::Clear, |_| Err(()));
+                assert_eq!((refused, text(slot)), (Err(()), before.clone()));
+                let shown = slot.exchange(value, expiry, |old| {
+                    let old = old.map(|old| old.value().as_string().map(StringRef::to_vec));
+                    assert_eq!(old, before.clone().map(Some));
+                    Ok::<(), ()>(())
+                });
+                assert_eq!(shown, Ok(()));
+                before = text(slot);
+            });
+            assert!(watch.is_dirty(100));
+            let is_gone = matches!(expiry, Expiry::At(100));
+            assert_eq!(before, (!is_gone).then(|| value.to_vec()));
+            set_store
+                .view(0, 100)
+                .update(b"k", |slot| slot.set(value, expiry));
+            let expiry_of = |store: &Store| {
+                store
+                    .view(0, 100)
+                    .peek(b"k", |entry| entry.and_then(EntryRef::expires_at))
+            };
+            assert_eq!(expiry_of(&store), expiry_of(&set_store));
+            assert_eq!(store.memory(), set_store.memory());
+            assert_eq!(store.changes(), set_store.changes());
+        }
     }
 
     #[test]

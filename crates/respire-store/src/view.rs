@@ -4,11 +4,12 @@ use core::fmt;
 
 use dashmap::RwLockReadGuard;
 
-use crate::database::{Database, Side, Table, find, find_tag};
+use crate::database::{Database, Side, Table, find};
 use crate::entry::Entry;
 use crate::evict::Clock;
 use crate::hash::Tag;
-use crate::prefetch::{self, KeyHash};
+use crate::prefetch::{self, Bucket, KeyHash};
+use crate::raw;
 use crate::section::{Held, Place, Scope};
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
@@ -36,8 +37,8 @@ pub struct View<'v> {
     pub(crate) db: u32,
     pub(crate) now_ms: u64,
     pub(crate) touch: bool,
-    /// A key whose hash is known already.
-    pub(crate) foreseen: Option<(&'v [u8], KeyHash)>,
+    /// A key whose hash is known already, and perhaps its bucket.
+    pub(crate) foreseen: Option<(&'v [u8], KeyHash, Bucket)>,
     pub(crate) held: Option<&'v mut Held>,
 }
 
@@ -96,12 +97,13 @@ impl<'v> View<'v> {
     }
 
     /// Tells the hash of a key that is about to be used, as [`Store::prefetch`] gave it, so that it
-    /// is not computed again. It counts for this very slice, not for one of equal bytes.
+    /// is not computed again, and the bucket that [`Store::prefetch_entry`] gave, where the entry is
+    /// looked for first. They count for this very slice, not for one of equal bytes.
     ///
     /// A hash that is not the key's leaves the store sound, but what is written with it is not found.
     #[inline]
-    pub fn foresee(&mut self, key: &'v [u8], hash: KeyHash) {
-        self.foreseen = Some((key, hash));
+    pub fn foresee(&mut self, key: &'v [u8], hash: KeyHash, bucket: Bucket) {
+        self.foreseen = Some((key, hash, bucket));
     }
 
     /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
@@ -132,7 +134,7 @@ impl<'v> View<'v> {
     #[inline]
     pub fn update<R>(&mut self, key: &[u8], f: impl FnOnce(&mut Slot<'_>) -> R) -> R {
         let (store, now_ms, clock) = (self.store, self.now_ms, self.store.clock());
-        let hash = self.hash(key);
+        let (hash, bucket) = self.seek(key);
         let db = store.database(self.db);
         let index = db.shard_of(hash);
         let mut guard;
@@ -149,6 +151,7 @@ impl<'v> View<'v> {
             shard,
             key,
             hash,
+            bucket,
             now_ms,
             clock,
         })
@@ -185,8 +188,10 @@ impl<'v> View<'v> {
         let look_ahead = |hash: Option<&u64>| {
             let found = hash
                 .filter(|_| is_far)
-                .and_then(|hash| find_tag(table(*hash)?, *hash, Tag::new(*hash)));
-            found.into_iter().for_each(prefetch::entry);
+                .and_then(|hash| raw::find_tag(table(*hash)?, *hash, Tag::new(*hash)));
+            found
+                .into_iter()
+                .for_each(|(_, entry)| prefetch::entry(entry));
         };
         hashes[..hashes.len().min(ENTRIES_AHEAD)]
             .iter()
@@ -279,7 +284,7 @@ impl<'v> View<'v> {
         let Some(db) = self.store.existing_database(self.db) else {
             return f(None);
         };
-        let hash = self.hash(key);
+        let (hash, bucket) = self.seek(key);
         let index = db.shard_of(hash);
         // One place in the code for both kinds of view: it is worth being expanded where it is used.
         let mut guard = None;
@@ -287,7 +292,7 @@ impl<'v> View<'v> {
             Some(held) => held.table(self.place(index)),
             None => &**guard.insert(db.lock(index).read()),
         };
-        let entry = find(table, hash, key);
+        let entry = bucket.find(table, hash, key);
         let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
         let live = entry.filter(|_| !is_due);
         let answer = f(live.map(|entry| (entry, db.side(index))));
@@ -316,11 +321,14 @@ impl<'v> View<'v> {
         (0..shards).map(|index| db.lock(index).read()).collect()
     }
 
+    /// The hash of a key, and the bucket where it is looked for first.
     #[inline(always)]
-    fn hash(&self, key: &[u8]) -> u64 {
+    fn seek(&self, key: &[u8]) -> (u64, Bucket) {
         match self.foreseen {
-            Some((foreseen, KeyHash(hash))) if core::ptr::eq(foreseen, key) => hash,
-            _ => self.store.hash(key),
+            Some((foreseen, KeyHash(hash), bucket)) if core::ptr::eq(foreseen, key) => {
+                (hash, bucket)
+            }
+            _ => (self.store.hash(key), Bucket::UNKNOWN),
         }
     }
 

@@ -163,15 +163,27 @@ pub(super) fn set(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (key, value) = (&args[0], new_value(ctx.client, &args[1]));
-    let mut options = SetOptions::default();
-    if args.len() > 2 {
-        options = parse(args.skip(2))?;
+    if args.len() == 2 {
+        ctx.view.update(key, |slot| slot.set(value, Expiry::Clear));
+        reply.ok();
+        return Ok(());
     }
+    if args.len() == 3 && is_word(&args[2], "GET") {
+        // What `SET` of the binary protocol stands for.
+        return getset(ctx, args, reply);
+    }
+    let options = parse(args.skip(2))?;
     let expiry = match options.expiry.resolve(SET.name, ctx.now.unix_ms())? {
         ExpiryChoice::At(at) => Expiry::At(at),
         ExpiryChoice::Keep => Expiry::Keep,
         ExpiryChoice::Unsaid | ExpiryChoice::Persist => Expiry::Clear,
     };
+    if options.get && options.condition.is_none() {
+        return ctx.exchange(key, value, expiry, |entry| {
+            reply_string_or_null(reply, string_if_any(entry)?);
+            Ok(())
+        });
+    }
     if options.get {
         return ctx.read_and_update(key, |slot| {
             reply_string_or_null(reply, string_if_any(slot.get())?);
@@ -241,9 +253,8 @@ pub(super) fn getset(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let value = new_value(ctx.client, &args[1]);
-    ctx.read_and_update(&args[0], |slot| {
-        reply_string_or_null(reply, string_if_any(slot.get())?);
-        slot.set(value, Expiry::Clear);
+    ctx.exchange(&args[0], value, Expiry::Clear, |entry| {
+        reply_string_or_null(reply, string_if_any(entry)?);
         Ok(())
     })
 }

@@ -5,7 +5,9 @@ use super::{CloseReason, Core};
 use crate::ArgList;
 use crate::client::ReplyMode;
 use crate::stats::Stats;
-use crate::{App, Cx, Engine, Error, Flags, Flow, Now, Output, Reply, Spec, builtin, text};
+use crate::{
+    App, Cx, Engine, Error, Flags, Flow, Foreseen, Now, Output, Reply, Spec, builtin, text,
+};
 use resp_codec::Encoder;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,7 +19,7 @@ pub(super) enum Outcome {
     /// Not answered and not used up: a pause holds it until this time (monotonic microseconds).
     Hold(u64),
     /// Answered, but the reply is due only after this time.
-    Wait(Duration, Output),
+    Wait(Duration, Box<Output>),
     /// Not answered yet.
     Pending(Box<Item>),
     /// Answered if at all, and the last one.
@@ -41,7 +43,7 @@ pub(super) struct Asked<'r> {
     /// Its command, if that was found, is no container, and takes as many arguments.
     pub(super) at: Option<u32>,
     /// A key of it, and what the service made of it.
-    pub(super) foreseen: Option<(&'r [u8], u64)>,
+    pub(super) foreseen: Option<Foreseen<'r>>,
 }
 
 impl<'r> Asked<'r> {
@@ -125,7 +127,7 @@ impl<A: App> Core<A> {
                 return outcome;
             }
             (ReplyMode::Off | ReplyMode::SkipThis, Outcome::Wait(_, reply)) => {
-                *reply = Output::new();
+                **reply = Output::new();
             }
             (ReplyMode::Off | ReplyMode::SkipThis, _) => out.cut(mark),
             (ReplyMode::On | ReplyMode::SkipNext, _) => {}
@@ -160,7 +162,7 @@ impl<A: App> Core<A> {
                 out.cut(mark);
                 self.left_pending(engine, now, found.0, out)
             }
-            Ok(Flow::RepliedAfter(wait)) => Outcome::Wait(wait, out.split_off(mark)),
+            Ok(Flow::RepliedAfter(wait)) => Outcome::Wait(wait, Box::new(out.split_off(mark))),
             Err(until_us) => Outcome::Hold(until_us),
         }
     }
@@ -177,36 +179,31 @@ impl<A: App> Core<A> {
         reply: &mut Reply<'_>,
     ) -> Result<Flow, u64> {
         let entry = engine.table.entry(at);
-        let spec = entry.spec();
-        if let Some(until_us) = engine
-            .pause
-            .holds(spec, self.client.transaction.has_writes(), now)
+        if engine.pause.is_on()
+            && let Some(until_us) =
+                engine
+                    .pause
+                    .holds(entry.spec(), self.client.transaction.has_writes(), now)
         {
             return Err(until_us);
         }
-        let is_queued = self.client.transaction.is_open() && !spec.flags.has(Flags::IMMEDIATE);
-        let admitted =
-            if self.client.is_stranger(&engine.tunables) && !spec.flags.has(Flags::NO_AUTH) {
-                Err(NO_AUTH)
-            } else if self.client.is_confined() && !spec.flags.has(Flags::SUBSCRIBED) {
-                Err(confined(spec))
-            } else if is_queued && spec.flags.has(Flags::NO_MULTI) {
-                Err(Error::fixed("ERR Command not allowed inside a transaction"))
-            } else if is_queued {
-                // What is queued may have to run after writes of the same transaction.
-                let flags = spec.flags.with(Flags::DENYOOM);
-                engine.app().admit(&Spec { flags, ..*spec }, now)
+        let is_queued = self.client.transaction.is_open();
+        let is_free = !is_queued && !self.client.is_restricted(&engine.tunables);
+        if !(is_free && entry.is_unguarded()) {
+            let admitted = if is_free {
+                engine.app().admit(entry.spec(), now)
             } else {
-                engine.app().admit(spec, now)
+                self.admit_restricted(engine, entry.spec(), now)
             };
-        if let Err(error) = admitted {
-            Stats::add(&entry.stats.rejected, 1);
-            self.refuse(engine, spec.name.as_bytes(), &error, reply);
-            return Ok(Flow::Replied);
-        }
-        if is_queued {
-            self.queue(engine, (at, name_len), asked.args, reply);
-            return Ok(Flow::Replied);
+            if let Err(error) = admitted {
+                Stats::add(&entry.stats.rejected, 1);
+                self.refuse(engine, entry.spec().name.as_bytes(), &error, reply);
+                return Ok(Flow::Replied);
+            }
+            if is_queued && !entry.spec().flags.has(Flags::IMMEDIATE) {
+                self.queue(engine, (at, name_len), asked.args, reply);
+                return Ok(Flow::Replied);
+            }
         }
         let Self { client, conn } = self;
         let mut cx = Cx {
@@ -215,12 +212,34 @@ impl<A: App> Core<A> {
             client,
             now,
             request: &asked.args,
-            foreseen: asked.foreseen,
+            foreseen: asked.foreseen.as_ref(),
             held: None,
         };
         Ok(engine.run(at, &mut cx, asked.args, name_len, reply))
     }
 
+    /// What keeps a command from running, or from being queued, where the connection may not do
+    /// everything, or is in a transaction.
+    #[cold]
+    fn admit_restricted(&self, engine: &Engine<A>, spec: &Spec, now: Now) -> Result<(), Error> {
+        let flags = spec.flags;
+        let is_queued = self.client.transaction.is_open() && !flags.has(Flags::IMMEDIATE);
+        if self.client.is_stranger(&engine.tunables) && !flags.has(Flags::NO_AUTH) {
+            Err(NO_AUTH)
+        } else if self.client.is_confined() && !flags.has(Flags::SUBSCRIBED) {
+            Err(confined(spec))
+        } else if is_queued && flags.has(Flags::NO_MULTI) {
+            Err(Error::fixed("ERR Command not allowed inside a transaction"))
+        } else if is_queued {
+            // What is queued may have to run after writes of the same transaction.
+            let flags = flags.with(Flags::DENYOOM);
+            engine.app().admit(&Spec { flags, ..*spec }, now)
+        } else {
+            engine.app().admit(spec, now)
+        }
+    }
+
+    #[cold]
     fn queue(
         &mut self,
         engine: &Engine<A>,

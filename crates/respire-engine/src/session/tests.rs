@@ -142,6 +142,33 @@ fn any_split_of_the_input_gives_the_same_replies() {
 }
 
 #[test]
+fn service_is_asked_of_what_it_guards_and_of_all_that_is_queued() {
+    struct Busy;
+    impl App for Busy {
+        type Conn = ();
+
+        fn guards(&self, spec: &Spec) -> bool {
+            spec.name == "guarded"
+        }
+
+        fn admit(&self, spec: &Spec, _: Now) -> Result<(), Error> {
+            match spec.name {
+                "guarded" | "free" => Err(Error::fixed("BUSY come again")),
+                _ => Ok(()),
+            }
+        }
+    }
+    let router = Router::new(Busy)
+        .command("GUARDED", |_, ()| 1)
+        .command("FREE", |_, ()| 2);
+    let mut client = router.client();
+    assert_eq!(client.call("FREE"), 2);
+    assert_eq!(client.call("GUARDED").error(), "BUSY come again");
+    client.call("MULTI");
+    assert_eq!(client.call("FREE").error(), "BUSY come again");
+}
+
+#[test]
 fn a_turn_ends_at_its_bound_and_goes_on_when_polled() {
     let mut session = connect(&engine(Limits {
         commands_per_poll_max: 2,

@@ -176,7 +176,6 @@ impl<A: App> Session<A> {
     /// Answers requests until the bytes or the turn are used up, or one keeps those behind it waiting.
     fn answer_requests(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
         let mut used = 0;
-        let is_far = self.engine.app().looks_ahead();
         loop {
             if used == bytes.len() {
                 return (Step::NeedInput, used);
@@ -184,7 +183,7 @@ impl<A: App> Session<A> {
             if self.is_turn_over(out) {
                 return (Step::Flush, used);
             }
-            let step = if is_far && self.is_pipelined && !self.is_partial() {
+            let step = if self.is_pipelined && !self.is_partial() {
                 self.answer_ahead(bytes, &mut used, now, out)
             } else {
                 self.answer_next(bytes, &mut used, now, out)
@@ -195,7 +194,7 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Answers whole requests, looking ahead to those behind them, as long as there are any. A step
+    /// Answers whole requests as long as there are any, looking ahead to those behind them. A step
     /// ends the turn.
     fn answer_ahead(
         &mut self,
@@ -204,12 +203,12 @@ impl<A: App> Session<A> {
         now: Now,
         out: &mut Output,
     ) -> Option<Step> {
-        let mut window = Window::new(bytes, *used);
-        let db = self.core.client.db();
+        let is_far = self.engine.app().looks_ahead();
+        let mut window = Window::new(bytes, *used, is_far, self.core.client.db());
         loop {
             let has_next = match &mut self.wire {
-                Wire::Binary(decoder) => window.advance(&self.engine, db, &mut **decoder),
-                Wire::Resp | Wire::Undecided => window.advance(&self.engine, db, &mut self.decoder),
+                Wire::Binary(decoder) => window.advance(&self.engine, &mut **decoder),
+                Wire::Resp | Wire::Undecided => window.advance(&self.engine, &mut self.decoder),
             };
             if !has_next {
                 break;
@@ -263,7 +262,7 @@ impl<A: App> Session<A> {
                 let outcome = self.core.dispatch(&self.engine, now, &asked, out);
                 let end = *used + consumed;
                 // More than one request in a turn: the next turn will be no different.
-                self.is_pipelined = end < bytes.len();
+                self.is_pipelined = end < bytes.len() && Window::fits(&asked.args);
                 let step = self.follow(outcome, now, (end, used), out);
                 self.take_over_strangeness();
                 step
@@ -280,7 +279,7 @@ impl<A: App> Session<A> {
     }
 
     /// Goes on behind a request, to `end`, unless its outcome ends the turn.
-    #[inline]
+    #[inline(always)]
     fn follow(
         &mut self,
         outcome: Outcome,
@@ -288,23 +287,22 @@ impl<A: App> Session<A> {
         (end, used): (usize, &mut usize),
         out: &mut Output,
     ) -> Option<Step> {
-        match outcome {
-            Outcome::Done => {
+        if !matches!(outcome, Outcome::Done) {
+            // What is held back is tried again.
+            if !matches!(outcome, Outcome::Hold(_)) {
                 *used = end;
-                if self.core.client.shared.mailbox.has_mail() && !self.is_binary() {
-                    // What the command sent to its own client follows its reply. Whatever else
-                    // there is comes along: here it overtakes nothing.
-                    self.write_mail(usize::MAX, out);
-                }
-                None
             }
-            // It is tried again.
-            Outcome::Hold(_) => Some(self.settle(outcome, now)),
-            _ => {
-                *used = end;
-                Some(self.settle(outcome, now))
-            }
+            return Some(self.settle(outcome, now));
         }
+        // It owns nothing; a function would be called to find that out, for every request.
+        std::mem::forget(outcome);
+        *used = end;
+        if self.core.client.shared.mailbox.has_mail() && !self.is_binary() {
+            // What the command sent to its own client follows its reply. Whatever else there is comes
+            // along: here it overtakes nothing.
+            self.write_mail(usize::MAX, out);
+        }
+        None
     }
 
     /// Takes other limits over if the request before has made the peer a stranger, or no longer one;
@@ -347,7 +345,7 @@ impl<A: App> Session<A> {
             Outcome::Wait(wait, reply) => {
                 self.state = State::Waiting {
                     until_us: due_us(now, wait),
-                    reply: Box::new(reply),
+                    reply,
                 };
                 Step::NeedInput
             }

@@ -1,12 +1,13 @@
 //! The look ahead: the next requests of a pipeline are decoded before their turn comes, so that the
-//! service can begin to load what they will touch.
+//! service can begin to load what they will touch. Those that are framed as the one before, as most
+//! are, need no decoding.
 //!
 //! It is a ring. While a request runs, the one some places behind it has been found in its table, and
 //! the one as many places further on has just been decoded: memory answers while others run.
 
 use super::dispatch::{Asked, Form};
 use crate::table::name_word;
-use crate::{App, ArgList, Engine};
+use crate::{App, ArgList, Engine, Foreseen};
 use resp_codec::binary::{CALL, Request, RequestDecoder};
 use resp_codec::{CommandDecoder, Span, Step};
 
@@ -21,43 +22,75 @@ const SPANS_MAX: usize = 8;
 
 /// The next requests, as long as they are whole and have few arguments.
 ///
-/// `run <= loaded <= decoded <= run + REQUESTS_MAX` count requests since the ring was made.
+/// `run <= decoded <= run + REQUESTS_MAX` count requests since the ring was made, and `loaded` those whose
+/// entries the service was told to load.
 pub(super) struct Window<'b> {
     bytes: &'b [u8],
+    /// Whether the service is told of keys,
+    is_far: bool,
+    /// and of which database they are.
+    db: u32,
+    /// How many are decoded at a time: one where nothing is won by more.
+    requests_max: usize,
     /// Bytes decoded.
     end: usize,
     /// Nothing more is decoded: what comes next has to be looked at when its turn comes.
     is_closed: bool,
-    ring: [Decoded<'b>; REQUESTS_MAX],
+    ring: [Decoded; REQUESTS_MAX],
     run: usize,
     loaded: usize,
     decoded: usize,
+    /// The last request that was framed in another way than those decoded since.
+    other: Option<usize>,
 }
 
+/// One request of the ring.
 #[derive(Clone, Copy)]
-pub(super) struct Decoded<'b> {
-    wire: &'b [u8],
-    /// Bytes of the turn up to and with this request.
-    end: usize,
+struct Decoded {
+    /// Where it begins in the bytes of the turn.
+    start: usize,
+    shape: Shape,
+    /// What the service made of its key, and of what the key holds.
+    key: u64,
+    entry: u64,
+}
+
+/// All that is known of a request but for the bytes of its arguments: the same for those that are
+/// framed alike, as most of a pipeline are.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    /// Bytes of the request.
+    len: usize,
     spans: [Span; SPANS_MAX],
     spans_len: usize,
     form: Form,
     at: Option<u32>,
-    foreseen: Option<(&'b [u8], u64)>,
+    /// The argument that is its first key, or 0.
+    key_at: usize,
 }
 
 impl<'b> Window<'b> {
-    /// The requests of `bytes` from `start` on. The decoder stands between requests.
-    pub(super) fn new(bytes: &'b [u8], start: usize) -> Self {
+    /// The requests of `bytes` from `start` on. The decoder stands between requests. The service is
+    /// told which keys of the database come next if they are far away.
+    pub(super) fn new(bytes: &'b [u8], start: usize, is_far: bool, db: u32) -> Self {
         Self {
             bytes,
+            is_far,
+            db,
+            requests_max: if is_far { REQUESTS_MAX } else { 1 },
             end: start,
             is_closed: false,
             ring: [Decoded::NONE; REQUESTS_MAX],
             run: 0,
             loaded: 0,
             decoded: 0,
+            other: None,
         }
+    }
+
+    /// Whether requests like this one can be decoded ahead.
+    pub(super) fn fits(args: &ArgList<'_>) -> bool {
+        args.len() <= SPANS_MAX
     }
 
     /// Requests given out.
@@ -71,15 +104,15 @@ impl<'b> Window<'b> {
     pub(super) fn advance<A: App>(
         &mut self,
         engine: &Engine<A>,
-        db: u32,
         decoder: &mut impl Decoder,
     ) -> bool {
-        while !self.is_closed && self.decoded < self.run + REQUESTS_MAX {
-            self.is_closed = !self.decode(engine, db, decoder);
+        while !self.is_closed && self.decoded < self.run + self.requests_max {
+            self.is_closed = !self.decode(engine, decoder);
         }
-        while self.loaded < self.decoded.min(self.run + ENTRIES_AHEAD) {
-            if let Some((_, expected)) = self.ring[self.loaded % REQUESTS_MAX].foreseen {
-                engine.app().expect_entry(db, expected);
+        while self.is_far && self.loaded < self.decoded.min(self.run + ENTRIES_AHEAD) {
+            let request = &mut self.ring[self.loaded % REQUESTS_MAX];
+            if request.shape.key_at > 0 {
+                request.entry = engine.app().expect_entry(self.db, request.key);
             }
             self.loaded += 1;
         }
@@ -89,32 +122,75 @@ impl<'b> Window<'b> {
     }
 
     /// The request that [`Window::advance`] went on to, and the bytes of the turn up to and with it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn current(&self) -> (Asked<'_>, usize) {
         let request = &self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX];
+        let Decoded { start, shape, .. } = request;
+        let end = start + shape.len;
+        let wire = &self.bytes[*start..end];
+        let key = shape.key(wire).filter(|_| self.is_far);
         let asked = Asked {
-            args: request.args(),
-            form: request.form,
-            at: request.at,
-            foreseen: request.foreseen,
+            args: shape.args(wire),
+            form: shape.form,
+            at: shape.at,
+            foreseen: key.map(|bytes| Foreseen {
+                bytes,
+                key: request.key,
+                entry: request.entry,
+            }),
         };
-        (asked, request.end)
+        (asked, end)
+    }
+
+    /// A request of the ring that is framed as the one that `next` begins with: the last one, or the
+    /// last one before those that are framed as that one.
+    #[inline(always)]
+    fn find_twin(&mut self, next: &[u8]) -> Option<usize> {
+        let last = self.decoded.checked_sub(1)?;
+        if self.is_twin(last, next) {
+            return Some(last % REQUESTS_MAX);
+        }
+        let other = self.other.replace(last)?;
+        let is_there = self.decoded - other < REQUESTS_MAX;
+        (is_there && self.is_twin(other, next)).then_some(other % REQUESTS_MAX)
+    }
+
+    #[inline(always)]
+    fn is_twin(&self, nth: usize, next: &[u8]) -> bool {
+        let Decoded { start, shape, .. } = &self.ring[nth % REQUESTS_MAX];
+        shape.is_of(&self.bytes[*start..], next)
     }
 
     /// Decodes one more request; `false` if it cannot be taken in.
     #[inline]
-    fn decode<A: App>(&mut self, engine: &Engine<A>, db: u32, decoder: &mut impl Decoder) -> bool {
-        if self.end == self.bytes.len() {
+    fn decode<A: App>(&mut self, engine: &Engine<A>, decoder: &mut impl Decoder) -> bool {
+        let rest = &self.bytes[self.end..];
+        if rest.is_empty() {
             return false;
         }
-        let request = &mut self.ring[self.decoded % REQUESTS_MAX];
-        let Some(consumed) = decoder.take(&self.bytes[self.end..], request) else {
-            return false;
-        };
-        self.end += consumed;
+        let at = self.decoded % REQUESTS_MAX;
+        if let Some(twin) = self.find_twin(rest) {
+            // It would be decoded to the very same.
+            let shape = &self.ring[twin].shape;
+            self.end += shape.len;
+            self.ring[at].shape = *shape;
+        } else {
+            let shape = &mut self.ring[at].shape;
+            let Some(consumed) = decoder.take(rest, shape) else {
+                return false;
+            };
+            self.end += consumed;
+            // Empty requests may lie in front of it.
+            shape.look_up(engine, &rest[consumed - shape.len..consumed]);
+        }
+        let request = &mut self.ring[at];
+        request.start = self.end - request.shape.len;
+        if self.is_far
+            && let Some(key) = request.shape.key(&self.bytes[request.start..])
+        {
+            request.key = engine.app().expect_key(self.db, key);
+        }
         self.decoded += 1;
-        request.end = self.end;
-        request.look_up(engine, db);
         true
     }
 }
@@ -123,48 +199,54 @@ impl<'b> Window<'b> {
 pub(super) trait Decoder {
     /// Decodes the request that `bytes` begin with; how many they are. `None` if it is not whole, not
     /// right, or does not fit: the decoder then still stands in front of it.
-    fn take<'b>(&mut self, bytes: &'b [u8], into: &mut Decoded<'b>) -> Option<usize>;
+    fn take(&mut self, bytes: &[u8], into: &mut Shape) -> Option<usize>;
 }
 
 impl Decoder for CommandDecoder {
     #[inline]
-    fn take<'b>(&mut self, bytes: &'b [u8], into: &mut Decoded<'b>) -> Option<usize> {
+    fn take(&mut self, bytes: &[u8], into: &mut Shape) -> Option<usize> {
         let Ok(Step::Ready { item, consumed }) = self.decode(bytes) else {
             self.reset();
             return None;
         };
+        into.len = item.wire().len();
+        into.form = Form::Name(item.name_upper8());
         // The arguments of a line of text may lie in the decoder.
         let fits = !item.is_inline() && into.set_spans(item.spans());
-        into.wire = item.wire();
-        into.form = Form::Name(item.name_upper8());
         fits.then_some(consumed)
     }
 }
 
 impl Decoder for RequestDecoder {
     #[inline]
-    fn take<'b>(&mut self, bytes: &'b [u8], into: &mut Decoded<'b>) -> Option<usize> {
+    fn take(&mut self, bytes: &[u8], into: &mut Shape) -> Option<usize> {
         let Ok(Step::Ready { item, consumed }) = self.decode(bytes) else {
             self.reset();
             return None;
         };
-        into.wire = item.wire();
+        into.len = item.wire().len();
         into.form = Form::Operation(item.op());
         into.set_spans(item.spans()).then_some(consumed)
     }
 }
 
-impl<'b> Decoded<'b> {
+impl Decoded {
     const NONE: Self = Self {
-        wire: &[],
-        end: 0,
-        spans: [Span::new(0, 0); SPANS_MAX],
-        spans_len: 0,
-        form: Form::Name(0),
-        at: None,
-        foreseen: None,
+        start: 0,
+        shape: Shape {
+            len: 0,
+            spans: [Span::new(0, 0); SPANS_MAX],
+            spans_len: 0,
+            form: Form::Name(0),
+            at: None,
+            key_at: 0,
+        },
+        key: 0,
+        entry: 0,
     };
+}
 
+impl Shape {
     /// Takes the arguments over; `false` if there are too many.
     #[inline]
     fn set_spans(&mut self, spans: &[Span]) -> bool {
@@ -175,19 +257,29 @@ impl<'b> Decoded<'b> {
         spans.len() <= SPANS_MAX
     }
 
-    #[inline]
-    fn args(&self) -> ArgList<'_> {
+    #[inline(always)]
+    fn args<'r>(&'r self, wire: &'r [u8]) -> ArgList<'r> {
         let spans = &self.spans[..self.spans_len];
         match self.form {
-            Form::Name(_) => ArgList::new(self.wire, &[], spans),
-            Form::Operation(op) => Request::new(op, self.wire, spans).args(),
+            Form::Name(_) => ArgList::new(wire, &[], spans),
+            Form::Operation(op) => Request::new(op, wire, spans).args(),
         }
     }
 
-    /// Finds the command, and lets the service load where its first key is looked for.
+    /// The first key of the request that `bytes` begin with.
     #[inline(always)]
-    fn look_up<A: App>(&mut self, engine: &Engine<A>, db: u32) {
-        let args = self.args();
+    fn key<'r>(&self, bytes: &'r [u8]) -> Option<&'r [u8]> {
+        if self.key_at == 0 {
+            return None;
+        }
+        let span = self.spans[..self.spans_len].get(self.key_at)?;
+        Some(&bytes[span.at()..span.at() + span.len()])
+    }
+
+    /// Finds the command.
+    #[inline(always)]
+    fn look_up<A: App>(&mut self, engine: &Engine<A>, wire: &[u8]) {
+        let args = self.args(wire);
         self.at = match self.form {
             Form::Name(word) => engine.table.find_plain(word, args),
             Form::Operation(CALL) => {
@@ -197,14 +289,47 @@ impl<'b> Decoded<'b> {
             Form::Operation(op) => engine.binary.entry(op),
         };
         let key_at = self.at.map_or(0, |at| engine.table.entry(at).first_key());
-        self.foreseen = match self.spans[..self.spans_len].get(key_at) {
-            Some(span) if key_at > 0 => {
-                let key = &self.wire[span.at()..span.at() + span.len()];
-                Some((key, engine.app().expect_key(db, key)))
-            }
-            _ => None,
-        };
+        self.key_at = if key_at < self.spans_len { key_at } else { 0 };
     }
+
+    /// Whether the request that `next` begins with is like this one, which `wire` begins with, but
+    /// for the bytes of its arguments behind the name. Decoders look at nothing else.
+    #[inline(always)]
+    fn is_of(&self, wire: &[u8], next: &[u8]) -> bool {
+        let (Some(wire), Some(next)) = (wire.get(..self.len), next.get(..self.len)) else {
+            return false;
+        };
+        let mut from = 0;
+        for span in self.spans[..self.spans_len].get(1..).unwrap_or_default() {
+            if span.is_scratch() {
+                continue;
+            }
+            if !is_same(&wire[from..span.at()], &next[from..span.at()]) {
+                return false;
+            }
+            from = span.at() + span.len();
+        }
+        is_same(&wire[from..], &next[from..])
+    }
+}
+
+/// Whether two pieces of one length are equal. What lies between arguments is short: two words that
+/// may overlap cover it.
+#[inline(always)]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    match a.len() {
+        0 => true,
+        2..4 => has_same_ends::<2>(a, b),
+        4..8 => has_same_ends::<4>(a, b),
+        8..=16 => has_same_ends::<8>(a, b),
+        17..=32 => has_same_ends::<16>(a, b),
+        _ => a == b,
+    }
+}
+
+#[inline(always)]
+fn has_same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<N>() == b.first_chunk() && a.last_chunk::<N>() == b.last_chunk()
 }
 
 #[cfg(test)]
@@ -239,8 +364,9 @@ mod tests {
             number(key)
         }
 
-        fn expect_entry(&self, _: u32, expected: u64) {
+        fn expect_entry(&self, _: u32, expected: u64) -> u64 {
             self.entries.lock().expect("no panic").push(expected);
+            !expected
         }
     }
 
@@ -257,8 +383,12 @@ mod tests {
 
     /// Answers with its key; what was foreseen must be about that very key.
     fn get(cx: &mut Cx<'_, Seer>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-        if let Some((key, expected)) = cx.foreseen() {
-            assert_eq!((key, expected), (&args[0], number(&args[0])));
+        if let Some(foreseen) = cx.foreseen() {
+            let key = number(&args[0]);
+            assert_eq!(
+                (foreseen.bytes, foreseen.key, foreseen.entry),
+                (&args[0], key, !key)
+            );
         }
         reply.bulk(&args[0]);
         Ok(())
@@ -347,6 +477,33 @@ mod tests {
                     one_by_one,
                     "split at {at}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn requests_framed_alike_but_for_a_byte_are_answered_as_if_they_came_one_by_one() {
+        let kinds = [
+            request(&["GET", "a"]),
+            request(&["GET", "b"]),
+            request(&["ECHO", "c"]),
+            request(&["GET", "d"]),
+            request(&["ECHO", "e"]),
+            request(&["ECHO", "f", "g", &"h".repeat(40)]),
+            request(&["ECHO", "i", "j", &"k".repeat(40)]),
+        ];
+        for nth in 0..kinds.len() {
+            for at in 0..kinds[nth].len() {
+                for byte in [b'0', b'1', b'9', b'*', b'$', b'\r', b'\n', b'x', 0] {
+                    let mut requests = kinds.to_vec();
+                    requests[nth][at] = byte;
+                    let one_by_one = replies(requests.iter().map(|request| &request[..]));
+                    assert_eq!(
+                        replies([&requests.concat()[..]].into_iter()),
+                        one_by_one,
+                        "byte {byte} at {at} of request {nth}"
+                    );
+                }
             }
         }
     }
