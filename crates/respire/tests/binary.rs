@@ -70,12 +70,14 @@ impl Server {
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
         stream.write_all(requests.as_bytes()).unwrap();
-        let mut reply = Vec::new();
+        let (mut stream, mut reply) = (BufReader::new(stream), Vec::new());
         while !reply.ends_with(end.as_bytes()) {
-            let mut bytes = [0; 4096];
-            let read = stream.read(&mut bytes).unwrap();
-            assert_ne!(read, 0, "got {:?}", String::from_utf8_lossy(&reply));
-            reply.extend_from_slice(&bytes[..read]);
+            let mut byte = [0];
+            // Goes on where a read is interrupted, as one with a time limit is when the process was stopped.
+            if let Err(error) = stream.read_exact(&mut byte) {
+                panic!("{error} after {:?}", String::from_utf8_lossy(&reply));
+            }
+            reply.push(byte[0]);
         }
         String::from_utf8(reply).unwrap()
     }

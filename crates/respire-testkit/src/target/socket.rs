@@ -98,6 +98,8 @@ impl Link {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 Received::Nothing
             }
+            // As a read with a time limit is when the process was stopped: what has come is looked at again.
+            Err(error) if error.kind() == ErrorKind::Interrupted => Received::Bytes,
             Err(error) if is_gone(error.kind()) => Received::Closed,
             Err(error) => panic!("cannot receive: {error}"),
         }

@@ -8,7 +8,7 @@ use respire::{
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
@@ -182,7 +182,7 @@ pub(crate) fn transcripts_are_those_of_a_session(flavour: Flavour) {
     let expected = expected();
     let input = [REQUESTS.as_bytes(), b"ECHO end\r\n"].concat();
     for piece in [input.len(), 7] {
-        let mut stream = server.connect().stream;
+        let stream = server.connect().stream;
         let mut half = stream.try_clone().unwrap();
         let sent = input.clone();
         let sender = std::thread::spawn(move || {
@@ -190,12 +190,11 @@ pub(crate) fn transcripts_are_those_of_a_session(flavour: Flavour) {
                 half.write_all(piece).unwrap();
             }
         });
-        let mut transcript = Vec::new();
-        let mut buffer = [0; 4096];
+        let (mut stream, mut transcript) = (BufReader::new(stream), Vec::new());
         while !transcript.ends_with(END) {
-            let read = stream.read(&mut buffer).unwrap();
-            assert!(read > 0, "the server closed");
-            transcript.extend_from_slice(&buffer[..read]);
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            transcript.push(byte[0]);
         }
         sender.join().unwrap();
         transcript.truncate(transcript.len() - END.len());
