@@ -1,0 +1,75 @@
+//! What is asked, as bytes.
+
+use resp_codec::binary;
+
+pub(crate) struct Load {
+    pub(crate) name: String,
+    /// In the binary protocol, if it is `get` or `set`.
+    pub(crate) is_binary: bool,
+    pub(crate) keys: usize,
+    pub(crate) value: Vec<u8>,
+    pub(crate) pipeline: usize,
+}
+
+impl Load {
+    /// A `SET` of every key, in turns.
+    pub(crate) fn population(&self) -> Vec<Vec<u8>> {
+        let all: Vec<usize> = (0..self.keys).collect();
+        let set = |bytes: &mut Vec<u8>, nth: &usize| self.set(bytes, &self.key(*nth));
+        all.chunks(self.pipeline)
+            .map(|chunk| {
+                let mut bytes = Vec::new();
+                chunk.iter().for_each(|nth| set(&mut bytes, nth));
+                bytes
+            })
+            .collect()
+    }
+
+    /// One turn's requests, of keys in no order.
+    pub(crate) fn turn(&self, turn: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        for nth in turn * self.pipeline..(turn + 1) * self.pipeline {
+            let key = self.random_key(nth);
+            match self.name.as_str() {
+                "ping" => resp_codec::command(&mut out, &[b"PING"]),
+                "set" => self.set(&mut out, &key),
+                "mix" if nth.is_multiple_of(11) => self.set(&mut out, &key),
+                "mget" => {
+                    let keys = (0..8).map(|at| self.random_key(nth * 8 + at));
+                    let args: Vec<Vec<u8>> =
+                        std::iter::once(b"MGET".to_vec()).chain(keys).collect();
+                    resp_codec::command(&mut out, &args);
+                }
+                "transaction" => {
+                    resp_codec::command(&mut out, &[b"MULTI"]);
+                    self.set(&mut out, &key);
+                    resp_codec::command(&mut out, &[b"GET", &key[..]]);
+                    resp_codec::command(&mut out, &[b"EXEC"]);
+                }
+                "publish" => resp_codec::command(&mut out, &[b"PUBLISH", &b"news"[..], &key]),
+                _ if self.is_binary => binary::write_get(&mut out, &key),
+                _ => resp_codec::command(&mut out, &[b"GET", &key[..]]),
+            }
+        }
+        out
+    }
+
+    fn set(&self, out: &mut Vec<u8>, key: &[u8]) {
+        if self.is_binary {
+            binary::write_set(out, key, &self.value);
+        } else {
+            resp_codec::command(out, &[b"SET", key, &self.value]);
+        }
+    }
+
+    fn random_key(&self, nth: usize) -> Vec<u8> {
+        let mut state = (nth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.key(((state ^ (state >> 31)) % self.keys as u64) as usize)
+    }
+
+    fn key(&self, number: usize) -> Vec<u8> {
+        format!("key:{number:012}").into_bytes()
+    }
+}

@@ -1,0 +1,82 @@
+//! A session, and the parts of it, without a socket.
+
+use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
+use respire_commands::{Kv, add_to};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session};
+use respire_store::{Config, Store};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// `GET` and a key of [`Load::key`], as it is sent: for each a value of three bytes is encoded.
+const ENCODED_REQUEST_BYTES: usize = 36;
+
+/// The time of everything here.
+pub(crate) fn now() -> Now {
+    Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
+}
+
+/// Redis's commands on a store without a key. With `looks_ahead`, it is taken to be beyond the caches.
+pub(crate) fn engine(looks_ahead: bool) -> Arc<Engine<Kv>> {
+    let mut config = Config {
+        shards: 1024,
+        seed: [1, 2, 3, 4],
+        ..Config::default()
+    };
+    if looks_ahead {
+        config.cached_bytes = 0;
+    }
+    let router = add_to(Router::new(Kv::new(Store::new(config))));
+    Engine::new(router, Options::default(), now())
+}
+
+pub(crate) fn connect(engine: &Arc<Engine<Kv>>) -> Session<Kv> {
+    engine
+        .connect(Peer::default(), Box::new(NoWake), now())
+        .expect("there is room for as many as are measured")
+}
+
+pub(crate) struct Bench {
+    session: Session<Kv>,
+    decoder: CommandDecoder,
+    out: Output,
+}
+
+impl Bench {
+    pub(crate) fn on(engine: &Arc<Engine<Kv>>) -> Self {
+        Self {
+            session: connect(engine),
+            decoder: CommandDecoder::new(Limits::SERVER),
+            out: Output::new(),
+        }
+    }
+
+    pub(crate) fn answer_all(&mut self, turns: &[Vec<u8>]) {
+        for turn in turns {
+            let step = self.session.serve(black_box(turn), now(), &mut self.out);
+            assert_eq!(black_box(step), respire_engine::Step::NeedInput);
+            assert!(self.out.first().first() != Some(&b'-'));
+            self.out.advance(self.out.len());
+        }
+    }
+
+    pub(crate) fn decode_all(&mut self, turns: &[Vec<u8>]) {
+        for turn in turns {
+            let mut rest = &turn[..];
+            while let Ok(Step::Ready { item, consumed }) = self.decoder.decode(black_box(rest)) {
+                black_box(item.len());
+                rest = &rest[consumed..];
+            }
+            assert!(rest.is_empty());
+        }
+    }
+
+    pub(crate) fn encode_all(&mut self, turns: &[Vec<u8>]) {
+        for turn in turns {
+            for _ in 0..turn.len() / ENCODED_REQUEST_BYTES {
+                Encoder::new(&mut self.out, Proto::Resp2).bulk(black_box(&b"xxx"[..]));
+            }
+            self.out.advance(self.out.len());
+        }
+    }
+}
