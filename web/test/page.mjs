@@ -58,7 +58,7 @@ export function suite() {
 export async function open(shared, { width = 1280, height = 800, path = "", ...options } = {}) {
   const context = await shared.browser.newContext({ viewport: { width, height }, serviceWorkers: "block", reducedMotion: "reduce", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => {
