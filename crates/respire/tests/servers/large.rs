@@ -41,7 +41,7 @@ pub(crate) fn values_of_every_size_come_back(flavour: Flavour) {
         );
         resp.expect(b"+PONG\r\n+OK\r\n+PONG\r\n");
         resp.send("GET resp\r\n");
-        resp.expect(&bulk(&value));
+        resp.expect(bulk(&value));
         binary.send(
             [
                 &b"\x03"[..],
@@ -52,10 +52,10 @@ pub(crate) fn values_of_every_size_come_back(flavour: Flavour) {
             ]
             .concat(),
         );
-        binary.expect(&part(&before));
-        binary.expect(&part(b""));
+        binary.expect(part(&before));
+        binary.expect(part(b""));
         binary.send([&b"\x01"[..], &part(b"binary")].concat());
-        binary.expect(&part(&value));
+        binary.expect(part(&value));
         before = value;
     }
 }
@@ -89,14 +89,14 @@ pub(crate) fn every_writer_takes_large_values(flavour: Flavour) {
     ];
     for (key, value) in kept {
         peer.send(request(&[b"GET", key]));
-        peer.expect(&bulk(value));
+        peer.expect(bulk(value));
     }
     peer.send(request(&[b"GETSET", b"b", &one]));
-    peer.expect(&bulk(&two));
+    peer.expect(bulk(&two));
     let queued = request(&[b"SET", b"d", &one]);
     peer.send([&b"MULTI\r\n"[..], &queued, b"GET d\r\nEXEC\r\n"].concat());
     peer.expect(b"+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n");
-    peer.expect(&bulk(&one));
+    peer.expect(bulk(&one));
 }
 
 pub(crate) fn a_value_that_trickles_in_is_whole(flavour: Flavour) {
@@ -108,7 +108,7 @@ pub(crate) fn a_value_that_trickles_in_is_whole(flavour: Flavour) {
     }
     peer.expect("+OK\r\n");
     peer.send("GET k\r\n");
-    peer.expect(&bulk(&value));
+    peer.expect(bulk(&value));
 }
 
 pub(crate) fn a_value_that_is_not_sent_to_its_end_is_forgotten(flavour: Flavour) {
