@@ -4,7 +4,8 @@
 /// application that implements [`HasKv`](crate::HasKv): each hands on to its [`Kv`](crate::Kv).
 ///
 /// Without them the commands run, but nobody removes what has expired, `WATCH` sees no change,
-/// `EXEC` is not atomic, and `CONFIG` and `INFO` know nothing of keys. Those that the application
+/// `EXEC` is not atomic, pipelines are not looked ahead into, and `CONFIG` and `INFO` know nothing of
+/// keys. Those that the application
 /// writes itself are named behind `but`; they should call the [`Kv`](crate::Kv)'s as well.
 ///
 /// ```
@@ -54,6 +55,10 @@ macro_rules! kv_methods {
     (but $($own:ident),* $(,)?) => {
         $crate::__kv_method!(databases [$($own)*]);
         $crate::__kv_method!(admit [$($own)*]);
+        $crate::__kv_method!(guards [$($own)*]);
+        $crate::__kv_method!(looks_ahead [$($own)*]);
+        $crate::__kv_method!(expect_key [$($own)*]);
+        $crate::__kv_method!(expect_entry [$($own)*]);
         $crate::__kv_method!(atomically [$($own)*]);
         $crate::__kv_method!(watch [$($own)*]);
         $crate::__kv_method!(info [$($own)*]);
@@ -72,6 +77,12 @@ macro_rules! kv_methods {
 macro_rules! __kv_method {
     (databases [databases $($own:ident)*]) => {};
     (admit [admit $($own:ident)*]) => {};
+    (guards [guards $($own:ident)*]) => {};
+    // An `admit` of one's own may refuse what the key-value commands would not.
+    (guards [admit $($own:ident)*]) => {};
+    (looks_ahead [looks_ahead $($own:ident)*]) => {};
+    (expect_key [expect_key $($own:ident)*]) => {};
+    (expect_entry [expect_entry $($own:ident)*]) => {};
     (atomically [atomically $($own:ident)*]) => {};
     (watch [watch $($own:ident)*]) => {};
     (info [info $($own:ident)*]) => {};
@@ -96,6 +107,26 @@ macro_rules! __kv_method {
             now: $crate::__engine::Now,
         ) -> ::core::result::Result<(), $crate::__engine::Error> {
             $crate::__engine::App::admit($crate::HasKv::kv(self), spec, now)
+        }
+    };
+    (guards []) => {
+        fn guards(&self, spec: &$crate::__engine::Spec) -> bool {
+            $crate::__engine::App::guards($crate::HasKv::kv(self), spec)
+        }
+    };
+    (looks_ahead []) => {
+        fn looks_ahead(&self) -> bool {
+            $crate::__engine::App::looks_ahead($crate::HasKv::kv(self))
+        }
+    };
+    (expect_key []) => {
+        fn expect_key(&self, db: u32, key: &[u8]) -> u64 {
+            $crate::__engine::App::expect_key($crate::HasKv::kv(self), db, key)
+        }
+    };
+    (expect_entry []) => {
+        fn expect_entry(&self, db: u32, expected: u64) -> u64 {
+            $crate::__engine::App::expect_entry($crate::HasKv::kv(self), db, expected)
         }
     };
     (atomically []) => {
@@ -162,4 +193,80 @@ macro_rules! __kv_method {
             $crate::__engine::App::reset_stats($crate::HasKv::kv(self));
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ConnStats, HasKv, Kv, add_to};
+    use respire_engine::{App, Error, Flags, Now, Router, Spec};
+    use respire_store::{Config, Store};
+
+    macro_rules! app {
+        ($name:ident { $($item:item)* } but $($own:ident)*) => {
+            struct $name(Kv);
+
+            impl App for $name {
+                type Conn = ConnStats;
+
+                $($item)*
+
+                kv_methods!(but $($own)*);
+            }
+
+            impl HasKv for $name {
+                fn kv(&self) -> &Kv {
+                    &self.0
+                }
+
+                fn conn_stats(conn: &mut ConnStats) -> &mut ConnStats {
+                    conn
+                }
+            }
+        };
+    }
+
+    app!(Handing {} but);
+    app!(Closed {
+        fn admit(&self, _: &Spec, _: Now) -> Result<(), Error> {
+            Err(Error::new("ERR", "closed"))
+        }
+    } but admit);
+
+    fn kv(cached_bytes: usize) -> Kv {
+        Kv::new(Store::new(Config {
+            cached_bytes,
+            ..Config::default()
+        }))
+    }
+
+    #[test]
+    fn what_is_known_ahead_is_that_of_the_kv_inside() {
+        let app = Handing(kv(0));
+        let hash = app.expect_key(0, b"key");
+        assert!(app.looks_ahead() && !Handing(kv(1)).looks_ahead());
+        assert_eq!(hash, app.0.expect_key(0, b"key"));
+        app.0
+            .store()
+            .view(0, 0)
+            .update(b"key", |slot| slot.set(1, respire_store::Expiry::Clear));
+        assert_eq!(app.expect_entry(0, hash), app.0.expect_entry(0, hash));
+        assert_ne!(
+            app.expect_entry(0, hash),
+            app.expect_entry(0, app.expect_key(0, b"other"))
+        );
+    }
+
+    #[test]
+    fn admit_of_ones_own_is_asked_of_every_command_and_that_of_the_kv_of_those_that_need_memory() {
+        let spec = |flags| Spec {
+            flags,
+            ..Spec::EMPTY
+        };
+        let app = Handing(kv(0));
+        assert!(app.guards(&spec(Flags::DENYOOM)) && !app.guards(&spec(Flags::READONLY)));
+        let mut client = add_to(Router::new(Closed(kv(0)))).client();
+        assert_eq!(client.call("GET key"), Error::new("ERR", "closed"));
+        let mut client = add_to(Router::new(Handing(kv(0)))).client();
+        assert_eq!(client.call("GET key"), respire_engine::Null);
+    }
 }
