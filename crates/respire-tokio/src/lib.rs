@@ -73,6 +73,8 @@ impl Server for Tokio {
             .thread_name("respire-tokio")
             .enable_io()
             .enable_time()
+            .max_io_events_per_tick(WOKEN_AT_ONCE_MAX)
+            .event_interval(QUEUE_TASKS_MAX)
             .build()?;
         let handle = runtime.handle().clone();
         engine.set_spawner(Arc::new(move |task: BoxFuture| drop(handle.spawn(task))));
@@ -83,6 +85,15 @@ impl Server for Tokio {
         Ok(service.stats.report(cut))
     }
 }
+
+/// Tasks that the queue of a worker has room for; more go to one that all workers share, which is
+/// looked at now and then.
+const QUEUE_TASKS_MAX: u32 = 256;
+
+/// Connections woken at a time, few enough for the queue: those who came to the shared one would
+/// wait there while the others are served again and again. For the same reason the system is not asked
+/// for more before the queue has been worked off.
+const WOKEN_AT_ONCE_MAX: usize = QUEUE_TASKS_MAX as usize / 2;
 
 /// Held by every task of a connection; the server has ended when none is left.
 type Open = mpsc::Sender<Infallible>;
