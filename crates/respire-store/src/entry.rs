@@ -4,8 +4,9 @@
 //! a [packed] cell. A boxed array knows its length from its type, so the variant *is*
 //! the size class and the pointer stays thin; the remaining bytes hold the access clock and enough
 //! of the hash that a table grows without touching its keys. The small classes are what allocators
-//! hand out anyway (multiples of 16 less the allocator's own word), so their slack costs nothing;
-//! the large ones waste no more than the second allocation that a [`Long`](Entry::Long) entry has.
+//! hand out anyway: multiples of 16 (mimalloc), or those less the allocator's own word (glibc), so their
+//! slack costs nothing; the large ones waste no more than the second allocation that a
+//! [`Long`](Entry::Long) entry has.
 
 use core::hash::{Hash, Hasher};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -87,11 +88,12 @@ macro_rules! entry {
 }
 
 entry! {
-    Cell24 = 24, Cell40 = 40, Cell56 = 56, Cell72 = 72, Cell88 = 88, Cell104 = 104, Cell120 = 120,
-    Cell136 = 136, Cell152 = 152, Cell168 = 168, Cell184 = 184, Cell200 = 200, Cell216 = 216,
-    Cell232 = 232, Cell248 = 248, Cell312 = 312, Cell376 = 376, Cell440 = 440, Cell504 = 504,
-    Cell568 = 568, Cell632 = 632, Cell696 = 696, Cell760 = 760, Cell824 = 824, Cell888 = 888,
-    Cell952 = 952, Cell1016 = 1016,
+    Cell24 = 24, Cell32 = 32, Cell40 = 40, Cell48 = 48, Cell56 = 56, Cell64 = 64, Cell72 = 72,
+    Cell80 = 80, Cell88 = 88, Cell96 = 96, Cell104 = 104, Cell112 = 112, Cell120 = 120,
+    Cell128 = 128, Cell136 = 136, Cell152 = 152, Cell168 = 168, Cell184 = 184, Cell200 = 200,
+    Cell216 = 216, Cell232 = 232, Cell248 = 248, Cell312 = 312, Cell376 = 376, Cell440 = 440,
+    Cell504 = 504, Cell568 = 568, Cell632 = 632, Cell696 = 696, Cell760 = 760, Cell824 = 824,
+    Cell888 = 888, Cell952 = 952, Cell1016 = 1016,
 }
 
 /// The allocation a cell of at least `size` bytes is given: that of the smallest class that has room,
@@ -100,7 +102,8 @@ entry! {
 const fn cell_len(size: usize) -> usize {
     match size {
         0..=24 => 24,
-        25..=248 => (size - 8).next_multiple_of(16) + 8,
+        25..=128 => size.next_multiple_of(8),
+        129..=248 => (size - 8).next_multiple_of(16) + 8,
         249..=1016 => (size - 248).next_multiple_of(64) + 248,
         _ => size,
     }
@@ -453,13 +456,10 @@ fn large(value: NewValue<'_>) -> Value {
     }
 }
 
-/// What an allocator takes for `bytes`: one word of its own, in steps of 16.
-fn allocated(bytes: usize) -> usize {
-    if bytes == 0 {
-        0
-    } else {
-        (bytes + 8).next_multiple_of(16).max(32)
-    }
+/// What an allocator takes for `bytes`, in steps of 16. For cells that is what mimalloc takes up to 128
+/// bytes; glibc, with a word of its own, takes 16 more for those that are whole multiples of 16.
+pub(crate) fn allocated(bytes: usize) -> usize {
+    bytes.next_multiple_of(16)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub(crate) fn write(cell: &mut [u8], key: &[u8], plain: Plain<'_>, expires_at: O
 }
 
 /// Writes value and expiry into a cell that has its key already.
-#[inline]
+#[inline(always)]
 pub(crate) fn rewrite(cell: &mut [u8], plain: Plain<'_>, expires_at: Option<u64>) {
     cell[0] = plain.flag();
     if is_short(cell) {

@@ -16,7 +16,9 @@ fn string(entry: &Entry) -> Vec<u8> {
 #[test]
 fn entry_of_a_short_string_is_one_small_allocation() {
     assert_eq!(entry(NewValue::Bytes(b"abc"), None).heap_bytes(), 32);
-    assert_eq!(entry(NewValue::Int(i64::MIN), None).heap_bytes(), 48);
+    assert_eq!(entry(NewValue::Bytes(b"abc"), Some(1)).heap_bytes(), 32);
+    assert_eq!(entry(NewValue::Int(i64::MIN), None).heap_bytes(), 32);
+    assert_eq!(entry(NewValue::Int(i64::MIN), Some(1)).heap_bytes(), 48);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::*;
 use crate::{Config, Expiry, Freeing};
 
-const VALUE: [u8; 100] = [b'x'; 100];
+/// Of a length with which an entry takes 112 bytes, whether or not it has an expiry.
+const VALUE: [u8; 90] = [b'x'; 90];
 
 fn store() -> Store {
     Store::new(Config {
@@ -27,7 +28,7 @@ fn exists(store: &Store, db: u32, key: usize) -> bool {
 
 /// Limits the memory to what is used, less `keys` of these entries.
 fn squeeze(store: &Store, policy: Policy, keys: u64) {
-    let bytes = store.memory().total() as u64 - keys * 128;
+    let bytes = store.memory().total() as u64 - keys * 112;
     store.set_max_memory(bytes, policy, 10);
 }
 
