@@ -33,6 +33,7 @@ const WHYS: Record<string, string> = {
   "began in the middle": "the view began in the middle of them",
   "too fast": "more was said than the tap could follow",
   "too large": "larger than the tap shows",
+  "may hold a password": "what is wrong or torn there may hold a password",
 };
 
 /** Takes news; they become rows in their turn. */

@@ -32,6 +32,8 @@ pub(super) enum Cause {
     BeganInTheMiddle,
     TooFast,
     TooLarge,
+    /// Nobody can tell where in it a password lies.
+    Doubtful,
 }
 
 impl Cause {
@@ -40,6 +42,7 @@ impl Cause {
             Self::BeganInTheMiddle => "began in the middle",
             Self::TooFast => "too fast",
             Self::TooLarge => "too large",
+            Self::Doubtful => "may hold a password",
         }
     }
 }
@@ -201,14 +204,17 @@ impl Direction {
                 Front::Whole(len) => at += len,
                 Front::Last(len) => {
                     self.show(from..at + len, cx.pieces);
-                    return self.give_up(Cause::BeganInTheMiddle);
+                    hide(self.held.len() - at - len, cx.pieces);
+                    return self.give_up(Cause::Doubtful);
                 }
                 Front::Wrong => {
                     self.show(from..at, cx.pieces);
                     if self.is_client {
                         self.show_torn(at, cx);
+                    } else {
+                        hide(self.held.len() - at, cx.pieces);
                     }
-                    return self.give_up(Cause::BeganInTheMiddle);
+                    return self.give_up(Cause::Doubtful);
                 }
                 Front::Short(len) => {
                     at += len;
@@ -290,6 +296,7 @@ impl Direction {
         // What is wrong may say it where a length should stand.
         let most = cx.secrets.before_said(&bytes[..most]);
         self.show(at..at + most, cx.pieces);
+        hide(self.held.len() - at - most, cx.pieces);
     }
 
     fn show(&self, range: Range<usize>, pieces: &mut Vec<Piece>) {
@@ -322,6 +329,12 @@ impl Direction {
         self.held = Vec::new();
         self.cuts = Vec::new();
     }
+}
+
+/// Tells of bytes that are not shown because nobody knows what they are.
+fn hide(bytes: usize, pieces: &mut Vec<Piece>) {
+    let (bytes, why) = (bytes as u64, Cause::Doubtful);
+    pieces.extend((bytes > 0).then_some(Piece::Lost(Lost { bytes, why })));
 }
 
 impl Decoder {

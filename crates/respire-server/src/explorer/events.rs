@@ -43,6 +43,8 @@ pub(super) fn open(id: u64, peer: &str, at_us: u64) -> Arc<[u8]> {
         peer: &'a str,
         at_us: u64,
     }
+    // A peer over a Unix socket is called by its path and, as Redis has it, port 0, which no other has.
+    let peer = peer.strip_suffix(":0").unwrap_or(peer);
     event("open", &Open { id, peer, at_us })
 }
 
@@ -138,6 +140,12 @@ mod tests {
             text(open(7, "a\n\"b", 1)),
             "event: open\ndata: {\"id\":7,\"peer\":\"a\\n\\\"b\",\"at_us\":1}\n\n"
         );
+        let address = |event| text(event).split('"').nth(5).map(str::to_owned);
+        assert_eq!(
+            address(open(7, "/run/kv.sock:0", 1)).unwrap(),
+            "/run/kv.sock"
+        );
+        assert_eq!(address(open(7, "[::1]:40", 1)).unwrap(), "[::1]:40");
         let shown = Shown {
             id: 7,
             from: From::Client,

@@ -77,26 +77,30 @@ pub(crate) fn answer(
     route: impl Fn(&httparse::Request<'_, '_>) -> Answer,
 ) -> io::Result<()> {
     let mut exchange = Exchange::new(peer, bounds.exchange);
-    let answer = match exchange.read_head(bounds.head_bytes_max, route) {
-        Ok(answer) => answer,
+    let Asked { answer, is_head } = match exchange.read_head(bounds.head_bytes_max, route) {
+        Ok(asked) => asked,
         Err(error) if is_timeout(&error) => {
             exchange = Exchange::new(peer, Duration::from_secs(1));
-            Answer::Refused(Status::Timeout)
+            Asked::refused(Status::Timeout)
         }
         Err(error) => return Err(error),
     };
     match answer {
-        Answer::Refused(status) => exchange.write(refusal(status).as_bytes())?,
+        Answer::Refused(status) => exchange.write(refusal(status, is_head).as_bytes())?,
         Answer::Document { headers, body } => {
             let length = body.len();
             let head = format!("Content-Length: {length}\r\n{headers}");
             exchange.write(ok(&head).as_bytes())?;
-            exchange.write(&body)?;
+            if !is_head {
+                exchange.write(&body)?;
+            }
         }
         #[cfg(feature = "explorer")]
         Answer::Stream { headers, write } => {
             exchange.write(ok(&headers).as_bytes())?;
-            write(peer);
+            if !is_head {
+                write(peer);
+            }
             // The stream may have taken any time; what is left is to part in peace.
             exchange = Exchange::new(peer, Duration::from_secs(1));
         }
@@ -107,7 +111,7 @@ pub(crate) fn answer(
 /// Tells a peer there is no room for that there is none, as far as it takes it at once.
 pub(super) fn send_away(peer: &TcpStream) {
     let _ = peer.set_nonblocking(true);
-    let _ = (&*peer).write(refusal(Status::Busy).as_bytes());
+    let _ = (&*peer).write(refusal(Status::Busy, false).as_bytes());
     let _ = peer.shutdown(Shutdown::Write);
     // A request that has arrived already must not make TCP drop the answer.
     let _ = (&*peer).read(&mut [0; 512]);
@@ -117,31 +121,60 @@ fn ok(headers: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{headers}Connection: close\r\n\r\n")
 }
 
-fn refusal(status: Status) -> String {
+fn refusal(status: Status, is_head: bool) -> String {
     let line = status.line();
     let length = line.len() + 1;
     let allow = if status == Status::MethodNotAllowed {
-        "Allow: GET\r\n"
+        "Allow: GET, HEAD\r\n"
     } else {
         ""
     };
-    format!(
+    let mut text = format!(
         "HTTP/1.1 {line}\r\nContent-Type: text/plain; charset=utf-8\r\n\
-         Content-Length: {length}\r\n{allow}Connection: close\r\n\r\n{line}\n"
-    )
+         Content-Length: {length}\r\n{allow}Connection: close\r\n\r\n"
+    );
+    if !is_head {
+        text += line;
+        text.push('\n');
+    }
+    text
 }
 
-/// What a request is answered with, once its head is complete.
-fn look(head: &[u8], route: impl FnOnce(&httparse::Request<'_, '_>) -> Answer) -> Option<Answer> {
+/// What a request is answered with.
+struct Asked {
+    answer: Answer,
+    /// Whether only the head of the answer is asked for.
+    is_head: bool,
+}
+
+impl Asked {
+    fn refused(status: Status) -> Self {
+        Self {
+            answer: Answer::Refused(status),
+            is_head: false,
+        }
+    }
+}
+
+/// What a request is answered with, once its head is complete. `HEAD` is answered as `GET` is, but
+/// for the body, so that no route has to know of it.
+fn look(head: &[u8], route: impl FnOnce(&httparse::Request<'_, '_>) -> Answer) -> Option<Asked> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
     let refused = match request.parse(head) {
         Ok(httparse::Status::Partial) => return None,
-        Ok(httparse::Status::Complete(_)) => return Some(route(&request)),
+        Ok(httparse::Status::Complete(_)) => {
+            let is_head = request.method == Some("HEAD");
+            if is_head {
+                request.method = Some("GET");
+            }
+            let answer = route(&request);
+            return Some(Asked { answer, is_head });
+        }
         Err(httparse::Error::TooManyHeaders) => Status::HeadTooLarge,
         Err(_) => Status::BadRequest,
     };
-    Some(Answer::Refused(refused))
+    Some(Asked::refused(refused))
 }
 
 /// A peer, and until when it has to be done.
@@ -173,7 +206,7 @@ impl<'p> Exchange<'p> {
         &self,
         bytes_max: usize,
         route: impl Fn(&httparse::Request<'_, '_>) -> Answer,
-    ) -> io::Result<Answer> {
+    ) -> io::Result<Asked> {
         let mut head = vec![0; bytes_max];
         let mut length = 0;
         loop {
@@ -182,11 +215,11 @@ impl<'p> Exchange<'p> {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
             length += read;
-            if let Some(answer) = look(&head[..length], &route) {
-                return Ok(answer);
+            if let Some(asked) = look(&head[..length], &route) {
+                return Ok(asked);
             }
             if length == bytes_max {
-                return Ok(Answer::Refused(Status::HeadTooLarge));
+                return Ok(Asked::refused(Status::HeadTooLarge));
             }
         }
     }
@@ -279,6 +312,20 @@ mod tests {
     }
 
     #[test]
+    fn head_is_answered_as_get_is_without_the_body() {
+        for path in ["/numbers", "/else"] {
+            let of = |method: &str| {
+                let request = format!("{method} {path} HTTP/1.1\r\n\r\n");
+                ask(Bounds::DEFAULT, &[request.as_bytes()])
+            };
+            let whole = of("GET");
+            let end = whole.find("\r\n\r\n").expect("a head") + 4;
+            assert!(end < whole.len(), "{whole}");
+            assert_eq!(of("HEAD"), whole[..end]);
+        }
+    }
+
+    #[test]
     fn what_is_no_request_is_refused() {
         let many = format!("GET /numbers HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(65));
         for (head, line) in [
@@ -293,7 +340,7 @@ mod tests {
         }
         let refused = ask(Bounds::DEFAULT, &[b"PUT /numbers HTTP/1.1\r\n\r\n"]);
         assert!(refused.starts_with("HTTP/1.1 405 "), "{refused}");
-        assert!(refused.contains("\r\nAllow: GET\r\n"), "{refused}");
+        assert!(refused.contains("\r\nAllow: GET, HEAD\r\n"), "{refused}");
         for head in ["GET /numbers HTTP/1.1\r\nHost: a\r\n", ""] {
             assert!(look(head.as_bytes(), route).is_none(), "{head}");
         }

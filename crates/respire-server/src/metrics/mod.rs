@@ -113,7 +113,6 @@ mod tests {
             ("GET", "/METRICS", Some(Status::NotFound)),
             ("POST", "/", Some(Status::NotFound)),
             ("POST", "/metrics", Some(Status::MethodNotAllowed)),
-            ("HEAD", "/metrics", Some(Status::MethodNotAllowed)),
             ("GET", "/metrics", None),
             ("GET", "/metrics?name=x", None),
         ] {

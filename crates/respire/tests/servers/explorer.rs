@@ -205,6 +205,8 @@ pub(crate) fn only_this_machine_and_the_page_itself_are_let_in(flavour: Flavour)
         ),
         ("GET /x HTTP/1.1\r\nHost: localhost", "404 Not Found"),
         ("GET / HTTP/1.1\r\nHost: 127.0.0.1:80", "200 OK"),
+        ("HEAD / HTTP/1.1\r\nHost: localhost", "200 OK"),
+        ("HEAD /tap HTTP/1.1\r\nHost: localhost", "200 OK"),
     ] {
         assert_eq!(status(head), format!("HTTP/1.1 {line}"), "{head}");
     }

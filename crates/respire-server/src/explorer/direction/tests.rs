@@ -91,15 +91,25 @@ impl Line {
             .collect()
     }
 
-    /// All bytes shown since this was asked last.
-    fn shown(&mut self) -> Vec<u8> {
-        let given = std::mem::take(&mut self.pieces).into_iter();
-        given
-            .flat_map(|piece| match piece {
-                Piece::Shown { bytes, .. } => bytes,
+    /// All bytes shown since this was asked last, and how many were hidden.
+    fn shown_and_hidden(&mut self) -> (Vec<u8>, u64) {
+        let (mut shown, mut hidden) = (Vec::new(), 0);
+        for piece in std::mem::take(&mut self.pieces) {
+            match piece {
+                Piece::Shown { bytes, .. } => shown.extend(bytes),
+                Piece::Lost(Lost {
+                    bytes,
+                    why: Cause::Doubtful,
+                }) => hidden += bytes,
                 Piece::Lost(lost) => panic!("{lost:?}"),
-            })
-            .collect()
+            }
+        }
+        (shown, hidden)
+    }
+
+    /// The bytes shown alone.
+    fn shown(&mut self) -> Vec<u8> {
+        self.shown_and_hidden().0
     }
 }
 
@@ -187,10 +197,16 @@ fn what_is_wrong_ends_the_direction_and_is_shown_of_requests_alone() {
     assert!(line.ask("PING\r\n*1\r\n:5\r\nwhat"));
     assert_eq!(line.given(), [r"PING\r\n []", r"*1\r\n:5\r\nwhat [12]"]);
     assert!(line.answer("+OK\r\nwhat"));
-    assert_eq!(line.given(), [r"+OK\r\n []"]);
+    assert_eq!(line.given(), [r"+OK\r\n []", "lost 4 may hold a password"]);
     line.end();
     assert!(line.ask("POST / HTTP/1.1\r\nCookie: x\r\n"));
-    assert_eq!(line.given(), [r"POST / HTTP/1.1\r\n []"]);
+    let hidden = "lost 11 may hold a password";
+    assert_eq!(line.given(), [r"POST / HTTP/1.1\r\n []", hidden]);
+    line.end();
+    // What stands behind the length is the password, however long that is.
+    assert!(line.ask("*2\r\n$4\r\nAUTH\r\n$x\r\npass\r\n"));
+    let shown = r"*2\r\n$4\r\nAUTH\r\n$ []";
+    assert_eq!(line.given(), [shown, "lost 9 may hold a password"]);
     line.end();
 }
 
@@ -228,7 +244,8 @@ fn passwords_are_hidden_however_requests_are_cut() {
             line.ask(&request[..at]);
             line.ask(&request[at..]);
             line.ask("PING\r\n");
-            assert_eq!(line.shown(), format!("{safe}PING\r\n").into_bytes(), "{at}");
+            let shown = format!("{safe}PING\r\n").into_bytes();
+            assert_eq!(line.shown_and_hidden(), (shown, 0), "{at}");
         }
     }
 }
@@ -241,7 +258,12 @@ fn a_request_that_ends_anywhere_shows_nothing_of_its_password() {
             line.ask("PING\r\n");
             line.ask(&request[..at]);
             line.end();
-            let shown = line.shown();
+            let (shown, hidden) = line.shown_and_hidden();
+            assert_eq!(
+                shown.len() + hidden as usize,
+                at + 6,
+                "all is accounted for"
+            );
             let whole = format!("PING\r\n{safe}");
             assert!(
                 whole.as_bytes().starts_with(&shown),
@@ -260,10 +282,12 @@ fn replies_show_no_password_of_the_server() {
         let mut line = Line::new();
         line.answer(&reply[..at]);
         line.answer(&reply[at..]);
-        assert_eq!(line.shown(), safe.as_bytes());
+        assert_eq!(line.shown_and_hidden(), (safe.as_bytes().to_vec(), 0));
         line.answer(&reply[..at]);
         line.end();
-        assert!(safe.as_bytes().starts_with(&line.shown()), "{at}");
+        let (shown, hidden) = line.shown_and_hidden();
+        assert!(safe.as_bytes().starts_with(&shown), "{at}");
+        assert_eq!(shown.len() + hidden as usize, at);
     }
 }
 
