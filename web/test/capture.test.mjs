@@ -134,7 +134,7 @@ test("a capture of go-redis: a pipeline, a transaction, and messages on a connec
 
 for (const { name, what, at, byte, reason, fix, whole } of [
   { name: "wrong-length.pcap", what: "a length that is one too small", at: 32, byte: "21 !", reason: "invalid bulk length", fix: "the length is that of the whole payload", whole: 2 },
-  { name: "wrong-utf16.pcap", what: "a length in UTF-16 units", at: 33, byte: "F0 \\xf0", reason: "invalid bulk length", fix: "the length is that of the whole payload", whole: 2 },
+  { name: "wrong-utf16.pcap", what: "a length in UTF-16 units", at: 33, byte: "F0 \\xf0", reason: "invalid bulk length", fix: "the length counts UTF-16 units", whole: 2 },
   { name: "wrong-lf.pcap", what: "lines that end with LF alone", at: 2, byte: "0A \\n", reason: "invalid multibulk length", fix: "every line ends with CRLF", whole: 1 },
 ]) {
   test(`a client that does it wrong: ${what}`, async () => {

@@ -45,7 +45,9 @@ impl Place<'_> {
         let within = self.buf[payload..reached]
             .windows(2)
             .rposition(|pair| pair == b"\r\n");
+        let declared = crate::number::parse_i64(&self.buf[digits..payload - 2]);
         let mut length = |end: usize, why| {
+            let why = counted_otherwise(&self.buf[payload..end], declared).unwrap_or(why);
             let with = format!("{}", end - payload).into_bytes();
             fixes.push(Fix::new(digits, payload - 2 - digits, with, why));
         };
@@ -373,6 +375,53 @@ impl Place<'_> {
                 fixes.push(Fix::new(self.at, 1, vec![byte], "another byte was meant"));
                 fixes.push(Fix::new(self.at, 0, vec![byte], "a byte is missing"));
             }
+        }
+    }
+}
+
+/// Why a length is wrong that counts the right text in another unit: the classic mistake of languages
+/// whose strings are not bytes.
+fn counted_otherwise(payload: &[u8], declared: Option<i64>) -> Option<&'static str> {
+    let declared = usize::try_from(declared?).ok()?;
+    let text = core::str::from_utf8(payload).ok()?;
+    let is_characters = declared == text.chars().count();
+    let is_utf16 = declared == text.encode_utf16().count();
+    match (is_characters, is_utf16) {
+        _ if declared == payload.len() => None,
+        (true, true) => {
+            Some("the length counts characters (or UTF-16 units), it has to count bytes")
+        }
+        (true, false) => Some("the length counts characters, it has to count bytes"),
+        (false, true) => {
+            Some("the length counts UTF-16 units, as JavaScript and Java do; it has to count bytes")
+        }
+        (false, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Limits;
+    use crate::annotate::{Mode, diagnose};
+    use alloc::format;
+
+    #[test]
+    fn a_length_in_another_unit_is_called_by_it() {
+        for (text, length, unit) in [
+            ("Zoë!", 4, "counts characters (or UTF-16 units)"),
+            ("a😀b", 3, "counts characters,"),
+            ("a😀b", 4, "counts UTF-16 units"),
+            ("hello", 4, "is that of the whole payload"),
+        ] {
+            let input = format!("${length}\r\n{text}\r\n");
+            let diagnosis = diagnose(input.as_bytes(), Mode::Replies, &Limits::CLIENT);
+            let fixes = diagnosis.expect("it is wrong").fixes;
+            let mended = format!("${}\r\n{text}\r\n", text.len());
+            let fix = fixes
+                .iter()
+                .find(|fix| fix.apply(input.as_bytes()) == mended.as_bytes());
+            let why = fix.expect("the length is mended").why;
+            assert!(why.contains(unit), "{text} {length}: {why}");
         }
     }
 }
