@@ -17,6 +17,8 @@ type Key = [u8; 16];
 const DEADLINE_MS: u64 = 1_000_000;
 /// Deadlines looked at in a step of the sweep.
 const SWEEP_BUDGET: usize = 1_024;
+/// How far apart sweeps are that follow the time.
+const SWEEP_STEP_MS: u64 = 100;
 /// Keys that `SCAN` asks for unless told otherwise.
 const SCAN_COUNT: usize = 10;
 
@@ -34,13 +36,13 @@ fn key(number: usize) -> Key {
 }
 
 impl Filled {
-    fn new(keys: usize, expiry: Expiry) -> Self {
+    fn new(keys: usize, expiry: impl Fn(usize) -> Expiry) -> Self {
         let store = Store::new(Config {
             shards: 1_024,
             ..Config::default()
         });
         for number in 0..keys {
-            set(&store, &key(number), expiry);
+            set(&store, &key(number), expiry(number));
         }
         // The factor is a prime above any number of keys here, so every key comes once.
         let order = (0..keys).map(|nth| key(nth * 2_654_435_761 % keys));
@@ -81,7 +83,7 @@ fn single_keys(criterion: &mut Criterion) {
         .throughput(Throughput::Elements(1))
         .measurement_time(Duration::from_secs(2));
     for &keys in sizes() {
-        let filled = Filled::new(keys, Expiry::Clear);
+        let filled = Filled::new(keys, |_| Expiry::Clear);
         group.bench_function(BenchmarkId::new("get", keys), |bencher| {
             filled.each_key(bencher, |store, key| {
                 let found = store.view(0, 0).read(key, |entry| entry.is_some());
@@ -96,6 +98,13 @@ fn single_keys(criterion: &mut Criterion) {
         });
         group.bench_function(BenchmarkId::new("set", keys), |bencher| {
             filled.each_key(bencher, |store, key| set(store, key, Expiry::Clear));
+        });
+        group.bench_function(BenchmarkId::new("set, expiring", keys), |bencher| {
+            let mut expires_at = DEADLINE_MS;
+            filled.each_key(bencher, |store, key| {
+                expires_at += 1;
+                set(store, key, Expiry::At(expires_at));
+            });
         });
         group.bench_function(BenchmarkId::new("expire", keys), |bencher| {
             let mut expires_at = DEADLINE_MS;
@@ -118,7 +127,7 @@ fn eviction(criterion: &mut Criterion) {
         .throughput(Throughput::Elements(1))
         .measurement_time(Duration::from_secs(2));
     for &keys in sizes() {
-        let filled = Filled::new(keys, Expiry::Clear);
+        let filled = Filled::new(keys, |_| Expiry::Clear);
         let bytes_max = filled.store.memory().total() as u64;
         filled
             .store
@@ -144,13 +153,18 @@ fn whole(criterion: &mut Criterion) {
         .measurement_time(Duration::from_secs(5));
     for &keys in sizes() {
         group.throughput(Throughput::Elements(keys as u64));
-        let filled = Filled::new(keys, Expiry::Clear);
+        let filled = Filled::new(keys, |_| Expiry::Clear);
         group.bench_function(BenchmarkId::new("scan", keys), |bencher| {
             bencher.iter(|| assert!(scan(&filled.store) >= keys));
         });
         group.bench_function(BenchmarkId::new("sweep", keys), |bencher| {
-            let due = || Filled::new(keys, Expiry::At(DEADLINE_MS)).store;
+            let due = || Filled::new(keys, |_| Expiry::At(DEADLINE_MS)).store;
             bencher.iter_batched(due, |store| sweep(&store, keys), BatchSize::PerIteration);
+        });
+        group.bench_function(BenchmarkId::new("sweep in time", keys), |bencher| {
+            let spread = |number| Expiry::At(DEADLINE_MS * (1 + number as u64) / keys as u64);
+            let due = || Filled::new(keys, spread).store;
+            bencher.iter_batched(due, |store| sweep_in_time(&store), BatchSize::PerIteration);
         });
     }
     group.finish();
@@ -171,6 +185,15 @@ fn sweep(store: &Store, keys: usize) {
     assert_eq!(store.len(0), keys);
     while !store.sweep(DEADLINE_MS, SWEEP_BUDGET).finished {}
     assert!(store.is_empty(0));
+}
+
+/// Sweeps every few milliseconds, as a server does, while the keys' times come one after the other.
+fn sweep_in_time(store: &Store) {
+    let mut now_ms = 0;
+    while !store.is_empty(0) {
+        now_ms += SWEEP_STEP_MS;
+        while !store.sweep(now_ms, SWEEP_BUDGET).finished {}
+    }
 }
 
 criterion_group!(benches, single_keys, eviction, whole);

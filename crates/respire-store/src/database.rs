@@ -104,6 +104,13 @@ impl Side {
         self.table_bytes.load(Ordering::Relaxed) + self.index_bytes.load(Ordering::Relaxed)
     }
 
+    /// Brings what is known of the deadlines up to date with them.
+    pub(crate) fn note_deadlines(&self, deadlines: &Deadlines) {
+        self.next_deadline
+            .store(deadlines.next(), Ordering::Release);
+        self.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
+    }
+
     /// Buckets of the table.
     pub(crate) fn buckets(&self) -> usize {
         self.table_bytes.load(Ordering::Relaxed) / SLOT_BYTES
@@ -249,6 +256,7 @@ pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t En
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::{HashPart, hash_key};
     use crate::shard::table_bytes;
     use crate::{Config, Expiry, Freeing, Scope, Store, View, raw};
 
@@ -277,7 +285,10 @@ mod tests {
                 let deadlines = side.deadlines.read();
                 assert_eq!(side.index_bytes.load(Ordering::Relaxed), deadlines.bytes());
                 assert_eq!(side.next_deadline.load(Ordering::Relaxed), deadlines.next());
-                assert!(expiries().all(|at| at >= deadlines.next()));
+                for entry in entries() {
+                    let part = HashPart::new(hash_key(db.hasher(), entry.key()));
+                    assert!(entry.expires_at().is_none_or(|at| deadlines.has(part, at)));
+                }
             }
         }
     }

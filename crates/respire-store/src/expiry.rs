@@ -1,73 +1,98 @@
-//! Keys whose time has come: the deadlines of a shard in order, and the sweep that follows them.
+//! Keys whose time has come: the deadlines of a shard, and the sweep that follows them.
 //!
 //! Whether a key has expired is decided when it is read; the sweep only frees memory.
+//!
+//! A deadline is an item in a [`Wheel`] that leads to an entry, which knows exactly when it expires. For
+//! every entry with an expiry, some item that leads to it comes up no later than that. Hence:
+//!
+//! - only an expiry that is new, or earlier than it was, needs a new item. One that is put off does not: its
+//!   item comes up early, and is put where it belongs then;
+//! - nothing is done about the item of a key that is removed, or no longer expires: it leads to nothing when
+//!   it comes up, and is dropped;
+//! - several entries may share one item's part of the hash. When it comes up, at most one of them is removed,
+//!   and the item is put back at the *earliest* expiry among the others. That is early enough for each of
+//!   them, so it does not matter which of them an item was made for, nor how many items they have.
 
-use core::cmp::Reverse;
 use core::sync::atomic::Ordering;
-use std::collections::BinaryHeap;
 
 use ahash::RandomState;
 
 use crate::database::{Database, Table};
-use crate::hash::hash_key;
+use crate::entry::allocated;
+use crate::hash::{HashPart, hash_key};
 use crate::raw;
 use crate::store::Store;
+use crate::wheel::Wheel;
 
-/// The deadlines of a shard, soonest first, each with the hash of its key. Items whose key has
-/// changed since are left in place and recognised when they come up.
+/// The deadlines of a shard. A shard without any has no wheel.
 #[derive(Default)]
 pub(crate) struct Deadlines {
-    heap: BinaryHeap<Reverse<(u64, u64)>>,
+    wheel: Option<Box<Wheel>>,
 }
 
 /// Below this many items, stale ones are not worth the trouble.
 const STALE_MIN: usize = 64;
 
 impl Deadlines {
-    pub(crate) fn push(&mut self, at: u64, hash: u64) {
-        self.heap.push(Reverse((at, hash)));
+    pub(crate) fn push(&mut self, part: HashPart, at: u64, now_ms: u64) {
+        self.wheel.get_or_insert_default().push(part, at, now_ms);
     }
 
-    /// The next deadline, or `u64::MAX`.
+    /// When the next item comes up, or `u64::MAX`.
     pub(crate) fn next(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |Reverse((at, _))| *at)
+        let next = self.wheel.as_ref().and_then(|wheel| wheel.next_ms());
+        next.unwrap_or(u64::MAX)
     }
 
-    /// Takes an item that was due at `now_ms`; its hash.
-    pub(crate) fn pop_due(&mut self, now_ms: u64) -> Option<u64> {
-        if self.next() > now_ms {
-            return None;
-        }
-        self.heap.pop().map(|Reverse((_, hash))| hash)
+    /// Takes an item that has come up at `now_ms`.
+    pub(crate) fn pop(&mut self, now_ms: u64) -> Option<HashPart> {
+        self.wheel.as_mut()?.pop(now_ms)
     }
 
-    /// The hash of the item that a random number chooses.
-    pub(crate) fn sample(&self, random: u64) -> Option<u64> {
-        let items = self.heap.as_slice();
-        let at = random.checked_rem(items.len() as u64)?;
-        items.get(at as usize).map(|Reverse((_, hash))| *hash)
+    /// The item that a random number chooses.
+    pub(crate) fn sample(&self, random: u64) -> Option<HashPart> {
+        self.wheel.as_ref()?.sample(random)
     }
 
     /// Whether more than two thirds of the items are stale, `live` keys having an expiry.
     pub(crate) fn is_mostly_stale(&self, live: usize) -> bool {
-        self.heap.len() > STALE_MIN + 3 * live
+        let items = self.wheel.as_ref().map_or(0, |wheel| wheel.len());
+        items > STALE_MIN + 3 * live
     }
 
     /// Starts again from the table. O(its entries), paid for by as many stale items.
-    pub(crate) fn rebuild(&mut self, table: &Table, hasher: &RandomState) {
-        let due = raw::entries(table).filter_map(|entry| Some((entry.expires_at()?, entry.key())));
-        self.heap = due
-            .map(|(at, key)| Reverse((at, hash_key(hasher, key))))
-            .collect();
+    pub(crate) fn rebuild(&mut self, table: &Table, hasher: &RandomState, now_ms: u64) {
+        *self = Deadlines::default();
+        for entry in raw::entries(table) {
+            if let Some(at) = entry.expires_at() {
+                let part = HashPart::new(hash_key(hasher, entry.key()));
+                self.push(part, at, now_ms);
+            }
+        }
     }
 
-    /// Gives back most of the room that is not used.
+    /// Gives back the room that is not used.
     pub(crate) fn shrink(&mut self) {
-        self.heap.shrink_to(self.heap.len() * 2);
+        self.wheel = self.wheel.take().filter(|wheel| wheel.len() > 0);
+        if let Some(wheel) = &mut self.wheel {
+            wheel.shrink();
+        }
     }
 
+    /// Bytes allocated.
     pub(crate) fn bytes(&self) -> usize {
-        self.heap.capacity() * size_of::<Reverse<(u64, u64)>>()
+        let wheel = self.wheel.as_ref();
+        wheel.map_or(0, |wheel| allocated(size_of::<Wheel>()) + wheel.bytes())
+    }
+
+    /// Allocations they consist of, at most.
+    pub(crate) fn allocations(&self) -> usize {
+        self.wheel.as_ref().map_or(0, |wheel| 2 + wheel.batches())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has(&self, part: HashPart, at: u64) -> bool {
+        self.wheel.as_ref().is_some_and(|wheel| wheel.has(part, at))
     }
 }
 
@@ -79,8 +104,9 @@ pub struct Swept {
     /// Whether every due key has been removed and what was removed before has been freed;
     /// otherwise the budget was used up and the sweep should be called again soon.
     pub finished: bool,
-    /// When the next key is due, in unix milliseconds, if any has an expiry. It may be too early,
-    /// where a key's expiry has been put off, but never too late.
+    /// When the next key may be due, in unix milliseconds, if any has an expiry. It is never too late, and
+    /// may be too early: by up to the time to the key's expiry, and more where that has been put off. A key
+    /// makes it too early a few times in its life, the later ones by less and less.
     pub next_ms: Option<u64>,
 }
 
@@ -98,7 +124,8 @@ const SHRINK_BUCKETS_MIN: usize = 64;
 const SHRINK_INDEX_BYTES_MIN: usize = 4096;
 
 impl Store {
-    /// Removes keys whose time has come, looking at no more than `budget` deadlines; frees some of
+    /// Removes keys whose time has come, looking up no more than `budget` keys, some of them well
+    /// before their time, to put their deadlines in order; frees some of
     /// what [`Freeing::InSteps`](crate::Freeing) left to it, which takes no longer; and gives back
     /// the memory of at most one table that has become much too large. Keys that are not due
     /// cost nothing; no more than one shard is locked at a time, and never for long.
@@ -131,7 +158,8 @@ impl Store {
                 swept.expired += expired;
             }
             if may_shrink && is_too_large(db, index) {
-                db.shard(index, &mut db.lock(index).write()).shrink();
+                let mut table = db.lock(index).write();
+                db.shard(index, &mut table).at(now_ms).shrink();
                 may_shrink = false;
             }
             if left == 0 {
@@ -154,17 +182,20 @@ impl Store {
 fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> (usize, usize) {
     let mut table = db.lock(index).write();
     let mut shard = db.shard(index, &mut table);
-    let mut deadlines = db.side(index).deadlines.write();
+    let side = db.side(index);
+    let mut deadlines = side.deadlines.write();
     let (mut looked_at, mut expired) = (0, 0);
     while looked_at < count
-        && let Some(hash) = deadlines.pop_due(now_ms)
+        && let Some(part) = deadlines.pop(now_ms)
     {
         looked_at += 1;
-        expired += usize::from(shard.expire_any(hash, now_ms));
+        let (is_expired, next) = shard.expire_part(part, now_ms);
+        expired += usize::from(is_expired);
+        if let Some(at) = next {
+            deadlines.push(part, at, now_ms);
+        }
     }
-    db.side(index)
-        .next_deadline
-        .store(deadlines.next(), Ordering::Release);
+    side.note_deadlines(&deadlines);
     (looked_at, expired)
 }
 

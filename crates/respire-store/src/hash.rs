@@ -34,6 +34,41 @@ impl Tag {
     }
 }
 
+/// The part of a hash by which an entry is found again: what hashbrown compares first, and the low bits.
+/// Others may share it, though in one shard that is rare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HashPart(pub(crate) u32);
+
+const PART_HOME_BITS: u32 = 25;
+
+impl HashPart {
+    #[inline]
+    pub(crate) fn new(hash: u64) -> HashPart {
+        let top = (hash >> TOP_SHIFT) as u32 & 0x7f;
+        HashPart((top << PART_HOME_BITS) | (hash as u32 & ((1 << PART_HOME_BITS) - 1)))
+    }
+
+    /// The tag of every entry that has this part.
+    pub(crate) fn tag(self) -> Tag {
+        Tag::new(self.known_hash())
+    }
+
+    /// The hashes that a table of `buckets` may look at for an entry of this part. There is one, up to
+    /// 2^25 buckets; beyond, one for each value of the bits that the part lacks. Where a `usize` has 32
+    /// bits the part lacks none, and the first is the entry's own.
+    pub(crate) fn table_hashes(self, buckets: usize) -> impl Iterator<Item = u64> {
+        let lacking = (buckets as u64 >> PART_HOME_BITS).max(1);
+        let known = self.known_hash();
+        (0..lacking).map(move |bits| known | bits << PART_HOME_BITS)
+    }
+
+    fn known_hash(self) -> u64 {
+        let HashPart(bits) = self;
+        let home = bits & ((1 << PART_HOME_BITS) - 1);
+        (u64::from(bits >> PART_HOME_BITS) << TOP_SHIFT) | u64::from(home)
+    }
+}
+
 /// The hash of a key. It must be what an [`Entry`](crate::entry::Entry)'s `Hash` gives, as DashMap's
 /// own methods use that.
 #[inline]
@@ -78,6 +113,22 @@ mod tests {
                 other[at] ^= 0x80;
                 assert!(!is_same_key(&key, &other), "{len} {at}");
                 assert!(!is_same_key(&key, &key[..at]));
+            }
+        }
+    }
+
+    #[test]
+    fn part_gives_back_what_a_table_of_any_size_looks_at() {
+        for hash in [0, u64::MAX, 0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210] {
+            let part = HashPart::new(hash);
+            assert_eq!(part.tag(), Tag::new(hash));
+            for log in [0, 2, 17, 25, 26, 29] {
+                let (buckets, mask) = (1_usize << log, (1 << log) - 1);
+                let is_same = |again: &u64| {
+                    again & mask == hash & mask
+                        && (again >> TOP_SHIFT) & 0x7f == (hash >> TOP_SHIFT) & 0x7f
+                };
+                assert_eq!(part.table_hashes(buckets).filter(is_same).count(), 1);
             }
         }
     }

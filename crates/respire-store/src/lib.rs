@@ -18,6 +18,7 @@ mod store;
 mod value;
 mod view;
 mod watch;
+mod wheel;
 mod whole;
 
 pub use crate::evict::Policy;

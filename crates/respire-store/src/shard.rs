@@ -7,7 +7,7 @@ use dashmap::SharedValue;
 use crate::database::{Database, GAUGE_STEP, Side, Table};
 use crate::entry::{Entry, SLOT_BYTES};
 use crate::garbage::{Cleared, Garbage};
-use crate::hash::{Tag, hash_key};
+use crate::hash::{HashPart, Tag, hash_key};
 use crate::prefetch::Bucket;
 
 /// A shard under its write lock. It changes entries in the few ways there are, so that counters,
@@ -16,11 +16,24 @@ pub(crate) struct ShardMut<'a> {
     db: &'a Database,
     index: usize,
     table: &'a mut Table,
+    now_ms: u64,
 }
 
 impl<'a> ShardMut<'a> {
     pub(crate) fn new(db: &'a Database, index: usize, table: &'a mut Table) -> ShardMut<'a> {
-        ShardMut { db, index, table }
+        ShardMut {
+            db,
+            index,
+            table,
+            now_ms: 0,
+        }
+    }
+
+    /// The same at this time, for those who write expiries: a deadline is kept the more roughly, the
+    /// further off it is.
+    #[inline]
+    pub(crate) fn at(self, now_ms: u64) -> ShardMut<'a> {
+        ShardMut { now_ms, ..self }
     }
 
     #[inline]
@@ -118,11 +131,35 @@ impl<'a> ShardMut<'a> {
         self.expire_where(hash, |entry| entry.is(tag, key) && entry.is_expired(now_ms));
     }
 
-    /// Removes a key of that hash whose time has come.
-    pub(crate) fn expire_any(&mut self, hash: u64, now_ms: u64) -> bool {
-        // Others that lie in the way have deadlines of their own, which must find them.
-        let tag = Tag::new(hash);
-        self.expire_where(hash, |entry| entry.tag() == tag && entry.is_expired(now_ms))
+    /// Removes a key that a deadline leads to if its time has come; whether it did, and when the next key
+    /// expires that the deadline leads to, if there is one.
+    pub(crate) fn expire_part(&mut self, part: HashPart, now_ms: u64) -> (bool, Option<u64>) {
+        let [first, second] = self.first_expiries(part);
+        let Some(due) = first.filter(|at| *at <= now_ms) else {
+            return (false, first);
+        };
+        let tag = part.tag();
+        let is_due = |entry: &Entry| entry.tag() == tag && entry.expires_at() == Some(due);
+        let mut hashes = part.table_hashes(self.table.buckets());
+        let is_expired = hashes.any(|hash| self.expire_where(hash, is_due));
+        (is_expired, second)
+    }
+
+    /// The two earliest expiries among the entries that a deadline leads to.
+    fn first_expiries(&self, part: HashPart) -> [Option<u64>; 2] {
+        let (tag, mut first, mut second) = (part.tag(), u64::MAX, u64::MAX);
+        for hash in part.table_hashes(self.table.buckets()) {
+            // Nothing is found, so all that might be is looked at.
+            self.table.get(hash, |(entry, _)| {
+                if entry.tag() == tag
+                    && let Some(at) = entry.expires_at()
+                {
+                    (first, second) = (first.min(at), second.min(at.max(first)));
+                }
+                false
+            });
+        }
+        [first, second].map(|at| (at != u64::MAX).then_some(at))
     }
 
     fn expire_where(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> bool {
@@ -144,12 +181,15 @@ impl<'a> ShardMut<'a> {
 
     /// An entry with an expiry that a random number chooses; `None` if that hits upon a stale deadline.
     pub(crate) fn sample_expiring(&self, random: u64) -> Option<&Entry> {
-        let hash = self.side().deadlines.read().sample(random)?;
-        let tag = Tag::new(hash);
-        let found = self.table.get(hash, |(entry, _)| {
-            entry.tag() == tag && entry.expires_at().is_some()
-        });
-        found.map(|(entry, _)| entry)
+        let part = self.side().deadlines.read().sample(random)?;
+        let tag = part.tag();
+        let mut hashes = part.table_hashes(self.table.buckets());
+        hashes.find_map(|hash| {
+            let found = self.table.get(hash, |(entry, _)| {
+                entry.tag() == tag && entry.expires_at().is_some()
+            });
+            found.map(|(entry, _)| entry)
+        })
     }
 
     pub(crate) fn hash_of(&self, entry: &Entry) -> u64 {
@@ -176,12 +216,10 @@ impl<'a> ShardMut<'a> {
         let (side, hasher) = (self.side(), self.db.hasher());
         let mut deadlines = side.deadlines.write();
         if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
-            deadlines.rebuild(self.table, hasher);
-            side.next_deadline
-                .store(deadlines.next(), Ordering::Release);
+            deadlines.rebuild(self.table, hasher, self.now_ms);
         }
         deadlines.shrink();
-        side.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
+        side.note_deadlines(&deadlines);
         let buckets = self.table.buckets();
         self.table.shrink_to(self.table.len() * 2, |(entry, _)| {
             entry.table_hash(hasher, buckets)
@@ -244,21 +282,23 @@ impl<'a> ShardMut<'a> {
             .wrapping_add(expiry_now.unwrap_or(0));
         side.expires_sum
             .store(sum.wrapping_sub(expiry.unwrap_or(0)), Ordering::Relaxed);
-        if let Some(at) = expiry_now {
+        // The item of an expiry that is put off comes up in time.
+        if let Some(at) = expiry_now
+            && expiry.is_none_or(|before| at < before)
+        {
             self.schedule(at, hash);
         }
     }
 
+    #[inline(never)]
     fn schedule(&mut self, at: u64, hash: u64) {
         let side = self.side();
         let mut deadlines = side.deadlines.write();
         if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
-            deadlines.rebuild(self.table, self.db.hasher());
+            deadlines.rebuild(self.table, self.db.hasher(), self.now_ms);
         }
-        deadlines.push(at, hash);
-        side.next_deadline
-            .store(deadlines.next(), Ordering::Release);
-        side.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
+        deadlines.push(HashPart::new(hash), at, self.now_ms);
+        side.note_deadlines(&deadlines);
     }
 
     #[inline(never)]

@@ -145,7 +145,7 @@ impl<'v> View<'v> {
                 &mut *guard
             }
         };
-        let mut shard = db.shard(index, table);
+        let mut shard = db.shard(index, table).at(now_ms);
         shard.expire(hash, key, now_ms);
         f(&mut Slot {
             shard,
