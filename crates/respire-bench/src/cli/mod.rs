@@ -186,13 +186,13 @@ pub struct TableArgs {
     #[arg(long, value_name = "ROW", help_heading = "Measurement")]
     pub row: Vec<String>,
     /// Rounds; in each, every server has its turn.
-    #[arg(long, default_value_t = 3, help_heading = "Measurement")]
+    #[arg(long, default_value_t = 5, help_heading = "Measurement")]
     pub rounds: usize,
     /// Seconds of each turn.
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = 2.0,
+        default_value_t = 1.0,
         help_heading = "Measurement"
     )]
     pub test_time: f64,

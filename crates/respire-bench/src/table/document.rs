@@ -66,7 +66,8 @@ fn head(measured: &Measured, stem: &str, text: &mut String) -> std::fmt::Result 
         text,
         "Servers on core {}, the load generator on core {}, loopback TCP. {} rounds of {} s per server and row, \
          interleaved; medians, with the smallest and the greatest. CPU time is user and system time of the server's process, divided by the \
-         commands answered. Every reply is checked, values included. The floor moves the same bytes, but parses and stores nothing.\n",
+         commands answered. Every reply is checked, values included. The floor moves the same bytes, but parses and stores nothing. \
+         In the repository, `cargo xtask bench` builds all that is measured here and writes this page anew.\n",
         measured.server_cpu, measured.load_cpu, measured.rounds, measured.test_time_s
     )?;
     writeln!(
