@@ -156,6 +156,7 @@ test("a client that hung up in the middle of a value", async () => {
   await opened(page, "wrong-torn.pcap");
   await page.locator(".segment.there", { hasText: "ends" }).waitFor();
   await page.keyboard.press("p");
+  await page.locator(".problem", { hasText: "Of the request's 3 words 2 are whole. The length in front promises 8 more bytes, and CRLF behind." }).waitFor();
   await page.locator(".problem", { hasText: "breaks off behind byte 39, in the payload of argument 2 (cmd[0].arg[2]). At least 10 bytes more are needed." }).waitFor();
   await close();
 });

@@ -1,6 +1,6 @@
 // What is wrong, at which byte, what would have been right, and changes that mend it.
 
-import type { DocError } from "../generated/types";
+import type { DocError, State } from "../generated/types";
 import { STATUS } from "../engine/tables";
 import { moveTo } from "../state/cursor";
 import { bytes, frameOf, length, version } from "../state/document";
@@ -13,6 +13,8 @@ import { Icon } from "./icons";
 const AROUND = 12;
 /** Bytes of a change shown. */
 const CHANGED_MAX = 48;
+/** Promises told of a torn frame. */
+const PROMISES_MAX = 3;
 
 /** A change: what goes, what comes, and a little of what stays. */
 function Diff({ at, len, put }: { at: number; len: number; put: Uint8Array }) {
@@ -81,9 +83,19 @@ function ErrorCard({ error }: { error: DocError }) {
   );
 }
 
+/** What was promised and has not come: of the innermost values, and of the payload at hand. */
+function promised({ open, payloadLeft, need }: State): string {
+  const told = open.flatMap(({ label, done, of }) => (of === null ? [] : [`Of the ${label}'s ${counted(of, label === "request" ? "word" : "value")} ${done} ${done === 1 ? "is" : "are"} whole.`]));
+  const line = need === (payloadLeft ?? 0) + 2 ? ", and CRLF behind" : "";
+  if (payloadLeft !== null) told.push(`The length in front promises ${counted(payloadLeft, "more byte")}${line}.`);
+  return told.slice(-PROMISES_MAX).join(" ");
+}
+
 function Torn({ frame }: { frame: number }) {
   const { start, end } = frameOf(frame);
-  const { need, text, path } = torn.value ?? { need: 0, text: "", path: "" };
+  if (!torn.value) return null;
+  const { need, text, path } = torn.value;
+  const why = promised(torn.value);
   return (
     <article class="problem torn">
       <h3>
@@ -107,6 +119,7 @@ function Torn({ frame }: { frame: number }) {
         )}
         . At least <b>{counted(need, "byte")}</b> more {need === 1 ? "is" : "are"} needed.
       </p>
+      {why !== "" && <p>{why}</p>}
       <p class="dim">That is no error: a decoder keeps what it has and waits for the next read.</p>
     </article>
   );

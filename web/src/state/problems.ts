@@ -1,7 +1,7 @@
 // What is wrong with the document: bad frames, and the torn one at its end.
 
 import { computed, effect, signal } from "@preact/signals";
-import type { DocError } from "../generated/types";
+import type { DocError, State } from "../generated/types";
 import { FRAME_WORDS, STATUS, frameRow } from "../engine/tables";
 import { cursor, moveTo } from "./cursor";
 import { engine, frameAt, length, onLoad, replace, shape, version } from "./document";
@@ -23,8 +23,8 @@ export const problemFrames = computed(() => {
 
 /** The error shown, with its fixes: that of the frame at the cursor, or the first. */
 export const shownError = signal<DocError | null>(null);
-/** The torn frame at the end: the bytes it lacks at least, and what the decoder is in the middle of. */
-export const torn = signal<{ need: number; text: string; path: string } | null>(null);
+/** What the decoder knows at the end of a torn frame. */
+export const torn = signal<State | null>(null);
 
 /** The frame whose error is shown. */
 const errorFrame = computed(() => {
@@ -70,8 +70,8 @@ effect(() => {
     return;
   }
   void engine.state(length.value).then(
-    ({ need, text, path }) => {
-      if (asked === version.peek()) torn.value = { need, text, path };
+    (state) => {
+      if (asked === version.peek()) torn.value = state;
     },
     () => {},
   );

@@ -39,7 +39,7 @@ export function childrenOf(nodes: Uint32Array, parent: Node, max = Infinity): No
   return children;
 }
 
-/** A value in words: `a map with 1 pair: key: simple string "a", value: integer 1`. */
+/** A value in words: `a map with 1 pair: key simple string "a", value integer 1`. */
 export function valueInWords(values: Values, node: Node): string {
   const told = tell(values, node, 0);
   return node.kind === KIND.null || node.kind === KIND.unknown ? told : withArticle(told);
@@ -95,7 +95,7 @@ function aggregate(values: Values, node: Node, depth: number): string {
   const children = childrenOf(values.nodes, node, paired ? TOLD_MAX * 2 : TOLD_MAX + 1).filter((child) => child.kind !== KIND.end);
   const parts = children.slice(0, paired ? TOLD_MAX * 2 : TOLD_MAX).map((child) => {
     const told = tell(values, child, depth + 1);
-    return child.isKey ? `key: ${told}` : child.isValue ? `value: ${told}` : told;
+    return child.isKey ? `key ${told}` : child.isValue ? `value ${told}` : told;
   });
   const shown = paired ? Math.ceil(parts.length / 2) : parts.length;
   const rest = node.count === NONE ? 0 : node.count - shown;
