@@ -1,13 +1,25 @@
 // The page as a single HTML file: every part of it lies packed within, and nothing beside it.
 
 import { readFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
+import { pack, toText } from "./pack.mjs";
+import { sum } from "./src/unpack.js";
 
-/** An element that holds a part, as `src/single.js` finds it. */
-function packed(id: string, content: string | Uint8Array): string {
-  return `<script type="text/plain" id="${id}">${gzipSync(content, { level: 9 }).toString("base64")}</script>`;
+/** What `src/single.js` reads: parts by their ids, in the order in which they are needed, and fonts, which are packed already. */
+function packed(parts: [id: string, content: Buffer][], fonts: Buffer[]): string {
+  const bytes = Buffer.concat([...fonts, pack(Buffer.concat(parts.map(([, content]) => content)))]);
+  const about = { bytes: bytes.length, check: sum(bytes), fonts: fonts.map(({ length }) => length), parts: parts.map(([id, { length }]) => [id, length]) };
+  return `<script type="text/plain" id="packed" data-about='${JSON.stringify(about)}'>${toText(bytes)}</script>`;
 }
+
+/** Takes the fonts out of the styles: `font:0` stands for the address of the first one. */
+function withoutFonts(styles: string): { styles: string; fonts: Buffer[] } {
+  const fonts: Buffer[] = [];
+  const put = (_: string, base64: string) => `font:${fonts.push(Buffer.from(base64, "base64")) - 1}`;
+  return { styles: styles.replace(/data:font\/woff2;base64,([\w+/=]+)/g, put), fonts };
+}
+
+const source = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
 
 /** Packs styles, scripts and `files`, by their ids, into the HTML file. */
 export function inline(files: Record<string, string>): Plugin {
@@ -17,20 +29,24 @@ export function inline(files: Record<string, string>): Plugin {
     generateBundle(_, bundle) {
       const page = bundle["index.html"];
       if (page?.type !== "asset") throw new Error("no page to put things into");
-      const parts = Object.entries(files).map(([id, path]) => packed(id, readFileSync(path)));
+      const styles: string[] = [];
+      const scripts: string[] = [];
       for (const [file, chunk] of Object.entries(bundle)) {
         if (chunk === page) continue;
         // Parts that are loaded later are in the same script: there is nothing to fetch before them.
-        if (chunk.type === "chunk") parts.push(packed("script", chunk.code.replaceAll("__VITE_PRELOAD__", "void 0")));
-        else if (file.endsWith(".css")) parts.push(packed("style", chunk.source));
+        if (chunk.type === "chunk") scripts.push(chunk.code.replaceAll("__VITE_PRELOAD__", "void 0"));
+        else if (file.endsWith(".css")) styles.push(String(chunk.source));
         delete bundle[file];
       }
+      const modules = Object.entries(files).map(([id, path]): [string, Buffer] => [id, readFileSync(path)]);
+      const { styles: style, fonts } = withoutFonts(styles.join(""));
+      const parts = packed([["style", Buffer.from(style)], ["script", Buffer.from(scripts.join(""))], ...modules], fonts);
       // Runs when the file is there to its end, wherever it stands in it.
-      const boot = `<script type="module">\n${readFileSync(new URL("./src/single.js", import.meta.url), "utf8")}</script>`;
+      const boot = `<script type="module">\n${source("./src/unpack.js").replace(/^export /gm, "")}\n${source("./src/single.js")}</script>`;
       page.fileName = "respire-explorer.html";
       page.source = String(page.source)
         .replace(/\s*<(script|link)[^>]*(src|href)="\.\/[^>]*>(<\/script>)?/g, "")
-        .replace("</body>", () => `${[boot, ...parts].join("\n")}\n</body>`);
+        .replace("</body>", () => `${boot}\n${parts}\n</body>`);
     },
   };
 }

@@ -29,7 +29,7 @@ const CSP = {
     "default-src 'none'",
     "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:",
     "style-src 'unsafe-inline'",
-    "font-src data:",
+    "font-src blob:",
     "img-src data:",
     "connect-src 'none'",
     "worker-src blob:",

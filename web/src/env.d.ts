@@ -4,7 +4,7 @@
 declare const __SINGLE__: boolean;
 
 /** Unpacks a part of the page by its id; there only where the page is a single file. */
-declare function part(id: string): Promise<Response>;
+declare function part(id: string): Uint8Array<ArrayBuffer>;
 
 declare module "virtual:engine-wasm" {
   /** A module of the engine: beside the page, or inside it. */

@@ -43,6 +43,12 @@ const NEEDS: &[Need] = &[
         why: "node-redis and ioredis, and the explorer's page",
     },
     Need {
+        what: "xz",
+        probe: ("xz", &["--version"]),
+        packages: &["xz-utils"],
+        why: "packs the explorer's page as a single file",
+    },
+    Need {
         what: "Go",
         probe: ("go", &["version"]),
         packages: &["golang-go", "ca-certificates"],

@@ -51,5 +51,5 @@ export function remote<T>(worker: Worker, wasm: PackedWasm, onNews: (news: unkno
 
 /** The WASM's address, or its bytes where the page carries them. */
 export async function unpacked({ address, packed }: PackedWasm): Promise<string | ArrayBuffer> {
-  return packed === "" ? new URL(address, document.baseURI).href : (await part(packed)).arrayBuffer();
+  return packed === "" ? new URL(address, document.baseURI).href : part(packed).buffer;
 }

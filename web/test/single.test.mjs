@@ -1,0 +1,89 @@
+// The single file is what was built, and says when it is damaged.
+
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pack, toText } from "../pack.mjs";
+import { LETTERS, fromText, sum, unpacker } from "../src/unpack.js";
+import { DIST, suite } from "./page.mjs";
+
+const shared = suite();
+const html = await readFile(join(DIST, "respire-explorer.html"), "utf8");
+
+/** Numbers that look like chance and are the same each time. */
+function* chance(seed) {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    yield state >>> 8;
+  }
+}
+
+/** Bytes with what packers look for: runs, what stood before near and far, what never did. */
+function document(seed, length) {
+  const numbers = chance(seed);
+  const next = (below) => numbers.next().value % below;
+  const bytes = [];
+  while (bytes.length < length) {
+    const run = 1 + next(1 << next(10));
+    const back = 1 + next(Math.max(1, Math.min(bytes.length, 1 << next(18))));
+    const isNew = bytes.length === 0 || next(4) === 0;
+    for (let count = 0; count < run; count += 1) bytes.push(isNew ? next(256) : bytes[bytes.length - back]);
+  }
+  return Uint8Array.from(bytes.slice(0, length));
+}
+
+test("what was packed is unpacked, in one go or little by little", () => {
+  for (const [seed, length] of [0, 1, 2, 7, 300, 5_000, 70_000, 400_000].entries()) {
+    const bytes = document(seed, length);
+    const packed = pack(bytes);
+    assert.deepEqual(unpacker(packed, length)(length), bytes, `${length} bytes`);
+    const unpacked = unpacker(packed, length);
+    for (let end = 0; end < length; end += 1 + (length >> 3)) assert.deepEqual(unpacked(end), bytes.subarray(0, end));
+    assert.deepEqual(unpacked(length), bytes);
+  }
+});
+
+test("bytes are the same behind their text, which HTML leaves alone", () => {
+  assert.equal(new Set(LETTERS).size, 91);
+  for (let length = 0; length < 40; length += 1) {
+    const bytes = document(length, length);
+    for (const filled of [bytes, bytes.map(() => 255)]) {
+      const text = toText(filled);
+      assert.match(text, /^[^<&"\s]*$/);
+      assert.deepEqual(fromText(text).subarray(0, length), filled);
+    }
+  }
+});
+
+test("the single file holds the modules that lie beside the page, byte by byte", async () => {
+  const [, about, text] = /data-about='([^']*)'>([^<]*)</.exec(html);
+  const { bytes, check, fonts, parts } = JSON.parse(about);
+  const packed = fromText(text).subarray(0, bytes);
+  assert.equal(sum(packed), check);
+  const size = parts.reduce((before, [, length]) => before + length, 0);
+  const unpacked = unpacker(packed.subarray(fonts.reduce((before, length) => before + length, 0)), size)(size);
+  let at = 0;
+  for (const [id, length] of parts) {
+    const part = unpacked.subarray(at, (at += length));
+    const name = /^(\w+)Wasm$/.exec(id)?.[1];
+    if (!name) continue;
+    const file = (await readdir(join(DIST, "assets"))).find((file) => file.startsWith(`respire_${name}_bg`));
+    assert.ok((await readFile(join(DIST, "assets", file))).equals(part), id);
+  }
+  assert.equal(parts.filter(([id]) => id.endsWith("Wasm")).length, 3);
+});
+
+for (const [what, damaged] of [
+  ["cut short", html.slice(0, html.length >> 1)],
+  ["changed in one letter", html.replace(/(data-about='[^']*'>.{100000})./, (all, before) => before + (all.endsWith("a") ? "b" : "a"))],
+]) {
+  test(`a single file that was ${what} says so`, async () => {
+    const page = await shared.browser.newPage();
+    await page.route("**/*", (route) => route.fulfill({ contentType: "text/html", body: damaged }));
+    await page.goto("http://damaged.test/");
+    // Cut short, the file has no end to its last element, and browsers give it one.
+    await page.locator("#app", { hasText: "This file is damaged, or cut short on its way here" }).waitFor();
+    await page.context().close();
+  });
+}
