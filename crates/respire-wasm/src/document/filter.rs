@@ -92,10 +92,17 @@ impl Document {
     }
 }
 
+/// Most bytes of a query that an error quotes.
+const QUOTED_MAX: usize = 64;
+
+fn quoted(text: &str) -> String {
+    super::quote(text.as_bytes(), QUOTED_MAX)
+}
+
 fn condition(word: &str) -> Result<Condition, String> {
     let number = |text: &str| {
         let parsed = text.parse();
-        parsed.map_err(|_| format!("{text:?} is no number of bytes"))
+        parsed.map_err(|_| format!("{} is no number of bytes", quoted(text)))
     };
     if let Some(glob) = word.strip_prefix("key:") {
         return Ok(Condition::Key(glob.as_bytes().to_vec()));
@@ -114,7 +121,8 @@ fn condition(word: &str) -> Result<Condition, String> {
             "blank" => FrameStatus::Blank,
             _ => {
                 return Err(format!(
-                    "a frame is never {status:?}; try is:bad, is:torn, is:blank or is:secret"
+                    "a frame is never {}; try is:bad, is:torn, is:blank or is:secret",
+                    quoted(status)
                 ));
             }
         }));
@@ -136,7 +144,8 @@ fn condition(word: &str) -> Result<Condition, String> {
             Ok(Condition::OtherName(word.as_bytes().to_vec()))
         }
         None => Err(format!(
-            "{word:?} is no command, type or condition; there are {} commands, key:GLOB, is:bad, bytes>N",
+            "{} is no command, type or condition; there are {} commands, key:GLOB, is:bad, bytes>N",
+            quoted(word),
             command_names().len()
         )),
     }

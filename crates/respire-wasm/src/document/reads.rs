@@ -22,7 +22,7 @@ impl Document {
     /// behind an error.
     ///
     /// # Errors
-    /// At more than a million cuts.
+    /// At more than a million cuts, or when they do not ascend.
     pub fn reads(&self, cuts: &[u32]) -> Result<Vec<u32>, String> {
         if cuts.len() >= READS_MAX {
             return Err(format!(
@@ -32,7 +32,9 @@ impl Document {
         let end = self.bytes.len() as u32;
         let inner = cuts.iter().copied().filter(|cut| (1..end).contains(cut));
         let mut ends: Vec<u32> = inner.chain([end]).collect();
-        ends.sort_unstable();
+        if !ends.is_sorted() {
+            return Err("cuts ascend".to_owned());
+        }
         ends.dedup();
         let mut decoder = Decoder::new(self.mode, self.limits);
         let (mut rows, mut from, mut kept) = (Vec::new(), 0, 0);

@@ -3,28 +3,26 @@
 mod list;
 
 use list::NAMES;
-use std::sync::OnceLock;
 
-/// Names by their first eight bytes, so that a look-up compares numbers.
-static BY_WORD: OnceLock<Vec<(u64, u16)>> = OnceLock::new();
+/// The first eight bytes of each name, so that a look-up compares numbers. They ascend as names do.
+static WORDS: [u64; NAMES.len()] = {
+    let mut words = [0; NAMES.len()];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = word(NAMES[at].as_bytes());
+        at += 1;
+    }
+    words
+};
 
 /// The number of the command of this name, in any case. O(log n).
 pub(crate) fn command_number(name: &[u8]) -> Option<u16> {
-    let by_word = BY_WORD.get_or_init(|| {
-        let numbered = NAMES.iter().zip(0..);
-        let mut words: Vec<_> = numbered
-            .map(|(name, at)| (word(name.as_bytes()), at))
-            .collect();
-        words.sort_unstable();
-        words
-    });
     let wanted = word(name);
-    let from = by_word.partition_point(|&(word, _)| word < wanted);
-    let same = by_word[from..]
-        .iter()
-        .take_while(|&&(word, _)| word == wanted);
-    same.map(|&(_, at)| at)
-        .find(|&at| NAMES[at as usize].as_bytes().eq_ignore_ascii_case(name))
+    let from = WORDS.partition_point(|&word| word < wanted);
+    let same = WORDS[from..].iter().take_while(|&&word| word == wanted);
+    let mut named = NAMES[from..].iter().zip(same);
+    let at = named.position(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name))?;
+    Some((from + at) as u16)
 }
 
 /// Whether there is a command of this name.
@@ -38,12 +36,14 @@ pub fn command_names() -> &'static [&'static str] {
     NAMES
 }
 
-fn word(name: &[u8]) -> u64 {
+const fn word(name: &[u8]) -> u64 {
     let mut word = [0; 8];
-    for (slot, byte) in word.iter_mut().zip(name) {
-        *slot = byte.to_ascii_uppercase();
+    let mut at = 0;
+    while at < name.len() && at < word.len() {
+        word[at] = name[at].to_ascii_uppercase();
+        at += 1;
     }
-    u64::from_le_bytes(word)
+    u64::from_be_bytes(word)
 }
 
 #[cfg(test)]
@@ -57,5 +57,6 @@ mod tests {
             assert_eq!(command_number(lower.as_bytes()), Some(at as u16));
         }
         assert!(!is_command(b"GETTY") && !is_command(b""));
+        assert!(NAMES.is_sorted() && WORDS.is_sorted());
     }
 }

@@ -101,19 +101,19 @@ pub fn guesses(bytes: &[u8]) -> Vec<Guess> {
             mode: 0,
             bytes: bytes.len() as u32,
             preview: bytes[..bytes.len().min(PREVIEW_MAX)].to_vec(),
-            why: "it begins as a capture does",
+            why: "it begins like a capture file",
         };
         return vec![capture, guess(Format::Raw, bytes, bytes)];
     }
-    let mut all: Vec<Guess> = FORMATS
-        .into_iter()
-        .filter_map(|format| {
-            let decoded = format.decode(bytes).ok()?;
-            Some(guess(format, bytes, &decoded))
-        })
-        .collect();
-    // A stable sort: of two that are as likely, the plainer one stays in front.
-    all.sort_by_key(|guess| std::cmp::Reverse(guess.score));
+    let mut all: Vec<Guess> = Vec::new();
+    for format in FORMATS {
+        if let Ok(decoded) = format.decode(bytes) {
+            let guess = guess(format, bytes, &decoded);
+            // Of two that are as likely, the plainer one stays in front.
+            let at = all.partition_point(|other| other.score >= guess.score);
+            all.insert(at, guess);
+        }
+    }
     all
 }
 
@@ -123,7 +123,7 @@ pub fn guesses(bytes: &[u8]) -> Vec<Guess> {
 /// When they are not, with what is wrong and where.
 pub fn decode_as(format: &str, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let found = FORMATS.into_iter().find(|known| known.names().0 == format);
-    let found = found.ok_or_else(|| format!("there is no format {format:?}"))?;
+    let found = found.ok_or_else(|| format!("there is no format {format}"))?;
     found.decode(bytes)
 }
 
@@ -147,24 +147,29 @@ fn score(format: Format, pasted: &[u8], decoded: &[u8]) -> (u32, &'static str) {
     let is_frame = begins_as_frame(decoded);
     match format {
         Format::Raw if begins_as_frame(pasted) && has_crlf(pasted) => {
-            (90, "it begins as a frame does, and has CRLF")
+            (90, "it begins like a frame and has CRLF")
         }
-        Format::Raw if pasted.iter().any(|byte| *byte < 9) => (85, "it has bytes that are no text"),
+        Format::Raw if pasted.iter().any(|byte| *byte < 9) => {
+            (85, "it has bytes that are not text")
+        }
         Format::Raw => (30, "always possible"),
         Format::Hexdump if is_frame => (
             97,
-            "lines of offsets and hex, of what begins as a frame does",
+            "lines of offsets and hex; decoded, they begin like a frame",
         ),
         Format::Hexdump => (80, "lines of offsets and hex"),
-        Format::Hex if is_frame => (95, "hex digits only, of what begins as a frame does"),
-        Format::Hex => (60, "hex digits only"),
-        Format::Escaped if is_frame => (93, "it has escapes, of what begins as a frame does"),
+        Format::Hex if is_frame => (95, "only hex digits; decoded, they begin like a frame"),
+        Format::Hex => (60, "only hex digits"),
+        Format::Escaped if is_frame => (93, "it has escapes; decoded, it begins like a frame"),
         Format::Escaped => (50, "it has escapes or is in quotes"),
-        Format::Base64 if is_frame => (88, "Base64 of what begins as a frame does"),
-        Format::Base64 => (20, "letters of Base64 only"),
+        Format::Base64 if is_frame => (
+            88,
+            "only letters of Base64; decoded, they begin like a frame",
+        ),
+        Format::Base64 => (20, "only letters of Base64"),
         Format::Inline if is_frame => (70, "lines of text, their ends made CRLF"),
         Format::Inline => (40, "lines of text"),
-        Format::Pcap | Format::PcapNg => (100, "it begins as a capture does"),
+        Format::Pcap | Format::PcapNg => (100, "it begins like a capture file"),
     }
 }
 
