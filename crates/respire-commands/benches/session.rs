@@ -34,6 +34,7 @@ fn load(name: &str, keys: usize, pipeline: usize) -> Load {
         keys,
         value: b"xxx".to_vec(),
         pipeline,
+        many: 8,
     }
 }
 

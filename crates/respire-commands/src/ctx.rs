@@ -75,7 +75,7 @@ impl<'c> Ctx<'c> {
     /// Reads several keys at one moment, in order, and counts which were there.
     pub(crate) fn read_many<'k>(
         &mut self,
-        keys: impl Iterator<Item = &'k [u8]> + Clone,
+        keys: impl ExactSizeIterator<Item = &'k [u8]>,
         mut f: impl FnMut(Option<EntryRef<'_>>),
     ) {
         let stats = &mut *self.stats;

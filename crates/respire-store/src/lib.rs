@@ -7,6 +7,7 @@ mod expiry;
 mod garbage;
 mod hash;
 mod iterate;
+mod many;
 mod packed;
 mod prefetch;
 mod raw;

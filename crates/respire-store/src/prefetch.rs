@@ -152,9 +152,22 @@ impl Database {
     }
 }
 
+/// Finds the entry of a hash in what [`Database::prefetch`] loaded, and begins to load it too; where
+/// it is.
+#[inline]
+pub(crate) fn entry_of(table: &Table, hash: u64) -> Bucket {
+    match raw::find_tag(table, hash, Tag::new(hash)) {
+        Some((bucket, entry)) => {
+            load(entry);
+            Bucket(bucket)
+        }
+        None => Bucket::UNKNOWN,
+    }
+}
+
 /// Loads an entry's allocation, as far as it is one.
 #[inline]
-pub(crate) fn entry(entry: &Entry) {
+fn load(entry: &Entry) {
     let (address, bytes) = entry.place();
     let end = address + bytes.min(ENTRY_LINES_MAX * LINE_BYTES);
     let mut line = address;
@@ -214,10 +227,8 @@ impl Store {
         let KeyHash(hash) = hash;
         if let Some(db) = self.existing_database(db)
             && let Some(table) = db.lock(db.shard_of(hash)).try_read()
-            && let Some((bucket, found)) = raw::find_tag(&table, hash, Tag::new(hash))
         {
-            entry(found);
-            return Bucket(bucket);
+            return entry_of(&table, hash);
         }
         Bucket::UNKNOWN
     }

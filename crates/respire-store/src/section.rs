@@ -2,10 +2,11 @@
 
 use core::fmt;
 
-use dashmap::RwLockWriteGuard;
+use dashmap::{RwLock, RwLockWriteGuard};
 
 use crate::database::Table;
 use crate::garbage::Cleared;
+use crate::prefetch;
 use crate::store::Store;
 
 /// What an atomic section covers.
@@ -36,7 +37,12 @@ pub struct Held {
 
 impl Held {
     pub(crate) fn table(&self, place: Place) -> &Table {
-        &self.tables[self.at(place)].1
+        self.nth(self.at(place))
+    }
+
+    /// The table at a place among those that are held ([`Held::at`]).
+    pub(crate) fn nth(&self, nth: usize) -> &Table {
+        &self.tables[nth].1
     }
 
     pub(crate) fn table_mut(&mut self, place: Place) -> &mut Table {
@@ -63,7 +69,7 @@ impl Held {
 
     /// Taking a further lock here could close a circle of waiting threads, and going on without
     /// one would break the section's promise, so a place that was not declared is a bug.
-    fn at(&self, place: Place) -> usize {
+    pub(crate) fn at(&self, place: Place) -> usize {
         match self.tables.binary_search_by_key(&place, |(at, _)| *at) {
             Ok(at) => at,
             Err(_) => panic!(
@@ -72,6 +78,21 @@ impl Held {
             ),
         }
     }
+}
+
+/// How often a lock is asked for before the thread sleeps until it is free.
+const TRIES_MAX: u32 = 100;
+
+/// Waits for a shard that others hold, as a rule for a few microseconds: less than it takes a thread
+/// to fall asleep and to wake up, while it holds other shards.
+pub(crate) fn write_soon(lock: &RwLock<Table>) -> RwLockWriteGuard<'_, Table> {
+    for _ in 0..TRIES_MAX {
+        if let Some(guard) = lock.try_write() {
+            return guard;
+        }
+        core::hint::spin_loop();
+    }
+    lock.write()
 }
 
 impl fmt::Debug for Held {
@@ -109,7 +130,7 @@ impl<'s> Section<'s> {
         places.dedup();
         let mut guards: Vec<RwLockWriteGuard<'s, Table>> = Vec::with_capacity(places.len());
         for &(db, shard) in &places {
-            guards.push(store.database(db).lock(shard).write());
+            guards.push(write_soon(store.database(db).lock(shard)));
         }
         let tables = places.into_iter().zip(&mut guards);
         let tables = tables
@@ -160,7 +181,7 @@ impl Store {
     pub fn lock(&self, scope: &Scope<'_>) -> Section<'_> {
         let all = |db: u32| (0..self.shards()).map(move |shard| (db, shard));
         let places = match *scope {
-            Scope::Keys(keys) => keys.iter().map(|(db, key)| self.place(*db, key)).collect(),
+            Scope::Keys(keys) => return self.lock_keys(keys),
             Scope::Database(db) => all(db).collect(),
             Scope::Databases(a, b) => all(a).chain(all(b)).collect(),
             Scope::Everything => (0..self.databases()).flat_map(all).collect(),
@@ -175,8 +196,22 @@ impl Store {
         Section::new(self, places.collect())
     }
 
-    fn place(&self, db: u32, key: &[u8]) -> Place {
-        (db, self.database(db).shard_of(self.hash(key)))
+    /// Locks the shards of these keys, and loads ahead what is found of them there.
+    fn lock_keys(&self, keys: &[(u32, &[u8])]) -> Section<'_> {
+        let is_far = self.is_beyond_caches();
+        let found = keys.iter().map(|(number, key)| {
+            let (db, hash) = (self.database(*number), self.hash(key));
+            if is_far {
+                db.prefetch(hash);
+            }
+            ((*number, db.shard_of(hash)), hash)
+        });
+        let found: Vec<(Place, u64)> = found.collect();
+        let section = Section::new(self, found.iter().map(|(place, _)| *place).collect());
+        for (place, hash) in found.into_iter().take_while(|_| is_far) {
+            prefetch::entry_of(section.held.table(place), hash);
+        }
+        section
     }
 }
 

@@ -7,10 +7,9 @@ use dashmap::RwLockReadGuard;
 use crate::database::{Database, Side, Table, find};
 use crate::entry::Entry;
 use crate::evict::Clock;
-use crate::hash::Tag;
-use crate::prefetch::{self, Bucket, KeyHash};
-use crate::raw;
+use crate::prefetch::{Bucket, KeyHash};
 use crate::section::{Held, Place, Scope};
+use crate::shard::ShardMut;
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
 use crate::watch::Watch;
@@ -41,9 +40,6 @@ pub struct View<'v> {
     pub(crate) foreseen: Option<(&'v [u8], KeyHash, Bucket)>,
     pub(crate) held: Option<&'v mut Held>,
 }
-
-/// How many keys ahead of the one that is read entries are loaded, where many are.
-const ENTRIES_AHEAD: usize = 8;
 
 impl<'v> View<'v> {
     /// A view of database `db` at the time `now_ms` (unix milliseconds), inside a section of this
@@ -116,7 +112,7 @@ impl<'v> View<'v> {
                 if touch {
                     note.touch(entry, side);
                 }
-                EntryRef::new(entry, note.clock)
+                note.entry(entry)
             }))
         })
     }
@@ -133,9 +129,9 @@ impl<'v> View<'v> {
     /// Holds a key under its shard's write lock. An expired key is removed first.
     #[inline]
     pub fn update<R>(&mut self, key: &[u8], f: impl FnOnce(&mut Slot<'_>) -> R) -> R {
-        let (store, now_ms, clock) = (self.store, self.now_ms, self.store.clock());
+        let note = self.note();
         let (hash, bucket) = self.seek(key);
-        let db = store.database(self.db);
+        let db = self.store.database(self.db);
         let index = db.shard_of(hash);
         let mut guard;
         let table = match &mut self.held {
@@ -145,75 +141,7 @@ impl<'v> View<'v> {
                 &mut *guard
             }
         };
-        let mut shard = db.shard(index, table).at(now_ms);
-        shard.expire(hash, key, now_ms);
-        f(&mut Slot {
-            shard,
-            key,
-            hash,
-            bucket,
-            now_ms,
-            clock,
-        })
-    }
-
-    /// Reads several keys at one moment: all their shards are read-locked before the first is
-    /// read. `f` is given each key's position and entry, in order. Uses are noted.
-    pub fn read_many<'k>(
-        &mut self,
-        keys: impl Iterator<Item = &'k [u8]> + Clone,
-        mut f: impl FnMut(usize, Option<EntryRef<'_>>),
-    ) {
-        let store = self.store;
-        let (None, Some(db)) = (&self.held, store.existing_database(self.db)) else {
-            for (at, key) in keys.enumerate() {
-                self.read(key, |entry| f(at, entry));
-            }
-            return;
-        };
-        let hashes: Vec<u64> = keys.clone().map(|key| store.hash(key)).collect();
-        let is_far = store.is_beyond_caches();
-        if is_far {
-            hashes.iter().for_each(|hash| db.prefetch(*hash));
-        }
-        let mut shards: Vec<usize> = hashes.iter().map(|hash| db.shard_of(*hash)).collect();
-        shards.sort_unstable();
-        shards.dedup();
-        let guards: Vec<RwLockReadGuard<'_, Table>> =
-            shards.iter().map(|shard| db.lock(*shard).read()).collect();
-        let table = |hash| {
-            let at = shards.binary_search(&db.shard_of(hash)).ok()?;
-            guards.get(at).map(|guard| &**guard)
-        };
-        let look_ahead = |hash: Option<&u64>| {
-            let found = hash
-                .filter(|_| is_far)
-                .and_then(|hash| raw::find_tag(table(*hash)?, *hash, Tag::new(*hash)));
-            found
-                .into_iter()
-                .for_each(|(_, entry)| prefetch::entry(entry));
-        };
-        hashes[..hashes.len().min(ENTRIES_AHEAD)]
-            .iter()
-            .for_each(|hash| look_ahead(Some(hash)));
-        let note = self.note();
-        let mut due = Vec::new();
-        for (at, (key, hash)) in keys.zip(hashes.iter().copied()).enumerate() {
-            look_ahead(hashes.get(at + ENTRIES_AHEAD));
-            let mut entry = table(hash).and_then(|table| find(table, hash, key));
-            if entry.is_some_and(|entry| entry.is_expired(note.now_ms)) {
-                due.push(key);
-                entry = None;
-            }
-            if let (Some(entry), true) = (entry, self.touch) {
-                note.touch(entry, db.side(db.shard_of(hash)));
-            }
-            f(at, entry.map(|entry| EntryRef::new(entry, note.clock)));
-        }
-        drop(guards);
-        for key in due {
-            self.remove_expired(key);
-        }
+        f(&mut note.slot(db.shard(index, table), key, hash, bucket))
     }
 
     /// Runs `f` with everything that `scope` names held for writing: what it does to several keys
@@ -306,7 +234,7 @@ impl<'v> View<'v> {
     /// Frees a key that a read found expired, under a lock of its own: the one for reading is not
     /// enough, and is released.
     #[cold]
-    fn remove_expired(&mut self, key: &[u8]) {
+    pub(crate) fn remove_expired(&mut self, key: &[u8]) {
         // Holding a key for writing removes it if it is expired, and it still may be another.
         self.update(key, |_| ());
     }
@@ -323,7 +251,7 @@ impl<'v> View<'v> {
 
     /// The hash of a key, and the bucket where it is looked for first.
     #[inline(always)]
-    fn seek(&self, key: &[u8]) -> (u64, Bucket) {
+    pub(crate) fn seek(&self, key: &[u8]) -> (u64, Bucket) {
         match self.foreseen {
             Some((foreseen, KeyHash(hash), bucket)) if core::ptr::eq(foreseen, key) => {
                 (hash, bucket)
@@ -349,7 +277,8 @@ impl<'v> View<'v> {
         (self.db, index)
     }
 
-    fn note(&self) -> Note {
+    #[inline]
+    pub(crate) fn note(&self) -> Note {
         Note {
             clock: self.store.clock(),
             now_ms: self.now_ms,
@@ -367,16 +296,43 @@ impl fmt::Debug for View<'_> {
     }
 }
 
-/// How the use of an entry is noted.
+/// The moment, and how the use of an entry is noted at it.
 #[derive(Clone, Copy)]
-struct Note {
+pub(crate) struct Note {
     clock: Clock,
     now_ms: u64,
 }
 
 impl Note {
+    /// An entry to be read.
     #[inline]
-    fn touch(self, entry: &Entry, side: &Side) {
+    pub(crate) fn entry(self, entry: &Entry) -> EntryRef<'_> {
+        EntryRef::new(entry, self.clock)
+    }
+
+    /// A key to be written, which is removed first if its time has come.
+    #[inline(always)]
+    pub(crate) fn slot<'e>(
+        self,
+        shard: ShardMut<'e>,
+        key: &'e [u8],
+        hash: u64,
+        bucket: Bucket,
+    ) -> Slot<'e> {
+        let mut shard = shard.at(self.now_ms);
+        shard.expire(hash, key, self.now_ms);
+        Slot {
+            shard,
+            key,
+            hash,
+            bucket,
+            now_ms: self.now_ms,
+            clock: self.clock,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn touch(self, entry: &Entry, side: &Side) {
         let before = entry.clock();
         let after = self.clock.touched(before, self.now_ms, || side.random());
         // Most reads find the clock as it should be, and leave the entry's memory unwritten.

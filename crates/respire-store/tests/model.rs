@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use respire_store::{Config, EntryRef, Expiry, Freeing, Scope, Store, StringRef, View, Watch};
+use respire_store::{
+    Config, EntryRef, Expiry, Freeing, Scope, Section, Slot, Store, StringRef, View, Watch,
+};
 
 const DATABASES: u32 = 3;
 
@@ -21,6 +23,7 @@ enum Op {
     Move(u32, Key, u32, Key),
     Read(u32, Vec<Key>),
     Section(bool, Vec<(u32, Key, Vec<u8>)>),
+    Many(Many, u32, bool, Vec<(Key, Vec<u8>)>),
     Sweep(usize),
     Scan(u32, usize),
     RandomKey(u32, u64),
@@ -29,6 +32,14 @@ enum Op {
     Swap(u32, u32),
     Watch(u32, Key),
     Advance(u64),
+}
+
+/// What is done to several keys together.
+#[derive(Debug, Clone, Copy)]
+enum Many {
+    Write,
+    Insert,
+    Remove,
 }
 
 /// An expiry relative to the moment.
@@ -61,6 +72,13 @@ fn op() -> impl Strategy<Value = Op> {
         (-5..200_i64).prop_map(When::In)
     ];
     let write = (db.clone(), key.clone(), value.clone());
+    let many = prop_oneof![Just(Many::Write), Just(Many::Insert), Just(Many::Remove)];
+    let many = (
+        many,
+        db.clone(),
+        any::<bool>(),
+        vec((key.clone(), value.clone()), 0..6),
+    );
     prop_oneof![
         8 => (db.clone(), key.clone(), value.clone(), when.clone()).prop_map(|(db, key, value, when)| Op::Set(db, key, value, when)),
         4 => (db.clone(), key.clone(), any::<i64>(), when).prop_map(|(db, key, value, when)| Op::SetInt(db, key, value, when)),
@@ -70,6 +88,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (db.clone(), key.clone(), db.clone(), key.clone()).prop_map(|(a, from, b, to)| Op::Move(a, from, b, to)),
         3 => (db.clone(), vec(key.clone(), 0..6)).prop_map(|(db, keys)| Op::Read(db, keys)),
         3 => (any::<bool>(), vec(write, 1..5)).prop_map(|(all, writes)| Op::Section(all, writes)),
+        3 => many.prop_map(|(what, db, inside, writes)| Op::Many(what, db, inside, writes)),
         3 => (0..20_usize).prop_map(Op::Sweep),
         1 => (db.clone(), 1..20_usize).prop_map(|(db, count)| Op::Scan(db, count)),
         1 => (db.clone(), any::<u64>()).prop_map(|(db, random)| Op::RandomKey(db, random)),
@@ -96,10 +115,11 @@ struct World {
 }
 
 impl World {
-    fn new(shards: usize) -> World {
+    fn new(shards: usize, cached_bytes: usize) -> World {
         let store = Store::new(Config {
             databases: DATABASES,
             shards,
+            cached_bytes,
             ..Config::default()
         });
         World {
@@ -172,6 +192,7 @@ impl World {
             Op::Move(a, from, b, to) => self.rename(a, from, b, to),
             Op::Read(db, keys) => self.read(db, &keys),
             Op::Section(all, writes) => self.section(all, writes),
+            Op::Many(what, db, inside, writes) => self.many(what, db, inside, &writes),
             Op::Sweep(budget) => assert!(self.store.sweep(now_ms, budget).expired <= budget),
             Op::Scan(db, count) => self.scan(db, count),
             Op::RandomKey(db, random) => {
@@ -266,6 +287,43 @@ impl World {
         }
     }
 
+    fn many(&mut self, what: Many, db: u32, inside: bool, writes: &[(Key, Vec<u8>)]) {
+        let names: Vec<Vec<u8>> = writes.iter().map(|(key, _)| name(*key)).collect();
+        let keys = || names.iter().map(Vec::as_slice);
+        let scope = Scope::Database(db);
+        let mut section = inside.then(|| self.store.lock(&scope));
+        let held = section.as_mut().map(Section::held);
+        let mut view = View::within(&self.store, db, self.now_ms, held);
+        let set = |at: usize, slot: &mut Slot<'_>| {
+            assert_eq!(slot.key(), names[at]);
+            slot.set(writes[at].1.as_slice(), Expiry::Keep);
+        };
+        let (mut removed, mut is_done) = (0, true);
+        match what {
+            Many::Write => view.update_many(keys(), set),
+            Many::Insert => is_done = view.insert_many(keys(), set),
+            Many::Remove => view.update_many(keys(), |_, slot| {
+                removed += usize::from(slot.remove());
+            }),
+        }
+        drop(section);
+        let model = self.model(db);
+        match what {
+            Many::Remove => {
+                let known = keys().filter(|key| model.remove(*key).is_some());
+                assert_eq!(removed, known.count());
+            }
+            Many::Insert if !is_done => assert!(keys().any(|key| model.contains_key(key))),
+            Many::Insert | Many::Write => {
+                let is_new = !keys().any(|key| model.contains_key(key));
+                assert!(is_new || matches!(what, Many::Write));
+                for (key, value) in writes {
+                    self.model_set(db, *key, value.clone(), Expiry::Keep);
+                }
+            }
+        }
+    }
+
     fn scan(&mut self, db: u32, count: usize) {
         let mut seen = BTreeSet::new();
         let mut cursor = 0;
@@ -345,8 +403,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn store_does_what_the_model_does(shards in prop_oneof![Just(2_usize), Just(8)], ops in vec(op(), 1..120)) {
-        let mut world = World::new(shards);
+    fn store_does_what_the_model_does(
+        shards in prop_oneof![Just(2_usize), Just(8)],
+        cached_bytes in prop_oneof![Just(0), Just(1 << 20)],
+        ops in vec(op(), 1..120),
+    ) {
+        let mut world = World::new(shards, cached_bytes);
         for op in ops {
             world.run(op);
         }

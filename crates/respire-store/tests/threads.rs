@@ -52,9 +52,15 @@ const KEYS: [&[u8]; 4] = [b"a", b"b", b"c", b"d"];
 fn write_together(store: &Store, writer: i64) {
     let keys = KEYS.map(|key| (0, key));
     for round in 1..=20_000 {
-        store.view(0, 0).locked(&Scope::Keys(&keys), |view| {
+        let value = round * 2 + writer;
+        let mut view = store.view(0, 0);
+        if round % 2 == 0 {
+            view.update_many(KEYS.into_iter(), |_, slot| slot.set(value, Expiry::Clear));
+            continue;
+        }
+        view.locked(&Scope::Keys(&keys), |view| {
             for key in KEYS {
-                view.update(key, |slot| slot.set(round * 2 + writer, Expiry::Clear));
+                view.update(key, |slot| slot.set(value, Expiry::Clear));
             }
         });
     }
@@ -95,6 +101,33 @@ fn keys_written_together_are_seen_together() {
 }
 
 #[test]
+fn key_read_after_another_of_the_same_write_is_not_older() {
+    bounded(|| {
+        let (store, finished) = (store(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let readers = [1, 2].map(|seed| {
+                let (store, finished) = (&store, &finished);
+                scope.spawn(move || {
+                    let (mut state, mut last) = (seed, 0);
+                    while !finished.load(Ordering::Relaxed) {
+                        let key = KEYS[random(&mut state) as usize % KEYS.len()];
+                        let value = number(&mut store.view(0, 0), key);
+                        assert!(value >= last, "{value} after {last}");
+                        last = value;
+                    }
+                })
+            });
+            for round in 1..=20_000 {
+                let mut view = store.view(0, 0);
+                view.update_many(KEYS.into_iter(), |_, slot| slot.set(round, Expiry::Clear));
+            }
+            finished.store(true, Ordering::Relaxed);
+            assert!(readers.map(|reader| reader.join().is_ok()) == [true; 2]);
+        });
+    });
+}
+
+#[test]
 fn keys_that_come_and_go_together_are_counted_together() {
     bounded(|| {
         let (store, finished) = (store(), AtomicBool::new(false));
@@ -112,6 +145,15 @@ fn keys_that_come_and_go_together_are_counted_together() {
             });
             let keys = KEYS.map(|key| (0, key));
             for round in 0..5_000 {
+                if round % 4 > 1 {
+                    store
+                        .view(0, 0)
+                        .update_many(KEYS.into_iter(), |_, slot| match round % 2 {
+                            0 => slot.set(1, Expiry::Clear),
+                            _ => drop(slot.remove()),
+                        });
+                    continue;
+                }
                 store.view(0, 0).locked(&Scope::Keys(&keys), |view| {
                     for key in KEYS {
                         view.update(key, |slot| match round % 2 {
@@ -232,7 +274,11 @@ fn anything(store: &Store, seed: u64) {
             7 => assert!(store.make_room(step)),
             8 => drop(view.watch(keys[0].1)),
             9..20 => view.read_many(keys.iter().map(|(_, key)| *key), |_, _| {}),
-            20..30 => view.locked(&Scope::Keys(&keys), |view| {
+            20..25 => {
+                let keys = keys.iter().map(|(_, key)| *key);
+                view.update_many(keys, |_, slot| slot.set(b"v", Expiry::At(step + 50)));
+            }
+            25..30 => view.locked(&Scope::Keys(&keys), |view| {
                 for (db, key) in &keys {
                     view.in_db(*db)
                         .update(key, |slot| slot.set(*key, Expiry::At(step + 50)));

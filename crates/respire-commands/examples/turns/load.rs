@@ -9,6 +9,8 @@ pub(crate) struct Load {
     pub(crate) keys: usize,
     pub(crate) value: Vec<u8>,
     pub(crate) pipeline: usize,
+    /// Keys of each request, where a request names many.
+    pub(crate) many: usize,
 }
 
 impl Load {
@@ -34,11 +36,12 @@ impl Load {
                 "ping" => resp_codec::command(&mut out, &[b"PING"]),
                 "set" => self.set(&mut out, &key),
                 "mix" if nth.is_multiple_of(11) => self.set(&mut out, &key),
-                "mget" => {
-                    let keys = (0..8).map(|at| self.random_key(nth * 8 + at));
-                    let args: Vec<Vec<u8>> =
-                        std::iter::once(b"MGET".to_vec()).chain(keys).collect();
-                    resp_codec::command(&mut out, &args);
+                "mget" => self.of_many(&mut out, b"MGET", nth, false),
+                "exists" => self.of_many(&mut out, b"EXISTS", nth, false),
+                "mset" => self.of_many(&mut out, b"MSET", nth, true),
+                "replace" => {
+                    self.of_many(&mut out, b"DEL", nth, false);
+                    self.of_many(&mut out, b"MSETNX", nth, true);
                 }
                 "transaction" => {
                     resp_codec::command(&mut out, &[b"MULTI"]);
@@ -52,6 +55,16 @@ impl Load {
             }
         }
         out
+    }
+
+    /// A command on many keys in no order, each with a value behind it or not.
+    fn of_many(&self, out: &mut Vec<u8>, name: &[u8], nth: usize, has_values: bool) {
+        let mut args = vec![name.to_vec()];
+        for at in nth * self.many..(nth + 1) * self.many {
+            args.push(self.random_key(at));
+            args.extend(has_values.then(|| self.value.clone()));
+        }
+        resp_codec::command(out, &args);
     }
 
     fn set(&self, out: &mut Vec<u8>, key: &[u8]) {

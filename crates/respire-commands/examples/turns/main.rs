@@ -3,9 +3,10 @@
 //!
 //! `cargo run --release -p respire-commands --example turns -- [load] [keys] [requests] [pipeline]`
 //!
-//! Loads: `ping`, `get`, `set`, `mget` (of eight keys), `mix` (256-byte values, ten reads to a write),
-//! `transaction`, `publish`, `decode`, `encode`; `binary-get` and `binary-set` in the binary protocol. With
-//! `-ahead` behind the name, keys are looked ahead to, however few there are. It prints processor time.
+//! Loads: `ping`, `get`, `set`, `mix` (256-byte values, ten reads to a write), `transaction`, `publish`, `decode`,
+//! `encode`; `binary-get` and `binary-set` in the binary protocol; `mget`, `exists`, `mset`, and `replace`, which
+//! is `DEL` and then `MSETNX`, of eight keys or as many as is said behind the name: `mset100`. With `-ahead`
+//! behind that, keys are looked ahead to, however few there are. It prints processor time.
 //! `cargo xtask instructions` counts instructions instead.
 #![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]
 
@@ -24,6 +25,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// More turns than that would measure how fast requests are read from memory.
 const TURNS_MAX: usize = 512;
 
+/// Keys of a request that names many, unless told otherwise.
+const MANY: usize = 8;
+
 fn main() {
     let mut args = std::env::args().skip(1);
     let whole_name = args.next().unwrap_or_else(|| "get".to_owned());
@@ -38,8 +42,13 @@ fn main() {
         Some(name) => (name, true),
         None => (name, false),
     };
+    let (name, many) = match name.trim_end_matches(|digit: char| digit.is_ascii_digit()) {
+        all if all == name => (name, MANY),
+        start => (start, name[start.len()..].parse().unwrap_or(MANY)),
+    };
     let load = Load {
         is_binary,
+        many,
         keys,
         value: vec![b'x'; if name == "mix" { 256 } else { 3 }],
         pipeline,

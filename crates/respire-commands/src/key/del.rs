@@ -5,7 +5,7 @@
 
 use crate::Ctx;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{Scope, Slot};
+use respire_store::Slot;
 
 pub(super) static DEL: Spec = Spec {
     name: "del",
@@ -72,16 +72,10 @@ pub(super) fn unlink(
 
 /// Removes the keys in the given way; how many there were.
 fn remove(ctx: &mut Ctx<'_>, args: ArgList<'_>, way: fn(&mut Slot<'_>) -> bool) -> i64 {
-    let removed = if args.len() == 1 {
-        usize::from(ctx.view.update(&args[0], way))
-    } else {
-        let db = ctx.view.db();
-        let keys: Vec<(u32, &[u8])> = args.iter().map(|key| (db, key)).collect();
-        ctx.view.locked(&Scope::Keys(&keys), |view| {
-            args.iter().filter(|key| view.update(key, way)).count()
-        })
-    };
-    removed as i64
+    let mut removed = 0;
+    ctx.view
+        .update_many(args.iter(), |_, slot| removed += i64::from(way(slot)));
+    removed
 }
 
 #[cfg(test)]

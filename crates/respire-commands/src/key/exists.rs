@@ -1,6 +1,5 @@
 //! `EXISTS key [key ...]`: how many of the keys exist, each counted as often as it is named.
 
-use super::look;
 use crate::Ctx;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
@@ -33,17 +32,10 @@ pub(super) fn run(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let existing = if args.len() == 1 {
-        usize::from(look(ctx, &args[0], |entry| entry.is_some()))
-    } else {
-        let mut existing = 0;
-        ctx.view.set_touch(false);
-        ctx.read_many(args.iter(), |entry| {
-            existing += usize::from(entry.is_some())
-        });
-        existing
-    };
-    reply.int(existing as i64);
+    let mut existing = 0;
+    ctx.view.set_touch(false);
+    ctx.read_many(args.iter(), |entry| existing += i64::from(entry.is_some()));
+    reply.int(existing);
     Ok(())
 }
 

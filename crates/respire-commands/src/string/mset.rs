@@ -7,7 +7,7 @@ use crate::value::new_value;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Client, Error, Flags, Group, KeySpec, Reply, Spec,
 };
-use respire_store::{Expiry, Scope, View};
+use respire_store::{Expiry, Slot};
 
 pub(super) static MSET: Spec = Spec {
     name: "mset",
@@ -66,8 +66,9 @@ pub(super) fn mset(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let client = ctx.client;
-    with_keys(ctx, args, MSET.name, |view| write(view, client, args))?;
+    let (client, keys) = (ctx.client, keys(args, MSET.name)?);
+    ctx.view
+        .update_many(keys, |at, slot| write(slot, client, args, at));
     reply.ok();
     Ok(())
 }
@@ -77,39 +78,29 @@ pub(super) fn msetnx(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let client = ctx.client;
-    let is_set = with_keys(ctx, args, MSETNX.name, |view| {
-        let mut keys = args.iter().step_by(2);
-        let is_free = !keys.any(|key| view.peek(key, |entry| entry.is_some()));
-        if is_free {
-            write(view, client, args);
-        }
-        is_free
-    })?;
+    let (client, keys) = (ctx.client, keys(args, MSETNX.name)?);
+    let is_set = ctx
+        .view
+        .insert_many(keys, |at, slot| write(slot, client, args, at));
     reply.int(i64::from(is_set));
     Ok(())
 }
 
-/// Runs `f` with all keys held for writing.
-fn with_keys<R>(
-    ctx: &mut Ctx<'_>,
-    args: ArgList<'_>,
+/// The keys among the arguments.
+fn keys<'a>(
+    args: ArgList<'a>,
     command: &str,
-    f: impl FnOnce(&mut View<'_>) -> R,
-) -> Result<R, Error> {
-    if !args.len().is_multiple_of(2) {
-        return Err(wrong_arity(command));
+) -> Result<impl ExactSizeIterator<Item = &'a [u8]>, Error> {
+    if args.len().is_multiple_of(2) {
+        Ok(args.iter().step_by(2))
+    } else {
+        Err(wrong_arity(command))
     }
-    let db = ctx.view.db();
-    let keys: Vec<(u32, &[u8])> = args.iter().step_by(2).map(|key| (db, key)).collect();
-    Ok(ctx.view.locked(&Scope::Keys(&keys), f))
 }
 
-fn write(view: &mut View<'_>, client: &Client, args: ArgList<'_>) {
-    for (key, value) in args.iter().step_by(2).zip(args.iter().skip(1).step_by(2)) {
-        let value = new_value(client, value);
-        view.update(key, |slot| slot.set(value, Expiry::Clear));
-    }
+/// Gives a key its value, `at` counting both together.
+fn write(slot: &mut Slot<'_>, client: &Client, args: ArgList<'_>, at: usize) {
+    slot.set(new_value(client, &args[2 * at + 1]), Expiry::Clear);
 }
 
 #[cfg(test)]
