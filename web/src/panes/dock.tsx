@@ -6,7 +6,7 @@ import { capture } from "../capture/state";
 import { tapAddress } from "../live/tap";
 import { problemFrames } from "../state/problems";
 import { cuts } from "../state/reads";
-import { dockTab } from "../state/view";
+import { dockTab, narrow } from "../state/view";
 import { found, query } from "../state/search";
 import { ByteCard, StateCard } from "./byte-card";
 import { LimitsCard } from "./limits-card";
@@ -63,8 +63,11 @@ function onKey(event: KeyboardEvent): void {
 export function Dock() {
   const current = DOCK_TABS.find((tab) => tab.id === dockTab.value) ?? DOCK_TABS[0]!;
   const Card = current.card;
-  // Where tabs scroll, a card that was opened by its key may have its tab out of sight.
-  useEffect(() => document.getElementById(`dock-tab-${current.id}`)?.scrollIntoView({ block: "nearest", inline: "nearest" }), [current.id]);
+  // Where tabs scroll, a card that was opened by its key may have its tab out of sight. Elsewhere they stand
+  // in rows, and to ask where would have the whole page laid out at once.
+  useEffect(() => {
+    if (narrow.value) document.getElementById(`dock-tab-${current.id}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current.id]);
   return (
     <div class="dock">
       <div class="tabs" role="tablist" aria-label="Cards" onKeyDown={onKey}>

@@ -31,6 +31,8 @@ function Card({ sample }: { sample: Sample }) {
 export function Gallery() {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
+    // The first one is in sight; to ask where it is would have the whole page laid out at once.
+    if (title.peek() === SAMPLES[0]!.name) return;
     const current = list.current?.querySelector<HTMLElement>(".current");
     if (current && list.current) list.current.scrollLeft = Math.max(0, current.offsetLeft - list.current.offsetLeft - 40);
   }, []);
