@@ -12,10 +12,10 @@ function packed(parts: [id: string, content: Buffer][], fonts: Buffer[]): string
   return `<script type="text/plain" id="packed" data-about='${JSON.stringify(about)}'>${toText(bytes)}</script>`;
 }
 
-/** Takes the fonts out of the styles: `font:0` stands for the address of the first one. */
+/** Takes the fonts out of the styles: `packed-font:0` stands for the address of the first one. */
 function withoutFonts(styles: string): { styles: string; fonts: Buffer[] } {
   const fonts: Buffer[] = [];
-  const put = (_: string, base64: string) => `font:${fonts.push(Buffer.from(base64, "base64")) - 1}`;
+  const put = (_: string, base64: string) => `packed-font:${fonts.push(Buffer.from(base64, "base64")) - 1}`;
   return { styles: styles.replace(/data:font\/woff2;base64,([\w+/=]+)/g, put), fonts };
 }
 

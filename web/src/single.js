@@ -28,7 +28,7 @@ try {
     const textContent = change(new TextDecoder().decode(globalThis.part(id)));
     document.head.append(Object.assign(document.createElement(id), attributes, { textContent }));
   };
-  enter("style", {}, (text) => text.replace(/font:(\d+)/g, (_, font) => addresses[font]));
+  enter("style", {}, (text) => text.replace(/packed-font:(\d+)/g, (_, font) => addresses[font]));
   enter("script", { type: "module" });
 } catch (error) {
   fail(`This file is damaged, or cut short on its way here: ${error.message}`);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pack, toText } from "../pack.mjs";
 import { LETTERS, fromText, sum, unpacker } from "../src/unpack.js";
-import { DIST, suite } from "./page.mjs";
+import { DIST, open, settled, suite } from "./page.mjs";
 
 const shared = suite();
 const html = await readFile(join(DIST, "respire-explorer.html"), "utf8");
@@ -72,6 +72,25 @@ test("the single file holds the modules that lie beside the page, byte by byte",
     assert.ok((await readFile(join(DIST, "assets", file))).equals(part), id);
   }
   assert.equal(parts.filter(([id]) => id.endsWith("Wasm")).length, 3);
+});
+
+test("the single file looks like the page in several files", async () => {
+  const looks = [];
+  for (const path of ["index.html", "respire-explorer.html"]) {
+    const { page, close } = await open(shared, { path });
+    await settled(page);
+    looks.push(
+      await page.evaluate(async () => {
+        await document.fonts.ready;
+        const fonts = [...document.fonts].map(({ family, weight, status }) => `${family} ${weight} ${status}`);
+        const elements = [...document.querySelectorAll("#app *")].map((element) => `${element.className} ${getComputedStyle(element).font}`);
+        return { fonts, elements };
+      }),
+    );
+    await close();
+  }
+  assert.deepEqual(looks[1], looks[0]);
+  assert.ok(looks[1].fonts.every((font) => font.endsWith(" loaded")), looks[1].fonts.join());
 });
 
 for (const [what, damaged] of [
