@@ -91,7 +91,7 @@ function PeerRow({ peer }: { peer: Peer }) {
       open={(direction) => void openDirection(peer, direction)}
     >
       <span class="dim">
-        {frames[0].toLocaleString("en")} + {counted(frames[1], "frame")}
+        {frames[0].toLocaleString("en")} + {frames[1].toLocaleString("en")} frames
       </span>
     </StreamRow>
   );
