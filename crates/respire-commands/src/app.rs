@@ -2,6 +2,7 @@
 
 use crate::errors::OUT_OF_MEMORY;
 use crate::kv::{HasKv, Kv};
+use crate::pace::REST;
 use crate::stats::ConnStats;
 use crate::{info, monitor};
 use respire_engine::{App, Error, Flags, InfoWriter, Metrics, Now, Scope, Setting, Spec, Watch};
@@ -9,11 +10,6 @@ use respire_store::KeyHash;
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How many expired keys one step of housekeeping removes at most: about a millisecond's work.
-const SWEEP_KEYS_MAX: usize = 1000;
-/// The pause between steps while expired keys are left.
-const SWEEP_PAUSE: Duration = Duration::from_millis(1);
 
 impl HasKv for Kv {
     fn kv(&self) -> &Kv {
@@ -93,17 +89,20 @@ impl App for Kv {
 
     fn tick(&self, now: Now) -> Option<Duration> {
         let now_ms = now.unix_ms();
-        let swept = self.store().sweep(now_ms, SWEEP_KEYS_MAX);
+        let swept = self.store().sweep(now_ms, self.pace.slice(now));
         // A bound that was lowered takes effect without waiting for the next write. That nothing
         // may be evicted is for that write to hear.
         let _is_within = self.store().make_room(now_ms);
-        self.stats.note_memory(self.store().memory().total() as u64);
-        if !swept.finished {
-            return Some(SWEEP_PAUSE);
+        if swept.finished || self.pace.is_sample_due(now) {
+            self.stats.note_memory(self.store().memory().total() as u64);
         }
+        if !swept.finished {
+            return Some(self.pace.rest(now));
+        }
+        self.pace.caught_up();
         swept
             .next_ms
-            .map(|at| Duration::from_millis(at.saturating_sub(now_ms)).max(SWEEP_PAUSE))
+            .map(|at| Duration::from_millis(at.saturating_sub(now_ms)).max(REST))
     }
 
     fn reset_stats(&self) {
@@ -170,33 +169,46 @@ mod tests {
         assert!(kv.store().memory().total() as u64 <= bound);
     }
 
+    /// Ticks, each when the one before asks for it, until only this many keys are left; how many
+    /// ticks, and the most keys that one of them has freed.
+    fn tick_down_to(kv: &Kv, keys_left: usize, mut now: Now) -> (usize, usize) {
+        let keys = || kv.store().len(0) + kv.store().memory().pending_keys;
+        let (mut ticks, mut most) = (0, 0);
+        while keys() > keys_left {
+            let before = keys();
+            let rest = kv.tick(now);
+            (ticks, most) = (ticks + 1, most.max(before - keys()));
+            assert!(keys() == keys_left || rest == Some(REST), "{rest:?}");
+            now = now.after(REST);
+        }
+        (ticks, most)
+    }
+
     #[test]
-    fn tick_sweeps_in_steps_and_then_waits_for_the_next_expiry() {
+    fn tick_sweeps_in_slices_and_then_waits_for_the_next_expiry() {
         let kv = kv();
         let now_ms = now().unix_ms();
-        for n in 0..SWEEP_KEYS_MAX as u32 + 1 {
+        for n in 0..10_000_u32 {
             set(&kv, &n.to_le_bytes(), Expiry::At(now_ms + 10));
         }
         set(&kv, b"later", Expiry::At(now_ms + 60_000));
         let due = now().after(SECOND);
-        assert_eq!(kv.tick(due), Some(SWEEP_PAUSE));
+        let (ticks, most) = tick_down_to(&kv, 1, due);
+        assert!(ticks >= 20 && most <= 512, "{ticks} of {most}");
         let next = kv.tick(due).expect("a key expires later");
-        assert!(next > SWEEP_PAUSE && next <= 59 * SECOND, "{next:?}");
-        assert_eq!(kv.store().len(0), 1);
+        assert!(next > REST && next <= 59 * SECOND, "{next:?}");
     }
 
     #[test]
-    fn tick_frees_in_steps_what_was_flushed() {
+    fn tick_frees_in_slices_what_was_flushed() {
         let kv = kv();
         for n in 0..10_000_u32 {
             set(&kv, &n.to_le_bytes(), Expiry::Clear);
         }
         kv.store().view(0, 0).flush(Freeing::InSteps);
         assert_eq!(kv.store().memory().total(), 0);
-        assert_eq!(kv.tick(now()), Some(SWEEP_PAUSE));
-        assert!(kv.store().memory().pending_keys > 0);
-        let steps = std::iter::repeat_with(|| kv.tick(now())).take_while(Option::is_some);
-        assert!(steps.count() < 10);
+        let (ticks, most) = tick_down_to(&kv, 0, now());
+        assert!(ticks >= 5 && most <= 2048, "{ticks} of {most}");
         assert_eq!(kv.store().memory().pending_keys, 0);
     }
 

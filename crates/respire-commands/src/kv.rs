@@ -2,6 +2,7 @@
 
 use crate::Ctx;
 use crate::ctx::split;
+use crate::pace::Pace;
 use crate::settings::Tuning;
 use crate::stats::{ConnStats, KvStats};
 use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
@@ -24,6 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Kv {
     store: Store,
     pub(crate) stats: KvStats,
+    pub(crate) pace: Pace,
     tuning: Mutex<Tuning>,
 }
 
@@ -34,6 +36,7 @@ impl Kv {
         Self {
             store,
             stats: KvStats::default(),
+            pace: Pace::default(),
             tuning: Mutex::default(),
         }
     }

@@ -35,6 +35,7 @@ mod info;
 mod kv;
 mod monitor;
 mod options;
+mod pace;
 mod settings;
 mod stats;
 mod table;

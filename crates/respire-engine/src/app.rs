@@ -127,7 +127,8 @@ pub trait App: Send + Sync + 'static {
     }
 
     /// Housekeeping in bounded steps, called by the driver; returns how long it may wait until the
-    /// next call, or `None` when nothing needs doing by itself.
+    /// next call, or `None` when nothing needs doing by itself. Who has more to do than fits into a
+    /// step that nobody notices returns zero: the next step comes when all that are ready had a turn.
     fn tick(&self, now: Now) -> Option<Duration> {
         let _ = now;
         None

@@ -234,7 +234,8 @@ impl<A: App> Engine<A> {
     /// What a connection past `maxclients` is told before it is closed.
     pub const REFUSAL: &'static [u8] = b"-ERR max number of clients reached\r\n";
 
-    /// Housekeeping, to be called by one driver thread; returns when to call again.
+    /// Housekeeping, to be called by one driver thread; returns how long to wait before it is called
+    /// again. Zero is as soon as whoever is ready has had a turn.
     pub fn tick(&self, now: Now) -> Duration {
         self.stats.sample(now.monotonic_us());
         let most = Duration::from_micros(SAMPLE_US);

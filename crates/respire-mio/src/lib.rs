@@ -200,7 +200,8 @@ impl<A: App> Reactor<A> {
     fn tick(&mut self, now: Now) {
         if self.tick_us <= now.monotonic_us() {
             let wait = self.service.engine.tick(now);
-            self.tick_us = now.after(wait).monotonic_us();
+            // From its end: whoever rests as long as it works would otherwise not rest at all.
+            self.tick_us = clock::now().after(wait).monotonic_us();
         }
     }
 
