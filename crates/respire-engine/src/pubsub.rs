@@ -154,42 +154,38 @@ fn message(parts: &[&[u8]]) -> Message {
     Message::new(whole, false)
 }
 
+/// The names of one kind that a connection subscribes to.
+type Names = BTreeSet<Box<[u8]>>;
+
+static NO_NAMES: Names = Names::new();
+
 /// What one connection subscribes to.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
-    channels: BTreeSet<Box<[u8]>>,
-    patterns: BTreeSet<Box<[u8]>>,
-    shard_channels: BTreeSet<Box<[u8]>>,
+    /// By kind. Most connections never subscribe, and keep no more than a word for it.
+    names: Option<Box<[Names; 3]>>,
 }
 
 impl Subscriptions {
-    pub(crate) fn names(&self, kind: Kind) -> &BTreeSet<Box<[u8]>> {
-        match kind {
-            Kind::Channel => &self.channels,
-            Kind::Pattern => &self.patterns,
-            Kind::Shard => &self.shard_channels,
-        }
-    }
-
-    fn names_mut(&mut self, kind: Kind) -> &mut BTreeSet<Box<[u8]>> {
-        match kind {
-            Kind::Channel => &mut self.channels,
-            Kind::Pattern => &mut self.patterns,
-            Kind::Shard => &mut self.shard_channels,
-        }
+    pub(crate) fn names(&self, kind: Kind) -> &Names {
+        let names = self.names.as_ref();
+        names.map_or(&NO_NAMES, |names| &names[kind as usize])
     }
 
     /// Whether there is none at all.
     pub(crate) fn is_empty(&self) -> bool {
-        self.channels.is_empty() && self.patterns.is_empty() && self.shard_channels.is_empty()
+        let names = self.names.as_ref();
+        names.is_none_or(|names| names.iter().all(BTreeSet::is_empty))
     }
 
     /// The count that goes into a confirmation: channels and patterns together, shard channels
     /// apart.
     pub(crate) fn count(&self, kind: Kind) -> usize {
         match kind {
-            Kind::Channel | Kind::Pattern => self.channels.len() + self.patterns.len(),
-            Kind::Shard => self.shard_channels.len(),
+            Kind::Channel | Kind::Pattern => {
+                self.names(Kind::Channel).len() + self.names(Kind::Pattern).len()
+            }
+            Kind::Shard => self.names(Kind::Shard).len(),
         }
     }
 
@@ -201,7 +197,8 @@ impl Subscriptions {
         name: &[u8],
         client: &Arc<ClientShared>,
     ) {
-        if self.names_mut(kind).insert(name.into()) {
+        let names = self.names.get_or_insert_default();
+        if names[kind as usize].insert(name.into()) {
             pubsub.add(kind, name, client);
         }
     }
@@ -214,7 +211,8 @@ impl Subscriptions {
         name: &[u8],
         client: &ClientShared,
     ) {
-        if self.names_mut(kind).remove(name) {
+        let names = self.names.as_mut();
+        if names.is_some_and(|names| names[kind as usize].remove(name)) {
             pubsub.remove(kind, name, client);
         }
     }

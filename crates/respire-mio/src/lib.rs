@@ -91,7 +91,9 @@ struct Reactor<A: App> {
     service: Service<A>,
     poll: Poll,
     listeners: Vec<Listener>,
-    connections: Slab<Entry<A>>,
+    /// Each in memory of its own: what grows by moving all of them leaves the room it had before to
+    /// the allocator.
+    connections: Slab<Box<Entry<A>>>,
     last_generation: u32,
     /// Who has more to do and waits for nothing: connections that used up their turn, and
     /// listeners that accepted their fill. While it is not empty, polling does not wait.
@@ -319,7 +321,7 @@ impl<A: App> Reactor<A> {
                     is_queued: false,
                     armed_us: None,
                 };
-                self.connections.insert(entry);
+                self.connections.insert(Box::new(entry));
                 self.drive(token, Cause::Ready);
             }
             Err(error) => {
@@ -387,9 +389,28 @@ fn slot(token: Token) -> usize {
 }
 
 /// The connection of this token, unless it is gone or the token is none of a connection.
-fn find<A: App>(connections: &mut Slab<Entry<A>>, token: Token) -> Option<&mut Entry<A>> {
+fn find<A: App>(connections: &mut Slab<Box<Entry<A>>>, token: Token) -> Option<&mut Entry<A>> {
     let generation = (token.0 >> SLOT_BITS) as u32;
     connections
         .get_mut(slot(token))
+        .map(Box::as_mut)
         .filter(|entry| entry.generation == generation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl App for Nothing {
+        type Conn = ();
+    }
+
+    #[test]
+    fn connection_takes_no_more_than_its_share_of_two_kibibytes() {
+        // What it shares with other threads, its names and addresses, takes the other half at most.
+        let bytes = size_of::<Entry<Nothing>>();
+        assert!(bytes <= 768, "{bytes}");
+    }
 }

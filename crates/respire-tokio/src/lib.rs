@@ -335,3 +335,21 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
         Poll::Ready(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl App for Nothing {
+        type Conn = ();
+    }
+
+    #[test]
+    fn connection_takes_no_more_than_its_share_of_two_kibibytes() {
+        // What it shares with other threads, and what the runtime keeps, takes the other half at most.
+        let bytes = size_of::<Task<Nothing, TcpStream>>();
+        assert!(bytes <= 768, "{bytes}");
+    }
+}
