@@ -124,11 +124,11 @@ const SHRINK_BUCKETS_MIN: usize = 64;
 const SHRINK_INDEX_BYTES_MIN: usize = 4096;
 
 impl Store {
-    /// Removes keys whose time has come, looking up no more than `budget` keys, some of them well
-    /// before their time, to put their deadlines in order; frees some of
-    /// what [`Freeing::InSteps`](crate::Freeing) left to it, which takes no longer; and gives back
-    /// the memory of at most one table that has become much too large. Keys that are not due
-    /// cost nothing; no more than one shard is locked at a time, and never for long.
+    /// Removes keys whose time has come; frees some of what [`Freeing::InSteps`](crate::Freeing) left
+    /// to it, which takes no longer; and gives back the memory of at most one table that has become
+    /// much too large. It looks up no more than `budget` keys, which is what it costs. Some are not due
+    /// yet: deadlines are kept the more roughly, the further off they are, and put in order as they
+    /// come near. No more than one shard is locked at a time, and never for long.
     ///
     /// Call it from time to time: when [`Swept::next_ms`] has come, or again at once if it was not
     /// [finished](Swept::finished). The work goes round the shards, so none is starved.

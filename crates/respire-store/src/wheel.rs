@@ -2,20 +2,21 @@
 //!
 //! An item is four bytes, the [part of a hash](HashPart) that finds an entry again. When that is due the
 //! entry itself knows, so the wheel need not: it keeps items in *batches*, one for each slot that is in
-//! use. The slots of a level are 64 times as wide as those of the level below, the finest a millisecond,
-//! and an item is put into the finest level in which its time is less than 64 slots away:
+//! use. The slots of a level are 256 times as wide as those of the level below, the finest a millisecond,
+//! and an item is put into the finest level in which its time is less than 256 slots away:
 //!
 //! ```text
-//! level      0      1       2       3      4        5         6 …
-//! slot    1 ms  64 ms   4.1 s  4.4 min  4.7 h  12.4 days  2.2 years
+//! level      0       1      2      3        4         5 …
+//! slot    1 ms  256 ms   66 s  4.7 h  50 days  35 years
 //! ```
 //!
 //! A batch comes up when its slot *begins*, which is no later than any of its items is due. Whoever takes
 //! an item out looks its entry up, and puts it back if it came too early: now it is nearer, so it goes to a
-//! finer level. A key is looked at once for each level its time to live reaches to, five times for a day.
+//! finer level. A key is looked up once for each level its time to live reaches to: twice for up to a
+//! minute, three times for an hour, four times for a day.
 //!
 //! The batches of all levels stand in one queue, in the order in which they come up, so what is next is
-//! at its front, and a wheel with few items is small. Each level has at most 64 slots that are yet to begin.
+//! at its front, and a wheel with few items is small. Each level has at most 256 slots that are yet to begin.
 
 use std::collections::VecDeque;
 
@@ -25,7 +26,9 @@ use crate::entry::allocated;
 use crate::hash::HashPart;
 
 /// The logarithm of the slots of a level.
-const LEVEL_BITS: u32 = 6;
+///
+/// More would make more and smaller batches, whose own memory counts; fewer, more look-ups before the time.
+const LEVEL_BITS: u32 = 8;
 
 /// Items that a batch keeps without an allocation.
 const INLINE: usize = 4;
