@@ -15,9 +15,12 @@ const LOADS: &[&str] = &[
     "get",
     "set",
     "mget",
+    "mset",
     "get-ahead",
     "set-ahead",
     "mget-ahead",
+    "mset-ahead",
+    "replace-ahead",
     "mix-ahead",
     "binary-get-ahead",
     "binary-set-ahead",
@@ -100,7 +103,7 @@ fn counts(cargo: &mut Command) -> Result<Vec<(&'static str, f64)>, String> {
     let mut counts = Vec::new();
     for load in LOADS {
         let count = count(load)?;
-        println!("{load:12} {count:8.1} instructions a request");
+        println!("{load:16} {count:8.1} instructions a request");
         counts.push((*load, count));
     }
     Ok(counts)
