@@ -142,7 +142,7 @@ test("costs add up, and say what is lost", async () => {
     assert.equal(wires.find(({ label }) => label.includes(own)).total, total, name);
   }
   await sample(page, "SET request");
-  await page.locator(`${card} .cost-summary`, { hasText: "45 bytes as RESP2 and RESP3, 39 bytes as binary, 28 bytes as inline." }).waitFor();
+  await page.locator(`${card} .cost-summary`, { hasText: "45 bytes as RESP2 and RESP3, 39 bytes as binary, 28 bytes as inline, 28 bytes as binary operation." }).waitFor();
   await sample(page, "Map");
   await page.keyboard.press("w");
   await page.locator(`${card} .badge`, { hasText: "a map becomes a flat array" }).waitFor();

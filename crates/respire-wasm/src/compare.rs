@@ -4,7 +4,7 @@ use crate::document::Document;
 use crate::tables::Wire;
 use crate::words::{Words, encode_words, split_words};
 use resp_codec::annotate::{Mark, Mode, Role, annotate};
-use resp_codec::binary::{ReplyDecoder, RequestDecoder};
+use resp_codec::binary::{self, ReplyDecoder, RequestDecoder};
 use resp_codec::{Args, CommandDecoder, Encoder, Frame, FrameDecoder, Kind, Limits, Proto, Step};
 use serde::Serialize;
 
@@ -115,8 +115,8 @@ fn compare_request(args: Args<'_>) -> Result<Comparison, String> {
 ///
 /// ```
 /// let compared = respire_wasm::compare_command("SET k v").unwrap();
-/// let (resp, binary) = (&compared.wires[0], &compared.wires[2]);
-/// assert_eq!((resp.total, binary.total), (27, 22));
+/// let [resp, _, binary, _, operation] = &compared.wires[..] else { panic!() };
+/// assert_eq!((resp.total, binary.total, operation.total), (27, 22, 11));
 /// assert_eq!((resp.cost.payload, resp.cost.crlf), (5, 14));
 /// ```
 pub fn compare_command(line: &str) -> Result<Comparison, String> {
@@ -136,8 +136,26 @@ fn compare_words(words: &[Vec<u8>]) -> Result<Comparison, String> {
         };
         Ok(form(wire, mode, encode_words(words, wire)?, Vec::new()))
     });
-    let wires = forms.collect::<Result<_, String>>()?;
+    let mut wires = forms.collect::<Result<Vec<_>, String>>()?;
+    if let Ok(bytes) = encode_words(words, Wire::Operation) {
+        let lost = vec![Loss {
+            path: String::new(),
+            what: reply_of_operation(words),
+        }];
+        wires.push(form(Wire::Operation, Mode::BinaryRequests, bytes, lost));
+    }
     Ok(Comparison { wires })
+}
+
+/// How the operation is answered, where the request of these words is answered otherwise.
+fn reply_of_operation(words: &[Vec<u8>]) -> &'static str {
+    match words {
+        [_, _, _] => "answered with the value before, not with OK",
+        [name, _] if name.eq_ignore_ascii_case(b"DEL") => {
+            "answered with the value that was removed, not with a count"
+        }
+        _ => "a key that does not exist is answered like an empty value",
+    }
 }
 
 fn compare_reply(reply: &Frame<'_, '_>) -> Comparison {
@@ -310,6 +328,41 @@ mod tests {
         assert_eq!(lost, ["", "[0].value", "[1].value[0]", "[1].value[1]"]);
         let again = compared(&comparison.wires[2].bytes, 3);
         assert_eq!(again.wires[1].bytes, reply);
+    }
+
+    #[test]
+    fn operations_are_forms_of_the_requests_they_stand_for() {
+        for (line, bytes, lost) in [
+            ("get k", &b"\x01\x01\0\0\0k"[..], "like an empty value"),
+            ("DEL k", b"\x02\x01\0\0\0k", "not with a count"),
+            ("GETDEL k", b"\x02\x01\0\0\0k", "like an empty value"),
+            ("SET k v", b"\x03\x01\0\0\0k\x01\0\0\0v", "not with OK"),
+            (
+                "SET k v get",
+                b"\x03\x01\0\0\0k\x01\0\0\0v",
+                "like an empty value",
+            ),
+        ] {
+            let comparison = compare_command(line).expect("has words");
+            check_sums(&comparison);
+            let [.., operation] = &comparison.wires[..] else {
+                panic!("{line}")
+            };
+            assert_eq!(
+                (operation.label, &*operation.bytes),
+                ("binary operation", bytes)
+            );
+            assert!(
+                operation.lost[0].what.ends_with(lost),
+                "{line}: {operation:?}"
+            );
+            let again = compared(bytes, 2);
+            assert_eq!(again.wires.last().map(|form| &*form.bytes), Some(bytes));
+        }
+        for line in ["GET", "DEL a b", "SET k v NX", "INCR k"] {
+            assert_eq!(compare_command(line).expect("has words").wires.len(), 4);
+            assert!(crate::encode_command(line, Wire::Operation).is_err());
+        }
     }
 
     #[test]

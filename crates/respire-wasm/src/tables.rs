@@ -275,10 +275,12 @@ pub enum Wire {
     Resp2,
     /// RESP3.
     Resp3,
-    /// The binary protocol.
+    /// The binary protocol; of its requests those that name a command.
     Binary,
     /// A request as a line of text.
     Inline,
+    /// A request of the binary protocol that is an operation of its own.
+    Operation,
 }
 
 impl Wire {
@@ -287,7 +289,13 @@ impl Wire {
     /// # Errors
     /// When there is none.
     pub fn of(number: u32) -> Result<Self, String> {
-        let all = [Self::Resp2, Self::Resp3, Self::Binary, Self::Inline];
+        let all = [
+            Self::Resp2,
+            Self::Resp3,
+            Self::Binary,
+            Self::Inline,
+            Self::Operation,
+        ];
         let found = all.get(number as usize);
         found
             .copied()
@@ -302,6 +310,7 @@ impl Wire {
             Self::Resp3 => "RESP3",
             Self::Binary => "binary",
             Self::Inline => "inline",
+            Self::Operation => "binary operation",
         }
     }
 }

@@ -59,7 +59,7 @@ pub fn split_words(line: &str) -> Words {
 /// A request of these words.
 ///
 /// # Errors
-/// When there are none.
+/// When there are none, or they are no operation where one is asked for.
 ///
 /// ```
 /// use respire_wasm::{Wire, encode_words};
@@ -75,6 +75,7 @@ pub fn encode_words(words: &[Vec<u8>], wire: Wire) -> Result<Vec<u8>, String> {
     match wire {
         Wire::Resp2 | Wire::Resp3 => command(&mut out, words),
         Wire::Binary => binary::write_call(&mut out, words),
+        Wire::Operation => write_operation(&mut out, words)?,
         Wire::Inline => {
             let quoted: Vec<_> = words.iter().map(|word| quote_word(word)).collect();
             out.extend_from_slice(&quoted.join(&b' '));
@@ -84,10 +85,23 @@ pub fn encode_words(words: &[Vec<u8>], wire: Wire) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
+/// The operation of the binary protocol that does what the words ask for.
+fn write_operation(out: &mut Vec<u8>, words: &[Vec<u8>]) -> Result<(), String> {
+    let is = |at: usize, name: &str| words[at].eq_ignore_ascii_case(name.as_bytes());
+    match words {
+        [_, key] if is(0, "GET") => binary::write_get(out, key),
+        [_, key] if is(0, "GETDEL") || is(0, "DEL") => binary::write_delete(out, key),
+        [_, key, value] if is(0, "SET") => binary::write_set(out, key, value),
+        [_, key, value, _] if is(0, "SET") && is(3, "GET") => binary::write_set(out, key, value),
+        _ => return Err("there are operations for GET key, SET key value and DEL key".to_owned()),
+    }
+    Ok(())
+}
+
 /// A request of the words of a line.
 ///
 /// # Errors
-/// When the line cannot be split, or has no words.
+/// When the line cannot be split, has no words, or those are no operation where one is asked for.
 pub fn encode_command(line: &str, wire: Wire) -> Result<Vec<u8>, String> {
     let Words { words, error, at } = split_words(line);
     match error {

@@ -8,11 +8,13 @@ export const WIRE_MODES = [
   { label: "RESP3", request: MODES.requests, reply: MODES.replies },
   { label: "binary", request: MODES.binaryRequests, reply: MODES.binaryReplies },
   { label: "inline", request: MODES.requests, reply: MODES.replies },
+  { label: "binary operation", request: MODES.binaryRequests, reply: MODES.binaryReplies },
 ] as const;
 
 /** The wires a command can be typed for; requests of RESP2 and RESP3 are the same. */
 export const REQUEST_WIRES = [
   { wire: 1, label: "RESP" },
   { wire: 2, label: "Binary" },
+  { wire: 4, label: "Operation" },
   { wire: 3, label: "Inline" },
 ] as const;
