@@ -4,7 +4,7 @@ use crate::document::Document;
 use crate::tables::Wire;
 use crate::words::{Words, encode_words, split_words};
 use resp_codec::annotate::{Mark, Mode, Role, annotate};
-use resp_codec::binary::{self, ReplyDecoder, RequestDecoder};
+use resp_codec::binary::{ReplyDecoder, RequestDecoder};
 use resp_codec::{Args, CommandDecoder, Encoder, Frame, FrameDecoder, Kind, Limits, Proto, Step};
 use serde::Serialize;
 
