@@ -44,12 +44,15 @@ export async function take(index: number): Promise<void> {
   const what = opened.value;
   const guess = what?.guesses[index];
   if (!what || !guess) return;
-  opened.value = { ...what, taken: index };
+  const taken = { ...what, taken: index };
+  opened.value = taken;
   if (isCapture(guess.format)) {
     await openCapture(what.bytes, what.name);
     return;
   }
   const decoded = guess.format === "raw" ? what.bytes : await engine.decodeAs(guess.format, what.bytes);
+  // Whatever was opened meanwhile was asked for later.
+  if (opened.value !== taken) return;
   taking = true;
   try {
     const loading = load(decoded, what.name, guess.mode);
