@@ -5,10 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The root of the workspace.
+/// The root of the workspace that this was started in. Cargo says where that is: what was known when this
+/// was compiled may be another clone, where two of them share a target directory.
 pub(crate) fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    let compiled = || env!("CARGO_MANIFEST_DIR").into();
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
+    here.parent().map(Path::to_path_buf).unwrap_or(here)
 }
 
 /// A command in the root of the workspace, without input.
