@@ -111,7 +111,7 @@ pub use output::{Mark, Output, SHARED_BYTES_MIN};
 pub use pusher::{IntoPush, PushError, Pusher};
 pub use reply::{Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Set, Status, Verbatim};
 pub use router::Router;
-pub use session::{CloseReason, Session, Step};
+pub use session::{Ahead, CloseReason, Session, Step};
 pub use settings::{Setting, parse_memory};
 pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
 pub use stream::{Body, Broken, Stream};

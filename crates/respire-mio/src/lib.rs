@@ -25,16 +25,18 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod pool;
 mod socket;
 mod wakes;
 
-use mio::event::Event;
+use batch::Batch;
 use mio::{Events, Poll, Token, Waker};
 use pool::Pool;
 use respire_engine::{App, Engine, Now};
 use respire_server::{
-    Config, Connection, Listeners, Origin, Pace, Report, Scratch, Server, Service, Shutdown, clock,
+    Arrival, Config, Connection, Listeners, Origin, Pace, Report, Scratch, Server, Service,
+    Shutdown, clock,
 };
 use slab::Slab;
 use socket::{Listener, Socket, Stream};
@@ -118,24 +120,29 @@ struct Entry<A: App> {
 }
 
 impl<A: App> Entry<A> {
-    fn turn(&mut self, cause: Cause, is_stopping: bool, scratch: &mut Scratch) -> Pace {
+    fn turn(&mut self, cause: Cause<'_>, is_stopping: bool, scratch: &mut Scratch) -> Pace {
         let now = clock::now();
         match cause {
-            Cause::Ready => {}
+            Cause::Ready | Cause::Arrived(_) => {}
             Cause::Wake => self.connection.handle_wake(now),
             Cause::Deadline => self.connection.handle_timeout(now),
         }
         if is_stopping {
             self.connection.handle_shutdown();
         }
-        self.connection.drive(&mut self.socket, scratch, now)
+        let (connection, socket) = (&mut self.connection, &mut self.socket);
+        match cause {
+            Cause::Arrived(arrival) => connection.drive_arrived(socket, arrival, scratch, now),
+            _ => connection.drive(socket, scratch, now),
+        }
     }
 }
 
 /// Why a connection is driven.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum Cause<'a> {
     Ready,
+    /// Ready, and read from already.
+    Arrived(&'a mut Arrival),
     Wake,
     Deadline,
 }
@@ -167,6 +174,7 @@ impl<A: App> Reactor<A> {
 
     fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS_MAX);
+        let mut batch = Batch::new(self.service.limits());
         loop {
             let now = clock::now();
             self.tick(now);
@@ -177,9 +185,7 @@ impl<A: App> Reactor<A> {
                 Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
                 _ => {}
             }
-            for event in &events {
-                self.ready(event);
-            }
+            self.take_events(&events, &mut batch);
             self.take_turns();
             self.take_deadlines();
         }
@@ -223,15 +229,12 @@ impl<A: App> Reactor<A> {
             || stop_by_us <= now.monotonic_us()
     }
 
-    fn ready(&mut self, event: &Event) {
-        let token = event.token();
+    /// What is neither a connection nor gone: somebody rang, or wants in.
+    fn ring(&mut self, token: Token) {
         if token == WAKER {
             for token in self.wakes.take() {
                 self.drive(token, Cause::Wake);
             }
-        } else if let Some(entry) = find(&mut self.connections, token) {
-            entry.socket.note(event);
-            self.drive(token, Cause::Ready);
         } else {
             self.accept_ready(token);
         }
@@ -332,7 +335,7 @@ impl<A: App> Reactor<A> {
     }
 
     /// One turn of a connection; nothing if it is gone.
-    fn drive(&mut self, token: Token, cause: Cause) {
+    fn drive(&mut self, token: Token, cause: Cause<'_>) {
         let Some(entry) = find(&mut self.connections, token) else {
             return;
         };

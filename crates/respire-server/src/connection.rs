@@ -1,8 +1,11 @@
 //! One connection's exchange: read, answer, write, in bounded turns, whatever the socket is.
 
+mod arrival;
+
 use crate::Limits;
 use crate::tap::{Probe, Tap};
 use crate::throttle::Throttle;
+pub use arrival::Arrival;
 use respire_engine::{App, CloseReason, Now, Output, Session, Step};
 use std::io::{self, ErrorKind, IoSlice};
 
@@ -90,6 +93,8 @@ pub struct Connection<A: App> {
     step: Step,
     limits: Limits,
     is_at_eof: bool,
+    /// The last read was a short one.
+    reads_little: bool,
     stopping: Stopping,
     /// When a byte was last written, or the close began: from here a peer's patience is counted.
     progress_us: u64,
@@ -121,6 +126,7 @@ impl<A: App> Connection<A> {
             step: Step::NeedInput,
             limits,
             is_at_eof: false,
+            reads_little: false,
             stopping: Stopping::No,
             progress_us: now.monotonic_us(),
             discarded: None,
@@ -193,10 +199,21 @@ impl<A: App> Connection<A> {
     /// One turn: writes what is owed, reads and answers, until the socket has no more to give or
     /// take, or the turn's bounds are reached.
     pub fn drive(&mut self, io: &mut impl Transport, scratch: &mut Scratch, now: Now) -> Pace {
+        self.take_turn(io, None, scratch, now)
+    }
+
+    #[inline]
+    fn take_turn(
+        &mut self,
+        io: &mut impl Transport,
+        arrival: Option<&mut Arrival>,
+        scratch: &mut Scratch,
+        now: Now,
+    ) -> Pace {
         if self.out.is_empty() {
             std::mem::swap(&mut self.out, &mut scratch.out);
         }
-        let pace = self.turn(io, &mut scratch.buffer, now);
+        let pace = self.turn(io, arrival, &mut scratch.buffer, now);
         if self.out.is_empty() {
             let out = std::mem::take(&mut self.out);
             if out.capacity() > scratch.out.capacity() {
@@ -210,8 +227,19 @@ impl<A: App> Connection<A> {
         pace
     }
 
-    fn turn(&mut self, io: &mut impl Transport, buffer: &mut [u8], now: Now) -> Pace {
+    fn turn(
+        &mut self,
+        io: &mut impl Transport,
+        arrival: Option<&mut Arrival>,
+        buffer: &mut [u8],
+        now: Now,
+    ) -> Pace {
         let mut calls_left = self.limits.io_calls_per_turn_max;
+        if let Some(arrival) = arrival
+            && let Err(error) = self.take_arrival(arrival, now)
+        {
+            return self.lost(&error);
+        }
         loop {
             let is_blocked = match self.write_owed(io, &mut calls_left, now) {
                 Ok(is_blocked) => is_blocked,
@@ -288,12 +316,11 @@ impl<A: App> Connection<A> {
         };
         match read {
             Ok(0) => {
-                self.is_at_eof = true;
-                self.session.handle_eof();
-                self.poll(now);
+                self.take_end(now);
                 Ok(())
             }
             Ok(read) => {
+                self.reads_little = arrival::is_little(read);
                 if is_watched {
                     let bytes = &buffer[..read];
                     self.probe.received(bytes, &self.session, &self.out, now);
@@ -309,6 +336,12 @@ impl<A: App> Connection<A> {
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    fn take_end(&mut self, now: Now) {
+        self.is_at_eof = true;
+        self.session.handle_eof();
+        self.poll(now);
     }
 
     fn poll(&mut self, now: Now) {

@@ -70,7 +70,7 @@ mod throttle;
 
 pub use config::{Config, ProtectedMode};
 pub use config_file::{ConfigFile, Line};
-pub use connection::{Connection, Pace, Scratch, Transport};
+pub use connection::{Arrival, Connection, Pace, Scratch, Transport};
 pub use limits::{LimitRow, Limits};
 pub use listeners::{Listeners, check_protected_mode};
 pub use process::{Facts, Process};

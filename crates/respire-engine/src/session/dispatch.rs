@@ -27,7 +27,7 @@ pub(super) enum Outcome {
 }
 
 /// How a request says what it wants.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     /// By name, whose first eight bytes are these, upper-cased.
     Name(u64),

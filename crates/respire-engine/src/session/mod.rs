@@ -1,6 +1,8 @@
 //! One connection: bytes and the time go in, replies and a deadline come out.
 
+mod ahead;
 mod binary;
+mod decoded;
 mod dispatch;
 mod input;
 mod parked;
@@ -14,6 +16,8 @@ mod window;
 
 use crate::client::ClientShared;
 use crate::{App, Client, Engine, Limits, Now, Output, Proto};
+pub use ahead::Ahead;
+use decoded::Decoded;
 pub(crate) use input::Lent;
 use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
@@ -305,12 +309,24 @@ impl<A: App> Session<A> {
     /// Takes bytes that arrived and answers what can be answered, without copying them unless a
     /// request is left unfinished.
     pub fn serve(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> Step {
+        self.serve_decoded(bytes, None, now, out)
+    }
+
+    /// The same, where the first request may be decoded already.
+    #[inline]
+    fn serve_decoded(
+        &mut self,
+        bytes: &[u8],
+        first: Option<&Decoded>,
+        now: Now,
+        out: &mut Output,
+    ) -> Step {
         if !self.input.is_empty() {
             self.handle_input(bytes);
             return self.poll(now, out);
         }
         self.is_heard = true;
-        let (step, used) = self.turn(bytes, now, out);
+        let (step, used) = self.turn(bytes, first, now, out);
         if used < bytes.len() && !matches!(step, Step::Close(_)) {
             self.input.push(&bytes[used..], self.large_end());
         }
@@ -323,7 +339,7 @@ impl<A: App> Session<A> {
         let mut input = std::mem::take(&mut self.input);
         let step = input.lend(end, |bytes, lent| {
             self.core.client.lent = lent;
-            let answered = self.turn(bytes, now, out);
+            let answered = self.turn(bytes, None, now, out);
             self.core.client.lent = None;
             answered
         });

@@ -121,7 +121,7 @@ impl<A: App> Session<A> {
         {
             let pending = self.parked.len();
             let mut behind = self.parked.take_behind();
-            let (next, taken) = self.answer(&bytes[used..], now, &mut behind);
+            let (next, taken) = self.answer(&bytes[used..], None, now, &mut behind);
             self.parked.put_behind(pending - 1, behind);
             step = next;
             used += taken;

@@ -1,5 +1,6 @@
 //! One turn: from the bytes at hand to replies, within the turn's bounds.
 
+use super::decoded::Decoded;
 use super::dispatch::{Asked, Form, Outcome};
 use super::window::Window;
 use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
@@ -11,8 +12,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 impl<A: App> Session<A> {
-    /// Answers what `bytes` hold; returns how many of them are done with.
-    pub(super) fn turn(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    /// Answers what `bytes` hold, whose first request may be decoded already; returns how many of them are
+    /// done with.
+    pub(super) fn turn(
+        &mut self,
+        bytes: &[u8],
+        first: Option<&Decoded>,
+        now: Now,
+        out: &mut Output,
+    ) -> (Step, usize) {
         let owed = out.len();
         if self.core.client.shared.is_killed() {
             return (self.close_now(CloseReason::Killed), 0);
@@ -39,7 +47,7 @@ impl<A: App> Session<A> {
         self.budget = self.engine.limits.commands_per_poll_max;
         let (mut step, mut used) = (Step::NeedInput, 0);
         if self.parked.is_empty() && matches!(self.state, State::Serving) {
-            (step, used) = self.answer(bytes, now, out);
+            (step, used) = self.answer(bytes, first, now, out);
         }
         if !self.parked.is_empty() {
             (step, used) = self.answer_behind(bytes, (step, used), now);
@@ -156,7 +164,13 @@ impl<A: App> Session<A> {
         Stats::add(&self.engine.stats.output_bytes, written as u64);
     }
 
-    pub(super) fn answer(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    pub(super) fn answer(
+        &mut self,
+        bytes: &[u8],
+        first: Option<&Decoded>,
+        now: Now,
+        out: &mut Output,
+    ) -> (Step, usize) {
         if let (Wire::Undecided, Some(first)) = (&self.wire, bytes.first()) {
             self.wire = if is_binary(*first) {
                 Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
@@ -169,12 +183,18 @@ impl<A: App> Session<A> {
         }
         match self.wire {
             Wire::Undecided => (Step::NeedInput, 0),
-            Wire::Resp | Wire::Binary(_) => self.answer_requests(bytes, now, out),
+            Wire::Resp | Wire::Binary(_) => self.answer_requests(bytes, first, now, out),
         }
     }
 
     /// Answers requests until the bytes or the turn are used up, or one keeps those behind it waiting.
-    fn answer_requests(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> (Step, usize) {
+    fn answer_requests(
+        &mut self,
+        bytes: &[u8],
+        mut first: Option<&Decoded>,
+        now: Now,
+        out: &mut Output,
+    ) -> (Step, usize) {
         let mut used = 0;
         loop {
             if used == bytes.len() {
@@ -183,7 +203,9 @@ impl<A: App> Session<A> {
             if self.is_turn_over(out) {
                 return (Step::Flush, used);
             }
-            let step = if self.is_pipelined && !self.is_partial() {
+            let step = if let Some(request) = first.take() {
+                self.answer_decoded(request, bytes, &mut used, now, out)
+            } else if self.is_pipelined && !self.is_partial() {
                 self.answer_ahead(bytes, &mut used, now, out)
             } else {
                 self.answer_next(bytes, &mut used, now, out)
@@ -228,6 +250,24 @@ impl<A: App> Session<A> {
         // What is left is for a closer look; and a turn of one request was none of a pipeline.
         self.is_pipelined = *used == bytes.len() && window.ran() > 1;
         None
+    }
+
+    /// Answers the first request, which was decoded when it arrived. A step ends the turn.
+    fn answer_decoded(
+        &mut self,
+        request: &Decoded,
+        bytes: &[u8],
+        used: &mut usize,
+        now: Now,
+        out: &mut Output,
+    ) -> Option<Step> {
+        self.budget -= 1;
+        let (asked, end) = request.asked(bytes, true);
+        let outcome = self.core.dispatch(&self.engine, now, &asked, out);
+        self.is_pipelined = end < bytes.len();
+        let step = self.follow(outcome, now, (end, used), out);
+        self.take_over_strangeness();
+        step
     }
 
     /// Answers the one request that comes next: what does not fit into a window, or is not there as a

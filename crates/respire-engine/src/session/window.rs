@@ -5,20 +5,15 @@
 //! It is a ring. While a request runs, the one some places behind it has been found in its table, and
 //! the one as many places further on has just been decoded: memory answers while others run.
 
-use super::dispatch::{Asked, Form};
-use crate::table::name_word;
-use crate::{App, ArgList, Engine, Foreseen};
-use resp_codec::binary::{CALL, Request, RequestDecoder};
-use resp_codec::{CommandDecoder, Span, Step};
+use super::decoded::{Decoded, Decoder, SPANS_MAX};
+use super::dispatch::Asked;
+use crate::{App, ArgList, Engine};
 
 /// Requests decoded ahead; a power of two.
 const REQUESTS_MAX: usize = 16;
 
 /// How far ahead of the request that runs entries are loaded; the rest of the ring waits for tables.
 const ENTRIES_AHEAD: usize = REQUESTS_MAX / 2;
-
-/// The most arguments of a request that is decoded ahead.
-const SPANS_MAX: usize = 8;
 
 /// The next requests, as long as they are whole and have few arguments.
 ///
@@ -42,31 +37,6 @@ pub(super) struct Window<'b> {
     decoded: usize,
     /// The last request that was framed in another way than those decoded since.
     other: Option<usize>,
-}
-
-/// One request of the ring.
-#[derive(Clone, Copy)]
-struct Decoded {
-    /// Where it begins in the bytes of the turn.
-    start: usize,
-    shape: Shape,
-    /// What the service made of its key, and of what the key holds.
-    key: u64,
-    entry: u64,
-}
-
-/// All that is known of a request but for the bytes of its arguments: the same for those that are
-/// framed alike, as most of a pipeline are.
-#[derive(Clone, Copy)]
-pub(super) struct Shape {
-    /// Bytes of the request.
-    len: usize,
-    spans: [Span; SPANS_MAX],
-    spans_len: usize,
-    form: Form,
-    at: Option<u32>,
-    /// The argument that is its first key, or 0.
-    key_at: usize,
 }
 
 impl<'b> Window<'b> {
@@ -124,22 +94,7 @@ impl<'b> Window<'b> {
     /// The request that [`Window::advance`] went on to, and the bytes of the turn up to and with it.
     #[inline(always)]
     pub(super) fn current(&self) -> (Asked<'_>, usize) {
-        let request = &self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX];
-        let Decoded { start, shape, .. } = request;
-        let end = start + shape.len;
-        let wire = &self.bytes[*start..end];
-        let key = shape.key(wire).filter(|_| self.is_far);
-        let asked = Asked {
-            args: shape.args(wire),
-            form: shape.form,
-            at: shape.at,
-            foreseen: key.map(|bytes| Foreseen {
-                bytes,
-                key: request.key,
-                entry: request.entry,
-            }),
-        };
-        (asked, end)
+        self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX].asked(self.bytes, self.is_far)
     }
 
     /// A request of the ring that is framed as the one that `next` begins with: the last one, or the
@@ -193,143 +148,6 @@ impl<'b> Window<'b> {
         self.decoded += 1;
         true
     }
-}
-
-/// A decoder of either protocol.
-pub(super) trait Decoder {
-    /// Decodes the request that `bytes` begin with; how many they are. `None` if it is not whole, not
-    /// right, or does not fit: the decoder then still stands in front of it.
-    fn take(&mut self, bytes: &[u8], into: &mut Shape) -> Option<usize>;
-}
-
-impl Decoder for CommandDecoder {
-    #[inline]
-    fn take(&mut self, bytes: &[u8], into: &mut Shape) -> Option<usize> {
-        let Ok(Step::Ready { item, consumed }) = self.decode(bytes) else {
-            self.reset();
-            return None;
-        };
-        into.len = item.wire().len();
-        into.form = Form::Name(item.name_upper8());
-        // The arguments of a line of text may lie in the decoder.
-        let fits = !item.is_inline() && into.set_spans(item.spans());
-        fits.then_some(consumed)
-    }
-}
-
-impl Decoder for RequestDecoder {
-    #[inline]
-    fn take(&mut self, bytes: &[u8], into: &mut Shape) -> Option<usize> {
-        let Ok(Step::Ready { item, consumed }) = self.decode(bytes) else {
-            self.reset();
-            return None;
-        };
-        into.len = item.wire().len();
-        into.form = Form::Operation(item.op());
-        into.set_spans(item.spans()).then_some(consumed)
-    }
-}
-
-impl Decoded {
-    const NONE: Self = Self {
-        start: 0,
-        shape: Shape {
-            len: 0,
-            spans: [Span::new(0, 0); SPANS_MAX],
-            spans_len: 0,
-            form: Form::Name(0),
-            at: None,
-            key_at: 0,
-        },
-        key: 0,
-        entry: 0,
-    };
-}
-
-impl Shape {
-    /// Takes the arguments over; `false` if there are too many.
-    #[inline]
-    fn set_spans(&mut self, spans: &[Span]) -> bool {
-        for (slot, span) in self.spans.iter_mut().zip(spans) {
-            *slot = *span;
-        }
-        self.spans_len = spans.len();
-        spans.len() <= SPANS_MAX
-    }
-
-    #[inline(always)]
-    fn args<'r>(&'r self, wire: &'r [u8]) -> ArgList<'r> {
-        let spans = &self.spans[..self.spans_len];
-        match self.form {
-            Form::Name(_) => ArgList::new(wire, &[], spans),
-            Form::Operation(op) => Request::new(op, wire, spans).args(),
-        }
-    }
-
-    /// The first key of the request that `bytes` begin with.
-    #[inline(always)]
-    fn key<'r>(&self, bytes: &'r [u8]) -> Option<&'r [u8]> {
-        if self.key_at == 0 {
-            return None;
-        }
-        let span = self.spans[..self.spans_len].get(self.key_at)?;
-        Some(&bytes[span.at()..span.at() + span.len()])
-    }
-
-    /// Finds the command.
-    #[inline(always)]
-    fn look_up<A: App>(&mut self, engine: &Engine<A>, wire: &[u8]) {
-        let args = self.args(wire);
-        self.at = match self.form {
-            Form::Name(word) => engine.table.find_plain(word, args),
-            Form::Operation(CALL) => {
-                let word = args.get(0).map(name_word);
-                word.and_then(|word| engine.table.find_plain(word, args))
-            }
-            Form::Operation(op) => engine.binary.entry(op),
-        };
-        let key_at = self.at.map_or(0, |at| engine.table.entry(at).first_key());
-        self.key_at = if key_at < self.spans_len { key_at } else { 0 };
-    }
-
-    /// Whether the request that `next` begins with is like this one, which `wire` begins with, but
-    /// for the bytes of its arguments behind the name. Decoders look at nothing else.
-    #[inline(always)]
-    fn is_of(&self, wire: &[u8], next: &[u8]) -> bool {
-        let (Some(wire), Some(next)) = (wire.get(..self.len), next.get(..self.len)) else {
-            return false;
-        };
-        let mut from = 0;
-        for span in self.spans[..self.spans_len].get(1..).unwrap_or_default() {
-            if span.is_scratch() {
-                continue;
-            }
-            if !is_same(&wire[from..span.at()], &next[from..span.at()]) {
-                return false;
-            }
-            from = span.at() + span.len();
-        }
-        is_same(&wire[from..], &next[from..])
-    }
-}
-
-/// Whether two pieces of one length are equal. What lies between arguments is short: two words that
-/// may overlap cover it.
-#[inline(always)]
-fn is_same(a: &[u8], b: &[u8]) -> bool {
-    match a.len() {
-        0 => true,
-        2..4 => has_same_ends::<2>(a, b),
-        4..8 => has_same_ends::<4>(a, b),
-        8..=16 => has_same_ends::<8>(a, b),
-        17..=32 => has_same_ends::<16>(a, b),
-        _ => a == b,
-    }
-}
-
-#[inline(always)]
-fn has_same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
-    a.first_chunk::<N>() == b.first_chunk() && a.last_chunk::<N>() == b.last_chunk()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Tests of a connection's turns, with a peer made of a script.
 
+mod arrival;
 mod tap;
 
 use super::*;
@@ -116,6 +117,7 @@ struct Bench {
     engine: Arc<Engine<Blobs>>,
     connection: Connection<Blobs>,
     scratch: Scratch,
+    arrival: Arrival,
     now: Now,
 }
 
@@ -146,6 +148,7 @@ impl Bench {
             engine,
             connection,
             scratch: Scratch::new(&limits),
+            arrival: Arrival::new(&limits),
             now,
         }
     }

@@ -19,6 +19,7 @@ mod pubsub;
 #[cfg(feature = "metrics")]
 mod scrapes;
 mod storm;
+mod together;
 
 /// Makes a test of each function for each flavour of this build.
 macro_rules! on_both_flavours {
@@ -62,6 +63,10 @@ mod run {
     on_both_flavours! { storm:
         replies_keep_their_order_whoever_answers_and_whoever_leaves,
         a_defect_outside_a_handler_costs_its_own_connection_alone,
+    }
+    on_both_flavours! { together:
+        those_who_ask_at_once_are_answered_each_for_itself,
+        a_defect_in_looking_ahead_costs_its_own_connection_alone,
     }
     on_both_flavours! { peers:
         a_half_closed_peer_gets_all_its_answers_and_then_the_end,

@@ -1,0 +1,79 @@
+//! Those who are ready together are read from together: while the kernel copies the bytes of the next, what
+//! the requests before ask for is on its way from memory. Alone, each would wait for that at its turn.
+
+use crate::{Cause, Entry, Reactor, find};
+use mio::{Events, Token};
+use respire_engine::App;
+use respire_server::{Arrival, Limits};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Connections that are read from before the first of them is answered. More would find their memory no
+/// better loaded, and wait longer for their replies.
+const CONNECTIONS_MAX: usize = 8;
+
+/// Connections that became ready, in order, and room for what is read from each.
+pub(crate) struct Batch {
+    tokens: Vec<Token>,
+    arrivals: Vec<Arrival>,
+}
+
+impl Batch {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let arrival = || Arrival::new(limits);
+        Self {
+            tokens: Vec::with_capacity(CONNECTIONS_MAX),
+            arrivals: std::iter::repeat_with(arrival)
+                .take(CONNECTIONS_MAX)
+                .collect(),
+        }
+    }
+}
+
+impl<A: App> Reactor<A> {
+    /// Serves everyone that is announced.
+    pub(crate) fn take_events(&mut self, events: &Events, batch: &mut Batch) {
+        for event in events {
+            let token = event.token();
+            let Some(entry) = find(&mut self.connections, token) else {
+                self.ring(token);
+                continue;
+            };
+            entry.socket.note(event);
+            batch.tokens.push(token);
+            if batch.tokens.len() == CONNECTIONS_MAX {
+                self.serve_batch(batch);
+            }
+        }
+        self.serve_batch(batch);
+    }
+
+    fn serve_batch(&mut self, batch: &mut Batch) {
+        let Batch { tokens, arrivals } = batch;
+        if let [only] = tokens[..] {
+            self.drive(only, Cause::Ready);
+        } else {
+            for (token, arrival) in tokens.iter().zip(&mut *arrivals) {
+                self.guard(*token, |entry| {
+                    let socket = &mut entry.socket;
+                    entry.connection.receive_ahead(socket, arrival);
+                });
+            }
+            for (token, arrival) in tokens.iter().zip(&mut *arrivals) {
+                self.guard(*token, |entry| entry.connection.find_ahead(arrival));
+            }
+            for (token, arrival) in tokens.iter().zip(arrivals) {
+                self.drive(*token, Cause::Arrived(arrival));
+            }
+        }
+        tokens.clear();
+    }
+
+    /// A step of a connection that is still there; a panic in it ends that connection, as in a turn.
+    fn guard(&mut self, token: Token, step: impl FnOnce(&mut Entry<A>)) {
+        if let Some(entry) = find(&mut self.connections, token)
+            && catch_unwind(AssertUnwindSafe(|| step(entry))).is_err()
+        {
+            self.finish(token);
+        }
+    }
+}

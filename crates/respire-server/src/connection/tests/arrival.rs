@@ -1,0 +1,126 @@
+//! Reading ahead.
+
+use super::*;
+
+impl Bench {
+    /// One turn, in the three steps of those who are ready together.
+    fn drive_ahead(&mut self, io: &mut Script) -> Pace {
+        let arrival = &mut self.arrival;
+        self.connection.receive_ahead(io, arrival);
+        self.connection.find_ahead(arrival);
+        let scratch = &mut self.scratch;
+        self.connection
+            .drive_arrived(io, arrival, scratch, self.now)
+    }
+}
+
+#[test]
+fn what_is_read_ahead_is_answered_once_and_the_same() {
+    let long = "x".repeat(3_000);
+    let last = format!("PING {long}\r\n");
+    let pieces = [
+        "PING a\r\n",
+        "PING b\r\nPING c\r\nPI",
+        "NG d\r\n",
+        last.leak(),
+        "PING e\r\n",
+    ];
+    let all = format!("$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$3000\r\n{long}\r\n$1\r\ne\r\n");
+    let reads = || {
+        pieces
+            .iter()
+            .flat_map(|piece| [Read::Bytes(piece), Read::Block])
+    };
+    let mut bench = Bench::plain();
+    let mut io = Script::new(
+        [Read::Bytes("PING\r\n"), Read::Block]
+            .into_iter()
+            .chain(reads()),
+    );
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    for _ in 0..2 * pieces.len() {
+        assert_ne!(bench.drive_ahead(&mut io), Pace::Closed);
+    }
+    assert_eq!(io.heard(), format!("+PONG\r\n{all}"));
+}
+
+#[test]
+fn only_who_rests_and_sends_little_is_read_ahead() {
+    let reads_ahead = |bench: &mut Bench| {
+        let mut io = Script::new([Read::Bytes("PING\r\n")]);
+        bench.connection.receive_ahead(&mut io, &mut bench.arrival);
+        let has_read = io.reads_done > 0;
+        let scratch = &mut bench.scratch;
+        let arrival = &mut bench.arrival;
+        let pace = bench
+            .connection
+            .drive_arrived(&mut io, arrival, scratch, bench.now);
+        assert_ne!(pace, Pace::Closed);
+        has_read
+    };
+    let mut bench = Bench::plain();
+    assert!(!reads_ahead(&mut bench), "nothing is known of it yet");
+    assert!(reads_ahead(&mut bench));
+    let mut io = Script::new([Read::Bytes(
+        format!("PING {}\r\n", "x".repeat(2_000)).leak(),
+    )]);
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    assert!(!reads_ahead(&mut bench), "it sent much");
+    let mut io = Script::new([Read::Bytes("BLOB 10\r\n")]);
+    io.takes_then = 3;
+    io.takes = [3, 0].into();
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    assert!(!reads_ahead(&mut bench), "it is owed a reply");
+    let mut io = Script::new([Read::Bytes("PI")]);
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    let mut io = Script::new([Read::Bytes("NG\r\n")]);
+    bench.connection.receive_ahead(&mut io, &mut bench.arrival);
+    assert_eq!(io.reads_done, 0, "half of a request is there");
+}
+
+#[test]
+fn an_end_or_a_failure_that_is_read_ahead_ends_the_connection() {
+    let ends = [Read::End, Read::Fail(ErrorKind::ConnectionReset)];
+    for end in ends {
+        let mut bench = Bench::plain();
+        let mut io = Script::new([Read::Bytes("PING\r\n"), Read::Block, end]);
+        assert_eq!(bench.drive(&mut io), Pace::Wait);
+        assert_eq!(bench.drive_ahead(&mut io), Pace::Closed);
+        assert_eq!(io.heard(), "+PONG\r\n");
+    }
+}
+
+#[test]
+fn a_stop_or_a_kill_after_reading_ahead_is_heeded() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([
+        Read::Bytes("PING\r\n"),
+        Read::Block,
+        Read::Bytes("PING\r\n"),
+    ]);
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    bench.connection.receive_ahead(&mut io, &mut bench.arrival);
+    bench.connection.handle_shutdown();
+    let (scratch, arrival) = (&mut bench.scratch, &mut bench.arrival);
+    let connection = &mut bench.connection;
+    let _pace = connection.drive_arrived(&mut io, arrival, scratch, bench.now);
+    assert_eq!(
+        io.heard(),
+        "+PONG\r\n+PONG\r\n",
+        "what had arrived is answered"
+    );
+
+    let mut bench = Bench::plain();
+    let mut io = Script::new([
+        Read::Bytes("PING\r\n"),
+        Read::Block,
+        Read::Bytes("PING\r\n"),
+    ]);
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    bench.connection.receive_ahead(&mut io, &mut bench.arrival);
+    bench.engine.clients().snapshot()[0].kill();
+    let (scratch, arrival) = (&mut bench.scratch, &mut bench.arrival);
+    let connection = &mut bench.connection;
+    let pace = connection.drive_arrived(&mut io, arrival, scratch, bench.now);
+    assert_eq!((pace, io.heard()), (Pace::Closed, "+PONG\r\n"));
+}

@@ -1,0 +1,153 @@
+//! Many connections that are ready in the same moment, as after a command that took its time.
+
+use crate::harness::{Peer, Running, Setup, bulk, request};
+use respire::engine::{ArgList, Cx, KeySpec, Reply, Row};
+use respire::serve::Flavour;
+use respire::{App, Arity, Error, Router, Spec};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Keeps whoever asks for it, and the thread that serves them, until the test has sent all it has to send.
+#[derive(Default)]
+struct Gate {
+    is_reached: AtomicBool,
+    is_open: AtomicBool,
+}
+
+impl App for Gate {
+    type Conn = ();
+
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
+    fn expect_key(&self, _: u32, key: &[u8]) -> u64 {
+        assert!(key != b"broken", "a defect, on purpose");
+        u64::from(key == b"dented")
+    }
+
+    fn expect_entry(&self, _: u32, expected: u64) -> u64 {
+        assert!(expected == 0, "a defect, on purpose");
+        expected
+    }
+}
+
+static KEY: Spec = Spec {
+    name: "key",
+    arity: Arity::exactly(2),
+    keys: &[KeySpec::at(1)],
+    ..Spec::EMPTY
+};
+
+/// Answers with its key.
+fn key(_: &mut Cx<'_, Gate>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.bulk(&args[0]);
+    Ok(())
+}
+
+fn start(flavour: Flavour) -> Running<Gate> {
+    let router = Router::new(Gate::default())
+        .add(Row {
+            spec: &KEY,
+            run: key,
+        })
+        .command("gate", |cx, ()| {
+            let gate = cx.app();
+            gate.is_reached.store(true, Ordering::Release);
+            let deadline = Instant::now() + crate::harness::PATIENCE;
+            while !gate.is_open.load(Ordering::Acquire) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+    Setup::new(flavour).serve(router)
+}
+
+/// Connections that have been served before, and one that is kept at the gate.
+fn connect(server: &Running<Gate>, count: usize) -> (Vec<Peer<TcpStream>>, Peer<TcpStream>) {
+    let mut peers: Vec<_> = (0..count).map(|_| server.connect()).collect();
+    for peer in &mut peers {
+        peer.send(request(&[b"KEY", b"first"]));
+        peer.expect(bulk(b"first"));
+    }
+    let mut keeper = server.connect();
+    keeper.send(request(&[b"GATE"]));
+    let gate = server.engine.app();
+    server.until("the gate is reached", |_| {
+        gate.is_reached.load(Ordering::Acquire)
+    });
+    (peers, keeper)
+}
+
+fn open(server: &Running<Gate>, mut keeper: Peer<TcpStream>) {
+    server.engine.app().is_open.store(true, Ordering::Release);
+    keeper.expect("+OK\r\n");
+}
+
+pub(crate) fn those_who_ask_at_once_are_answered_each_for_itself(flavour: Flavour) {
+    let server = start(flavour);
+    let (mut peers, keeper) = connect(&server, 60);
+    let name = |nth: usize| format!("key-{nth}").into_bytes();
+    for (nth, peer) in peers.iter_mut().enumerate() {
+        let asked = request(&[b"KEY", &name(nth)]);
+        match nth % 6 {
+            // Half a request, two, a long one, and one with the peer's end behind it.
+            1 => peer.send(&asked[..asked.len() / 2]),
+            2 => peer.send([&asked[..], &asked].concat()),
+            3 => peer.send(request(&[b"KEY", &name(nth).repeat(500)])),
+            4 => {
+                peer.send(asked);
+                peer.stream.shutdown(std::net::Shutdown::Write).unwrap();
+            }
+            _ => peer.send(asked),
+        }
+    }
+    open(&server, keeper);
+    for (nth, peer) in peers.iter_mut().enumerate() {
+        let answer = bulk(&name(nth));
+        match nth % 6 {
+            1 => {
+                let asked = request(&[b"KEY", &name(nth)]);
+                peer.send(&asked[asked.len() / 2..]);
+                peer.expect(answer);
+            }
+            2 => peer.expect([&answer[..], &answer].concat()),
+            3 => peer.expect(bulk(&name(nth).repeat(500))),
+            4 => {
+                peer.expect(answer);
+                peer.expect_gone();
+            }
+            _ => peer.expect(answer),
+        }
+    }
+}
+
+pub(crate) fn a_defect_in_looking_ahead_costs_its_own_connection_alone(flavour: Flavour) {
+    let server = start(flavour);
+    let (mut peers, keeper) = connect(&server, 24);
+    for (nth, peer) in peers.iter_mut().enumerate() {
+        let word: &[u8] = match nth % 4 {
+            0 => b"broken",
+            1 => b"sound",
+            2 => b"dented",
+            _ => b"whole",
+        };
+        // Two of them: a pipeline looks ahead by itself, in either flavour.
+        let asked = request(&[b"KEY", word]);
+        peer.send(asked.repeat(if nth < 12 { 1 } else { 3 }));
+    }
+    open(&server, keeper);
+    for (nth, peer) in peers.iter_mut().enumerate() {
+        let times = if nth < 12 { 1 } else { 3 };
+        match nth % 4 {
+            1 => peer.expect(bulk(b"sound").repeat(times)),
+            3 => peer.expect(bulk(b"whole").repeat(times)),
+            // Alone, and answered at once, it is nothing to look ahead to.
+            _ if times == 1 && matches!(flavour, Flavour::Tokio) => {}
+            _ => peer.expect_gone(),
+        }
+    }
+    let mut later = server.connect();
+    later.send(request(&[b"KEY", b"later"]));
+    later.expect(bulk(b"later"));
+}
