@@ -136,8 +136,8 @@ const NEVER: u64 = u64::MAX;
 enum Value {
     /// A string that is edited in place.
     Growing(Vec<u8>),
-    /// A string that replies share.
-    Shared(Bytes),
+    /// A string that replies share, in an allocation of so many bytes.
+    Shared { bytes: Bytes, allocated: usize },
 }
 
 impl Entry {
@@ -215,7 +215,7 @@ impl Entry {
             },
             Body::Full(full) => match &full.value {
                 Value::Growing(bytes) => StringRef::Bytes(bytes),
-                Value::Shared(bytes) => StringRef::Shared(bytes),
+                Value::Shared { bytes, .. } => StringRef::Shared(bytes),
             },
         })
     }
@@ -252,7 +252,7 @@ impl Entry {
             Entry::Full { full, .. } => {
                 let value = match &full.value {
                     Value::Growing(bytes) => bytes.capacity(),
-                    Value::Shared(bytes) => bytes.len(),
+                    Value::Shared { allocated, .. } => *allocated,
                 };
                 allocated(size_of::<Full>()) + allocated(full.key.len()) + allocated(value)
             }
@@ -351,7 +351,7 @@ impl Entry {
     /// that are worth it own a buffer with room to grow.
     pub(crate) fn edit<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         if let BodyMut::Full(full) = self.body_mut() {
-            if let Value::Shared(bytes) = &mut full.value {
+            if let Value::Shared { bytes, .. } = &mut full.value {
                 full.value = Value::Growing(Vec::from(core::mem::take(bytes)));
             }
             if let Value::Growing(bytes) = &mut full.value {
@@ -371,6 +371,19 @@ impl Entry {
         answer
     }
 
+    /// Makes a large string that was edited in place one that replies share. The next edit takes it back.
+    pub(crate) fn share(&mut self) {
+        if let BodyMut::Full(full) = self.body_mut()
+            && let Value::Growing(bytes) = &mut full.value
+            && bytes.len() >= SHARED_BYTES_MIN
+        {
+            full.value = Value::Shared {
+                allocated: bytes.capacity(),
+                bytes: core::mem::take(bytes).into(),
+            };
+        }
+    }
+
     /// A copy of value and expiry. Shared strings are shared.
     pub(crate) fn owned(&self) -> Owned {
         let value = match self.body() {
@@ -382,7 +395,7 @@ impl Entry {
             },
             Body::Full(full) => match &full.value {
                 Value::Growing(bytes) => NewValue::Raw(bytes.clone()),
-                Value::Shared(bytes) => NewValue::Shared(bytes.clone()),
+                Value::Shared { bytes, .. } => NewValue::Shared(bytes.clone()),
             },
         };
         Owned {
@@ -399,7 +412,11 @@ impl Entry {
             BodyMut::Full(full) => {
                 let value = match &mut full.value {
                     Value::Growing(bytes) => NewValue::Raw(core::mem::take(bytes)),
-                    Value::Shared(bytes) => NewValue::Shared(core::mem::take(bytes)),
+                    Value::Shared { bytes, allocated } if *allocated == bytes.len() => {
+                        NewValue::Shared(core::mem::take(bytes))
+                    }
+                    // It has room to grow, which is counted only so.
+                    Value::Shared { bytes, .. } => NewValue::Raw(core::mem::take(bytes).into()),
                 };
                 Owned { value, expires_at }
             }
@@ -447,11 +464,15 @@ pub(crate) fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
 }
 
 fn large(value: NewValue<'_>) -> Value {
+    let shared = |bytes: Bytes| Value::Shared {
+        allocated: bytes.len(),
+        bytes,
+    };
     match value {
         NewValue::Raw(bytes) => Value::Growing(bytes),
-        NewValue::Shared(bytes) => Value::Shared(bytes),
-        NewValue::Bytes(bytes) => Value::Shared(Bytes::copy_from_slice(bytes)),
-        NewValue::Text(text) => Value::Shared(Bytes::from(text.into_owned())),
+        NewValue::Shared(bytes) => shared(bytes),
+        NewValue::Bytes(bytes) => shared(Bytes::copy_from_slice(bytes)),
+        NewValue::Text(text) => shared(Bytes::from(text.into_owned())),
         NewValue::Int(number) => Value::Growing(number.to_string().into_bytes()),
     }
 }

@@ -315,6 +315,27 @@ impl Slot<'_> {
         }
     }
 
+    /// Makes a string of at least [`SHARED_BYTES_MIN`](crate::SHARED_BYTES_MIN) bytes that was edited in place
+    /// one that can be shared ([`StringRef::Shared`](crate::StringRef::Shared)), without a copy and without a
+    /// change that anyone sees. The next edit takes it back: with a copy only while somebody shares it.
+    ///
+    /// ```
+    /// use respire_store::{Config, Store, StringRef, ValueRef};
+    ///
+    /// let store = Store::new(Config::default());
+    /// let mut view = store.view(0, 0);
+    /// view.update(b"k", |slot| {
+    ///     slot.edit_string(|bytes| bytes.resize(1 << 20, b'x'));
+    ///     slot.share_string();
+    /// });
+    /// view.read(b"k", |entry| {
+    ///     assert!(matches!(entry.unwrap().value(), ValueRef::String(StringRef::Shared(_))));
+    /// });
+    /// ```
+    pub fn share_string(&mut self) {
+        self.modify(Entry::share);
+    }
+
     /// Counts a change of the key, and tells those who watch it. Every other method does so itself.
     #[inline]
     pub fn mark_changed(&mut self) {

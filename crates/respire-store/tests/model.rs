@@ -18,6 +18,7 @@ enum Op {
     Set(u32, Key, Vec<u8>, When),
     SetInt(u32, Key, i64, When),
     Append(u32, Key, Vec<u8>),
+    Share(u32, Key),
     Expire(u32, Key, Option<u64>),
     Remove(u32, Key),
     Move(u32, Key, u32, Key),
@@ -83,6 +84,7 @@ fn op() -> impl Strategy<Value = Op> {
         8 => (db.clone(), key.clone(), value.clone(), when.clone()).prop_map(|(db, key, value, when)| Op::Set(db, key, value, when)),
         4 => (db.clone(), key.clone(), any::<i64>(), when).prop_map(|(db, key, value, when)| Op::SetInt(db, key, value, when)),
         4 => write.clone().prop_map(|(db, key, value)| Op::Append(db, key, value)),
+        2 => (db.clone(), key.clone()).prop_map(|(db, key)| Op::Share(db, key)),
         4 => (db.clone(), key.clone(), proptest::option::of(0..300_u64)).prop_map(|(db, key, at)| Op::Expire(db, key, at)),
         3 => (db.clone(), key.clone()).prop_map(|(db, key)| Op::Remove(db, key)),
         3 => (db.clone(), key.clone(), db.clone(), key.clone()).prop_map(|(a, from, b, to)| Op::Move(a, from, b, to)),
@@ -182,6 +184,7 @@ impl World {
                     .0
                     .extend_from_slice(&value);
             }
+            Op::Share(db, key) => self.view(db).update(&name(key), |slot| slot.share_string()),
             Op::Expire(db, key, after) => {
                 self.expire(db, key, after.map(|after| now_ms - 50 + after))
             }

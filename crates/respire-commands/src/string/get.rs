@@ -3,6 +3,7 @@
 use crate::Ctx;
 use crate::value::{reply_string_or_null, string_if_any};
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::{SHARED_BYTES_MIN, StringRef};
 
 pub(super) static GET: Spec = Spec {
     name: "get",
@@ -29,8 +30,73 @@ pub(super) fn get(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    ctx.read(&args[0], |entry| {
-        reply_string_or_null(reply, string_if_any(entry)?);
+    let is_told = ctx.read(&args[0], |entry| {
+        let string = string_if_any(entry)?;
+        let is_whole =
+            !matches!(string, Some(StringRef::Bytes(bytes)) if bytes.len() >= SHARED_BYTES_MIN);
+        if is_whole {
+            reply_string_or_null(reply, string);
+        }
+        Ok(is_whole)
+    })?;
+    if is_told {
+        Ok(())
+    } else {
+        get_edited(ctx, &args[0], reply)
+    }
+}
+
+/// A large value that was edited in place is shared with the reply from now on, instead of copied.
+#[cold]
+fn get_edited(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
+    ctx.view.update(key, |slot| {
+        slot.share_string();
+        reply_string_or_null(reply, string_if_any(slot.get())?);
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::key::testing::Client;
+
+    #[test]
+    fn large_value_that_is_edited_between_is_read_as_it_is() {
+        let mut client = Client::new();
+        let mut expected = vec![b'0'; 200_000];
+        client.send("SETRANGE k 199999 0");
+        expected[..199_999].fill(0);
+        for nth in 0..4_u8 {
+            let digit = b'1' + nth;
+            let at = usize::from(nth) * 50_000;
+            client.send(&format!("SETRANGE k {at} {}", char::from(digit)));
+            expected[at] = digit;
+            client.send(&format!("APPEND k {}", char::from(digit)));
+            expected.push(digit);
+            let value = String::from_utf8_lossy(&expected).into_owned();
+            let reply = format!("${}\r\n{value}\r\n", expected.len());
+            assert!(client.send("GET k") == reply);
+            assert!(client.send("GET k") == reply, "and again");
+            client.check(&[("MULTI", "+OK\r\n"), ("GET k", "+QUEUED\r\n")]);
+            assert!(client.send("EXEC") == format!("*1\r\n{reply}"));
+            client.send("COPY k copy");
+            client.send("RENAME copy other");
+            assert!(client.send("GET other") == reply);
+            client.check(&[("DEL other", ":1\r\n")]);
+        }
+    }
+
+    #[test]
+    fn large_value_that_is_edited_is_read_without_changing_it() {
+        let mut client = Client::new();
+        client.check(&[
+            ("SETRANGE k 99999 x", ":100000\r\n"),
+            ("WATCH k", "+OK\r\n"),
+        ]);
+        let memory = client.send("MEMORY USAGE k");
+        client.send("GET k");
+        assert_eq!(client.send("MEMORY USAGE k"), memory);
+        client.check(&[("MULTI", "+OK\r\n"), ("PING", "+QUEUED\r\n")]);
+        assert_eq!(client.send("EXEC"), "*1\r\n+PONG\r\n");
+    }
 }

@@ -108,3 +108,37 @@ fn owned_value_makes_the_same_entry_again() {
         assert_eq!((string(&third), third.expires_at()), (bytes, Some(3)));
     }
 }
+
+#[test]
+fn large_string_is_shared_and_taken_back_without_a_copy() {
+    let mut entry = entry(NewValue::Raw(Vec::with_capacity(100_000)), Some(3));
+    entry.share();
+    assert!(
+        matches!(entry.value(), ValueRef::String(StringRef::Bytes([]))),
+        "a short one is not shared"
+    );
+    entry.edit(|bytes| bytes.resize(SHARED_BYTES_MIN, b'x'));
+    let place = |entry: &Entry| {
+        let ValueRef::String(string) = entry.value();
+        string.as_bytes(&mut [0; 20]).as_ptr()
+    };
+    let (first, heap_bytes) = (place(&entry), entry.heap_bytes());
+    assert!(heap_bytes > SHARED_BYTES_MIN);
+    for _ in 0..2 {
+        entry.share();
+        assert!(matches!(
+            entry.value(),
+            ValueRef::String(StringRef::Shared(_))
+        ));
+        assert_eq!((place(&entry), entry.heap_bytes()), (first, heap_bytes));
+        entry.edit(|bytes| bytes[0] = b'y');
+        assert_eq!((place(&entry), entry.heap_bytes()), (first, heap_bytes));
+    }
+    entry.share();
+    let ValueRef::String(StringRef::Shared(reply)) = entry.value() else {
+        panic!("it was shared");
+    };
+    let reply = reply.clone();
+    entry.edit(|bytes| bytes[0] = b'z');
+    assert_eq!((reply[0], string(&entry)[0]), (b'y', b'z'));
+}
