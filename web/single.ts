@@ -31,16 +31,20 @@ export function inline(files: Record<string, string>): Plugin {
       if (page?.type !== "asset") throw new Error("no page to put things into");
       const styles: string[] = [];
       const scripts: string[] = [];
+      let worker = "";
       for (const [file, chunk] of Object.entries(bundle)) {
         if (chunk === page) continue;
         // Parts that are loaded later are in the same script: there is nothing to fetch before them.
         if (chunk.type === "chunk") scripts.push(chunk.code.replaceAll("__VITE_PRELOAD__", "void 0"));
         else if (file.endsWith(".css")) styles.push(String(chunk.source));
+        else if (/\bworker-[^/]*\.js$/.test(file)) worker = String(chunk.source);
         delete bundle[file];
       }
       const modules = Object.entries(files).map(([id, path]): [string, Buffer] => [id, readFileSync(path)]);
       const { styles: style, fonts } = withoutFonts(styles.join(""));
-      const parts = packed([["style", Buffer.from(style)], ["script", Buffer.from(scripts.join(""))], ...modules], fonts);
+      if (worker === "") throw new Error("no Worker to pack");
+      const texts = Object.entries({ style, worker, script: scripts.join("") }).map(([id, text]): [string, Buffer] => [id, Buffer.from(text)]);
+      const parts = packed([...texts, ...modules], fonts);
       // Runs when the file is there to its end, wherever it stands in it.
       const boot = `<script type="module">\n${source("./src/unpack.js").replace(/^export /gm, "")}\n${source("./src/single.js")}</script>`;
       page.fileName = "respire-explorer.html";

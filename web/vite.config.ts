@@ -55,8 +55,8 @@ function engine(single: boolean): Plugin {
       if (source !== `\0${id}`) return null;
       return Object.entries(MODULES)
         .map(([name, path]) => {
-          if (single) return `export const ${name} = { address: "", packed: "${name}" };`;
-          return `import ${name}Address from ${JSON.stringify(`${path}?url`)}; export const ${name} = { address: ${name}Address, packed: "" };`;
+          if (single) return `export const ${name} = packedPart("${name}");`;
+          return `import ${name}Address from ${JSON.stringify(`${path}?url`)}; export const ${name} = new URL(${name}Address, document.baseURI).href;`;
         })
         .join("\n");
     },
@@ -73,6 +73,47 @@ function head(single: boolean, serve: boolean): Plugin {
         let csp = (single ? CSP.single : CSP.files).join("; ");
         if (serve) csp = csp.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'").replace("connect-src 'self'", "connect-src 'self' ws:");
         return html.replace("%CSP%", csp).replace("%ICON%", ICON);
+      },
+    },
+  };
+}
+
+const source = (file: string) => new URL(`./src/${file}`, import.meta.url).pathname;
+
+/** What a module needs at once, itself among it. */
+function needed(module: string, importsOf: (module: string) => readonly string[]): Set<string> {
+  const all = new Set([module]);
+  for (const each of all) for (const imported of importsOf(each)) all.add(imported);
+  return all;
+}
+
+/** Has what is needed before the first step fetched at once: the page's script in one piece, and its fonts. */
+function early(): Plugin {
+  let pageOnly = new Set<string>();
+  return {
+    name: "early",
+    buildEnd() {
+      const importsOf = (module: string) => this.getModuleInfo(module)?.importedIds ?? [];
+      const entry = needed(source("main.ts"), importsOf);
+      pageOnly = new Set([...needed(source("page.tsx"), importsOf)].filter((module) => !entry.has(module)));
+    },
+    outputOptions: (options) => ({
+      ...options,
+      // Has V8 compile all of it while it arrives, on another thread: most of it runs at once.
+      postBanner: ({ name }) => (name === "page" ? "//# allFunctionsCalledOnLoad" : ""),
+      codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "page", test: (module) => pageOnly.has(module) }] },
+    }),
+    transformIndexHtml: {
+      order: "post",
+      handler(_, { bundle }) {
+        const files = Object.values(bundle ?? {});
+        const scripts = files.filter((file) => file.type === "chunk" && file.name === "page");
+        const fonts = files.filter(({ fileName }) => fileName.endsWith(".woff2"));
+        const link = (attrs: Record<string, string | true>) => ({ tag: "link", attrs, injectTo: "head" as const });
+        return [
+          ...scripts.map(({ fileName }) => link({ rel: "modulepreload", crossorigin: true, href: `./${fileName}` })),
+          ...fonts.map(({ fileName }) => link({ rel: "preload", as: "font", type: "font/woff2", crossorigin: true, href: `./${fileName}` })),
+        ];
       },
     },
   };
@@ -102,7 +143,7 @@ export default defineConfig(({ mode, command }) => {
   const single = mode === "single";
   return {
     base: "./",
-    plugins: [engine(single), head(single, command === "serve"), single ? inline(MODULES) : offline()],
+    plugins: [engine(single), head(single, command === "serve"), ...(single ? [inline(MODULES)] : [early(), offline()])],
     resolve: {
       alias: single
         ? [

@@ -3,21 +3,18 @@
 /** Whether the page is a single file. */
 declare const __SINGLE__: boolean;
 
-/** Unpacks a part of the page by its id; there only where the page is a single file. */
-declare function part(id: string): Uint8Array<ArrayBuffer>;
+/** Starts a Worker that reads documents; there only where the page is a single file, which needs no address. */
+declare function startEngine(address: string): Worker;
+
+/** A part of the page by its id; there only where the page is a single file. */
+declare function packedPart(id: string): import("./engine/wire").Packed;
 
 declare module "virtual:engine-wasm" {
-  /** A module of the engine: beside the page, or inside it. */
-  interface PackedWasm {
-    /** Where it lies; empty in a single file. */
-    address: string;
-    /** The part of a single file that it is; empty beside a file. */
-    packed: string;
-  }
+  type Wasm = import("./engine/wire").Wasm;
   /** What reads documents. */
-  export const documentWasm: PackedWasm;
+  export const documentWasm: Wasm;
   /** What puts captures together. */
-  export const captureWasm: PackedWasm;
+  export const captureWasm: Wasm;
   /** The server with its commands. */
-  export const serverWasm: PackedWasm;
+  export const serverWasm: Wasm;
 }

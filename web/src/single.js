@@ -17,18 +17,39 @@ try {
   const places = new Map();
   let size = 0;
   for (const [id, length] of parts) places.set(id, [size, (size += length)]);
-  const unpacked = unpacker(packed.subarray(at), size);
+  const rest = packed.slice(at);
+  const unpacked = unpacker(rest, size);
   // What comes first is needed first, and what nobody opens stays packed.
-  globalThis.part = (id) => {
+  const part = (id) => {
     const [from, end] = places.get(id);
     return unpacked(end).slice(from);
   };
+  globalThis.packedPart = (id) => {
+    const [from, end] = places.get(id);
+    return { packed: rest, size, from, end };
+  };
 
   const enter = (id, attributes, change = (text) => text) => {
-    const textContent = change(new TextDecoder().decode(globalThis.part(id)));
+    const textContent = change(new TextDecoder().decode(part(id)));
     document.head.append(Object.assign(document.createElement(id), attributes, { textContent }));
   };
   enter("style", {}, (text) => text.replace(/packed-font:(\d+)/g, (_, font) => addresses[font]));
+  // They are read while the rest is unpacked, so that text is laid out once.
+  for (const font of document.fonts) void font.load();
+
+  const address = URL.createObjectURL(new Blob([part("worker")], { type: "text/javascript" }));
+  const start = () => {
+    const worker = new Worker(address);
+    worker.postMessage({ wasm: globalThis.packedPart("documentWasm") });
+    return worker;
+  };
+  // The first one unpacks its module while the page unpacks its script.
+  let first = start();
+  globalThis.startEngine = () => {
+    const worker = first ?? start();
+    first = undefined;
+    return worker;
+  };
   enter("script", { type: "module" });
 } catch (error) {
   fail(`This file is damaged, or cut short on its way here: ${error.message}`);

@@ -37,6 +37,16 @@ test("the single file opens by itself", async () => {
   await context.close();
 });
 
+test("an engine that does not come is told of, and the page is there", async () => {
+  const context = await shared.browser.newContext({ serviceWorkers: "block" });
+  const page = await context.newPage();
+  await page.route("**/worker-*.js", (route) => route.abort());
+  await page.goto(shared.server.url);
+  await page.locator(".failure", { hasText: "the engine could not be loaded" }).waitFor();
+  await page.locator(".sample", { hasText: "Push" }).waitFor();
+  await context.close();
+});
+
 for (const file of ["index.html", "respire-explorer.html"]) {
   test(`${file} can reach nobody`, async () => {
     const context = await shared.browser.newContext({ serviceWorkers: "block" });

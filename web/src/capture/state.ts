@@ -3,7 +3,6 @@
 import { signal } from "@preact/signals";
 import { captureWasm } from "virtual:engine-wasm";
 import type { CaptureSummary } from "../generated/types";
-import { unpacked } from "../engine/remote";
 import { MODES, SEGMENT_WORDS } from "../engine/tables";
 import { moveTo } from "../state/cursor";
 import { engine, load, onLoad } from "../state/document";
@@ -72,7 +71,7 @@ function segmentsOf(rows: Float64Array, direction: Direction): Segment[] {
 
 /** Reads a capture and shows the stream with the most bytes. */
 export async function openCapture(bytes: Uint8Array, name: string): Promise<void> {
-  const summary = await engine.openCapture(await unpacked(captureWasm), bytes);
+  const summary = await engine.openCapture(captureWasm, bytes);
   const weight = ({ bytes: [there, back] }: CaptureSummary["streams"][number]) => there + back;
   let largest = 0;
   summary.streams.forEach((stream, index) => {

@@ -1,7 +1,6 @@
 // The server in the page: its connections, what was said, its clock, the keys that will expire.
 
 import { batch, signal } from "@preact/signals";
-import { serverWasm } from "virtual:engine-wasm";
 import { type Remote, remote } from "../engine/remote";
 import { MODES } from "../engine/tables";
 import type { CommandInfo } from "../generated/types";
@@ -71,7 +70,7 @@ function note(text: string, connection: Connection | null = null): void {
 
 /** The server, started when it is first asked for something. */
 function server(): Remote<Host> {
-  host ??= remote<Host>(spawn(), serverWasm);
+  host ??= remote<Host>(spawn());
   return host;
 }
 

@@ -2,9 +2,10 @@
 
 import init from "../wasm/respire_server.js";
 import { serve } from "../engine/serve";
+import { unpacked } from "../engine/unpacked";
 import { Host } from "./host";
 
 serve(async (wasm) => {
-  await init({ module_or_path: wasm });
+  await init({ module_or_path: unpacked(wasm) });
   return new Host();
 });

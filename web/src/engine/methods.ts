@@ -7,6 +7,8 @@ import type { CaptureSummary, Comparison, DocError, Guess, MsgPack, State, Verdi
 import { type Skimmed, type Small, TEXT_BYTES_MAX, lineOf, operationOf, skim } from "./skim";
 import { MODES, NODE_WORDS } from "./tables";
 import initCapture, { Capture } from "../wasm/respire_capture.js";
+import { unpacked } from "./unpacked";
+import type { Wasm } from "./wire";
 import * as wasm from "../wasm/respire_document.js";
 
 /** A decoded document, without its bytes. */
@@ -189,8 +191,8 @@ export class Engine {
   }
 
   /** Reads a capture, in place of the one before. `module` is what reads captures: few need it. */
-  async openCapture(module: string | ArrayBuffer, bytes: Uint8Array): Promise<CaptureSummary> {
-    await initCapture({ module_or_path: module });
+  async openCapture(module: Wasm, bytes: Uint8Array): Promise<CaptureSummary> {
+    await initCapture({ module_or_path: unpacked(module) });
     this.#capture?.free();
     this.#capture = undefined;
     this.#capture = new Capture(bytes);

@@ -1,7 +1,6 @@
 // The page's side of a Worker: its methods, as promises.
 
-import type { PackedWasm } from "virtual:engine-wasm";
-import type { Answer, Boot, Request } from "./wire";
+import type { Answer, Request } from "./wire";
 
 /** The methods of `T`, called from afar. */
 export type Remote<T> = { [M in keyof T]: T[M] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never } & {
@@ -14,10 +13,11 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Hands a Worker its WASM. Methods may be called at once; they wait until it has loaded. */
-export function remote<T>(worker: Worker, wasm: PackedWasm, onNews: (news: unknown) => void = () => {}): Remote<T> {
+/** The methods of a Worker that was handed its WASM. They may be called at once, and wait until it has loaded. */
+export function remote<T>(worker: Worker, onNews: (news: unknown) => void = () => {}): Remote<T> {
   const waiting = new Map<number, Waiting>();
   let next = 0;
+  let stopped: Error | undefined;
   worker.onmessage = ({ data }: MessageEvent<Answer>) => {
     if ("news" in data) {
       onNews(data.news);
@@ -29,11 +29,11 @@ export function remote<T>(worker: Worker, wasm: PackedWasm, onNews: (news: unkno
     else call?.resolve(data.result);
   };
   worker.onerror = (event) => {
-    const error = new Error(`the engine stopped: ${event.message}`);
-    for (const call of waiting.values()) call.reject(error);
+    // A script that does not come has no message.
+    stopped = new Error(event.message ? `the engine stopped: ${event.message}` : "the engine could not be loaded");
+    for (const call of waiting.values()) call.reject(stopped);
     waiting.clear();
   };
-  void unpacked(wasm).then((wasm) => worker.postMessage({ wasm } satisfies Boot));
   return new Proxy({ terminate: () => worker.terminate() } as Remote<T>, {
     get(target, method: string) {
       if (method === "terminate") return target.terminate;
@@ -41,15 +41,11 @@ export function remote<T>(worker: Worker, wasm: PackedWasm, onNews: (news: unkno
       if (method === "then") return undefined;
       return (...args: unknown[]) =>
         new Promise((resolve, reject) => {
+          if (stopped) throw stopped;
           const id = next++;
           waiting.set(id, { resolve, reject });
           worker.postMessage({ id, method, args } satisfies Request);
         });
     },
   });
-}
-
-/** The WASM's address, or its bytes where the page carries them. */
-export async function unpacked({ address, packed }: PackedWasm): Promise<string | ArrayBuffer> {
-  return packed === "" ? new URL(address, document.baseURI).href : part(packed).buffer;
 }

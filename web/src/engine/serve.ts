@@ -1,6 +1,6 @@
 // The Worker's side: loads the WASM, then runs the methods it is asked for, in order.
 
-import type { Answer, Boot, Request } from "./wire";
+import type { Answer, Boot, Request, Wasm } from "./wire";
 
 const answer = (message: Answer, transfer: Transferable[] = []) => postMessage(message, { transfer });
 
@@ -10,7 +10,7 @@ export function tell(news: unknown): void {
 }
 
 /** Serves the methods of what `start` makes when the WASM is there. */
-export function serve<T extends object>(start: (wasm: string | ArrayBuffer) => Promise<T>): void {
+export function serve<T extends object>(start: (wasm: Wasm) => Promise<T>): void {
   const { promise: started, resolve, reject } = Promise.withResolvers<T>();
   // Calls find the reason; nobody else waits for it.
   started.catch(() => {});

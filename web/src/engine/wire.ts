@@ -1,8 +1,28 @@
 // The messages between the page and a Worker.
 
-/** The first message: the WASM, as its address or its bytes. */
+/** A part of a single file, as it lies there: whoever needs it unpacks it. */
+export interface Packed {
+  /** All parts. */
+  packed: Uint8Array;
+  /** Bytes of all of them, unpacked. */
+  size: number;
+  /** Where the part is among these. */
+  from: number;
+  end: number;
+}
+
+/** A module of the engine: its address beside the page, or the part of a single file that it is. */
+export type Wasm = string | Packed;
+
+/** The first message. */
 export interface Boot {
-  wasm: string | ArrayBuffer;
+  wasm: Wasm;
+}
+
+/** Hands a Worker its WASM. */
+export function boot(worker: Worker, wasm: Wasm): Worker {
+  worker.postMessage({ wasm } satisfies Boot);
+  return worker;
 }
 
 /** A call of a method. */

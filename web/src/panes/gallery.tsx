@@ -1,10 +1,14 @@
 // The samples, a card each. Open on the first visit.
 
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { load, title } from "../state/document";
 import { galleryOpen } from "../state/view";
 import { SAMPLES, type Sample, unescape } from "../samples/samples";
 import { Icon } from "./icons";
+
+/** Pixels from one card to the next. */
+const CARD_STEP = 204;
 
 export function openSample(sample: Sample): Promise<void> {
   return load(unescape(sample.text), sample.name, sample.mode);
@@ -30,16 +34,20 @@ function Card({ sample }: { sample: Sample }) {
 
 export function Gallery() {
   const list = useRef<HTMLUListElement>(null);
+  const isFirst = title.peek() === SAMPLES[0]!.name;
+  // Beside the first card, those beyond the edge are made when those in sight are painted.
+  const count = useSignal(isFirst ? Math.ceil(innerWidth / CARD_STEP) : SAMPLES.length);
   useEffect(() => {
+    count.value = SAMPLES.length;
     // The first one is in sight; to ask where it is would have the whole page laid out at once.
-    if (title.peek() === SAMPLES[0]!.name) return;
+    if (isFirst) return;
     const current = list.current?.querySelector<HTMLElement>(".current");
     if (current && list.current) list.current.scrollLeft = Math.max(0, current.offsetLeft - list.current.offsetLeft - 40);
   }, []);
   return (
     <section class="gallery" aria-label="Samples">
       <ul class="samples" ref={list}>
-        {SAMPLES.map((sample) => (
+        {SAMPLES.slice(0, count.value).map((sample) => (
           <Card key={sample.id} sample={sample} />
         ))}
       </ul>

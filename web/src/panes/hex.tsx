@@ -2,7 +2,7 @@
 // hand; nothing here makes an object for a byte.
 
 import { effect, signal, untracked, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { anchor, cursor, moveTo, preview, revealed } from "../state/cursor";
 import { bytes, length, replace } from "../state/document";
 import { markAt, marksReady } from "../state/marks";
@@ -223,6 +223,7 @@ function mount(host: HTMLElement): () => void {
   ];
   for (const [name, listener] of listeners) host.addEventListener(name, listener as EventListener);
 
+  rows!.refreshNow();
   return () => {
     for (const [name, listener] of listeners) host.removeEventListener(name, listener as EventListener);
     measure.disconnect();
@@ -241,7 +242,7 @@ export function focusHex(): void {
 
 export function HexPane() {
   const host = useRef<HTMLDivElement>(null);
-  useEffect(() => mount(host.current!), []);
+  useLayoutEffect(() => mount(host.current!), []);
   useSignalEffect(() => {
     host.current?.classList.toggle("editing", editing.value !== null);
   });

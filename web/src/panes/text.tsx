@@ -1,7 +1,7 @@
 // The text pane: the same bytes as lines of characters. A line ends behind LF, or where the pane does.
 
 import { computed, effect, signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { cursor, moveTo, preview, revealed } from "../state/cursor";
 import { bytes, length } from "../state/document";
 import { markAt, marksReady } from "../state/marks";
@@ -128,6 +128,7 @@ function mount(host: HTMLElement): () => void {
   host.addEventListener("click", onClick);
   host.addEventListener("pointermove", onMove);
   host.addEventListener("pointerleave", onLeave);
+  rows.refreshNow();
   return () => {
     host.removeEventListener("click", onClick);
     host.removeEventListener("pointermove", onMove);
@@ -142,6 +143,6 @@ function mount(host: HTMLElement): () => void {
 
 export function TextPane() {
   const host = useRef<HTMLDivElement>(null);
-  useEffect(() => mount(host.current!), []);
+  useLayoutEffect(() => mount(host.current!), []);
   return <div ref={host} class="text-lines rows" tabIndex={0} role="group" aria-label="Text of the bytes" />;
 }

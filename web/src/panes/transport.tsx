@@ -1,5 +1,6 @@
 // Steps, play and breakpoints.
 
+import { useSignal } from "@preact/signals";
 import { ROLES } from "../engine/tables";
 import { frameOfCursor } from "../state/cursor";
 import { SPEEDS, breakBytes, breakOnError, breakRoles, playing, speed, toggleBreakByte, toggleBreakRole } from "../state/play";
@@ -35,45 +36,57 @@ function Speed() {
 }
 
 function Breakpoints() {
+  const isOpen = useSignal(false);
   const count = breakBytes.value.size + breakRoles.value.size + (breakOnError.value ? 1 : 0);
   return (
-    <details class="menu breaks">
+    <details
+      class="menu breaks"
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open;
+      }}
+    >
       <summary class="btn" title="Where play stops">
         <Icon name="stop" />
         <span>Stops</span>
         <span class="count">{count}</span>
       </summary>
-      <div class="menu-body">
-        {narrow.value && <Speed />}
-        <p class="menu-title">Play stops at</p>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={breakOnError.value}
-            onChange={(event) => {
-              breakOnError.value = event.currentTarget.checked;
-            }}
-          />
-          an error
-        </label>
-        {STOPS.filter((role) => ROLES[role]).map((role) => (
-          <label class="check" key={role}>
-            <input type="checkbox" checked={breakRoles.value.has(role)} onChange={() => toggleBreakRole(role)} />
-            <span class={`tag r${role}`}>
-              <b>{ROLES[role]!.letter}</b> {ROLES[role]!.label}
-            </span>
-          </label>
-        ))}
-        {[...breakBytes.value].map((at) => (
-          <button type="button" class="chip" key={at} aria-label={`Remove the breakpoint at byte ${at}`} onClick={() => toggleBreakByte(at)}>
-            byte {at} <Icon name="close" />
-          </button>
-        ))}
-        <ActionButton id="break" icon="stop">
-          Stop at this byte
-        </ActionButton>
-      </div>
+      {isOpen.value && <Stops />}
     </details>
+  );
+}
+
+function Stops() {
+  return (
+    <div class="menu-body">
+      {narrow.value && <Speed />}
+      <p class="menu-title">Play stops at</p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={breakOnError.value}
+          onChange={(event) => {
+            breakOnError.value = event.currentTarget.checked;
+          }}
+        />
+        an error
+      </label>
+      {STOPS.filter((role) => ROLES[role]).map((role) => (
+        <label class="check" key={role}>
+          <input type="checkbox" checked={breakRoles.value.has(role)} onChange={() => toggleBreakRole(role)} />
+          <span class={`tag r${role}`}>
+            <b>{ROLES[role]!.letter}</b> {ROLES[role]!.label}
+          </span>
+        </label>
+      ))}
+      {[...breakBytes.value].map((at) => (
+        <button type="button" class="chip" key={at} aria-label={`Remove the breakpoint at byte ${at}`} onClick={() => toggleBreakByte(at)}>
+          byte {at} <Icon name="close" />
+        </button>
+      ))}
+      <ActionButton id="break" icon="stop">
+        Stop at this byte
+      </ActionButton>
+    </div>
   );
 }
 

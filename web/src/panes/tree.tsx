@@ -2,7 +2,7 @@
 // those of the hex pane.
 
 import { effect, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { KIND, KINDS, NONE, type Node, STATUS } from "../engine/tables";
 import { cursor, hover, hoverRange, pinRange, preview, revealed } from "../state/cursor";
 import { frameOf } from "../state/document";
@@ -180,6 +180,7 @@ function mount(host: HTMLElement): () => void {
   host.addEventListener("pointermove", onMove);
   host.addEventListener("pointerleave", onLeave);
   host.addEventListener("keydown", onKey);
+  rows.refreshNow();
   return () => {
     host.removeEventListener("click", onClick);
     host.removeEventListener("pointermove", onMove);
@@ -200,7 +201,7 @@ export function focusTree(): void {
 
 export function TreePane() {
   const host = useRef<HTMLDivElement>(null);
-  useEffect(() => mount(host.current!), []);
+  useLayoutEffect(() => mount(host.current!), []);
   useSignalEffect(() => {
     host.current?.classList.toggle("empty", treeRowCount.value === 0);
   });

@@ -4,6 +4,8 @@
 // clamp the height of an element, so past `HEIGHT_MAX` the scroll position is mapped to a row and the
 // wheel is handled here, or a notch would skip thousands of rows.
 
+import { narrow } from "../state/view";
+
 /** Tallest spacer, in CSS pixels: below what any browser clamps to. */
 const HEIGHT_MAX = 8_000_000;
 /** Most rows that exist. */
@@ -31,8 +33,10 @@ export class VirtualRows {
   /** Pixels above the view, of all rows at their full height. */
   #top = 0;
   #frame = 0;
-  /** Pixels of the view, measured when they change: at any other time, the browser lays out first what was changed before. */
-  #height = 0;
+  /** Pixels of the view, told when they change: at any other time, the browser would lay out first what was changed before. */
+  #height: number | undefined;
+  /** The row to bring into view when that is known. */
+  #wanted = 0;
   readonly #resize: ResizeObserver;
 
   constructor(host: HTMLElement, options: RowsOptions) {
@@ -47,8 +51,10 @@ export class VirtualRows {
     host.addEventListener("scroll", this.#onScroll, { passive: true });
     host.addEventListener("wheel", this.#onWheel, { passive: false });
     this.#resize = new ResizeObserver(() => {
+      const isFirst = this.#height === undefined;
       this.#height = host.clientHeight;
-      this.refresh();
+      if (isFirst) this.reveal(this.#wanted);
+      this.refreshNow();
     });
     this.#resize.observe(host);
   }
@@ -90,6 +96,10 @@ export class VirtualRows {
 
   /** Brings a row into view, if it is not; with a little around it. */
   reveal(row: number): void {
+    if (this.#height === undefined) {
+      this.#wanted = row;
+      return;
+    }
     const view = this.#view;
     const margin = Math.min(this.#rowHeight, view / 4);
     const at = row * this.#rowHeight;
@@ -107,9 +117,9 @@ export class VirtualRows {
     return Math.max(1, Math.floor(this.#view / this.#rowHeight));
   }
 
+  /** Before the first layout, what there is at most: so the rows are there when it comes, and nothing is laid out twice. */
   get #view(): number {
-    if (this.#height === 0) this.#height = this.#host.clientHeight;
-    return this.#height;
+    return this.#height ?? (narrow.peek() ? 0 : innerHeight);
   }
 
   get #full(): number {
@@ -140,7 +150,7 @@ export class VirtualRows {
   #scrollTo(top: number): void {
     const most = Math.max(0, this.#full - this.#view);
     this.#top = Math.max(0, Math.min(top, most));
-    this.#host.scrollTop = this.#top / this.#ratio;
+    if (this.#height !== undefined) this.#host.scrollTop = this.#top / this.#ratio;
     this.refresh();
   }
 

@@ -92,6 +92,16 @@ latest(
   },
 );
 
+/** Settles when what is shown of the byte at the cursor has come. */
+export function known(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = effect(() => {
+    const { mark, values } = here.value;
+    if (mark && values && decoderState.value) resolve();
+  });
+  return promise.then(stop);
+}
+
 /** Asks when `on` changes, one question at a time, and keeps the answer to the last one. */
 function latest<T>(on: () => unknown, ask: () => Promise<T>, keep: (answer: T) => void): void {
   let asking = false;
@@ -101,6 +111,8 @@ function latest<T>(on: () => unknown, ask: () => Promise<T>, keep: (answer: T) =
       again = true;
       return;
     }
+    // Nothing was opened yet.
+    if (version.peek() === 0) return;
     asking = true;
     do {
       again = false;

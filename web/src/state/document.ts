@@ -1,11 +1,12 @@
 // The document: its bytes, what the engine made of them, and changes to them.
 
 import { batch, computed, signal } from "@preact/signals";
-import { createEngine } from "../engine/client";
+import { engine, onProgress } from "../engine/first";
 import type { Shape } from "../engine/methods";
 import { FRAME_WORDS, type Frame, MODES, frameRow, rowAt } from "../engine/tables";
 
-export const engine = createEngine((decoded, total) => {
+export { engine };
+onProgress.add((decoded, total) => {
   progress.value = { decoded, total };
 });
 

@@ -1,0 +1,35 @@
+// The entry: the styles, and the engine, which starts while the scripts of the page are on their way.
+//
+// Where what lives:
+//   page.tsx  the page: actions, the first document, the service worker
+//   engine/   the WASM in its Worker, and its methods as promises
+//   state/    signals: the document, the cursor, reads, problems, play, the tree's rows, actions
+//   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
+//   input/    ways to bring bytes in
+//   capture/  packets put together to streams
+//   console/  the server in the page: its Worker, connections, transcript, clock
+//   live/     what the server that served the page reads and writes
+//   encode/   commands to bytes, and what values cost in every protocol
+//   share/    links and exports
+//   samples/  the gallery's documents
+//   words/    bytes and values in plain English
+//   theme/    colours and layout
+
+import "./theme/fonts.css";
+import "./theme/colours.css";
+import "./theme/base.css";
+import "./theme/layout.css";
+import "./theme/bytes.css";
+import "./theme/tree.css";
+import "./theme/cards.css";
+import "./theme/reads.css";
+import "./theme/samples.css";
+import "./theme/console.css";
+import "./theme/live.css";
+import "./theme/encode.css";
+import "./theme/input.css";
+import "./theme/features.css";
+import "./theme/phone.css";
+import "./engine/first";
+
+void import("./page");

@@ -1,0 +1,47 @@
+// The page: its actions, what it shows first, and the service worker.
+
+import "./actions";
+import "./capture/actions";
+import "./console/actions";
+import "./encode/actions";
+import "./live/actions";
+import "./share/actions";
+import { render } from "preact";
+import { App } from "./app";
+import { listenForInput } from "./input/open";
+import { openSample } from "./panes/gallery";
+import { SAMPLES } from "./samples/samples";
+import { listenForLinks, openLink } from "./share/open";
+import { onKeyDown } from "./state/actions";
+import { known } from "./state/cursor";
+
+/** Milliseconds the page waits for the first document. What has come by then is laid out once, and not again with every answer. */
+const PATIENCE_MS = 250;
+
+/** Opens what the address holds, or the first sample. */
+async function openFirst(): Promise<void> {
+  if (!(await openLink())) await openSample(SAMPLES[0]!);
+}
+
+function show(): void {
+  render(<App />, document.getElementById("app")!);
+  document.addEventListener("keydown", onKeyDown);
+  document.addEventListener("pointerdown", ({ target }) => {
+    for (const menu of document.querySelectorAll("details[open].menu")) if (!menu.contains(target as Node)) menu.removeAttribute("open");
+  });
+  listenForInput();
+  listenForLinks();
+}
+
+function keepOffline(): void {
+  if (__SINGLE__ || !import.meta.env.PROD || !("serviceWorker" in navigator) || !location.protocol.startsWith("http")) return;
+  void navigator.serviceWorker.register("./offline.js").catch(() => {
+    // Refused by the browser: the page works, only not without its server.
+  });
+}
+
+void Promise.race([openFirst().then(known), new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]).then(() => {
+  show();
+  // Behind the first paint: it fetches all there is.
+  requestAnimationFrame(() => setTimeout(keepOffline));
+});
