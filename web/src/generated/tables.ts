@@ -4,7 +4,7 @@ export const FRAME_WORDS = 4;
 export const MARK_WORDS = 6;
 export const NODE_WORDS = 7;
 export const READ_WORDS = 6;
-export const SEGMENT_WORDS = 5;
+export const SEGMENT_WORDS = 6;
 
 /** No parent, no count. */
 export const NONE = 0xffffffff;

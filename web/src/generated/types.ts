@@ -363,6 +363,10 @@ bytes: [number, number],
  */
 gaps: [number, number], 
 /**
+ * Whether the connection was open before the capture began: what came before is not known.
+ */
+isMidway: boolean, 
+/**
  * When it began, in milliseconds since the capture's first packet.
  */
 startMs: number, 

@@ -26,14 +26,17 @@ pub(super) struct Piece {
     pub(super) time_us: u64,
     pub(super) packet: u32,
     pub(super) flags: u32,
+    /// Bytes that were not captured in front of it.
+    pub(super) missing: u32,
 }
 
 /// The segments of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Flow<'b> {
-    /// The sequence number and place of the segment before, and whether the start was seen.
+    /// The sequence number and place of the segment before.
     last: Option<(u32, i64)>,
-    has_start: bool,
+    /// The number of the segment that opened the direction, where that was seen.
+    opened_by: Option<u32>,
     /// The furthest place seen so far.
     furthest: i64,
     arrivals: Vec<Arrival<'b>>,
@@ -45,6 +48,8 @@ pub(super) struct Joined {
     pub(super) bytes: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
     pub(super) gaps: u32,
+    /// Whether the first byte is that of the connection.
+    pub(super) has_start: bool,
 }
 
 impl<'b> Flow<'b> {
@@ -52,8 +57,18 @@ impl<'b> Flow<'b> {
     pub(super) fn start(&mut self, sequence: u32) {
         if self.last.is_none() {
             self.last = Some((sequence.wrapping_add(1), 0));
-            self.has_start = true;
+            self.opened_by = Some(sequence);
         }
+    }
+
+    /// Whether a segment that opens with this number is the opening one, sent again.
+    pub(super) fn is_opened_by(&self, sequence: u32) -> bool {
+        self.opened_by == Some(sequence)
+    }
+
+    /// Whether any segment has come.
+    pub(super) fn is_heard(&self) -> bool {
+        self.last.is_some()
     }
 
     /// Takes in a segment, in the order of arrival.
@@ -94,9 +109,12 @@ impl<'b> Flow<'b> {
     pub(super) fn join(mut self) -> Joined {
         self.arrivals
             .sort_by_key(|arrival| (arrival.start, arrival.packet));
-        let mut joined = Joined::default();
+        let mut joined = Joined {
+            has_start: self.opened_by.is_some(),
+            ..Joined::default()
+        };
         let first = self.arrivals.first().map_or(0, |arrival| arrival.start);
-        let mut end = if self.has_start { 0 } else { first };
+        let mut end = if self.opened_by.is_some() { 0 } else { first };
         for arrival in &self.arrivals {
             let mut flags = arrival.flags;
             let known = usize::try_from(end - arrival.start).unwrap_or(0);
@@ -108,7 +126,12 @@ impl<'b> Flow<'b> {
             if new.is_empty() && arrival.flags & (FIN | RESET) == 0 {
                 continue;
             }
-            if arrival.start > end && !new.is_empty() {
+            let missing = if new.is_empty() {
+                0
+            } else {
+                u32::try_from(arrival.start - end).unwrap_or(0)
+            };
+            if missing > 0 {
                 flags |= BEHIND_GAP;
                 joined.gaps += 1;
             }
@@ -118,6 +141,7 @@ impl<'b> Flow<'b> {
                 time_us: arrival.time_us,
                 packet: arrival.packet,
                 flags,
+                missing,
             });
             joined.bytes.extend_from_slice(new);
             end = end.max(arrival.start + arrival.payload.len() as i64);
@@ -142,6 +166,8 @@ mod tests {
         assert_eq!((joined.bytes.as_slice(), joined.gaps), (&b"abef"[..], 1));
         let flags: Vec<u32> = joined.pieces.iter().map(|piece| piece.flags).collect();
         assert_eq!(flags, [0, BEHIND_GAP, FIN]);
+        let missing: Vec<u32> = joined.pieces.iter().map(|piece| piece.missing).collect();
+        assert_eq!(missing, [0, 3, 0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::net::SocketAddr;
 
 /// Words of a row of [`Capture::segments`].
-pub const SEGMENT_WORDS: usize = 5;
+pub const SEGMENT_WORDS: usize = 6;
 
 /// The largest file that is opened.
 const BYTES_MAX: usize = 64 << 20;
@@ -64,6 +64,8 @@ pub struct StreamSummary {
     pub bytes: [u32; 2],
     /// Places where bytes were not captured.
     pub gaps: [u32; 2],
+    /// Whether the connection was open before the capture began: what came before is not known.
+    pub is_midway: bool,
     /// When it began, in milliseconds since the capture's first packet.
     pub start_ms: f64,
     /// When it was last heard of.
@@ -142,7 +144,8 @@ impl Capture {
 
     /// The segments of one direction, [`SEGMENT_WORDS`] numbers each: offset; length; milliseconds
     /// since the capture's first packet; the packet, from 1; flags: 1 repeated bytes were cut off, 2
-    /// it came late, 4 bytes are missing before it, 8 it ends the direction, 16 it breaks it off.
+    /// it came late, 4 bytes are missing before it, 8 it ends the direction, 16 it breaks it off; how
+    /// many bytes are missing before it.
     ///
     /// # Errors
     /// When there is no such stream or direction.
@@ -150,9 +153,15 @@ impl Capture {
         let pieces = &self.joined(stream, direction)?.pieces;
         let rows = pieces.iter().map(|piece| {
             let ms = piece.time_us.saturating_sub(self.start_us) as f64 / 1000.0;
-            let [offset, len, packet, flags] =
-                [piece.offset, piece.len, piece.packet, piece.flags].map(f64::from);
-            [offset, len, ms, packet, flags]
+            let [offset, len, packet, flags, missing] = [
+                piece.offset,
+                piece.len,
+                piece.packet,
+                piece.flags,
+                piece.missing,
+            ]
+            .map(f64::from);
+            [offset, len, ms, packet, flags, missing]
         });
         Ok(rows.flatten().collect())
     }
@@ -187,7 +196,7 @@ impl<'b> Streams<'b> {
         let place = self.by_ends.binary_search_by_key(&ends, |(ends, _)| *ends);
         let known = place.ok().map(|place| self.by_ends[place].1);
         // A port that is used again begins a new connection, once the old one has said something.
-        let known = known.filter(|&at| !(opens && self.all[at].is_started()));
+        let known = known.filter(|&at| !(opens && self.all[at].is_over(segment.sequence)));
         let at = match known {
             Some(at) => at,
             None if self.all.len() >= STREAMS_MAX => {
@@ -206,18 +215,14 @@ impl<'b> Streams<'b> {
         let stream = &mut self.all[at];
         stream.end_us = stream.end_us.max(packet.time_us);
         let flow = &mut stream.flows[usize::from(segment.from != stream.client)];
+        let mut sequence = segment.sequence;
         if segment.is_syn {
-            flow.start(segment.sequence);
-            return Ok(());
+            flow.start(sequence);
+            // SYN takes a number for itself; with Fast Open, content follows in the same segment.
+            sequence = sequence.wrapping_add(1);
         }
         let flags = if segment.is_fin { FIN } else { 0 } | if segment.is_reset { RESET } else { 0 };
-        flow.arrive(
-            segment.sequence,
-            segment.payload,
-            packet.time_us,
-            number,
-            flags,
-        );
+        flow.arrive(sequence, segment.payload, packet.time_us, number, flags);
         Ok(())
     }
 
@@ -239,6 +244,7 @@ impl<'b> Streams<'b> {
                 }),
                 bytes: each(|joined| joined.bytes.len() as u32),
                 gaps: each(|joined| joined.gaps),
+                is_midway: !joined.iter().any(|joined| joined.has_start),
                 start_ms: ms(stream.start_us),
                 end_ms: ms(stream.end_us),
             });
@@ -270,7 +276,11 @@ impl Stream<'_> {
         }
     }
 
-    fn is_started(&self) -> bool {
-        self.flows.iter().any(Flow::has_content)
+    /// Whether a segment that opens with this number opens another connection. Clients send an
+    /// opening segment again only while there is no answer.
+    fn is_over(&self, sequence: u32) -> bool {
+        let [there, back] = &self.flows;
+        let is_again = there.is_opened_by(sequence) && !back.is_heard();
+        !is_again && self.flows.iter().any(Flow::has_content)
     }
 }

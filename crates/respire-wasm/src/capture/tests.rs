@@ -7,7 +7,8 @@ use proptest::prelude::*;
 const CLIENT: u16 = 40_000;
 const SERVER: u16 = 6379;
 
-/// Who sends, the sequence number, what; `S`, `F` and `R` in front for SYN, FIN and RST.
+/// Who sends, the sequence number, flags, what; `S`, `F` and `R` for SYN, FIN and RST; all but a
+/// lone SYN have ACK.
 type Sent<'a> = (bool, u32, &'a str, &'a [u8]);
 
 /// A packet of IP on this link.
@@ -30,6 +31,11 @@ fn packet(link: u32, is_v6: bool, sent: &Sent<'_>) -> Vec<u8> {
             let builder = $builder.tcp(ports.0, ports.1, *sequence, 1024);
             let builder = if flags.contains('S') {
                 builder.syn()
+            } else {
+                builder
+            };
+            let builder = if *flags == "S" {
+                builder
             } else {
                 builder.ack(1)
             };
@@ -160,9 +166,9 @@ fn check_talk(capture: &Capture) {
     assert_eq!(capture.bytes(0, 0), Ok(&b"PING\r\nGET k\r\n"[..]));
     assert_eq!(capture.bytes(0, 1), Ok(&b"+PONG\r\n$-1\r\n"[..]));
     let rows = capture.segments(0, 1).expect("a direction");
-    assert_eq!(rows[..SEGMENT_WORDS], [0.0, 3.0, 3.0, 4.0, 0.0]);
+    assert_eq!(rows[..SEGMENT_WORDS], [0.0, 3.0, 3.0, 4.0, 0.0, 0.0]);
     let rows = capture.segments(0, 0).expect("a direction");
-    assert_eq!(rows[rows.len() - 1], 8.0);
+    assert_eq!(rows[rows.len() - 2..], [8.0, 0.0]);
 }
 
 #[test]
@@ -206,6 +212,40 @@ fn port_used_again_is_another_stream() {
     let capture = Capture::new(&pcap(1, false, &talks)).expect("a capture");
     assert_eq!(capture.summary().streams.len(), 2);
     assert_eq!(capture.bytes(1, 1), capture.bytes(0, 1));
+}
+
+fn captured(talk: &[Sent<'_>]) -> Capture {
+    let packets: Vec<_> = talk.iter().map(|sent| packet(1, false, sent)).collect();
+    Capture::new(&pcap(1, false, &packets)).expect("a capture")
+}
+
+#[test]
+fn content_of_the_first_segment_is_part_of_the_stream() {
+    let capture = captured(&[
+        (true, 99, "S", b"PING\r\n"),
+        (true, 99, "S", b"PING\r\n"),
+        (false, 499, "SA", b""),
+        (true, 106, "", b"GET k\r\n"),
+    ]);
+    assert_eq!(capture.bytes(0, 0), Ok(&b"PING\r\nGET k\r\n"[..]));
+    assert_eq!(capture.summary().streams[0].gaps, [0, 0]);
+}
+
+#[test]
+fn bytes_that_were_not_captured_are_counted() {
+    let capture = captured(&[
+        (true, 99, "S", b""),
+        (true, 100, "", b"GET a\r\n"),
+        (true, 114, "", b"GET c\r\n"),
+    ]);
+    let rows = capture.segments(0, 0).expect("a direction");
+    assert_eq!(rows[SEGMENT_WORDS..], [7.0, 7.0, 2.0, 3.0, 4.0, 7.0]);
+}
+
+#[test]
+fn connection_whose_opening_is_not_there_is_told() {
+    assert!(!captured(TALK).summary().streams[0].is_midway);
+    assert!(captured(&TALK[2..]).summary().streams[0].is_midway);
 }
 
 #[test]
