@@ -68,8 +68,12 @@ pub fn guess_mode(bytes: &[u8]) -> Mode {
         | b'|' | b'>' => &[Mode::Replies, Mode::BinaryReplies],
         _ => return Mode::Requests,
     };
+    let may_be_binary = !begins_with_line(start);
     let mut best = candidates[0];
     for &mode in candidates {
+        if mode == Mode::BinaryReplies && !may_be_binary {
+            continue;
+        }
         if readable(start, mode) > readable(start, best) {
             best = mode;
         }
@@ -100,6 +104,13 @@ fn first_name_is_known(bytes: &[u8]) -> Option<bool> {
     Some(is_command(&bytes[name.at as usize..][..name.len as usize]))
 }
 
+/// Whether a line of text comes first: of a binary frame's length, one byte or more is 0. Where the
+/// line is whole, what is wrong behind it does not make it binary.
+fn begins_with_line(bytes: &[u8]) -> bool {
+    let line = bytes.windows(2).position(|two| two == b"\r\n");
+    line.is_some_and(|end| bytes[..end].iter().all(|&byte| byte >= b' '))
+}
+
 /// Bytes before the first error.
 fn readable(bytes: &[u8], mode: Mode) -> usize {
     let (mut marks, mut at) = (Vec::new(), 0);
@@ -119,7 +130,7 @@ mod tests {
 
     #[test]
     fn guesses_are_what_a_person_would_guess() {
-        let guesses: [(&[u8], Mode); 12] = [
+        let guesses: [(&[u8], Mode); 15] = [
             (b"", Mode::Requests),
             (b"PING\r\n", Mode::Requests),
             (b"*2\r\n$3\r\nget\r\n$1\r\nk", Mode::Requests),
@@ -132,6 +143,9 @@ mod tests {
             (b"\x01\x01\0\0\0k", Mode::BinaryRequests),
             (b":\x01\0\0\0\0\0\0\0", Mode::BinaryReplies),
             (b"*\x01\0\0\0_", Mode::BinaryReplies),
+            (b"+\x03\0\0\0a\r\n", Mode::BinaryReplies),
+            (b"+OK\r\n\0+OK\r\n", Mode::Replies),
+            (b":1\r\n+OK\r\r\n:2\r\n", Mode::Replies),
         ];
         for (bytes, mode) in guesses {
             assert_eq!(guess_mode(bytes), mode, "{:?}", bytes.escape_ascii());
