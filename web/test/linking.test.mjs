@@ -11,6 +11,36 @@ const requests = (count) => Array.from({ length: count }, (_, at) => `*3\r\n$3\r
 
 const scrolls = (page) => page.evaluate(() => [".hex-grid", ".text-lines", ".tree-rows", ".dock-panel"].map((name) => document.querySelector(name).scrollTop));
 
+test("the byte at the cursor is seen in every pane, a line end as well", async () => {
+  const { page, close } = await open(shared);
+  for (let byte = 0; byte < 12; byte += 1) {
+    const cursors = await page.locator(".hex-row .cur, .text-row .cur").evaluateAll((cells) => cells.map((cell) => [cell.className, getComputedStyle(cell).backgroundColor]));
+    assert.equal(cursors.length, 3, `byte ${byte}: hex, its character, text`);
+    assert.equal(new Set(cursors.map(([, colour]) => colour)).size, 1, `byte ${byte}: ${cursors.join(" | ")}`);
+    await page.keyboard.press("ArrowRight");
+    await settled(page);
+  }
+  await close();
+});
+
+test("bytes without a picture are spelled out side by side, in lines that fit", async () => {
+  const { page, close } = await open(shared);
+  const spelled = (bytes) => bytes.map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  await paste(page, `$300\\r\\n${spelled(Array.from({ length: 300 }, (_, at) => (at * 7) % 256))}\\r\\n`);
+  await page.locator(".status-total", { hasText: "308 bytes" }).waitFor();
+  await settled(page);
+  const rows = await page.locator(".text-row:not([hidden])").evaluateAll((rows) =>
+    rows.map((row) => ({
+      text: row.textContent,
+      squeezed: [...row.children].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length,
+      over: row.lastElementChild.getBoundingClientRect().right > row.closest(".text-lines").getBoundingClientRect().right,
+    })),
+  );
+  assert.ok(rows.length > 3);
+  for (const { text, squeezed, over } of rows) assert.ok(squeezed === 0 && !over, text);
+  await close();
+});
+
 test("the pointer over 200 bytes scrolls nothing, and three panes agree", async () => {
   const { page, close } = await open(shared, { height: 1200 });
   await paste(page, requests(30));

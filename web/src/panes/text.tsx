@@ -13,20 +13,34 @@ import { VirtualRows } from "./virtual";
 const ROW_HEIGHT = 24;
 const ROW_HEIGHT_NARROW = 44;
 
-/** Most bytes of a line. */
-const lineBytes = signal(64);
+/** Most columns of a line. */
+const lineColumns = signal(64);
+
+/** Columns that each byte takes by itself. */
+const COLUMNS = Uint8Array.from({ length: 256 }, (_, byte) => escapedByte(byte).length);
 
 /** Where lines begin; ends with the document's length. */
 const lines = computed(() => {
   const data = bytes.value;
-  const most = lineBytes.value;
+  const most = lineColumns.value;
   let starts = new Uint32Array(1024);
   let count = 1;
   let start = 0;
+  let column = 0;
   // Plain on purpose: this runs over every byte before the first paint.
-  for (let at = 0; at < data.length; at += 1) {
-    if (data[at] !== 0x0a && at + 1 - start < most) continue;
-    start = at + 1;
+  for (let at = 0; at < data.length; ) {
+    const byte = data[at]!;
+    const len = byte < 0x80 ? 1 : charBytes(data, at, data.length);
+    // Characters of three bytes and more may be twice as wide as others.
+    const columns = len === 1 ? COLUMNS[byte]! : len === 2 ? 1 : 2;
+    const full = column + columns > most;
+    if (!full) {
+      at += len;
+      column += columns;
+      if (byte !== 0x0a) continue;
+    }
+    start = at;
+    column = 0;
     if (count + 1 >= starts.length) {
       const grown = new Uint32Array(starts.length * 4);
       grown.set(starts);
@@ -104,7 +118,7 @@ function mount(host: HTMLElement): () => void {
     },
   });
   const measure = new ResizeObserver(() => {
-    if (host.clientWidth > 0) lineBytes.value = Math.max(16, Math.min(96, Math.floor((host.clientWidth - 28) / 9)));
+    if (host.clientWidth > 0) lineColumns.value = Math.max(16, Math.min(96, Math.floor((host.clientWidth - 28) / 9)));
   });
   measure.observe(host);
   const size = effect(() => rows.size(Math.max(1, lines.value.length - 1), narrow.value ? ROW_HEIGHT_NARROW : ROW_HEIGHT));
