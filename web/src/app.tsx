@@ -14,7 +14,7 @@ import { TreePane } from "./panes/tree";
 import { GuessBar } from "./input/guess-bar";
 import { ActionButton } from "./panes/button";
 import { cancel, failure, progress } from "./state/document";
-import { problemFrames } from "./state/problems";
+import { problemCount } from "./state/problems";
 import { PANES, galleryOpen, narrow, pane } from "./state/view";
 import { size } from "./words/chars";
 
@@ -46,7 +46,7 @@ function PaneTabs() {
           }}
         >
           {PANE_NAMES[id]}
-          {id === "dock" && problemFrames.value.length > 0 && <span class="count">{problemFrames.value.length}</span>}
+          {id === "dock" && problemCount.value > 0 && <span class="count">{problemCount.value}</span>}
         </button>
       ))}
     </div>

@@ -40,6 +40,24 @@ test("a capture of redis-py: streams, both directions, borders as cuts", async (
   await close();
 });
 
+test("of many streams the one that is open is in view, and its segments are", async () => {
+  const { page, close } = await open(shared);
+  assert.equal(await page.locator("#dock-tab-capture .count").count(), 0);
+  await page.keyboard.press("c");
+  await page.locator(".card[aria-label=Capture] input[type=file]").setInputFiles({ name: "go-redis.pcap", mimeType: "", buffer: await file("go-redis.pcap") });
+  await page.locator(".stream.chosen").waitFor();
+  const seen = (locator) => locator.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    const list = element.closest(".streams, .dock-panel").getBoundingClientRect();
+    return top >= list.top - 1 && top < list.bottom && bottom > list.top;
+  });
+  assert.ok(await seen(page.locator(".stream.chosen")));
+  assert.ok(await seen(page.locator(".segment").first()), "the streams do not push the segments out of view");
+  assert.match(await page.locator(".segment-peek").first().textContent(), /^\*\d\\r\\n\$5\\r\\n(?:hello|HELLO)/);
+  assert.ok(await page.locator(".segments").evaluate((list) => list.scrollWidth <= list.clientWidth), "rows are no wider than the card");
+  await close();
+});
+
 test("a press on a segment goes to its bytes", async () => {
   const { page, close } = await open(shared);
   await opened(page, "redis-py.pcap");
@@ -93,6 +111,17 @@ test("the same in reverse, with lost, doubled and torn packets, is told as it is
   const lost = packets.toSpliced(second, 1);
   await drop(page, "lost.pcap", Buffer.concat([whole.subarray(0, 24), ...lost]));
   await page.locator(".stream .badge", { hasText: "1 gap" }).waitFor();
+  await page.locator(".stream", { hasText: "1 gap" }).locator(".chip").first().click();
+  await page.locator(".segment .badge", { hasText: "bytes missing in front" }).waitFor();
+  assert.equal(await page.locator(".segment .badge").count(), 1);
+  const way = (await page.locator(".segment", { has: page.locator(".badge") }).getAttribute("class")).includes("there") ? "requests" : "replies";
+  await page.locator(".stream", { hasText: "1 gap" }).locator(".chip", { hasText: way }).click();
+  await page.locator("#dock-tab-problems").click();
+  await page.locator(".problem", { hasText: /\d+ bytes are missing before byte \d+ \(packet \d+\)/ }).waitFor();
+  const midway = packets.slice(withBytes.length > 2 ? packets.indexOf(withBytes[0]) : 0);
+  await drop(page, "midway.pcap", Buffer.concat([whole.subarray(0, 24), ...midway]));
+  await page.locator(".capture h2", { hasText: "midway.pcap" }).waitFor();
+  await page.locator(".stream", { hasText: "begins midway" }).waitFor();
   const cut = whole.subarray(0, whole.length - 7);
   await drop(page, "cut.pcap", cut);
   await page.locator(".capture h2", { hasText: "cut.pcap" }).waitFor();
@@ -156,7 +185,7 @@ test("a client that hung up in the middle of a value", async () => {
   await opened(page, "wrong-torn.pcap");
   await page.locator(".segment.there", { hasText: "ends" }).waitFor();
   await page.keyboard.press("p");
-  await page.locator(".problem", { hasText: "Of the request's 3 words 2 are whole. The length in front promises 8 more bytes, and CRLF behind." }).waitFor();
-  await page.locator(".problem", { hasText: "breaks off behind byte 39, in the payload of argument 2 (cmd[0].arg[2]). At least 10 bytes more are needed." }).waitFor();
+  await page.locator(".problem", { hasText: "Of the request's 3 words 2 are whole. The length in front promises 8 more bytes, and CRLF after them." }).waitFor();
+  await page.locator(".problem", { hasText: "breaks off after byte 39, in the payload of argument 2 (cmd[0].arg[2]). At least 10 bytes more are needed." }).waitFor();
   await close();
 });

@@ -38,6 +38,39 @@ test("decoding goes on behind an error", async () => {
   await close();
 });
 
+test("another protocol at the port is told by its name", async () => {
+  const { page, close } = await open(shared);
+  for (const [sent, name] of [
+    ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP"],
+    ["HTTP/1.1 400 Bad Request\r\n\r\n", "HTTP"],
+    ["\\x16\\x03\\x01\\x00\\x05\\x01\\x00\\x00\\x01\\x03", "TLS"],
+    ["SSH-2.0-OpenSSH_9.2\r\n", "SSH"],
+    ["PROXY TCP4 10.0.0.1 10.0.0.2 40000 6379\r\nPING\r\n", "the PROXY protocol"],
+  ]) {
+    await paste(page, sent);
+    await page.locator(".problem h3", { hasText: `This looks like ${name}, not like RESP.` }).waitFor();
+    await page.locator(".status .alarm", { hasText: /problem/ }).waitFor();
+  }
+  await paste(page, "GET HTTP/1.1\r\n");
+  await page.locator(".words-frame", { hasText: "run GET with 1 argument" }).waitFor();
+  assert.equal(await page.locator("#dock-tab-problems .count").count(), 0, "a key may be called so");
+  await close();
+});
+
+test("requests that fall apart into lines are told, though no line is an error", async () => {
+  const { page, close } = await open(shared);
+  const ping = "*1\\r\\n$4\\r\\nPING\\r\\n";
+  await paste(page, `${ping}X${ping}${ping}`);
+  await page.locator(".problem", { hasText: /A request falls apart into lines\.\s*At byte 14,/ }).waitFor();
+  await page.locator("#hex").click();
+  await page.keyboard.press("e");
+  await cursorComesTo(page, 14);
+  await paste(page, `*2\\r\\n$3\\r\\nSET\\r\\n$1\\r\\nk\\r\\n$1\\r\\nv\\r\\n${ping}$4\\r\\nPING\\r\\n`);
+  await page.locator(".problem", { hasText: /Requests fall apart into lines\.\s*At byte 20, byte 41,/ }).waitFor();
+  await page.locator("#dock-tab-problems .count", { hasText: "2" }).waitFor();
+  await close();
+});
+
 test("a torn frame says where it broke off and what it lacks", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Torn frame");

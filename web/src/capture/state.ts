@@ -1,6 +1,6 @@
 // A capture of network traffic: its streams, and the direction that is the document.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { captureWasm } from "virtual:engine-wasm";
 import type { CaptureSummary } from "../generated/types";
 import { MODES, SEGMENT_WORDS } from "../engine/tables";
@@ -24,7 +24,8 @@ export interface Segment {
   packet: number;
   retransmit: boolean;
   reordered: boolean;
-  gap: boolean;
+  /** Bytes that were not captured in front of it. */
+  missing: number;
   fin: boolean;
   reset: boolean;
 }
@@ -33,6 +34,8 @@ interface Capture {
   name: string;
   summary: CaptureSummary;
   stream: number;
+  /** The bytes of both directions. */
+  bytes: readonly [Uint8Array, Uint8Array];
   /** Both directions by time. */
   segments: readonly Segment[];
   /** The direction that is the document, while it is. */
@@ -40,6 +43,14 @@ interface Capture {
 }
 
 export const capture = signal<Capture | null>(null);
+
+/** The segments of the document in front of which bytes are missing. */
+export const lost = computed(() => {
+  const { segments, shown } = capture.value ?? { segments: [], shown: null };
+  return shown === null ? [] : segments.filter(({ direction, missing }) => direction === shown && missing > 0);
+});
+
+const NO_BYTES: Capture["bytes"] = [new Uint8Array(), new Uint8Array()];
 
 let loading = false;
 onLoad.add(() => {
@@ -53,7 +64,7 @@ export function isCapture(format: string): boolean {
 
 function segmentsOf(rows: Float64Array, direction: Direction): Segment[] {
   return Array.from({ length: rows.length / SEGMENT_WORDS }, (_, index) => {
-    const [offset, length, time, packet, flags] = rows.subarray(index * SEGMENT_WORDS, (index + 1) * SEGMENT_WORDS) as unknown as [number, number, number, number, number];
+    const [offset, length, time, packet, flags, missing] = rows.subarray(index * SEGMENT_WORDS, (index + 1) * SEGMENT_WORDS) as unknown as [number, number, number, number, number, number];
     return {
       direction,
       offset,
@@ -62,7 +73,7 @@ function segmentsOf(rows: Float64Array, direction: Direction): Segment[] {
       packet,
       retransmit: (flags & 1) !== 0,
       reordered: (flags & 2) !== 0,
-      gap: (flags & 4) !== 0,
+      missing,
       fin: (flags & 8) !== 0,
       reset: (flags & 16) !== 0,
     };
@@ -77,7 +88,7 @@ export async function openCapture(bytes: Uint8Array, name: string): Promise<void
   summary.streams.forEach((stream, index) => {
     if (weight(stream) > weight(summary.streams[largest]!)) largest = index;
   });
-  capture.value = { name, summary, stream: largest, segments: [], shown: null };
+  capture.value = { name, summary, stream: largest, bytes: NO_BYTES, segments: [], shown: null };
   dockTab.value = "capture";
   pane.value = "dock";
   announce(`a capture with ${counted(summary.streams.length, "stream")}`);
@@ -95,17 +106,19 @@ export async function openStream(stream: number, direction: Direction, segment?:
   const before = capture.value;
   const about = before?.summary.streams[stream];
   if (!before || !about) return;
-  const [bytes, guess, there, back] = await Promise.all([
-    engine.captureBytes(stream, direction),
+  const [requests, replies, guess, there, back] = await Promise.all([
+    engine.captureBytes(stream, 0),
+    engine.captureBytes(stream, 1),
     engine.captureMode(stream, direction),
     engine.captureSegments(stream, 0),
     engine.captureSegments(stream, 1),
   ]);
   const segments = [...segmentsOf(there, 0), ...segmentsOf(back, 1)].sort((a, b) => a.time - b.time || a.packet - b.packet);
   loading = true;
-  capture.value = { ...before, stream, segments, shown: direction };
+  const both = [requests, replies] as const;
+  capture.value = { ...before, stream, bytes: both, segments, shown: direction };
   const [from, to] = direction === 0 ? [about.client, about.server] : [about.server, about.client];
-  const decoding = load(bytes, `${from} → ${to}`, modeOf(direction, guess));
+  const decoding = load(both[direction], `${from} → ${to}`, modeOf(direction, guess));
   loading = false;
   cutAt(segments.filter((other) => other.direction === direction).map((other) => other.offset));
   await decoding;

@@ -49,6 +49,24 @@ export function listenForInput(): void {
   });
 }
 
+/** A button that has a file chosen and opens it. */
+export function FilePicker() {
+  return (
+    <label class="btn file">
+      Choose a file
+      <input
+        type="file"
+        class="sr-only"
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          dialog.value = null;
+          if (file) void openFile(file);
+        }}
+      />
+    </label>
+  );
+}
+
 export function OpenDialog() {
   const text = useSignal("");
   const submit = (event: Event) => {
@@ -60,9 +78,10 @@ export function OpenDialog() {
     <Dialog title="Open" class="open">
       <form onSubmit={submit}>
         <label>
-          Bytes as they are, escaped (<code>\r\n</code>, <code>\x00</code>), as hex, a hexdump or base64
+          Bytes as they are, escaped (<code>\r\n</code>, <code>\x00</code>), as hex, a hexdump or base64. The page guesses which; you can change it.
           <textarea
             rows={6}
+            autofocus
             spellcheck={false}
             autocomplete="off"
             placeholder="%1\r\n+a\r\n:1\r\n"
@@ -76,19 +95,8 @@ export function OpenDialog() {
           <button type="submit" class="btn primary" disabled={text.value === ""}>
             Show
           </button>
-          <label class="btn file">
-            Choose a file
-            <input
-              type="file"
-              class="sr-only"
-              onChange={(event) => {
-                const file = event.currentTarget.files?.[0];
-                dialog.value = null;
-                if (file) void openFile(file);
-              }}
-            />
-          </label>
-          <span class="dim">or drop one anywhere; paste anywhere works too</span>
+          <FilePicker />
+          <span class="dim">of bytes, text, <code>pcap</code> or <code>pcapng</code>; or drop one, or paste, anywhere on the page</span>
         </div>
       </form>
     </Dialog>

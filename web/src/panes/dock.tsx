@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { capture } from "../capture/state";
 import { tapAddress } from "../live/tap";
-import { problemFrames } from "../state/problems";
+import { problemCount } from "../state/problems";
 import { cuts } from "../state/reads";
 import { dockTab, narrow } from "../state/view";
 import { found, query } from "../state/search";
@@ -39,14 +39,14 @@ function Byte() {
 export const DOCK_TABS: DockTab[] = [
   { id: "byte", label: "Byte", card: Byte },
   { id: "reads", label: "Reads", card: ReadsCard, count: () => (cuts.value.length === 0 ? 0 : cuts.value.length + 1) },
-  { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemFrames.value.length, alarm: true },
+  { id: "problems", label: "Problems", card: ProblemsCard, count: () => problemCount.value, alarm: true },
   { id: "search", label: "Find", card: SearchCard, count: () => (query.value === "" ? 0 : found.value.at.length) },
   { id: "console", label: "Server", card: lazy(() => import("../console/console-card").then((module) => module.ConsoleCard)) },
   ...(tapAddress === undefined ? [] : [{ id: "live", label: "Live", card: lazy(() => import("../live/live-card").then((module) => module.LiveCard)) }]),
   { id: "encode", label: "Encode & cost", card: lazy(() => import("../encode/encode-card").then((module) => module.EncodeCard)) },
   { id: "capture", label: "Capture", card: lazy(() => import("../capture/capture-card").then((module) => module.CaptureCard)), count: () => capture.value?.summary.streams.length ?? 0 },
   { id: "limits", label: "Limits", card: LimitsCard },
-  { id: "msgpack", label: "MessagePack", card: lazy(() => import("./msgpack-card").then((module) => module.MsgPackCard)) },
+  { id: "msgpack", label: "MsgPack", card: lazy(() => import("./msgpack-card").then((module) => module.MsgPackCard)) },
 ];
 
 function onKey(event: KeyboardEvent): void {

@@ -4,7 +4,8 @@ import type { DocError, State } from "../generated/types";
 import { STATUS } from "../engine/tables";
 import { moveTo } from "../state/cursor";
 import { bytes, frameOf, length, version } from "../state/document";
-import { PROBLEMS_MAX, applyFix, problemFrames, shownError, torn } from "../state/problems";
+import { lost } from "../capture/state";
+import { PROBLEMS_MAX, apart, applyFix, foreign, problemCount, problemFrames, shownError, torn } from "../state/problems";
 import { counted, escaped, hex } from "../words/chars";
 import { sentence } from "../words/values";
 import { Icon } from "./icons";
@@ -13,6 +14,8 @@ import { Icon } from "./icons";
 const AROUND = 12;
 /** Bytes of a change shown. */
 const CHANGED_MAX = 48;
+/** Places of a kind that are told. */
+const PLACES_MAX = 20;
 /** Promises told of a torn frame. */
 const PROMISES_MAX = 3;
 
@@ -86,7 +89,7 @@ function ErrorCard({ error }: { error: DocError }) {
 /** What was promised and has not come: of the innermost values, and of the payload at hand. */
 function promised({ open, payloadLeft, need }: State): string {
   const told = open.flatMap(({ label, done, of }) => (of === null ? [] : [`Of the ${label}'s ${counted(of, label === "request" ? "word" : "value")} ${done} ${done === 1 ? "is" : "are"} whole.`]));
-  const line = need === (payloadLeft ?? 0) + 2 ? ", and CRLF behind" : "";
+  const line = need === (payloadLeft ?? 0) + 2 ? ", and CRLF after them" : "";
   if (payloadLeft !== null) told.push(`The length in front promises ${counted(payloadLeft, "more byte")}${line}.`);
   return told.slice(-PROMISES_MAX).join(" ");
 }
@@ -106,7 +109,7 @@ function Torn({ frame }: { frame: number }) {
         <button type="button" class="link" onClick={() => moveTo(start)}>
           byte {start}
         </button>{" "}
-        and breaks off behind{" "}
+        and breaks off after{" "}
         <button type="button" class="link" onClick={() => moveTo(end)}>
           byte {end - 1}
         </button>
@@ -125,6 +128,72 @@ function Torn({ frame }: { frame: number }) {
   );
 }
 
+function ForeignNote() {
+  if (!foreign.value) return null;
+  const { name, why } = foreign.value;
+  return (
+    <article class="problem bad">
+      <h3>
+        <Icon name="warn" /> This looks like {name}, not like RESP.
+      </h3>
+      <p>{why}</p>
+    </article>
+  );
+}
+
+/** Requests of which the first line is spoilt: no error to a server, and never what was meant. */
+function Apart() {
+  const places = apart.value;
+  if (places.length === 0) return null;
+  return (
+    <article class="problem torn">
+      <h3>
+        <Icon name="warn" /> {places.length === 1 ? "A request falls" : "Requests fall"} apart into lines.
+      </h3>
+      <p>
+        At{" "}
+        {places.slice(0, PLACES_MAX).map((at, index) => (
+          <span key={at}>
+            {index > 0 && ", "}
+            <button type="button" class="link" onClick={() => moveTo(at)}>
+              byte {at}
+            </button>
+          </span>
+        ))}
+        {places.length > PLACES_MAX && ` and ${counted(places.length - PLACES_MAX, "more place")}`}
+        , a request does not begin with <code>*</code>: a stray byte stands in front of it, its first line is lost, or the request before it announces too few words.
+      </p>
+      <p class="dim">A server takes such lines for commands typed by hand. It answers each with an error, and replies no longer match requests.</p>
+    </article>
+  );
+}
+
+/** Where a capture has no bytes: frames around it are not as they were sent. */
+function Lost() {
+  const places = lost.value;
+  if (places.length === 0) return null;
+  return (
+    <article class="problem torn">
+      <h3>
+        <Icon name="warn" /> Some bytes are not in the capture.
+      </h3>
+      <ul class="problem-list">
+        {places.slice(0, PLACES_MAX).map(({ offset, missing, packet }) => (
+          <li key={offset}>
+            <b>{counted(missing, "byte")}</b> {missing === 1 ? "is" : "are"} missing before{" "}
+            <button type="button" class="link" onClick={() => moveTo(offset)}>
+              byte {offset}
+            </button>{" "}
+            <span class="dim">(packet {packet})</span>
+          </li>
+        ))}
+        {places.length > PLACES_MAX && <li class="dim">and {counted(places.length - PLACES_MAX, "more place")}</li>}
+      </ul>
+      <p class="dim">A packet was not captured, or only its beginning was. What stands on both sides is joined, so a frame that spans the place is not what was sent.</p>
+    </article>
+  );
+}
+
 export function ProblemsCard() {
   void version.value;
   const frames = problemFrames.value;
@@ -133,13 +202,16 @@ export function ProblemsCard() {
   return (
     <section class="card problems" aria-label="Problems">
       <h2>
-        Problems <span class="dim">{frames.length === 0 ? "none" : frames.length >= PROBLEMS_MAX ? `the first ${PROBLEMS_MAX}` : frames.length}</span>
+        Problems <span class="dim">{problemCount.value === 0 ? "none" : frames.length >= PROBLEMS_MAX ? `the first ${PROBLEMS_MAX}` : problemCount.value}</span>
       </h2>
-      {frames.length === 0 && (
+      {problemCount.value === 0 && (
         <p class="all-well">
           <Icon name="check" /> Every byte has its place.
         </p>
       )}
+      <ForeignNote />
+      <Lost />
+      <Apart />
       {shownError.value && <ErrorCard error={shownError.value} />}
       {last !== undefined && <Torn frame={last} />}
       {bad.length > 1 && (

@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import { ROLES } from "../engine/tables";
 import { cursor, here, hover, selection, shownPath, there } from "../state/cursor";
 import { length, shape } from "../state/document";
-import { problemFrames } from "../state/problems";
+import { problemCount } from "../state/problems";
 import { announcement, dockTab, pane } from "../state/view";
 import { byteName, counted, grouped, hex, offsetHex } from "../words/chars";
 import { aloud } from "./byte-card";
@@ -39,7 +39,7 @@ export function Announcer() {
 
 export function StatusLine() {
   const place = there.value;
-  const problems = problemFrames.value.length;
+  const problems = problemCount.value;
   const picked = selection.value;
   return (
     <footer class="status">

@@ -2,9 +2,11 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import type { DocError, State } from "../generated/types";
-import { FRAME_WORDS, STATUS, frameRow } from "../engine/tables";
+import { FRAME_WORDS, MODES, STATUS, frameRow } from "../engine/tables";
+import { lost } from "../capture/state";
+import { foreignTo } from "../words/foreign";
 import { cursor, moveTo } from "./cursor";
-import { engine, frameAt, length, onLoad, replace, shape, version } from "./document";
+import { bytes, engine, frameAt, length, onLoad, replace, shape, version } from "./document";
 import { announce, dockTab } from "./view";
 
 /** Most bad frames kept in the list. */
@@ -20,6 +22,38 @@ export const problemFrames = computed(() => {
   }
   return found;
 });
+
+/** What else the bytes are than what they are read as. */
+export const foreign = computed(() => foreignTo(bytes.value));
+
+/** The type byte of a length in a request, and that of a request. */
+const [DOLLAR, STAR] = [0x24, 0x2a];
+/** Most places kept where requests fell apart. */
+const APART_MAX = 100;
+
+/** Requests that fell apart: lines such as `$3` that are read as commands typed by hand, as the line with `*` is spoilt. Where each run of them begins. */
+export const apart = computed(() => {
+  const { frames, mode } = shape.value;
+  const data = bytes.value;
+  const places: number[] = [];
+  if (mode !== MODES.requests) return places;
+  let inRun = false;
+  let before = 0;
+  for (let at = 0; at < frames.length && places.length < APART_MAX; at += FRAME_WORDS) {
+    const { start } = frameRow(frames, at / FRAME_WORDS);
+    const digit = data[start + 1]! - 0x30;
+    if (data[start] === STAR) inRun = false;
+    else if (!inRun && data[start] === DOLLAR && digit >= 0 && digit <= 9) {
+      places.push(at > 0 && data[before] !== STAR ? before : start);
+      inRun = true;
+    }
+    before = start;
+  }
+  return places;
+});
+
+/** How many problems there are: frames, requests in pieces, places where a capture has no bytes, and another protocol. */
+export const problemCount = computed(() => problemFrames.value.length + apart.value.length + lost.value.length + (foreign.value ? 1 : 0));
 
 /** The error shown, with its fixes: that of the frame at the cursor, or the first. */
 export const shownError = signal<DocError | null>(null);
@@ -42,7 +76,7 @@ onLoad.add(() => {
 effect(() => {
   if (shape.value.decoded < length.value || !fresh) return;
   fresh = false;
-  const wrong = problemFrames.value.length > 0;
+  const wrong = problemCount.value > 0;
   if (wrong && dockTab.peek() === "byte") dockTab.value = "problems";
   else if (!wrong && dockTab.peek() === "problems") dockTab.value = "byte";
 });
@@ -85,6 +119,15 @@ export async function applyFix(error: DocError, index: number): Promise<void> {
   announce(`fixed: ${fix.why}`);
 }
 
+/** Goes to the next or previous place at which no frame is wrong, and something else is. */
+function goToPlace(forward: boolean): void {
+  const places = [...apart.peek(), ...lost.peek().map(({ offset }) => offset)].sort((a, b) => a - b);
+  const at = cursor.peek();
+  const next = forward ? (places.find((place) => place > at) ?? places[0]) : (places.findLast((place) => place < at) ?? places.at(-1));
+  if (next === undefined) announce("no problems");
+  else moveTo(next);
+}
+
 /** Goes to the next or previous error. */
 export function goToProblem(forward: boolean): void {
   const { frames } = shape.peek();
@@ -92,7 +135,7 @@ export function goToProblem(forward: boolean): void {
   const list = problemFrames.peek();
   const next = forward ? (list.find((index) => index > at) ?? list[0]) : (list.findLast((index) => index < at) ?? list.at(-1));
   if (next === undefined) {
-    announce("no problems");
+    goToPlace(forward);
     return;
   }
   const frame = frameRow(frames, next);
