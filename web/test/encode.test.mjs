@@ -35,6 +35,15 @@ test("a typed command is encoded, and read back as it was typed", async () => {
   await close();
 });
 
+test("the example shows what a SET costs in each protocol", async () => {
+  const { page, close } = await open(shared);
+  await page.keyboard.press("w");
+  await page.locator(".encode .link", { hasText: "SET greeting hello" }).click();
+  await page.locator(".encode .cost-summary", { hasText: "38 bytes as RESP2 and RESP3, 33 bytes as binary, 20 bytes as inline, 22 bytes as binary operation." }).waitFor();
+  for (const head of await page.locator(".encode .wire-head").all()) assert.ok((await head.boundingBox()).height <= 36, "a protocol and its button are one line");
+  await close();
+});
+
 test("names are completed, and told what they are for", async () => {
   const { page, close } = await open(shared);
   await page.keyboard.press("w");

@@ -56,9 +56,9 @@ function WireRow({ same, most, best, request }: { same: Same; most: number; best
   return (
     <li class="wire">
       <div class="wire-head">
-        <b>{named(same)}</b>
+        <b class="wire-name">{named(same)}</b>
         <span>{counted(wire.total, "byte")}</span>
-        <span class="dim">{wire.total > best.wire.total ? `${percent(wire.total - best.wire.total, best.wire.total)} more` : "the least"}</span>
+        <span class="dim" title="Beside the least">{wire.total > best.wire.total ? `+${percent(wire.total - best.wire.total, best.wire.total)}` : "the least"}</span>
         <span class="grow" />
         <button type="button" class="btn" disabled={!whole} onClick={open}>
           Open<span class="sr-only"> as {named(same)}</span>
@@ -73,7 +73,7 @@ function WireRow({ same, most, best, request }: { same: Same; most: number; best
               {label}
             </dt>
             <dd>
-              {wire.cost[id]} <span class="dim">{percent(wire.cost[id], wire.total)}</span>
+              {wire.cost[id]} <span class="dim percent">{percent(wire.cost[id], wire.total)}</span>
             </dd>
           </div>
         ))}

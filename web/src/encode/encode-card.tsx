@@ -19,6 +19,9 @@ import { REQUEST_WIRES, WIRE_MODES } from "./wires";
 /** Bytes of the result that are shown. */
 const SHOWN_BYTES_MAX = 600;
 
+/** A command to begin with. */
+const EXAMPLE = "SET greeting hello";
+
 const line = signal("");
 const wire = signal<number>(REQUEST_WIRES[0].wire);
 const language = signal(LANGUAGES[0]!.id);
@@ -125,7 +128,23 @@ function Literal() {
 function Typed() {
   const { bytes: encoded, compared, error } = typed.value;
   if (error !== "") return <p class="wrong">{error}</p>;
-  if (encoded.length === 0) return null;
+  if (encoded.length === 0) {
+    return (
+      <p class="dim">
+        Type a command, quoted as in redis-cli, or take{" "}
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            line.value = EXAMPLE;
+          }}
+        >
+          <code>{EXAMPLE}</code>
+        </button>
+        : its bytes, and what it costs in each protocol.
+      </p>
+    );
+  }
   const inDocument = WIRE_MODES[wire.value]!.request === shape.value.mode;
   return (
     <>
@@ -142,8 +161,14 @@ function Typed() {
           Open
         </button>
       </div>
+      {compared && (
+        <>
+          <h3>What it costs</h3>
+          <Comparison compared={compared} request />
+        </>
+      )}
+      <h3>As a literal</h3>
       <Literal />
-      {compared && <Comparison compared={compared} request />}
     </>
   );
 }
