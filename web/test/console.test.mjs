@@ -94,6 +94,13 @@ test("rows of the transcript open in the panes", async () => {
   await close();
 });
 
+test("maps are printed as redis-cli does: numbered by pairs, a pair in a line", async () => {
+  const { page, close } = await open(shared);
+  await openConsole(page);
+  await entry(page, "B", "reply", '2# "version" => ').filter({ hasText: '7# "modules" => (empty array)' }).waitFor();
+  await close();
+});
+
 test("each connection speaks its own protocol", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);

@@ -154,11 +154,12 @@ export function ConsoleCard() {
       <Prompt connection={connection} />
       {connection && (
         <div class="row conversation">
+          <span class="dim">See all</span>
           <button type="button" class="chip" title="See all of them in the panes" onClick={openAll("request", binary ? MODES.binaryRequests : MODES.requests)}>
-            Requests<span class="sr-only"> of {connection.name} in the panes</span>
+            requests<span class="sr-only"> of {connection.name} in the panes</span>
           </button>
           <button type="button" class="chip" title="See all of them in the panes" onClick={openAll("reply", binary ? MODES.binaryReplies : MODES.replies)}>
-            Replies<span class="sr-only"> to {connection.name} in the panes</span>
+            replies<span class="sr-only"> to {connection.name} in the panes</span>
           </button>
           <span class="grow" />
           <button type="button" class="chip" disabled={connection.closed !== null} onClick={() => void close(connection)}>

@@ -6,6 +6,8 @@ import { escaped } from "../words/chars";
 
 /** Bytes of a frame that is shown as bytes. */
 const RAW_BYTES_MAX = 200;
+/** What is said of aggregates with nothing in them. */
+const EMPTY: Record<number, string> = { [KIND.array]: "(empty array)", [KIND.set]: "(empty set)", [KIND.push]: "(empty push)", [KIND.map]: "(empty hash)" };
 /** Bytes of CR and LF. */
 const LINE_END = 2;
 
@@ -40,13 +42,18 @@ export async function framesOf(bytes: Uint8Array, mode: number): Promise<Shown[]
 
 async function linesOf(index: number): Promise<string[]> {
   const { nodes, texts } = await engine.nodes(index);
-  return texts.map((text, at) => {
+  const lines: string[] = [];
+  texts.forEach((text, at) => {
     const node = nodeRow(nodes, at);
-    if (node.parent === NONE) return text;
+    const shown = node.count === 0 ? (EMPTY[node.kind] ?? text) : text;
     const indent = "   ".repeat(Math.max(0, node.depth - 1));
-    if (node.isKey) return `${indent}${node.sibling + 1}# ${text} =>`;
-    return node.isValue ? `${indent}   ${text}` : `${indent}${node.sibling + 1}) ${text}`;
+    if (node.parent === NONE) lines.push(shown);
+    // Keys and values are numbered by pairs, and stand in a line.
+    else if (node.isKey) lines.push(`${indent}${(node.sibling >> 1) + 1}# ${shown} =>`);
+    else if (node.isValue && nodeRow(nodes, at - 1).isKey) lines.push(`${lines.pop()!} ${shown}`);
+    else lines.push(node.isValue ? `${indent}   ${shown}` : `${indent}${node.sibling + 1}) ${shown}`);
   });
+  return lines;
 }
 
 /** The keys of a reply to `SCAN`, and where to go on. */
