@@ -51,7 +51,7 @@ register(
   { id: "view-on", label: "One view down", group: STEP, keys: ["Ctrl+ArrowDown"], run: () => moveTo(cursor.value + columns.value * view.rows) },
   { id: "view-back", label: "One view up", group: STEP, keys: ["Ctrl+ArrowUp"], run: () => moveTo(cursor.value - columns.value * view.rows) },
   { id: "first", label: "First byte", group: STEP, keys: ["Home"], run: () => moveTo(0), enabled: notAtStart },
-  { id: "last", label: "Behind the last byte", group: STEP, keys: ["End"], run: () => moveTo(length.value), enabled: notAtEnd },
+  { id: "last", label: "After the last byte", group: STEP, keys: ["End"], run: () => moveTo(length.value), enabled: notAtEnd },
   { id: "select-on", label: "Select a byte more", group: STEP, keys: ["Shift+ArrowRight"], run: () => void step("byte", true, true), enabled: notAtEnd },
   { id: "select-back", label: "Select a byte less", group: STEP, keys: ["Shift+ArrowLeft"], run: () => void step("byte", false, true), enabled: notAtStart },
   {
@@ -155,7 +155,7 @@ register(
   },
   {
     id: "escape",
-    label: "Let go",
+    label: "Close, or select nothing",
     group: PAGE,
     keys: ["Escape"],
     run: () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { open, sample, settled, suite } from "./page.mjs";
+import { open, paste, sample, settled, suite } from "./page.mjs";
 
 const shared = suite();
 
@@ -44,5 +44,14 @@ test("the samples", async (t) => {
       assert.ok((await page.locator(".hex-grid [role=gridcell].b:not(.none)").count()) > 4);
     });
   }
+  await close();
+});
+
+test("what is no name is told as it is, and of a long value the beginning", async () => {
+  const { page, close } = await open(shared);
+  await paste(page, "\\x01\\xabc d\\r\\n".replace("\\x01", "q\\xfe"));
+  await page.locator(".words-frame", { hasText: 'A request to run "q\\xfe\\xabc" with 1 argument: "d".' }).waitFor();
+  await paste(page, `get ${"a".repeat(300)}\r\n`);
+  await page.locator(".words-frame", { hasText: new RegExp(`^A request to run GET with 1 argument: "a{30,60}…"\\.$`) }).waitFor();
   await close();
 });

@@ -13,7 +13,8 @@ export function GuessBar() {
   return (
     <section class="guess-bar" aria-label="How what was opened is read">
       <span>
-        Read as <b>{taken.label}</b>: {taken.why}
+        Read as <b>{taken.label}</b>
+        {taken.why !== taken.label && `: ${taken.why}`}
       </span>
       <span class="grow" />
       {what.guesses.map((guess, index) => (

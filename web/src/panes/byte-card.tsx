@@ -18,7 +18,7 @@ export function factsOf(place: Place) {
 
 /** What a byte is, to be read out. */
 export function aloud(place: Place): string {
-  if (place.byte === undefined) return length.value === 0 ? "no bytes" : `behind the last byte, ${length.value}`;
+  if (place.byte === undefined) return length.value === 0 ? "no bytes" : `after the last byte, ${length.value}`;
   return byteAloud(factsOf(place));
 }
 
@@ -120,7 +120,7 @@ export function ByteCard() {
   if (byte === undefined) {
     return (
       <section class="card byte" aria-label="Byte">
-        <h2>{length.value === 0 ? "No bytes" : "Behind the last byte"}</h2>
+        <h2>{length.value === 0 ? "No bytes" : "After the last byte"}</h2>
         <p class="byte-words">The decoder has read {counted(length.value, "byte")}.</p>
       </section>
     );

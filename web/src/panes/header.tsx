@@ -9,7 +9,7 @@ function ModeSelect() {
   const wanted = wantedMode.value;
   return (
     <label class="select mode">
-      <span class="sr-only">Read as</span>
+      <span class="mode-label">read as</span>
       <select value={String(wanted)} onChange={(event) => void readAs(Number(event.currentTarget.value))} title="What the bytes are read as">
         <option value={String(MODES.auto)}>{wanted === MODES.auto ? `Auto: ${MODE_LABELS[shape.value.mode]}` : "Auto"}</option>
         {[MODES.requests, MODES.replies, MODES.binaryRequests, MODES.binaryReplies].map((mode) => (

@@ -31,7 +31,7 @@ export const SAMPLES: readonly Sample[] = [
   { id: "verbatim", name: "Verbatim string", tag: "RESP3", mode: replies, text: "=15\\r\\ntxt:Some string\\r\\n", note: "Text that says what format it has" },
   { id: "members", name: "Set", tag: "RESP3", mode: replies, text: "~4\\r\\n+red\\r\\n+green\\r\\n+blue\\r\\n:7\\r\\n", note: "Members in no order" },
   { id: "push", name: "Push", tag: "RESP3", mode: replies, text: ">3\\r\\n$7\\r\\nmessage\\r\\n$4\\r\\nnews\\r\\n$5\\r\\nhello\\r\\n+PONG\\r\\n", note: "Sent unasked, in front of the reply" },
-  { id: "attributes", name: "Attributes", tag: "RESP3", mode: replies, text: "|1\\r\\n+ttl\\r\\n:3600\\r\\n*2\\r\\n$1\\r\\na\\r\\n$1\\r\\nb\\r\\n", note: "Pairs about the value behind them" },
+  { id: "attributes", name: "Attributes", tag: "RESP3", mode: replies, text: "|1\\r\\n+ttl\\r\\n:3600\\r\\n*2\\r\\n$1\\r\\na\\r\\n$1\\r\\nb\\r\\n", note: "Pairs about the value after them" },
   { id: "streamed", name: "Streamed", tag: "RESP3", mode: replies, text: "$?\\r\\n;4\\r\\nHell\\r\\n;1\\r\\no\\r\\n;0\\r\\n*?\\r\\n:1\\r\\n:2\\r\\n.\\r\\n", note: "Sizes that are not known in advance" },
   { id: "binary", name: "Binary requests", tag: "binary", mode: binaryRequests, text: "\\x03\\x05\\x00\\x00\\x00hello\\x05\\x00\\x00\\x00world\\x01\\x05\\x00\\x00\\x00hello\\x10\\x02\\x00\\x00\\x00\\x04\\x00\\x00\\x00INCR\\x01\\x00\\x00\\x00n", note: "SET, GET and a CALL without any text" },
   { id: "tagged", name: "Binary replies", tag: "binary", mode: binaryReplies, text: "%\\x01\\x00\\x00\\x00+\\x01\\x00\\x00\\x00a:\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00#\\x01,\\x1f\\x85\\xebQ\\xb8\\x1e\\t@_", note: "A map, true, 3.14 and null, tagged" },

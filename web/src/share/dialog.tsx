@@ -66,7 +66,7 @@ function LinkPart({ withSecrets }: { withSecrets: boolean }) {
   return (
     <section>
       <h3>Link</h3>
-      <p class="dim">The bytes stand in the link itself, behind the #: browsers do not send that part to any server.</p>
+      <p class="dim">The bytes stand in the link itself, after the #: browsers do not send that part to any server.</p>
       <div class="row">
         <input class="field grow" readOnly aria-label="Link to this document" value={tooLong ? "" : link.value} onFocus={(event) => event.currentTarget.select()} />
         <button type="button" class="btn primary" disabled={chars === 0 || tooLong} onClick={() => void copy(link.value, "link")}>

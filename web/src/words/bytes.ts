@@ -20,7 +20,7 @@ const TYPES: Record<string, string> = {
   "%": "a map follows: how many pairs, then key, value, key, value",
   "~": "a set follows: how many members, then the members",
   ">": "a push follows: data the server sends without being asked",
-  "|": "attributes follow: pairs that describe the value behind them",
+  "|": "attributes follow: pairs that describe the value after them",
   ";": "a chunk of a streamed string follows: its length, then the bytes",
   ".": "the streamed values end here",
 };
@@ -83,7 +83,7 @@ export function byteInWords(facts: ByteFacts): string {
     case ROLE.field:
       return `part of a number in binary, lowest byte first${nth}`;
     case ROLE.bad:
-      return at === 0 ? "is wrong here: decoding stops" : "skipped: it stands behind an error";
+      return at === 0 ? "is wrong here: decoding stops" : "skipped: it stands after an error";
     default:
       return "without a meaning";
   }

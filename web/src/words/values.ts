@@ -7,6 +7,8 @@ import { counted } from "./chars";
 const TOLD_MAX = 6;
 /** Levels that are told. */
 const DEPTH_MAX = 4;
+/** Characters of a value that are told. */
+const LINE_CHARS_MAX = 40;
 
 /** `a` or `an`, and the noun. */
 export function withArticle(noun: string): string {
@@ -59,6 +61,11 @@ export function frameInWords(values: Values): string {
   return text;
 }
 
+/** A line of which the beginning is enough in a sentence. */
+function shortened(text: string): string {
+  return text.length <= LINE_CHARS_MAX ? text : `${text.slice(0, LINE_CHARS_MAX).replace(/\\x?\w?$/, "")}…${text.startsWith('"') ? '"' : ""}`;
+}
+
 function tell(values: Values, node: Node, depth: number): string {
   switch (node.kind) {
     case KIND.array:
@@ -76,7 +83,7 @@ function tell(values: Values, node: Node, depth: number): string {
     case KIND.unknown:
       return "something that cannot be told yet";
     default:
-      return `${kindName(node.kind)} ${plain(values.texts[node.index] ?? "")}${node.incomplete ? " (not all of it is here)" : ""}`;
+      return `${kindName(node.kind)} ${shortened(plain(values.texts[node.index] ?? ""))}${node.incomplete ? " (not all of it is here)" : ""}`;
   }
 }
 
@@ -107,11 +114,12 @@ function aggregate(values: Values, node: Node, depth: number): string {
 
 function command(values: Values, node: Node): string {
   const words = childrenOf(values.nodes, node, TOLD_MAX + 1);
-  const told = words.map((word) => (values.texts[word.index] ?? "") + (word.incomplete ? " (not all of it is here)" : ""));
+  const told = words.map((word) => shortened(values.texts[word.index] ?? "") + (word.incomplete ? " (not all of it is here)" : ""));
   const named = values.operation === undefined;
   const name = named ? told.shift() : values.operation;
   if (name === undefined) return "request whose first word has not arrived";
-  const bare = name.replace(/^"(.*)"$/, "$1").toUpperCase();
+  // What is a word is a command's name; of other bytes the quotes stay.
+  const bare = name.replace(/^"?([\w.-]+)"?(?= |$)/, (_, word: string) => word.toUpperCase());
   const count = (node.count === NONE ? words.length : node.count) - (named ? 1 : 0);
   if (count <= 0) return `request to run ${bare}`;
   const more = count - told.length;
