@@ -55,3 +55,10 @@ test("what is no name is told as it is, and of a long value the beginning", asyn
   await page.locator(".words-frame", { hasText: new RegExp(`^A request to run GET with 1 argument: "a{30,60}…"\\.$`) }).waitFor();
   await close();
 });
+
+test("requests with no words are told as such", async () => {
+  const { page, close } = await open(shared);
+  await paste(page, "*0\\r\\n*-1\\r\\n\\r\\n*1\\r\\n$4\\r\\nPING\\r\\n");
+  await page.locator(".words-frame", { hasText: /^3 empty requests, which servers pass over\.$/ }).waitFor();
+  await close();
+});

@@ -53,6 +53,8 @@ export function frameInWords(values: Values): string {
   for (let index = 0; index * NODE_WORDS < values.nodes.length; index += 1) {
     if (values.nodes[index * NODE_WORDS + 4] === NONE) roots.push(nodeRow(values.nodes, index));
   }
+  const isEmpty = ({ kind, incomplete }: Node) => !incomplete && (kind === KIND.command || kind === KIND.null);
+  if (roots.length > 1 && roots.every(isEmpty)) return `${counted(roots.length, "empty request")}, which servers pass over`;
   let text = "";
   for (const root of roots) {
     if (root.kind === KIND.unknown) text += `${text === "" ? "something" : "; then something"} that is wrong, from byte ${root.start} on`;
@@ -117,7 +119,7 @@ function command(values: Values, node: Node): string {
   const told = words.map((word) => shortened(values.texts[word.index] ?? "") + (word.incomplete ? " (not all of it is here)" : ""));
   const named = values.operation === undefined;
   const name = named ? told.shift() : values.operation;
-  if (name === undefined) return "request whose first word has not arrived";
+  if (name === undefined) return node.incomplete ? "request whose first word has not arrived" : "request with no words, which servers pass over";
   // What is a word is a command's name; of other bytes the quotes stay.
   const bare = name.replace(/^"?([\w.-]+)"?(?= |$)/, (_, word: string) => word.toUpperCase());
   const count = (node.count === NONE ? words.length : node.count) - (named ? 1 : 0);

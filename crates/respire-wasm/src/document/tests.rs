@@ -409,3 +409,17 @@ fn passwords_lie_where_the_list_of_them_says() {
     assert_eq!(document(several, 0).secrets(6, 7), [6, 7]);
     assert_eq!(document(several, 0).secrets(10, 17), [0; 0]);
 }
+
+#[test]
+fn empty_requests_are_no_unknown_values() {
+    let bytes = b"*0\r\n*-1\r\n\r\n*1\r\n$4\r\nPING\r\n";
+    check_agreement(bytes, 0);
+    let document = document(bytes, 0);
+    let nodes = document.nodes(0).expect("a frame");
+    assert!(
+        nodes
+            .chunks(NODE_WORDS)
+            .all(|node| node[0] & 0xff != crate::NodeKind::Unknown as u32),
+        "{nodes:?}"
+    );
+}

@@ -310,6 +310,8 @@ impl<'b> Builder<'b> {
             (Mode::Requests | Mode::BinaryRequests, _) if depth > 0 => NodeKind::Arg,
             (Mode::Requests | Mode::BinaryRequests, Role::Type) => NodeKind::Command,
             (Mode::Requests, _) if self.is_inline => NodeKind::Arg,
+            // An empty line is a request of no words.
+            (Mode::Requests, Role::Crlf) => NodeKind::Command,
             (_, Role::Type) => NodeKind::of_type_byte(byte),
             _ => NodeKind::Unknown,
         }
