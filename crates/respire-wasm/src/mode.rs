@@ -68,17 +68,20 @@ pub fn guess_mode(bytes: &[u8]) -> Mode {
         | b'|' | b'>' => &[Mode::Replies, Mode::BinaryReplies],
         _ => return Mode::Requests,
     };
-    let may_be_binary = !begins_with_line(start);
-    let mut best = candidates[0];
-    for &mode in candidates {
-        if mode == Mode::BinaryReplies && !may_be_binary {
+    let is_text = begins_with_line(start);
+    let mut best = (candidates[0], readable(start, candidates[0]));
+    for &mode in &candidates[1..] {
+        let is_binary = mode == Mode::BinaryReplies;
+        if is_binary && is_text {
             continue;
         }
-        if readable(start, mode) > readable(start, best) {
-            best = mode;
+        let read = readable(start, mode);
+        // A line of text may hold any byte but is seldom sent with a zero, which lengths nearly all have.
+        if read > best.1 || (read == best.1 && is_binary && begins_with_length(start)) {
+            best = (mode, read);
         }
     }
-    best
+    best.0
 }
 
 /// The same, as the page numbers modes.
@@ -104,8 +107,13 @@ fn first_name_is_known(bytes: &[u8]) -> Option<bool> {
     Some(is_command(&bytes[name.at as usize..][..name.len as usize]))
 }
 
-/// Whether a line of text comes first: of a binary frame's length, one byte or more is 0. Where the
-/// line is whole, what is wrong behind it does not make it binary.
+/// Whether what comes behind the first byte may be the length of a binary frame: below 16 MiB, one byte
+/// or more of it is 0.
+fn begins_with_length(bytes: &[u8]) -> bool {
+    bytes.get(1..5).is_some_and(|len| len.contains(&0))
+}
+
+/// Whether a line of text comes first. Where it is whole, what is wrong behind it does not make it binary.
 fn begins_with_line(bytes: &[u8]) -> bool {
     let line = bytes.windows(2).position(|two| two == b"\r\n");
     line.is_some_and(|end| bytes[..end].iter().all(|&byte| byte >= b' '))
@@ -148,7 +156,7 @@ mod tests {
             (b":1\r\n+OK\r\r\n:2\r\n", Mode::Replies),
         ];
         for (bytes, mode) in guesses {
-            assert_eq!(guess_mode(bytes), mode, "{:?}", bytes.escape_ascii());
+            assert_eq!(guess_mode(bytes), mode, "{}", bytes.escape_ascii());
         }
     }
 }

@@ -73,8 +73,10 @@ fn check_states(document: &Document, bytes: &[u8]) {
         if frame.is_bad() {
             continue;
         }
+        // The codec refuses what must not stand there once its line is whole.
+        let is_line_whole = bytes[offset..frame.end()].contains(&b'\n');
         assert!(
-            state.expected_bytes.contains(&bytes[offset]),
+            state.expected_bytes.contains(&bytes[offset]) || !is_line_whole,
             "{state:?} of {:?}",
             bytes.escape_ascii()
         );
