@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { isCapture, openCapture } from "../capture/state";
 import type { Guess } from "../generated/types";
 import { engine, failure, load, onLoad } from "../state/document";
-import { announce, galleryOpen } from "../state/view";
+import { announce, galleryOpen, narrow } from "../state/view";
 
 interface Opened {
   /** The bytes as they came. */
@@ -28,8 +28,8 @@ const LOOKED_AT_MAX = 64 * 1024;
 
 /** Opens bytes, read in the way that fits them best. */
 export async function openBytes(bytes: Uint8Array, name: string): Promise<void> {
-  // Whoever brings bytes has seen enough samples, and wants the room.
-  galleryOpen.value = false;
+  // What is opened matters more than what else there is, where there is little room.
+  if (narrow.peek()) galleryOpen.value = false;
   try {
     const guesses = await engine.guesses(bytes.slice(0, LOOKED_AT_MAX));
     opened.value = { bytes, name, guesses, taken: -1 };
