@@ -174,9 +174,12 @@ export async function advance(ms: number): Promise<void> {
   if (gone > 0) note(`${counted(gone, "key")} expired`);
 }
 
+let looks = 0;
+
 /** Asks for the keys that will expire, on a connection of its own. */
 async function lookAtKeys(): Promise<void> {
   if (!host || watcher === undefined) return;
+  const look = ++looks;
   const ask = async (bytes: Uint8Array) => {
     const said = await host!.feed(watcher!, bytes);
     return said.outputs.find(({ conn }) => conn === watcher)?.bytes ?? new Uint8Array();
@@ -188,8 +191,10 @@ async function lookAtKeys(): Promise<void> {
     keys.push(...page.keys);
     next = page.next;
   } while (next !== "0" && keys.length < KEYS_MAX);
-  allKeysSeen.value = next === "0";
   const ttls = keys.length === 0 ? [] : await integers(await ask(joined(keys.map((key) => request(["PTTL", key])))));
+  // Who looked later has seen more, whoever is answered first.
+  if (look !== looks) return;
+  allKeysSeen.value = next === "0";
   const decoder = new TextDecoder();
   expiring.value = keys
     .map((key, index) => ({ key: decoder.decode(key), ttlMs: ttls[index]! }))
