@@ -116,7 +116,8 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
           }}
           onKeyDown={onKey}
         />
-        <button type="submit" class="btn primary" disabled={line.value.trim() === ""}>
+        {/* Never disabled: Enter would do nothing until what was typed is rendered. */}
+        <button type="submit" class="btn primary">
           Send
         </button>
       </div>
