@@ -1,7 +1,7 @@
 //! Looking ahead across sessions: a thread that has read from several of them lets the service begin to
 //! load what each of them asks for, before it answers the first.
 
-use super::decoded::{Decoded, Decoder};
+use super::decoded::Decoded;
 use super::{Session, Wire};
 use crate::{App, Now, Output, Step};
 
@@ -74,24 +74,16 @@ impl<A: App> Session<A> {
 
     /// Whether there is a request, and a key in it.
     fn decode_ahead(&mut self, bytes: &[u8], request: &mut Decoded) -> bool {
+        let (engine, shape) = (&self.engine, &mut request.shape);
         let consumed = match &mut self.wire {
             Wire::Undecided => None,
-            Wire::Resp => self.decoder.take(bytes, &mut request.shape),
-            Wire::Binary(decoder) => decoder.take(bytes, &mut request.shape),
+            Wire::Resp => shape.read(engine, &mut self.decoder, bytes),
+            Wire::Binary(decoder) => shape.read(engine, &mut **decoder, bytes),
         };
-        let Some(consumed) = consumed else {
-            return false;
-        };
-        // Empty requests may lie in front of it.
-        request.start = consumed - request.shape.len;
-        let wire = &bytes[request.start..consumed];
-        request.shape.look_up(&self.engine, wire);
-        let Some(key) = request.shape.key(wire) else {
-            return false;
-        };
-        let db = self.core.client.db();
-        request.key = self.engine.app().expect_key(db, key);
-        true
+        consumed.is_some_and(|consumed| {
+            request.start = consumed - request.shape.len;
+            request.expect_key(engine, self.core.client.db(), bytes)
+        })
     }
 
     /// The second step, once others have been looked ahead to as well: the service begins to load what the
@@ -99,8 +91,7 @@ impl<A: App> Session<A> {
     pub fn find_ahead(&self, ahead: &mut Ahead) {
         if ahead.bytes_len > 0 {
             let db = self.core.client.db();
-            let request = &mut ahead.request;
-            request.entry = self.engine.app().expect_entry(db, request.key);
+            ahead.request.expect_entry(&self.engine, db);
         }
     }
 

@@ -16,8 +16,8 @@ pub(super) struct Decoded {
     pub(super) start: usize,
     pub(super) shape: Shape,
     /// What the service made of its key, and of what the key holds.
-    pub(super) key: u64,
-    pub(super) entry: u64,
+    key: u64,
+    entry: u64,
 }
 
 /// All that is known of a request but for the bytes of its arguments: the same for those that are
@@ -31,7 +31,7 @@ pub(super) struct Shape {
     form: Form,
     at: Option<u32>,
     /// The argument that is its first key, or 0.
-    pub(super) key_at: usize,
+    key_at: usize,
 }
 
 /// A decoder of either protocol.
@@ -84,6 +84,25 @@ impl Decoded {
         entry: 0,
     };
 
+    /// Tells the service of the key, in the bytes of the turn, that the request names first; whether there
+    /// is one.
+    #[inline(always)]
+    pub(super) fn expect_key<A: App>(&mut self, engine: &Engine<A>, db: u32, bytes: &[u8]) -> bool {
+        let key = self.shape.key(&bytes[self.start..]);
+        if let Some(key) = key {
+            self.key = engine.app().expect_key(db, key);
+        }
+        key.is_some()
+    }
+
+    /// Tells the service, some requests later, of the same key again.
+    #[inline(always)]
+    pub(super) fn expect_entry<A: App>(&mut self, engine: &Engine<A>, db: u32) {
+        if self.shape.key_at > 0 {
+            self.entry = engine.app().expect_entry(db, self.key);
+        }
+    }
+
     /// The request, and the bytes of the turn up to and with it. Whether the service was told of its key,
     /// the caller knows.
     #[inline(always)]
@@ -107,6 +126,20 @@ impl Decoded {
 }
 
 impl Shape {
+    /// Decodes the request that `bytes` begin with and finds its command; how many bytes they are with the
+    /// empty requests that may lie in front of it. `None`: see [`Decoder::take`].
+    #[inline(always)]
+    pub(super) fn read<A: App>(
+        &mut self,
+        engine: &Engine<A>,
+        decoder: &mut impl Decoder,
+        bytes: &[u8],
+    ) -> Option<usize> {
+        let consumed = decoder.take(bytes, self)?;
+        self.look_up(engine, &bytes[consumed - self.len..consumed]);
+        Some(consumed)
+    }
+
     /// Takes the arguments over; `false` if there are too many.
     #[inline]
     fn set_spans(&mut self, spans: &[Span]) -> bool {
@@ -118,7 +151,7 @@ impl Shape {
     }
 
     #[inline(always)]
-    pub(super) fn args<'r>(&'r self, wire: &'r [u8]) -> ArgList<'r> {
+    fn args<'r>(&'r self, wire: &'r [u8]) -> ArgList<'r> {
         let spans = &self.spans[..self.spans_len];
         match self.form {
             Form::Name(_) => ArgList::new(wire, &[], spans),
@@ -128,7 +161,7 @@ impl Shape {
 
     /// The first key of the request that `bytes` begin with.
     #[inline(always)]
-    pub(super) fn key<'r>(&self, bytes: &'r [u8]) -> Option<&'r [u8]> {
+    fn key<'r>(&self, bytes: &'r [u8]) -> Option<&'r [u8]> {
         if self.key_at == 0 {
             return None;
         }
@@ -138,7 +171,7 @@ impl Shape {
 
     /// Finds the command.
     #[inline(always)]
-    pub(super) fn look_up<A: App>(&mut self, engine: &Engine<A>, wire: &[u8]) {
+    fn look_up<A: App>(&mut self, engine: &Engine<A>, wire: &[u8]) {
         let args = self.args(wire);
         self.at = match self.form {
             Form::Name(word) => engine.table.find_plain(word, args),

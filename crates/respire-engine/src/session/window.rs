@@ -80,10 +80,7 @@ impl<'b> Window<'b> {
             self.is_closed = !self.decode(engine, decoder);
         }
         while self.is_far && self.loaded < self.decoded.min(self.run + ENTRIES_AHEAD) {
-            let request = &mut self.ring[self.loaded % REQUESTS_MAX];
-            if request.shape.key_at > 0 {
-                request.entry = engine.app().expect_entry(self.db, request.key);
-            }
+            self.ring[self.loaded % REQUESTS_MAX].expect_entry(engine, self.db);
             self.loaded += 1;
         }
         let has_next = self.run < self.decoded;
@@ -130,20 +127,15 @@ impl<'b> Window<'b> {
             self.end += shape.len;
             self.ring[at].shape = *shape;
         } else {
-            let shape = &mut self.ring[at].shape;
-            let Some(consumed) = decoder.take(rest, shape) else {
+            let Some(consumed) = self.ring[at].shape.read(engine, decoder, rest) else {
                 return false;
             };
             self.end += consumed;
-            // Empty requests may lie in front of it.
-            shape.look_up(engine, &rest[consumed - shape.len..consumed]);
         }
         let request = &mut self.ring[at];
         request.start = self.end - request.shape.len;
-        if self.is_far
-            && let Some(key) = request.shape.key(&self.bytes[request.start..])
-        {
-            request.key = engine.app().expect_key(self.db, key);
+        if self.is_far {
+            request.expect_key(engine, self.db, self.bytes);
         }
         self.decoded += 1;
         true

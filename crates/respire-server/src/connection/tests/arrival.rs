@@ -5,10 +5,15 @@ use super::*;
 impl Bench {
     /// One turn, in the three steps of those who are ready together.
     fn drive_ahead(&mut self, io: &mut Script) -> Pace {
-        let arrival = &mut self.arrival;
-        self.connection.receive_ahead(io, arrival);
-        self.connection.find_ahead(arrival);
-        let scratch = &mut self.scratch;
+        self.drive_ahead_after(io, |_| {})
+    }
+
+    /// The same, where something happens before the last step.
+    fn drive_ahead_after(&mut self, io: &mut Script, happens: impl FnOnce(&mut Self)) -> Pace {
+        self.connection.receive_ahead(io, &mut self.arrival);
+        self.connection.find_ahead(&mut self.arrival);
+        happens(self);
+        let (arrival, scratch) = (&mut self.arrival, &mut self.scratch);
         self.connection
             .drive_arrived(io, arrival, scratch, self.now)
     }
@@ -92,35 +97,20 @@ fn an_end_or_a_failure_that_is_read_ahead_ends_the_connection() {
 
 #[test]
 fn a_stop_or_a_kill_after_reading_ahead_is_heeded() {
-    let mut bench = Bench::plain();
-    let mut io = Script::new([
-        Read::Bytes("PING\r\n"),
-        Read::Block,
-        Read::Bytes("PING\r\n"),
-    ]);
-    assert_eq!(bench.drive(&mut io), Pace::Wait);
-    bench.connection.receive_ahead(&mut io, &mut bench.arrival);
-    bench.connection.handle_shutdown();
-    let (scratch, arrival) = (&mut bench.scratch, &mut bench.arrival);
-    let connection = &mut bench.connection;
-    let _pace = connection.drive_arrived(&mut io, arrival, scratch, bench.now);
+    let after = |happens: fn(&mut Bench)| {
+        let mut bench = Bench::plain();
+        let ping = || Read::Bytes("PING\r\n");
+        let mut io = Script::new([ping(), Read::Block, ping()]);
+        assert_eq!(bench.drive(&mut io), Pace::Wait);
+        let pace = bench.drive_ahead_after(&mut io, happens);
+        (pace, io)
+    };
+    let (_, io) = after(|bench| bench.connection.handle_shutdown());
     assert_eq!(
         io.heard(),
         "+PONG\r\n+PONG\r\n",
         "what had arrived is answered"
     );
-
-    let mut bench = Bench::plain();
-    let mut io = Script::new([
-        Read::Bytes("PING\r\n"),
-        Read::Block,
-        Read::Bytes("PING\r\n"),
-    ]);
-    assert_eq!(bench.drive(&mut io), Pace::Wait);
-    bench.connection.receive_ahead(&mut io, &mut bench.arrival);
-    bench.engine.clients().snapshot()[0].kill();
-    let (scratch, arrival) = (&mut bench.scratch, &mut bench.arrival);
-    let connection = &mut bench.connection;
-    let pace = connection.drive_arrived(&mut io, arrival, scratch, bench.now);
+    let (pace, io) = after(|bench| bench.engine.clients().snapshot()[0].kill());
     assert_eq!((pace, io.heard()), (Pace::Closed, "+PONG\r\n"));
 }
