@@ -20,7 +20,7 @@ pub(crate) struct Ctx<'c> {
     pub(crate) started: &'c Now,
     tunables: &'c Tunables,
     stats: &'c mut ConnStats,
-    wait: Option<Duration>,
+    wait_us: Option<u64>,
 }
 
 /// The keys that a call works on, and its connection with its state.
@@ -58,7 +58,7 @@ impl<'c> Ctx<'c> {
             started: engine.started(),
             tunables: engine.tunables(),
             stats: A::conn_stats(conn),
-            wait: None,
+            wait_us: None,
         }
     }
 
@@ -139,10 +139,11 @@ impl<'c> Ctx<'c> {
 
     /// The reply is due only after this time (`DEBUG SLEEP`).
     pub(crate) fn reply_after(&mut self, wait: Duration) {
-        self.wait = Some(wait);
+        self.wait_us = Some(u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
     }
 
     pub(crate) fn finish(self) -> Flow {
-        self.wait.map_or(Flow::Replied, Flow::RepliedAfter)
+        self.wait_us
+            .map_or(Flow::Replied, |wait_us| Flow::RepliedAfter { wait_us })
     }
 }

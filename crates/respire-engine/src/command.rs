@@ -2,7 +2,6 @@
 
 use crate::ArgList;
 use crate::{App, Cx, Error, Reply, Spec};
-use std::time::Duration;
 
 /// A command at the lowest level: borrowed arguments in, the reply written straight to the output.
 ///
@@ -40,8 +39,13 @@ pub enum Flow {
     /// The reply comes later, from the [`Later`](crate::Later) that this call took with
     /// [`Cx::later`]; what was written is dropped.
     Pending,
-    /// The reply is written, but is due only after this time; the connection waits until then.
-    RepliedAfter(Duration),
+    /// The reply is written, but is due only after so many microseconds; the connection waits until then.
+    // A `Duration` ends in four bytes and four of padding: a value copied in pieces of eight, as this one
+    // is on its way up, is read before they are written together, and every request waits for that.
+    RepliedAfter {
+        /// Microseconds to wait.
+        wait_us: u64,
+    },
     /// The reply is written; the connection ends once it is sent.
     Close,
 }

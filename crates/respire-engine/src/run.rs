@@ -99,7 +99,7 @@ impl<A: App> Engine<A> {
         }
         let took = match flow {
             Flow::Replied | Flow::Close => took,
-            Flow::RepliedAfter(wait) => took.saturating_add(wait),
+            Flow::RepliedAfter { wait_us } => took.saturating_add(Duration::from_micros(wait_us)),
             // It has not ended: `ended` counts it.
             Flow::Pending => return Ok(flow),
         };

@@ -36,29 +36,31 @@ pub(crate) struct Database {
 
 /// What is known about a shard beside its table. Everything is written under the shard's write
 /// lock only (but for `random`), so plain loads and stores suffice; anyone may read.
-#[repr(align(128))]
+///
+/// Its first line of memory is what writing a key without an expiry touches, and is loaded ahead.
+#[repr(C, align(128))]
 pub(crate) struct Side {
-    /// Entries in the table.
-    pub(crate) keys: AtomicUsize,
     /// Entries with an expiry.
     pub(crate) expires: AtomicUsize,
-    /// Sum of those expiries, modulo 2^64.
-    pub(crate) expires_sum: AtomicU64,
+    pub(crate) changes: AtomicU64,
     /// [`Entry::heap_bytes`] of all entries.
     pub(crate) dataset: AtomicUsize,
+    /// Entries in the table.
+    pub(crate) keys: AtomicUsize,
     /// Bytes of the table.
     pub(crate) table_bytes: AtomicUsize,
     /// Bytes of the deadlines.
     pub(crate) index_bytes: AtomicUsize,
     /// What the gauge has been told of these bytes.
     pub(crate) told: AtomicUsize,
-    pub(crate) changes: AtomicU64,
+    /// State of a generator of random numbers; readers share it without care.
+    pub(crate) random: AtomicU64,
+    /// Sum of the expiries, modulo 2^64.
+    pub(crate) expires_sum: AtomicU64,
     pub(crate) expired: AtomicU64,
     pub(crate) evicted: AtomicU64,
     /// No key is due before this.
     pub(crate) next_deadline: AtomicU64,
-    /// State of a generator of random numbers; readers share it without care.
-    pub(crate) random: AtomicU64,
     /// Locked only by who holds the shard's write lock, so never waited for.
     pub(crate) deadlines: RwLock<Deadlines>,
 }
@@ -73,18 +75,18 @@ pub(crate) const GAUGE_STEP: usize = 4096;
 impl Side {
     fn new(seed: u64) -> Side {
         Side {
-            keys: AtomicUsize::new(0),
             expires: AtomicUsize::new(0),
-            expires_sum: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
             dataset: AtomicUsize::new(0),
+            keys: AtomicUsize::new(0),
             table_bytes: AtomicUsize::new(0),
             index_bytes: AtomicUsize::new(0),
             told: AtomicUsize::new(0),
-            changes: AtomicU64::new(0),
+            random: AtomicU64::new(seed),
+            expires_sum: AtomicU64::new(0),
             expired: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
             next_deadline: AtomicU64::new(u64::MAX),
-            random: AtomicU64::new(seed),
             deadlines: RwLock::new(Deadlines::default()),
         }
     }

@@ -148,6 +148,7 @@ impl Database {
     pub(crate) fn prefetch(&self, hash: u64) {
         let shard = self.shard_of(hash);
         raw::prefetch(core::ptr::from_ref(self.lock(shard)).addr());
+        raw::prefetch(core::ptr::from_ref(self.side(shard)).addr());
         self.whereabouts(shard).prefetch(hash);
     }
 }
@@ -170,7 +171,8 @@ pub(crate) fn entry_of(table: &Table, hash: u64) -> Bucket {
 fn load(entry: &Entry) {
     let (address, bytes) = entry.place();
     let end = address + bytes.min(ENTRY_LINES_MAX * LINE_BYTES);
-    let mut line = address;
+    // What begins near the end of a line goes on in the next.
+    let mut line = address & !(LINE_BYTES - 1);
     while line < end {
         raw::prefetch(line);
         line += LINE_BYTES;

@@ -6,7 +6,6 @@ use crate::transaction::Queue;
 use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Reply, Router, Scope, Spec};
 use resp_codec::{Encoder, number};
 use std::any::Any;
-use std::time::Duration;
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     router.add(Act {
@@ -132,7 +131,7 @@ fn run_queue<A: App>(
 ) -> Flow {
     let engine = cx.engine;
     let mut is_last = false;
-    let mut wait = Duration::ZERO;
+    let mut wait_us = 0_u64;
     reply.array(queue.requests().len());
     for queued in queue.requests() {
         let before = reply.sink().len();
@@ -155,7 +154,7 @@ fn run_queue<A: App>(
                 inner.sink().cut(mark);
                 end_at_once(engine, cx.client, queued.entry, &mut inner);
             }
-            Flow::RepliedAfter(due) => wait = wait.saturating_add(due),
+            Flow::RepliedAfter { wait_us: more_us } => wait_us = wait_us.saturating_add(more_us),
             Flow::Close => is_last = true,
         }
         // What says nothing (`CLIENT REPLY OFF`) still has its place in the array.
@@ -165,10 +164,10 @@ fn run_queue<A: App>(
     }
     if is_last {
         Flow::Close
-    } else if wait.is_zero() {
+    } else if wait_us == 0 {
         Flow::Replied
     } else {
-        Flow::RepliedAfter(wait)
+        Flow::RepliedAfter { wait_us }
     }
 }
 

@@ -150,7 +150,7 @@ fn set(cx: &mut Cx<'_, Cells>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
 
 fn nap(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     reply.ok();
-    Flow::RepliedAfter(Duration::from_millis(20))
+    Flow::RepliedAfter { wait_us: 20_000 }
 }
 
 fn panics(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {

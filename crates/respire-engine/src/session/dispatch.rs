@@ -162,7 +162,10 @@ impl<A: App> Core<A> {
                 out.cut(mark);
                 self.left_pending(engine, now, found.0, out)
             }
-            Ok(Flow::RepliedAfter(wait)) => Outcome::Wait(wait, Box::new(out.split_off(mark))),
+            Ok(Flow::RepliedAfter { wait_us }) => {
+                let wait = Duration::from_micros(wait_us);
+                Outcome::Wait(wait, Box::new(out.split_off(mark)))
+            }
             Err(until_us) => Outcome::Hold(until_us),
         }
     }
