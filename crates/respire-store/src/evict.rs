@@ -96,20 +96,39 @@ impl Policy {
 
 /// How the 32 bits of access clock in each entry are read and written: under LRU, the second of
 /// the last use; under LFU, 16 bits of minutes and 8 bits of logarithmic counter, as in Redis.
+///
+/// The rules in one word, so that they are loaded and passed on as one: in the low byte the place of the policy
+/// in [`Policy::ALL`], then 16 bits each of LFU factor and decay, then a bit for an LFU policy.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock {
-    pub(crate) lfu: bool,
-    pub(crate) log_factor: u16,
-    pub(crate) decay_minutes: u16,
+pub(crate) struct Clock(u64);
+
+/// The bit of [`Clock`] that says that the policy is an LFU one.
+const IS_LFU: u64 = 1 << 40;
+
+/// Factor and decay at their places in [`Clock`].
+fn lfu_rules(log_factor: u16, decay_minutes: u16) -> u64 {
+    (u64::from(log_factor) << 8) | (u64::from(decay_minutes) << 24)
 }
 
 /// Counter of a new key, so that it is not the first to go.
 const LFU_INITIAL: u32 = 5;
 
 impl Clock {
+    fn is_lfu(self) -> bool {
+        self.0 & IS_LFU != 0
+    }
+
+    fn log_factor(self) -> u16 {
+        (self.0 >> 8) as u16
+    }
+
+    fn decay_minutes(self) -> u16 {
+        (self.0 >> 24) as u16
+    }
+
     /// The clock of a new entry.
     pub(crate) fn fresh(self, now_ms: u64) -> u32 {
-        if self.lfu {
+        if self.is_lfu() {
             (minutes(now_ms) << 8) | LFU_INITIAL
         } else {
             seconds(now_ms)
@@ -119,8 +138,10 @@ impl Clock {
     /// The clock of an entry said to have been used so; `None` if the policy ranks by another measure.
     pub(crate) fn said(self, access: Access, now_ms: u64) -> Option<u32> {
         match access {
-            Access::IdleMs(idle_ms) if !self.lfu => Some(seconds(now_ms.saturating_sub(idle_ms))),
-            Access::Frequency(counter) if self.lfu => {
+            Access::IdleMs(idle_ms) if !self.is_lfu() => {
+                Some(seconds(now_ms.saturating_sub(idle_ms)))
+            }
+            Access::Frequency(counter) if self.is_lfu() => {
                 Some((minutes(now_ms) << 8) | u32::from(counter))
             }
             Access::IdleMs(_) | Access::Frequency(_) => None,
@@ -130,18 +151,18 @@ impl Clock {
     /// The clock after one more use.
     #[inline]
     pub(crate) fn touched(self, clock: u32, now_ms: u64, random: impl FnOnce() -> u64) -> u32 {
-        if !self.lfu {
+        if !self.is_lfu() {
             return seconds(now_ms);
         }
         let counter = self.counter(clock, now_ms);
         let rarity =
-            u64::from(counter.saturating_sub(LFU_INITIAL)) * u64::from(self.log_factor) + 1;
+            u64::from(counter.saturating_sub(LFU_INITIAL)) * u64::from(self.log_factor()) + 1;
         let grows = counter < 255 && random().is_multiple_of(rarity);
         (minutes(now_ms) << 8) | (counter + u32::from(grows))
     }
 
     pub(crate) fn idle_ms(self, clock: u32, now_ms: u64) -> u64 {
-        if self.lfu {
+        if self.is_lfu() {
             0
         } else {
             u64::from(seconds(now_ms).saturating_sub(clock)) * 1000
@@ -149,7 +170,7 @@ impl Clock {
     }
 
     pub(crate) fn freq(self, clock: u32, now_ms: u64) -> u8 {
-        if self.lfu {
+        if self.is_lfu() {
             self.counter(clock, now_ms) as u8
         } else {
             0
@@ -160,7 +181,7 @@ impl Clock {
     fn counter(self, clock: u32, now_ms: u64) -> u32 {
         let passed = minutes(now_ms).wrapping_sub(clock >> 8) & 0xffff;
         let periods = passed
-            .checked_div(u32::from(self.decay_minutes))
+            .checked_div(u32::from(self.decay_minutes()))
             .unwrap_or(0);
         (clock & 0xff).saturating_sub(periods)
     }
@@ -177,15 +198,11 @@ fn minutes(now_ms: u64) -> u32 {
 /// The settings of eviction, each its own atomic: they are read by every request.
 pub(crate) struct Eviction {
     bytes_max: AtomicU64,
-    /// Low byte: place of the policy in [`Policy::ALL`]; then 16 bits each of LFU factor and decay;
-    /// then a bit for an LFU policy.
+    /// What [`Clock`] holds.
     rules: AtomicU64,
     samples: AtomicU32,
     random: AtomicU64,
 }
-
-/// The bit of [`Eviction::rules`] that says that the policy is an LFU one.
-const IS_LFU: u64 = 1 << 40;
 
 /// Most keys compared for one that is evicted. It is Redis's bound too; more make it no better.
 const SAMPLES_MAX: u32 = 64;
@@ -198,7 +215,7 @@ impl Eviction {
         let (log_factor, decay_minutes, samples) = (10, 1, 5);
         Eviction {
             bytes_max: AtomicU64::new(0),
-            rules: AtomicU64::new((log_factor << 8) | (decay_minutes << 24)),
+            rules: AtomicU64::new(lfu_rules(log_factor, decay_minutes)),
             samples: AtomicU32::new(samples),
             random: AtomicU64::new(seed),
         }
@@ -215,12 +232,7 @@ impl Eviction {
 
     #[inline]
     pub(crate) fn clock(&self) -> Clock {
-        let rules = self.rules.load(Ordering::Relaxed);
-        Clock {
-            lfu: rules & IS_LFU != 0,
-            log_factor: (rules >> 8) as u16,
-            decay_minutes: (rules >> 24) as u16,
-        }
+        Clock(self.rules.load(Ordering::Relaxed))
     }
 
     fn random(&self) -> u64 {
@@ -256,7 +268,7 @@ impl Store {
     /// set): a use counts with probability 1 in `counter * log_factor`, and `decay_minutes` without
     /// use take one off the counter (0: never).
     pub fn set_lfu(&self, log_factor: u16, decay_minutes: u16) {
-        let set = (u64::from(log_factor) << 8) | (u64::from(decay_minutes) << 24);
+        let set = lfu_rules(log_factor, decay_minutes);
         let rules = &self.eviction().rules;
         let _ = rules.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |rules| {
             Some((rules & (0xff | IS_LFU)) | set)

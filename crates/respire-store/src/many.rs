@@ -161,8 +161,8 @@ impl<'k> Aims<'k> {
             let Aim {
                 key, hash, bucket, ..
             } = self.aims[at];
-            let mut slot = note.slot(db.shard(shard, table), key, hash, bucket);
-            f(at, &mut slot);
+            let shard = db.shard(shard, table);
+            note.with_slot(shard, key, (hash, bucket), |slot| f(at, slot));
         }
         keys.end
     }

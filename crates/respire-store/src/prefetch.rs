@@ -144,11 +144,12 @@ impl Whereabouts {
 
 impl Database {
     /// Loads what a search for `hash` begins with.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prefetch(&self, hash: u64) {
         let shard = self.shard_of(hash);
         raw::prefetch(core::ptr::from_ref(self.lock(shard)).addr());
         raw::prefetch(core::ptr::from_ref(self.side(shard)).addr());
+        raw::prefetch(core::ptr::from_ref(self.watches.count(shard)).addr());
         self.whereabouts(shard).prefetch(hash);
     }
 }

@@ -141,7 +141,7 @@ impl<'v> View<'v> {
                 &mut *guard
             }
         };
-        f(&mut note.slot(db.shard(index, table), key, hash, bucket))
+        note.with_slot(db.shard(index, table), key, (hash, bucket), f)
     }
 
     /// Runs `f` with everything that `scope` names held for writing: what it does to several keys
@@ -310,25 +310,25 @@ impl Note {
         EntryRef::new(entry, self.clock)
     }
 
-    /// A key to be written, which is removed first if its time has come.
+    /// Holds a key to be written, which is removed first if its time has come.
     #[inline(always)]
-    pub(crate) fn slot<'e>(
+    pub(crate) fn with_slot<'e, R>(
         self,
         shard: ShardMut<'e>,
         key: &'e [u8],
-        hash: u64,
-        bucket: Bucket,
-    ) -> Slot<'e> {
-        let mut shard = shard.at(self.now_ms);
-        shard.expire(hash, key, self.now_ms);
-        Slot {
-            shard,
+        (hash, bucket): (u64, Bucket),
+        f: impl FnOnce(&mut Slot<'e>) -> R,
+    ) -> R {
+        let mut slot = Slot {
+            shard: shard.at(self.now_ms),
             key,
             hash,
             bucket,
             now_ms: self.now_ms,
             clock: self.clock,
-        }
+        };
+        slot.shard.expire(hash, key, self.now_ms);
+        f(&mut slot)
     }
 
     #[inline]

@@ -60,13 +60,19 @@ impl Watches {
             .entry(key.into())
             .or_default()
             .push(Arc::clone(&flag));
-        self.counts[shard].fetch_add(1, Ordering::Release);
+        self.count(shard).fetch_add(1, Ordering::Release);
         Watch {
             watches: Arc::clone(self),
             shard,
             key: key.into(),
             flag,
         }
+    }
+
+    /// How many watches there are in a shard.
+    #[inline]
+    pub(crate) fn count(&self, shard: usize) -> &AtomicUsize {
+        &self.counts[shard]
     }
 
     /// The key was written or removed.
@@ -94,7 +100,7 @@ impl Watches {
 
     #[inline]
     fn raise(&self, shard: usize, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
-        if self.counts[shard].load(Ordering::Acquire) > 0 {
+        if self.count(shard).load(Ordering::Acquire) > 0 {
             self.raise_some(key, concerned);
         }
     }
@@ -143,7 +149,9 @@ impl Drop for Watch {
                 keys.remove(&self.key);
             }
         }
-        self.watches.counts[self.shard].fetch_sub(1, Ordering::Release);
+        self.watches
+            .count(self.shard)
+            .fetch_sub(1, Ordering::Release);
     }
 }
 

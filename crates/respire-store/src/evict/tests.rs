@@ -108,23 +108,13 @@ fn lfu_keeps_what_is_used_often() {
 
 #[test]
 fn lfu_counter_decays_by_the_minute() {
-    let clock = Clock {
-        lfu: true,
-        log_factor: 10,
-        decay_minutes: 2,
-    };
+    let clock = |decay_minutes| Clock(IS_LFU | lfu_rules(10, decay_minutes));
+    let (clock, lasting) = (clock(2), clock(0));
     let fresh = clock.fresh(0);
     assert_eq!(clock.freq(fresh, 0), 5);
     assert_eq!(clock.freq(fresh, 4 * 60_000), 3);
     assert_eq!(clock.freq(fresh, 60 * 60_000), 0);
-    assert_eq!(
-        Clock {
-            decay_minutes: 0,
-            ..clock
-        }
-        .freq(fresh, 60 * 60_000),
-        5
-    );
+    assert_eq!(lasting.freq(fresh, 60 * 60_000), 5);
     let used = (0..10_000).fold(fresh, |state, step| clock.touched(state, 0, || mix(step)));
     // Redis's table for factor 10: about 18 after 1,000 uses, about 53 after 10,000.
     assert!(
