@@ -48,11 +48,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::runtime::Builder;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep, sleep_until};
 
-/// The flavour: a Tokio runtime of its own with `Config::threads` workers.
+/// The flavour: a Tokio runtime of its own with `Config::threads` workers; one alone is the thread that calls
+/// [`Server::serve`].
 ///
 /// [`Server::serve`] must not be called from within another Tokio runtime's task.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,9 +70,7 @@ impl Server for Tokio {
         config: Config,
         shutdown: Shutdown,
     ) -> io::Result<Report> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(config.threads.max(1))
-            .thread_name("respire-tokio")
+        let runtime = builder(config.threads)
             .enable_io()
             .enable_time()
             .max_io_events_per_tick(WOKEN_AT_ONCE_MAX)
@@ -84,6 +84,16 @@ impl Server for Tokio {
         drop(runtime);
         Ok(service.stats.report(cut))
     }
+}
+
+/// A runtime of so many workers. One needs none of what several share: it is the thread that serves.
+fn builder(threads: usize) -> Builder {
+    if threads <= 1 {
+        return Builder::new_current_thread();
+    }
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(threads).thread_name("respire-tokio");
+    builder
 }
 
 /// Tasks that the queue of a worker has room for; more go to one that all workers share, which is

@@ -1,8 +1,7 @@
 //! The explorer's listener beside a server that is at work.
 
-use crate::harness::{Peer, Running, Setup, request};
+use crate::harness::{Kind, Peer, Running, Setup, request};
 use data_encoding::BASE64;
-use respire::serve::Flavour;
 use respire::server::explorer::{ExplorerListener, ExplorerServer, Page};
 use respire::server::tap::Tap;
 use serde_json::Value;
@@ -20,14 +19,14 @@ fn page() -> Page {
 }
 
 /// A server, and an explorer that shows its traffic.
-fn start(flavour: Flavour) -> (Running, ExplorerServer) {
+fn start(kind: Kind) -> (Running, ExplorerServer) {
     let (tap, ears) = Tap::new();
-    let mut setup = Setup::new(flavour);
+    let mut setup = Setup::new(kind);
     setup.tap = tap;
     let server = setup.start();
     let listener = ExplorerListener::bind("127.0.0.1:0").unwrap();
     let explorer = listener
-        .serve_live(&page(), ears, Arc::clone(&server.engine), flavour.name())
+        .serve_live(&page(), ears, Arc::clone(&server.engine), kind.name())
         .unwrap();
     (server, explorer)
 }
@@ -109,14 +108,14 @@ fn exchange(peer: &mut Peer<TcpStream>, request: &[u8], reply: &str) {
     peer.expect(reply);
 }
 
-pub(crate) fn traffic_is_shown_frame_by_frame(flavour: Flavour) {
-    let (server, explorer) = start(flavour);
+pub(crate) fn traffic_is_shown_frame_by_frame(kind: Kind) {
+    let (server, explorer) = start(kind);
     let mut early = server.connect();
     let early_id = 1;
     server.until("it is served", |engine| engine.clients().len() == 1);
     let mut viewer = Viewer::new(explorer.address());
     let hello = viewer.expect("hello");
-    assert_eq!(hello["flavour"], flavour.name());
+    assert_eq!(hello["flavour"], kind.name());
     let open = viewer.expect("open");
     assert_eq!(open["id"], early_id);
     assert_eq!(open["peer"], early.stream.local_addr().unwrap().to_string());
@@ -158,8 +157,8 @@ pub(crate) fn traffic_is_shown_frame_by_frame(flavour: Flavour) {
     assert_eq!(close["why"], "protocol error");
 }
 
-pub(crate) fn what_is_too_large_is_left_out_and_the_binary_protocol_is_told(flavour: Flavour) {
-    let (server, explorer) = start(flavour);
+pub(crate) fn what_is_too_large_is_left_out_and_the_binary_protocol_is_told(kind: Kind) {
+    let (server, explorer) = start(kind);
     let mut viewer = Viewer::new(explorer.address());
     viewer.expect("hello");
     let mut peer = server.connect();
@@ -187,8 +186,8 @@ pub(crate) fn what_is_too_large_is_left_out_and_the_binary_protocol_is_told(flav
     }
 }
 
-pub(crate) fn only_this_machine_and_the_page_itself_are_let_in(flavour: Flavour) {
-    let (server, explorer) = start(flavour);
+pub(crate) fn only_this_machine_and_the_page_itself_are_let_in(kind: Kind) {
+    let (server, explorer) = start(kind);
     let address = explorer.address();
     let status = |head: &str| answer(address, head).0;
     for (head, line) in [
@@ -230,8 +229,8 @@ pub(crate) fn only_this_machine_and_the_page_itself_are_let_in(flavour: Flavour)
     );
 }
 
-pub(crate) fn without_a_tap_there_is_a_page_and_nothing_of_the_server(flavour: Flavour) {
-    let _server = Running::start(flavour);
+pub(crate) fn without_a_tap_there_is_a_page_and_nothing_of_the_server(kind: Kind) {
+    let _server = Running::start(kind);
     let listener = ExplorerListener::bind("127.0.0.1:0").unwrap();
     let explorer = listener.serve(&page()).unwrap();
     let (line, _) = answer(explorer.address(), "GET /tap HTTP/1.1\r\nHost: localhost");
@@ -241,8 +240,8 @@ pub(crate) fn without_a_tap_there_is_a_page_and_nothing_of_the_server(flavour: F
     assert!(text.ends_with(HTML));
 }
 
-pub(crate) fn those_who_do_not_look_slow_nobody_and_are_sent_away(flavour: Flavour) {
-    let (server, explorer) = start(flavour);
+pub(crate) fn those_who_do_not_look_slow_nobody_and_are_sent_away(kind: Kind) {
+    let (server, explorer) = start(kind);
     let address = explorer.address();
     let viewers: Vec<_> = (0..4).map(|_| Viewer::new(address)).collect();
     let mut peer = server.connect();
@@ -264,8 +263,8 @@ pub(crate) fn those_who_do_not_look_slow_nobody_and_are_sent_away(flavour: Flavo
     drop(viewers);
 }
 
-pub(crate) fn few_look_on_at_once_and_all_are_sent_away_at_the_end(flavour: Flavour) {
-    let (_server, explorer) = start(flavour);
+pub(crate) fn few_look_on_at_once_and_all_are_sent_away_at_the_end(kind: Kind) {
+    let (_server, explorer) = start(kind);
     let mut viewers: Vec<_> = (0..4).map(|_| Viewer::new(explorer.address())).collect();
     let head = "GET /tap HTTP/1.1\r\nHost: localhost";
     let (line, _) = answer(explorer.address(), head);

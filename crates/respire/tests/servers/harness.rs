@@ -18,9 +18,42 @@ use std::time::{Duration, Instant};
 /// How long anything may take before the test fails instead of hanging.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How the server of a test runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    flavour: Flavour,
+    threads: usize,
+}
+
+impl Kind {
+    #[cfg(feature = "tokio")]
+    pub(crate) const TOKIO: Self = Self {
+        flavour: Flavour::Tokio,
+        threads: 2,
+    };
+
+    /// With a runtime of another sort than that of several threads.
+    #[cfg(feature = "tokio")]
+    pub(crate) const TOKIO_ALONE: Self = Self {
+        threads: 1,
+        ..Self::TOKIO
+    };
+
+    #[cfg(feature = "mio")]
+    pub(crate) const MIO: Self = Self {
+        flavour: Flavour::Mio,
+        threads: 2,
+    };
+
+    #[cfg(feature = "explorer")]
+    pub(crate) fn name(self) -> &'static str {
+        self.flavour.name()
+    }
+}
+
 /// What a test may want to be different.
 pub(crate) struct Setup {
-    pub(crate) flavour: Flavour,
+    pub(crate) kind: Kind,
     pub(crate) limits: Limits,
     pub(crate) session: SessionLimits,
     pub(crate) clients_max: u32,
@@ -32,9 +65,9 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    pub(crate) fn new(flavour: Flavour) -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
         Self {
-            flavour,
+            kind,
             limits: Limits::DEFAULT,
             session: SessionLimits::DEFAULT,
             clients_max: 10_000,
@@ -55,7 +88,7 @@ impl Setup {
     pub(crate) fn serve<A: App>(self, router: Router<A>) -> Running<A> {
         let config = Config {
             port: 0,
-            threads: 2,
+            threads: self.kind.threads,
             limits: self.limits,
             unix_socket: self.unix_socket,
             tap: self.tap,
@@ -81,7 +114,7 @@ impl Setup {
             ..Options::default()
         };
         let engine = Engine::new(router, options, clock::now());
-        let (served, switch, flavour) = (Arc::clone(&engine), shutdown.clone(), self.flavour);
+        let (served, switch, flavour) = (Arc::clone(&engine), shutdown.clone(), self.kind.flavour);
         let thread = std::thread::spawn(move || flavour.serve(listeners, served, config, switch));
         Running {
             address,
@@ -101,8 +134,8 @@ pub(crate) struct Running<A: App = Kv> {
 }
 
 impl Running {
-    pub(crate) fn start(flavour: Flavour) -> Self {
-        Setup::new(flavour).start()
+    pub(crate) fn start(kind: Kind) -> Self {
+        Setup::new(kind).start()
     }
 }
 

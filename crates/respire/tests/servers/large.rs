@@ -1,7 +1,6 @@
 //! Values that arrive and leave in many pieces.
 
-use crate::harness::{Peer, Running, bulk, request};
-use respire::serve::Flavour;
+use crate::harness::{Kind, Peer, Running, bulk, request};
 use std::io::Read;
 use std::net::TcpStream;
 
@@ -24,8 +23,8 @@ fn part(bytes: &[u8]) -> Vec<u8> {
     [&(bytes.len() as u32).to_le_bytes(), bytes].concat()
 }
 
-pub(crate) fn values_of_every_size_come_back(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn values_of_every_size_come_back(kind: Kind) {
+    let server = Running::start(kind);
     let (mut resp, mut binary) = (server.connect(), server.connect());
     let mut before = Vec::new();
     for len in SIZES {
@@ -60,8 +59,8 @@ pub(crate) fn values_of_every_size_come_back(flavour: Flavour) {
     }
 }
 
-pub(crate) fn every_writer_takes_large_values(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn every_writer_takes_large_values(kind: Kind) {
+    let server = Running::start(kind);
     let mut peer = server.connect();
     let (one, two) = (value(300_000), vec![b'2'; 100_000]);
     let both = [&one[..], &two].concat();
@@ -99,8 +98,8 @@ pub(crate) fn every_writer_takes_large_values(flavour: Flavour) {
     peer.expect(bulk(&one));
 }
 
-pub(crate) fn a_value_that_trickles_in_is_whole(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_value_that_trickles_in_is_whole(kind: Kind) {
+    let server = Running::start(kind);
     let mut peer = server.connect();
     let value = value(100_000);
     for piece in request(&[b"SET", b"k", &value]).chunks(777) {
@@ -111,8 +110,8 @@ pub(crate) fn a_value_that_trickles_in_is_whole(flavour: Flavour) {
     peer.expect(bulk(&value));
 }
 
-pub(crate) fn a_value_that_is_not_sent_to_its_end_is_forgotten(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_value_that_is_not_sent_to_its_end_is_forgotten(kind: Kind) {
+    let server = Running::start(kind);
     let request = request(&[b"SET", b"k", &value(1 << 20)]);
     for sent in [30, 70_000, request.len() - 1] {
         server.connect().send(&request[..sent]);
@@ -125,8 +124,8 @@ pub(crate) fn a_value_that_is_not_sent_to_its_end_is_forgotten(flavour: Flavour)
     peer.expect(":0\r\n");
 }
 
-pub(crate) fn what_arrived_of_a_value_is_listed(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn what_arrived_of_a_value_is_listed(kind: Kind) {
+    let server = Running::start(kind);
     let (mut peer, mut other) = (server.connect(), server.connect());
     peer.send("CLIENT SETNAME sender\r\n");
     peer.expect("+OK\r\n");

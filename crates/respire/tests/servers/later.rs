@@ -1,7 +1,6 @@
 //! Replies that come later, over real sockets: the same bytes as from a session in memory.
 
-use crate::harness::{One, PATIENCE, Running, Setup};
-use respire::serve::Flavour;
+use crate::harness::{Kind, One, PATIENCE, Running, Setup};
 use respire::server::{Limits as ServerLimits, clock};
 use respire::{
     App, Engine, Error, Later, Limits, Options, Output, Pusher, Router, Step, Stream, Wake,
@@ -158,17 +157,17 @@ fn a_session_answers_the_same_however_its_input_is_cut() {
     }
 }
 
-fn start(flavour: Flavour) -> Running<Desk> {
-    start_with(flavour, Limits::DEFAULT)
+fn start(kind: Kind) -> Running<Desk> {
+    start_with(kind, Limits::DEFAULT)
 }
 
-fn start_with(flavour: Flavour, limits: Limits) -> Running<Desk> {
+fn start_with(kind: Kind, limits: Limits) -> Running<Desk> {
     let setup = Setup {
         limits: ServerLimits {
             shutdown_grace_ms: 60_000,
             ..ServerLimits::DEFAULT
         },
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     };
     setup.serve(router().limits(limits))
 }
@@ -177,8 +176,8 @@ fn waiting(engine: &Engine<Desk>) -> MutexGuard<'_, VecDeque<Later>> {
     engine.app().waiting.lock().unwrap()
 }
 
-pub(crate) fn transcripts_are_those_of_a_session(flavour: Flavour) {
-    let server = start(flavour);
+pub(crate) fn transcripts_are_those_of_a_session(kind: Kind) {
+    let server = start(kind);
     let expected = expected();
     let input = [REQUESTS.as_bytes(), b"ECHO end\r\n"].concat();
     for piece in [input.len(), 7] {
@@ -206,9 +205,9 @@ pub(crate) fn transcripts_are_those_of_a_session(flavour: Flavour) {
     }
 }
 
-pub(crate) fn stopping_loses_no_owed_reply(flavour: Flavour) {
+pub(crate) fn stopping_loses_no_owed_reply(kind: Kind) {
     const CLIENTS: usize = 40;
-    let mut server = start(flavour);
+    let mut server = start(kind);
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
     for client in &mut clients {
         client.send("PIPED 1\r\nKEEP\r\nPIPED 2\r\nLATER 3\r\nYIELD 4\r\n");
@@ -230,8 +229,8 @@ pub(crate) fn stopping_loses_no_owed_reply(flavour: Flavour) {
     assert_eq!(server.join().cut, 0);
 }
 
-pub(crate) fn a_client_that_goes_cancels_what_it_waits_for(flavour: Flavour) {
-    let server = start(flavour);
+pub(crate) fn a_client_that_goes_cancels_what_it_waits_for(kind: Kind) {
+    let server = start(kind);
     let mut client = server.connect();
     client.send("KEEP\r\n");
     server.until("it waits", |engine| !waiting(engine).is_empty());
@@ -248,12 +247,12 @@ pub(crate) fn a_client_that_goes_cancels_what_it_waits_for(flavour: Flavour) {
     assert!(!later.reply("to nobody"));
 }
 
-pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(flavour: Flavour) {
+pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(kind: Kind) {
     let limits = Limits {
         mailbox_bytes_max: 1 << 20,
         ..Limits::DEFAULT
     };
-    let server = start_with(flavour, limits);
+    let server = start_with(kind, limits);
     let (mut stalled, mut quick) = (server.connect(), server.connect());
     for client in [&mut stalled, &mut quick] {
         client.send("HELLO 3\r\nLISTEN\r\nECHO end\r\n");

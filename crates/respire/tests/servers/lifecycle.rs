@@ -1,13 +1,12 @@
 //! From the first connection to the end of the server.
 
-use crate::harness::{Running, Setup, request};
-use respire::serve::Flavour;
+use crate::harness::{Kind, Running, Setup, request};
 use respire::server::Limits;
 
-pub(crate) fn a_connection_past_maxclients_is_told_so(flavour: Flavour) {
+pub(crate) fn a_connection_past_maxclients_is_told_so(kind: Kind) {
     let server = Setup {
         clients_max: 2,
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let (mut first, mut second) = (server.connect(), server.connect());
@@ -29,10 +28,10 @@ pub(crate) fn a_connection_past_maxclients_is_told_so(flavour: Flavour) {
     assert_eq!((report.accepted, report.refused), (3, 1));
 }
 
-pub(crate) fn a_thousand_idle_connections_do_not_disturb(flavour: Flavour) {
+pub(crate) fn a_thousand_idle_connections_do_not_disturb(kind: Kind) {
     // Each test process holds both ends of each connection.
     assert_eq!(respire::server::process::raise_descriptor_limit(4000), 4000);
-    let server = Running::start(flavour);
+    let server = Running::start(kind);
     let mut idle: Vec<_> = (0..1000).map(|_| server.connect()).collect();
     server.until("all are open", |engine| engine.clients().len() == 1000);
     let mut busy = server.connect();
@@ -48,8 +47,8 @@ pub(crate) fn a_thousand_idle_connections_do_not_disturb(flavour: Flavour) {
     server.until("all are closed", |engine| engine.clients().is_empty());
 }
 
-pub(crate) fn a_shutdown_answers_what_has_arrived(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_shutdown_answers_what_has_arrived(kind: Kind) {
+    let server = Running::start(kind);
     let mut asking = server.connect();
     let mut idle = server.connect();
     idle.send("PING\r\n");
@@ -72,14 +71,14 @@ pub(crate) fn a_shutdown_answers_what_has_arrived(flavour: Flavour) {
     );
 }
 
-pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(flavour: Flavour) {
+pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(kind: Kind) {
     let limits = Limits {
         shutdown_grace_ms: 50,
         ..Limits::DEFAULT
     };
     let server = Setup {
         limits,
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let mut peer = server.connect();
@@ -90,14 +89,14 @@ pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(flavour: Flavour) {
     assert_eq!(server.stop().cut, 1);
 }
 
-pub(crate) fn a_second_request_to_stop_does_not_wait(flavour: Flavour) {
+pub(crate) fn a_second_request_to_stop_does_not_wait(kind: Kind) {
     let limits = Limits {
         shutdown_grace_ms: 3_600_000,
         ..Limits::DEFAULT
     };
     let mut server = Setup {
         limits,
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let mut peer = server.connect();
@@ -110,8 +109,8 @@ pub(crate) fn a_second_request_to_stop_does_not_wait(flavour: Flavour) {
     assert_eq!(server.join().cut, 1);
 }
 
-pub(crate) fn the_shutdown_command_stops_the_server(flavour: Flavour) {
-    let mut server = Running::start(flavour);
+pub(crate) fn the_shutdown_command_stops_the_server(kind: Kind) {
+    let mut server = Running::start(kind);
     let mut peer = server.connect();
     peer.send("SHUTDOWN NOSAVE\r\n");
     assert_eq!(peer.rest(), b"");

@@ -1,4 +1,4 @@
-//! Both servers over real sockets: one suite, run once per flavour.
+//! Both servers over real sockets: one suite, run once per flavour, and once more for Tokio with one thread.
 
 #![expect(
     clippy::unwrap_used,
@@ -21,17 +21,21 @@ mod scrapes;
 mod storm;
 mod together;
 
-/// Makes a test of each function for each flavour of this build.
+/// Makes a test of each function for each kind of server in this build.
 macro_rules! on_both_flavours {
     ($module:ident: $($name:ident),+ $(,)?) => {
         mod $module {
             #[cfg(feature = "tokio")]
             mod tokio {
-                $(#[test] fn $name() { crate::$module::$name(respire::serve::Flavour::Tokio); })+
+                $(#[test] fn $name() { crate::$module::$name(crate::harness::Kind::TOKIO); })+
+            }
+            #[cfg(feature = "tokio")]
+            mod tokio_alone {
+                $(#[test] fn $name() { crate::$module::$name(crate::harness::Kind::TOKIO_ALONE); })+
             }
             #[cfg(feature = "mio")]
             mod mio {
-                $(#[test] fn $name() { crate::$module::$name(respire::serve::Flavour::Mio); })+
+                $(#[test] fn $name() { crate::$module::$name(crate::harness::Kind::MIO); })+
             }
         }
     };

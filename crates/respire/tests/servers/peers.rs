@@ -1,15 +1,14 @@
 //! Peers that are slow, rude, idle or gone.
 
-use crate::harness::{Running, Setup, bulk, request};
-use respire::serve::Flavour;
+use crate::harness::{Kind, Running, Setup, bulk, request};
 use respire::server::Limits;
 use std::io::{ErrorKind, Write};
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub(crate) fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(kind: Kind) {
+    let server = Running::start(kind);
     let value = vec![b'x'; 100_000];
     let mut peer = server.connect();
     peer.send(request(&[b"SET", b"key", &value]));
@@ -26,12 +25,12 @@ pub(crate) fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(flavour: 
 
 /// A peer that asks and asks and reads nothing: the server stops reading from it, so that its
 /// requests pile up on its own side.
-pub(crate) fn a_peer_that_does_not_read_is_not_read_from(flavour: Flavour) {
+pub(crate) fn a_peer_that_does_not_read_is_not_read_from(kind: Kind) {
     // Kernel buffers grow to megabytes unless told otherwise; the requests are long so that few of
     // them fill the buffers.
     let setup = Setup {
         receive_buffer_bytes: Some(16 << 10),
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     };
     let server = Setup {
         session: respire::engine::Limits {
@@ -82,8 +81,8 @@ pub(crate) fn a_peer_that_does_not_read_is_not_read_from(flavour: Flavour) {
 /// More than all buffers between the two can hold.
 const SENT_BYTES_MAX: usize = 32 << 20;
 
-pub(crate) fn a_protocol_error_is_answered_before_the_end(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_protocol_error_is_answered_before_the_end(kind: Kind) {
+    let server = Running::start(kind);
     let mut peer = server.connect();
     // The bytes behind the error are still on their way when the server ends the connection.
     peer.send("PING\r\n*1\r\n$-5\r\n");
@@ -97,16 +96,16 @@ pub(crate) fn a_protocol_error_is_answered_before_the_end(flavour: Flavour) {
     });
 }
 
-pub(crate) fn a_peer_that_ends_in_the_middle_of_a_request_is_closed(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_peer_that_ends_in_the_middle_of_a_request_is_closed(kind: Kind) {
+    let server = Running::start(kind);
     let mut peer = server.connect();
     peer.send("*2\r\n$4\r\nECHO\r\n$10\r\nhal");
     peer.stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(peer.rest(), b"");
 }
 
-pub(crate) fn an_idle_peer_is_closed_after_the_timeout(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn an_idle_peer_is_closed_after_the_timeout(kind: Kind) {
+    let server = Running::start(kind);
     let mut busy = server.connect();
     busy.send("CONFIG SET timeout 1\r\n");
     busy.expect("+OK\r\n");
@@ -116,8 +115,8 @@ pub(crate) fn an_idle_peer_is_closed_after_the_timeout(flavour: Flavour) {
     assert_eq!(idle.rest(), b"");
 }
 
-pub(crate) fn a_killed_peer_is_closed(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_killed_peer_is_closed(kind: Kind) {
+    let server = Running::start(kind);
     let (mut victim, mut killer) = (server.connect(), server.connect());
     let id = victim.id();
     killer.send(format!("CLIENT KILL ID {id}\r\n"));
@@ -130,8 +129,8 @@ pub(crate) fn a_killed_peer_is_closed(flavour: Flavour) {
     server.until("both are closed", |engine| engine.clients().is_empty());
 }
 
-pub(crate) fn a_killed_peer_that_does_not_read_is_closed(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_killed_peer_that_does_not_read_is_closed(kind: Kind) {
+    let server = Running::start(kind);
     let mut victim = server.connect();
     let id = victim.id();
     victim.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
@@ -146,8 +145,8 @@ pub(crate) fn a_killed_peer_that_does_not_read_is_closed(flavour: Flavour) {
     });
 }
 
-pub(crate) fn a_pause_holds_writes_back_until_it_is_lifted(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_pause_holds_writes_back_until_it_is_lifted(kind: Kind) {
+    let server = Running::start(kind);
     let (mut writer, mut admin) = (server.connect(), server.connect());
     admin.send("CLIENT PAUSE 3600000 WRITE\r\n");
     admin.expect("+OK\r\n");
@@ -161,8 +160,8 @@ pub(crate) fn a_pause_holds_writes_back_until_it_is_lifted(flavour: Flavour) {
     writer.expect("+OK\r\n$1\r\n1\r\n");
 }
 
-pub(crate) fn a_pause_ends_by_itself(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_pause_ends_by_itself(kind: Kind) {
+    let server = Running::start(kind);
     let (mut writer, mut admin) = (server.connect(), server.connect());
     admin.send("CLIENT PAUSE 100\r\n");
     admin.expect("+OK\r\n");
@@ -170,14 +169,14 @@ pub(crate) fn a_pause_ends_by_itself(flavour: Flavour) {
     writer.expect("+OK\r\n");
 }
 
-pub(crate) fn others_are_served_while_one_sends_without_end(flavour: Flavour) {
+pub(crate) fn others_are_served_while_one_sends_without_end(kind: Kind) {
     let limits = Limits {
         buffer_bytes: 4096,
         ..Limits::DEFAULT
     };
     let server = Setup {
         limits,
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let is_over = AtomicBool::new(false);

@@ -1,12 +1,11 @@
 //! Requests in bits, in masses and in large pieces.
 
-use crate::harness::{Peer, Running, Setup, bulk, request};
-use respire::serve::Flavour;
+use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
 use respire::server::Limits;
 use std::io::Write;
 
-pub(crate) fn bytes_that_arrive_one_by_one_are_answered(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn bytes_that_arrive_one_by_one_are_answered(kind: Kind) {
+    let server = Running::start(kind);
     let mut peer = server.connect();
     let requests = [
         request(&[b"SET", b"key", b"value"]),
@@ -20,9 +19,9 @@ pub(crate) fn bytes_that_arrive_one_by_one_are_answered(flavour: Flavour) {
     peer.expect("+OK\r\n$5\r\nvalue\r\n$5\r\nhello\r\n:5\r\n");
 }
 
-pub(crate) fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(flavour: Flavour) {
+pub(crate) fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(kind: Kind) {
     const COMMANDS: usize = 100_000;
-    let server = Running::start(flavour);
+    let server = Running::start(kind);
     let peer = server.connect();
     let mut reader = Peer {
         stream: peer.stream.try_clone().unwrap(),
@@ -42,7 +41,7 @@ pub(crate) fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(flavou
 
 /// Edges are told once: a connection that stops at the end of its turn, with bytes left in its
 /// socket, must come back by itself. With small turns and reads, nearly every turn ends so.
-pub(crate) fn turns_of_a_few_bytes_leave_nothing_unanswered(flavour: Flavour) {
+pub(crate) fn turns_of_a_few_bytes_leave_nothing_unanswered(kind: Kind) {
     const COMMANDS: usize = 2000;
     let limits = Limits {
         buffer_bytes: 16,
@@ -57,7 +56,7 @@ pub(crate) fn turns_of_a_few_bytes_leave_nothing_unanswered(flavour: Flavour) {
     let server = Setup {
         limits,
         session,
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let mut peer = server.connect();
@@ -70,8 +69,8 @@ pub(crate) fn turns_of_a_few_bytes_leave_nothing_unanswered(flavour: Flavour) {
     }
 }
 
-pub(crate) fn a_reply_larger_than_the_socket_buffer_arrives_whole(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_reply_larger_than_the_socket_buffer_arrives_whole(kind: Kind) {
+    let server = Running::start(kind);
     let mut peer = server.connect();
     let value: Vec<u8> = (0..32 << 20).map(|at: u32| (at % 251) as u8).collect();
     peer.send(request(&[b"SET", b"large", &value]));
@@ -85,14 +84,14 @@ pub(crate) fn a_reply_larger_than_the_socket_buffer_arrives_whole(flavour: Flavo
     peer.expect("+PONG\r\n");
 }
 
-pub(crate) fn a_large_value_arrives_whole_in_small_reads(flavour: Flavour) {
+pub(crate) fn a_large_value_arrives_whole_in_small_reads(kind: Kind) {
     let limits = Limits {
         buffer_bytes: 1000,
         ..Limits::DEFAULT
     };
     let server = Setup {
         limits,
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let mut peer = server.connect();
@@ -106,8 +105,8 @@ pub(crate) fn a_large_value_arrives_whole_in_small_reads(flavour: Flavour) {
     peer.expect(format!(":{}\r\n", value.len()));
 }
 
-pub(crate) fn the_binary_protocol_is_served_on_the_same_port(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn the_binary_protocol_is_served_on_the_same_port(kind: Kind) {
+    let server = Running::start(kind);
     let part = |bytes: &[u8]| [&(bytes.len() as u32).to_le_bytes(), bytes].concat();
     let set = [vec![3], part(b"hello"), part(b"world")].concat();
     let get = [vec![1], part(b"hello")].concat();
@@ -125,12 +124,12 @@ pub(crate) fn the_binary_protocol_is_served_on_the_same_port(flavour: Flavour) {
     resp.expect("$5\r\nworld\r\n");
 }
 
-pub(crate) fn a_unix_socket_serves_the_same(flavour: Flavour) {
+pub(crate) fn a_unix_socket_serves_the_same(kind: Kind) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("respire.sock");
     let server = Setup {
         unix_socket: Some(path.clone()),
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let mut unix = Peer::connect_unix(&path);

@@ -1,11 +1,10 @@
 //! Messages between connections: what reaches a subscriber, and what a slow one costs the others.
 
-use crate::harness::{Running, Setup, request};
+use crate::harness::{Kind, Running, Setup, request};
 use respire::engine::Limits;
-use respire::serve::Flavour;
 
-pub(crate) fn a_message_reaches_a_silent_subscriber(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn a_message_reaches_a_silent_subscriber(kind: Kind) {
+    let server = Running::start(kind);
     let (mut subscriber, mut publisher) = (server.connect(), server.connect());
     subscriber.send("SUBSCRIBE news\r\n");
     subscriber.expect("*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n");
@@ -22,14 +21,14 @@ pub(crate) fn a_message_reaches_a_silent_subscriber(flavour: Flavour) {
     publisher.expect(":0\r\n");
 }
 
-pub(crate) fn a_stalled_subscriber_is_closed_and_delays_nobody(flavour: Flavour) {
+pub(crate) fn a_stalled_subscriber_is_closed_and_delays_nobody(kind: Kind) {
     let session = Limits {
         mailbox_bytes_max: 4 << 20,
         ..Limits::DEFAULT
     };
     let server = Setup {
         session,
-        ..Setup::new(flavour)
+        ..Setup::new(kind)
     }
     .start();
     let (mut stalled, mut quick) = (server.connect(), server.connect());

@@ -1,8 +1,8 @@
 //! Monitoring scrapes a server that is at work.
 
 use crate::exposition::{self, Samples};
-use crate::harness::{Running, request};
-use respire::serve::{Flavour, MetricsListener};
+use crate::harness::{Kind, Running, request};
+use respire::serve::MetricsListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,9 +17,9 @@ fn scrape(url: &str) -> Samples {
     exposition::read(&answer.body_mut().read_to_string().unwrap())
 }
 
-pub(crate) fn numbers_are_scraped_while_load_runs(flavour: Flavour) {
+pub(crate) fn numbers_are_scraped_while_load_runs(kind: Kind) {
     const SCRAPES: usize = 20;
-    let server = Running::start(flavour);
+    let server = Running::start(kind);
     let listener = MetricsListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/metrics", listener.address());
     let scraped = listener.serve(Arc::clone(&server.engine)).unwrap();
@@ -86,8 +86,8 @@ pub(crate) fn numbers_are_scraped_while_load_runs(flavour: Flavour) {
     assert!(ureq::get(&url).call().is_err(), "it listens no longer");
 }
 
-pub(crate) fn other_requests_are_answered_as_http_has_it(flavour: Flavour) {
-    let server = Running::start(flavour);
+pub(crate) fn other_requests_are_answered_as_http_has_it(kind: Kind) {
+    let server = Running::start(kind);
     let listener = MetricsListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.address());
     let _scraped = listener.serve(Arc::clone(&server.engine)).unwrap();

@@ -1,8 +1,7 @@
 //! Replies that come later under a storm: answered in any order by several threads, while clients
 //! come and go; and defects outside of handlers.
 
-use crate::harness::{One, Peer, Running, Setup};
-use respire::serve::Flavour;
+use crate::harness::{Kind, One, Peer, Running, Setup};
 use respire::{App, Bytes, Later, Pusher, Router, Stream};
 use std::future::poll_fn;
 use std::io::Write;
@@ -155,14 +154,14 @@ fn answer(work: &Mutex<Receiver<Work>>, mut random: Random) {
 }
 
 /// A server whose calls three threads answer.
-fn start(flavour: Flavour) -> Running<Storm> {
+fn start(kind: Kind) -> Running<Storm> {
     let (sender, receiver) = channel();
     let receiver = Arc::new(Mutex::new(receiver));
     for seed in 0..3 {
         let receiver = Arc::clone(&receiver);
         std::thread::spawn(move || answer(&receiver, Random(seed)));
     }
-    Setup::new(flavour).serve(router(sender))
+    Setup::new(kind).serve(router(sender))
 }
 
 const REQUESTS: i64 = 2_000;
@@ -208,8 +207,8 @@ fn say_hello(client: &mut Peer<TcpStream>) {
     client.read_to(b"+PONG\r\n");
 }
 
-pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavour: Flavour) {
-    let server = start(flavour);
+pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(kind: Kind) {
+    let server = start(kind);
     std::thread::scope(|scope| {
         for seed in 0..6 {
             let server = &server;
@@ -252,8 +251,8 @@ pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(flavou
     });
 }
 
-pub(crate) fn a_defect_outside_a_handler_costs_its_own_connection_alone(flavour: Flavour) {
-    let server = start(flavour);
+pub(crate) fn a_defect_outside_a_handler_costs_its_own_connection_alone(kind: Kind) {
+    let server = start(kind);
     let mut neighbour = server.connect();
     for round in 0..3 {
         let mut fragile = server.connect();

@@ -1,8 +1,7 @@
 //! Many connections that are ready in the same moment, as after a command that took its time.
 
-use crate::harness::{Peer, Running, Setup, bulk, request};
+use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
 use respire::engine::{ArgList, Cx, KeySpec, Reply, Row};
-use respire::serve::Flavour;
 use respire::{App, Arity, Error, Router, Spec};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +45,7 @@ fn key(_: &mut Cx<'_, Gate>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
     Ok(())
 }
 
-fn start(flavour: Flavour) -> Running<Gate> {
+fn start(kind: Kind) -> Running<Gate> {
     let router = Router::new(Gate::default())
         .add(Row {
             spec: &KEY,
@@ -60,7 +59,7 @@ fn start(flavour: Flavour) -> Running<Gate> {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-    Setup::new(flavour).serve(router)
+    Setup::new(kind).serve(router)
 }
 
 /// Connections that have been served before, and one that is kept at the gate.
@@ -84,8 +83,8 @@ fn open(server: &Running<Gate>, mut keeper: Peer<TcpStream>) {
     keeper.expect("+OK\r\n");
 }
 
-pub(crate) fn those_who_ask_at_once_are_answered_each_for_itself(flavour: Flavour) {
-    let server = start(flavour);
+pub(crate) fn those_who_ask_at_once_are_answered_each_for_itself(kind: Kind) {
+    let server = start(kind);
     let (mut peers, keeper) = connect(&server, 60);
     let name = |nth: usize| format!("key-{nth}").into_bytes();
     for (nth, peer) in peers.iter_mut().enumerate() {
@@ -122,8 +121,8 @@ pub(crate) fn those_who_ask_at_once_are_answered_each_for_itself(flavour: Flavou
     }
 }
 
-pub(crate) fn a_defect_in_looking_ahead_costs_its_own_connection_alone(flavour: Flavour) {
-    let server = start(flavour);
+pub(crate) fn a_defect_in_looking_ahead_costs_its_own_connection_alone(kind: Kind) {
+    let server = start(kind);
     let (mut peers, keeper) = connect(&server, 24);
     let words: [&[u8]; 4] = [b"broken", b"sound", b"dented", b"whole"];
     // Several of them: a pipeline looks ahead by itself, in either flavour.
@@ -135,7 +134,7 @@ pub(crate) fn a_defect_in_looking_ahead_costs_its_own_connection_alone(flavour: 
     open(&server, keeper);
     for (nth, peer) in peers.iter_mut().enumerate() {
         let (word, times) = asked(nth);
-        let is_looked_ahead_to = times > 1 || flavour.name() == "mio";
+        let is_looked_ahead_to = times > 1 || kind.name() == "mio";
         // The first and the third have the defect.
         if is_looked_ahead_to && nth % 2 == 0 {
             peer.expect_gone();
