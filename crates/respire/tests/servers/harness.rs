@@ -45,7 +45,7 @@ impl Kind {
         threads: 2,
     };
 
-    #[cfg(feature = "explorer")]
+    /// The flavour's name.
     pub(crate) fn name(self) -> &'static str {
         self.flavour.name()
     }
