@@ -67,6 +67,7 @@ pub(crate) struct Side {
 
 // A shard's lock and counters share no cache line with its neighbour's, and take one pair.
 const _: () = assert!(size_of::<Side>() == 128);
+const _: () = assert!(core::mem::offset_of!(Side, random) < 64);
 
 /// A shard tells the gauge when its bytes have changed by this much: a shared counter written by
 /// every request would cost more than the map itself.

@@ -4,7 +4,7 @@
 //! a [packed] cell. A boxed array knows its length from its type, so the variant *is*
 //! the size class and the pointer stays thin; the remaining bytes hold the access clock and enough
 //! of the hash that a table grows without touching its keys. The small classes are what allocators
-//! hand out anyway: multiples of 16 (mimalloc), or those less the allocator's own word (glibc), so their
+//! hand out anyway: multiples of 16, or up to 64 of 8 (mimalloc), or those less the allocator's own word (glibc), so their
 //! slack costs nothing; the large ones waste no more than the second allocation that a
 //! [`Long`](Entry::Long) entry has.
 
@@ -478,7 +478,8 @@ fn large(value: NewValue<'_>) -> Value {
 }
 
 /// What an allocator takes for `bytes`, in steps of 16. For cells that is what mimalloc takes up to 128
-/// bytes; glibc, with a word of its own, takes 16 more for those that are whole multiples of 16.
+/// bytes, or 8 less up to 64 where it is compiled as for the binary; glibc, with a word of its own, takes
+/// 16 more for those that are whole multiples of 16.
 pub(crate) fn allocated(bytes: usize) -> usize {
     bytes.next_multiple_of(16)
 }

@@ -327,6 +327,8 @@ impl Note {
             now_ms: self.now_ms,
             clock: self.clock,
         };
+        // The slot stays where it is from here: moved in larger pieces than it is written in, it would be
+        // waited for.
         slot.shard.expire(hash, key, self.now_ms);
         f(&mut slot)
     }
