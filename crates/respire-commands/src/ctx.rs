@@ -2,8 +2,9 @@
 
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
+use crate::value::new_value;
 use respire_engine::{Client, Cx, CxParts, Error, Flow, Foreseen, Now, Tunables};
-use respire_store::{Bucket, EntryRef, Expiry, Held, KeyHash, NewValue, Scope, Slot, View};
+use respire_store::{Bucket, EntryRef, Expiry, Held, KeyHash, Scope, Slot, View};
 use std::time::Duration;
 
 /// The context of one call: the keys of the selected database at this turn's time.
@@ -99,18 +100,18 @@ impl<'c> Ctx<'c> {
         })
     }
 
-    /// Gives a key another value, after `f` has looked at what it replaces, and counts whether that
-    /// was there.
+    /// Gives a key the argument as its value, after `f` has looked at what that replaces, and counts
+    /// whether it was there.
     pub(crate) fn exchange(
         &mut self,
         key: &[u8],
-        value: NewValue<'_>,
+        value: &[u8],
         expiry: Expiry,
         f: impl FnOnce(Option<EntryRef<'_>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let stats = &mut *self.stats;
+        let (client, stats) = (self.client, &mut *self.stats);
         self.view.update(key, |slot| {
-            slot.exchange(value, expiry, |entry| {
+            slot.exchange(new_value(client, value), expiry, |entry| {
                 stats.looked_up(entry.is_some());
                 f(entry)
             })

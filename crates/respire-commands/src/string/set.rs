@@ -162,15 +162,15 @@ pub(super) fn set(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
+    if args.len() == 3 && is_word(&args[2], "GET") {
+        // What `SET` of the binary protocol stands for.
+        return getset(ctx, args, reply);
+    }
     let (key, value) = (&args[0], new_value(ctx.client, &args[1]));
     if args.len() == 2 {
         ctx.view.update(key, |slot| slot.set(value, Expiry::Clear));
         reply.ok();
         return Ok(());
-    }
-    if args.len() == 3 && is_word(&args[2], "GET") {
-        // What `SET` of the binary protocol stands for.
-        return getset(ctx, args, reply);
     }
     let options = parse(args.skip(2))?;
     let expiry = match options.expiry.resolve(SET.name, ctx.now.unix_ms())? {
@@ -179,7 +179,7 @@ pub(super) fn set(
         ExpiryChoice::Unsaid | ExpiryChoice::Persist => Expiry::Clear,
     };
     if options.get && options.condition.is_none() {
-        return ctx.exchange(key, value, expiry, |entry| {
+        return ctx.exchange(key, &args[1], expiry, |entry| {
             reply_string_or_null(reply, string_if_any(entry)?);
             Ok(())
         });
@@ -252,8 +252,7 @@ pub(super) fn getset(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let value = new_value(ctx.client, &args[1]);
-    ctx.exchange(&args[0], value, Expiry::Clear, |entry| {
+    ctx.exchange(&args[0], &args[1], Expiry::Clear, |entry| {
         reply_string_or_null(reply, string_if_any(entry)?);
         Ok(())
     })
