@@ -172,6 +172,26 @@ test("what cannot be sent is said, and nothing is lost", async () => {
   await close();
 });
 
+test("lines that are sent before the first of them is answered are answered each, in order", async () => {
+  const { page, close } = await open(shared);
+  await openConsole(page);
+  const words = Array.from({ length: 20 }, (_, nth) => `word${nth}`);
+  await page.locator("#console-line").evaluate((input, words) => {
+    for (const word of words) {
+      input.value = `ECHO ${word}`;
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+      input.form.requestSubmit();
+    }
+  }, words);
+  await entry(page, "A", "reply", `"${words.at(-1)}"`).waitFor();
+  const replies = await entry(page, "A", "reply", "word").allInnerTexts();
+  assert.deepEqual(
+    replies.map((text) => /"(.*)"/.exec(text)[1]),
+    words,
+  );
+  await close();
+});
+
 test("the clock takes any number of seconds and wakes who waits", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);

@@ -11,7 +11,17 @@ const EMPTY: Record<number, string> = { [KIND.array]: "(empty array)", [KIND.set
 /** Bytes of CR and LF. */
 const LINE_END = 2;
 
+/** Holds one document at a time, of which everything is then asked. */
 const engine = createEngine();
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Does this when the engine's document is nobody else's: two lines may be on their way at once. */
+function alone<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work);
+  last = done.catch(() => {});
+  return done;
+}
 
 /** A frame on the console. */
 export interface Shown {
@@ -23,7 +33,11 @@ export interface Shown {
 }
 
 /** The frames of what one side said. */
-export async function framesOf(bytes: Uint8Array, mode: number): Promise<Shown[]> {
+export function framesOf(bytes: Uint8Array, mode: number): Promise<Shown[]> {
+  return alone(() => decoded(bytes, mode));
+}
+
+async function decoded(bytes: Uint8Array, mode: number): Promise<Shown[]> {
   const shape = await engine.load(bytes, mode, 0);
   const frames: Shown[] = [];
   for (let index = 0; index < shape.frames.length / FRAME_WORDS; index += 1) {
@@ -57,23 +71,27 @@ async function linesOf(index: number): Promise<string[]> {
 }
 
 /** The keys of a reply to `SCAN`, and where to go on. */
-export async function scanned(bytes: Uint8Array): Promise<{ keys: Uint8Array[]; next: string }> {
-  await engine.load(bytes, MODES.replies, 0);
-  const { nodes } = await engine.nodes(0);
-  const keys: Uint8Array[] = [];
-  for (let at = 0; at < nodes.length / NODE_WORDS; at += 1) {
-    const node = nodeRow(nodes, at);
-    // A payload stands in front of the line end that closes its string.
-    if (node.depth === 2) keys.push(bytes.slice(node.end - LINE_END - node.count, node.end - LINE_END));
-  }
-  return { keys, next: new TextDecoder().decode(await engine.payload(0, 1)) };
+export function scanned(bytes: Uint8Array): Promise<{ keys: Uint8Array[]; next: string }> {
+  return alone(async () => {
+    await engine.load(bytes, MODES.replies, 0);
+    const { nodes } = await engine.nodes(0);
+    const keys: Uint8Array[] = [];
+    for (let at = 0; at < nodes.length / NODE_WORDS; at += 1) {
+      const node = nodeRow(nodes, at);
+      // A payload stands in front of the line end that closes its string.
+      if (node.depth === 2) keys.push(bytes.slice(node.end - LINE_END - node.count, node.end - LINE_END));
+    }
+    return { keys, next: new TextDecoder().decode(await engine.payload(0, 1)) };
+  });
 }
 
 /** The integers that a run of replies consists of. */
-export async function integers(bytes: Uint8Array): Promise<number[]> {
-  const shape = await engine.load(bytes, MODES.replies, 0);
-  const texts = await engine.frameTexts(0, shape.frames.length / FRAME_WORDS);
-  return texts.map((text) => Number(text.replace(/^\(integer\) /, "")));
+export function integers(bytes: Uint8Array): Promise<number[]> {
+  return alone(async () => {
+    const shape = await engine.load(bytes, MODES.replies, 0);
+    const texts = await engine.frameTexts(0, shape.frames.length / FRAME_WORDS);
+    return texts.map((text) => Number(text.replace(/^\(integer\) /, "")));
+  });
 }
 
 export function encode(line: string, wire: number): Promise<Uint8Array> {
