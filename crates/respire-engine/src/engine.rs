@@ -14,6 +14,7 @@ use crate::{
     App, Authenticator, Host, Layer, Limits, NoHost, Now, Router, Session, Setting, Spawn, Wake,
 };
 use resp_codec::binary;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -186,6 +187,14 @@ impl<A: App> Engine<A> {
     #[must_use]
     pub fn clients(&self) -> &Clients {
         &self.clients
+    }
+
+    /// The name of the command that a connection runs or, if it runs none, ran last; `None` before its
+    /// first one.
+    #[must_use]
+    pub fn last_command(&self, client: &crate::ClientShared) -> Option<&str> {
+        let entry = client.last_entry.load(Relaxed);
+        (entry != u32::MAX).then(|| self.table.entry(entry).spec().name)
     }
 
     /// The values of `CONFIG` that the engine itself reads.

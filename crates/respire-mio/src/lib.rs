@@ -36,7 +36,7 @@ use pool::Pool;
 use respire_engine::{App, Engine, Now};
 use respire_server::{
     Arrival, Config, Connection, Listeners, Origin, Pace, Report, Scratch, Server, Service,
-    Shutdown, clock,
+    Shutdown, clock, supervise,
 };
 use slab::Slab;
 use socket::{Listener, Socket, Stream};
@@ -47,9 +47,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use wakes::{Rope, Wakes};
 
-/// The flavour: everything on the thread that calls [`Server::serve`], but for the futures of
-/// commands that are such, which run in a pool of `Config::threads` threads; it starts with the
-/// first of them. Futures that need the timers or sockets of a runtime are lent one with
+/// The flavour: everything on one thread, beside the one that calls [`Server::serve`] and waits. Only the
+/// futures of [`Router::future`](respire_engine::Router::future) run elsewhere, in a pool of
+/// `Config::threads` threads that starts with the first of them.
+///
+/// A command that takes long holds up every connection until it has ended, as in Redis. Housekeeping works
+/// in slices; commands do not. Serve what computes for long from `Router::future` or `Router::deferred`, or
+/// on several threads with Tokio.
+/// Futures that need the timers or sockets of a runtime are lent one with
 /// [`Router::spawn_on`](respire_engine::Router::spawn_on).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mio;
@@ -65,13 +70,12 @@ impl Server for Mio {
         shutdown: Shutdown,
     ) -> io::Result<Report> {
         engine.set_spawner(Arc::new(Pool::new(config.threads)));
-        let service = Service::new(engine, config, shutdown);
-        let mut reactor = Reactor::new(listeners, service)?;
-        reactor.run()?;
-        Ok(reactor
-            .service
-            .stats
-            .report(reactor.connections.len() as u64))
+        let service = Arc::new(Service::new(engine, config, shutdown));
+        supervise("respire-mio", &service, move |service| {
+            let mut reactor = Reactor::new(listeners, service)?;
+            reactor.run()?;
+            Ok(reactor.service.cut_open())
+        })
     }
 }
 
@@ -90,7 +94,7 @@ const _: () = assert!(
 );
 
 struct Reactor<A: App> {
-    service: Service<A>,
+    service: Arc<Service<A>>,
     poll: Poll,
     listeners: Vec<Listener>,
     /// Each in memory of its own: what grows by moving all of them leaves the room it had before to
@@ -148,7 +152,7 @@ enum Cause<'a> {
 }
 
 impl<A: App> Reactor<A> {
-    fn new(listeners: Listeners, service: Service<A>) -> io::Result<Self> {
+    fn new(listeners: Listeners, service: Arc<Service<A>>) -> io::Result<Self> {
         let poll = Poll::new()?;
         let wakes = Wakes::new(Waker::new(poll.registry(), WAKER)?);
         let bell = Arc::clone(&wakes);

@@ -1,8 +1,7 @@
 //! What both Respire servers share: the [`Server`] trait, configuration, limits, shutdown and
 //! statistics, and the exchange of one connection ([`Connection`]) without its socket.
 //!
-//! What it deliberately is not: it waits for nothing and has no thread that serves; that is what a
-//! flavour adds. It knows no command, and no protocol but in `explorer`, which shows traffic to people.
+//! What it deliberately is not: it waits for no socket and serves nobody; that is what a flavour adds. It knows no command, and no protocol but in `explorer`, which shows traffic to people.
 //! It is the only crate that reads the clocks ([`clock`]).
 //!
 //! ```
@@ -65,6 +64,7 @@ mod server;
 mod service;
 mod shutdown;
 mod stats;
+mod supervise;
 pub mod tap;
 mod throttle;
 
@@ -78,3 +78,4 @@ pub use server::Server;
 pub use service::{Origin, Refusal, Service};
 pub use shutdown::Shutdown;
 pub use stats::{Report, Stats};
+pub use supervise::supervise;

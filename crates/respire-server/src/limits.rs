@@ -13,7 +13,8 @@ pub struct Limits {
     /// How long accepting rests when the process is out of descriptors; retrying at once would
     /// only burn the processor.
     pub accept_backoff_ms: u32,
-    /// How long a stopping server waits for peers to take what they are owed; then it cuts them.
+    /// How long a stopping server waits for commands to end and for peers to take what they are owed; then
+    /// it cuts them.
     pub shutdown_grace_ms: u32,
     /// How long a connection that ends in a protocol error, or was answered that lately when the
     /// server stops, goes on discarding what the peer still sends. Closing a socket with unread input

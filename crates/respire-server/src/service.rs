@@ -154,6 +154,29 @@ impl<A: App> Service<A> {
         }
     }
 
+    /// Counts the connections that are still open when a stopping server waits no longer, and names some
+    /// of them in the log.
+    pub fn cut_open(&self) -> u64 {
+        let open = self.engine.clients().snapshot();
+        if open.is_empty() {
+            return 0;
+        }
+        let mut named: Vec<String> = open
+            .iter()
+            .take(NAMED_MAX)
+            .map(|client| {
+                let command = self.engine.last_command(client).unwrap_or("no command");
+                format!("id={} {} ({command})", client.id(), client.peer().address)
+            })
+            .collect();
+        if open.len() > NAMED_MAX {
+            named.push("...".to_owned());
+        }
+        let (count, named) = (open.len(), named.join(", "));
+        tracing::warn!("cut {count} open connections, with their last command: {named}");
+        count as u64
+    }
+
     /// Wakes every connection, so that each learns of a shutdown.
     pub fn wake_all(&self) {
         self.engine
@@ -163,6 +186,9 @@ impl<A: App> Service<A> {
             .for_each(|client| client.wake());
     }
 }
+
+/// Connections that the log names when they are cut; the others are counted.
+const NAMED_MAX: usize = 8;
 
 /// What Redis tells peers that protected mode keeps out, in short.
 const PROTECTED: &[u8] = b"-DENIED Respire is running in protected mode because protected mode is \

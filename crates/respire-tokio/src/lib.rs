@@ -27,12 +27,13 @@
 
 mod bell;
 mod socket;
+mod watchdog;
 
 use bell::{Bell, Rope};
 use respire_engine::{App, BoxFuture, Engine};
 use respire_server::{
     Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service,
-    Shutdown, clock,
+    Shutdown, clock, supervise,
 };
 use socket::Polled;
 use std::cell::RefCell;
@@ -48,13 +49,18 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep, sleep_until};
+use watchdog::Watchdog;
 
-/// The flavour: a Tokio runtime of its own with `Config::threads` workers; one alone is the thread that calls
-/// [`Server::serve`].
+/// The flavour: a Tokio runtime of its own with `Config::threads` workers, beside the thread that calls
+/// [`Server::serve`] and waits.
+///
+/// A command that takes long holds up its own worker: as long as another worker is free, the other
+/// connections are served, after a few milliseconds at the most. As many long commands at once as there
+/// are workers hold up everything, as one does in a server of one thread.
 ///
 /// [`Server::serve`] must not be called from within another Tokio runtime's task.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,30 +76,41 @@ impl Server for Tokio {
         config: Config,
         shutdown: Shutdown,
     ) -> io::Result<Report> {
-        let runtime = builder(config.threads)
-            .enable_io()
-            .enable_time()
-            .max_io_events_per_tick(WOKEN_AT_ONCE_MAX)
-            .event_interval(QUEUE_TASKS_MAX)
-            .build()?;
+        let (runtime, watchdog) = runtime(config.threads)?;
         let handle = runtime.handle().clone();
         engine.set_spawner(Arc::new(move |task: BoxFuture| drop(handle.spawn(task))));
         let service = Arc::new(Service::new(engine, config, shutdown));
-        let cut = runtime.block_on(run(listeners, &service))?;
-        // Connections that did not end in time are dropped, with their sockets, where they wait.
-        drop(runtime);
-        Ok(service.stats.report(cut))
+        supervise("respire-tokio", &service, move |service| {
+            let cut = runtime.block_on(run(listeners, &service))?;
+            drop(watchdog);
+            // Connections that did not end in time are dropped, with their sockets, where they wait.
+            drop(runtime);
+            Ok(cut)
+        })
     }
 }
 
-/// A runtime of so many workers. One needs none of what several share: it is the thread that serves.
-fn builder(threads: usize) -> Builder {
+/// A runtime of this many workers. A single one is the thread that serves, and needs nothing of what
+/// several share; several have a watchdog.
+fn runtime(threads: usize) -> io::Result<(Runtime, Option<Watchdog>)> {
     if threads <= 1 {
-        return Builder::new_current_thread();
+        let runtime = configure(&mut Builder::new_current_thread()).build()?;
+        return Ok((runtime, None));
     }
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(threads).thread_name("respire-tokio");
+    let mut watchdog = Watchdog::new(&mut builder);
+    let runtime = configure(&mut builder).build()?;
+    watchdog.start(runtime.handle().clone())?;
+    Ok((runtime, Some(watchdog)))
+}
+
+fn configure(builder: &mut Builder) -> &mut Builder {
     builder
+        .enable_io()
+        .enable_time()
+        .max_io_events_per_tick(WOKEN_AT_ONCE_MAX)
+        .event_interval(QUEUE_TASKS_MAX)
 }
 
 /// Tasks that the queue of a worker has room for; more go to one that all workers share, which is
@@ -137,7 +154,7 @@ async fn run<A: App>(listeners: Listeners, service: &Arc<Service<A>>) -> io::Res
             () = stop.notified() => {}
         }
     }
-    Ok(service.engine.clients().len() as u64)
+    Ok(service.cut_open())
 }
 
 /// Housekeeping, for as long as the server runs.

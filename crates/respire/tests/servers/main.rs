@@ -18,6 +18,7 @@ mod pipelines;
 mod pubsub;
 #[cfg(feature = "metrics")]
 mod scrapes;
+mod slow;
 mod storm;
 mod together;
 
@@ -67,6 +68,18 @@ mod run {
     on_both_flavours! { storm:
         replies_keep_their_order_whoever_answers_and_whoever_leaves,
         a_defect_outside_a_handler_costs_its_own_connection_alone,
+    }
+    on_both_flavours! { slow:
+        those_behind_a_long_command_are_answered_once_it_ends,
+        stopping_waits_no_longer_than_it_was_told_to,
+        a_second_request_to_stop_does_not_wait_for_a_command,
+    }
+    #[cfg(feature = "tokio")]
+    mod slow_with_several_threads {
+        #[test]
+        fn others_are_served_while_a_command_runs() {
+            crate::slow::others_are_served_while_a_command_runs(crate::harness::Kind::TOKIO);
+        }
     }
     on_both_flavours! { together:
         those_who_ask_at_once_are_answered_each_for_itself,

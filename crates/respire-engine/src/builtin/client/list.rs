@@ -137,12 +137,7 @@ fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShare
     } else {
         -1
     };
-    let last = client.last_entry.load(Relaxed);
-    let command = if last == u32::MAX {
-        "NULL"
-    } else {
-        engine.table.entry(last).spec().name
-    };
+    let command = engine.last_command(client).unwrap_or("NULL");
     let (input, output) = (
         client.input_bytes.load(Relaxed),
         client.output_bytes.load(Relaxed),

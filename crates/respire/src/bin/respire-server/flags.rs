@@ -93,7 +93,8 @@ pub(crate) struct Flags {
     #[arg(hide_possible_values = true)]
     protected_mode: YesNo,
 
-    /// How connections are served: tokio on many threads, mio on one; the answers are the same
+    /// How connections are served: tokio on many threads, mio on one; the answers are the same, but with one
+    /// thread a long command holds up all others
     #[arg(long, default_value = Flavour::ALL[0].name(), help_heading = "Performance")]
     #[arg(value_parser = PossibleValuesParser::new(Flavour::ALL.iter().map(|f| f.name())))]
     flavour: String,
@@ -171,7 +172,7 @@ pub(crate) struct Flags {
     )]
     pub(crate) log_level: LogLevel,
 
-    /// Seconds a stopping server waits for its clients to take their replies
+    /// Seconds a stopping server waits for commands to end and for clients to take their replies
     #[arg(
         long,
         value_name = "SECONDS",

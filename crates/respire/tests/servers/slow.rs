@@ -1,0 +1,154 @@
+//! Commands that take long: who waits for them, and that a stopping server does not.
+
+use crate::harness::{Kind, Peer, Setup};
+use respire::server::Limits;
+use respire::{App, Router};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+
+/// Commands that run until the test lets them go.
+struct Slow {
+    began: Mutex<Sender<()>>,
+    gate: Arc<Gate>,
+}
+
+impl App for Slow {
+    type Conn = ();
+}
+
+/// What keeps a command from ending.
+#[derive(Default)]
+struct Gate {
+    is_open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn open(&self) {
+        *self.is_open.lock().unwrap() = true;
+        self.opened.notify_all();
+    }
+
+    fn close(&self) {
+        *self.is_open.lock().unwrap() = false;
+    }
+
+    fn pass(&self) {
+        let is_open = self.is_open.lock().unwrap();
+        drop(
+            self.opened
+                .wait_while(is_open, |is_open| !*is_open)
+                .unwrap(),
+        );
+    }
+}
+
+/// Opens the gate when a test ends in any way, so that a server that failed it can end, too.
+struct Opens(Arc<Gate>);
+
+impl Drop for Opens {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
+fn router() -> (Router<Slow>, Receiver<()>, Opens) {
+    let (began, begins) = channel();
+    let gate = Arc::new(Gate::default());
+    let slow = Slow {
+        began: Mutex::new(began),
+        gate: Arc::clone(&gate),
+    };
+    let router = Router::new(slow).command("slow", |cx, (): ()| {
+        let app = cx.app();
+        // The test may have ended.
+        let _ = app.began.lock().unwrap().send(());
+        app.gate.pass();
+        "done"
+    });
+    (router, begins, Opens(gate))
+}
+
+/// Enough rounds and connections that each worker is at some time the one that is held up, and at some
+/// time the one that waited for events.
+const ROUNDS: usize = 20;
+const OTHERS: usize = 8;
+
+#[cfg(feature = "tokio")]
+pub(crate) fn others_are_served_while_a_command_runs(kind: Kind) {
+    let (router, begins, gate) = router();
+    let server = Setup::new(kind).serve(router);
+    let mut others: Vec<_> = (0..OTHERS).map(|_| server.connect()).collect();
+    for _ in 0..ROUNDS {
+        let mut held = server.connect();
+        held.send("PING\r\n");
+        held.expect("+PONG\r\n");
+        held.send("SLOW\r\n");
+        begins.recv().unwrap();
+        // One after the other: nobody may depend on another who asks as well.
+        others.rotate_left(1);
+        others.iter_mut().for_each(ping);
+        ping(&mut server.connect());
+        gate.0.open();
+        held.expect("$4\r\ndone\r\n");
+        gate.0.close();
+    }
+}
+
+pub(crate) fn those_behind_a_long_command_are_answered_once_it_ends(kind: Kind) {
+    let (router, begins, gate) = router();
+    let server = Setup::new(kind).serve(router);
+    let mut others: Vec<_> = (0..OTHERS).map(|_| server.connect()).collect();
+    let mut held = server.connect();
+    held.send("SLOW\r\n");
+    begins.recv().unwrap();
+    others.iter_mut().for_each(|peer| peer.send("PING\r\n"));
+    gate.0.open();
+    held.expect("$4\r\ndone\r\n");
+    others.iter_mut().for_each(|peer| peer.expect("+PONG\r\n"));
+}
+
+fn ping(peer: &mut Peer<TcpStream>) {
+    peer.send("PING\r\n");
+    peer.expect("+PONG\r\n");
+}
+
+pub(crate) fn stopping_waits_no_longer_than_it_was_told_to(kind: Kind) {
+    let (router, begins, _gate) = router();
+    let limits = Limits {
+        shutdown_grace_ms: 50,
+        ..Limits::DEFAULT
+    };
+    let server = Setup {
+        limits,
+        ..Setup::new(kind)
+    }
+    .serve(router);
+    // As many as there are workers at the most.
+    let mut held = [server.connect(), server.connect()];
+    held.iter_mut().for_each(ping);
+    held.iter_mut().for_each(|peer| peer.send("SLOW\r\n"));
+    begins.recv().unwrap();
+    let report = server.stop();
+    assert_eq!(report.cut, 2);
+}
+
+pub(crate) fn a_second_request_to_stop_does_not_wait_for_a_command(kind: Kind) {
+    let (router, begins, _gate) = router();
+    let limits = Limits {
+        shutdown_grace_ms: 3_600_000,
+        ..Limits::DEFAULT
+    };
+    let mut server = Setup {
+        limits,
+        ..Setup::new(kind)
+    }
+    .serve(router);
+    let mut held = server.connect();
+    held.send("SLOW\r\n");
+    begins.recv().unwrap();
+    server.shutdown.request();
+    server.shutdown.force();
+    assert_eq!(server.join().cut, 1);
+}
