@@ -2,6 +2,7 @@
 //! way round.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 use std::io;
 
@@ -90,6 +91,21 @@ impl OwnedCommand {
     /// ```
     pub fn args(&self) -> Args<'_> {
         Args::new(&self.bytes, &self.scratch, &self.spans)
+    }
+
+    /// The command's name as sent; it may be empty.
+    ///
+    /// ```
+    /// # use bytes::BytesMut;
+    /// # use resp_codec::{Limits, ServerCodec};
+    /// # use tokio_util::codec::Decoder;
+    /// # let mut codec = ServerCodec::new(Limits::SERVER);
+    /// let command = codec.decode(&mut BytesMut::from("gEt key\r\n")).unwrap().unwrap();
+    /// assert!(command.name().eq_ignore_ascii_case(b"get"));
+    /// ```
+    #[inline]
+    pub fn name(&self) -> &[u8] {
+        self.args().resolve(self.spans[0])
     }
 
     /// The argument at `index`, shared; an unescaped inline argument is copied.
@@ -254,6 +270,17 @@ impl codec::Encoder<&Value> for ServerCodec {
 
 /// The client's side: decodes replies and pushes, encodes requests.
 ///
+/// A request is a list of arguments, the command's name first: an array, a slice, a `Vec` or a
+/// reference to one, of `&str`, `String`, `Bytes`, `Vec<u8>` or anything else that is
+/// `AsRef<[u8]>`. A server does not answer an empty list.
+///
+/// # Pushes are decoded as well
+/// Each item is either the reply to the oldest request that has none yet, or a push, which answers
+/// no request: look at [`Frame::is_push`](crate::Frame::is_push) first. Under RESP3 the server
+/// confirms `SUBSCRIBE`, `PSUBSCRIBE`, `SSUBSCRIBE` and their opposites by pushes alone, one for
+/// each channel. A client that skips pushes while it waits for the reply to `SUBSCRIBE` waits for
+/// ever.
+///
 /// ```
 /// use bytes::BytesMut;
 /// use resp_codec::{ClientCodec, Limits};
@@ -320,6 +347,18 @@ where
     }
 }
 
+impl<A, const N: usize> codec::Encoder<&[A; N]> for ClientCodec
+where
+    A: AsRef<[u8]>,
+{
+    type Error = CodecError;
+
+    fn encode(&mut self, args: &[A; N], dst: &mut BytesMut) -> Result<(), CodecError> {
+        command(dst, args);
+        Ok(())
+    }
+}
+
 impl<A> codec::Encoder<&[A]> for ClientCodec
 where
     A: AsRef<[u8]>,
@@ -327,6 +366,30 @@ where
     type Error = CodecError;
 
     fn encode(&mut self, args: &[A], dst: &mut BytesMut) -> Result<(), CodecError> {
+        command(dst, args);
+        Ok(())
+    }
+}
+
+impl<A> codec::Encoder<Vec<A>> for ClientCodec
+where
+    A: AsRef<[u8]>,
+{
+    type Error = CodecError;
+
+    fn encode(&mut self, args: Vec<A>, dst: &mut BytesMut) -> Result<(), CodecError> {
+        command(dst, &args);
+        Ok(())
+    }
+}
+
+impl<A> codec::Encoder<&Vec<A>> for ClientCodec
+where
+    A: AsRef<[u8]>,
+{
+    type Error = CodecError;
+
+    fn encode(&mut self, args: &Vec<A>, dst: &mut BytesMut) -> Result<(), CodecError> {
         command(dst, args);
         Ok(())
     }

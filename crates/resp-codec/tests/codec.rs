@@ -1,7 +1,9 @@
 //! The tokio-util codecs.
 
-use bytes::BytesMut;
-use resp_codec::{ClientCodec, CodecError, ErrorKind, Limits, Proto, ServerCodec, Value};
+use bytes::{Bytes, BytesMut};
+use resp_codec::{
+    ClientCodec, CodecError, CommandDecoder, ErrorKind, Limits, Proto, ServerCodec, Value,
+};
 use tokio_util::codec::{Decoder, Encoder};
 
 #[test]
@@ -79,4 +81,35 @@ fn protocol_errors_are_told() {
             .decode(&mut BytesMut::from("x"))
             .is_err()
     );
+}
+
+#[test]
+fn owned_command_has_the_name_of_the_borrowed_one() {
+    let mut codec = ServerCodec::new(Limits::SERVER);
+    let mut input =
+        BytesMut::from("*2\r\n$3\r\ngEt\r\n$1\r\nk\r\n\"p\\x69ng\"\r\n*1\r\n$0\r\n\r\n");
+    for name in [&b"gEt"[..], b"ping", b""] {
+        let mut decoder = CommandDecoder::new(Limits::SERVER);
+        let borrowed = decoder.decode(&input).unwrap().ready().unwrap();
+        assert_eq!(borrowed.name(), name);
+        assert_eq!(codec.decode(&mut input).unwrap().unwrap().name(), name);
+    }
+}
+
+#[test]
+fn requests_are_lists_of_any_kind() {
+    fn check(request: impl FnOnce(&mut ClientCodec, &mut BytesMut) -> Result<(), CodecError>) {
+        let mut out = BytesMut::new();
+        request(&mut ClientCodec::new(Limits::CLIENT), &mut out).unwrap();
+        assert_eq!(out, "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
+    }
+    check(|codec, out| codec.encode(["GET", "k"], out));
+    check(|codec, out| codec.encode(&["GET", "k"], out));
+    check(|codec, out| codec.encode(&["GET", "k"][..], out));
+    check(|codec, out| codec.encode(vec!["GET", "k"], out));
+    check(|codec, out| codec.encode(&vec!["GET", "k"], out));
+    check(|codec, out| codec.encode(vec!["GET".to_owned(), "k".to_owned()], out));
+    check(|codec, out| codec.encode(vec![b"GET".to_vec(), b"k".to_vec()], out));
+    check(|codec, out| codec.encode(vec![&b"GET"[..], b"k"], out));
+    check(|codec, out| codec.encode(vec![Bytes::from("GET"), Bytes::from("k")], out));
 }

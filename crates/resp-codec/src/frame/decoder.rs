@@ -18,6 +18,8 @@ use crate::token::{Dialect, Rules, Token, token};
 /// nothing is allocated once the decoder has seen its largest frame. A decoder that failed stays
 /// failed until [`FrameDecoder::reset`].
 ///
+/// A frame that [is a push](Frame::is_push) answers no request, not even `SUBSCRIBE`.
+///
 /// ```
 /// use resp_codec::{FrameDecoder, Kind, Limits, Step};
 /// let mut decoder = FrameDecoder::new(Limits::CLIENT);

@@ -246,7 +246,11 @@ impl<'s, 'b> Frame<'s, 'b> {
         })
     }
 
-    /// Whether it is data out of band rather than a reply.
+    /// Whether it is a push: data out of band, which answers no request.
+    ///
+    /// Under RESP3 the server confirms `SUBSCRIBE`, `UNSUBSCRIBE` and their like for patterns and
+    /// shard channels by pushes alone, one for each channel, and sends no reply besides. So count
+    /// these confirmations instead of waiting for a reply, which never comes.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};

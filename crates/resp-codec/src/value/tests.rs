@@ -52,9 +52,27 @@ fn value_of_every_kind_survives_a_round_trip() {
     assert_eq!(frame.to_value().to_bytes(Proto::Resp3), wire);
     assert_eq!(
         format!("{frame:?}"),
-        "Attributed([Simple(\"k\"), Array([]), Array([Simple(\"s\"), Error(\"ERR e\"), Int(-7), Bulk(\"a\\r\\n\"), Null, \
+        "Attributed({Simple(\"k\"): Array([])}, Array([Simple(\"s\"), Error(\"ERR e\"), Int(-7), Bulk(\"a\\r\\n\"), Null, \
          Null(Bulk), Null(Array), Bool(true), Double(-0.0), BigNumber(123), BlobError(\"x\"), Verbatim(txt:\"v\"), \
-         Map({Int(1), Set([Int(2)])}), Attributed([Attributed([Int(1), Int(2), Int(3)]), Int(4), Int(5)])])])"
+         Map({Int(1): Set([Int(2)])}), Attributed({Attributed({Int(1): Int(2)}, Int(3)): Int(4)}, Int(5))]))"
+    );
+}
+
+#[test]
+fn maps_are_printed_as_pairs() {
+    let printed = |wire: &[u8]| {
+        let mut decoder = FrameDecoder::new(Limits::CLIENT);
+        format!("{:?}", decoder.decode(wire).unwrap().ready().unwrap())
+    };
+    assert_eq!(printed(b"%0\r\n"), "Map({})");
+    assert_eq!(
+        printed(b"%2\r\n%1\r\n:1\r\n:2\r\n*0\r\n:3\r\n%0\r\n"),
+        "Map({Map({Int(1): Int(2)}): Array([]), Int(3): Map({})})"
+    );
+    assert_eq!(printed(b"|0\r\n:1\r\n"), "Attributed({}, Int(1))");
+    assert_eq!(
+        printed(b"*2\r\n|2\r\n:1\r\n:2\r\n:3\r\n%1\r\n:4\r\n:5\r\n:6\r\n:7\r\n"),
+        "Array([Attributed({Int(1): Int(2), Int(3): Map({Int(4): Int(5)})}, Int(6)), Int(7)])"
     );
 }
 

@@ -31,9 +31,20 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// Aggregates around the value entered last.
-    fn depth(&self) -> usize {
-        self.around.len()
+    /// What is printed in front of the value entered last, which is `nested` if it has others within.
+    fn separator(&self, nested: bool) -> &'static str {
+        let Some(depth) = self.around.len().checked_sub(1 + usize::from(nested)) else {
+            return "";
+        };
+        let (around, rest) = &self.around[depth];
+        let elements = around.parts().map_or(0, |parts| parts.len());
+        let index = elements - rest.len() - 1;
+        match around {
+            Value::Attributed(_) if rest.len() == 0 => "}, ",
+            Value::Map(_) | Value::Attributed(_) if index % 2 == 1 => ": ",
+            _ if index == 0 => "",
+            _ => ", ",
+        }
     }
 }
 
@@ -213,26 +224,18 @@ fn encode_leaf<S: Sink>(value: &Value, encoder: &mut Encoder<'_, S>) {
     }
 }
 
-/// Prints as derived code would, on one line.
+/// Prints as derived code would, on one line, maps and attributes as pairs.
 pub(super) fn print(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut walk = Walk::new(value);
-    let mut first = true;
     while let Some(part) = walk.next() {
         match part {
-            Part::Leave(value) => {
-                f.write_str(if matches!(value, Value::Map(_)) {
-                    "})"
-                } else {
-                    "])"
-                })?;
-                first = false;
-            }
+            Part::Leave(value) => f.write_str(match value {
+                Value::Map(_) => "})",
+                Value::Attributed(_) => ")",
+                _ => "])",
+            })?,
             Part::Enter(value) => {
-                let nested = value.parts().is_some();
-                if !first && walk.depth() > usize::from(nested) {
-                    f.write_str(", ")?;
-                }
-                first = nested;
+                f.write_str(walk.separator(value.parts().is_some()))?;
                 print_leaf(value, f)?;
             }
         }
@@ -264,6 +267,6 @@ fn print_leaf(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Value::Map(_) => f.write_str("Map({"),
         Value::Set(_) => f.write_str("Set(["),
         Value::Push(_) => f.write_str("Push(["),
-        Value::Attributed(_) => f.write_str("Attributed(["),
+        Value::Attributed(_) => f.write_str("Attributed({"),
     }
 }
