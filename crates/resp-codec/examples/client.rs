@@ -1,6 +1,8 @@
 //! A Redis client over `std::net`: sends its arguments as a command and prints the reply.
 //!
 //! `cargo run --example client -- SET greeting hello`; the server is `$REDIS`, or 127.0.0.1:6379.
+//!
+//! `call` skips pushes, so it is not for `SUBSCRIBE` after `HELLO 3`: that is answered by pushes alone.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

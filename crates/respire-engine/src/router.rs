@@ -3,6 +3,7 @@
 use crate::layer::Setup;
 use crate::table::CommandTable;
 use crate::{App, Command, builtin};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Collects commands for an application; an [`Engine`](crate::Engine) is built from it.
@@ -58,12 +59,18 @@ impl<A: App> Router<A> {
     }
 
     /// Adds a command, in place of one of the same name.
+    ///
+    /// # Panics
+    /// When the name is empty, or has bytes other than visible ASCII, or a `|`. The message names
+    /// the caller's line, as do those of all methods that add commands.
     #[must_use]
+    #[track_caller]
     #[expect(
         clippy::should_implement_trait,
         reason = "adding a command is not arithmetic"
     )]
     pub fn add(mut self, command: impl Command<A>) -> Self {
+        assert_name(command.spec().name);
         self.table.add(Box::new(command));
         self
     }
@@ -71,14 +78,21 @@ impl<A: App> Router<A> {
     /// Adds a command whose first argument names one of `subcommands` (each named
     /// `container|subcommand`). The container itself runs when no argument is given, if its arity
     /// allows that.
+    ///
+    /// # Panics
+    /// As [`Router::add`], and when a subcommand is not named `container|subcommand`, or named as
+    /// another of this container.
     #[must_use]
+    #[track_caller]
     pub fn container(
         mut self,
         container: impl Command<A>,
         subcommands: impl IntoIterator<Item = Box<dyn Command<A>>>,
     ) -> Self {
-        self.table
-            .add_container(Box::new(container), subcommands.into_iter().collect());
+        let subcommands: Vec<_> = subcommands.into_iter().collect();
+        assert_name(container.spec().name);
+        assert_subcommands(container.spec().name, &subcommands);
+        self.table.add_container(Box::new(container), subcommands);
         self
     }
 
@@ -113,6 +127,7 @@ impl<A: App> Router<A> {
     /// layers, an authenticator, limits or a spawner, which would not be kept to its commands: they
     /// belong to the router that is served.
     #[must_use]
+    #[track_caller]
     pub fn merge(mut self, other: Self) -> Self {
         assert!(
             Arc::ptr_eq(&self.app, &other.app),
@@ -133,11 +148,38 @@ impl<A: App> Router<A> {
     }
 }
 
+/// Refuses the name of a command that no client could send, or that would be a subcommand's.
+#[track_caller]
+fn assert_name(name: &str) {
+    let is_name = |byte: u8| byte.is_ascii_graphic() && byte != b'|';
+    assert!(
+        !name.is_empty() && name.bytes().all(is_name),
+        "the name of a command is made of visible ASCII other than `|`, not {name:?}"
+    );
+}
+
+/// Refuses subcommands that could not be found by their name, or of which one hides another.
+#[track_caller]
+fn assert_subcommands<A: App>(container: &str, subcommands: &[Box<dyn Command<A>>]) {
+    let mut seen = HashSet::new();
+    for subcommand in subcommands {
+        let name = subcommand.spec().name;
+        let own = name
+            .split_once('|')
+            .filter(|(of, _)| of.eq_ignore_ascii_case(container));
+        let Some((_, own)) = own else {
+            panic!("a subcommand of `{container}` is named `{container}|...`, not {name:?}");
+        };
+        assert_name(own);
+        let is_new = seen.insert(own.to_ascii_lowercase());
+        assert!(is_new, "`{container}` has two subcommands {name:?}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArgList, Arity, Cx, Error, Limits, Null, Reply, Row, Spec, Status};
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use crate::{ArgList, Arity, Cx, Error, Null, Reply, Row, Spec, Status};
 
     struct Nothing;
     impl App for Nothing {
@@ -196,26 +238,5 @@ mod tests {
                 .contains("unknown subcommand 'SET'")
         );
         assert_eq!(client.call("CLIENT ID"), 1);
-    }
-
-    fn refusal(merge: impl FnOnce() -> Router<Nothing>) -> String {
-        let panic = catch_unwind(AssertUnwindSafe(|| drop(merge()))).expect_err("refused");
-        let text = panic.downcast_ref::<&str>();
-        text.map(|&text| text.to_owned()).expect("a text")
-    }
-
-    #[test]
-    fn what_would_be_lost_is_refused() {
-        let text = refusal(|| Router::new(Nothing).merge(Router::new(Nothing)));
-        assert!(
-            text.starts_with("merged routers share one application"),
-            "{text}"
-        );
-        let (first, second) = routers();
-        let text = refusal(|| first.merge(second.limits(Limits::DEFAULT)));
-        assert!(
-            text.contains("belong to the router that is served"),
-            "{text}"
-        );
     }
 }

@@ -26,8 +26,9 @@ impl<A: App> Router<A> {
     /// ```
     ///
     /// # Panics
-    /// When the name is empty, or has bytes other than visible ASCII, or a `|`.
+    /// As [`Router::add`].
     #[must_use]
+    #[track_caller]
     pub fn command<T: Args + 'static, R: IntoReply + 'static>(
         self,
         name: &'static str,
@@ -45,15 +46,7 @@ impl<A: App> Router<A> {
 ///
 /// A name that is not in lower case is copied for the rest of the process: once per command and
 /// router, as everything that is told of a command is static.
-///
-/// # Panics
-/// When the name could not be sent, or would be that of a subcommand.
 pub(crate) fn named<T: Args>(name: &'static str) -> Spec {
-    let is_name = |byte: u8| byte.is_ascii_graphic() && byte != b'|';
-    assert!(
-        !name.is_empty() && name.bytes().all(is_name),
-        "the name of a command is made of visible ASCII other than `|`, not {name:?}"
-    );
     let has_upper = name.bytes().any(|byte| byte.is_ascii_uppercase());
     let name = if has_upper {
         Box::leak(name.to_ascii_lowercase().into_boxed_str())

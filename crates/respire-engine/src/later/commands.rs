@@ -36,7 +36,11 @@ impl<A: App> Router<A> {
     ///         waiting.into_iter().map(|later| i64::from(later.reply("off"))).sum::<i64>()
     ///     });
     /// ```
+    ///
+    /// # Panics
+    /// As [`Router::add`].
     #[must_use]
+    #[track_caller]
     pub fn deferred<T: Args + 'static>(
         self,
         name: &'static str,
@@ -66,7 +70,11 @@ impl<A: App> Router<A> {
     /// }
     /// let router = Router::new(Nothing).future("LOOKUP", |_app, ()| async { "found" });
     /// ```
+    ///
+    /// # Panics
+    /// As [`Router::add`].
     #[must_use]
+    #[track_caller]
     pub fn future<T, F, R>(
         self,
         name: &'static str,

@@ -180,6 +180,9 @@ impl<A: App> TestClient<A> {
     /// Sends a request and returns its reply: `call("SET k v")`, with the quoting of redis-cli, or
     /// `call(["SET", "k", "v"])`, or `call(("SET", key, value))`.
     ///
+    /// Under RESP3 `SUBSCRIBE` and its like have no reply, only pushes: [`TestClient::send`] them,
+    /// and read [`TestClient::push`].
+    ///
     /// # Panics
     /// When the reply does not come within ten seconds of real time, or replies to requests that
     /// were sent before have not been read.
@@ -337,12 +340,19 @@ impl<A: App> TestClient<A> {
                 .wait_timeout_while(is_rung, PATIENCE, is_silent);
             let (is_rung, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             drop(is_rung);
-            assert!(
-                !timeout.timed_out(),
-                "{what} did not come; what was received of it: b\"{}\"",
-                self.bytes.escape_ascii()
-            );
+            assert!(!timeout.timed_out(), "{}", self.missing(what));
         }
+    }
+
+    /// What is said when `what` did not come.
+    fn missing(&self, what: &str) -> String {
+        let received = self.bytes.escape_ascii();
+        let mut text = format!("{what} did not come; what was received of it: b\"{received}\"");
+        if !self.pushes.is_empty() {
+            let pushes = &self.pushes;
+            text.push_str(&format!("; pushes that were not read: {pushes:?}"));
+        }
+        text
     }
 
     /// Looks whether the session has something to say.

@@ -100,6 +100,20 @@ fn pushes_and_messages_are_read_apart_from_replies() {
 }
 
 #[test]
+fn missing_reply_is_reported_with_the_pushes_that_came() {
+    let mut listener = client().resp3();
+    listener.send("SUBSCRIBE news");
+    assert!(listener.try_reply().is_none());
+    let text = listener.missing("a reply");
+    assert!(
+        text.starts_with("a reply did not come")
+            && text.contains("pushes that were not read")
+            && text.contains("subscribe"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_another_thread_gives_is_waited_for() {
     let mut listener = client();
     let mut publisher = listener.connect();

@@ -1,0 +1,98 @@
+//! What a router refuses panics at the line of the program that registers it.
+
+use respire_engine::{App, ArgList, Command, Cx, Error, Later, Limits, Reply, Router, Row, Spec};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
+use std::sync::{Arc, Once};
+
+struct Nothing;
+impl App for Nothing {
+    type Conn = ();
+}
+
+thread_local! {
+    /// The file and line of this thread's last panic, and its text.
+    static PANIC: RefCell<(String, u32, String)> = RefCell::default();
+}
+
+fn note(info: &PanicHookInfo<'_>) {
+    let place = info.location().expect("panics have one");
+    let text = info.payload_as_str().unwrap_or_default().to_owned();
+    PANIC.with_borrow_mut(|panic| *panic = (place.file().to_owned(), place.line(), text));
+}
+
+/// What the panic of `register` says, which stands on the line of the call.
+#[track_caller]
+fn refusal(register: impl FnOnce() -> Router<Nothing>) -> String {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| set_hook(Box::new(note)));
+    let here = std::panic::Location::caller();
+    let outcome = catch_unwind(AssertUnwindSafe(|| drop(register())));
+    assert!(outcome.is_err(), "registered at {here}");
+    let (file, line, text) = PANIC.take();
+    assert_eq!((file.as_str(), line), (here.file(), here.line()), "{text}");
+    text
+}
+
+fn router() -> Router<Nothing> {
+    Router::new(Nothing)
+}
+
+fn ok(_: &mut Cx<'_, Nothing>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    reply.ok();
+    Ok(())
+}
+
+fn row(name: &'static str) -> Row<Nothing> {
+    let spec = Box::leak(Box::new(Spec {
+        name,
+        ..Spec::EMPTY
+    }));
+    Row { spec, run: ok }
+}
+
+fn boxed(names: &[&'static str]) -> Vec<Box<dyn Command<Nothing>>> {
+    let one = |name: &&'static str| Box::new(row(name)) as Box<dyn Command<Nothing>>;
+    names.iter().map(one).collect()
+}
+
+fn later(_: &mut Cx<'_, Nothing>, _: (), _: Later) {}
+
+#[test]
+fn unsendable_names_are_refused_where_they_are_registered() {
+    let visible = "visible ASCII";
+    assert!(refusal(|| router().command("", |_, ()| 1)).contains(visible));
+    assert!(refusal(|| router().command("TWO WORDS", |_, ()| 1)).contains(visible));
+    assert!(refusal(|| router().deferred("A|B", later)).contains(visible));
+    assert!(refusal(|| router().future("\u{e9}", |_, ()| async { 1 })).contains(visible));
+    assert!(refusal(|| router().add(row("a b"))).contains(visible));
+    assert!(refusal(|| router().container(row("a|b"), [])).contains(visible));
+}
+
+#[test]
+fn subcommands_that_could_not_be_called_are_refused_where_they_are_registered() {
+    let (plain, other) = (["get"], ["door|get"]);
+    for names in [plain, other] {
+        let text = refusal(|| router().container(row("mood"), boxed(&names)));
+        assert!(text.contains("is named `mood|...`"), "{text}");
+    }
+    let twice = ["mood|get", "MOOD|GET"];
+    let text = refusal(|| router().container(row("mood"), boxed(&twice)));
+    assert_eq!(text, "`mood` has two subcommands \"MOOD|GET\"");
+}
+
+#[test]
+fn routers_that_would_lose_something_are_refused_where_they_are_merged() {
+    let text = refusal(|| router().merge(router()));
+    assert!(
+        text.starts_with("merged routers share one application"),
+        "{text}"
+    );
+    let app = Arc::new(Nothing);
+    let (first, second) = (Router::shared(Arc::clone(&app)), Router::shared(app));
+    let text = refusal(|| first.merge(second.limits(Limits::DEFAULT)));
+    assert!(
+        text.contains("belong to the router that is served"),
+        "{text}"
+    );
+}
