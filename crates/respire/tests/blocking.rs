@@ -3,10 +3,10 @@
 #![cfg(feature = "derive")]
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
-#[path = "../../../examples/blpop.rs"]
+#[path = "../examples/blpop.rs"]
 #[expect(dead_code, reason = "it is a program of its own")]
 mod blpop;
-#[path = "../../../examples/job_queue.rs"]
+#[path = "../examples/job_queue.rs"]
 #[expect(dead_code, reason = "it is a program of its own")]
 mod job_queue;
 

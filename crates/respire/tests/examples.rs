@@ -12,22 +12,22 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-#[path = "../../../examples/bench_command.rs"]
+#[path = "../examples/bench_command.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod bench_command;
-#[path = "../../../examples/echo.rs"]
+#[path = "../examples/echo.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod echo;
-#[path = "../../../examples/flavour.rs"]
+#[path = "../examples/flavour.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod flavour;
-#[path = "../../../examples/key_value.rs"]
+#[path = "../examples/key_value.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod key_value;
-#[path = "../../../examples/messagepack.rs"]
+#[path = "../examples/messagepack.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod messagepack;
-#[path = "../../../examples/rate_limiter.rs"]
+#[path = "../examples/rate_limiter.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod rate_limiter;
 

@@ -1,1 +1,1 @@
-../../../../examples/bench_command.rs
+../../../respire/examples/bench_command.rs

@@ -91,7 +91,7 @@ fn head(measured: &Measured, text: &mut String) -> std::fmt::Result {
     writeln!(
         text,
         "`BENCH payload times` returns the payload, so many times: here `{:?}`, {} bytes, {} times, a reply of {reply_bytes} bytes. \
-         One handler ([examples/bench_command.rs](../examples/bench_command.rs)) stands behind RESP, served by both flavours of \
+         One handler ([examples/bench_command.rs](../crates/respire/examples/bench_command.rs)) stands behind RESP, served by both flavours of \
          Respire, and behind HTTP/1.1, served by axum: GET with query parameters and a reply of text, and POST with JSON both \
          ways. {callers} callers each make a call, wait for its reply and make the next.\n",
         call.payload,

@@ -1,6 +1,6 @@
 //! RESP instead of HTTP: one command behind both, called by many at a time.
 //!
-//! The handler is `examples/bench_command.rs`, which lies here as a link, so that it is written once and packaged too.
+//! The handler is `examples/bench_command.rs` of `respire`, which lies here as a link, so that it is written once and packaged too.
 //! It is served by both flavours of Respire and by axum, each in a process of its own, and called over one connection,
 //! over a pool, and pipelined. Both protocols have the same callers, the same pool and the same socket beneath; every
 //! reply is compared with the right one, and the first that is wrong ends the measurement. All of the document comes
