@@ -2,7 +2,7 @@
 
 use respire_engine::{App, Engine, Host, InfoWriter, Metrics, Options, Router};
 use respire_server::{Config, Facts, Listeners, Process, Report, Server, clock};
-use std::io;
+use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
@@ -90,6 +90,11 @@ impl Default for Flavour {
 ///
 /// Unlike the binary, this has no protected mode: the address is the caller's decision.
 ///
+/// Once clients may connect, the log says where, at the level `INFO` of `tracing`: `listens on
+/// 127.0.0.1:7000`, with the port that the system chose where 0 was asked for. A program without a
+/// `tracing` subscriber gets this one line on standard error. A program that needs the address as a
+/// value binds [`Listeners::on`] and calls [`Flavour::serve`].
+///
 /// ```
 /// use respire::commands::{Kv, add_to};
 /// use respire::engine::Router;
@@ -127,11 +132,15 @@ fn prepare<A: App>(
     };
     let addresses: Vec<_> = address.to_socket_addrs()?.collect();
     let listeners = Listeners::on(&addresses, &config)?;
+    announce(&listeners);
     let facts = Facts {
         flavour: flavour.name(),
         allocator: "unknown",
         threads: flavour.threads(config.threads),
-        port: addresses.first().map_or(0, SocketAddr::port),
+        port: listeners
+            .local_addresses()
+            .first()
+            .map_or(0, SocketAddr::port),
         listens: listeners.describe(),
     };
     let options = Options {
@@ -140,6 +149,17 @@ fn prepare<A: App>(
     };
     let engine = Engine::new(router, options, clock::now());
     Ok((listeners, engine, config))
+}
+
+/// Says where clients find the server. A new program has no subscriber yet, and must show it too.
+fn announce(listeners: &Listeners) {
+    let places = listeners.describe();
+    if tracing::dispatcher::has_been_set() {
+        tracing::info!("listens on {places}");
+    } else {
+        // A closed standard error is no reason not to serve.
+        let _ = writeln!(io::stderr(), "listens on {places}");
+    }
 }
 
 /// The process of a service: not for its clients to stop or to configure.
