@@ -150,3 +150,8 @@ fn answer(derived: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }
+
+/// Holds the README's example to what compiles and passes.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

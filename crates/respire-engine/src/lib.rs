@@ -137,3 +137,8 @@ pub use bytes::Bytes;
 
 /// What a command writes its reply to; shapes of RESP3 degrade by themselves for RESP2 peers.
 pub type Reply<'o> = resp_codec::Encoder<'o, Output>;
+
+/// Holds the README's example to what compiles and passes.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

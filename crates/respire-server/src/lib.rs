@@ -79,3 +79,8 @@ pub use service::{Origin, Refusal, Service};
 pub use shutdown::Shutdown;
 pub use stats::{Report, Stats};
 pub use supervise::supervise;
+
+/// Holds the README's example to what compiles and passes.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -380,3 +380,8 @@ mod tests {
         assert!(bytes <= 768, "{bytes}");
     }
 }
+
+/// Holds the README's example to what compiles and passes.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

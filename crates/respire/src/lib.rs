@@ -98,3 +98,8 @@ compile_error!("respire serves with a flavour: enable the feature `tokio`, `mio`
 ))]
 #[doc = include_str!("../../../docs/embedding.md")]
 struct Guide;
+
+/// Holds the README's example to what compiles and passes.
+#[cfg(all(doctest, feature = "derive"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

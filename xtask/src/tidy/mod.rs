@@ -2,6 +2,7 @@
 
 mod arrows;
 mod examples;
+mod packages;
 mod readme;
 mod sources;
 
@@ -11,6 +12,7 @@ pub(crate) fn problems() -> Result<Vec<String>, String> {
     problems.extend(sources::problems()?);
     problems.extend(readme::problems()?);
     problems.extend(examples::problems()?);
+    problems.extend(packages::problems()?);
     Ok(problems)
 }
 

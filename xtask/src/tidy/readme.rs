@@ -43,7 +43,7 @@ pub(super) fn problems() -> Result<Vec<String>, String> {
 }
 
 /// The targets of links to files of the repository.
-fn links(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text
         .split("](")
         .skip(1)
