@@ -96,7 +96,7 @@ compile_error!("respire serves with a flavour: enable the feature `tokio`, `mio`
     feature = "derive",
     feature = "msgpack"
 ))]
-#[doc = include_str!("../../../docs/embedding.md")]
+#[doc = include_str!("../docs/embedding.md")]
 struct Guide;
 
 /// Holds the README's example to what compiles and passes.
