@@ -16,6 +16,9 @@ fn scripts() -> Vec<Script> {
     let mut scripts = Vec::new();
     for entry in fs::read_dir(here("scripts")).expect("the folder is there") {
         let path = entry.expect("the folder can be listed").path();
+        if path.extension().is_none_or(|extension| extension != "resp") {
+            continue;
+        }
         let name = path
             .file_stem()
             .expect("scripts have names")

@@ -1,35 +1,5 @@
 //! Transcripts: the notation of `scripts/*.resp`.
-//!
-//! ```text
-//! # A comment.
-//! == a title: each case starts on an empty server, with connections of its own
-//! > SET key "a\x00b"              sent as a command, in the quoting of redis-cli
-//! < +OK                           expected next, byte for byte; CRLF is added
-//! >> GET key\r\n                  sent as it stands, with escapes
-//! < $3
-//! < a\x00b
-//! << bytes                        expected as it stands, without CRLF
-//! @other                          from here on another connection (the first is @main)
-//! > PEXPIREAT key {unix_ms+50}    {unix} and {unix_ms}: the target's time, moved by so much
-//! < :1
-//! advance 60ms                    lets time pass
-//! > MGET key {x*3}                {x*3} is xxx
-//! < *2
-//! 2< $-1                          expected of RESP2 alone, 3< of RESP3 alone
-//! 2< $-1
-//! 3< _
-//! 3< _
-//! > TIME
-//! < {reply}                       any one reply; {int} an integer; {line} the rest of a line
-//! eof                             closes our side of the connection
-//! closed                          the server closes its side, having sent no more than expected
-//! ```
-//!
-//! Each case is played in RESP2 and, after a `HELLO 3`, in RESP3. Before its first step a case may
-//! say `only resp2`, `only resp3`, `only on TAG: reason` or `not on TAG: reason`, the tags being
-//! `engine`, `split`, `socket`, `tokio`, `mio`, `respire` and `redis`. Where Redis answers
-//! otherwise, `respire<` and `redis<` tell both, under a `differs: ID` that names the row of
-//! docs/COMPATIBILITY.md with the reason; `not on redis` names one the same way.
+#![doc = include_str!("../../scripts/README.md")]
 
 mod parse;
 
