@@ -1,8 +1,8 @@
 //! The command table: every row of this crate, by family and name.
 //!
 //! To add a command: write its file in the family's folder (syntax line, [`Spec`](respire_engine::Spec)
-//! with an example, `run`, tests), add its row to the folder's `ROWS`, which is sorted by name, say
-//! so in CHANGELOG.md, and run the tests, which hold the table to all of this.
+//! with an example, `run`, tests), add its row to the folder's `ROWS`, which is sorted by name, and run
+//! the tests, which name what else there is to do. ARCHITECTURE.md has the whole list.
 
 use crate::kv::Row;
 use crate::{bit, key, server, string};

@@ -25,6 +25,7 @@
 pub mod differential;
 pub mod documents;
 pub mod examples;
+pub mod exemptions;
 pub mod pattern;
 pub mod quoting;
 pub mod reply;

@@ -1,10 +1,14 @@
 //! A command of the table that nobody tests beside Redis, or tells users of, is noticed here.
 //!
 //! Each test names what is missing and what to do. A command that cannot be tested like others stands
-//! in one of the lists below with its reason; an entry that is no longer needed is noticed as well.
+//! in `src/exemptions.rs` with its reason; an entry that is no longer needed is noticed as well.
 
 use respire_engine::Now;
 use respire_testkit::differential::grammar::{self, Node};
+use respire_testkit::exemptions::{
+    EXAMPLES_NOT_ON_REDIS, EXAMPLES_NOT_ON_SERVERS, NOT_IN_GRAMMAR, NOT_IN_TRANSCRIPTS,
+    UNKNOWN_TO_REDIS, has,
+};
 use respire_testkit::script::{Script, Step};
 use respire_testkit::target::{START_UNIX_MS, kv_engine};
 use std::collections::BTreeSet;
@@ -12,50 +16,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Commands without a transcript, each with its reason.
-const NOT_IN_TRANSCRIPTS: &[(&str, &str)] = &[];
-
-/// Commands that are not sent at random and compared with Redis, each with its reason.
-const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
-    ("CLIENT NO-TOUCH", YOUNGER),
-    ("CLIENT SETINFO", YOUNGER),
-    (
-        "CONFIG REWRITE",
-        "writes the file that a server was started with",
-    ),
-    (
-        "MEMORY MALLOC-STATS",
-        "tells of each server's own allocator",
-    ),
-    ("PSUBSCRIBE", SUBSCRIBES),
-    ("PUNSUBSCRIBE", SUBSCRIBES),
-    (
-        "QUIT",
-        "ends the connection on which the next request is sent",
-    ),
-    ("SSUBSCRIBE", SUBSCRIBES),
-    ("SUBSCRIBE", SUBSCRIBES),
-    ("SUNSUBSCRIBE", SUBSCRIBES),
-    ("UNSUBSCRIBE", SUBSCRIBES),
-];
-
-const YOUNGER: &str = "younger than the reference, Redis 7.0";
-const SUBSCRIBES: &str = "answered more than once, or by pushes; scripts/pubsub.resp plays it";
-
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Every command and subcommand, as it is typed: in upper case, `CLIENT KILL`. Containers that do
-/// nothing by themselves are left out.
-fn commands() -> BTreeSet<String> {
+/// Every command and subcommand, by its name in the table. Containers that do nothing by themselves
+/// are left out.
+fn commands() -> BTreeSet<&'static str> {
     let now = Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS));
     let engine = kv_engine(now);
     let entries = engine.commands().all();
     entries
         .filter(|entry| !entry.is_container() || entry.spec().arity.accepts(1))
-        .map(|entry| entry.spec().name.replace('|', " ").to_uppercase())
+        .map(|entry| entry.spec().name)
         .collect()
+}
+
+/// A command as it is typed: `CLIENT KILL`.
+fn typed(name: &str) -> String {
+    name.replace('|', " ").to_uppercase()
 }
 
 /// What a request names: its first word, and its first two.
@@ -117,23 +96,19 @@ fn in_grammar() -> BTreeSet<String> {
 #[track_caller]
 fn check(found: &BTreeSet<String>, exempt: &[(&str, &str)], what_to_do: &str) {
     let commands = commands();
-    let is_exempt = |name: &str| exempt.iter().any(|(other, _)| *other == name);
-    let missing: Vec<&String> = commands
+    let is_found = |name: &str| found.contains(&typed(name));
+    let missing: Vec<&str> = commands
         .iter()
-        .filter(|name| !found.contains(*name) && !is_exempt(name))
+        .copied()
+        .filter(|name| !is_found(name) && !has(exempt, name))
         .collect();
     assert!(missing.is_empty(), "{missing:?}: {what_to_do}");
-    let needless: Vec<&str> = exempt
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| found.contains(*name) || !commands.contains(*name))
-        .collect();
+    let needless = exempt.iter().map(|(name, _)| *name);
+    let needless: Vec<&str> = needless.filter(|name| is_found(name)).collect();
     assert!(
         needless.is_empty(),
-        "{needless:?}: no longer exempt, remove from the list in tests/coverage.rs"
+        "{needless:?}: no longer exempt, remove it from crates/respire-testkit/src/exemptions.rs"
     );
-    let bare = exempt.iter().find(|(_, reason)| reason.is_empty());
-    assert_eq!(bare, None, "an exemption has a reason");
 }
 
 #[test]
@@ -141,9 +116,9 @@ fn every_command_has_a_transcript() {
     check(
         &in_transcripts(),
         NOT_IN_TRANSCRIPTS,
-        "no transcript sends it; add a case to crates/respire-testkit/scripts/*.resp (its README \
-         has the notation), or the command and a reason to NOT_IN_TRANSCRIPTS in \
-         crates/respire-testkit/tests/coverage.rs",
+        "no transcript sends it. Add a case to crates/respire-testkit/scripts/*.resp, whose \
+         README.md has the notation; or add it with a reason to NOT_IN_TRANSCRIPTS of \
+         crates/respire-testkit/src/exemptions.rs",
     );
 }
 
@@ -151,23 +126,60 @@ fn every_command_has_a_transcript() {
 fn every_command_is_sent_at_random() {
     check(
         &in_grammar(),
-        NOT_IN_GRAMMAR,
-        "it is not compared with Redis at random; add a line to \
-         crates/respire-testkit/src/differential/grammar.rs, or the command and a reason to \
-         NOT_IN_GRAMMAR in crates/respire-testkit/tests/coverage.rs",
+        &[NOT_IN_GRAMMAR, UNKNOWN_TO_REDIS].concat(),
+        "it is not compared with Redis at random. Add a line to \
+         crates/respire-testkit/src/differential/grammar.rs; or add it with a reason to \
+         NOT_IN_GRAMMAR, or to UNKNOWN_TO_REDIS, of crates/respire-testkit/src/exemptions.rs",
     );
+}
+
+/// Those of the table that a document names in backquotes.
+fn named_by(document: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(here(document)).expect("it is there");
+    // A name may stand on two lines.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let commands = commands().into_iter().map(typed);
+    commands
+        .filter(|name| text.contains(&format!("`{name}`")))
+        .collect()
 }
 
 #[test]
 fn every_command_is_in_the_changelog() {
-    let text = fs::read_to_string(here("../../CHANGELOG.md")).expect("it is there");
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_named = |name: &String| text.contains(&format!("`{name}`"));
-    let named = commands().into_iter().filter(is_named).collect();
     check(
-        &named,
+        &named_by("../../CHANGELOG.md"),
         &[],
-        "CHANGELOG.md does not name it in backquotes; add it to the line of commands under \
-         Unreleased",
+        "CHANGELOG.md does not name it in backquotes. Add a line under Unreleased",
     );
+}
+
+#[test]
+fn every_command_that_redis_does_not_have_is_in_a_row_of_differences() {
+    let text = fs::read_to_string(here("../../docs/COMPATIBILITY.md")).expect("it is there");
+    for (name, id) in UNKNOWN_TO_REDIS {
+        let row = text
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{id}` |")));
+        let name = typed(name);
+        assert!(
+            row.is_some_and(|row| row.contains(&format!("`{name}`"))),
+            "docs/COMPATIBILITY.md has no row `{id}` that names `{name}`"
+        );
+    }
+}
+
+#[test]
+fn exemptions_are_of_commands_and_have_a_reason() {
+    let commands = commands();
+    let lists = [
+        UNKNOWN_TO_REDIS,
+        NOT_IN_TRANSCRIPTS,
+        NOT_IN_GRAMMAR,
+        EXAMPLES_NOT_ON_SERVERS,
+        EXAMPLES_NOT_ON_REDIS,
+    ];
+    for (name, reason) in lists.concat() {
+        assert!(commands.contains(name), "there is no command {name}");
+        assert!(!reason.is_empty(), "{name} is exempt without a reason");
+    }
 }

@@ -3,15 +3,14 @@
 
 use respire_engine::Now;
 use respire_testkit::differential::rules::Rule;
+use respire_testkit::differential::shown;
+use respire_testkit::exemptions::{UNKNOWN_TO_REDIS, has};
 use respire_testkit::quoting::encode_command;
 use respire_testkit::reply::{self, Value};
 use respire_testkit::target::{
     EngineTarget, Link, Received, RedisServer, START_UNIX_MS, Target, kv_engine,
 };
 use std::time::Duration;
-
-/// Commands that the reference does not have.
-const YOUNGER: &[&str] = &["client|setinfo", "client|no-touch"];
 
 /// Every command and subcommand that both have.
 fn names() -> Vec<&'static str> {
@@ -20,7 +19,7 @@ fn names() -> Vec<&'static str> {
         Duration::from_millis(START_UNIX_MS),
     ));
     let names = engine.commands().all().map(|entry| entry.spec().name);
-    names.filter(|name| !YOUNGER.contains(name)).collect()
+    names.filter(|name| !has(UNKNOWN_TO_REDIS, name)).collect()
 }
 
 fn ask(target: &mut dyn Target, connection: usize, args: &[&str]) -> Value {
@@ -69,7 +68,9 @@ fn differences(question: impl Fn(&'static str) -> Vec<&'static str>) -> Vec<Stri
         let theirs = without_subcommands(Link::open(redis.address()).call(&args));
         if !Rule::AnyOrder.same(ours.clone(), theirs.clone()) {
             found.push(format!(
-                "\n{args:?}\n  ours   {ours:?}\n  theirs {theirs:?}"
+                "\n{args:?}\n  ours   {}\n  theirs {}",
+                shown(&ours),
+                shown(&theirs)
             ));
         }
     }
@@ -79,7 +80,8 @@ fn differences(question: impl Fn(&'static str) -> Vec<&'static str>) -> Vec<Stri
 fn expect_none(found: &[String]) {
     assert!(
         found.is_empty(),
-        "{} differences: {}",
+        "{} differences: {}\nCorrect the command's `Spec`; or, if Redis 7.0 does not have the \
+         command, add it to UNKNOWN_TO_REDIS of crates/respire-testkit/src/exemptions.rs",
         found.len(),
         found.concat()
     );

@@ -264,7 +264,9 @@ fn shown_bytes(bytes: &[u8]) -> String {
     }
 }
 
-fn shown(value: &Value) -> String {
+/// A reply in one line, for messages.
+#[must_use]
+pub fn shown(value: &Value) -> String {
     match value {
         Value::Simple(bytes) => format!("+{}", shown_bytes(bytes)),
         Value::Error(bytes) => format!("-{}", bytes.escape_ascii()),
