@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// The allocator of the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 /// Requests of a benchmark's turns in all, of keys in no order.
 const REQUESTS: usize = 32_768;

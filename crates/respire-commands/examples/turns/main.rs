@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// The allocator of the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 /// More turns than that would measure how fast requests are read from memory.
 const TURNS_MAX: usize = 512;

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 /// 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
 fn main() -> ExitCode {
