@@ -1,11 +1,10 @@
-//! One database: DashMap's shards, and beside each shard what is counted about it.
+//! One database: its shards, and beside each shard what is counted about it.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use ahash::RandomState;
-use dashmap::{DashMap, RwLock, SharedValue};
-use hashbrown::raw::RawTable;
+use dashmap::RwLock;
 
 use crate::entry::{Entry, SLOT_BYTES};
 use crate::expiry::Deadlines;
@@ -13,15 +12,13 @@ use crate::garbage::Garbage;
 use crate::hash::Tag;
 use crate::prefetch::Whereabouts;
 use crate::shard::ShardMut;
+use crate::table::{Shards, Table};
 use crate::watch::Watches;
 
-/// The entries of one shard.
-pub(crate) type Table = RawTable<(Entry, SharedValue<()>)>;
-
-/// One database. Its shards are DashMap's; none of DashMap's own methods is used to reach an
-/// entry, as the hash is computed once per request and carried along.
+/// One database.
 pub(crate) struct Database {
-    map: DashMap<Entry, (), RandomState>,
+    shards: Shards,
+    hasher: RandomState,
     sides: Box<[Side]>,
     /// 32 less the logarithm of the number of shards.
     shard_shift: u32,
@@ -151,9 +148,9 @@ impl Database {
         let sides = (0..shards)
             .map(|shard| Side::new(hasher.hash_one(shard)))
             .collect();
-        let map = DashMap::with_capacity_and_hasher_and_shard_amount(capacity, hasher, shards);
         let db = Database {
-            map,
+            shards: Shards::new(shards, capacity),
+            hasher,
             sides,
             shard_shift: u32::BITS - shards.trailing_zeros(),
             whereabouts: (0..shards).map(|_| Whereabouts::default()).collect(),
@@ -169,7 +166,7 @@ impl Database {
 
     #[inline]
     pub(crate) fn lock(&self, shard: usize) -> &RwLock<Table> {
-        &self.map.shards()[shard]
+        self.shards.lock(shard)
     }
 
     #[inline]
@@ -190,13 +187,13 @@ impl Database {
     /// ([`uneven`]).
     #[inline]
     pub(crate) fn shard_of(&self, hash: u64) -> usize {
-        // The highest seven bits are those that hashbrown tells entries of one home apart by.
+        // The highest seven bits are those that a table tells entries of one home apart by.
         let fraction = (hash << 7) >> 32;
         (uneven(fraction) >> self.shard_shift) as usize
     }
 
     pub(crate) fn hasher(&self) -> &RandomState {
-        self.map.hasher()
+        &self.hasher
     }
 
     pub(crate) fn keys(&self) -> usize {
@@ -251,24 +248,21 @@ fn uneven(fraction: u64) -> u64 {
 #[inline]
 pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
     let tag = Tag::new(hash);
-    table
-        .get(hash, |(entry, _)| entry.is(tag, key))
-        .map(|(entry, _)| entry)
+    table.find(hash, |entry| entry.is(tag, key))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::{HashPart, hash_key};
-    use crate::shard::table_bytes;
-    use crate::{Config, Expiry, Freeing, Scope, Store, View, raw};
+    use crate::{Config, Expiry, Freeing, Scope, Store, View};
 
     /// Counts every shard again and compares.
     fn recount(store: &Store) {
         for db in store.existing() {
             for (index, side) in db.sides().iter().enumerate() {
                 let table = db.lock(index).read();
-                let entries = || raw::entries(&table);
+                let entries = || table.entries();
                 let expiries = || entries().filter_map(Entry::expires_at);
                 assert_eq!(side.keys.load(Ordering::Relaxed), entries().count());
                 assert_eq!(side.expires.load(Ordering::Relaxed), expiries().count());
@@ -280,10 +274,7 @@ mod tests {
                     side.dataset.load(Ordering::Relaxed),
                     entries().map(Entry::heap_bytes).sum()
                 );
-                assert_eq!(
-                    side.table_bytes.load(Ordering::Relaxed),
-                    table_bytes(&table)
-                );
+                assert_eq!(side.table_bytes.load(Ordering::Relaxed), table.bytes());
                 assert!(db.whereabouts(index).are_of(&table));
                 let deadlines = side.deadlines.read();
                 assert_eq!(side.index_bytes.load(Ordering::Relaxed), deadlines.bytes());

@@ -8,7 +8,6 @@
 //! slack costs nothing; the large ones waste no more than the second allocation that a
 //! [`Long`](Entry::Long) entry has.
 
-use core::hash::{Hash, Hasher};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use ahash::RandomState;
@@ -433,21 +432,6 @@ impl Entry {
         }
     }
 }
-
-// DashMap asks for these; lookups go by hash and key directly.
-impl Hash for Entry {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write(self.key());
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Entry) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
 
 /// The value as a cell keeps it, or `None` if it belongs outside.
 #[inline]

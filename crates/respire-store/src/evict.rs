@@ -4,7 +4,6 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::database::{Database, GAUGE_STEP, Side, mix};
 use crate::entry::Entry;
-use crate::raw;
 use crate::shard::ShardMut;
 use crate::slot::Access;
 use crate::store::Store;
@@ -377,11 +376,15 @@ impl Store {
                 .max_by_key(rank);
             // The samples may all have been stale.
             sampled.or_else(|| {
-                raw::entries_from(shard.table(), random())
+                shard
+                    .table()
+                    .entries_from(random())
                     .find(|entry| entry.expires_at().is_some())
             })
         } else {
-            raw::entries_from(shard.table(), random())
+            shard
+                .table()
+                .entries_from(random())
                 .take(samples)
                 .max_by_key(rank)
         }?;

@@ -17,11 +17,11 @@ use core::sync::atomic::Ordering;
 
 use ahash::RandomState;
 
-use crate::database::{Database, Table};
+use crate::database::Database;
 use crate::entry::allocated;
 use crate::hash::{HashPart, hash_key};
-use crate::raw;
 use crate::store::Store;
+use crate::table::Table;
 use crate::wheel::Wheel;
 
 /// The deadlines of a shard. A shard without any has no wheel.
@@ -63,7 +63,7 @@ impl Deadlines {
     /// Starts again from the table. O(its entries), paid for by as many stale items.
     pub(crate) fn rebuild(&mut self, table: &Table, hasher: &RandomState, now_ms: u64) {
         *self = Deadlines::default();
-        for entry in raw::entries(table) {
+        for entry in table.entries() {
             if let Some(at) = entry.expires_at() {
                 let part = HashPart::new(hash_key(hasher, entry.key()));
                 self.push(part, at, now_ms);

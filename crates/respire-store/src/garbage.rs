@@ -7,12 +7,9 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dashmap::SharedValue;
-use hashbrown::raw::RawIntoIter;
-
-use crate::database::Table;
 use crate::entry::Entry;
 use crate::expiry::Deadlines;
+use crate::table::{Entries, Table};
 
 /// Who frees the memory of keys that a flush removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +46,7 @@ pub(crate) struct Garbage {
 
 enum Piece {
     Entry(Entry),
-    Entries(RawIntoIter<(Entry, SharedValue<()>)>),
+    Entries(Entries),
     Deadlines(Deadlines),
 }
 
@@ -60,12 +57,12 @@ impl Garbage {
     }
 
     pub(crate) fn push(&self, Cleared { table, deadlines }: Cleared) {
-        if table.capacity() == 0 && deadlines.bytes() == 0 {
+        if !table.has_memory() && deadlines.bytes() == 0 {
             return;
         }
         self.pending.fetch_add(table.len(), Ordering::Relaxed);
         let mut pieces = self.lock();
-        pieces.push_back(Piece::Entries(table.into_iter()));
+        pieces.push_back(Piece::Entries(table.into_entries()));
         pieces.push_back(Piece::Deadlines(deadlines));
     }
 
@@ -110,7 +107,7 @@ impl Garbage {
             }
             Piece::Entries(mut entries) => {
                 while *left > 0 {
-                    let (entry, _) = entries.next()?;
+                    let entry = entries.next()?;
                     self.free_entry(entry, left);
                 }
                 Some(Piece::Entries(entries))

@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hasher};
 use ahash::RandomState;
 
 /// The bits of a hash that a table uses: where the search starts (the low bits) and the seven bits
-/// hashbrown compares first (the highest of a `usize`).
+/// it compares first (the highest of a `usize`), as `table.rs` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag([u8; 3]);
 
@@ -14,7 +14,7 @@ const TAG_HOME_BITS: u32 = 17;
 /// Buckets of the largest table that a tag is enough for.
 pub(crate) const TAG_BUCKETS_MAX: usize = 1 << TAG_HOME_BITS;
 
-/// Where hashbrown takes its seven bits from.
+/// Where a table takes its seven bits from.
 pub(crate) const TOP_SHIFT: u32 = usize::BITS - 7;
 
 impl Tag {
@@ -34,7 +34,7 @@ impl Tag {
     }
 }
 
-/// The part of a hash by which an entry is found again: what hashbrown compares first, and the low bits.
+/// The part of a hash by which an entry is found again: what a table compares first, and the low bits.
 /// Others may share it, though in one shard that is rare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HashPart(pub(crate) u32);
@@ -69,8 +69,7 @@ impl HashPart {
     }
 }
 
-/// The hash of a key. It must be what an [`Entry`](crate::entry::Entry)'s `Hash` gives, as DashMap's
-/// own methods use that.
+/// The hash of a key.
 #[inline]
 pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();

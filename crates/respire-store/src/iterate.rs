@@ -2,11 +2,11 @@
 
 use core::sync::atomic::Ordering;
 
-use crate::database::{Table, mix};
+use crate::database::mix;
 use crate::entry::Entry;
-use crate::raw;
 use crate::scan::{self, Allowance, Cursor};
 use crate::slot::EntryRef;
+use crate::table::Table;
 use crate::view::View;
 
 impl View<'_> {
@@ -89,7 +89,7 @@ impl View<'_> {
         };
         let (now_ms, clock) = (self.now_ms, self.store.clock());
         let mut give = |table: &Table| {
-            for entry in raw::entries(table).filter(|entry| !entry.is_expired(now_ms)) {
+            for entry in table.entries().filter(|entry| !entry.is_expired(now_ms)) {
                 f(entry.key(), EntryRef::new(entry, clock));
             }
         };
@@ -120,7 +120,7 @@ impl View<'_> {
         let order = (start..db.sides().len()).chain(0..start);
         order.into_iter().find_map(|index| {
             self.with_table(db, index, |table| {
-                let mut live = raw::entries_from(table, mix(random));
+                let mut live = table.entries_from(mix(random));
                 live.find(|entry| !entry.is_expired(now_ms))
                     .map(|entry| entry.key().into())
             })

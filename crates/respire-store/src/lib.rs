@@ -16,6 +16,7 @@ mod section;
 mod shard;
 mod slot;
 mod store;
+mod table;
 mod value;
 mod view;
 mod watch;

@@ -10,11 +10,12 @@ use core::ops::{Deref, Range};
 
 use dashmap::RwLock;
 
-use crate::database::{Database, Table};
+use crate::database::Database;
 use crate::entry::Entry;
 use crate::prefetch::{self, Bucket};
 use crate::section::{Held, write_soon};
 use crate::slot::{EntryRef, Slot};
+use crate::table::Table;
 use crate::view::{Note, View};
 
 /// How many keys ahead of the one that is looked for tables are loaded.

@@ -8,11 +8,12 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::database::{Database, Table, find};
+use crate::database::{Database, find};
 use crate::entry::Entry;
 use crate::hash::Tag;
 use crate::raw;
 use crate::store::Store;
+use crate::table::Table;
 
 /// The hash of a key in one store, to be computed once and carried ([`View::foresee`](crate::View::foresee)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Bucket {
     /// Whether this is the bucket of `key`.
     #[inline(always)]
     fn is_of(self, table: &Table, tag: Tag, key: &[u8]) -> bool {
-        match raw::entry_at(table, self.0) {
+        match table.at(self.0) {
             Some(entry) => entry.is(tag, key),
             None => false,
         }
@@ -66,7 +67,7 @@ impl Bucket {
     #[inline(always)]
     pub(crate) fn find<'t>(self, table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
         if self.is_of(table, Tag::new(hash), key) {
-            raw::entry_at(table, self.0)
+            table.at(self.0)
         } else {
             find(table, hash, key)
         }
@@ -82,10 +83,9 @@ impl Bucket {
     ) -> Option<&'t mut Entry> {
         let tag = Tag::new(hash);
         if self.is_of(table, tag, key) {
-            return raw::entry_at_mut(table, self.0);
+            return table.at_mut(self.0);
         }
-        let found = table.get_mut(hash, |(entry, _)| entry.is(tag, key));
-        found.map(|(entry, _)| entry)
+        table.find_mut(hash, |entry| entry.is(tag, key))
     }
 }
 
@@ -106,23 +106,33 @@ const GROUP_BYTES: usize = 16;
 const ENTRY_LINES_MAX: usize = 8;
 
 impl Whereabouts {
-    #[inline]
+    /// Brings it up to date with a table that has moved: a table that has grown or shrunk.
     pub(crate) fn note(&self, table: &Table) {
-        let now = Self::pack(table);
-        if self.0.load(Ordering::Relaxed) != now {
-            self.0.store(now, Ordering::Relaxed);
+        self.0.store(self.pack(table), Ordering::Relaxed);
+    }
+
+    /// The same, if the table has moved. One that keeps its size stays where it is.
+    #[inline]
+    pub(crate) fn note_if_moved(&self, table: &Table) {
+        let noted = self.0.load(Ordering::Relaxed) >> ADDRESS_BITS;
+        if noted != log_of(table) {
+            self.note(table);
         }
     }
 
-    fn pack(table: &Table) -> u64 {
-        let address = table.data_end().as_ptr().addr() as u64;
-        let log = u64::from(table.buckets().trailing_zeros());
-        address | log << ADDRESS_BITS
+    fn pack(&self, table: &Table) -> u64 {
+        match table.control_address() {
+            Some(address) => address as u64 | log_of(table) << ADDRESS_BITS,
+            // There is nothing to load; this word itself lies near.
+            None => core::ptr::from_ref(self).addr() as u64,
+        }
     }
 
     #[cfg(test)]
     pub(crate) fn are_of(&self, table: &Table) -> bool {
-        self.0.load(Ordering::Relaxed) == Self::pack(table)
+        let noted = self.0.load(Ordering::Relaxed);
+        // A table that is empty does not tell where it lies, but stays there.
+        table.is_empty() || noted == self.pack(table)
     }
 
     /// Loads the control bytes and the slots that a search for `hash` begins with.
@@ -142,6 +152,12 @@ impl Whereabouts {
     }
 }
 
+/// The logarithm of a table's buckets.
+#[inline]
+fn log_of(table: &Table) -> u64 {
+    u64::from(table.buckets().trailing_zeros())
+}
+
 impl Database {
     /// Loads what a search for `hash` begins with.
     #[inline(always)]
@@ -158,7 +174,8 @@ impl Database {
 /// it is.
 #[inline]
 pub(crate) fn entry_of(table: &Table, hash: u64) -> Bucket {
-    match raw::find_tag(table, hash, Tag::new(hash)) {
+    let tag = Tag::new(hash);
+    match table.find_bucket(hash, |entry| entry.tag() == tag) {
         Some((bucket, entry)) => {
             load(entry);
             Bucket(bucket)

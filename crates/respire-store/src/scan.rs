@@ -6,15 +6,15 @@
 //! home's descendants where it would have been visited itself: whatever has been passed stays
 //! passed, whichever way the table goes between calls, and an entry that stays is never missed.
 //! This is the way of Redis's `dictScan`; what differs is that an open table has no chains, so the
-//! entries of a home are found by searching for each of the 128 tags hashbrown tells apart.
+//! entries of a home are found by searching for each of the 128 tags a table tells apart.
 //!
 //! A cursor is `home * shards + shard`, so 0 is the start, and a finished iteration is back at 0.
 
 use ahash::RandomState;
 
-use crate::database::Table;
 use crate::entry::Entry;
 use crate::hash::TOP_SHIFT;
+use crate::table::Table;
 
 /// A place in the iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(crate) fn visit(
     }
     if home == 0 && table.len() <= allowance.entries.min(HOLD_MAX) {
         allowance.entries -= table.len();
-        crate::raw::entries(table).for_each(f);
+        table.entries().for_each(f);
         return None;
     }
     let mask = table.buckets() as u64 - 1;
@@ -119,16 +119,14 @@ fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut
         if hash & mask != home || top(hash) != tag {
             continue;
         }
-        // The search is shown every entry it meets with this tag, and told that none is the one.
-        // Without SIMD it may also be shown entries of a neighbouring tag.
-        let _ = table.find(hash, |(entry, _)| {
+        // Entries of this tag and another home are met as well, and without SIMD some of another tag.
+        for entry in table.met_by(hash) {
             let own = entry.table_hash(hasher, table.buckets());
             if own & mask == home && top(own) == tag {
                 found += 1;
                 f(entry);
             }
-            false
-        });
+        }
     }
     found
 }
@@ -140,21 +138,17 @@ fn top(hash: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use dashmap::SharedValue;
-
     use super::*;
     use crate::hash::{Tag, hash_key};
     use crate::value::NewValue;
 
     fn table(hasher: &RandomState, keys: u32) -> Table {
-        let mut table = Table::new();
+        let mut table = Table::default();
         for key in 0..keys {
             let key = key.to_le_bytes();
             let hash = hash_key(hasher, &key);
             let entry = Entry::new(&key, Tag::new(hash), NewValue::Int(0), None, 0);
-            table.insert(hash, (entry, SharedValue::new(())), |(entry, _)| {
-                hash_key(hasher, entry.key())
-            });
+            table.insert(hash, entry, |entry| hash_key(hasher, entry.key()));
         }
         table
     }

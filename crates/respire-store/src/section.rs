@@ -4,10 +4,10 @@ use core::fmt;
 
 use dashmap::{RwLock, RwLockWriteGuard};
 
-use crate::database::Table;
 use crate::garbage::Cleared;
 use crate::prefetch;
 use crate::store::Store;
+use crate::table::Table;
 
 /// What an atomic section covers.
 #[derive(Debug, Clone, Copy)]

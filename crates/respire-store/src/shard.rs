@@ -2,13 +2,12 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use dashmap::SharedValue;
-
-use crate::database::{Database, GAUGE_STEP, Side, Table};
-use crate::entry::{Entry, SLOT_BYTES};
+use crate::database::{Database, GAUGE_STEP, Side};
+use crate::entry::Entry;
 use crate::garbage::{Cleared, Garbage};
 use crate::hash::{HashPart, Tag, hash_key};
 use crate::prefetch::Bucket;
+use crate::table::Table;
 
 /// A shard under its write lock. It changes entries in the few ways there are, so that counters,
 /// deadlines and watches cannot be forgotten.
@@ -57,12 +56,10 @@ impl<'a> ShardMut<'a> {
     /// Adds an entry whose key is not in the table. The caller tells of the change.
     pub(crate) fn insert(&mut self, hash: u64, entry: Entry) {
         self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
-        // hashbrown does not say how large the table will be; it doubles at most.
+        // A table does not say how large it will be; it doubles at most.
         let (hasher, grown) = (self.db.hasher(), self.table.buckets() * 2);
         self.table
-            .insert(hash, (entry, SharedValue::new(())), |(entry, _)| {
-                entry.table_hash(hasher, grown)
-            });
+            .insert(hash, entry, |entry| entry.table_hash(hasher, grown));
         self.resized();
     }
 
@@ -149,15 +146,13 @@ impl<'a> ShardMut<'a> {
     fn first_expiries(&self, part: HashPart) -> [Option<u64>; 2] {
         let (tag, mut first, mut second) = (part.tag(), u64::MAX, u64::MAX);
         for hash in part.table_hashes(self.table.buckets()) {
-            // Nothing is found, so all that might be is looked at.
-            self.table.get(hash, |(entry, _)| {
+            for entry in self.table.met_by(hash) {
                 if entry.tag() == tag
                     && let Some(at) = entry.expires_at()
                 {
                     (first, second) = (first.min(at), second.min(at.max(first)));
                 }
-                false
-            });
+            }
         }
         [first, second].map(|at| (at != u64::MAX).then_some(at))
     }
@@ -185,10 +180,9 @@ impl<'a> ShardMut<'a> {
         let tag = part.tag();
         let mut hashes = part.table_hashes(self.table.buckets());
         hashes.find_map(|hash| {
-            let found = self.table.get(hash, |(entry, _)| {
+            self.table.find(hash, |entry| {
                 entry.tag() == tag && entry.expires_at().is_some()
-            });
-            found.map(|(entry, _)| entry)
+            })
         })
     }
 
@@ -221,7 +215,7 @@ impl<'a> ShardMut<'a> {
         deadlines.shrink();
         side.note_deadlines(&deadlines);
         let buckets = self.table.buckets();
-        self.table.shrink_to(self.table.len() * 2, |(entry, _)| {
+        self.table.shrink_to(self.table.len() * 2, |entry| {
             entry.table_hash(hasher, buckets)
         });
         self.resized();
@@ -231,8 +225,8 @@ impl<'a> ShardMut<'a> {
     pub(crate) fn resized(&self) {
         let side = self.side();
         side.keys.store(self.table.len(), Ordering::Release);
-        self.db.whereabouts(self.index).note(self.table);
-        let bytes = table_bytes(self.table);
+        self.db.whereabouts(self.index).note_if_moved(self.table);
+        let bytes = self.table.bytes();
         if bytes != side.table_bytes.load(Ordering::Relaxed) {
             side.table_bytes.store(bytes, Ordering::Relaxed);
             self.tell();
@@ -241,7 +235,7 @@ impl<'a> ShardMut<'a> {
 
     /// Takes an entry out without a word to the watches.
     fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<Entry> {
-        let (entry, _) = self.table.remove_entry(hash, |(entry, _)| wanted(entry))?;
+        let entry = self.table.remove(hash, wanted)?;
         self.count(entry.heap_bytes(), 0, entry.expires_at(), None, hash);
         self.side().keys.store(self.table.len(), Ordering::Release);
         Some(entry)
@@ -312,15 +306,6 @@ impl<'a> ShardMut<'a> {
                 .fetch_add(bytes.wrapping_sub(told), Ordering::Relaxed);
             side.told.store(bytes, Ordering::Relaxed);
         }
-    }
-}
-
-/// Bytes of a table; an empty one has a bucket in name and none in memory.
-pub(crate) fn table_bytes(table: &Table) -> usize {
-    if table.capacity() == 0 {
-        0
-    } else {
-        table.buckets() * SLOT_BYTES
     }
 }
 

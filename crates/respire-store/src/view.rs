@@ -4,7 +4,7 @@ use core::fmt;
 
 use dashmap::RwLockReadGuard;
 
-use crate::database::{Database, Side, Table, find};
+use crate::database::{Database, Side, find};
 use crate::entry::Entry;
 use crate::evict::Clock;
 use crate::prefetch::{Bucket, KeyHash};
@@ -12,6 +12,7 @@ use crate::section::{Held, Place, Scope};
 use crate::shard::ShardMut;
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
+use crate::table::Table;
 use crate::watch::Watch;
 
 /// A database at a moment. A free view takes the locks of each call; one inside a section works on
