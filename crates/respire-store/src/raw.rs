@@ -1,6 +1,9 @@
 //! Loading memory ahead: the one place in the store where `unsafe` is allowed. A prefetch is unsafe only because
 //! it takes a pointer.
-#![expect(unsafe_code, reason = "prefetches take pointers")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "prefetches take pointers")
+)]
 
 /// Begins to load the line of memory at `address`, where the machine has a way to.
 #[inline(always)]
