@@ -39,6 +39,7 @@ mod pace;
 mod settings;
 mod stats;
 mod table;
+mod unlocked;
 mod value;
 
 mod bit;

@@ -53,6 +53,19 @@ fn large_value<'v>(client: &Client, arg: &'v [u8]) -> NewValue<'v> {
         .map_or(NewValue::Bytes(arg), NewValue::Shared)
 }
 
+/// Makes a string at least `len` bytes long, with zeros at its end. Where most of it is new, that costs
+/// O(what was there): fresh memory is zero already, and nobody waits until it is written.
+pub(crate) fn extend_to(bytes: &mut Vec<u8>, len: usize) {
+    const FRESH_BYTES_MIN: usize = 1 << 16;
+    if bytes.capacity() < len && len - bytes.len() >= FRESH_BYTES_MIN.max(bytes.len()) {
+        let mut longer = vec![0; len];
+        longer[..bytes.len()].copy_from_slice(bytes);
+        *bytes = longer;
+    } else if bytes.len() < len {
+        bytes.resize(len, 0);
+    }
+}
+
 /// The range of indexes from `start` to `end`, both inclusive and from the back when negative, cut
 /// to a sequence of `len`; `None` when nothing is left.
 pub(crate) fn index_range(start: i64, end: i64, len: usize) -> Option<Range<usize>> {
@@ -71,6 +84,27 @@ pub(crate) fn index_range(start: i64, end: i64, len: usize) -> Option<Range<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn string_is_extended_by_zeros_whether_in_place_or_not() {
+        for (before, len) in [
+            (0, 0),
+            (3, 2),
+            (3, 70_000),
+            (70_000, 80_000),
+            (70_000, 200_000),
+        ] {
+            let mut bytes = vec![b'x'; before];
+            extend_to(&mut bytes, len);
+            assert_eq!(bytes.len(), before.max(len));
+            assert!(bytes[..before].iter().all(|byte| *byte == b'x'));
+            assert!(bytes[before..].iter().all(|byte| *byte == 0));
+        }
+        let mut roomy = Vec::with_capacity(200_000);
+        let place = roomy.as_ptr();
+        extend_to(&mut roomy, 200_000);
+        assert_eq!((roomy.len(), roomy.as_ptr()), (200_000, place));
+    }
 
     #[test]
     fn index_range_counts_from_both_ends_and_is_cut() {

@@ -1,12 +1,13 @@
 //! `BITCOUNT key [start end [BYTE | BIT]]`: how many bits are set in a string or a part of it.
 //! As in Redis 7.0: of a key that does not exist it is 0, whatever the range looks like.
 
-use super::range::{Parts, Unit};
+use super::range::{Parts, Unit, read_bits};
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::integer;
-use crate::value::string_if_any;
+use crate::unlocked::work_begins;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use std::ops::Range;
 
 pub(super) static BITCOUNT: Spec = Spec {
     name: "bitcount",
@@ -50,30 +51,31 @@ pub(super) fn bitcount(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let count = ctx.read(&args[0], |entry| match string_if_any(entry)? {
-        Some(string) => count_in(string.as_bytes(&mut [0; 20]), args.skip(1)),
-        None => Ok(0),
-    })?;
-    reply.int(count as i64);
+    let range = args.skip(1);
+    let count = read_bits(ctx, &args[0], |bytes| bits_of(range, bytes), count_in)?;
+    reply.int(count.unwrap_or(0) as i64);
     Ok(())
 }
 
-fn count_in(bytes: &[u8], range: ArgList<'_>) -> Result<u64, Error> {
+/// The bits of a string of this many bytes that are asked for, if there are any.
+fn bits_of(range: ArgList<'_>, bytes: usize) -> Result<Option<Range<usize>>, Error> {
     if range.is_empty() {
-        return Ok(count(bytes));
+        return Ok((bytes > 0).then_some(0..bytes * 8));
     }
     if !(2..=3).contains(&range.len()) {
         return Err(SYNTAX);
     }
     let (start, end) = (integer(&range[0])?, integer(&range[1])?);
     if start < 0 && end < 0 && start > end {
-        return Ok(0);
+        return Ok(None);
     }
-    let unit = Unit::parse(range.get(2))?;
-    Ok(unit.bits(start, end, bytes.len()).map_or(0, |bits| {
-        let parts = Parts::new(bytes, &bits, false);
-        count(parts.middle) + u64::from(parts.head.count_ones() + parts.tail.count_ones())
-    }))
+    Ok(Unit::parse(range.get(2))?.bits(start, end, bytes))
+}
+
+fn count_in(bytes: &[u8], bits: &Range<usize>) -> u64 {
+    work_begins();
+    let parts = Parts::new(bytes, bits, false);
+    count(parts.middle) + u64::from(parts.head.count_ones() + parts.tail.count_ones())
 }
 
 fn count(bytes: &[u8]) -> u64 {
@@ -109,9 +111,7 @@ mod tests {
         for start in 0..24 {
             for end in start..24 {
                 let bits = Unit::Bit.bits(start, end, 3).expect("within the string");
-                let parts = Parts::new(&bytes, &bits, false);
-                let counted = count(parts.middle)
-                    + u64::from(parts.head.count_ones() + parts.tail.count_ones());
+                let counted = count_in(&bytes, &bits);
                 let is_set = |bit: &usize| bytes[bit / 8] >> (7 - bit % 8) & 1 == 1;
                 assert_eq!(
                     counted,

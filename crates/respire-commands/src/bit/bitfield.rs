@@ -6,11 +6,11 @@
 use super::field::{Field, parse_offset};
 use super::operation::{Action, Operation, Overflow, parse_overflow, parse_type};
 use crate::Ctx;
-use crate::errors::{BITFIELD_READ_ONLY, SYNTAX};
+use crate::errors::{BITFIELD_READ_ONLY, SYNTAX, WRONG_TYPE};
 use crate::options::{Options, is_word};
-use crate::value::string_if_any;
+use crate::value::{extend_to, string_if_any};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::Slot;
+use respire_store::{Slot, StringRef};
 
 pub(super) static BITFIELD: Spec = Spec {
     name: "bitfield",
@@ -168,17 +168,25 @@ fn read(
     operations: &[Operation],
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    ctx.read(key, |entry| {
-        let string = string_if_any(entry)?;
+    let mut run = |string: Option<StringRef<'_>>| {
         let mut digits = [0; 20];
         let bytes = string.map_or(&[][..], |string| string.as_bytes(&mut digits));
         reply.array(operations.len());
         for operation in operations {
             reply_one(reply, operation.outcome(bytes).reply);
         }
-        Ok(())
-    })
+    };
+    if operations.len() <= LOCKED_MAX {
+        return ctx.read(key, |entry| string_if_any(entry).map(run));
+    }
+    let owned = ctx.read_owned(key);
+    let string = owned.as_ref().map(|owned| owned.value().as_string());
+    run(string.map(|string| string.ok_or(WRONG_TYPE)).transpose()?);
+    Ok(())
 }
+
+/// More operations than that read a copy of the string, so that nobody waits for all of them.
+const LOCKED_MAX: usize = 256;
 
 fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64>>, Error> {
     string_if_any(slot.get())?;
@@ -192,9 +200,7 @@ fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64
     let mut is_changed = false;
     let results = slot.edit_string_quietly(|bytes| {
         let grows = bytes.len() < needed;
-        if grows {
-            bytes.resize(needed, 0);
-        }
+        extend_to(bytes, needed);
         let apply = |operation: &Operation| {
             let outcome = operation.outcome(bytes);
             if let Some(after) = outcome.after {

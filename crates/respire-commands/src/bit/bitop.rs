@@ -1,13 +1,17 @@
 //! `BITOP AND | OR | XOR | NOT destkey key [key ...]`: combine strings bit by bit into another, in
 //! one atomic step; shorter ones count as zero-padded. As in Redis: an empty result deletes the
 //! destination, and the reply is the result's length.
+//!
+//! Long strings are combined without a lock: the result counts if all of them are still the same when it
+//! is written.
 
 use crate::Ctx;
-use crate::errors::{BITOP_NOT, SYNTAX};
+use crate::errors::{BITOP_NOT, SYNTAX, WRONG_TYPE};
 use crate::options::is_word;
+use crate::unlocked::{share, work_begins};
 use crate::value::string_if_any;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{Expiry, Scope};
+use respire_store::{Expiry, Owned, Scope, StringRef, ValueRef, View};
 
 pub(super) static BITOP: Spec = Spec {
     name: "bitop",
@@ -48,39 +52,122 @@ pub(super) fn bitop(
     if operation == Operation::Not && sources.len() != 1 {
         return Err(BITOP_NOT);
     }
-    let db = ctx.view.db();
-    let keys: Vec<(u32, &[u8])> = args.iter().skip(1).map(|key| (db, key)).collect();
-    let len = ctx.locked(&Scope::Keys(&keys), |view, stats| {
-        let mut result: Option<Vec<u8>> = None;
-        for key in sources.iter() {
-            view.read(key, |entry| {
-                stats.looked_up(entry.is_some());
-                let string = string_if_any(entry)?;
-                let mut digits = [0; 20];
-                let bytes = string.map_or(&[][..], |string| string.as_bytes(&mut digits));
-                match &mut result {
-                    Some(result) => operation.combine(result, bytes),
-                    None => result = Some(bytes.to_vec()),
-                }
-                Ok(())
-            })?;
-        }
-        let mut result = result.unwrap_or_default();
-        if operation == Operation::Not {
-            result.iter_mut().for_each(|byte| *byte = !*byte);
-        }
-        let len = result.len();
-        view.update(&args[1], |slot| {
-            if len == 0 {
-                slot.remove();
-            } else {
-                slot.set(result, Expiry::Clear);
-            }
-        });
-        Ok(len)
-    })?;
+    let len = combine(ctx, operation, &args[1], sources)?;
     reply.int(len as i64);
     Ok(())
+}
+
+/// Up to this many bytes are combined while all keys are locked: in less than a millisecond.
+const LOCKED_BYTES_MAX: usize = 1 << 20;
+
+/// How often more bytes are combined without the locks, if a source was changed meanwhile each time.
+/// After that they are combined under them.
+const UNLOCKED_TRIES_MAX: u32 = 3;
+
+/// Combines the sources into the destination; the length of that.
+fn combine(
+    ctx: &mut Ctx<'_>,
+    operation: Operation,
+    destination: &[u8],
+    sources: ArgList<'_>,
+) -> Result<usize, Error> {
+    let db = ctx.view.db();
+    let mut keys: Vec<(u32, &[u8])> = sources.iter().map(|key| (db, key)).collect();
+    keys.push((db, destination));
+    let scope = Scope::Keys(&keys);
+    let mut values = match ctx.locked(&scope, |view, stats| {
+        let mut bytes = 0;
+        for key in sources.iter() {
+            bytes += view.read(key, |entry| {
+                stats.looked_up(entry.is_some());
+                Ok(string_if_any(entry)?.map_or(0, StringRef::len))
+            })?;
+        }
+        if bytes > LOCKED_BYTES_MAX {
+            return Ok(Err(share_all(view, sources)));
+        }
+        let result = combine_held(view, operation, sources)?;
+        Ok(Ok(store(view, destination, result)))
+    })? {
+        Ok(len) => return Ok(len),
+        Err(values) => values,
+    };
+    for _ in 0..UNLOCKED_TRIES_MAX {
+        let result = operation.combine_all(&values)?;
+        let stored = ctx.locked(&scope, |view, _| {
+            if are_unchanged(view, sources, &values) {
+                Ok(store(view, destination, result))
+            } else {
+                Err(share_all(view, sources))
+            }
+        });
+        match stored {
+            Ok(len) => return Ok(len),
+            Err(changed) => values = changed,
+        }
+    }
+    drop(values);
+    ctx.locked(&scope, |view, _| {
+        let result = combine_held(view, operation, sources)?;
+        Ok(store(view, destination, result))
+    })
+}
+
+/// The values of keys that are held, to be read when they are held no more.
+fn share_all(view: &mut View<'_>, keys: ArgList<'_>) -> Vec<Option<Owned>> {
+    keys.iter().map(|key| view.update(key, share)).collect()
+}
+
+/// Whether keys that are held still have these values, which [`share_all`] gave.
+fn are_unchanged(view: &mut View<'_>, keys: ArgList<'_>, values: &[Option<Owned>]) -> bool {
+    keys.iter().zip(values).all(|(key, value)| {
+        view.peek(key, |entry| match (entry, value) {
+            (None, None) => true,
+            (Some(entry), Some(value)) => is_same(entry.value(), value.value()),
+            _ => false,
+        })
+    })
+}
+
+/// Whether two values are one and the same string, or short ones that are equal.
+fn is_same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+    match (a.as_string(), b.as_string()) {
+        // What is shared does not change as long as somebody has it.
+        (Some(StringRef::Shared(a)), Some(StringRef::Shared(b))) => {
+            a.as_ptr() == b.as_ptr() && a.len() == b.len()
+        }
+        (Some(StringRef::Shared(_)), _) | (_, Some(StringRef::Shared(_))) => false,
+        (Some(a), Some(b)) => a.as_bytes(&mut [0; 20]) == b.as_bytes(&mut [0; 20]),
+        _ => false,
+    }
+}
+
+fn combine_held(
+    view: &mut View<'_>,
+    operation: Operation,
+    sources: ArgList<'_>,
+) -> Result<Vec<u8>, Error> {
+    let mut result: Option<Vec<u8>> = None;
+    for key in sources.iter() {
+        view.peek(key, |entry| {
+            operation.add(&mut result, string_if_any(entry)?);
+            Ok(())
+        })?;
+    }
+    Ok(operation.finish(result))
+}
+
+/// Gives a key that is held the result, and the length of that. An empty one removes it.
+fn store(view: &mut View<'_>, key: &[u8], result: Vec<u8>) -> usize {
+    let len = result.len();
+    view.update(key, |slot| {
+        if len == 0 {
+            slot.remove();
+        } else {
+            slot.set(result, Expiry::Clear);
+        }
+    });
+    len
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +188,37 @@ impl Operation {
         ];
         let found = WORDS.iter().find(|(name, _)| is_word(word, name));
         found.map(|(_, operation)| *operation).ok_or(SYNTAX)
+    }
+
+    fn combine_all(self, values: &[Option<Owned>]) -> Result<Vec<u8>, Error> {
+        work_begins();
+        let mut result = None;
+        for value in values {
+            let string = value.as_ref().map(|value| value.value().as_string());
+            self.add(
+                &mut result,
+                string.map(|string| string.ok_or(WRONG_TYPE)).transpose()?,
+            );
+        }
+        Ok(self.finish(result))
+    }
+
+    /// Takes one more string into the result, which the first one begins.
+    fn add(self, result: &mut Option<Vec<u8>>, string: Option<StringRef<'_>>) {
+        let mut digits = [0; 20];
+        let bytes = string.map_or(&[][..], |string| string.as_bytes(&mut digits));
+        match result {
+            Some(result) => self.combine(result, bytes),
+            None => *result = Some(bytes.to_vec()),
+        }
+    }
+
+    fn finish(self, result: Option<Vec<u8>>) -> Vec<u8> {
+        let mut result = result.unwrap_or_default();
+        if self == Self::Not {
+            result.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        result
     }
 
     /// Takes one more string into a result, which becomes as long as the longer of the two.
@@ -126,6 +244,7 @@ impl Operation {
 mod tests {
     use super::*;
     use crate::key::testing::Client;
+    use crate::unlocked::tests::send_and_write_meanwhile;
 
     fn combine(operation: &[u8], a: &[u8], b: &[u8]) -> Vec<u8> {
         let mut result = a.to_vec();
@@ -170,5 +289,36 @@ mod tests {
                 "-ERR wrong number of arguments for 'bitop' command\r\n",
             ),
         ]);
+    }
+
+    #[test]
+    fn source_that_changes_meanwhile_is_combined_as_it_is_at_the_end() {
+        for changes in 0..6 {
+            let mut client = Client::new();
+            client.send("SETRANGE k 2000000 x");
+            client.send("SET other 0");
+            let mut nth = 0;
+            let write = move || {
+                nth += 1;
+                match nth {
+                    _ if nth > changes => "PING".to_owned(),
+                    1 => "SET other \"\\x01\"".to_owned(),
+                    2 => "SETRANGE k 0 \"\\x04\"".to_owned(),
+                    _ => format!("SETRANGE k {nth} a"),
+                }
+            };
+            let (reply, is_free) =
+                send_and_write_meanwhile(&mut client, "BITOP OR d k other", write);
+            assert_eq!(reply, ":2000001\r\n");
+            assert_eq!(
+                is_free.len(),
+                (changes + 1).min(UNLOCKED_TRIES_MAX) as usize
+            );
+            let expected = [b'0', if changes > 1 { 5 } else { 1 }][usize::from(changes > 0)];
+            let first = format!("$1\r\n{}\r\n", char::from(expected));
+            assert_eq!(client.send("GETRANGE d 0 0"), first, "{changes} changes");
+            let last = if changes > 2 { "a" } else { "\0" };
+            assert_eq!(client.send("GETRANGE d 3 3"), format!("$1\r\n{last}\r\n"));
+        }
     }
 }

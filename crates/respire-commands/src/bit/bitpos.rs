@@ -1,12 +1,13 @@
 //! `BITPOS key bit [start [end [BYTE | BIT]]]`: the first bit of a string that is set, or clear.
 //! As in Redis: without an end, the clear bits behind the string count too; -1 is none.
 
-use super::range::{Parts, Unit};
+use super::range::{Parts, Unit, read_bits};
 use crate::Ctx;
 use crate::errors::{BIT_ARGUMENT, SYNTAX};
 use crate::options::integer;
-use crate::value::string_if_any;
+use crate::unlocked::work_begins;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use std::cell::Cell;
 use std::ops::Range;
 
 pub(super) static BITPOS: Spec = Spec {
@@ -63,31 +64,39 @@ pub(super) fn bitpos(
         1 => true,
         _ => return Err(BIT_ARGUMENT),
     };
-    let position = ctx.read(&args[0], |entry| match string_if_any(entry)? {
-        Some(string) => find_in(string.as_bytes(&mut [0; 20]), bit, args.skip(2)),
-        None => Ok(if bit { None } else { Some(0) }),
-    })?;
+    let range = args.skip(2);
+    let looked_at = Cell::new(None);
+    let bits = |bytes| {
+        let bits = bits_of(range, bytes)?;
+        let first = bits.as_ref().map_or(0, |bits| bits.start / 8 * 8);
+        looked_at.set(Some((first, bytes * 8)));
+        Ok(bits)
+    };
+    let found = read_bits(ctx, &args[0], bits, |bytes, bits| find(bytes, bit, bits))?;
+    let position = match (looked_at.get(), found) {
+        (None, _) => (!bit).then_some(0),
+        (Some(_), None) => None,
+        (Some((first, _)), Some(Some(position))) => Some(first + position),
+        (Some((_, behind)), Some(None)) => (!bit && range.len() < 2).then_some(behind),
+    };
     reply.int(position.map_or(-1, |position| position as i64));
     Ok(())
 }
 
-fn find_in(bytes: &[u8], bit: bool, range: ArgList<'_>) -> Result<Option<usize>, Error> {
+/// The bits of a string of this many bytes that are asked for, if there are any.
+fn bits_of(range: ArgList<'_>, bytes: usize) -> Result<Option<Range<usize>>, Error> {
     if range.len() > 3 {
         return Err(SYNTAX);
     }
     let start = range.get(0).map_or(Ok(0), integer)?;
     let unit = Unit::parse(range.get(2))?;
-    let end = range.get(1).map(integer).transpose()?;
-    let Some(bits) = unit.bits(start, end.unwrap_or(-1), bytes.len()) else {
-        return Ok(None);
-    };
-    let found = find(bytes, bit, &bits);
-    let behind_all = || (!bit && end.is_none()).then_some(bytes.len() * 8);
-    Ok(found.or_else(behind_all))
+    let end = range.get(1).map_or(Ok(-1), integer)?;
+    Ok(unit.bits(start, end, bytes))
 }
 
 /// The first of `bits` that is `bit`.
 fn find(bytes: &[u8], bit: bool, bits: &Range<usize>) -> Option<usize> {
+    work_begins();
     let first = bits.start / 8 * 8;
     let parts = Parts::new(bytes, bits, !bit);
     let in_byte = |byte: u8| {

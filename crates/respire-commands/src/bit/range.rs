@@ -1,9 +1,11 @@
 //! The part of a string that BITCOUNT and BITPOS look at.
 
+use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::is_word;
 use crate::value::index_range;
 use respire_engine::Error;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// What the bounds of a range count.
@@ -30,6 +32,28 @@ impl Unit {
             Self::Byte => index_range(start, end, bytes).map(|r| r.start * 8..r.end * 8),
         }
     }
+}
+
+/// Runs `f` on the bytes of a string that hold the bits which `bits` chooses by its length in bytes, and on
+/// those bits' places in them. `None` if there is no such key, or no bit is chosen.
+pub(super) fn read_bits<R>(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    bits: impl Fn(usize) -> Result<Option<Range<usize>>, Error>,
+    f: impl FnOnce(&[u8], &Range<usize>) -> R,
+) -> Result<Option<R>, Error> {
+    let chosen = Cell::new((0, 0));
+    let part = |len| {
+        Ok(bits(len)?.map(|bits| {
+            let first = bits.start / 8;
+            chosen.set((bits.start - first * 8, bits.end - first * 8));
+            first..bits.end.div_ceil(8)
+        }))
+    };
+    ctx.read_part(key, part, |bytes| {
+        let (start, end) = chosen.get();
+        f(bytes, &(start..end))
+    })
 }
 
 /// A range of bits, as whole bytes and the parts of bytes at its ends. The bits outside of it are

@@ -4,7 +4,7 @@
 use super::field::{Field, parse_offset};
 use crate::Ctx;
 use crate::errors::BIT_VALUE;
-use crate::value::string_if_any;
+use crate::value::{extend_to, string_if_any};
 use resp_codec::number::parse_i64;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
@@ -56,9 +56,7 @@ pub(super) fn setbit(
             (field.read(string.as_bytes(&mut [0; 20])), is_long_enough)
         });
         slot.edit_string_quietly(|bytes| {
-            if !is_long_enough {
-                bytes.resize(field.bytes_needed(), 0);
-            }
+            extend_to(bytes, field.bytes_needed());
             field.write(bytes, bit);
         });
         // A bit that is already so is no change: WATCH does not see it.

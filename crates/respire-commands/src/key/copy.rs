@@ -5,6 +5,7 @@ use super::{db_index, int};
 use crate::Ctx;
 use crate::errors::{SAME_OBJECT, SYNTAX};
 use crate::options::{Options, is_word};
+use crate::unlocked::{is_edited, share};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, Scope, Store};
 
@@ -54,7 +55,11 @@ pub(super) fn run(
     }
     let scope = [(from_db, from), (target.db, to)];
     let (is_found, is_copied) = ctx.view.locked(&Scope::Keys(&scope), |view| {
-        let Some(owned) = view.read(from, |entry| entry.map(EntryRef::owned)) else {
+        let owned = view.read(from, |entry| match entry {
+            Some(entry) if is_edited(entry) => Err(()),
+            entry => Ok(entry.map(EntryRef::owned)),
+        });
+        let Some(owned) = owned.unwrap_or_else(|()| view.update(from, share)) else {
             return (false, false);
         };
         let is_copied = view.in_db(target.db).update(to, |slot| {

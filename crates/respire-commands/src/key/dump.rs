@@ -5,7 +5,7 @@
 use crate::errors::WRONG_TYPE;
 use crate::{Ctx, rdb};
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::EntryRef;
+use respire_store::SHARED_BYTES_MIN;
 
 pub(super) static DUMP: Spec = Spec {
     name: "dump",
@@ -35,13 +35,17 @@ pub(super) fn run(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    // Packing takes its time, so it is done on a copy, which shares what is large.
-    let Some(owned) = ctx.read(&args[0], |entry| entry.map(EntryRef::owned)) else {
+    // Packing takes its time, so it is done without the lock.
+    let Some(owned) = ctx.read_owned(&args[0]) else {
         reply.null();
         return Ok(());
     };
-    let string = owned.value().as_string().ok_or(WRONG_TYPE)?;
-    reply.bulk(rdb::dump(string));
+    let payload = rdb::dump(owned.value().as_string().ok_or(WRONG_TYPE)?);
+    if payload.as_slice().len() < SHARED_BYTES_MIN {
+        reply.bulk(payload.as_slice());
+    } else {
+        reply.bulk_shared(payload.into_shared());
+    }
     Ok(())
 }
 

@@ -11,9 +11,10 @@ use crate::errors::{
 };
 use crate::options::{Options, integer, is_word};
 use crate::rdb::PayloadError;
+use crate::value::new_value;
 use crate::{Ctx, rdb};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{Access, Expiry};
+use respire_store::{Access, Expiry, NewValue};
 
 pub(super) static RESTORE: Spec = Spec {
     name: "restore",
@@ -76,10 +77,13 @@ pub(super) fn run(
     let expiry = options.expiry(ttl, now_ms);
     // Unpacking takes its time, so it is done before the key is held, though a key that is in the
     // way is the first thing to complain of.
-    let value = rdb::restore(payload).map_err(|error| match error {
-        PayloadError::Footer => PAYLOAD_FOOTER,
-        PayloadError::Format => PAYLOAD_FORMAT,
-    });
+    let value = match rdb::restore(payload) {
+        // A long one is kept where it lies.
+        Ok(NewValue::Bytes(bytes)) => Ok(new_value(ctx.client, bytes)),
+        Ok(value) => Ok(value),
+        Err(PayloadError::Footer) => Err(PAYLOAD_FOOTER),
+        Err(PayloadError::Format) => Err(PAYLOAD_FORMAT),
+    };
     ctx.view.update(key, |slot| {
         if !options.replace && slot.exists() {
             return Err(BUSY_KEY);

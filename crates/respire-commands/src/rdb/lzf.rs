@@ -3,8 +3,10 @@
 //! A control byte below 32 is followed by that many literal bytes and one; any other one holds a
 //! length (3 bits; 7: the next byte adds to it) and, with the byte after it, a distance backwards.
 
-/// log2 of the slots in which the packer remembers where it saw three bytes.
-const SLOTS_LOG2: u32 = 16;
+mod seen;
+
+use seen::{Paged, Seen, Whole};
+
 /// The most bytes of one literal run.
 const LITERALS_MAX: usize = 1 << 5;
 /// The furthest a back reference reaches.
@@ -13,54 +15,40 @@ const DISTANCE_MAX: usize = 1 << 13;
 const MATCH_MAX: usize = (1 << 8) + (1 << 3);
 /// The fewest.
 const MATCH_MIN: usize = 3;
+/// Up to this length, clearing a whole table would take longer than packing.
+const PAGED_BYTES_MAX: usize = 1 << 13;
 
-/// Packs `data` into at most `packed_max` bytes, or says that it does not fit.
+/// Packs `data` into at most `packed_max` bytes behind those in `out`, or returns false if it does
+/// not fit, and `out` has the length it had. O(`data`), whatever it holds.
 ///
 /// Offsets are kept in 32 bits, so longer data counts as not fitting either.
-pub(super) fn compress(data: &[u8], packed_max: usize) -> Option<Vec<u8>> {
+pub(super) fn compress(data: &[u8], packed_max: usize, out: &mut Vec<u8>) -> bool {
     if data.len() < MATCH_MIN || packed_max == 0 || u32::try_from(data.len()).is_err() {
-        return None;
+        return false;
     }
-    let mut packer = Packer {
-        out: Vec::with_capacity(packed_max.min(data.len() / 2)),
+    let base = out.len();
+    let packer = Packer {
+        data,
+        out,
+        base,
         packed_max,
-        run_start: 0,
+        literals_from: 0,
     };
-    packer.open_run();
-    // Position 0 stands for "never seen": the packer never refers back to the very first byte.
-    let mut seen = vec![0_u32; 1 << SLOTS_LOG2];
-    let mut at = 0;
-    while at + 2 < data.len() {
-        let slot = slot_of(data, at);
-        let earlier = seen[slot] as usize;
-        seen[slot] = at as u32;
-        if earlier == 0
-            || at - earlier > DISTANCE_MAX
-            || data[earlier..earlier + MATCH_MIN] != data[at..at + MATCH_MIN]
-        {
-            packer.literal(data[at])?;
-            at += 1;
-            continue;
-        }
-        let len = match_len(data, earlier, at);
-        packer.back_reference(len, at - earlier)?;
-        at += len;
-        if at + 2 >= data.len() {
-            break;
-        }
-        // Only the last two places of the match are remembered, which is most of the speed.
-        for place in [at - 2, at - 1] {
-            seen[slot_of(data, place)] = place as u32;
-        }
+    let packed = if data.len() <= PAGED_BYTES_MAX {
+        packer.pack(&mut Paged::new())
+    } else {
+        packer.pack(&mut Whole::new())
+    };
+    if packed.is_none() {
+        out.truncate(base);
     }
-    packer.finish(&data[at..])
+    packed.is_some()
 }
 
-/// The slot of the three bytes from `at` on.
-fn slot_of(data: &[u8], at: usize) -> usize {
-    let three = u32::from_be_bytes([0, data[at], data[at + 1], data[at + 2]]);
-    let mixed = (three >> (24 - SLOTS_LOG2)).wrapping_sub(three.wrapping_mul(5));
-    (mixed & ((1 << SLOTS_LOG2) - 1)) as usize
+/// The slot of three bytes.
+fn slot_of([a, b, c]: [u8; 3]) -> u16 {
+    let three = u32::from_be_bytes([0, a, b, c]);
+    (three >> 8).wrapping_sub(three.wrapping_mul(5)) as u16
 }
 
 /// How many bytes from `at` on equal those from `earlier` on, in the bounds the packer keeps.
@@ -73,88 +61,144 @@ fn match_len(data: &[u8], earlier: usize, at: usize) -> usize {
     } else {
         bound.max(MATCH_MIN)
     };
-    let same = data[earlier..]
-        .iter()
-        .zip(&data[at..])
-        .take_while(|(a, b)| a == b)
-        .count();
-    same.min(bound)
+    same_len(&data[earlier..earlier + bound], &data[at..at + bound])
 }
 
-struct Packer {
-    out: Vec<u8>,
-    packed_max: usize,
-    /// Where the control byte of the open literal run stands in `out`.
-    run_start: usize,
-}
-
-impl Packer {
-    fn open_run(&mut self) {
-        self.run_start = self.out.len();
-        self.out.push(0);
-    }
-
-    fn run_len(&self) -> usize {
-        self.out.len() - self.run_start - 1
-    }
-
-    /// Writes the control byte of the open run, or takes it back if the run is empty.
-    fn close_run(&mut self) {
-        match self.run_len().checked_sub(1) {
-            Some(control) => self.out[self.run_start] = control as u8,
-            None => self.out.truncate(self.run_start),
+/// How many bytes two slices of one length have in common before they first differ.
+fn same_len(a: &[u8], b: &[u8]) -> usize {
+    const WORD: usize = size_of::<u64>();
+    let (a_words, a_rest) = a.as_chunks::<WORD>();
+    let (b_words, b_rest) = b.as_chunks::<WORD>();
+    for (nth, (a, b)) in a_words.iter().zip(b_words).enumerate() {
+        let differing = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differing != 0 {
+            return nth * WORD + (differing.trailing_zeros() / u8::BITS) as usize;
         }
     }
+    let pairs = a_rest.iter().zip(b_rest);
+    a_words.len() * WORD + pairs.take_while(|(a, b)| a == b).count()
+}
 
-    fn literal(&mut self, byte: u8) -> Option<()> {
-        if self.out.len() >= self.packed_max {
+struct Packer<'p> {
+    data: &'p [u8],
+    out: &'p mut Vec<u8>,
+    /// Where the packed bytes begin in `out`.
+    base: usize,
+    packed_max: usize,
+    /// Where the literals begin that are not written yet.
+    literals_from: usize,
+}
+
+impl Packer<'_> {
+    fn pack(mut self, seen: &mut impl Seen) -> Option<()> {
+        let data = self.data;
+        let mut at = 0;
+        while let Some((found, earlier)) = find_match(data, at, seen) {
+            at = found;
+            let len = match_len(data, earlier, at);
+            self.literals(at)?;
+            self.back_reference(len, at - earlier)?;
+            at += len;
+            self.literals_from = at;
+            if at + 2 >= data.len() {
+                break;
+            }
+            // Only the last two places of the match are remembered, which is most of the speed.
+            for place in [at - 2, at - 1] {
+                seen.replace(
+                    slot_of([data[place], data[place + 1], data[place + 2]]),
+                    place,
+                );
+            }
+        }
+        self.finish()
+    }
+
+    fn packed_len(&self) -> usize {
+        self.out.len() - self.base
+    }
+
+    /// Whether there is room for so many literals. The original writes them one by one, and opens the
+    /// next run with the last of a full one.
+    fn has_room_for(&self, literals: usize) -> bool {
+        literals.checked_sub(1).is_none_or(|before| {
+            self.packed_len() + 1 + before + before / LITERALS_MAX < self.packed_max
+        })
+    }
+
+    /// Writes the literals up to `to`, if there is room for them.
+    fn literals(&mut self, to: usize) -> Option<()> {
+        let literals = &self.data[self.literals_from..to];
+        if !self.has_room_for(literals.len()) {
             return None;
         }
-        self.push_literal(byte);
+        self.write_literals(literals);
         Some(())
     }
 
-    fn push_literal(&mut self, byte: u8) {
-        self.out.push(byte);
-        if self.run_len() == LITERALS_MAX {
-            self.close_run();
-            self.open_run();
+    fn write_literals(&mut self, literals: &[u8]) {
+        let (runs, rest) = literals.as_chunks::<LITERALS_MAX>();
+        for run in runs {
+            self.out.push(LITERALS_MAX as u8 - 1);
+            self.out.extend_from_slice(run);
+        }
+        if !rest.is_empty() {
+            self.out.push(rest.len() as u8 - 1);
+            self.out.extend_from_slice(rest);
         }
     }
 
     fn back_reference(&mut self, len: usize, distance: usize) -> Option<()> {
-        self.close_run();
-        if self.out.len() + MATCH_MIN + 1 >= self.packed_max {
+        if self.packed_len() + MATCH_MIN + 1 >= self.packed_max {
             return None;
         }
         let offset = distance - 1;
         let len = len - 2;
         if len < 7 {
-            self.out.push(((offset >> 8) + (len << 5)) as u8);
+            self.out
+                .extend_from_slice(&[((offset >> 8) + (len << 5)) as u8, offset as u8]);
         } else {
-            self.out.push(((offset >> 8) + (7 << 5)) as u8);
-            self.out.push((len - 7) as u8);
+            let control = ((offset >> 8) + (7 << 5)) as u8;
+            self.out
+                .extend_from_slice(&[control, (len - 7) as u8, offset as u8]);
         }
-        self.out.push(offset as u8);
-        self.open_run();
         Some(())
     }
 
-    /// Ends with the last few bytes as literals.
-    fn finish(mut self, rest: &[u8]) -> Option<Vec<u8>> {
-        if self.out.len() + 3 > self.packed_max {
+    /// Ends with what is left as literals. Matches are not looked for in the last two bytes, and there
+    /// must be room for both at once.
+    fn finish(mut self) -> Option<()> {
+        let end = self.data.len();
+        let literals = end.saturating_sub(2).saturating_sub(self.literals_from);
+        let written = literals + literals / LITERALS_MAX + 1;
+        if !self.has_room_for(literals) || self.packed_len() + written + 3 > self.packed_max {
             return None;
         }
-        for &byte in rest {
-            self.push_literal(byte);
-        }
-        self.close_run();
-        Some(self.out)
+        self.write_literals(&self.data[self.literals_from..]);
+        Some(())
     }
 }
 
-/// Unpacks into exactly `len` bytes, or says that `packed` does not hold them. Reserves no more
-/// than `packed` can stand for, whatever `len` claims.
+/// The next place from `at` on that begins with three bytes seen before, and where they were seen.
+/// Places before it are remembered, as is the place itself.
+#[inline]
+fn find_match(data: &[u8], at: usize, seen: &mut impl Seen) -> Option<(usize, usize)> {
+    for (at, three) in (at..).zip(data[at..].windows(MATCH_MIN)) {
+        let &[a, b, c] = three else { break };
+        let earlier = seen.replace(slot_of([a, b, c]), at);
+        // Position 0 stands for "never seen": the packer never refers back to the very first byte.
+        if earlier != 0
+            && at - earlier <= DISTANCE_MAX
+            && data[earlier..earlier + MATCH_MIN] == [a, b, c]
+        {
+            return Some((at, earlier));
+        }
+    }
+    None
+}
+
+/// Unpacks into exactly `len` bytes, or returns `None` if `packed` does not hold them. Reserves no
+/// more than `packed` can stand for, whatever `len` claims. O(`len` + `packed`).
 pub(super) fn decompress(packed: &[u8], len: usize) -> Option<Vec<u8>> {
     if len > packed.len().saturating_mul(MATCH_MAX) {
         return None;
@@ -165,6 +209,9 @@ pub(super) fn decompress(packed: &[u8], len: usize) -> Option<Vec<u8>> {
         let control = usize::from(*control);
         if control < LITERALS_MAX {
             let (literals, rest) = rest.split_at_checked(control + 1)?;
+            if literals.len() > len - out.len() {
+                return None;
+            }
             out.extend_from_slice(literals);
             input = rest;
         } else {
@@ -176,29 +223,154 @@ pub(super) fn decompress(packed: &[u8], len: usize) -> Option<Vec<u8>> {
             };
             let (low, rest) = rest.split_first()?;
             let distance = ((control & 0x1f) << 8) + usize::from(*low) + 1;
-            let start = out.len().checked_sub(distance)?;
-            // Byte by byte, because a run may well repeat what it has just written.
-            for from in start..start + run + 2 {
-                out.push(out[from]);
+            if run + 2 > len - out.len() {
+                return None;
             }
+            copy_back(&mut out, distance, run + 2)?;
             input = rest;
-        }
-        if out.len() > len {
-            return None;
         }
     }
     (out.len() == len).then_some(out)
+}
+
+/// Adds `run` bytes that begin `distance` before the end, or `None` if there are not as many. A run
+/// longer than the distance repeats what it has just written.
+fn copy_back(out: &mut Vec<u8>, distance: usize, run: usize) -> Option<()> {
+    let start = out.len().checked_sub(distance)?;
+    let mut left = run;
+    while left > 0 {
+        // Everything from `start` on repeats with the distance, so each copy may be twice as long.
+        let part = left.min(out.len() - start);
+        out.extend_from_within(start..start + part);
+        left -= part;
+    }
+    Some(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Packs as the original does, byte by byte and in a table of all slots.
+    fn compress_plainly(data: &[u8], packed_max: usize) -> Option<Vec<u8>> {
+        if data.len() < MATCH_MIN || packed_max == 0 {
+            return None;
+        }
+        let three = |at: usize| [data[at], data[at + 1], data[at + 2]];
+        let mut seen = vec![0; 1 << 16];
+        let (mut out, mut run, mut at) = (vec![0], 0_usize, 0);
+        let push = |out: &mut Vec<u8>, run: &mut usize, byte| {
+            out.push(byte);
+            *run += 1;
+            if *run == LITERALS_MAX {
+                let control = out.len() - LITERALS_MAX - 1;
+                out[control] = LITERALS_MAX as u8 - 1;
+                out.push(0);
+                *run = 0;
+            }
+        };
+        let close = |out: &mut Vec<u8>, run: usize| match run {
+            0 => drop(out.pop()),
+            _ => {
+                let control = out.len() - run - 1;
+                out[control] = run as u8 - 1;
+            }
+        };
+        while at + 2 < data.len() {
+            let earlier: usize = core::mem::replace(&mut seen[usize::from(slot_of(three(at)))], at);
+            let is_near = earlier != 0 && at - earlier <= DISTANCE_MAX;
+            if !is_near || three(earlier) != three(at) {
+                if out.len() >= packed_max {
+                    return None;
+                }
+                push(&mut out, &mut run, data[at]);
+                at += 1;
+                continue;
+            }
+            close(&mut out, run);
+            if out.len() + 4 >= packed_max {
+                return None;
+            }
+            let room = (data.len() - at - 2).min(MATCH_MAX);
+            let bound = room.max(if room > 16 { 19 } else { 3 });
+            let same = (0..bound).take_while(|nth| data[earlier + nth] == data[at + nth]);
+            let (len, offset) = (same.count(), at - earlier - 1);
+            if len < 9 {
+                out.push(((offset >> 8) + ((len - 2) << 5)) as u8);
+            } else {
+                out.extend([((offset >> 8) + (7 << 5)) as u8, (len - 9) as u8]);
+            }
+            out.extend([offset as u8, 0]);
+            run = 0;
+            at += len;
+            if at + 2 < data.len() {
+                for place in [at - 2, at - 1] {
+                    seen[usize::from(slot_of(three(place)))] = place;
+                }
+            }
+        }
+        if out.len() + 3 > packed_max {
+            return None;
+        }
+        for byte in &data[at..] {
+            push(&mut out, &mut run, *byte);
+        }
+        close(&mut out, run);
+        Some(out)
+    }
+
+    /// Packed behind a byte that was there before.
+    fn packed(data: &[u8], packed_max: usize) -> Option<Vec<u8>> {
+        let mut out = vec![b'!'];
+        let fits = compress(data, packed_max, &mut out);
+        assert_eq!(out.remove(0), b'!');
+        assert!(fits || out.is_empty());
+        fits.then_some(out)
+    }
+
     fn round_trip(data: &[u8]) -> Option<usize> {
-        let packed = compress(data, data.len().saturating_sub(4))?;
+        let packed = packed(data, data.len().saturating_sub(4))?;
         assert!(packed.len() <= data.len() - 4);
         assert_eq!(decompress(&packed, data.len()).as_deref(), Some(data));
         Some(packed.len())
+    }
+
+    fn random() -> impl FnMut() -> usize {
+        let mut state = 1_u64;
+        move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_packing_one_by_one() {
+        let mut random = random();
+        for nth in 0..600 {
+            let len = match nth % 6 {
+                0 => random() % 40_000,
+                1 => PAGED_BYTES_MAX - 3 + random() % 6,
+                _ => random() % 400,
+            };
+            let letters = 1 + random() % [1, 2, 4, 30, 256][nth % 5];
+            let mut data: Vec<u8> = (0..len).map(|_| (random() % letters) as u8).collect();
+            // And what lies far apart.
+            if len > 9000 && random() % 2 == 0 {
+                data.copy_within(0..100, len - 200);
+                data.copy_within(0..100, DISTANCE_MAX);
+            }
+            let plainly = compress_plainly(&data, usize::MAX >> 1).map_or(0, |all| all.len());
+            let around = (plainly.saturating_sub(40)..plainly + 6).step_by(1 + nth % 3);
+            for packed_max in around.chain([len.saturating_sub(4), len, 2 * len]) {
+                assert_eq!(
+                    packed(&data, packed_max),
+                    compress_plainly(&data, packed_max),
+                    "{nth}: {len} bytes in {packed_max}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -217,25 +389,18 @@ mod tests {
 
     #[test]
     fn data_without_repetition_is_left_alone() {
-        let mut state = 1_u64;
-        let noise: Vec<u8> = std::iter::repeat_with(|| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 56) as u8
-        })
-        .take(5000)
-        .collect();
+        let mut random = random();
+        let noise: Vec<u8> = (0..5000).map(|_| random() as u8).collect();
         assert_eq!(round_trip(&noise), None);
-        assert_eq!(compress(b"", 10), None);
-        assert_eq!(compress(b"aaaa", 0), None);
+        assert_eq!(packed(b"", 10), None);
+        assert_eq!(packed(b"aaaa", 0), None);
     }
 
     #[test]
     fn packed_bytes_are_those_of_redis() {
         // From DUMP of Redis 7.0.
         assert_eq!(
-            compress(&[b'a'; 30], 26).as_deref(),
+            packed(&[b'a'; 30], 26).as_deref(),
             Some(&b"\x01aa\xe0\x11\x00\x01aa"[..])
         );
     }

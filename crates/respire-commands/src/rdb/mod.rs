@@ -7,6 +7,7 @@
 
 mod lzf;
 
+use crate::unlocked::work_begins;
 use bytes::Bytes;
 use crc::{CRC_64_REDIS, Crc, Table};
 use respire_store::{NewValue, StringRef};
@@ -52,22 +53,81 @@ pub(crate) enum PayloadError {
     Format,
 }
 
-/// The payload for a string.
-pub(crate) fn dump(string: StringRef<'_>) -> Vec<u8> {
-    let mut payload = Vec::with_capacity(32);
-    payload.push(TYPE_STRING);
-    write_string(&mut payload, string);
-    payload.extend_from_slice(&VERSION.to_le_bytes());
-    let crc = CRC.checksum(&payload);
-    payload.extend_from_slice(&crc.to_le_bytes());
+/// The most bytes before those of a string: its type, how it is kept, and two lengths.
+const HEADER_BYTES_MAX: usize = 2 + 2 * LEN_BYTES_MAX;
+const LEN_BYTES_MAX: usize = 1 + size_of::<u64>();
+
+/// The payload for a string. O(its length), whatever its bytes.
+pub(crate) fn dump(string: StringRef<'_>) -> Payload {
+    let mut payload = Payload::of(string);
+    payload.bytes.extend_from_slice(&VERSION.to_le_bytes());
+    let crc = CRC.checksum(payload.as_slice());
+    payload.bytes.extend_from_slice(&crc.to_le_bytes());
     payload
 }
 
 /// The bytes of a string in its payload, without the type and the footer.
 pub(crate) fn serialized_len(string: StringRef<'_>) -> usize {
-    let mut serialized = Vec::new();
-    write_string(&mut serialized, string);
-    serialized.len()
+    Payload::of(string).as_slice().len() - 1
+}
+
+/// A payload that was written from its middle: the header's length is known only after the rest.
+pub(crate) struct Payload {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Payload {
+    /// The type and the string, without the footer.
+    fn of(string: StringRef<'_>) -> Self {
+        let mut header = Vec::with_capacity(HEADER_BYTES_MAX);
+        header.push(TYPE_STRING);
+        let integer = match string {
+            StringRef::Int(number) => Some(number),
+            _ if string.len() <= INT_BYTES_MAX => string.to_int(),
+            _ => None,
+        };
+        if integer.is_some_and(|number| write_int(&mut header, number)) {
+            return Self {
+                bytes: header,
+                start: 0,
+            };
+        }
+        let mut digits = [0; 20];
+        let bytes = string.as_bytes(&mut digits);
+        work_begins();
+        let capacity = HEADER_BYTES_MAX + bytes.len() + VERSION_BYTES + CRC_BYTES;
+        let mut payload = Vec::with_capacity(capacity);
+        payload.resize(HEADER_BYTES_MAX, 0);
+        let is_packed = bytes.len() > UNPACKED_BYTES_MAX
+            && lzf::compress(bytes, bytes.len() - PACKING_GAIN_MIN, &mut payload);
+        if is_packed {
+            header.push(STRING_LZF);
+            write_len(&mut header, payload.len() - HEADER_BYTES_MAX);
+        } else {
+            payload.extend_from_slice(bytes);
+        }
+        write_len(&mut header, bytes.len());
+        let start = HEADER_BYTES_MAX - header.len();
+        payload[start..HEADER_BYTES_MAX].copy_from_slice(&header);
+        Self {
+            bytes: payload,
+            start,
+        }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    /// The payload as what can be shared. What was reserved for a string that did pack well is given
+    /// back.
+    pub(crate) fn into_shared(mut self) -> Bytes {
+        if self.bytes.len() < self.bytes.capacity() / 2 {
+            self.bytes.shrink_to_fit();
+        }
+        Bytes::from(self.bytes).slice(self.start..)
+    }
 }
 
 /// The value that a payload holds, borrowed from it where that can be.
@@ -85,31 +145,6 @@ pub(crate) fn restore(payload: &[u8]) -> Result<NewValue<'_>, PayloadError> {
     match reader.byte() {
         Some(TYPE_STRING) => reader.string().ok_or(PayloadError::Format),
         _ => Err(PayloadError::Format),
-    }
-}
-
-fn write_string(out: &mut Vec<u8>, string: StringRef<'_>) {
-    let integer = match string {
-        StringRef::Int(number) => Some(number),
-        _ if string.len() <= INT_BYTES_MAX => string.to_int(),
-        _ => None,
-    };
-    if integer.is_some_and(|number| write_int(out, number)) {
-        return;
-    }
-    let mut digits = [0; 20];
-    let bytes = string.as_bytes(&mut digits);
-    let packed = (bytes.len() > UNPACKED_BYTES_MAX)
-        .then(|| lzf::compress(bytes, bytes.len() - PACKING_GAIN_MIN))
-        .flatten();
-    if let Some(packed) = packed {
-        out.push(STRING_LZF);
-        write_len(out, packed.len());
-        write_len(out, bytes.len());
-        out.extend_from_slice(&packed);
-    } else {
-        write_len(out, bytes.len());
-        out.extend_from_slice(bytes);
     }
 }
 
@@ -208,7 +243,7 @@ mod tests {
     use super::*;
 
     fn dump_bytes(bytes: &[u8]) -> Vec<u8> {
-        dump(StringRef::Bytes(bytes))
+        dump(StringRef::Bytes(bytes)).as_slice().to_vec()
     }
 
     /// Restores, and gives the string's bytes.
@@ -245,7 +280,7 @@ mod tests {
             assert_eq!(dump_bytes(value), payload);
             assert_eq!(restored(payload).as_deref(), Ok(value));
         }
-        assert_eq!(dump(StringRef::Int(7)), expected[0].1);
+        assert_eq!(dump(StringRef::Int(7)).as_slice(), expected[0].1);
     }
 
     #[test]
@@ -264,12 +299,12 @@ mod tests {
         ];
         for number in numbers {
             let text = number.to_string().into_bytes();
-            let payload = dump(StringRef::Int(number));
+            let payload = dump(StringRef::Int(number)).as_slice().to_vec();
             assert_eq!(payload, dump_bytes(&text));
             assert_eq!(restored(&payload), Ok(text));
         }
         for number in [i64::MIN, i64::MAX] {
-            let payload = dump(StringRef::Int(number));
+            let payload = dump(StringRef::Int(number)).as_slice().to_vec();
             assert_eq!(restored(&payload), Ok(number.to_string().into_bytes()));
         }
         for len in [0, 1, 20, 21, 63, 64, 16_383, 16_384, 100_000] {

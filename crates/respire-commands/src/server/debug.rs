@@ -16,7 +16,7 @@ use crate::errors::{
 use crate::{Ctx, rdb};
 use resp_codec::number::{parse_f64, parse_i64};
 use respire_engine::{ArgList, Arity, Error, Flags, Group, Proto, Reply, Spec};
-use respire_store::{Expiry, Scope};
+use respire_store::{EntryRef, Expiry, Scope};
 use std::time::Duration;
 
 pub(super) static DEBUG: Spec = Spec {
@@ -133,10 +133,9 @@ fn digest(ctx: &mut Ctx<'_>, reply: &mut Reply<'_>) {
 fn digest_values(ctx: &mut Ctx<'_>, keys: ArgList<'_>, reply: &mut Reply<'_>) {
     reply.array(keys.len());
     for key in keys.iter() {
-        let digest = ctx
-            .view
-            .peek(key, |entry| entry.map(Digest::of_value).unwrap_or_default());
-        reply.simple(digest.to_hex());
+        let found = ctx.peek_owned(key, |_| ());
+        let digest = found.map(|(owned, ())| Digest::of_value(owned.value(), owned.expires_at()));
+        reply.simple(digest.unwrap_or_default().to_hex());
     }
 }
 
@@ -144,17 +143,14 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
     /// Redis keeps 24 bits of the seconds.
     const CLOCK_MASK: u64 = (1 << 24) - 1;
     let now_ms = ctx.view.now_ms();
-    let described = ctx.view.peek(key, |entry| {
-        let entry = entry.ok_or(NO_SUCH_KEY)?;
-        let idle_s = entry.idle_ms(now_ms) / 1000;
-        Ok(format!(
-            "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{idle_s}",
-            entry.encoding().name(),
-            entry.value().as_string().map_or(0, rdb::serialized_len),
-            (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK,
-        ))
-    })?;
-    reply.simple(described);
+    let look = |entry: EntryRef<'_>| (entry.idle_ms(now_ms) / 1000, entry.encoding().name());
+    let (owned, (idle_s, encoding)) = ctx.peek_owned(key, look).ok_or(NO_SUCH_KEY)?;
+    let serialized_len = owned.value().as_string().map_or(0, rdb::serialized_len);
+    let lru = (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK;
+    reply.simple(format!(
+        "Value at:0x0 refcount:1 encoding:{encoding} serializedlength:{serialized_len} lru:{lru} \
+         lru_seconds_idle:{idle_s}"
+    ));
     Ok(())
 }
 

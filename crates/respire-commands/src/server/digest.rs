@@ -1,7 +1,8 @@
 //! Digests of values and of the whole data, equal to those that Redis's `DEBUG DIGEST` gives for
 //! the same data: for comparing two servers without reading one of them out.
 
-use respire_store::EntryRef;
+use crate::unlocked::work_begins;
+use respire_store::{EntryRef, ValueRef};
 use sha1::{Digest as _, Sha1};
 
 /// A digest that others can be mixed into.
@@ -13,9 +14,10 @@ const TYPE_STRING: u32 = 0;
 
 impl Digest {
     /// The digest of a value and of whether it expires.
-    pub(super) fn of_value(entry: EntryRef<'_>) -> Self {
+    pub(super) fn of_value(value: ValueRef<'_>, expires_at: Option<u64>) -> Self {
+        work_begins();
         let mut digest = Self::default();
-        digest.add_value(entry);
+        digest.add_value(value, expires_at);
         digest
     }
 
@@ -23,7 +25,7 @@ impl Digest {
     pub(super) fn of_entry(key: &[u8], entry: EntryRef<'_>) -> Self {
         let mut digest = Self::default();
         digest.mix(key);
-        digest.add_value(entry);
+        digest.add_value(entry.value(), entry.expires_at());
         digest
     }
 
@@ -52,12 +54,12 @@ impl Digest {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn add_value(&mut self, entry: EntryRef<'_>) {
-        if let Some(string) = entry.value().as_string() {
+    fn add_value(&mut self, value: ValueRef<'_>, expires_at: Option<u64>) {
+        if let Some(string) = value.as_string() {
             self.mix(&TYPE_STRING.to_be_bytes());
             self.mix(string.as_bytes(&mut [0; 20]));
         }
-        if entry.expires_at().is_some() {
+        if expires_at.is_some() {
             self.combine(b"!!expire!!");
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::Ctx;
 use crate::options::integer;
+use crate::unlocked::EDITED_BYTES_MAX;
 use crate::value::{index_range, string_if_any};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{SHARED_BYTES_MIN, StringRef};
@@ -62,27 +63,42 @@ pub(super) fn getrange(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (start, end) = (integer(&args[1])?, integer(&args[2])?);
-    ctx.read(&args[0], |entry| {
-        match string_if_any(entry)? {
-            Some(string) => reply_part(reply, string, start, end),
+    let is_replied = ctx.read(&args[0], |entry| match string_if_any(entry)? {
+        Some(string) => Ok(reply_part(reply, string, start, end)),
+        None => {
+            reply.bulk(b"");
+            Ok(true)
+        }
+    })?;
+    if is_replied {
+        return Ok(());
+    }
+    ctx.view.update(&args[0], |slot| {
+        slot.share_string();
+        match string_if_any(slot.get())? {
+            Some(string) => drop(reply_part(reply, string, start, end)),
             None => reply.bulk(b""),
         }
         Ok(())
     })
 }
 
-fn reply_part(reply: &mut Reply<'_>, string: StringRef<'_>, start: i64, end: i64) {
+/// Replies with a part, unless it is too long to be copied and has to be shared first; whether it did.
+fn reply_part(reply: &mut Reply<'_>, string: StringRef<'_>, start: i64, end: i64) -> bool {
     // Both before the first byte would be cut to the first byte, but they are in no order.
     let is_reversed = start < 0 && end < 0 && start > end;
     let Some(range) = index_range(start, end, string.len()).filter(|_| !is_reversed) else {
-        return reply.bulk(b"");
+        reply.bulk(b"");
+        return true;
     };
     match string {
         StringRef::Shared(bytes) if range.len() >= SHARED_BYTES_MIN => {
             reply.bulk_shared(bytes.slice(range));
         }
+        StringRef::Bytes(_) if range.len() > EDITED_BYTES_MAX => return false,
         string => reply.bulk(&string.as_bytes(&mut [0; 20])[range]),
     }
+    true
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod mset;
 mod set;
 mod setrange;
 mod strlen;
+mod subsequence;
 
 use crate::kv::Row;
 

@@ -4,7 +4,7 @@
 use crate::Ctx;
 use crate::errors::{OFFSET_RANGE, STRING_TOO_LONG};
 use crate::options::integer;
-use crate::value::string_if_any;
+use crate::value::{extend_to, string_if_any};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::StringRef;
 
@@ -49,9 +49,7 @@ pub(super) fn setrange(
         }
         let range = offset as usize..end as usize;
         Ok(slot.edit_string(|bytes| {
-            if bytes.len() < range.end {
-                bytes.resize(range.end, 0);
-            }
+            extend_to(bytes, range.end);
             bytes[range].copy_from_slice(part);
             bytes.len()
         }))
