@@ -3,7 +3,7 @@
 use crate::cargo::{FEATURE_SETS, cargo, cargo_of, rust_version};
 use crate::machine::{run, run_lines};
 use crate::tally::Tally;
-use crate::{again, clients, codec, instructions, requirements, tidy, toolchain};
+use crate::{again, clients, codec, doubling, instructions, requirements, tidy, toolchain};
 
 /// Everything there is to test.
 pub(crate) fn test() -> Result<(), String> {
@@ -30,6 +30,8 @@ pub(crate) fn test() -> Result<(), String> {
         Ok(Some(reason)) => println!("NOT RUN: {reason}"),
         outcome => tally.check("requests cost what their baseline says", outcome.map(drop)),
     }
+    println!("\n== twice the size, twice the work");
+    tally.check("twice the size takes twice the work", doubling::check());
     println!("\n== the explorer's page, in Chromium");
     tally.check("the explorer's page", again("web", &["--test"]));
     println!("\n== real clients");

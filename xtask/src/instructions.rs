@@ -16,6 +16,7 @@ const LOADS: &[&str] = &[
     "set",
     "mget",
     "mset",
+    "dump",
     "get-ahead",
     "set-ahead",
     "mget-ahead",

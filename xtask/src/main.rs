@@ -11,6 +11,7 @@ mod cargo;
 mod chores;
 mod clients;
 mod codec;
+mod doubling;
 mod instructions;
 mod machine;
 mod requirements;
@@ -48,6 +49,8 @@ Usage: cargo xtask <chore>
   instructions [--accept]
                        the instructions a request costs, counted by Valgrind; fails where they are
                        3 % above the baseline, which --accept writes anew; part of the tests
+  doubling             commands at one size and at twice that size, counted by Valgrind; fails where twice
+                       the size takes more than 2.3 times the work; part of the tests
   differential [--steps N] [--seed S]
                        random commands, compared with a real Redis
 ";
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         ["web", options @ ..] => web(options),
         ["bench", options @ ..] => bench::bench(options),
         ["instructions", options @ ..] => instructions::instructions(options),
+        ["doubling"] => doubling::check(),
         ["differential", options @ ..] => chores::differential(options),
         _ => Err(USAGE.to_owned()),
     };

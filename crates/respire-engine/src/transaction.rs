@@ -3,12 +3,14 @@
 use crate::ArgList;
 use crate::{Limits, Now, Watch};
 use resp_codec::Span;
+use std::collections::BTreeMap;
 
 /// The queue of one connection and the keys it watches.
 #[derive(Default)]
 pub(crate) struct Transaction {
     queue: Option<Box<Queue>>,
-    watched: Vec<WatchedKey>,
+    /// By database and key: a request may name a million keys, and each is watched once.
+    watched: BTreeMap<(u32, Box<[u8]>), Box<dyn Watch>>,
 }
 
 /// The requests queued since `MULTI`.
@@ -29,12 +31,6 @@ pub(crate) struct QueuedRequest {
     pub(crate) name_len: usize,
     bytes: Box<[u8]>,
     spans: Box<[Span]>,
-}
-
-struct WatchedKey {
-    db: u32,
-    key: Box<[u8]>,
-    watch: Box<dyn Watch>,
 }
 
 impl QueuedRequest {
@@ -136,20 +132,9 @@ impl Transaction {
         self.queue.as_ref().map_or(0, |queue| queue.requests.len())
     }
 
-    /// Watches a key once more only if it is not watched yet.
+    /// Watches a key once more only if it is not watched yet. O(log of those that are).
     pub(crate) fn watch(&mut self, db: u32, key: &[u8], begin: impl FnOnce() -> Box<dyn Watch>) {
-        if self
-            .watched
-            .iter()
-            .any(|watched| watched.db == db && *watched.key == *key)
-        {
-            return;
-        }
-        self.watched.push(WatchedKey {
-            db,
-            key: key.into(),
-            watch: begin(),
-        });
+        self.watched.entry((db, key.into())).or_insert_with(begin);
     }
 
     pub(crate) fn unwatch(&mut self) {
@@ -157,15 +142,11 @@ impl Transaction {
     }
 
     pub(crate) fn watched(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
-        self.watched
-            .iter()
-            .map(|watched| (watched.db, &*watched.key))
+        self.watched.keys().map(|(db, key)| (*db, &**key))
     }
 
     pub(crate) fn is_dirty(&self, now: Now) -> bool {
-        self.watched
-            .iter()
-            .any(|watched| watched.watch.is_dirty(now))
+        self.watched.values().any(|watch| watch.is_dirty(now))
     }
 }
 

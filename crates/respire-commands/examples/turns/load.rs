@@ -36,6 +36,7 @@ impl Load {
                 "ping" => resp_codec::command(&mut out, &[b"PING"]),
                 "set" => self.set(&mut out, &key),
                 "mix" if nth.is_multiple_of(11) => self.set(&mut out, &key),
+                "dump" => resp_codec::command(&mut out, &[b"DUMP", &key[..]]),
                 "mget" => self.of_many(&mut out, b"MGET", nth, false),
                 "exists" => self.of_many(&mut out, b"EXISTS", nth, false),
                 "mset" => self.of_many(&mut out, b"MSET", nth, true),

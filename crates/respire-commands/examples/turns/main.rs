@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release -p respire-commands --example turns -- [load] [keys] [requests] [pipeline]`
 //!
-//! Loads: `ping`, `get`, `set`, `mix` (256-byte values, ten reads to a write), `transaction`, `publish`, `decode`,
-//! `encode`; `binary-get` and `binary-set` in the binary protocol; `mget`, `exists`, `mset`, and `replace`, which
+//! Loads: `ping`, `get`, `set`, `mix` (256-byte values, ten reads to a write), `dump` (of 4 KiB of one byte),
+//! `transaction`, `publish`, `decode`, `encode`; `binary-get` and `binary-set` in the binary protocol; `mget`, `exists`, `mset`, and `replace`, which
 //! is `DEL` and then `MSETNX`, of eight keys or as many as is said behind the name: `mset100`. With `-ahead`
 //! behind that, keys are looked ahead to, however few there are. It prints processor time.
 //! `cargo xtask instructions` counts instructions instead.
@@ -46,11 +46,16 @@ fn main() {
         all if all == name => (name, MANY),
         start => (start, name[start.len()..].parse().unwrap_or(MANY)),
     };
+    let value_bytes = match name {
+        "mix" => 256,
+        "dump" => 4096,
+        _ => 3,
+    };
     let load = Load {
         is_binary,
         many,
         keys,
-        value: vec![b'x'; if name == "mix" { 256 } else { 3 }],
+        value: vec![b'x'; value_bytes],
         pipeline,
         name: name.to_owned(),
     };

@@ -1,0 +1,360 @@
+//! Everything whose cost grows, at sizes where that is most of it.
+
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) size: usize,
+    /// What is sent before, as [`crate::script`] reads it.
+    pub(crate) setup: &'static [&'static str],
+    pub(crate) measured: &'static str,
+}
+
+const fn case(
+    name: &'static str,
+    size: usize,
+    setup: &'static [&'static str],
+    measured: &'static str,
+) -> Case {
+    Case {
+        name,
+        size,
+        setup,
+        measured,
+    }
+}
+
+const FILL: &str = "MSET {pairs}";
+/// Keys that begin like a pattern which nothing matches.
+const ALIKE: &str = "n: SET aaaaaaaaaaaaaaaaaaaaaaaaaaaa:{i} 1";
+
+pub(crate) const CASES: &[Case] = &[
+    // Payloads.
+    case("DUMP of zeros", 1_000_000, &["SETRANGE k {n} x"], "DUMP k"),
+    case("DUMP of text", 50_000, &["SET k {text}"], "DUMP k"),
+    case(
+        "DUMP of random bytes",
+        50_000,
+        &["SET k {random}"],
+        "DUMP k",
+    ),
+    case("DUMP of pairs", 500_000, &["SET k {ab}"], "DUMP k"),
+    case(
+        "RESTORE of zeros",
+        1_000_000,
+        &["SETRANGE k {n} x", "DUMP k"],
+        "RESTORE r 0 {reply}",
+    ),
+    case(
+        "RESTORE of pairs",
+        500_000,
+        &["SET k {ab}", "DUMP k"],
+        "RESTORE r 0 {reply}",
+    ),
+    case(
+        "RESTORE of text",
+        50_000,
+        &["SET k {text}", "DUMP k"],
+        "RESTORE r 0 {reply}",
+    ),
+    case(
+        "DEBUG OBJECT",
+        200_000,
+        &["SETRANGE k {n} x"],
+        "DEBUG OBJECT k",
+    ),
+    case(
+        "DEBUG DIGEST-VALUE",
+        50_000,
+        &["SET k {a}"],
+        "DEBUG DIGEST-VALUE k",
+    ),
+    // Strings.
+    case("SET", 200_000, &[], "SET k {a}"),
+    case("SET over", 200_000, &["SET k {a}"], "SET k {a} GET"),
+    case("GET", 200_000, &["SET k {a}"], "GET k"),
+    case(
+        "GET of an edited string",
+        200_000,
+        &["SETRANGE k {n} x"],
+        "GET k",
+    ),
+    case("APPEND", 200_000, &["SETRANGE k {n} x"], "APPEND k {a}"),
+    case(
+        "APPEND in small parts",
+        1000,
+        &[],
+        "n: APPEND k xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    ),
+    case("SETRANGE", 200_000, &["SET k {a}"], "SETRANGE k {n} {a}"),
+    case(
+        "SETRANGE far behind",
+        200_000,
+        &["SET k v"],
+        "SETRANGE k {n0} v",
+    ),
+    case(
+        "SETRANGE and GET",
+        500,
+        &["SETRANGE k {n0} v"],
+        "n: SETRANGE k {i} v",
+    ),
+    case(
+        "GETRANGE",
+        200_000,
+        &["SETRANGE k {n} x"],
+        "GETRANGE k 1 -1",
+    ),
+    case("STRLEN", 200_000, &["SET k {a}"], "STRLEN k"),
+    // Longer texts than 5 KiB are refused.
+    case(
+        "INCRBYFLOAT",
+        200,
+        &[],
+        "n: INCRBYFLOAT k 0.123456789012345678901234567890",
+    ),
+    case("COPY", 200_000, &["SETRANGE k {n} x"], "COPY k other"),
+    case("RENAME", 200_000, &["SETRANGE k {n} x"], "RENAME k other"),
+    case("LCS", 4000, &["SET a {ab}", "SETRANGE b 300 x"], "LCS a b"),
+    case(
+        "LCS of alike",
+        4000,
+        &[
+            "SET a {a}",
+            "SET b aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+        ],
+        "LCS a b",
+    ),
+    case(
+        "LCS IDX",
+        2000,
+        &[
+            "SET a {text}",
+            "SET b hotel:india:juliet:kilo:lima:mike:november",
+        ],
+        "LCS b a IDX WITHMATCHLEN",
+    ),
+    case(
+        "LCS IDX MINMATCHLEN",
+        2000,
+        &["SET a {ab}", "SET b bbbbaaabababbabaabbabaabb"],
+        "LCS a b IDX MINMATCHLEN 4",
+    ),
+    case(
+        "LCS LEN",
+        4000,
+        &[
+            "SET a {random}",
+            "SET b abcdefghijklmnopqrstuvwxyz0123456789",
+        ],
+        "LCS b a LEN",
+    ),
+    // Bits.
+    case("SETBIT", 1_000_000, &[], "SETBIT k {n0} 1"),
+    case("BITCOUNT", 200_000, &["SETRANGE k {n} x"], "BITCOUNT k"),
+    case(
+        "BITCOUNT in bits",
+        200_000,
+        &["SETRANGE k {n} x"],
+        "BITCOUNT k 3 -3 BIT",
+    ),
+    case("BITPOS", 200_000, &["SETRANGE k {n} x"], "BITPOS k 1"),
+    case(
+        "BITPOS of none",
+        200_000,
+        &["SET k {zeros}"],
+        "BITPOS k 1 1 -1",
+    ),
+    case(
+        "BITOP AND",
+        200_000,
+        &["SET a {a}", "SETRANGE b {n} x"],
+        "BITOP AND d a b a b",
+    ),
+    case("BITOP NOT", 200_000, &["SET a {a}"], "BITOP NOT d a"),
+    case("BITOP of many", 2000, &[FILL], "BITOP XOR d {keys}"),
+    case(
+        "BITFIELD of many",
+        1000,
+        &[],
+        "BITFIELD k {all:INCRBY_u8_1#0_7}",
+    ),
+    case(
+        "BITFIELD_RO of many",
+        1000,
+        &["SETRANGE k {n} x"],
+        "BITFIELD_RO k {all:GET_i64_1#}",
+    ),
+    // Patterns.
+    case("KEYS", 2000, &[FILL], "KEYS *"),
+    case("KEYS of alike", 1000, &[ALIKE], "KEYS *a*a*a*a*a*b"),
+    case(
+        "KEYS of one long key",
+        10_000,
+        &["SET {a} 1"],
+        "KEYS *a*a*a*a*a*a*a*b",
+    ),
+    case(
+        "KEYS of a long pattern",
+        500,
+        &["SET aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1"],
+        "KEYS {*a}b",
+    ),
+    case(
+        "KEYS of long classes",
+        5000,
+        &["SET aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1"],
+        "KEYS *{[^a}",
+    ),
+    case("SCAN", 2000, &[FILL], "SCAN 0 COUNT {n0}"),
+    case(
+        "SCAN MATCH",
+        1000,
+        &[ALIKE],
+        "SCAN 0 MATCH *a*a*a*a*a*b COUNT {n0}",
+    ),
+    case("CONFIG GET of many", 100, &[], "CONFIG GET {all:*a*#*}"),
+    case("CONFIG GET of a long pattern", 500, &[], "CONFIG GET {*a}b"),
+    case("PSUBSCRIBE", 1000, &[], "PSUBSCRIBE {keys}"),
+    case(
+        "PUBLISH to patterns",
+        1000,
+        &["HELLO 3", "PSUBSCRIBE {all:*a*a*a*a*b#}"],
+        "PUBLISH aaaaaaaaaaaaaaaaaaaaaaaaaaa 1",
+    ),
+    case(
+        "PUBSUB CHANNELS",
+        1000,
+        &["HELLO 3", "SUBSCRIBE {keys}"],
+        "PUBSUB CHANNELS *e*:*x",
+    ),
+    // Many keys.
+    case("MSET", 1000, &[], FILL),
+    case("MSET of one key", 1000, &[], "MSET {all:k_v}"),
+    case("MSETNX", 1000, &[], "MSETNX {pairs}"),
+    case("MGET", 1000, &[FILL], "MGET {keys}"),
+    case("MGET of one key", 1000, &["SET k v"], "MGET {all:k}"),
+    case("DEL", 1000, &[FILL], "DEL {keys}"),
+    case("DEL of one key", 1000, &["SET k v"], "DEL {all:k}"),
+    case("UNLINK", 1000, &[FILL], "UNLINK {keys}"),
+    case("EXISTS", 1000, &[FILL], "EXISTS {keys}"),
+    case("EXISTS of one key", 1000, &["SET k v"], "EXISTS {all:k}"),
+    case("TOUCH", 1000, &[FILL], "TOUCH {keys}"),
+    case("WATCH", 4000, &[FILL], "WATCH {keys}"),
+    case("WATCH of one key", 1000, &[], "WATCH {all:k}"),
+    case("WATCH, and writing", 1000, &["others: WATCH k"], "SET k v"),
+    case("UNWATCH", 1000, &["WATCH {keys}"], "UNWATCH"),
+    case("MULTI", 1000, &["MULTI"], "n: SET key:{i} v"),
+    case("EXEC", 1000, &["MULTI", "n: SET key:{i} v"], "EXEC"),
+    case("DISCARD", 1000, &["MULTI", "n: SET key:{i} v"], "DISCARD"),
+    case("EXPIRE", 1000, &[FILL], "n: EXPIRE key:{i} 10"),
+    case(
+        "SET of expired keys",
+        1000,
+        &["n: SET key:{i} v PX 1", "after: 10"],
+        "n: SET key:{i} v",
+    ),
+    case(
+        "KEYS of expired keys",
+        1000,
+        &["n: SET key:{i} v PX 1", "after: 10"],
+        "KEYS *",
+    ),
+    case(
+        "RANDOMKEY of expired keys",
+        1000,
+        &["n: SET key:{i} v PX 1", "after: 10"],
+        "RANDOMKEY",
+    ),
+    case("FLUSHALL", 20_000, &[FILL], "FLUSHALL SYNC"),
+    case("SWAPDB", 20_000, &[FILL], "SWAPDB 0 1"),
+    case("DBSIZE", 20_000, &[FILL], "DBSIZE"),
+    case("RANDOMKEY", 20_000, &[FILL], "RANDOMKEY"),
+    case("DEBUG DIGEST", 500, &[FILL], "DEBUG DIGEST"),
+    case("DEBUG POPULATE", 1000, &[], "DEBUG POPULATE {n}"),
+    case(
+        "MEMORY USAGE",
+        200_000,
+        &["SETRANGE k {n} x"],
+        "MEMORY USAGE k",
+    ),
+    case("SORT", 1000, &[], "SORT k {all:GET_#}"),
+    // Connections and the server.
+    case("CLIENT LIST", 100, &["others: PING"], "CLIENT LIST"),
+    case(
+        "CLIENT LIST of ids",
+        500,
+        &["others: PING"],
+        "CLIENT LIST ID {all:1#}",
+    ),
+    case(
+        "CLIENT KILL",
+        200,
+        &["others: PING"],
+        "CLIENT KILL TYPE pubsub",
+    ),
+    case("SUBSCRIBE", 1000, &[], "SUBSCRIBE {keys}"),
+    case(
+        "UNSUBSCRIBE",
+        1000,
+        &["HELLO 3", "SUBSCRIBE {keys}"],
+        "UNSUBSCRIBE",
+    ),
+    case(
+        "PUBLISH",
+        500,
+        &["others: SUBSCRIBE news"],
+        "PUBLISH news 1",
+    ),
+    case("PUBSUB NUMSUB", 1000, &[], "PUBSUB NUMSUB {keys}"),
+    case("COMMAND DOCS", 50, &[], "COMMAND DOCS {all:set}"),
+    case("COMMAND INFO", 100, &[], "COMMAND INFO {all:set}"),
+    case("COMMAND GETKEYS", 1000, &[], "COMMAND GETKEYS MSET {pairs}"),
+    case(
+        "COMMAND LIST",
+        1000,
+        &[],
+        "COMMAND LIST FILTERBY PATTERN {*a}b",
+    ),
+    case(
+        "SLOWLOG of long requests",
+        200,
+        &["CONFIG SET slowlog-log-slower-than 0"],
+        "EXISTS {keys}",
+    ),
+    case(
+        "SLOWLOG GET",
+        50,
+        &[
+            "CONFIG SET slowlog-log-slower-than 0",
+            "EXISTS {keys}",
+            "n: PING",
+        ],
+        "SLOWLOG GET {n}",
+    ),
+    case(
+        "LATENCY HISTOGRAM",
+        200,
+        &["PING"],
+        "LATENCY HISTOGRAM {all:ping}",
+    ),
+    case("INFO", 100, &[], "INFO {all:server}"),
+    case("ECHO", 200_000, &[], "ECHO {a}"),
+    case(
+        "OBJECT ENCODING",
+        200_000,
+        &["SET k {a}"],
+        "OBJECT ENCODING k",
+    ),
+    // Requests themselves.
+    case("unknown command", 1000, &[], "refused: NONSENSE {keys}"),
+    case("arity", 1000, &[], "refused: PING {keys}"),
+    case(
+        "pieces of many arguments",
+        1000,
+        &[],
+        "pieces: EXISTS {keys}",
+    ),
+    case("pieces of a long argument", 20_000, &[], "pieces: ECHO {a}"),
+    case("inline words", 1000, &[], "inline: EXISTS {keys}"),
+    case("inline quotes", 1000, &[], "inline: ECHO \"{\\x41}\""),
+    case("pipeline", 1000, &[], "n: PING"),
+];

@@ -1,0 +1,47 @@
+//! What commands cost at one size and at twice that size, without sockets: cases of everything whose cost
+//! grows, with contents at their worst.
+//!
+//! `cargo run --release -p respire-commands --example doubling -- [words of a case's name]`
+//!
+//! Each line is the case, its size, and processor time. `cargo xtask doubling` counts instructions
+//! instead, and holds the second of each two lines against the first.
+#![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]
+
+mod cases;
+mod script;
+
+use cases::CASES;
+use nix::time::{ClockId, clock_gettime};
+use script::Script;
+use std::time::Duration;
+
+/// The allocator of the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() {
+    let wanted = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
+        for size in [case.size, 2 * case.size] {
+            let mut script = Script::new(size);
+            case.setup.iter().for_each(|line| script.prepare(line));
+            let request = script.request(case.measured);
+            let began = cpu_us();
+            measured(&mut script, &request);
+            script.expect(case.measured);
+            println!("{} {size}: {:.0} us", case.name, cpu_us() - began);
+        }
+    }
+}
+
+/// Where instructions are counted.
+#[inline(never)]
+fn measured(script: &mut Script, request: &[Vec<u8>]) {
+    script.send(request);
+}
+
+/// What this thread has had of a processor, in microseconds: others on the machine do not count.
+fn cpu_us() -> f64 {
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has one");
+    Duration::from(time).as_secs_f64() * 1e6
+}
