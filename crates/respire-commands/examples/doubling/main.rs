@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// The allocator of the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 fn main() {
     let wanted = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
