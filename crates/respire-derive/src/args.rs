@@ -50,7 +50,7 @@ fn spec(
     let summary = doc(&input.attrs)
         .filter(|_| !has("summary"))
         .map(|summary| quote!(summary: #summary,));
-    // A cost that nobody stated is not constant, so that the slow log sees the command.
+    // `Spec::EMPTY` says O(1); say nothing where the cost is not stated.
     let complexity = (!has("complexity")).then(|| quote!(complexity: "",));
     let (text_fields, texts) = attrs.texts.iter().cloned().unzip::<_, _, Vec<_>, Vec<_>>();
     let group = attrs

@@ -18,7 +18,7 @@ pub(crate) struct CommandAttrs {
 }
 
 /// The flags by the name `COMMAND INFO` has for them, or Respire for its own.
-const FLAGS: [&str; 17] = [
+const FLAGS: [&str; 18] = [
     "write",
     "readonly",
     "denyoom",
@@ -36,6 +36,7 @@ const FLAGS: [&str; 17] = [
     "no_multi",
     "all_keys",
     "pipelined",
+    "constant",
 ];
 const TEXTS: [&str; 3] = ["summary", "since", "complexity"];
 const GROUPS: [(&str, &str); 7] = [

@@ -87,10 +87,11 @@ use syn::{DeriveInput, parse_macro_input};
 /// # Attributes of the struct: `#[args(..)]`
 /// * Flags: `write`, `readonly`, `fast`, `denyoom`, `admin`, `blocking`, `no_auth`, `no_multi`,
 ///   `noscript`, `loading`, `stale`, `skip_monitor`, `skip_slowlog`, `allow_busy`, `all_keys`,
-///   `pubsub`, `pipelined`.
+///   `pubsub`, `pipelined`, `constant`. Every call is timed for the slow log, unless the command is
+///   `constant`, which declares the same cost for every call: then one of 128 is timed, after the
+///   first 10,000.
 /// * `summary = ".."`, if it is not the first paragraph of the doc comment; `since = ".."`;
-///   `complexity = ".."`; `group = "string"`. A command that is neither `fast` nor of complexity
-///   `O(1)` is timed for the slow log.
+///   `complexity = ".."`; `group = "string"`.
 #[proc_macro_derive(Args, attributes(args, arg))]
 pub fn args(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

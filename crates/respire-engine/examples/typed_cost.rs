@@ -28,7 +28,7 @@ impl App for Cells {
 static GET: Spec = Spec {
     name: "row",
     arity: Arity::exactly(2),
-    flags: Flags::READONLY.with(Flags::FAST),
+    flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     ..Spec::EMPTY
 };
 
@@ -42,7 +42,7 @@ fn get(cx: &mut Cx<'_, Cells>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
 
 /// A key of any length, which is copied.
 #[derive(Args)]
-#[args(readonly, fast)]
+#[args(readonly, fast, constant)]
 struct AnyKey {
     #[arg(key)]
     key: Bytes,
@@ -50,7 +50,7 @@ struct AnyKey {
 
 /// A key of eight bytes, which takes no allocation.
 #[derive(Args)]
-#[args(readonly, fast)]
+#[args(readonly, fast, constant)]
 struct ShortKey {
     #[arg(key)]
     key: [u8; 8],

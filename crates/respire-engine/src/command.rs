@@ -1,6 +1,8 @@
 //! A command: a description and what it does.
 
 use crate::ArgList;
+#[cfg(doc)]
+use crate::Flags;
 use crate::{App, Cx, Error, Reply, Spec};
 
 /// A command at the lowest level: borrowed arguments in, the reply written straight to the output.
@@ -14,8 +16,8 @@ pub trait Command<A: App>: Send + Sync + 'static {
     /// their count has been checked against the arity.
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow;
 
-    /// Whether the stopwatch is read around every call, rather than around some: by default for
-    /// all but what [costs the same every time](Spec::is_constant).
+    /// Whether every call is timed, rather than one of 128 after the first 10,000: by default, unless
+    /// the command declares [the same cost for every call](Flags::CONSTANT).
     fn is_timed(&self) -> bool {
         !self.spec().is_constant()
     }

@@ -221,7 +221,7 @@ impl<A: App> Engine<A> {
         }
         let threshold_ms = self.tunables.latency_threshold_ms.load(Ordering::Relaxed);
         if threshold_ms > 0 && took_us >= threshold_ms.saturating_mul(1000) {
-            let event = if entry.spec().is_constant() {
+            let event = if entry.spec().flags.has(Flags::FAST) {
                 "fast-command"
             } else {
                 "command"
@@ -420,6 +420,34 @@ mod tests {
             line.ask("MULTI\nGET a\nEXEC\nGET a"),
             "+OK|+QUEUED|-EXECABORT Transaction discarded because of: not today|$-1|"
         );
+    }
+
+    #[test]
+    fn every_call_is_timed_unless_its_command_declares_constant_cost() {
+        let mut line = Server::with(|router| router.command("PLAIN", |_, ()| 1)).connect();
+        let mut timed = |name: &str| {
+            for _ in 0..12 {
+                line.ask(&[name; 1_000].join("\n"));
+            }
+            let reply = line.ask(&format!("LATENCY HISTOGRAM {name}"));
+            let (_, calls) = reply.split_once("|$5|calls|:").expect("calls are counted");
+            let (calls, _) = calls.split_once('|').expect("a number ends");
+            calls.parse::<u64>().expect("a number")
+        };
+        assert_eq!(timed("COUNT"), 12_000);
+        assert_eq!(timed("PLAIN"), 12_000);
+        assert_eq!((timed("GET a") - 10_000) % CALLS_PER_SAMPLE, 0);
+    }
+
+    #[test]
+    fn latency_event_is_named_by_redis_own_flag() {
+        let mut line = Server::new().connect();
+        line.ask("CONFIG SET latency-monitor-threshold 1\nLATENCY RESET");
+        // SET is of constant cost and yet none of Redis's fast commands.
+        line.ask("SET a 1");
+        assert!(!line.ask("LATENCY LATEST").contains("fast-command"));
+        line.ask("GET a");
+        assert!(line.ask("LATENCY LATEST").contains("fast-command"));
     }
 
     #[test]

@@ -71,10 +71,10 @@ impl Spec {
         examples: &[],
     };
 
-    /// Whether it says of itself that it costs the same whatever it works on.
+    /// Whether it declares the [same cost for every call](Flags::CONSTANT).
     #[must_use]
-    pub fn is_constant(&self) -> bool {
-        self.flags.has(Flags::FAST) || self.complexity.starts_with("O(1)")
+    pub const fn is_constant(&self) -> bool {
+        self.flags.has(Flags::CONSTANT)
     }
 }
 
@@ -212,6 +212,20 @@ impl Flags {
 
     /// The requests behind it need not wait for its reply, if that comes later.
     pub const PIPELINED: Self = Self(1 << 19);
+
+    /// Costs the same for every call, whatever its arguments and the values it works on, apart from
+    /// receiving the request and sending the reply.
+    ///
+    /// The first 10,000 calls of such a command are timed, and later ones of 128 one, chosen at
+    /// random: reading the clock twice costs more than a `GET`. Hence a later call that is slow after
+    /// all (a handler that waited for a lock, a page that was swapped out) is in the slow log with a
+    /// probability of 1/128. A `slowlog-log-slower-than` below 1000, or any
+    /// [layer](crate::Layer), has every call timed.
+    ///
+    /// No command has this flag unless it declares it, and `COMMAND` does not list it.
+    /// [`Flags::FAST`] means less: Redis gives it to `MGET` and `EXISTS`, whose cost grows with the
+    /// number of keys.
+    pub const CONSTANT: Self = Self(1 << 20);
 
     /// Both sets together, in constants.
     #[must_use]
@@ -607,7 +621,7 @@ mod tests {
 
     #[test]
     fn flag_names_leave_out_our_own() {
-        let flags = Flags::WRITE | Flags::FAST | Flags::ALL_KEYS;
+        let flags = Flags::WRITE | Flags::FAST | Flags::ALL_KEYS | Flags::CONSTANT;
         assert_eq!(flags.names().collect::<Vec<_>>(), ["write", "fast"]);
     }
 }

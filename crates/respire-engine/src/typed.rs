@@ -103,11 +103,6 @@ where
         &self.spec
     }
 
-    fn is_timed(&self) -> bool {
-        // What a handler costs is not known from its description.
-        true
-    }
-
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         with_parsed(args, reply, |args, reply| {
             (self.handler)(cx, args).into_reply(reply);

@@ -3,10 +3,11 @@
 
 use proptest::prelude::*;
 use respire_engine::{
-    App, Args, Arity, Bytes, Error, Flags, IntoReply, Mp, Null, Reply, Rest, Router, Status,
-    TestClient, Words,
+    App, Args, Arity, Bytes, Engine, Error, Flags, IntoReply, Mp, Now, Null, Options, Reply, Rest,
+    Router, Status, TestClient, Words,
 };
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 struct Nothing;
 impl App for Nothing {
@@ -178,6 +179,31 @@ fn the_rest_may_be_of_several_parts() {
     assert_eq!(client.call("COMMAND GETKEYS TEST a 1 b 2"), ["a", "b"]);
     assert_eq!(Many::SPEC.arity, Arity::at_least(3));
     assert_eq!(Many::SPEC.args[0].parts[1].name, "value");
+}
+
+#[derive(Args)]
+#[args(readonly, constant)]
+struct Constant {}
+
+#[test]
+fn every_call_is_timed_unless_the_declaration_says_constant() {
+    let router = Router::new(Nothing)
+        .command("PLAIN", |_, ()| 1)
+        .command("FAST", |_, _: Many| 1)
+        .command("CONSTANT", |_, _: Constant| 1)
+        .deferred("LATER", |_, _: Constant, later| drop(later.reply(1)));
+    let engine = Engine::new(
+        router,
+        Options::default(),
+        Now::new(Duration::ZERO, Duration::ZERO),
+    );
+    let is_timed = |name: &str| {
+        let table = engine.commands();
+        let at = table.find_name(name.as_bytes()).expect("added above");
+        table.entry(at).command().is_timed()
+    };
+    assert!(is_timed("plain") && is_timed("fast") && is_timed("later"));
+    assert!(!is_timed("constant"));
 }
 
 #[derive(Args, Debug)]

@@ -11,7 +11,7 @@ pub(super) static GETBIT: Spec = Spec {
     since: "2.2.0",
     group: Group::Bitmap,
     arity: Arity::exactly(3),
-    flags: Flags::READONLY.with(Flags::FAST),
+    flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)],
     args: &[Arg::key("key", 0), Arg::new("offset", ArgKind::Integer)],
     examples: &[

@@ -17,7 +17,7 @@ pub(super) static EXPIRE: Spec = Spec {
     complexity: "O(1)",
     group: Group::Generic,
     arity: Arity::at_least(3),
-    flags: Flags::WRITE.with(Flags::FAST),
+    flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RW", "update"])],
     args: &[
         Arg::key("key", 0),
@@ -62,7 +62,7 @@ pub(super) static PEXPIRE: Spec = Spec {
     complexity: "O(1)",
     group: Group::Generic,
     arity: Arity::at_least(3),
-    flags: Flags::WRITE.with(Flags::FAST),
+    flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RW", "update"])],
     args: &[
         Arg::key("key", 0),
@@ -100,7 +100,7 @@ pub(super) static EXPIREAT: Spec = Spec {
     complexity: "O(1)",
     group: Group::Generic,
     arity: Arity::at_least(3),
-    flags: Flags::WRITE.with(Flags::FAST),
+    flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RW", "update"])],
     args: &[
         Arg::key("key", 0),
@@ -139,7 +139,7 @@ pub(super) static PEXPIREAT: Spec = Spec {
     complexity: "O(1)",
     group: Group::Generic,
     arity: Arity::at_least(3),
-    flags: Flags::WRITE.with(Flags::FAST),
+    flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RW", "update"])],
     args: &[
         Arg::key("key", 0),

@@ -10,7 +10,7 @@ pub(super) static PERSIST: Spec = Spec {
     complexity: "O(1)",
     group: Group::Generic,
     arity: Arity::exactly(2),
-    flags: Flags::WRITE.with(Flags::FAST),
+    flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RW", "update"])],
     args: &[Arg::key("key", 0)],
     examples: &[

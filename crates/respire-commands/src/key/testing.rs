@@ -17,10 +17,20 @@ pub(crate) struct Client {
 impl Client {
     /// The first client of a fresh server.
     pub(crate) fn new() -> Self {
+        Self::with(Options::default())
+    }
+
+    /// The same, of a server with these options.
+    pub(crate) fn with(options: Options) -> Self {
         let now = Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000));
         let kv = Kv::new(Store::new(Config::default()));
-        let engine = Engine::new(add_to(Router::new(kv)), Options::default(), now);
+        let engine = Engine::new(add_to(Router::new(kv)), options, now);
         Self::connect(engine, now)
+    }
+
+    /// The engine.
+    pub(crate) fn engine(&self) -> &Engine<Kv> {
+        &self.engine
     }
 
     /// Another client of the same server.

@@ -11,7 +11,7 @@ pub(super) static TYPE: Spec = Spec {
     complexity: "O(1)",
     group: Group::Generic,
     arity: Arity::exactly(2),
-    flags: Flags::READONLY.with(Flags::FAST),
+    flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RO"])],
     args: &[Arg::key("key", 0)],
     examples: &[

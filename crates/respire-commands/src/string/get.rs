@@ -10,7 +10,7 @@ pub(super) static GET: Spec = Spec {
     summary: "Get the value of a key",
     group: Group::String,
     arity: Arity::exactly(2),
-    flags: Flags::READONLY.with(Flags::FAST),
+    flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)],
     args: &[Arg::key("key", 0)],
     examples: &[

@@ -10,7 +10,7 @@ pub(super) static GETDEL: Spec = Spec {
     since: "6.2.0",
     group: Group::String,
     arity: Arity::exactly(2),
-    flags: Flags::WRITE.with(Flags::FAST),
+    flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RW", "access", "delete"])],
     args: &[Arg::key("key", 0)],
     examples: &[

@@ -14,7 +14,7 @@ pub(super) static GETEX: Spec = Spec {
     since: "6.2.0",
     group: Group::String,
     arity: Arity::at_least(2),
-    flags: Flags::WRITE.with(Flags::FAST),
+    flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)
         .update()
         .notes("RW and UPDATE because it changes the TTL")],

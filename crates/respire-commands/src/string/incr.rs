@@ -13,7 +13,10 @@ pub(super) static INCR: Spec = Spec {
     summary: "Increment the integer value of a key by one",
     group: Group::String,
     arity: Arity::exactly(2),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
     args: &[Arg::key("key", 0)],
     examples: &[
@@ -29,7 +32,10 @@ pub(super) static DECR: Spec = Spec {
     summary: "Decrement the integer value of a key by one",
     group: Group::String,
     arity: Arity::exactly(2),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
     args: &[Arg::key("key", 0)],
     examples: &[
@@ -46,7 +52,10 @@ pub(super) static INCRBY: Spec = Spec {
     summary: "Increment the integer value of a key by the given amount",
     group: Group::String,
     arity: Arity::exactly(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
     args: &[Arg::key("key", 0), Arg::new("increment", ArgKind::Integer)],
     examples: &[
@@ -65,7 +74,10 @@ pub(super) static DECRBY: Spec = Spec {
     summary: "Decrement the integer value of a key by the given number",
     group: Group::String,
     arity: Arity::exactly(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
     args: &[Arg::key("key", 0), Arg::new("decrement", ArgKind::Integer)],
     examples: &[

@@ -16,7 +16,10 @@ pub(super) static INCRBYFLOAT: Spec = Spec {
     since: "2.6.0",
     group: Group::String,
     arity: Arity::exactly(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
     args: &[Arg::key("key", 0), Arg::new("increment", ArgKind::Double)],
     examples: &[

@@ -19,7 +19,7 @@ pub(super) static SET: Spec = Spec {
     summary: "Set the string value of a key",
     group: Group::String,
     arity: Arity::at_least(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)
         .flags(&["RW", "access", "update", "variable_flags"])
         .notes("RW and ACCESS due to the optional `GET` argument")],
@@ -81,7 +81,10 @@ pub(super) static SETNX: Spec = Spec {
     summary: "Set the value of a key, only if the key does not exist",
     group: Group::String,
     arity: Arity::exactly(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["OW", "insert"])],
     args: &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
     examples: &[
@@ -98,7 +101,7 @@ pub(super) static SETEX: Spec = Spec {
     since: "2.0.0",
     group: Group::String,
     arity: Arity::exactly(4),
-    flags: Flags::WRITE.with(Flags::DENYOOM),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["OW", "update"])],
     args: &[
         Arg::key("key", 0),
@@ -122,7 +125,7 @@ pub(super) static PSETEX: Spec = Spec {
     since: "2.6.0",
     group: Group::String,
     arity: Arity::exactly(4),
-    flags: Flags::WRITE.with(Flags::DENYOOM),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["OW", "update"])],
     args: &[
         Arg::key("key", 0),
@@ -145,7 +148,10 @@ pub(super) static GETSET: Spec = Spec {
     summary: "Set the string value of a key and return its old value",
     group: Group::String,
     arity: Arity::exactly(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
     args: &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
     deprecated: Some(("6.2.0", "`SET` with the `!GET` argument")),

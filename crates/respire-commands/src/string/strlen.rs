@@ -11,7 +11,7 @@ pub(super) static STRLEN: Spec = Spec {
     since: "2.2.0",
     group: Group::String,
     arity: Arity::exactly(2),
-    flags: Flags::READONLY.with(Flags::FAST),
+    flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&["RO"])],
     args: &[Arg::key("key", 0)],
     examples: &[

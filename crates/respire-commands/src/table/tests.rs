@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::key::testing::Client;
-use respire_engine::Spec;
+use respire_engine::{Flags, Host, KeyFind, Options, Spec};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every description: commands, containers and subcommands.
 fn specs() -> impl Iterator<Item = &'static Spec> {
@@ -99,5 +101,86 @@ fn every_example_is_answered_as_written() {
             }
             assert_eq!(answer, *expected, "{request}");
         }
+    }
+}
+
+/// Of constant cost here, though Redis does not call them fast: freeing the old value may take long
+/// there.
+const CONSTANT_ALONE: &[&str] = &["set", "setex", "psetex"];
+
+/// Fast and `O(1)` as documented, and yet always timed.
+const FAST_AND_TIMED: &[&str] = &[
+    // Looks at every shard.
+    "dbsize", // Locks two shards in a section of its own.
+    "move", "renamenx",
+    // Ends what the connection watches, queued or subscribes to, however much that is.
+    "quit", "reset", "unwatch",
+    // Called so rarely that reading the clock is no matter.
+    "hello", "lastsave",
+];
+
+#[test]
+fn constant_cost_agrees_with_complexity_keys_and_redis_fast_flag() {
+    let client = Client::new();
+    for entry in client.engine().commands().all() {
+        let (spec, name) = (entry.spec(), entry.spec().name);
+        assert_eq!(entry.command().is_timed(), !spec.is_constant(), "{name}");
+        let is_fast = spec.flags.has(Flags::FAST) || CONSTANT_ALONE.contains(&name);
+        let is_one = |find| matches!(find, KeyFind::Range { last: 0, .. });
+        let of_all = Flags::ALL_KEYS | Flags::BLOCKING | Flags::ADMIN | Flags::PUBSUB;
+        let may_be_constant = is_fast
+            && spec.complexity == "O(1)"
+            && spec.keys.len() <= 1
+            && spec.keys.iter().all(|keys| is_one(keys.find))
+            && !spec.flags.any(of_all);
+        if spec.is_constant() {
+            assert!(may_be_constant, "{name} is not of constant cost");
+        } else if is_fast && spec.complexity == "O(1)" {
+            assert!(FAST_AND_TIMED.contains(&name), "{name} has to be declared");
+        }
+    }
+}
+
+/// A stopwatch that runs as far as it is told with every look at it.
+#[derive(Default)]
+struct Stopwatch {
+    step_ns: AtomicU64,
+    read_ns: AtomicU64,
+}
+
+impl Host for Stopwatch {
+    fn stopwatch_ns(&self) -> u64 {
+        let step_ns = self.step_ns.load(Ordering::Relaxed);
+        self.read_ns.fetch_add(step_ns, Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn slow_call_after_many_quick_ones_is_in_the_slow_log() {
+    let stopwatch = Arc::new(Stopwatch::default());
+    let mut client = Client::with(Options {
+        host: Arc::clone(&stopwatch) as Arc<dyn Host>,
+        ..Options::default()
+    });
+    client.send("SET k v");
+    for request in [
+        "DUMP k",
+        "SCAN 0",
+        "MGET k k",
+        "APPEND k v",
+        "RESTORE k 0 x",
+    ] {
+        stopwatch.step_ns.store(1_000, Ordering::Relaxed);
+        for _ in 0..20 {
+            client.send(&[request; 1_000].join("\r\n"));
+        }
+        client.send("SLOWLOG RESET");
+        stopwatch.step_ns.store(50_000_000, Ordering::Relaxed);
+        client.send(request);
+        stopwatch.step_ns.store(1_000, Ordering::Relaxed);
+        let log = client.send("SLOWLOG GET");
+        let name = request.split(' ').next().unwrap_or_default();
+        assert!(log.starts_with("*1\r\n"), "{log}");
+        assert!(log.contains(&format!("\r\n{name}\r\n")), "{log}");
     }
 }

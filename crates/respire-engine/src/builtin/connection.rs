@@ -39,7 +39,7 @@ static PING: Spec = Spec {
     since: "1.0.0",
     group: Group::Connection,
     arity: Arity::at_least(1),
-    flags: Flags::FAST.with(Flags::SUBSCRIBED),
+    flags: Flags::FAST.with(Flags::SUBSCRIBED).with(Flags::CONSTANT),
     args: &[Arg::new("message", ArgKind::String).optional()],
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
     examples: &[("PING", "+PONG\r\n"), ("PING hello", "$5\r\nhello\r\n")],
@@ -52,7 +52,10 @@ static ECHO: Spec = Spec {
     since: "1.0.0",
     group: Group::Connection,
     arity: Arity::exactly(2),
-    flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
+    flags: Flags::LOADING
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     args: &[Arg::new("message", ArgKind::String)],
     examples: &[("ECHO \"hello world\"", "$11\r\nhello world\r\n")],
     ..Spec::EMPTY
@@ -98,7 +101,10 @@ pub(super) static SELECT: Spec = Spec {
     since: "1.0.0",
     group: Group::Connection,
     arity: Arity::exactly(2),
-    flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
+    flags: Flags::LOADING
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     args: &[Arg::new("index", ArgKind::Integer)],
     examples: &[
         ("SELECT 1", "+OK\r\n"),

@@ -26,7 +26,10 @@ static TIME: Spec = Spec {
     summary: "Return the current server time",
     since: "2.6.0",
     group: Group::Server,
-    flags: Flags::LOADING.with(Flags::STALE).with(Flags::FAST),
+    flags: Flags::LOADING
+        .with(Flags::STALE)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     tips: &["nondeterministic_output"],
     ..Spec::EMPTY
 };

@@ -94,16 +94,15 @@ impl App for Cells {
 static GET: Spec = Spec {
     name: "get",
     arity: Arity::exactly(2),
-    flags: Flags::READONLY.with(Flags::FAST),
+    flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)],
     ..Spec::EMPTY
 };
 static SET: Spec = Spec {
     name: "set",
     arity: Arity::at_least(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
-    complexity: "O(n), as this one takes its time",
     ..Spec::EMPTY
 };
 static COPY: Spec = Spec {

@@ -34,7 +34,8 @@ static MULTI: Spec = Spec {
         .with(Flags::STALE)
         .with(Flags::FAST)
         .with(Flags::ALLOW_BUSY)
-        .with(Flags::IMMEDIATE),
+        .with(Flags::IMMEDIATE)
+        .with(Flags::CONSTANT),
     examples: &[
         ("MULTI", "+OK\r\n"),
         ("SET a 1", "+QUEUED\r\n"),
