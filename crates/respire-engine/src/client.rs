@@ -1,6 +1,6 @@
 //! What is known of one connection: its own part, and the part that other connections may see.
 
-use crate::later::{Answer, Call, LocalTask};
+use crate::later::{Answer, Call, Farewell, LocalTask};
 use crate::mailbox::{Mailbox, Message, Put, WhenFull};
 use crate::pubsub::{Kind, Subscriptions};
 use crate::sampler::Sampler;
@@ -61,6 +61,10 @@ pub struct Client {
     /// What the requests of the turn lie in, if it may be kept.
     pub(crate) lent: Option<Lent>,
     pub(crate) sampler: Sampler,
+    /// The connections that the command which runs has killed, and waits for.
+    pub(crate) killed: Vec<Arc<ClientShared>>,
+    /// The reply that this command left for later is the connection's last.
+    pub(crate) is_leaving: bool,
 }
 
 /// A run of calls of the same command.
@@ -86,6 +90,8 @@ impl Client {
             task: None,
             tally: Tally::default(),
             lent: None,
+            killed: Vec::new(),
+            is_leaving: false,
         }
     }
 
@@ -199,6 +205,8 @@ pub struct ClientShared {
     /// The call that the next request waits for.
     blocked: Mutex<Option<Arc<Call>>>,
     is_killed: AtomicBool,
+    /// Those who wait for its end; `None` once it has ended.
+    mourners: Mutex<Option<Vec<Arc<Farewell>>>>,
     names: Mutex<Names>,
     waker: Box<dyn Wake>,
 }
@@ -277,6 +285,7 @@ impl ClientShared {
             is_paused: AtomicBool::new(false),
             blocked: Mutex::new(None),
             is_killed: AtomicBool::new(false),
+            mourners: Mutex::new(Some(Vec::new())),
             names: Mutex::new(Names::default()),
             waker,
         }
@@ -301,10 +310,41 @@ impl ClientShared {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Asks the session to end; what it owes is still sent.
+    /// Asks the session to end: it answers nothing more, and what it owes is dropped.
     pub fn kill(&self) {
         self.is_killed.store(true, Ordering::Release);
         self.waker.wake();
+    }
+
+    /// Whether [`ClientShared::kill`] was called.
+    #[must_use]
+    pub fn is_killed(&self) -> bool {
+        self.is_killed.load(Ordering::Acquire)
+    }
+
+    /// Whether its driver soon drops a session that was killed.
+    pub(crate) fn is_dropped_when_killed(&self) -> bool {
+        self.waker.drops_killed()
+    }
+
+    /// Keeps `farewell` until the session has ended; drops it at once if it has.
+    pub(crate) fn keep_until_end(&self, farewell: Arc<Farewell>) {
+        if let Some(mourners) = &mut *self.lock_mourners() {
+            mourners.push(farewell);
+        }
+    }
+
+    /// The session has ended.
+    pub(crate) fn ended(&self) {
+        let mourners = self.lock_mourners().take();
+        // Dropped without the lock: it wakes others.
+        drop(mourners);
+    }
+
+    fn lock_mourners(&self) -> MutexGuard<'_, Option<Vec<Arc<Farewell>>>> {
+        self.mourners
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Puts a message into its mailbox and wakes it if need be.
@@ -351,10 +391,6 @@ impl ClientShared {
     /// Asks the driver to poll the session again.
     pub fn wake(&self) {
         self.waker.wake();
-    }
-
-    pub(crate) fn is_killed(&self) -> bool {
-        self.is_killed.load(Ordering::Acquire)
     }
 }
 

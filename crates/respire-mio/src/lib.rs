@@ -114,8 +114,9 @@ struct Reactor<A: App> {
 }
 
 struct Entry<A: App> {
-    connection: Connection<A>,
+    /// Dropped, and so closed, before the session: `CLIENT KILL` answers when the session is dropped.
     socket: Socket,
+    connection: Connection<A>,
     generation: u32,
     is_queued: bool,
     /// The deadline that is in the set. It may be earlier than the connection's own: one that

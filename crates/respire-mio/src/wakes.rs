@@ -52,6 +52,10 @@ impl Wake for Rope {
     fn wake(&self) {
         self.wakes.ring(self.token);
     }
+
+    fn drops_killed(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -149,7 +149,8 @@ impl<A: App> Connection<A> {
 
     /// The connection's [`Wake`](respire_engine::Wake) rang.
     pub fn handle_wake(&mut self, now: Now) {
-        if !self.is_closing() {
+        // One that is killed while it closes is not waited for any longer.
+        if !self.is_closing() || self.session.client().shared().is_killed() {
             self.poll(now);
         }
     }

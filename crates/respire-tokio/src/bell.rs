@@ -31,6 +31,10 @@ impl Wake for Rope {
         self.0.is_rung.store(true, Ordering::Release);
         self.0.waker.wake();
     }
+
+    fn drops_killed(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -266,8 +266,9 @@ fn admit<A: App>(accepted: Accepted, service: &Arc<Service<A>>, open: &Open) {
 
 /// One connection: its session, its socket, and what wakes it.
 struct Task<A: App, S> {
-    connection: Connection<A>,
+    /// Dropped, and so closed, before the session: `CLIENT KILL` answers when the session is dropped.
     socket: S,
+    connection: Connection<A>,
     bell: Arc<Bell>,
     /// Armed only while the connection has a deadline, which few have.
     timer: Option<Timer>,

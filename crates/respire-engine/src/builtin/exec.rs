@@ -1,6 +1,7 @@
 //! `EXEC`: runs what `MULTI` queued, all of it in one atomic section.
 
 use super::{Act, settled};
+use crate::later::after_ends;
 use crate::session::end_at_once;
 use crate::transaction::Queue;
 use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Reply, Router, Scope, Spec};
@@ -40,6 +41,7 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
         reply.error("ERR EXEC without MULTI");
         return Flow::Replied;
     };
+    let mark = reply.sink().mark();
     let flow = if let Err(error) = check(cx, &queue) {
         reply.error(error.text());
         Flow::Replied
@@ -50,7 +52,14 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
         run(cx, &queue, reply)
     };
     settled(cx.client);
-    flow
+    match flow {
+        // `DEBUG SLEEP` was among them: the reply waits that long, and not for those who were killed.
+        Flow::RepliedAfter { .. } => {
+            cx.client.killed.clear();
+            flow
+        }
+        _ => after_ends(cx, (reply, mark), flow == Flow::Close),
+    }
 }
 
 /// Whether the queue may run at all. Asked before the section begins, because admitting a write

@@ -4,7 +4,7 @@ use super::Act;
 use crate::{
     App, ArgList, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits,
     Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
-    Watch,
+    Wake, Watch,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -258,13 +258,17 @@ impl Server {
     }
 
     pub(crate) fn connect(&self) -> Line {
+        self.connect_with(NoWake)
+    }
+
+    pub(crate) fn connect_with(&self, wake: impl Wake) -> Line {
         let peer = Peer {
             address: "10.0.0.1:5".into(),
             local_address: "10.0.0.2:6379".into(),
             descriptor: 9,
             is_unix: false,
         };
-        let session = self.engine.connect(peer, Box::new(NoWake), start());
+        let session = self.engine.connect(peer, Box::new(wake), start());
         let session = session.expect("below maxclients");
         Line {
             session,

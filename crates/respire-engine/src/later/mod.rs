@@ -2,13 +2,15 @@
 
 mod call;
 mod commands;
+mod farewell;
 mod task;
 
 pub(crate) use call::{Answer, Call};
+pub(crate) use farewell::{Farewell, after_ends};
 pub(crate) use task::{Answering, LocalTask};
 pub use task::{BoxFuture, Spawn};
 
-use crate::{Error, IntoReply};
+use crate::{Error, IntoReply, Output};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,6 +90,27 @@ impl Later {
     #[must_use]
     pub fn client_id(&self) -> u64 {
         self.call.client().id()
+    }
+
+    /// Has this reply, which is encoded already, sent when `after` has passed, or by
+    /// [`Later::hasten`].
+    pub(crate) fn prepared(self, after: Duration, output: Output) -> Self {
+        let due_us = self
+            .call
+            .began_us()
+            .saturating_add(after.as_micros() as u64);
+        let answer = Answer {
+            output,
+            is_error: false,
+            panic: None,
+        };
+        self.call.set_fallback(due_us, answer);
+        self
+    }
+
+    /// Sends the reply of the deadline now.
+    pub(crate) fn hasten(&self) {
+        self.call.expire(u64::MAX);
     }
 
     /// Answers that the command panicked.

@@ -422,6 +422,7 @@ impl<A: App> Drop for Session<A> {
             .pubsub
             .forget(&client.shared, &client.subscriptions);
         self.engine.clients.close(client.id());
+        client.shared.ended();
     }
 }
 

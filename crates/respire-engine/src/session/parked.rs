@@ -19,6 +19,8 @@ pub(super) struct Item {
     pub(super) is_blocking: bool,
     /// `CLIENT REPLY` says that its reply is not wanted.
     pub(super) is_muted: bool,
+    /// The connection ends with its reply.
+    pub(super) is_last: bool,
     /// The replies to requests behind it, up to the next pending call.
     pub(super) behind: Output,
 }

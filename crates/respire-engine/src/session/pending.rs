@@ -33,6 +33,7 @@ impl<A: App> Core<A> {
             is_pipelined: flags.has(Flags::PIPELINED),
             is_blocking: flags.has(Flags::BLOCKING),
             is_muted: false,
+            is_last: std::mem::take(&mut self.client.is_leaving),
             behind: Output::new(),
         };
         if let Some(task) = &mut item.task {
@@ -42,7 +43,11 @@ impl<A: App> Core<A> {
             None => Outcome::Pending(Box::new(item)),
             Some(answer) if finish(engine, &item, &answer, now) => {
                 out.append(answer.output);
-                Outcome::Done
+                if item.is_last {
+                    Outcome::Close(CloseReason::Quit)
+                } else {
+                    Outcome::Done
+                }
             }
             Some(_) => Outcome::Close(CloseReason::Unanswerable),
         }
@@ -73,7 +78,11 @@ impl<A: App> Session<A> {
         if !item.is_pipelined {
             let shared = &self.core.client.shared;
             shared.set_blocked(Some(Arc::clone(&item.call)));
-            self.state = State::Pending;
+            self.state = if item.is_last {
+                State::Ending(CloseReason::Quit)
+            } else {
+                State::Pending
+            };
         }
         self.parked.push(item);
         Step::NeedInput

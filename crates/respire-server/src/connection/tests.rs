@@ -290,6 +290,18 @@ fn a_protocol_error_lingers_until_the_peer_has_had_its_chance() {
 }
 
 #[test]
+fn lingering_ends_when_the_connection_is_killed() {
+    let mut bench = Bench::plain();
+    let mut io = Script::new([Read::Bytes("*1\r\n$-9\r\n"), Read::Block]);
+    assert_eq!(bench.drive_out(&mut io), Pace::Wait);
+    bench.connection.handle_wake(bench.now);
+    assert_eq!(bench.drive(&mut io), Pace::Wait);
+    bench.engine.clients().snapshot()[0].kill();
+    bench.connection.handle_wake(bench.now);
+    assert_eq!(bench.drive(&mut io), Pace::Closed);
+}
+
+#[test]
 fn lingering_ends_with_the_peer_or_with_too_many_bytes() {
     let wrong = "*1\r\n$-9\r\n";
     let mut io = Script::new([Read::Bytes(wrong), Read::Block, Read::End]);

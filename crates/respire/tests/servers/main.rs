@@ -92,6 +92,7 @@ mod run {
         a_peer_that_ends_in_the_middle_of_a_request_is_closed,
         an_idle_peer_is_closed_after_the_timeout,
         a_killed_peer_is_closed,
+        a_killed_peer_is_closed_before_its_killer_is_answered,
         a_killed_peer_that_does_not_read_is_closed,
         a_pause_holds_writes_back_until_it_is_lifted,
         a_pause_ends_by_itself,

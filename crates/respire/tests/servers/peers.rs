@@ -129,6 +129,32 @@ pub(crate) fn a_killed_peer_is_closed(kind: Kind) {
     server.until("both are closed", |engine| engine.clients().is_empty());
 }
 
+pub(crate) fn a_killed_peer_is_closed_before_its_killer_is_answered(kind: Kind) {
+    let server = Running::start(kind);
+    let mut killer = server.connect();
+    let kill = "CLIENT KILL TYPE normal\r\n";
+    let in_exec = format!("MULTI\r\n{kill}EXEC\r\n");
+    let exchanges = [
+        (kill, ":50\r\n"),
+        (&in_exec, "+OK\r\n+QUEUED\r\n*1\r\n:50\r\n"),
+    ];
+    for (request, reply) in exchanges.repeat(4) {
+        let mut victims: Vec<_> = (0..50).map(|_| server.connect()).collect();
+        for victim in &mut victims {
+            victim.send("PING\r\n");
+            victim.expect("+PONG\r\n");
+        }
+        killer.send(request);
+        killer.expect(reply);
+        assert_eq!(server.engine.clients().len(), 1);
+        for mut victim in victims {
+            // The end is there already: nothing has to be waited for.
+            victim.stream.set_nonblocking(true).unwrap();
+            assert_eq!(victim.rest(), b"");
+        }
+    }
+}
+
 pub(crate) fn a_killed_peer_that_does_not_read_is_closed(kind: Kind) {
     let server = Running::start(kind);
     let mut victim = server.connect();

@@ -2,6 +2,7 @@
 
 use crate::builtin::Act;
 use crate::client::{ClientShared, USER};
+use crate::later::after_ends;
 use crate::text;
 use crate::{
     App, Arg, ArgKind, ArgList, Arity, Command, Cx, Error, Flags, Flow, Group, Reply, Spec,
@@ -227,8 +228,8 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
             return Flow::Replied;
         }
     };
-    let mut flow = Flow::Replied;
-    let mut killed = 0;
+    let mark = reply.sink().mark();
+    let (mut is_last, mut killed) = (false, 0);
     for client in cx.engine.clients.snapshot() {
         let is_me = client.id() == cx.client.id();
         if !filter.matches(&client) || (is_me && filter.skips_me) {
@@ -237,9 +238,12 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
         killed += 1;
         if is_me {
             // Its own reply is still owed.
-            flow = Flow::Close;
-        } else {
-            client.kill();
+            is_last = true;
+            continue;
+        }
+        client.kill();
+        if client.is_dropped_when_killed() {
+            cx.client.killed.push(client);
         }
     }
     match (is_old_form, killed) {
@@ -247,13 +251,96 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
         (true, _) => reply.ok(),
         (false, _) => reply.int(killed),
     }
-    flow
+    if cx.held.is_some() {
+        // `EXEC` waits, when it holds nothing any more.
+        return if is_last { Flow::Close } else { Flow::Replied };
+    }
+    after_ends(cx, (reply, mark), is_last)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::builtin::testing::{Server, check};
-    use crate::{CloseReason, Step};
+    use crate::{CloseReason, Step, Wake};
+    use std::time::Duration;
+
+    /// A driver that drops the sessions of killed connections.
+    struct Dropping;
+
+    impl Wake for Dropping {
+        fn wake(&self) {}
+
+        fn drops_killed(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn kill_is_answered_when_the_last_killed_connection_has_ended() {
+        let server = Server::new();
+        let mut line = server.connect();
+        let (first, second) = (server.connect_with(Dropping), server.connect_with(Dropping));
+        assert_eq!(line.ask("CLIENT KILL TYPE normal\nPING"), "");
+        drop(first);
+        assert_eq!(line.ask(""), "");
+        drop(second);
+        assert_eq!(line.ask(""), ":2|+PONG|");
+        let third = server.connect_with(Dropping);
+        third.session.client().shared().kill();
+        drop(third);
+        assert_eq!(line.ask("CLIENT KILL ID 4"), ":0|");
+    }
+
+    #[test]
+    fn kill_waits_a_second_at_most_for_a_connection_that_does_not_end() {
+        let server = Server::new();
+        let (mut line, _busy) = (server.connect(), server.connect_with(Dropping));
+        assert_eq!(line.ask("CLIENT KILL ID 2"), "");
+        line.pass(Duration::from_millis(999));
+        assert_eq!(line.ask(""), "");
+        assert!(line.session.next_timeout().is_some());
+        line.pass(Duration::from_millis(1));
+        assert_eq!(line.ask(""), ":1|");
+    }
+
+    #[test]
+    fn kill_of_oneself_and_others_is_answered_when_those_have_ended() {
+        let server = Server::new();
+        let (mut line, other) = (server.connect(), server.connect_with(Dropping));
+        assert_eq!(line.ask("CLIENT KILL TYPE normal SKIPME no\nPING"), "");
+        assert_eq!(line.step, Step::NeedInput);
+        drop(other);
+        assert_eq!(line.ask("PING"), ":2|");
+        assert_eq!(line.step, Step::Close(CloseReason::Quit));
+    }
+
+    #[test]
+    fn kill_inside_a_transaction_holds_the_reply_to_exec() {
+        let server = Server::new();
+        let (mut line, other) = (server.connect(), server.connect_with(Dropping));
+        line.ask("MULTI\nSET a 1\nCLIENT KILL ID 2\nGET a");
+        assert_eq!(line.ask("EXEC\nGET a"), "");
+        drop(other);
+        assert_eq!(line.ask(""), "*3|+OK|:1|$1|1|$1|1|");
+        // And the last of a connection that kills itself as well.
+        let other = server.connect_with(Dropping);
+        line.ask("MULTI\nCLIENT KILL SKIPME no\nPING");
+        assert_eq!(line.ask("EXEC"), "");
+        drop(other);
+        assert_eq!(line.ask(""), "*2|:2|+PONG|");
+        assert_eq!(line.step, Step::Close(CloseReason::Quit));
+    }
+
+    #[test]
+    fn two_that_kill_each_other_both_end() {
+        let server = Server::new();
+        let (mut one, mut two) = (server.connect_with(Dropping), server.connect_with(Dropping));
+        assert_eq!(one.ask("CLIENT KILL ID 2"), "");
+        assert_eq!(two.ask("CLIENT KILL ID 1"), "");
+        assert_eq!(two.step, Step::Close(CloseReason::Killed));
+        drop(two);
+        assert_eq!(one.ask(""), ":1|");
+    }
 
     #[test]
     fn kill_by_id_ends_the_other_connection() {
