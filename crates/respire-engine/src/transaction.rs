@@ -1,7 +1,7 @@
 //! What a connection keeps between `MULTI` and `EXEC`.
 
-use crate::ArgList;
-use crate::{Limits, Now, Watch};
+use crate::session::{Found, Lent};
+use crate::{ArgList, Limits, Now, Watch};
 use resp_codec::Span;
 use std::collections::BTreeMap;
 
@@ -24,27 +24,43 @@ pub(crate) struct Queue {
     is_spoilt: bool,
 }
 
-/// One queued request: its entry in the table and a copy of its arguments, name included.
+/// One queued request: its entry in the table and its arguments, name included.
 pub(crate) struct QueuedRequest {
     pub(crate) entry: u32,
     /// How many leading arguments name the command: 1, or 2 with a subcommand.
     pub(crate) name_len: usize,
+    /// The large argument, if there is one that can be kept where it was read to,
+    large: Option<Lent>,
+    /// and copies of the others.
     bytes: Box<[u8]>,
     spans: Box<[Span]>,
 }
 
 impl QueuedRequest {
-    fn new(entry: u32, name_len: usize, request: ArgList<'_>) -> Self {
-        let len = request.iter().map(<[u8]>::len).sum();
-        let mut bytes = Vec::with_capacity(len);
-        let mut spans = Vec::with_capacity(request.len());
-        for arg in request.iter() {
-            spans.push(Span::new(bytes.len() as u32, arg.len() as u32));
+    fn new((entry, name_len): Found, request: ArgList<'_>, lent: Option<&Lent>) -> Self {
+        // At most one is large enough to be kept: what lies beside it is little.
+        let find = |lent: &Lent| {
+            let mut args = request.iter().enumerate();
+            args.find_map(|(at, arg)| Some((at, lent.only(arg)?)))
+        };
+        let (large_at, large) = lent.and_then(find).unzip();
+        let copied = || {
+            let args = request.iter().enumerate();
+            args.filter(|(at, _)| Some(*at) != large_at)
+        };
+        let mut bytes = Vec::with_capacity(copied().map(|(_, arg)| arg.len()).sum());
+        let mut spans: Vec<Span> = request
+            .iter()
+            .map(|arg| Span::new(0, arg.len() as u32))
+            .collect();
+        for (at, arg) in copied() {
+            spans[at] = Span::in_scratch(bytes.len() as u32, arg.len() as u32);
             bytes.extend_from_slice(arg);
         }
         Self {
             entry,
             name_len,
+            large,
             bytes: bytes.into(),
             spans: spans.into(),
         }
@@ -52,11 +68,18 @@ impl QueuedRequest {
 
     /// The whole request, name included.
     pub(crate) fn request(&self) -> ArgList<'_> {
-        ArgList::new(&self.bytes, &[], &self.spans)
+        let large = self.large.as_ref().map_or(&[][..], Lent::bytes);
+        ArgList::new(large, &self.bytes, &self.spans)
+    }
+
+    /// What its arguments lie in, as far as that may be kept by the command.
+    pub(crate) fn lent(&self) -> Option<Lent> {
+        self.large.clone()
     }
 
     fn size(&self) -> usize {
-        self.bytes.len() + self.spans.len() * size_of::<Span>() + size_of::<Self>()
+        let large = self.large.as_ref().map_or(0, Lent::allocated);
+        large + self.bytes.len() + self.spans.len() * size_of::<Span>() + size_of::<Self>()
     }
 }
 
@@ -80,19 +103,19 @@ impl Transaction {
         self.queue = Some(Box::default());
     }
 
-    /// Copies a request to the queue; `false` when the queue is full, which spoils it.
+    /// Adds a request to the queue: a copy of it, but for a large argument that can be kept in what it
+    /// was `lent` in. `false` when the queue is full, which spoils it.
     pub(crate) fn queue(
         &mut self,
-        entry: u32,
-        name_len: usize,
+        found: Found,
         is_write: bool,
-        request: ArgList<'_>,
+        (request, lent): (ArgList<'_>, Option<&Lent>),
         limits: &Limits,
     ) -> bool {
         let Some(queue) = &mut self.queue else {
             return false;
         };
-        let queued = QueuedRequest::new(entry, name_len, request);
+        let queued = QueuedRequest::new(found, request, lent);
         let bytes = queue.bytes + queued.size();
         if queue.requests.len() >= limits.queued_commands_max || bytes > limits.queued_bytes_max {
             queue.is_spoilt = true;
@@ -172,13 +195,8 @@ mod tests {
     fn queued_requests_keep_their_arguments() {
         let mut tx = Transaction::default();
         tx.begin();
-        assert!(tx.queue(
-            7,
-            1,
-            false,
-            ArgList::new(REQUEST.0, &[], &REQUEST.1),
-            &Limits::DEFAULT
-        ));
+        let request = ArgList::new(REQUEST.0, &[], &REQUEST.1);
+        assert!(tx.queue((7, 1), false, (request, None), &Limits::DEFAULT));
         assert!(!tx.has_writes());
         let queue = tx.take_queue().expect("begun above");
         let request = queue.requests()[0].request();
@@ -195,8 +213,8 @@ mod tests {
         let mut tx = Transaction::default();
         tx.begin();
         let request = ArgList::new(REQUEST.0, &[], &REQUEST.1);
-        assert!(tx.queue(7, 1, true, request, &limits));
-        assert!(!tx.queue(7, 1, true, request, &limits));
+        assert!(tx.queue((7, 1), true, (request, None), &limits));
+        assert!(!tx.queue((7, 1), true, (request, None), &limits));
         assert!(tx.has_writes());
         assert!(tx.take_queue().is_some_and(|queue| queue.is_spoilt()));
     }

@@ -139,6 +139,7 @@ fn run_queue<A: App>(
     reply: &mut Reply<'_>,
 ) -> Flow {
     let engine = cx.engine;
+    let lent = cx.client.lent.take();
     let mut is_last = false;
     let mut wait_us = 0_u64;
     reply.array(queue.requests().len());
@@ -148,6 +149,7 @@ fn run_queue<A: App>(
         // `HELLO` among the queued changes the protocol of those behind it.
         let mut inner = Encoder::new(reply.sink(), cx.client.proto);
         let request = queued.request();
+        cx.client.lent = queued.lent();
         let mut cx = Cx {
             engine,
             conn: cx.conn,
@@ -171,6 +173,7 @@ fn run_queue<A: App>(
             reply.ok();
         }
     }
+    cx.client.lent = lent;
     if is_last {
         Flow::Close
     } else if wait_us == 0 {

@@ -6,7 +6,7 @@ use crate::ArgList;
 use crate::client::ReplyMode;
 use crate::stats::Stats;
 use crate::{
-    App, Cx, Engine, Error, Flags, Flow, Foreseen, Now, Output, Reply, Spec, builtin, text,
+    App, Client, Cx, Engine, Error, Flags, Flow, Foreseen, Now, Output, Reply, Spec, builtin, text,
 };
 use resp_codec::Encoder;
 use std::sync::atomic::Ordering;
@@ -59,7 +59,7 @@ impl<'r> Asked<'r> {
 }
 
 /// A command that was found: its entry, and how many arguments name it.
-pub(super) type Found = (u32, usize);
+pub(crate) type Found = (u32, usize);
 
 impl<A: App> Core<A> {
     /// Answers one request.
@@ -250,10 +250,12 @@ impl<A: App> Core<A> {
         request: ArgList<'_>,
         reply: &mut Reply<'_>,
     ) {
-        let transaction = &mut self.client.transaction;
-        let (at, name_len) = found;
-        let is_write = engine.table.entry(at).spec().flags.has(Flags::WRITE);
-        if transaction.queue(at, name_len, is_write, request, &engine.limits) {
+        let Client {
+            transaction, lent, ..
+        } = &mut self.client;
+        let is_write = engine.table.entry(found.0).spec().flags.has(Flags::WRITE);
+        let request = (request, lent.as_ref());
+        if transaction.queue(found, is_write, request, &engine.limits) {
             let queued = transaction.queued_len() as u32;
             self.client
                 .shared

@@ -149,6 +149,22 @@ impl Lent {
         let beside = self.allocated.saturating_sub(arg.len());
         (is_part && beside < arg.len() / 64).then(|| self.bytes.slice_ref(arg))
     }
+
+    /// The same for this argument alone, to be kept until its request runs.
+    pub(crate) fn only(&self, arg: &[u8]) -> Option<Self> {
+        let bytes = self.share(arg)?;
+        Some(Self { bytes, ..*self })
+    }
+
+    /// The bytes that lie in it.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes of memory that it keeps.
+    pub(crate) fn allocated(&self) -> usize {
+        self.allocated
+    }
 }
 
 #[cfg(test)]

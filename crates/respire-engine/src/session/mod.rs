@@ -18,6 +18,7 @@ use crate::client::ClientShared;
 use crate::{App, Client, Engine, Limits, Now, Output, Proto};
 pub use ahead::Ahead;
 use decoded::Decoded;
+pub(crate) use dispatch::Found;
 pub(crate) use input::Lent;
 use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;

@@ -236,6 +236,28 @@ fn a_large_value_is_kept_where_it_was_read_to() {
 }
 
 #[test]
+fn a_large_value_that_exec_runs_is_kept_where_it_was_read_to() {
+    for wire in [Wire::Resp, Wire::Binary] {
+        let mut line = Line::new();
+        line.read_all(&wire.request(&[b"MULTI"]), || usize::MAX);
+        line.read_all(&wire.request(&[b"KEEP", b"less"]), || usize::MAX);
+        let expected = value(1 << 20, 1);
+        let keep = wire.request(&[b"KEEP", &expected]);
+        let (head, tail) = keep.split_at(keep.len() / 2);
+        line.read(head, usize::MAX);
+        let room = line.session.input_room().expect("half of a large value");
+        let arrives_in = room.as_ptr().addr()..room.as_ptr().addr() + room.capacity();
+        line.read_all(tail, || usize::MAX);
+        assert_eq!(line.shared(), 0, "it is queued");
+        line.read_all(&wire.request(&[b"EXEC"]), || usize::MAX);
+        assert_eq!(line.shared(), 1);
+        let kept = line.engine.app().value.lock();
+        let kept = kept.expect("no test panics with it held");
+        assert!(*kept == expected && arrives_in.contains(&kept.as_ptr().addr()));
+    }
+}
+
+#[test]
 fn an_argument_among_others_is_not_shared() {
     let large = value(LARGE_BYTES_MIN, 1);
     let mut line = Line::new();
