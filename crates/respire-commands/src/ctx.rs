@@ -2,8 +2,8 @@
 
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
-use crate::value::new_value;
-use respire_engine::{Client, Cx, CxParts, Error, Flow, Foreseen, Now, Tunables};
+use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
+use respire_engine::{Client, Cx, CxParts, Error, Flow, Foreseen, Now, Reply, Tunables};
 use respire_store::{Bucket, EntryRef, Expiry, Held, KeyHash, Scope, Slot, View};
 use std::time::Duration;
 
@@ -100,21 +100,32 @@ impl<'c> Ctx<'c> {
         })
     }
 
-    /// Gives a key the argument as its value, after `f` has looked at what that replaces, and counts
-    /// whether it was there.
+    /// Gives a key the argument as its value and replies with the string it held, or null; counts
+    /// whether it was there. Neither value is copied if it is large.
     pub(crate) fn exchange(
         &mut self,
         key: &[u8],
         value: &[u8],
         expiry: Expiry,
-        f: impl FnOnce(Option<EntryRef<'_>>) -> Result<(), Error>,
+        reply: &mut Reply<'_>,
     ) -> Result<(), Error> {
         let (client, stats) = (self.client, &mut *self.stats);
         self.view.update(key, |slot| {
-            slot.exchange(new_value(client, value), expiry, |entry| {
+            // An error of `None`: the old value would be copied.
+            let exchanged = slot.exchange(new_value(client, value), expiry, |entry| {
                 stats.looked_up(entry.is_some());
-                f(entry)
-            })
+                let is_replied = reply_uncopied(reply, string_if_any(entry).map_err(Some)?);
+                is_replied.then_some(()).ok_or(None)
+            });
+            match exchanged {
+                Ok(()) => Ok(()),
+                Err(Some(error)) => Err(error),
+                Err(None) => {
+                    reply_held(reply, slot)?;
+                    slot.set(new_value(client, value), expiry);
+                    Ok(())
+                }
+            }
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::errors::WRONG_TYPE;
 use respire_engine::{Client, Error, Reply};
-use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, StringRef};
+use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, Slot, StringRef};
 use std::ops::Range;
 
 /// The string that an entry holds.
@@ -34,6 +34,42 @@ pub(crate) fn reply_string_or_null(reply: &mut Reply<'_>, string: Option<StringR
         Some(string) => reply_string(reply, string),
         None => reply.null(),
     }
+}
+
+/// Replies with a string, or null, unless that would copy a large one, which was edited in place:
+/// then `false`, and nothing is written. [`Slot::share_string`] makes it one that is not copied.
+#[inline(always)]
+#[must_use]
+pub(crate) fn reply_uncopied(reply: &mut Reply<'_>, string: Option<StringRef<'_>>) -> bool {
+    let is_copied = string.is_some_and(is_copied);
+    if !is_copied {
+        reply_string_or_null(reply, string);
+    }
+    !is_copied
+}
+
+/// Whether a reply would copy this large string.
+#[inline(always)]
+pub(crate) fn is_copied(string: StringRef<'_>) -> bool {
+    matches!(string, StringRef::Bytes(bytes) if bytes.len() >= SHARED_BYTES_MIN)
+}
+
+/// Replies with the string of a key that is held for writing, or null; a large one is not copied.
+#[inline(always)]
+pub(crate) fn reply_held(reply: &mut Reply<'_>, slot: &mut Slot<'_>) -> Result<(), Error> {
+    if reply_uncopied(reply, string_if_any(slot.get())?) {
+        Ok(())
+    } else {
+        reply_edited(reply, slot)
+    }
+}
+
+/// The same for a large one that was edited in place: it is shared with the reply from now on.
+#[cold]
+fn reply_edited(reply: &mut Reply<'_>, slot: &mut Slot<'_>) -> Result<(), Error> {
+    slot.share_string();
+    reply_string_or_null(reply, string_if_any(slot.get())?);
+    Ok(())
 }
 
 /// An argument as a value to be written. A large one is kept where it lies, if that is possible.
@@ -84,6 +120,84 @@ pub(crate) fn index_range(start: i64, end: i64, len: usize) -> Option<Range<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client as Peer;
+    use std::io::IoSlice;
+
+    const LEN: usize = 100_000;
+
+    /// The addresses at which the value of the key `k` lies.
+    fn place(peer: &Peer) -> Range<usize> {
+        let mut view = peer.engine().app().store().view(0, 0);
+        let bytes = view.peek(b"k", |entry| match entry.map(string_of) {
+            Some(Ok(StringRef::Bytes(bytes))) => bytes.as_ptr_range(),
+            Some(Ok(StringRef::Shared(bytes))) => bytes.as_ptr_range(),
+            other => panic!("a large string, not {other:?}"),
+        });
+        bytes.start.addr()..bytes.end.addr()
+    }
+
+    #[test]
+    fn large_value_is_sent_from_where_it_lies_by_every_command_that_replies_with_it() {
+        let requests = [
+            "GET k",
+            "MGET none k none",
+            "MGET k",
+            "GETEX k",
+            "GETEX k EX 10",
+            "GETEX k PERSIST",
+            "GETDEL k",
+            "GETSET k v",
+            "SET k v GET",
+            "SET k v EX 10 GET",
+            "SET k v XX GET",
+            "SET k v KEEPTTL GET",
+        ];
+        for request in requests {
+            for is_shared in [false, true] {
+                for is_queued in [false, true] {
+                    let mut peer = Peer::new();
+                    peer.send(&format!("SETRANGE k {} x", LEN - 1));
+                    if is_shared {
+                        peer.send("GET k");
+                    }
+                    let place = place(&peer);
+                    let reply = if is_queued {
+                        peer.send("MULTI");
+                        peer.send(request);
+                        peer.send_for_output("EXEC")
+                    } else {
+                        peer.send_for_output(request)
+                    };
+                    let mut pieces = [IoSlice::new(&[]); 16];
+                    let filled = reply.fill(&mut pieces);
+                    let is_there = pieces[..filled]
+                        .iter()
+                        .any(|piece| piece.len() >= LEN && place.contains(&piece.as_ptr().addr()));
+                    assert!(is_there, "{request}: {is_shared} {is_queued}");
+                    assert!((LEN..LEN + 60).contains(&reply.len()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_value_that_was_edited_is_looked_up_once_in_the_statistics() {
+        for (request, hits, misses) in [
+            ("GET k", 1, 0),
+            ("MGET k none k", 2, 1),
+            ("GETEX k", 1, 0),
+            ("GETDEL k", 1, 0),
+            ("GETSET k v", 1, 0),
+            ("SET k v EX 10 GET", 1, 0),
+        ] {
+            let mut peer = Peer::new();
+            peer.send(&format!("SETRANGE k {} x", LEN - 1));
+            peer.send(request);
+            let stats = peer.send("INFO stats");
+            let counted = format!("keyspace_hits:{hits}\r\nkeyspace_misses:{misses}\r\n");
+            assert!(stats.contains(&counted), "{request}: {stats}");
+        }
+    }
 
     #[test]
     fn string_is_extended_by_zeros_whether_in_place_or_not() {

@@ -61,11 +61,16 @@ impl Client {
 
     /// Sends a request in the quoting of redis-cli; the reply as it stands on the wire.
     pub(crate) fn send(&mut self, request: &str) -> String {
+        let reply = self.send_for_output(request);
+        String::from_utf8_lossy(&reply.to_vec()).into_owned()
+    }
+
+    /// The same; the reply in the pieces that it is written in.
+    pub(crate) fn send_for_output(&mut self, request: &str) -> Output {
         let mut out = Output::new();
-        let _ = self
-            .session
-            .serve(format!("{request}\r\n").as_bytes(), self.now, &mut out);
-        String::from_utf8_lossy(&out.to_vec()).into_owned()
+        let request = format!("{request}\r\n");
+        let _ = self.session.serve(request.as_bytes(), self.now, &mut out);
+        out
     }
 
     /// What is sent without a request: replies that were held back.

@@ -1,9 +1,8 @@
 //! `GET key`: the value of a key. As in Redis.
 
 use crate::Ctx;
-use crate::value::{reply_string_or_null, string_if_any};
+use crate::value::{reply_held, reply_uncopied, string_if_any};
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{SHARED_BYTES_MIN, StringRef};
 
 pub(super) static GET: Spec = Spec {
     name: "get",
@@ -30,30 +29,13 @@ pub(super) fn get(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let is_told = ctx.read(&args[0], |entry| {
-        let string = string_if_any(entry)?;
-        let is_whole =
-            !matches!(string, Some(StringRef::Bytes(bytes)) if bytes.len() >= SHARED_BYTES_MIN);
-        if is_whole {
-            reply_string_or_null(reply, string);
-        }
-        Ok(is_whole)
+    let is_replied = ctx.read(&args[0], |entry| {
+        string_if_any(entry).map(|string| reply_uncopied(reply, string))
     })?;
-    if is_told {
-        Ok(())
-    } else {
-        get_edited(ctx, &args[0], reply)
+    if is_replied {
+        return Ok(());
     }
-}
-
-/// A large value that was edited in place is shared with the reply from now on, instead of copied.
-#[cold]
-fn get_edited(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
-    ctx.view.update(key, |slot| {
-        slot.share_string();
-        reply_string_or_null(reply, string_if_any(slot.get())?);
-        Ok(())
-    })
+    ctx.view.update(&args[0], |slot| reply_held(reply, slot))
 }
 
 #[cfg(test)]

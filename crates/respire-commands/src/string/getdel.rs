@@ -1,7 +1,7 @@
 //! `GETDEL key`: the value of a key, which is deleted. As in Redis.
 
 use crate::Ctx;
-use crate::value::{reply_string_or_null, string_if_any};
+use crate::value::reply_held;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static GETDEL: Spec = Spec {
@@ -28,7 +28,7 @@ pub(super) fn getdel(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     ctx.read_and_update(&args[0], |slot| {
-        reply_string_or_null(reply, string_if_any(slot.get())?);
+        reply_held(reply, slot)?;
         slot.remove();
         Ok(())
     })

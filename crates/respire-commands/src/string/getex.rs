@@ -5,7 +5,7 @@
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::{ExpiryChoice, ExpiryOption, ExpiryWord, Options};
-use crate::value::{reply_string, string_of};
+use crate::value::{reply_held, string_of};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
 pub(super) static GETEX: Spec = Spec {
@@ -60,14 +60,15 @@ pub(super) fn getex(
             reply.null();
             return Ok(());
         };
-        let string = string_of(entry)?;
+        string_of(entry)?;
+        let has_expiry = entry.expires_at().is_some();
         let choice = expiry.resolve(GETEX.name, now_ms)?;
-        reply_string(reply, string);
+        reply_held(reply, slot)?;
         match choice {
             ExpiryChoice::At(at) => {
                 slot.set_expiry(Some(at));
             }
-            ExpiryChoice::Persist if entry.expires_at().is_some() => {
+            ExpiryChoice::Persist if has_expiry => {
                 slot.set_expiry(None);
             }
             ExpiryChoice::Persist | ExpiryChoice::Keep | ExpiryChoice::Unsaid => {}

@@ -2,8 +2,9 @@
 //! or holds no string. As in Redis.
 
 use crate::Ctx;
-use crate::value::reply_string_or_null;
+use crate::value::{is_copied, reply_string_or_null, reply_uncopied};
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_store::EntryRef;
 
 pub(super) static MGET: Spec = Spec {
     name: "mget",
@@ -27,9 +28,36 @@ pub(super) fn mget(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
+    let mark = reply.sink().mark();
+    let mut is_copied = false;
     reply.array(args.len());
     ctx.read_many(args.iter(), |entry| {
+        let string = entry.and_then(|entry| entry.value().as_string());
+        is_copied |= !reply_uncopied(reply, string);
+    });
+    if is_copied {
+        reply.sink().cut(mark);
+        mget_edited(ctx, args, reply);
+    }
+    Ok(())
+}
+
+/// Large values that were edited in place are shared with the reply from now on, and all are read
+/// again, at one moment.
+#[cold]
+fn mget_edited(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) {
+    for key in args.iter() {
+        let is_edited = |entry: Option<EntryRef<'_>>| {
+            let string = entry.and_then(|entry| entry.value().as_string());
+            string.is_some_and(is_copied)
+        };
+        if ctx.view.peek(key, is_edited) {
+            ctx.view.update(key, |slot| slot.share_string());
+        }
+    }
+    reply.array(args.len());
+    // They were counted the first time.
+    ctx.view.read_many(args.iter(), |_, entry| {
         reply_string_or_null(reply, entry.and_then(|entry| entry.value().as_string()));
     });
-    Ok(())
 }

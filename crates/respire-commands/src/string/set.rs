@@ -10,7 +10,7 @@ use crate::options::{
     ExpiryChoice, ExpiryOption, ExpiryWord, Options, TimeBase, TimeUnit, expires_at, is_word,
     set_once,
 };
-use crate::value::{new_value, reply_string_or_null, string_if_any};
+use crate::value::{new_value, reply_held};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Expiry, NewValue, Slot};
 
@@ -185,14 +185,11 @@ pub(super) fn set(
         ExpiryChoice::Unsaid | ExpiryChoice::Persist => Expiry::Clear,
     };
     if options.get && options.condition.is_none() {
-        return ctx.exchange(key, &args[1], expiry, |entry| {
-            reply_string_or_null(reply, string_if_any(entry)?);
-            Ok(())
-        });
+        return ctx.exchange(key, &args[1], expiry, reply);
     }
     if options.get {
         return ctx.read_and_update(key, |slot| {
-            reply_string_or_null(reply, string_if_any(slot.get())?);
+            reply_held(reply, slot)?;
             write(slot, value, options.condition, expiry);
             Ok(())
         });
@@ -258,10 +255,7 @@ pub(super) fn getset(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    ctx.exchange(&args[0], &args[1], Expiry::Clear, |entry| {
-        reply_string_or_null(reply, string_if_any(entry)?);
-        Ok(())
-    })
+    ctx.exchange(&args[0], &args[1], Expiry::Clear, reply)
 }
 
 /// Writes the value if the condition holds; whether it does.
