@@ -2,6 +2,7 @@
 
 use super::dispatch::{Asked, Outcome};
 use super::{CALL, CloseReason, Core};
+use crate::client::ReplyMode;
 use crate::{App, Engine, Flow, Now, Output};
 use resp_codec::{Encoder, Proto, binary};
 
@@ -17,6 +18,24 @@ impl<A: App> Core<A> {
         if op == binary::CALL {
             return self.call(engine, now, asked, out);
         }
+        if self.client.reply_mode == ReplyMode::On {
+            self.operate(engine, now, (asked, op), out)
+        } else {
+            self.muted(engine, out, |core, out| {
+                core.operate(engine, now, (asked, op), out)
+            })
+        }
+    }
+
+    /// One of the three operations.
+    #[inline]
+    fn operate(
+        &mut self,
+        engine: &Engine<A>,
+        now: Now,
+        (asked, op): (&Asked<'_>, u8),
+        out: &mut Output,
+    ) -> Outcome {
         let entry = engine.binary.entry(op);
         // These three answer a bare value; anything else has no place in their reply.
         let Some(at) = entry.filter(|_| !self.client.transaction.is_open()) else {

@@ -90,25 +90,27 @@ impl<A: App> Core<A> {
             // Only `CLIENT REPLY` changes the mode, and it writes nothing when it mutes.
             self.answer(engine, now, named, out)
         } else {
-            self.answer_muted(engine, now, named, out)
+            self.muted(engine, out, |core, out| {
+                core.answer(engine, now, named, out)
+            })
         }
     }
 
-    /// Answers one request of a connection that does not want to see every reply.
+    /// Answers one request, by `answer`, of a connection that does not want to see every reply. What
+    /// ends the connection does so all the same.
     #[cold]
-    fn answer_muted(
+    pub(super) fn muted(
         &mut self,
         engine: &Engine<A>,
-        now: Now,
-        named: (&Asked<'_>, u64),
         out: &mut Output,
+        answer: impl FnOnce(&mut Self, &mut Output) -> Outcome,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::SkipNext {
             self.client.reply_mode = ReplyMode::SkipThis;
         }
         let mark = out.mark();
         let ran_before = self.client.shared.last_entry.swap(NONE, Ordering::Relaxed);
-        let mut outcome = self.answer(engine, now, named, out);
+        let mut outcome = answer(self, out);
         if let Outcome::Pending(item) = &mut outcome {
             item.is_muted = true;
         }
