@@ -234,7 +234,8 @@ impl Eviction {
         Clock(self.rules.load(Ordering::Relaxed))
     }
 
-    fn random(&self) -> u64 {
+    /// A random number, good enough to sample with.
+    pub(crate) fn random(&self) -> u64 {
         mix(self
             .random
             .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed))

@@ -9,6 +9,11 @@ use crate::slot::EntryRef;
 use crate::table::Table;
 use crate::view::View;
 
+/// How many buckets are drawn before the choice is left to a neighbour. A table is at least 7/16 full
+/// after it has grown, so that two or three are enough; of one that is 1/16 full, 999 of 1,000 calls find
+/// an entry.
+const DRAWS_MAX: u64 = 128;
+
 impl View<'_> {
     /// A step of an iteration over all keys: calls `f` with some of them, about `count`, and
     /// returns the cursor to go on with. 0 starts, and when 0 is returned the iteration is over.
@@ -101,11 +106,13 @@ impl View<'_> {
         }
     }
 
-    /// The key that a random number chooses, or `None` if there is none. Nearly fair: a key after a
-    /// gap in its table is chosen more often. O(shards), unless most keys have expired and not been
-    /// swept.
-    pub fn random_key(&mut self, random: u64) -> Option<Box<[u8]>> {
+    /// A key chosen at random, or `None` if there is none. Every key is as likely as another, unless
+    /// nearly all keys of a shard have been removed or have expired: then one after a gap in its table is
+    /// more likely. Stores of one seed choose alike. O(shards), unless most keys have expired and not
+    /// been swept.
+    pub fn random_key(&mut self) -> Option<Box<[u8]>> {
         let db = self.store.existing_database(self.db)?;
+        let random = self.store.eviction().random();
         let mut nth = random.checked_rem(db.keys() as u64)? as usize;
         let mut start = 0;
         for (index, side) in db.sides().iter().enumerate() {
@@ -120,10 +127,19 @@ impl View<'_> {
         let order = (start..db.sides().len()).chain(0..start);
         order.into_iter().find_map(|index| {
             self.with_table(db, index, |table| {
-                let mut live = table.entries_from(mix(random));
-                live.find(|entry| !entry.is_expired(now_ms))
-                    .map(|entry| entry.key().into())
+                live_at_random(table, mix(random), now_ms).map(|entry| entry.key().into())
             })
         })
     }
+}
+
+/// A live entry of the table: that in a bucket drawn at random, or, where many are empty, one that follows.
+fn live_at_random(table: &Table, random: u64, now_ms: u64) -> Option<&Entry> {
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    let is_live = |entry: &&Entry| !entry.is_expired(now_ms);
+    let buckets = table.buckets() as u64;
+    (0..DRAWS_MAX)
+        .map(|draw| mix(random.wrapping_add(draw.wrapping_mul(STEP))).checked_rem(buckets))
+        .find_map(|bucket| table.at(bucket? as usize).filter(is_live))
+        .or_else(|| table.entries_from(random).find(is_live))
 }

@@ -445,7 +445,7 @@ mod tests {
         });
         view.for_each(|_, _| panic!("there is no key"));
         assert_eq!(
-            (view.scan(0, 10, |_, _| {}), view.random_key(7), view.len()),
+            (view.scan(0, 10, |_, _| {}), view.random_key(), view.len()),
             (0, None, 0)
         );
         assert_eq!(view.flush(Freeing::AtOnce), 0);
@@ -465,12 +465,58 @@ mod tests {
             store.view(0, 0).update(&[key], |slot| slot.set(1, expiry));
         }
         let mut seen = [0; 40];
-        for random in 0..4_000 {
-            let key = store.view(0, 10).random_key(crate::database::mix(random));
+        for _ in 0..4_000 {
+            let key = store.view(0, 10).random_key();
             seen[usize::from(key.map_or(0, |key| key[0]))] += 1;
         }
         for (key, count) in seen.into_iter().enumerate() {
             assert_eq!(count > 0, key % 2 == 0, "{key}: {seen:?}");
         }
+    }
+
+    #[test]
+    fn random_key_chooses_every_key_about_as_often() {
+        let store = store();
+        for key in 0..2_000_u16 {
+            let mut view = store.view(0, 0);
+            view.update(&key.to_le_bytes(), |slot| slot.set(1, Expiry::Clear));
+        }
+        // Tables with gaps, as they are after keys were removed.
+        let kept = 0..500_u16;
+        for key in kept.end..2_000 {
+            store
+                .view(0, 0)
+                .update(&key.to_le_bytes(), |slot| slot.remove());
+        }
+        let (draws, mut seen) = (1_000, [0; 500]);
+        for _ in 0..draws * seen.len() {
+            let key = store.view(0, 0).random_key().expect("there are keys");
+            seen[usize::from(u16::from_le_bytes([key[0], key[1]]))] += 1;
+        }
+        let rare = seen.iter().min().expect("there are keys");
+        let often = seen.iter().max().expect("there are keys");
+        assert!(
+            *rare > draws * 4 / 5 && *often < draws * 6 / 5,
+            "{rare} to {often}"
+        );
+    }
+
+    #[test]
+    fn stores_of_one_seed_choose_the_same_random_keys() {
+        let choose = |seed| {
+            let store = Store::new(Config {
+                seed: [seed; 4],
+                ..Config::default()
+            });
+            for key in 0..100_u8 {
+                store
+                    .view(0, 0)
+                    .update(&[key], |slot| slot.set(1, Expiry::Clear));
+            }
+            let mut view = store.view(0, 0);
+            (0..20).map(|_| view.random_key()).collect::<Vec<_>>()
+        };
+        assert_eq!(choose(7), choose(7));
+        assert_ne!(choose(7), choose(8));
     }
 }

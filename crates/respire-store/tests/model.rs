@@ -27,7 +27,7 @@ enum Op {
     Many(Many, u32, bool, Vec<(Key, Vec<u8>)>),
     Sweep(usize),
     Scan(u32, usize),
-    RandomKey(u32, u64),
+    RandomKey(u32),
     Flush(u32),
     FlushAll,
     Swap(u32, u32),
@@ -93,7 +93,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => many.prop_map(|(what, db, inside, writes)| Op::Many(what, db, inside, writes)),
         3 => (0..20_usize).prop_map(Op::Sweep),
         1 => (db.clone(), 1..20_usize).prop_map(|(db, count)| Op::Scan(db, count)),
-        1 => (db.clone(), any::<u64>()).prop_map(|(db, random)| Op::RandomKey(db, random)),
+        1 => db.clone().prop_map(Op::RandomKey),
         1 => db.clone().prop_map(Op::Flush),
         1 => Just(Op::FlushAll),
         1 => (db.clone(), db.clone()).prop_map(|(a, b)| Op::Swap(a, b)),
@@ -198,8 +198,8 @@ impl World {
             Op::Many(what, db, inside, writes) => self.many(what, db, inside, &writes),
             Op::Sweep(budget) => assert!(self.store.sweep(now_ms, budget).expired <= budget),
             Op::Scan(db, count) => self.scan(db, count),
-            Op::RandomKey(db, random) => {
-                let key = self.view(db).random_key(random);
+            Op::RandomKey(db) => {
+                let key = self.view(db).random_key();
                 let model = self.model(db);
                 assert_eq!(key.is_none(), model.is_empty());
                 assert!(key.is_none_or(|key| model.contains_key(&*key)));

@@ -269,7 +269,7 @@ fn anything(store: &Store, seed: u64) {
             2 => drop(view.flush_all(Freeing::InSteps)),
             3 => view.for_each(|_, _| {}),
             4 => drop(view.scan(random(&mut state), 10, |_, _| {})),
-            5 => drop(view.random_key(random(&mut state))),
+            5 => drop(view.random_key()),
             6 => drop(store.sweep(step, 20)),
             7 => assert!(store.make_room(step)),
             8 => drop(view.watch(keys[0].1)),
