@@ -5,6 +5,10 @@ use respire_engine::{Client, Error, Reply};
 use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, Slot, StringRef};
 use std::ops::Range;
 
+// The store shares values from the size on from which an output writes them where they lie. Neither crate
+// knows the other; were the sizes to differ, values between them would be shared in vain, or copied.
+const _: () = assert!(SHARED_BYTES_MIN == respire_engine::SHARED_BYTES_MIN);
+
 /// The string that an entry holds.
 #[inline]
 pub(crate) fn string_of(entry: EntryRef<'_>) -> Result<StringRef<'_>, Error> {

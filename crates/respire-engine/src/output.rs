@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 
 /// A shared value below this size is copied into the tail: one short copy is cheaper than one more
-/// element of a vectored write.
+/// element of a vectored write. `respire-commands` holds it against the size of the same name in
+/// `respire-store`: the two are equal, or it does not compile.
 pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 
 /// The bytes a connection still owes its peer, in order.

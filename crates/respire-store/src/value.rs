@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 /// Values of at least this many bytes are kept as shared [`Bytes`], so that a reply can borrow
-/// them without a copy. Below it, copying is cheaper than sharing.
+/// them without a copy. Below it, copying is cheaper than sharing. `respire-commands` holds it against the
+/// size from which `respire-engine` writes shared bytes without a copy: the two are equal, or it does not
+/// compile.
 pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 
 /// Longest string that Redis calls `embstr`.
