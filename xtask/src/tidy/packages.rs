@@ -15,7 +15,7 @@ const CATEGORIES_MAX: usize = 5;
 
 /// The categories of crates.io that fit crates of this project. crates.io drops slugs it does not
 /// know, with a warning that nobody reads.
-const CATEGORIES: [&str; 13] = [
+const CATEGORIES: [&str; 14] = [
     "asynchronous",
     "caching",
     "command-line-utilities",
@@ -25,6 +25,7 @@ const CATEGORIES: [&str; 13] = [
     "development-tools::procedural-macro-helpers",
     "development-tools::profiling",
     "encoding",
+    "memory-management",
     "network-programming",
     "no-std",
     "parser-implementations",
