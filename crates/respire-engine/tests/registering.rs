@@ -17,7 +17,10 @@ thread_local! {
 
 fn note(info: &PanicHookInfo<'_>) {
     let place = info.location().expect("panics have one");
-    let text = info.payload_as_str().unwrap_or_default().to_owned();
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or(payload.downcast_ref::<String>().map(String::as_str));
+    let text = text.unwrap_or_default().to_owned();
     PANIC.with_borrow_mut(|panic| *panic = (place.file().to_owned(), place.line(), text));
 }
 
