@@ -1,6 +1,6 @@
 //! What is known of one connection: its own part, and the part that other connections may see.
 
-use crate::later::{Answer, Call, Farewell, LocalTask};
+use crate::later::{Answer, Call, Farewell, LocalTask, Parting};
 use crate::mailbox::{Mailbox, Message, Put, WhenFull};
 use crate::pubsub::{Kind, Subscriptions};
 use crate::sampler::Sampler;
@@ -61,10 +61,8 @@ pub struct Client {
     /// What the requests of the turn lie in, if it may be kept.
     pub(crate) lent: Option<Lent>,
     pub(crate) sampler: Sampler,
-    /// The connections that the command which runs has killed, and waits for.
-    pub(crate) killed: Vec<Arc<ClientShared>>,
-    /// The reply that this command left for later is the connection's last.
-    pub(crate) is_leaving: bool,
+    /// Whom the command that runs has killed, if anyone.
+    pub(crate) parting: Option<Box<Parting>>,
 }
 
 /// A run of calls of the same command.
@@ -90,8 +88,7 @@ impl Client {
             task: None,
             tally: Tally::default(),
             lent: None,
-            killed: Vec::new(),
-            is_leaving: false,
+            parting: None,
         }
     }
 

@@ -55,7 +55,7 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
     match flow {
         // `DEBUG SLEEP` was among them: the reply waits that long, and not for those who were killed.
         Flow::RepliedAfter { .. } => {
-            cx.client.killed.clear();
+            cx.client.parting = None;
             flow
         }
         _ => after_ends(cx, (reply, mark), flow == Flow::Close),

@@ -1,6 +1,7 @@
 //! The reply of `CLIENT KILL`, which comes when the connections it killed have ended.
 
 use super::Later;
+use crate::client::ClientShared;
 use crate::output::Mark;
 use crate::{App, Cx, Flow, Reply};
 use std::sync::Arc;
@@ -20,6 +21,15 @@ impl Drop for Farewell {
     }
 }
 
+/// What `CLIENT KILL` leaves to be waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Parting {
+    /// The connections that were killed, and are waited for.
+    pub(crate) killed: Vec<Arc<ClientShared>>,
+    /// The reply that is left for later is the connection's own last.
+    pub(crate) is_last: bool,
+}
+
 /// What follows the reply that was written since `mark`: it waits for the end of the connections
 /// that the command killed, if there are any. `is_last`: the connection ends with it.
 pub(crate) fn after_ends<A: App>(
@@ -27,11 +37,11 @@ pub(crate) fn after_ends<A: App>(
     (reply, mark): (&mut Reply<'_>, Mark),
     is_last: bool,
 ) -> Flow {
-    let killed = std::mem::take(&mut cx.client.killed);
-    if killed.is_empty() {
+    let Some(parting) = &mut cx.client.parting else {
         return if is_last { Flow::Close } else { Flow::Replied };
-    }
-    cx.client.is_leaving = is_last;
+    };
+    parting.is_last = is_last;
+    let killed = std::mem::take(&mut parting.killed);
     let later = cx.later().prepared(WAIT_MAX, reply.sink().split_off(mark));
     let farewell = Arc::new(Farewell(later));
     for client in killed {

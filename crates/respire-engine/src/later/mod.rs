@@ -6,7 +6,7 @@ mod farewell;
 mod task;
 
 pub(crate) use call::{Answer, Call};
-pub(crate) use farewell::{Farewell, after_ends};
+pub(crate) use farewell::{Farewell, Parting, after_ends};
 pub(crate) use task::{Answering, LocalTask};
 pub use task::{BoxFuture, Spawn};
 
