@@ -10,8 +10,11 @@ use std::collections::BTreeMap;
 pub(crate) struct Transaction {
     queue: Option<Box<Queue>>,
     /// By database and key: a request may name a million keys, and each is watched once.
-    watched: BTreeMap<(u32, Box<[u8]>), Box<dyn Watch>>,
+    watched: BTreeMap<WatchedKey, Box<dyn Watch>>,
 }
+
+/// A database and a key of it.
+type WatchedKey = (u32, Box<[u8]>);
 
 /// The requests queued since `MULTI`.
 #[derive(Default)]

@@ -357,7 +357,7 @@ mod tests {
             let letters = 1 + random() % [1, 2, 4, 30, 256][nth % 5];
             let mut data: Vec<u8> = (0..len).map(|_| (random() % letters) as u8).collect();
             // And what lies far apart.
-            if len > 9000 && random() % 2 == 0 {
+            if len > 9000 && random().is_multiple_of(2) {
                 data.copy_within(0..100, len - 200);
                 data.copy_within(0..100, DISTANCE_MAX);
             }
