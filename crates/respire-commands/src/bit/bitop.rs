@@ -76,18 +76,18 @@ fn combine(
     keys.push((db, destination));
     let scope = Scope::Keys(&keys);
     let mut values = match ctx.locked(&scope, |view, stats| {
-        let mut bytes = 0;
-        for key in sources.iter() {
-            bytes += view.read(key, |entry| {
-                stats.looked_up(entry.is_some());
-                Ok(string_if_any(entry)?.map_or(0, StringRef::len))
-            })?;
+        let mut counted = 0;
+        let result = combine_held(view, operation, sources, LOCKED_BYTES_MAX, |found| {
+            stats.looked_up(found);
+            counted += 1;
+        })?;
+        if let Some(result) = result {
+            return Ok(Ok(store(view, destination, result)));
         }
-        if bytes > LOCKED_BYTES_MAX {
-            return Ok(Err(share_all(view, sources)));
-        }
-        let result = combine_held(view, operation, sources)?;
-        Ok(Ok(store(view, destination, result)))
+        let values = share_all(view, sources);
+        let rest = values.iter().skip(counted);
+        rest.for_each(|value| stats.looked_up(value.is_some()));
+        Ok(Err(values))
     })? {
         Ok(len) => return Ok(len),
         Err(values) => values,
@@ -108,8 +108,8 @@ fn combine(
     }
     drop(values);
     ctx.locked(&scope, |view, _| {
-        let result = combine_held(view, operation, sources)?;
-        Ok(store(view, destination, result))
+        let result = combine_held(view, operation, sources, usize::MAX, |_| ())?;
+        Ok(store(view, destination, result.unwrap_or_default()))
     })
 }
 
@@ -142,19 +142,31 @@ fn is_same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     }
 }
 
+/// Combines keys that are held, unless they have more bytes than that. `looked_up` is given whether a key
+/// is there, for each that was looked up.
 fn combine_held(
     view: &mut View<'_>,
     operation: Operation,
     sources: ArgList<'_>,
-) -> Result<Vec<u8>, Error> {
-    let mut result: Option<Vec<u8>> = None;
+    bytes_max: usize,
+    mut looked_up: impl FnMut(bool),
+) -> Result<Option<Vec<u8>>, Error> {
+    let (mut result, mut bytes) = (None, 0);
     for key in sources.iter() {
-        view.peek(key, |entry| {
-            operation.add(&mut result, string_if_any(entry)?);
+        view.read(key, |entry| {
+            looked_up(entry.is_some());
+            let string = string_if_any(entry)?;
+            bytes += string.map_or(0, StringRef::len);
+            if bytes <= bytes_max {
+                operation.add(&mut result, string);
+            }
             Ok(())
         })?;
+        if bytes > bytes_max {
+            return Ok(None);
+        }
     }
-    Ok(operation.finish(result))
+    Ok(Some(operation.finish(result)))
 }
 
 /// Gives a key that is held the result, and the length of that. An empty one removes it.

@@ -111,17 +111,22 @@ fn find(bytes: &[u8], bit: bool, bits: &Range<usize>) -> Option<usize> {
         return Some(first + position);
     }
     let skipped = if bit { 0 } else { 0xff };
-    let (words, _) = parts.middle.as_chunks::<8>();
-    let equal_words = words
-        .iter()
-        .take_while(|word| **word == [skipped; 8])
-        .count()
-        * 8;
-    let rest = &parts.middle[equal_words..];
+    let start = equal_start(parts.middle, skipped);
+    let rest = &parts.middle[start..];
     if let Some(at) = rest.iter().position(|byte| *byte != skipped) {
-        return in_byte(rest[at]).map(|position| first + 8 * (1 + equal_words + at) + position);
+        return in_byte(rest[at]).map(|position| first + 8 * (1 + start + at) + position);
     }
     in_byte(parts.tail).map(|position| first + 8 * (1 + parts.middle.len()) + position)
+}
+
+/// How many bytes at the start of `bytes` are all `skipped`, in whole lines of memory.
+fn equal_start(bytes: &[u8], skipped: u8) -> usize {
+    const LINE: usize = 64;
+    let (lines, _) = bytes.as_chunks::<LINE>();
+    // No early end within a line, so that it is compared many bytes at a time.
+    let is_equal =
+        |line: &&[u8; LINE]| line.iter().fold(0, |all, byte| all | (byte ^ skipped)) == 0;
+    lines.iter().take_while(is_equal).count() * LINE
 }
 
 #[cfg(test)]
@@ -142,6 +147,19 @@ mod tests {
                         assert_eq!(find(&bytes, bit, &(start..end)), expected, "{start}..{end}");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn find_gives_the_bit_wherever_it_is_in_a_long_string() {
+        for len in [64, 65, 66, 130, 300] {
+            for set_bit in 0..8 * len {
+                let mut bytes = vec![0; len];
+                bytes[set_bit / 8] = 0x80 >> (set_bit % 8);
+                assert_eq!(find(&bytes, true, &(0..8 * len)), Some(set_bit));
+                bytes.iter_mut().for_each(|byte| *byte = !*byte);
+                assert_eq!(find(&bytes, false, &(0..8 * len)), Some(set_bit));
             }
         }
     }

@@ -10,7 +10,7 @@ use seen::{Paged, Seen, Whole};
 /// The most bytes of one literal run.
 const LITERALS_MAX: usize = 1 << 5;
 /// The furthest a back reference reaches.
-const DISTANCE_MAX: usize = 1 << 13;
+const DISTANCE_MAX: u32 = 1 << 13;
 /// The most bytes that a back reference stands for: the packer's own limit, and the format's.
 const MATCH_MAX: usize = (1 << 8) + (1 << 3);
 /// The fewest.
@@ -45,10 +45,9 @@ pub(super) fn compress(data: &[u8], packed_max: usize, out: &mut Vec<u8>) -> boo
     packed.is_some()
 }
 
-/// The slot of three bytes.
-fn slot_of([a, b, c]: [u8; 3]) -> u16 {
-    let three = u32::from_be_bytes([0, a, b, c]);
-    (three >> 8).wrapping_sub(three.wrapping_mul(5)) as u16
+/// The slot of the last three bytes of `bytes`; the one before them does not count.
+fn slot_of(bytes: u32) -> u16 {
+    (bytes >> 8).wrapping_sub(bytes.wrapping_mul(5)) as u16
 }
 
 /// How many bytes from `at` on equal those from `earlier` on, in the bounds the packer keeps.
@@ -105,10 +104,8 @@ impl Packer<'_> {
             }
             // Only the last two places of the match are remembered, which is most of the speed.
             for place in [at - 2, at - 1] {
-                seen.replace(
-                    slot_of([data[place], data[place + 1], data[place + 2]]),
-                    place,
-                );
+                let three = u32::from_be_bytes([0, data[place], data[place + 1], data[place + 2]]);
+                seen.replace(slot_of(three), place as u32);
             }
         }
         self.finish()
@@ -183,15 +180,19 @@ impl Packer<'_> {
 /// Places before it are remembered, as is the place itself.
 #[inline]
 fn find_match(data: &[u8], at: usize, seen: &mut impl Seen) -> Option<(usize, usize)> {
-    for (at, three) in (at..).zip(data[at..].windows(MATCH_MIN)) {
-        let &[a, b, c] = three else { break };
-        let earlier = seen.replace(slot_of([a, b, c]), at);
+    let [first, second, rest @ ..] = &data[at..] else {
+        return None;
+    };
+    let mut last_three = u32::from_be_bytes([0, 0, *first, *second]);
+    for (at, third) in (at as u32..).zip(rest) {
+        last_three = last_three << 8 | u32::from(*third);
+        let earlier = seen.replace(slot_of(last_three), at);
         // Position 0 stands for "never seen": the packer never refers back to the very first byte.
-        if earlier != 0
-            && at - earlier <= DISTANCE_MAX
-            && data[earlier..earlier + MATCH_MIN] == [a, b, c]
-        {
-            return Some((at, earlier));
+        if at - earlier <= DISTANCE_MAX && earlier != 0 {
+            let (at, earlier) = (at as usize, earlier as usize);
+            if data[earlier..earlier + MATCH_MIN] == data[at..at + MATCH_MIN] {
+                return Some((at, earlier));
+            }
         }
     }
     None
@@ -256,7 +257,7 @@ mod tests {
         if data.len() < MATCH_MIN || packed_max == 0 {
             return None;
         }
-        let three = |at: usize| [data[at], data[at + 1], data[at + 2]];
+        let three = |at: usize| u32::from_be_bytes([0, data[at], data[at + 1], data[at + 2]]);
         let mut seen = vec![0; 1 << 16];
         let (mut out, mut run, mut at) = (vec![0], 0_usize, 0);
         let push = |out: &mut Vec<u8>, run: &mut usize, byte| {
@@ -278,7 +279,7 @@ mod tests {
         };
         while at + 2 < data.len() {
             let earlier: usize = core::mem::replace(&mut seen[usize::from(slot_of(three(at)))], at);
-            let is_near = earlier != 0 && at - earlier <= DISTANCE_MAX;
+            let is_near = earlier != 0 && at - earlier <= DISTANCE_MAX as usize;
             if !is_near || three(earlier) != three(at) {
                 if out.len() >= packed_max {
                     return None;
@@ -359,7 +360,7 @@ mod tests {
             // And what lies far apart.
             if len > 9000 && random().is_multiple_of(2) {
                 data.copy_within(0..100, len - 200);
-                data.copy_within(0..100, DISTANCE_MAX);
+                data.copy_within(0..100, DISTANCE_MAX as usize);
             }
             let plainly = compress_plainly(&data, usize::MAX >> 1).map_or(0, |all| all.len());
             let around = (plainly.saturating_sub(40)..plainly + 6).step_by(1 + nth % 3);

@@ -3,7 +3,7 @@
 /// One place for each slot; 0 is none.
 pub(super) trait Seen {
     /// The place that a slot had; from now on it has `at`.
-    fn replace(&mut self, slot: u16, at: usize) -> usize;
+    fn replace(&mut self, slot: u16, at: u32) -> u32;
 }
 
 const SLOTS: usize = 1 << u16::BITS;
@@ -22,8 +22,8 @@ impl Whole {
 
 impl Seen for Whole {
     #[inline(always)]
-    fn replace(&mut self, slot: u16, at: usize) -> usize {
-        core::mem::replace(&mut self.0[usize::from(slot)], at as u32) as usize
+    fn replace(&mut self, slot: u16, at: u32) -> u32 {
+        core::mem::replace(&mut self.0[usize::from(slot)], at)
     }
 }
 
@@ -50,14 +50,14 @@ impl Paged {
 
 impl Seen for Paged {
     #[inline(always)]
-    fn replace(&mut self, slot: u16, at: usize) -> usize {
+    fn replace(&mut self, slot: u16, at: u32) -> u32 {
         let number = &mut self.numbers[usize::from(slot) / PAGE];
         if *number == 0 {
             self.pages.push([0; PAGE]);
             *number = self.pages.len() as u16;
         }
         let page = &mut self.pages[usize::from(*number) - 1];
-        usize::from(core::mem::replace(
+        u32::from(core::mem::replace(
             &mut page[usize::from(slot) % PAGE],
             at as u16,
         ))
