@@ -4,7 +4,7 @@
 //! in quotes: `"…"` knows `\n \r \t \a \b \\ \"` and `\xHH`, `'…'` knows only `\'`.
 
 use respire_engine::parse_memory;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt;
@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 /// ```
 /// use respire_server::ConfigFile;
 ///
-/// let lines = ConfigFile::parse("# a comment\nport 7000\nrequirepass \"two words\"\n").unwrap();
-/// assert_eq!(lines[1].number, 3);
-/// assert_eq!((&*lines[1].key, &*lines[1].value), ("requirepass", "two words"));
+/// let parsed = ConfigFile::parse(b"# a comment\nport 7000\nrequirepass \"two words\"\ntimeout\n");
+/// let line = &parsed.lines[1];
+/// assert_eq!((line.number, &*line.key, &*line.value), (3, "requirepass", "two words"));
+/// assert_eq!(parsed.mistakes[0].to_string(), "4: 'timeout' has no value");
 /// ```
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
@@ -38,6 +39,39 @@ pub struct Line {
     pub key: String,
     /// The others, joined by single blanks.
     pub value: String,
+}
+
+/// A line that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Where it stands; the first line is 1.
+    pub number: usize,
+    /// What is wrong with it, for people to read.
+    pub why: String,
+}
+
+impl Mistake {
+    /// A line that cannot be used, and why.
+    #[must_use]
+    pub fn new(number: usize, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { number, why }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.number, self.why)
+    }
+}
+
+/// The text of a configuration file, taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// The lines that set something, in their order.
+    pub lines: Vec<Line>,
+    /// The lines that cannot be understood, all of them, in their order.
+    pub mistakes: Vec<Mistake>,
 }
 
 impl ConfigFile {
@@ -69,42 +103,30 @@ impl ConfigFile {
         &self.path
     }
 
-    /// Reads the lines that set something.
+    /// Reads the file and takes it apart.
     ///
     /// # Errors
-    /// When the file cannot be read or a line cannot be understood; the text names file and line.
-    pub fn read(&self) -> io::Result<Vec<Line>> {
+    /// When the file cannot be read; the text names it.
+    pub fn read(&self) -> io::Result<Parsed> {
         let shown = self.path.display();
-        let text = fs::read_to_string(&self.path).map_err(|error| {
+        let text = fs::read(&self.path).map_err(|error| {
             io::Error::new(error.kind(), format!("cannot read {shown}: {error}"))
         })?;
-        Self::parse(&text).map_err(|(number, why)| {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("{shown}:{number}: {why}"),
-            )
-        })
+        Ok(Self::parse(&text))
     }
 
-    /// Splits the text of such a file.
-    ///
-    /// # Errors
-    /// The number of the first line that cannot be understood, and why.
-    pub fn parse(text: &str) -> Result<Vec<Line>, (usize, &'static str)> {
-        let mut lines = Vec::new();
-        for (at, text) in text.lines().enumerate() {
-            let number = at + 1;
-            let words = split(text).map_err(|why| (number, why))?;
-            if let Some((key, values)) = words.split_first() {
-                let key = key.to_ascii_lowercase();
-                lines.push(Line {
-                    number,
-                    key,
-                    value: values.join(" "),
-                });
+    /// Takes the text of such a file apart. A line that cannot be understood does not keep those
+    /// behind it from being read, so that all mistakes are found at once.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Parsed {
+        let mut parsed = Parsed::default();
+        for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
+            match parse_line(at + 1, line) {
+                Ok(line) => parsed.lines.extend(line),
+                Err(mistake) => parsed.mistakes.push(mistake),
             }
         }
-        Ok(lines)
+        parsed
     }
 
     /// Writes the present values into the file: lines that are there get the new value where it
@@ -228,6 +250,24 @@ fn quote(text: &mut String, value: &str) {
         }
     }
     text.push('"');
+}
+
+/// One line; `None` for a blank one and a comment.
+fn parse_line(number: usize, line: &[u8]) -> Result<Option<Line>, Mistake> {
+    if line.trim_ascii_start().starts_with(b"#") {
+        return Ok(None);
+    }
+    let text = str::from_utf8(line).map_err(|_| Mistake::new(number, "a value is not UTF-8"))?;
+    let words = split(text).map_err(|why| Mistake::new(number, why))?;
+    match words.split_first() {
+        None => Ok(None),
+        Some((key, [])) => Err(Mistake::new(number, format!("'{key}' has no value"))),
+        Some((key, values)) => Ok(Some(Line {
+            number,
+            key: key.to_ascii_lowercase(),
+            value: values.join(" "),
+        })),
+    }
 }
 
 /// Splits a line into words as Redis does; a comment has none.

@@ -69,7 +69,7 @@ pub mod tap;
 mod throttle;
 
 pub use config::{Config, ProtectedMode};
-pub use config_file::{ConfigFile, Line};
+pub use config_file::{ConfigFile, Line, Mistake, Parsed};
 pub use connection::{Arrival, Connection, Pace, Scratch, Transport};
 pub use limits::{LimitRow, Limits};
 pub use listeners::{Listeners, check_protected_mode};

@@ -25,20 +25,29 @@ fn lines_split_as_rediss() {
 }
 
 #[test]
-fn broken_quotes_are_named_with_their_line() {
+fn every_broken_line_is_named_and_the_others_are_read() {
+    let text = b"port 1\nsave \"x\nsave \"x\"y\ntimeout 5\n  Timeout  \nsave \"\\xff\"\n\
+                 save \"x\\\nlogfile \xff\n# \xff\nsave \"\"\n";
+    let Parsed { lines, mistakes } = ConfigFile::parse(text);
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|line| (line.number, &*line.key, &*line.value))
+        .collect();
     assert_eq!(
-        ConfigFile::parse("port 1\nsave \"x"),
-        Err((2, "a quote is not closed"))
+        lines,
+        [(1, "port", "1"), (4, "timeout", "5"), (10, "save", "")]
     );
-    let glued = Err((1, "a closing quote must be followed by a blank"));
-    assert_eq!(ConfigFile::parse("save \"x\"y"), glued);
+    let mistakes: Vec<_> = mistakes.iter().map(Mistake::to_string).collect();
     assert_eq!(
-        ConfigFile::parse("save \"\\xff\""),
-        Err((1, "a value is not UTF-8"))
-    );
-    assert_eq!(
-        ConfigFile::parse("save \"x\\"),
-        Err((1, "a quote is not closed"))
+        mistakes,
+        [
+            "2: a quote is not closed",
+            "3: a closing quote must be followed by a blank",
+            "5: 'Timeout' has no value",
+            "6: a value is not UTF-8",
+            "7: a quote is not closed",
+            "8: a value is not UTF-8",
+        ]
     );
 }
 
@@ -83,8 +92,8 @@ fn what_is_written_reads_back() {
         "Grüße\x01",
     ] {
         let text = file.rewritten("requirepass x\n", &[("requirepass", value.to_owned())]);
-        let lines = ConfigFile::parse(&text).unwrap();
-        assert_eq!(lines[0].value, value, "{text}");
+        let parsed = ConfigFile::parse(text.as_bytes());
+        assert_eq!(parsed.lines[0].value, value, "{text}");
     }
 }
 

@@ -1,7 +1,11 @@
-//! The operator's word on `CONFIG` values, before anybody is served.
+//! The operator's word on `CONFIG` values: read, tried and set.
 
-use respire::engine::Setting;
+use respire::commands::{Kv, add_to};
+use respire::engine::{Engine, Options, Router, Setting};
+use respire::server::clock;
+use respire::store::{Config, Store};
 use std::io::{Error, ErrorKind, Result};
+use std::sync::Arc;
 
 /// Every value, by name.
 pub(crate) fn values(settings: &[Setting]) -> Vec<(String, String)> {
@@ -9,15 +13,43 @@ pub(crate) fn values(settings: &[Setting]) -> Vec<(String, String)> {
     settings.iter().map(value).collect()
 }
 
+/// A server without data, on which values are tried before the real one is started or changed.
+pub(crate) struct Rehearsal(Arc<Engine<Kv>>);
+
+impl Rehearsal {
+    pub(crate) fn new() -> Self {
+        let store = Store::new(Config {
+            databases: 1,
+            shards: 2,
+            ..Config::default()
+        });
+        let router = add_to(Router::new(Kv::new(store)));
+        Self(Engine::new(router, Options::default(), clock::now()))
+    }
+
+    /// The settings that engine and commands have.
+    pub(crate) fn settings(&self) -> &[Setting] {
+        self.0.settings()
+    }
+
+    /// Whether there is a setting of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        find(self.settings(), name).is_some()
+    }
+}
+
+/// The setting of this name.
+pub(crate) fn find<'s>(settings: &'s [Setting], name: &str) -> Option<&'s Setting> {
+    let mut settings = settings.iter();
+    settings.find(|setting| setting.name().eq_ignore_ascii_case(name))
+}
+
 /// Sets a value, so that a line of the configuration file means what `CONFIG SET` means.
 ///
 /// # Errors
 /// What is wrong with the name or the value, in a line.
 pub(crate) fn set(settings: &[Setting], name: &str, value: &str) -> Result<()> {
-    let setting = settings
-        .iter()
-        .find(|setting| setting.name().eq_ignore_ascii_case(name))
-        .ok_or_else(|| wrong(format!("unknown setting '{name}'")))?;
+    let setting = find(settings, name).ok_or_else(|| wrong(format!("unknown setting '{name}'")))?;
     setting
         .set(value)
         .map_err(|why| wrong(format!("invalid value '{value}' for '{name}': {why}")))
@@ -30,25 +62,12 @@ fn wrong(why: String) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use respire::engine::{App, Engine, Options, Router};
-    use respire::server::clock;
-    use std::sync::Arc;
-
-    struct Nothing;
-
-    impl App for Nothing {
-        type Conn = ();
-    }
-
-    fn engine() -> Arc<Engine<Nothing>> {
-        Engine::new(Router::new(Nothing), Options::default(), clock::now())
-    }
 
     #[test]
     fn values_come_by_name_and_reflect_what_was_set() {
-        let engine = engine();
-        set(engine.settings(), "timeout", "77").unwrap();
-        let values = values(engine.settings());
+        let server = Rehearsal::new();
+        set(server.settings(), "timeout", "77").unwrap();
+        let values = values(server.settings());
         let value = |name: &str| {
             values
                 .iter()
@@ -62,8 +81,8 @@ mod tests {
 
     #[test]
     fn refusals_are_told_in_a_line() {
-        let engine = engine();
-        let why = |name, value| set(engine.settings(), name, value).unwrap_err().to_string();
+        let server = Rehearsal::new();
+        let why = |name, value| set(server.settings(), name, value).unwrap_err().to_string();
         assert_eq!(why("nonsense", "1"), "unknown setting 'nonsense'");
         let integer = "argument couldn't be parsed into an integer";
         assert_eq!(

@@ -1,16 +1,16 @@
-//! The flags, the file that can stand for them, and what both come to.
+//! The flags, and what they come to.
 
 use crate::logging::LogLevel;
 use clap::builder::PossibleValuesParser;
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use respire::engine::parse_memory;
 use respire::serve::Flavour;
 use respire::server::tap::Tap;
-use respire::server::{Config, ConfigFile, Limits, Line, ProtectedMode};
+use respire::server::{Config, Limits, ProtectedMode};
 use respire::store::Policy;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A key-value server: any Redis client talks to it, in RESP2, RESP3 or a compact binary protocol.
 #[derive(Parser, Clone, Debug)]
@@ -207,16 +207,21 @@ pub(crate) struct Flags {
     #[arg(help_heading = "Operation")]
     explorer_tap: YesNo,
 
-    /// File of 'name value' lines, with the names of these flags or of CONFIG; flags win over it
-    /// [default: none]
+    /// File of 'name value' lines, with the names of these flags or of CONFIG; flags win over it; SIGHUP
+    /// has it read again [default: none]
     #[arg(short, long, value_name = "FILE", help_heading = "Operation")]
     config: Option<PathBuf>,
+
+    /// The same as --config; '-' is standard input
+    #[arg(value_name = "FILE", conflicts_with = "config")]
+    file: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   respire-server
   respire-server --port 7000 --flavour mio
+  respire-server /etc/redis/redis.conf --port 7000
   RESPIRE_PASSWORD=secret respire-server --host 0.0.0.0 --maxmemory 1gb --maxmemory-policy allkeys-lru
   respire-server --port 0 --unixsocket /run/respire.sock --config /etc/respire.conf
   respire-server --metrics 9121
@@ -230,83 +235,22 @@ enum YesNo {
     No,
 }
 
-/// What the flags and the file came to.
-#[derive(Debug)]
-pub(crate) struct Given {
-    pub(crate) flags: Flags,
-    pub(crate) file: Option<ConfigFile>,
-    /// Lines of the file that are no flags: values of `CONFIG`, to be set once there is an engine.
-    pub(crate) settings: Vec<Line>,
-}
-
-/// Why the server cannot be started as it was asked to.
-#[derive(Debug)]
-pub(crate) enum Wrong {
-    /// The flags, or a request for help.
-    Usage(clap::Error),
-    /// The configuration file.
-    File(String),
-}
-
-/// Reads the arguments (without the program's name) and the file they name.
-pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
-    let flags = parse(&arguments)?;
-    let Some(path) = &flags.config else {
-        return Ok(Given {
-            flags,
-            file: None,
-            settings: Vec::new(),
-        });
-    };
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let file = ConfigFile::new(path).with_aliases(aliases());
-    let lines = file
-        .read()
-        .map_err(|error| Wrong::File(error.to_string()))?;
-    let mut merged = Vec::new();
-    let mut settings = Vec::new();
-    for line in lines {
-        match flag_of(&line.key) {
-            // The environment is nearer than the file, as flags are.
-            Some(flag) if flag == "requirepass" && flags.requirepass.is_some() => {}
-            Some(flag) => merged.push(as_argument(&file, &line, &flag)?),
-            None => settings.push(line),
-        }
-    }
-    merged.extend(arguments);
-    Ok(Given {
-        flags: parse(&merged)?,
-        file: Some(file),
-        settings,
-    })
-}
-
-fn parse(arguments: &[OsString]) -> Result<Flags, Wrong> {
+/// Reads the flags (without the program's name), and tells the long names of those that were given,
+/// here or in the environment.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<(Flags, Vec<String>), clap::Error> {
     let name = OsString::from("respire-server");
-    Flags::try_parse_from(std::iter::once(&name).chain(arguments)).map_err(Wrong::Usage)
-}
-
-/// Turns a line into the flag it stands for, after a check that can still name the line.
-fn as_argument(file: &ConfigFile, line: &Line, flag: &str) -> Result<OsString, Wrong> {
-    let at = format!("{}:{}", file.path().display(), line.number);
-    if matches!(flag, "config" | "help" | "version") {
-        return Err(Wrong::File(format!(
-            "{at}: '{flag}' is a flag, not a setting"
-        )));
-    }
-    let argument = OsString::from(format!("--{flag}={}", line.value));
-    match parse(std::slice::from_ref(&argument)) {
-        Err(Wrong::Usage(error)) if error.kind() != ErrorKind::DisplayHelp => {
-            let text = error.to_string();
-            let text = text
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .trim_start_matches("error: ");
-            Err(Wrong::File(format!("{at}: {text}")))
-        }
-        _ => Ok(argument),
-    }
+    let words = std::iter::once(&name).chain(arguments);
+    let matches = Flags::command().try_get_matches_from(words)?;
+    let is_given = |id: &&clap::Id| {
+        let source = matches.value_source(id.as_str());
+        matches!(
+            source,
+            Some(ValueSource::CommandLine | ValueSource::EnvVariable)
+        )
+    };
+    let given = matches.ids().filter(is_given);
+    let given = given.map(|id| id.as_str().replace('_', "-")).collect();
+    Ok((Flags::from_arg_matches(&matches)?, given))
 }
 
 /// The long name of the flag that a key of the file stands for.
@@ -320,8 +264,19 @@ pub(crate) fn flag_of(key: &str) -> Option<String> {
     flag.and_then(clap::Arg::get_long).map(str::to_owned)
 }
 
+/// The names and other names of all flags.
+pub(crate) fn names() -> Vec<String> {
+    let command = Flags::command();
+    let of_flag = |flag: &clap::Arg| {
+        let aliases = flag.get_all_aliases().unwrap_or_default();
+        let names = flag.get_long().into_iter().chain(aliases);
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    command.get_arguments().flat_map(of_flag).collect()
+}
+
 /// Flags whose name in `CONFIG` is another: each with that name, which is the flag's alias.
-fn aliases() -> Vec<(String, &'static str)> {
+pub(crate) fn aliases() -> Vec<(String, &'static str)> {
     [
         ("host", "bind"),
         ("threads", "io-threads"),
@@ -340,6 +295,11 @@ impl Flags {
             requirepass: None,
             ..flags
         }
+    }
+
+    /// The file to read, if any.
+    pub(crate) fn config(&self) -> Option<&Path> {
+        self.config.as_deref().or(self.file.as_deref())
     }
 
     /// The chosen flavour.

@@ -56,6 +56,8 @@ pub(crate) fn install(level: LogLevel) -> Result<Setting, TryInitError> {
     let format = tracing_subscriber::fmt::layer()
         .compact()
         .with_target(false)
+        // Where standard error is gone, as after a terminal was closed, telling that there would panic.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_writer(std::io::stderr);
     tracing_subscriber::registry()

@@ -3,10 +3,13 @@
 mod console;
 #[cfg(feature = "explorer")]
 mod explorer;
+mod file;
 mod flags;
 mod logging;
 #[cfg(feature = "mimalloc")]
 mod memory;
+mod redis_conf;
+mod reload;
 mod start;
 
 use std::io::Write;
@@ -18,16 +21,17 @@ static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 /// 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
 fn main() -> ExitCode {
-    let given = match flags::read(std::env::args_os().skip(1).collect()) {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let given = match file::read(arguments.clone()) {
         Ok(given) => given,
-        Err(flags::Wrong::Usage(error)) => {
+        Err(file::Wrong::Usage(error)) => {
             // Help and version come this way too, to standard output and with code 0.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
-        Err(flags::Wrong::File(why)) => return fail(&why, 2),
+        Err(file::Wrong::File(why)) => return fail(&why, 2),
     };
-    match start::run(given) {
+    match start::run(given, arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(start::Failed::Wrong(why)) => fail(&why, 2),
         Err(start::Failed::Start(error)) => fail(&error.to_string(), 1),

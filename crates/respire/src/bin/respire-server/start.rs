@@ -3,8 +3,10 @@
 use crate::console;
 #[cfg(feature = "explorer")]
 use crate::explorer::Explorer;
-use crate::flags::{Flags, Given, flag_of};
+use crate::file::Given;
+use crate::flags::{Flags, flag_of};
 use crate::logging;
+use crate::reload::{Hangups, Reload};
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Options, Router, Setting};
 use respire::serve::Shutdown;
@@ -14,6 +16,7 @@ use respire::server::{
     Config, Facts, Limits, Line, Listeners, Process, check_protected_mode, clock, process,
 };
 use respire::store::{self, Store};
+use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
@@ -34,34 +37,44 @@ impl From<io::Error> for Failed {
 }
 
 /// Runs the server until it is stopped.
-pub(crate) fn run(given: Given) -> Result<(), Failed> {
-    let Given {
-        flags,
-        file,
-        settings,
-    } = given;
+pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> {
+    let hangups = Hangups::catch()?;
+    let flags = &given.flags;
     let log_level = logging::install(flags.log_level).map_err(io::Error::other)?;
+    if let Some(file) = &given.file {
+        tracing::info!("configured by {}", file.path().display());
+    }
+    for warning in &given.warnings {
+        tracing::warn!("{warning}");
+    }
     let config = flags.to_config();
     let password = flags.requirepass.as_deref().unwrap_or_default();
     check_protected_mode(&config, !password.is_empty())?;
     check_capacity(flags.capacity)?;
     let clients_max = process::raise_descriptor_limit(flags.maxclients);
     #[cfg(feature = "explorer")]
-    let (explorer, tap) = Explorer::bind(&flags)?;
+    let (explorer, tap) = Explorer::bind(flags)?;
     let listeners = Listeners::bind(&config)?;
     #[cfg(feature = "metrics")]
-    let metrics = bind_metrics(&flags)?;
+    let metrics = bind_metrics(flags)?;
     let shutdown = Shutdown::on_signals()?;
     #[cfg(feature = "mimalloc")]
     crate::memory::give_back()?;
 
-    let facts = facts(&flags, &config, &listeners);
-    let host = Arc::new(Process::new(facts.clone(), shutdown.clone(), file));
-    let mut rows = rows(&flags, &config);
+    let facts = facts(flags, &config, &listeners);
+    let host = Arc::new(Process::new(
+        facts.clone(),
+        shutdown.clone(),
+        given.file.clone(),
+    ));
+    let mut rows = rows(flags, &config);
     rows.push(log_level);
-    let engine = engine(&flags, &host, rows);
-    configure(&engine, &flags, clients_max, &settings, &host)?;
+    let engine = engine(flags, &host, rows);
+    host.set_defaults(defaults(engine.settings()));
+    configure(engine.settings(), flags, clients_max, &given.settings)?;
     engine.tunables().set_password(password.as_bytes());
+
+    hangups.follow(Reload::new(&engine, arguments, &given))?;
 
     #[cfg(feature = "metrics")]
     let _metrics = match metrics {
@@ -165,16 +178,9 @@ fn engine(flags: &Flags, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Eng
     Engine::new(add_to(Router::new(Kv::new(store))), options, clock::now())
 }
 
-/// Gives the engine the values it holds itself, and tells the host what they were before, so that
-/// `CONFIG REWRITE` knows what is worth a line.
-fn configure(
-    engine: &Arc<Engine<Kv>>,
-    flags: &Flags,
-    clients_max: u32,
-    lines: &[Line],
-    host: &Process,
-) -> Result<(), Failed> {
-    let settings = engine.settings();
+/// What the values of `CONFIG` are when nothing is configured, so that `CONFIG REWRITE` knows what is
+/// worth a line.
+fn defaults(settings: &[Setting]) -> Vec<(String, String)> {
     let mut defaults = console::values(settings);
     let unset = Flags::defaults();
     for row in rows(&unset, &unset.to_config()) {
@@ -182,23 +188,28 @@ fn configure(
             default.1 = row.get();
         }
     }
-    host.set_defaults(defaults);
+    defaults
+}
 
+/// Gives the engine the values it holds itself. The lines have been tried before.
+fn configure(
+    settings: &[Setting],
+    flags: &Flags,
+    clients_max: u32,
+    lines: &[Line],
+) -> Result<(), Failed> {
     console::set(settings, "maxclients", &clients_max.to_string())?;
     console::set(settings, "maxmemory", &flags.maxmemory.to_string())?;
     console::set(settings, "maxmemory-policy", &flags.maxmemory_policy)?;
     console::set(settings, "timeout", &flags.timeout.to_string())?;
     for line in lines {
-        console::set(settings, &line.key, &line.value).map_err(|error| {
-            let file = host.config_file().unwrap_or_default();
-            Failed::Wrong(format!("{}:{}: {error}", file.display(), line.number))
-        })?;
+        console::set(settings, &line.key, &line.value)?;
     }
     Ok(())
 }
 
 /// The rows of `CONFIG` that the flags decide and nothing changes later.
-fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
+pub(crate) fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
     let fixed = |name, value: String| Setting::read_only(name, move || value.clone());
     let mut rows = process::settings(config);
     let limits = Limits::ROWS

@@ -5,6 +5,8 @@
     reason = "what fails in the harness fails the test"
 )]
 
+mod operation;
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,0 +1,264 @@
+//! The configuration file, and what it and the flags come to together.
+//!
+//! All mistakes are found before anything is started or changed, and told at once.
+
+use crate::console::{self, Rehearsal};
+use crate::flags::{self, Flags, flag_of};
+use crate::redis_conf::{self, Verdict};
+use respire::engine::Setting;
+use respire::server::{ConfigFile, Line, Mistake, Parsed};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+
+/// What the flags and the file came to.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) flags: Flags,
+    pub(crate) file: Option<ConfigFile>,
+    /// Lines that stand for flags and were not overruled by one, with the names of `CONFIG`.
+    pub(crate) flag_lines: Vec<Line>,
+    /// Values of `CONFIG` that are no flags, to be set once there is an engine. Those with the number
+    /// 0 are from the command line, and overruled the file's.
+    pub(crate) settings: Vec<Line>,
+    /// What the operator should know of lines without effect.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Why the server cannot be started as it was asked to.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// The flags, or a request for help.
+    Usage(clap::Error),
+    /// The configuration: a line for each mistake.
+    File(String),
+}
+
+/// Reads the arguments (without the program's name) and the file they name.
+pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
+    let rehearsal = Rehearsal::new();
+    let (arguments, spelt) = split_off_settings(arguments, &rehearsal);
+    let (flags, given) = flags::parse(&arguments).map_err(Wrong::Usage)?;
+    let (file, text) = match flags.config() {
+        Some(path) => load(path).map_err(Wrong::File)?,
+        None => (None, Parsed::default()),
+    };
+    let shown = match &file {
+        Some(file) => file.path().display().to_string(),
+        None => "standard input".to_owned(),
+    };
+    let mut reader = Reader {
+        rehearsal: &rehearsal,
+        given,
+        merged: Vec::new(),
+        flag_lines: Vec::new(),
+        settings: Vec::new(),
+        notes: Vec::new(),
+    };
+    let mut mistakes = text.mistakes;
+    mistakes.extend(reader.take(text.lines));
+    mistakes.sort_by_key(|mistake| mistake.number);
+    let from_file = std::mem::take(&mut reader.settings);
+    let mut misspelt = spelt.mistakes;
+    misspelt.extend(reader.take(spelt.lines));
+    if !mistakes.is_empty() || !misspelt.is_empty() {
+        let in_file = mistakes.iter().map(|mistake| format!("{shown}:{mistake}"));
+        let on_line = misspelt.into_iter().map(|mistake| mistake.why);
+        return Err(Wrong::File(all(in_file.chain(on_line).collect())));
+    }
+    let is_overruled = |line: &Line| reader.settings.iter().any(|own| own.key == line.key);
+    let mut settings: Vec<_> = from_file
+        .into_iter()
+        .filter(|line| !is_overruled(line))
+        .collect();
+    settings.append(&mut reader.settings);
+    reader.merged.extend(arguments);
+    let (flags, _) = flags::parse(&reader.merged).map_err(Wrong::Usage)?;
+    Ok(Given {
+        flags,
+        file,
+        flag_lines: reader.flag_lines,
+        settings,
+        warnings: warnings(&reader.notes),
+    })
+}
+
+/// One text for all that is wrong.
+fn all(mistakes: Vec<String>) -> String {
+    if let [one] = &*mistakes {
+        return one.clone();
+    }
+    let count = mistakes.len();
+    format!(
+        "the configuration has {count} mistakes:\n{}",
+        mistakes.join("\n")
+    )
+}
+
+/// Reads the file, or standard input, which cannot be read again or written.
+fn load(path: &Path) -> Result<(Option<ConfigFile>, Parsed), String> {
+    if path == Path::new("-") {
+        let mut text = Vec::new();
+        let read = std::io::stdin().read_to_end(&mut text);
+        read.map_err(|error| format!("cannot read standard input: {error}"))?;
+        return Ok((None, ConfigFile::parse(&text)));
+    }
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let file = ConfigFile::new(path).with_aliases(flags::aliases());
+    let parsed = file.read().map_err(|error| error.to_string())?;
+    Ok((Some(file), parsed))
+}
+
+/// Takes `--name value ...` out of the arguments where the name is no flag, but one that a line may
+/// have: so scripts and service files that start Redis can start this server.
+fn split_off_settings(arguments: Vec<OsString>, rehearsal: &Rehearsal) -> (Vec<OsString>, Parsed) {
+    let is_setting = |name: &str| {
+        flag_of(name).is_none()
+            && (rehearsal.has(name) || redis_conf::names().any(|known| known == name))
+    };
+    let mut rest = Vec::new();
+    let mut spelt: Vec<(String, Vec<String>)> = Vec::new();
+    let mut is_open = false;
+    for argument in arguments {
+        let text = argument.to_string_lossy();
+        if let Some(name) = text.strip_prefix("--") {
+            let (name, value) = match name.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (name, None),
+            };
+            is_open = is_setting(name);
+            if is_open {
+                spelt.push((name.to_owned(), value.into_iter().collect()));
+                continue;
+            }
+        }
+        match spelt.last_mut().filter(|_| is_open) {
+            Some((_, values)) => values.push(text.into_owned()),
+            None => rest.push(argument),
+        }
+    }
+    let mut parsed = Parsed::default();
+    for (key, values) in spelt {
+        if values.is_empty() {
+            let why = format!("'--{key}' has no value");
+            parsed.mistakes.push(Mistake::new(0, why));
+        } else {
+            parsed.lines.push(Line {
+                number: 0,
+                key,
+                value: values.join(" "),
+            });
+        }
+    }
+    (rest, parsed)
+}
+
+/// What is being gathered from lines.
+struct Reader<'r> {
+    rehearsal: &'r Rehearsal,
+    /// Flags of the command line, and of the environment: nearer than the file.
+    given: Vec<String>,
+    /// Lines as flags.
+    merged: Vec<OsString>,
+    flag_lines: Vec<Line>,
+    settings: Vec<Line>,
+    /// Each thing to know with the lines that it is about.
+    notes: Vec<(&'static str, Vec<String>)>,
+}
+
+impl Reader<'_> {
+    /// Takes lines; returns what is wrong with them.
+    fn take(&mut self, lines: Vec<Line>) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        for line in lines {
+            let number = line.number;
+            if let Err(why) = self.take_one(line) {
+                mistakes.push(Mistake::new(number, why));
+            }
+        }
+        mistakes
+    }
+
+    fn take_one(&mut self, line: Line) -> Result<(), String> {
+        if let Some(flag) = flag_of(&line.key) {
+            return self.take_flag(line, &flag);
+        }
+        match redis_conf::verdict(&line.key, &line.value) {
+            Some(Verdict::Refused(why)) => Err(format!("'{}': {why}", line.key)),
+            Some(Verdict::Warned(text)) => {
+                self.note(text, &line);
+                Ok(())
+            }
+            Some(Verdict::Granted) => Ok(()),
+            None if self.rehearsal.has(&line.key) => {
+                let tried = console::set(self.rehearsal.settings(), &line.key, &line.value);
+                tried.map_err(|error| error.to_string())?;
+                self.settings.push(line);
+                Ok(())
+            }
+            None => Err(self.unknown(&line.key)),
+        }
+    }
+
+    /// Turns a line into the flag it stands for, after a check that can still name the line.
+    fn take_flag(&mut self, mut line: Line, flag: &str) -> Result<(), String> {
+        if matches!(flag, "config" | "help" | "version") {
+            return Err(format!("'{flag}' is a flag, not a setting"));
+        }
+        let argument = OsString::from(format!("--{flag}={}", line.value));
+        if let Err(error) = flags::parse(std::slice::from_ref(&argument)) {
+            let text = error.to_string();
+            let text = text.lines().next().unwrap_or_default();
+            return Err(text.trim_start_matches("error: ").to_owned());
+        }
+        if self.given.iter().any(|given| given == flag) {
+            return Ok(());
+        }
+        if let Some((_, setting)) = flags::aliases().iter().find(|(own, _)| own == flag) {
+            (*setting).clone_into(&mut line.key);
+        } else {
+            flag.clone_into(&mut line.key);
+        }
+        self.merged.push(argument);
+        self.flag_lines.push(line);
+        Ok(())
+    }
+
+    fn note(&mut self, text: &'static str, line: &Line) {
+        let shown = match line.number {
+            0 => format!("--{}", line.key),
+            number => format!("{} (line {number})", line.key),
+        };
+        match self.notes.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, lines)) => lines.push(shown),
+            None => self.notes.push((text, vec![shown])),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let mut why = format!("unknown setting '{}'", name.escape_debug());
+        let settings = self.rehearsal.settings().iter().map(Setting::name);
+        let mut known = flags::names();
+        known.extend(settings.chain(redis_conf::names()).map(str::to_owned));
+        let likeness = |known: &String| (strsim::jaro_winkler(known, name) * 1000.0) as u32;
+        let best = known.into_iter().max_by_key(likeness);
+        if let Some(meant) = best.filter(|best| likeness(best) >= LIKENESS_MIN) {
+            // Writing to a string cannot fail.
+            let _ = write!(why, "; did you mean '{meant}'?");
+        }
+        why
+    }
+}
+
+/// How alike two names are, in thousandths, if one may be meant by the other.
+const LIKENESS_MIN: u32 = 850;
+
+/// One line of the log for each thing to know.
+fn warnings(notes: &[(&'static str, Vec<String>)]) -> Vec<String> {
+    let line = |(text, lines): &(&str, Vec<String>)| format!("{text}: {}", lines.join(", "));
+    notes.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! What the settings of Redis's mean here that Respire does not have, so that a server can be
+//! started with the file of a Redis.
+//!
+//! A setting without effect is a warning, as long as the server is no less safe without it. What
+//! somebody relies on for safety, or what decides whose data this is, is a mistake: such a server
+//! must not start as if nothing were missing.
+
+use Weight::{Refused, Told};
+
+/// What a line with a setting of Redis's comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing is to be said of it: it asks for what is so here.
+    Granted,
+    /// It has no effect, and this is what the operator should know.
+    Warned(&'static str),
+    /// The server must not start with it.
+    Refused(&'static str),
+}
+
+/// What `setting` means with this value; `None` for what Redis does not know either, and for what
+/// Respire has itself.
+pub(crate) fn verdict(setting: &str, value: &str) -> Option<Verdict> {
+    if let Some(note) = NOTES.iter().find(|note| note.setting == setting) {
+        return Some(
+            if note.off.iter().any(|off| off.eq_ignore_ascii_case(value)) {
+                Verdict::Granted
+            } else {
+                match note.weight {
+                    Told(text) => Verdict::Warned(text),
+                    Refused(text) => Verdict::Refused(text),
+                }
+            },
+        );
+    }
+    if TLS.contains(&setting) {
+        return Some(Verdict::Warned(NO_TLS));
+    }
+    let is_known = NO_EFFECT.binary_search(&setting).is_ok();
+    is_known.then_some(Verdict::Warned(NO_SUCH_THING))
+}
+
+/// Every name that [`verdict`] knows.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let notes = NOTES.iter().map(|note| note.setting);
+    notes.chain(TLS.iter().chain(NO_EFFECT).copied())
+}
+
+#[derive(Clone, Copy)]
+enum Weight {
+    Told(&'static str),
+    Refused(&'static str),
+}
+
+struct Note {
+    setting: &'static str,
+    /// Values that ask for nothing.
+    off: &'static [&'static str],
+    weight: Weight,
+}
+
+const fn note(setting: &'static str, off: &'static [&'static str], weight: Weight) -> Note {
+    Note {
+        setting,
+        off,
+        weight,
+    }
+}
+
+const NO_SUCH_THING: &str = "these settings of Redis's have no effect here";
+const NO_TLS: &str = "there is no TLS here, and these lines have no effect";
+const NOT_KEPT: &str = "nothing is kept over a restart: there are no snapshots and no append-only \
+                        file, and these lines have no effect";
+const NO_REPLICATION: &str = "there is no replication, and these lines have no effect";
+const NO_REPLICAS: &str =
+    "there are no replicas to wait for: writes are accepted whatever these lines say";
+const ONE_USER: &str = "there is no user but 'default', whose password 'requirepass' sets: the \
+                        permissions of other users would not hold";
+const NO_REPLICA: &str = "there is no replication: this would be an empty server of its own, \
+                          which takes writes";
+
+/// The settings whose absence an operator has to know of.
+const NOTES: &[Note] = &[
+    note("aclfile", &[""], Refused(ONE_USER)),
+    note("appenddirname", &[], Told(NOT_KEPT)),
+    note("appendfilename", &[], Told(NOT_KEPT)),
+    note("appendonly", &["no"], Told(NOT_KEPT)),
+    note(
+        "cluster-enabled",
+        &["no"],
+        Refused("there is no cluster: this would be a server of its own, with all keys"),
+    ),
+    note(
+        "daemonize",
+        &["no"],
+        Told(
+            "the server stays in the foreground; a service manager or '&' runs it in the background",
+        ),
+    ),
+    note("dbfilename", &[], Told(NOT_KEPT)),
+    note("dir", &[], Told(NOT_KEPT)),
+    note(
+        "include",
+        &[],
+        Refused("no other file is read: put its lines into this one"),
+    ),
+    note(
+        "loadmodule",
+        &[],
+        Refused("there are no modules: the commands of this one would be missing"),
+    ),
+    note(
+        "logfile",
+        &[""],
+        Told("the log goes to standard error; redirect it to have it in a file"),
+    ),
+    note("masterauth", &[""], Told(NO_REPLICATION)),
+    note("masteruser", &[""], Told(NO_REPLICATION)),
+    note(
+        "maxmemory-clients",
+        &["0"],
+        Told("the memory of each connection has bounds of its own (docs/LIMITS.md)"),
+    ),
+    note("min-replicas-to-write", &["0"], Told(NO_REPLICAS)),
+    note("min-slaves-to-write", &["0"], Told(NO_REPLICAS)),
+    note(
+        "notify-keyspace-events",
+        &[""],
+        Told("there are no keyspace notifications: whoever subscribes to them hears nothing"),
+    ),
+    note(
+        "pidfile",
+        &[""],
+        Told("no such file is written; the log tells the process id"),
+    ),
+    note(
+        "rename-command",
+        &[],
+        Refused("commands cannot be renamed or taken away: this one would stay in reach"),
+    ),
+    note("replicaof", &["no one"], Refused(NO_REPLICA)),
+    note("save", &[""], Told(NOT_KEPT)),
+    note("slaveof", &["no one"], Refused(NO_REPLICA)),
+    note(
+        "supervised",
+        &["no"],
+        Told("the service manager is not notified; with systemd, Type=exec needs no notice"),
+    ),
+    note(
+        "syslog-enabled",
+        &["no"],
+        Told("the log goes to standard error, and not to the system's log"),
+    ),
+    note(
+        "tls-port",
+        &["0"],
+        Refused("there is no TLS: nothing can listen there; let a proxy such as stunnel do it"),
+    ),
+    note("user", &[], Refused(ONE_USER)),
+];
+
+/// What is said once for all of them.
+const TLS: &[&str] = &[
+    "tls-auth-clients",
+    "tls-ca-cert-dir",
+    "tls-ca-cert-file",
+    "tls-cert-file",
+    "tls-ciphers",
+    "tls-ciphersuites",
+    "tls-client-cert-file",
+    "tls-client-key-file",
+    "tls-client-key-file-pass",
+    "tls-cluster",
+    "tls-dh-params-file",
+    "tls-key-file",
+    "tls-key-file-pass",
+    "tls-prefer-server-ciphers",
+    "tls-protocols",
+    "tls-replication",
+    "tls-session-cache-size",
+    "tls-session-cache-timeout",
+    "tls-session-caching",
+];
+
+/// The other settings of Redis 7.0, and some that came later, none of which is missed: they are
+/// about what does not exist here (files, replicas, scripts, encodings) or is arranged otherwise
+/// (buffers, threads, the pace of background work). Sorted.
+const NO_EFFECT: &[&str] = &[
+    "acl-pubsub-default",
+    "acllog-max-len",
+    "active-defrag-cycle-max",
+    "active-defrag-cycle-min",
+    "active-defrag-ignore-bytes",
+    "active-defrag-max-scan-fields",
+    "active-defrag-threshold-lower",
+    "active-defrag-threshold-upper",
+    "active-expire-effort",
+    "activedefrag",
+    "activerehashing",
+    "always-show-logo",
+    "aof-disable-auto-gc",
+    "aof-load-truncated",
+    "aof-rewrite-incremental-fsync",
+    "aof-timestamp-enabled",
+    "aof-use-rdb-preamble",
+    "aof_rewrite_cpulist",
+    "appendfsync",
+    "auto-aof-rewrite-min-size",
+    "auto-aof-rewrite-percentage",
+    "bgsave_cpulist",
+    "bind-source-addr",
+    "bio_cpulist",
+    "busy-reply-threshold",
+    "client-output-buffer-limit",
+    "client-query-buffer-limit",
+    "cluster-allow-pubsubshard-when-down",
+    "cluster-allow-reads-when-down",
+    "cluster-allow-replica-migration",
+    "cluster-announce-bus-port",
+    "cluster-announce-hostname",
+    "cluster-announce-human-nodename",
+    "cluster-announce-ip",
+    "cluster-announce-port",
+    "cluster-announce-tls-port",
+    "cluster-config-file",
+    "cluster-link-sendbuf-limit",
+    "cluster-migration-barrier",
+    "cluster-node-timeout",
+    "cluster-port",
+    "cluster-preferred-endpoint-type",
+    "cluster-replica-no-failover",
+    "cluster-replica-validity-factor",
+    "cluster-require-full-coverage",
+    "cluster-slave-no-failover",
+    "cluster-slave-validity-factor",
+    "crash-log-enabled",
+    "crash-memcheck-enabled",
+    "disable-thp",
+    "dynamic-hz",
+    "enable-debug-command",
+    "enable-module-command",
+    "enable-protected-configs",
+    "gopher-enabled",
+    "hash-max-listpack-entries",
+    "hash-max-listpack-value",
+    "hash-max-ziplist-entries",
+    "hash-max-ziplist-value",
+    "hide-user-data-from-log",
+    "hll-sparse-max-bytes",
+    "hz",
+    "ignore-warnings",
+    "io-threads-do-reads",
+    "jemalloc-bg-thread",
+    "lazyfree-lazy-eviction",
+    "lazyfree-lazy-expire",
+    "lazyfree-lazy-server-del",
+    "lazyfree-lazy-user-del",
+    "list-compress-depth",
+    "list-max-listpack-size",
+    "list-max-ziplist-entries",
+    "list-max-ziplist-size",
+    "list-max-ziplist-value",
+    "locale-collate",
+    "lua-time-limit",
+    "max-new-connections-per-cycle",
+    "max-new-tls-connections-per-cycle",
+    "maxmemory-eviction-tenacity",
+    "min-replicas-max-lag",
+    "min-slaves-max-lag",
+    "no-appendfsync-on-rewrite",
+    "oom-score-adj",
+    "oom-score-adj-values",
+    "proc-title-template",
+    "propagation-error-behavior",
+    "rdb-del-sync-files",
+    "rdb-save-incremental-fsync",
+    "rdbchecksum",
+    "rdbcompression",
+    "repl-backlog-size",
+    "repl-backlog-ttl",
+    "repl-disable-tcp-nodelay",
+    "repl-diskless-load",
+    "repl-diskless-sync",
+    "repl-diskless-sync-delay",
+    "repl-diskless-sync-max-replicas",
+    "repl-ping-replica-period",
+    "repl-ping-slave-period",
+    "repl-timeout",
+    "replica-announce-ip",
+    "replica-announce-port",
+    "replica-announced",
+    "replica-ignore-disk-write-errors",
+    "replica-ignore-maxmemory",
+    "replica-lazy-flush",
+    "replica-priority",
+    "replica-read-only",
+    "replica-serve-stale-data",
+    "sanitize-dump-payload",
+    "server_cpulist",
+    "set-max-intset-entries",
+    "set-max-listpack-entries",
+    "set-max-listpack-value",
+    "set-proc-title",
+    "shutdown-on-sigint",
+    "shutdown-on-sigterm",
+    "slave-announce-ip",
+    "slave-announce-port",
+    "slave-ignore-maxmemory",
+    "slave-lazy-flush",
+    "slave-priority",
+    "slave-read-only",
+    "slave-serve-stale-data",
+    "socket-mark-id",
+    "stop-writes-on-bgsave-error",
+    "stream-node-max-bytes",
+    "stream-node-max-entries",
+    "syslog-facility",
+    "syslog-ident",
+    "tracking-table-max-keys",
+    "zset-max-listpack-entries",
+    "zset-max-listpack-value",
+    "zset-max-ziplist-entries",
+    "zset-max-ziplist-value",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_stands_in_one_table_and_in_order() {
+        assert!(NO_EFFECT.is_sorted());
+        assert!(NOTES.is_sorted_by_key(|note| note.setting));
+        let mut all: Vec<_> = names().collect();
+        all.sort_unstable();
+        let count = all.len();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+
+    #[test]
+    fn a_value_that_asks_for_nothing_is_granted() {
+        for (setting, value) in [
+            ("appendonly", "NO"),
+            ("save", ""),
+            ("replicaof", "no one"),
+            ("tls-port", "0"),
+            ("cluster-enabled", "no"),
+            ("logfile", ""),
+        ] {
+            assert_eq!(verdict(setting, value), Some(Verdict::Granted), "{setting}");
+        }
+    }
+
+    #[test]
+    fn what_safety_may_rest_on_is_refused_and_the_rest_a_warning() {
+        for setting in [
+            "aclfile",
+            "cluster-enabled",
+            "include",
+            "loadmodule",
+            "rename-command",
+            "replicaof",
+            "slaveof",
+            "tls-port",
+            "user",
+        ] {
+            let is_refused = matches!(verdict(setting, "x"), Some(Verdict::Refused(_)));
+            assert!(is_refused, "{setting}");
+        }
+        assert_eq!(verdict("save", "900 1"), Some(Verdict::Warned(NOT_KEPT)));
+        assert_eq!(verdict("tls-cert-file", "x"), Some(Verdict::Warned(NO_TLS)));
+        assert_eq!(verdict("hz", "10"), Some(Verdict::Warned(NO_SUCH_THING)));
+        assert_eq!(verdict("port", "1"), None);
+        assert_eq!(verdict("prot", "1"), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! The configuration file and signals, as an operator meets them.
+
+use crate::{Server, refused};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::BufRead;
+use std::path::Path;
+use std::process::Command;
+
+impl Server {
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
+    }
+
+    /// The log up to a line that has this text.
+    fn log_until(&mut self, text: &str) -> String {
+        let mut seen = String::new();
+        while !seen.contains(text) {
+            let read = self.log.read_line(&mut seen).unwrap();
+            assert_ne!(read, 0, "it ended: {seen}");
+        }
+        seen
+    }
+}
+
+fn in_flavour(command: &mut Command, flavour: respire::serve::Flavour) {
+    command.args(["--flavour", flavour.name()]);
+}
+
+#[test]
+fn sighup_reloads_the_file_and_keeps_the_data_in_both_flavours() {
+    for flavour in respire::serve::Flavour::ALL {
+        let conf = |directory: &Path| directory.join("respire.conf");
+        let mut server = Server::start(|command, directory| {
+            std::fs::write(conf(directory), "timeout 60\nbuffer 16kb\n").unwrap();
+            command.arg(conf(directory));
+            in_flavour(command, *flavour);
+        });
+        assert_eq!(server.ask("SET k v\r\n", "\r\n"), "+OK\r\n");
+
+        let path = conf(server.directory.path());
+        std::fs::write(&path, "timeout 70\nbuffer 32kb\nrequirepass hunter2\n").unwrap();
+        server.signal(Signal::SIGHUP);
+        let log = server.log_until("reloaded the configuration: 2 settings changed");
+        assert!(log.contains("changed 'timeout' from '60' to '70'"), "{log}");
+        let fixed = "'buffer' is '16384'; the file's '32768' needs a restart";
+        assert!(log.contains(fixed), "{log}");
+        assert!(log.contains("changed 'requirepass'\n") && !log.contains("hunter2"));
+
+        std::fs::write(&path, "timeout 80\nprot 1\ntimeout many\n").unwrap();
+        server.signal(Signal::SIGHUP);
+        let log = server.log_until("nothing was changed");
+        for mistake in ["respire.conf:2: unknown setting", "respire.conf:3: "] {
+            assert!(log.contains(mistake), "{log}");
+        }
+        let asked = server.ask(
+            "AUTH hunter2\r\nCONFIG GET timeout\r\nGET k\r\n",
+            "$1\r\nv\r\n",
+        );
+        assert!(asked.contains("\r\n70\r\n"), "{asked}");
+        assert_eq!(server.stop(Signal::SIGTERM).0, Some(0));
+    }
+}
+
+#[test]
+fn sighup_without_a_file_changes_nothing() {
+    let mut server = Server::start(|_, _| {});
+    server.signal(Signal::SIGHUP);
+    server.log_until("there is no configuration file, so nothing to reload");
+    assert_eq!(server.ask("PING\r\n", "\r\n"), "+PONG\r\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_pipe_or_log_does_not_end_it() {
+    let mut server = Server::start(|_, _| {});
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let bit = 1 << (Signal::SIGPIPE as u64 - 1);
+    assert!(ignored.is_some_and(|mask| mask & bit != 0), "{status}");
+
+    // What reads the log is gone: what is logged from now on goes nowhere.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(writer);
+    server.log = std::io::BufReader::new(std::process::ChildStderr::from(
+        std::os::fd::OwnedFd::from(reader),
+    ));
+    server.signal(Signal::SIGHUP);
+    for _ in 0..3 {
+        let reply = server.ask("*1\r\n$x\r\n", "\r\n");
+        assert!(reply.starts_with("-ERR Protocol error"), "{reply}");
+    }
+    assert_eq!(server.ask("PING\r\n", "\r\n"), "+PONG\r\n");
+    assert_eq!(server.stop(Signal::SIGTERM).0, Some(0));
+}
+
+#[test]
+fn mistakes_in_the_file_are_told_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("redis.conf");
+    std::fs::write(&path, "prot 7000\nport\nrename-command KEYS \"\"\n").unwrap();
+    let (code, text) = refused(&[path.to_str().unwrap()]);
+    assert_eq!(code, Some(2));
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[0].ends_with("the configuration has 3 mistakes:"));
+    assert!(lines[1].ends_with("redis.conf:1: unknown setting 'prot'; did you mean 'port'?"));
+    assert!(lines[2].ends_with("redis.conf:2: 'port' has no value"));
+}
+
+#[test]
+fn a_distributions_file_starts_it_with_flags_behind() {
+    let debian = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/bin/respire-server/file/debian.conf"
+    );
+    let server = Server::start(|command, _| {
+        command.arg(debian);
+    });
+    for line in ["configured by ", "nothing is kept over a restart"] {
+        assert!(server.beginning.contains(line), "{}", server.beginning);
+    }
+    let shown = server.ask("CONFIG GET tcp-backlog port\r\n", "\r\n0\r\n");
+    assert!(shown.contains("\r\n511\r\n"), "{shown}");
+}
+
+#[test]
+fn standard_input_can_be_the_file() {
+    let conf = tempfile::tempdir().unwrap();
+    let path = conf.path().join("in");
+    std::fs::write(&path, "timeout 77\n").unwrap();
+    let mut server = Server::start(|command, _| {
+        command.arg("-").stdin(std::fs::File::open(&path).unwrap());
+    });
+    let shown = server.ask("CONFIG GET timeout\r\n", "77\r\n");
+    assert!(shown.contains("timeout"), "{shown}");
+    server.signal(Signal::SIGHUP);
+    server.log_until("nothing to reload");
+}
