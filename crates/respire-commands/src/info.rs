@@ -34,8 +34,12 @@ fn memory(kv: &Kv, out: &mut InfoWriter) {
     );
     both(out, "maxmemory", tuning.memory_bytes_max);
     out.field("maxmemory_policy", tuning.policy.name());
-    if let Some(resident) = out.get("used_memory_rss").and_then(|rss| rss.parse().ok()) {
-        fragmentation(used, resident, out);
+    let bytes = |name| out.get(name).and_then(|bytes| bytes.parse().ok());
+    if let Some(resident) = bytes("used_memory_rss") {
+        let at_start: u64 = bytes("used_memory_rss_startup").unwrap_or_default();
+        // The empty store was part of it.
+        let without_data = at_start.saturating_sub(kv.stats.memory_at_start());
+        fragmentation(used + without_data, resident, out);
     }
     out.field("lazyfree_pending_objects", memory.pending_keys);
     out.field(
@@ -44,13 +48,10 @@ fn memory(kv: &Kv, out: &mut InfoWriter) {
     );
 }
 
-/// How the memory of the process compares with what the keys take; without keys, not at all.
+/// How the memory of the process compares with what keys take and what it took without any. Compared
+/// with the keys alone, the ratio of a server with few would be in the thousands and alarm dashboards.
 fn fragmentation(used: u64, resident: u64, out: &mut InfoWriter) {
-    let ratio = if used == 0 {
-        0.0
-    } else {
-        resident as f64 / used as f64
-    };
+    let ratio = resident as f64 / used.max(1) as f64;
     out.field("mem_fragmentation_ratio", format_args!("{ratio:.2}"));
     let bytes = i128::from(resident) - i128::from(used);
     out.field("mem_fragmentation_bytes", bytes);
@@ -139,6 +140,30 @@ mod tests {
         assert_eq!(out.get("mem_fragmentation_ratio"), Some("1.50"));
         let more = (used / 2).to_string();
         assert_eq!(out.get("mem_fragmentation_bytes"), Some(more.as_str()));
+    }
+
+    #[test]
+    fn memory_of_a_process_without_keys_is_not_fragmented() {
+        let kv = Kv::new(Store::new(Config::default()));
+        let empty = kv.store().memory().total() as u64;
+        let now = Now::new(Duration::ZERO, Duration::from_secs(1000));
+        let ratio = |resident: u64| {
+            let mut out = InfoWriter::default();
+            out.field("used_memory_rss", resident);
+            out.field("used_memory_rss_startup", 10_000_000 + empty);
+            write(&kv, "memory", now, &mut out);
+            out.get("mem_fragmentation_ratio").map(str::to_owned)
+        };
+        assert_eq!(ratio(10_000_000 + empty).as_deref(), Some("1.00"));
+        kv.store()
+            .view(0, 1)
+            .update(b"k", |slot| slot.set(&[b'v'; 10_000_000], Expiry::Clear));
+        let grown = kv.store().memory().total() as u64 - empty;
+        assert_eq!(ratio(10_000_000 + empty + grown).as_deref(), Some("1.00"));
+        assert_eq!(
+            ratio(10_000_000 + empty + 3 * grown).as_deref(),
+            Some("2.00")
+        );
     }
 
     #[test]

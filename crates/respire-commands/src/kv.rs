@@ -34,8 +34,8 @@ impl Kv {
     #[must_use]
     pub fn new(store: Store) -> Self {
         Self {
+            stats: KvStats::new(&store),
             store,
-            stats: KvStats::default(),
             pace: Pace::default(),
             tuning: Mutex::default(),
         }

@@ -26,6 +26,8 @@ impl ConnStats {
 pub(crate) struct KvStats {
     hits: AtomicU64,
     misses: AtomicU64,
+    /// What the store took when it was empty, in bytes.
+    memory_at_start: u64,
     /// The most memory seen in use, in bytes.
     memory_peak: AtomicU64,
     /// What the store had counted when the counters were last set back; it never goes back itself.
@@ -35,6 +37,19 @@ pub(crate) struct KvStats {
 }
 
 impl KvStats {
+    /// For a store that is about to be used.
+    pub(crate) fn new(store: &Store) -> Self {
+        Self {
+            memory_at_start: store.memory().total() as u64,
+            ..Self::default()
+        }
+    }
+
+    /// What the store took when it was empty, in bytes.
+    pub(crate) fn memory_at_start(&self) -> u64 {
+        self.memory_at_start
+    }
+
     /// Adds what a connection counted, and sets it back to zero.
     pub(crate) fn add(&self, conn: &mut ConnStats) {
         if conn.hits > 0 {

@@ -41,12 +41,7 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     let hangups = Hangups::catch()?;
     let flags = &given.flags;
     let log_level = logging::install(flags.log_level).map_err(io::Error::other)?;
-    if let Some(file) = &given.file {
-        tracing::info!("configured by {}", file.path().display());
-    }
-    for warning in &given.warnings {
-        tracing::warn!("{warning}");
-    }
+    tell_configuration(&given);
     let config = flags.to_config();
     let password = flags.requirepass.as_deref().unwrap_or_default();
     check_protected_mode(&config, !password.is_empty())?;
@@ -62,6 +57,8 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     crate::memory::give_back()?;
 
     let facts = facts(flags, &config, &listeners);
+    // The process measures what it takes without data: the store has to be there before it.
+    let kv = Kv::new(store(flags));
     let host = Arc::new(Process::new(
         facts.clone(),
         shutdown.clone(),
@@ -69,7 +66,7 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     ));
     let mut rows = rows(flags, &config);
     rows.push(log_level);
-    let engine = engine(flags, &host, rows);
+    let engine = engine(kv, &host, rows);
     host.set_defaults(defaults(engine.settings()));
     configure(engine.settings(), flags, clients_max, &given.settings)?;
     engine.tunables().set_password(password.as_bytes());
@@ -104,6 +101,15 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
         report.cut
     );
     Ok(())
+}
+
+fn tell_configuration(given: &Given) {
+    if let Some(file) = &given.file {
+        tracing::info!("configured by {}", file.path().display());
+    }
+    for warning in &given.warnings {
+        tracing::warn!("{warning}");
+    }
 }
 
 fn say_hello(facts: &Facts) {
@@ -156,14 +162,17 @@ fn check_capacity(capacity: usize) -> Result<(), Failed> {
     }
 }
 
-fn engine(flags: &Flags, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>> {
-    let store = Store::new(store::Config {
+fn store(flags: &Flags) -> Store {
+    Store::new(store::Config {
         databases: flags.databases,
         shards: flags.shards,
         capacity: flags.capacity,
         seed: random(),
         ..store::Config::default()
-    });
+    })
+}
+
+fn engine(kv: Kv, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>> {
     let [high, low, ..] = random();
     let mut run_id = [0; 16];
     run_id[..8].copy_from_slice(&high.to_le_bytes());
@@ -175,7 +184,7 @@ fn engine(flags: &Flags, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Eng
         run_id,
         ..Options::default()
     };
-    Engine::new(add_to(Router::new(Kv::new(store))), options, clock::now())
+    Engine::new(add_to(Router::new(kv)), options, clock::now())
 }
 
 /// What the values of `CONFIG` are when nothing is configured, so that `CONFIG REWRITE` knows what is
