@@ -1,5 +1,6 @@
 //! What is known of one connection: its own part, and the part that other connections may see.
 
+use crate::guard::Failures;
 use crate::later::{Answer, Call, Farewell, LocalTask, Parting};
 use crate::mailbox::{Mailbox, Message, Put, WhenFull};
 use crate::pubsub::{Kind, Subscriptions};
@@ -63,6 +64,8 @@ pub struct Client {
     pub(crate) sampler: Sampler,
     /// Whom the command that runs has killed, if anyone.
     pub(crate) parting: Option<Box<Parting>>,
+    /// The wrong passwords it gave.
+    pub(crate) wrong_passwords: Failures,
 }
 
 /// A run of calls of the same command.
@@ -89,6 +92,7 @@ impl Client {
             tally: Tally::default(),
             lent: None,
             parting: None,
+            wrong_passwords: Failures::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::client::Peer;
 use crate::clients::Clients;
+use crate::guard::Guard;
 use crate::latency::LatencyMonitor;
 use crate::layer::Setup;
 use crate::pause::Pause;
@@ -10,6 +11,7 @@ use crate::slowlog::SlowLog;
 use crate::stats::{SAMPLE_US, Stats};
 use crate::table::{CommandTable, Entry};
 use crate::tunables::Tunables;
+use crate::unknown::Unknowns;
 use crate::{
     App, Authenticator, Host, Layer, Limits, NoHost, Now, Router, Session, Setting, Spawn, Wake,
 };
@@ -65,6 +67,8 @@ pub struct Engine<A: App> {
     pub(crate) tunables: Arc<Tunables>,
     pub(crate) limits: Limits,
     pub(crate) stats: Stats,
+    pub(crate) guard: Guard,
+    pub(crate) unknowns: Unknowns,
     pub(crate) pause: Pause,
     pub(crate) pubsub: PubSub,
     pub(crate) slowlog: SlowLog,
@@ -136,6 +140,8 @@ impl<A: App> Engine<A> {
             tunables,
             limits,
             stats: Stats::default(),
+            guard: Guard::default(),
+            unknowns: Unknowns::default(),
             pause: Pause::default(),
             pubsub: PubSub::default(),
             slowlog: SlowLog::default(),
@@ -247,6 +253,8 @@ impl<A: App> Engine<A> {
     /// again. Zero is as soon as whoever is ready has had a turn.
     pub fn tick(&self, now: Now) -> Duration {
         self.stats.sample(now.monotonic_us());
+        self.guard
+            .report(now, &self.limits, |denied| self.host.denied(denied));
         let most = Duration::from_micros(SAMPLE_US);
         self.app.tick(now).map_or(most, |wish| wish.min(most))
     }
@@ -254,6 +262,7 @@ impl<A: App> Engine<A> {
     /// Sets all counters back to zero: `CONFIG RESETSTAT`.
     pub(crate) fn reset_stats(&self) {
         self.stats.reset();
+        self.unknowns.reset();
         self.table.all().for_each(Entry::reset_stats);
         self.app.reset_stats();
     }

@@ -1,6 +1,6 @@
 //! What the process around the engine does for it: the few things that are not bytes and time.
 
-use crate::{InfoWriter, Metrics};
+use crate::{Denied, InfoWriter, Metrics, Unknown};
 
 /// The process that runs the engine. Every method has a default, for hosts that cannot do it.
 pub trait Host: Send + Sync + 'static {
@@ -28,6 +28,18 @@ pub trait Host: Send + Sync + 'static {
     /// Its client has been answered an error.
     fn panicked(&self, command: &str, text: &str) {
         let _ = (command, text);
+    }
+
+    /// Told of wrong passwords, to be logged: of the first, and of those since then once a minute at
+    /// most. Comes from [`Engine::tick`](crate::Engine::tick).
+    fn denied(&self, denied: Denied<'_>) {
+        let _ = denied;
+    }
+
+    /// Told of a command that a client asked for and that is not there, to be logged: once for each
+    /// name, and of a limited number of names.
+    fn unknown_command(&self, unknown: Unknown<'_>) {
+        let _ = unknown;
     }
 
     /// Writes the process's own lines of an `INFO` section (lower case): process id, port, memory.

@@ -52,6 +52,7 @@ mod cx;
 mod engine;
 mod error;
 mod glob;
+mod guard;
 mod histogram;
 mod host;
 mod info;
@@ -86,6 +87,7 @@ mod test_client;
 mod transaction;
 mod tunables;
 mod typed;
+mod unknown;
 
 pub use app::{App, Scope, Watch};
 pub use args::{ArgError, ArgIter, Args, FromArg, Rest, Words};
@@ -97,6 +99,7 @@ pub use cx::{Cx, CxParts, Foreseen};
 pub use engine::{Engine, Options};
 pub use error::{Error, text};
 pub use glob::glob_match;
+pub use guard::Denied;
 pub use host::{Host, NoHost, NoWake, Wake};
 pub use info::InfoWriter;
 pub use later::{BoxFuture, Later, Spawn};
@@ -118,6 +121,7 @@ pub use stream::{Body, Broken, Stream};
 pub use table::{CommandTable, Entry};
 pub use test_client::{IntoRequest, Like, TestClient, TestReply};
 pub use tunables::Tunables;
+pub use unknown::Unknown;
 
 /// Makes a struct the arguments of a command.
 #[cfg(feature = "derive")]

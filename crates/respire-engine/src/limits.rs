@@ -30,6 +30,18 @@ pub struct Limits {
     /// How long pending calls may go on after the peer closed its side, from one answer to the next,
     /// in milliseconds: it may have gone, or still wait for what it asked for.
     pub half_closed_ms_max: u32,
+    /// The wrong passwords that a connection, and an address, may give in a row before further
+    /// attempts wait: people mistype.
+    pub wrong_passwords_free: u32,
+    /// The longest an attempt to authenticate waits after wrong passwords, in milliseconds. The right
+    /// password waits too, so this is kept below the patience of client libraries.
+    pub auth_wait_ms_max: u32,
+    /// How long wrong passwords are remembered after the last one, in seconds.
+    pub wrong_passwords_kept_s: u32,
+    /// Of how many addresses wrong passwords are remembered; then the quietest is forgotten.
+    pub auth_peers_max: usize,
+    /// How many names of commands that are not there are counted one by one, and logged.
+    pub unknown_names_max: usize,
     /// The most requests `MULTI` may queue, and
     pub queued_commands_max: usize,
     /// the most bytes; past either the transaction is refused at `EXEC`.
@@ -49,13 +61,43 @@ impl Limits {
         pending_calls_max: 128,
         parked_bytes_max: 1 << 20,
         half_closed_ms_max: 1_000,
+        wrong_passwords_free: 3,
+        auth_wait_ms_max: 1_000,
+        wrong_passwords_kept_s: 60,
+        auth_peers_max: 1024,
+        unknown_names_max: 128,
         queued_commands_max: 1 << 20,
         queued_bytes_max: 1 << 30,
     };
 }
 
+impl Limits {
+    /// What these make of the codec's limits, for peers that have authenticated or need not.
+    #[must_use]
+    pub fn codec(&self) -> resp_codec::Limits {
+        resp_codec::Limits {
+            max_bulk: self.bulk_bytes_max,
+            max_args: self.arguments_max,
+            max_inline: self.inline_bytes_max,
+            ..resp_codec::Limits::SERVER
+        }
+    }
+
+    /// The same for peers that have yet to authenticate: as tight as Redis's.
+    #[must_use]
+    pub fn codec_before_password(&self) -> resp_codec::Limits {
+        let (ours, strangers) = (self.codec(), resp_codec::Limits::UNAUTHENTICATED);
+        resp_codec::Limits {
+            max_bulk: ours.max_bulk.min(strangers.max_bulk),
+            max_args: ours.max_args.min(strangers.max_args),
+            ..strangers
+        }
+    }
+}
+
 const _: () = assert!(Limits::DEFAULT.inline_bytes_max as u64 <= Limits::DEFAULT.bulk_bytes_max);
 const _: () = assert!(Limits::DEFAULT.commands_per_poll_max > 0);
+const _: () = assert!(Limits::DEFAULT.auth_peers_max > 0);
 const _: () = assert!(Limits::DEFAULT.pending_calls_max > 0);
 const _: () = assert!(Limits::DEFAULT.bulk_bytes_max <= Limits::DEFAULT.queued_bytes_max as u64);
 

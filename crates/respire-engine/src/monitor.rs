@@ -67,7 +67,7 @@ impl<A: App> Engine<A> {
         for (name, help, number) in gauges {
             out.gauge(name, help, &[], number);
         }
-        let counters: [(&str, &str, &AtomicU64); 5] = [
+        let counters: [(&str, &str, &AtomicU64); 6] = [
             (
                 "respire_connections_opened",
                 "Connections that were served.",
@@ -93,10 +93,20 @@ impl<A: App> Engine<A> {
                 "Connections that broke the protocol.",
                 &stats.protocol_errors,
             ),
+            (
+                "respire_auth_failures",
+                "Wrong passwords.",
+                &stats.auth_denied,
+            ),
         ];
         for (name, help, counter) in counters {
             out.counter(name, help, &[], counter.load(Relaxed));
         }
+        let (name, help) = (
+            "respire_unknown_commands",
+            "Requests for commands that are not there.",
+        );
+        out.counter(name, help, &[], self.unknowns.total());
     }
 }
 
@@ -166,7 +176,7 @@ mod tests {
     fn engine_process_and_application_tell_their_numbers() {
         let server = Server::new();
         let mut line = server.connect();
-        line.ask("SET a 1\nSET a 1\nSET a 1 what\nSET\nnope\nPANIC");
+        line.ask("SET a 1\nSET a 1\nSET a 1 what\nSET\nnope\nPANIC\nAUTH a b");
         let metrics = server.engine.metrics(line.now);
         let value = |name: &str, label: &str| {
             let family = metrics.families().iter().find(|known| known.name == name)?;
@@ -187,6 +197,8 @@ mod tests {
             ("respire_command_panics", "set", 0.0),
             ("respire_error_replies", "ERR", 4.0),
             ("respire_connections_opened", "", 1.0),
+            ("respire_auth_failures", "", 1.0),
+            ("respire_unknown_commands", "", 1.0),
         ] {
             assert_eq!(value(name, label), Some(&Value::Counter(count)), "{name}");
         }

@@ -99,6 +99,8 @@ impl<A: App> Engine<A> {
         }
         let took = match flow {
             Flow::Replied | Flow::Close => took,
+            // What follows wrong passwords is no work: the slow log would be full of it.
+            Flow::RepliedAfter { .. } if entry.spec().flags.has(Flags::NO_AUTH) => took,
             Flow::RepliedAfter { wait_us } => took.saturating_add(Duration::from_micros(wait_us)),
             // It has not ended: `ended` counts it.
             Flow::Pending => return Ok(flow),

@@ -14,6 +14,8 @@ pub(crate) struct Stats {
     pub(crate) output_bytes: AtomicU64,
     pub(crate) protocol_errors: AtomicU64,
     pub(crate) error_replies: AtomicU64,
+    /// Wrong passwords.
+    pub(crate) auth_denied: AtomicU64,
     /// Operations per second over the last sampling period.
     pub(crate) ops_per_second: AtomicU64,
     sampled_commands: AtomicU64,
@@ -86,6 +88,7 @@ impl Stats {
             &self.output_bytes,
             &self.protocol_errors,
             &self.error_replies,
+            &self.auth_denied,
             &self.ops_per_second,
             &self.sampled_commands,
         ] {

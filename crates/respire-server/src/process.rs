@@ -4,7 +4,7 @@ use crate::throttle::Throttle;
 use crate::{Config, ConfigFile, Shutdown, clock};
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
-use respire_engine::{Host, InfoWriter, Metrics};
+use respire_engine::{Denied, Host, InfoWriter, Metrics, Unknown};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +15,8 @@ pub struct Process {
     shutdown: Shutdown,
     /// Locked while `CONFIG REWRITE` writes, so that two of them do not mix.
     file: Mutex<Option<ConfigFile>>,
+    /// What the process took before it had any data.
+    start_bytes: Option<u64>,
 }
 
 /// What does not change while the process runs.
@@ -33,13 +35,15 @@ pub struct Facts {
 }
 
 impl Process {
-    /// The process, given what it was started with.
+    /// The process, given what it was started with. The memory it takes now is, from here on, what it
+    /// takes without data, so this is called when the store has been made and is empty.
     #[must_use]
     pub fn new(facts: Facts, shutdown: Shutdown, file: Option<ConfigFile>) -> Self {
         Self {
             facts,
             shutdown,
             file: Mutex::new(file),
+            start_bytes: resident_bytes(),
         }
     }
 
@@ -79,6 +83,9 @@ impl Process {
             out.field("used_memory_rss", bytes);
             out.field("used_memory_rss_human", human(bytes));
         }
+        if let Some(bytes) = self.start_bytes {
+            out.field("used_memory_rss_startup", bytes);
+        }
         if let Some(bytes) = total_memory_bytes() {
             out.field("total_system_memory", bytes);
             out.field("total_system_memory_human", human(bytes));
@@ -113,6 +120,40 @@ impl Host for Process {
         static PANICS: Throttle = Throttle::new();
         if let Some(held_back) = PANICS.pass(clock::now()) {
             tracing::error!("the command '{command}' panicked: {text}{held_back}");
+        }
+    }
+
+    fn denied(&self, denied: Denied<'_>) {
+        let Denied {
+            count,
+            peers,
+            latest,
+            ..
+        } = denied;
+        if count == 1 {
+            tracing::warn!("a wrong password came from {latest}");
+        } else {
+            let addresses = if peers == 1 { "address" } else { "addresses" };
+            tracing::warn!(
+                "{count} wrong passwords came from {peers} {addresses}, the latest from {latest}; \
+                 further attempts from there are slowed down"
+            );
+        }
+    }
+
+    fn unknown_command(&self, unknown: Unknown<'_>) {
+        let Unknown {
+            name,
+            peer,
+            is_last,
+            ..
+        } = unknown;
+        tracing::warn!(
+            "{peer} asked for the command '{name}', which this server does not have; INFO \
+             unknowncommands counts further requests"
+        );
+        if is_last {
+            tracing::warn!("so many commands were unknown that no further names are kept");
         }
     }
 

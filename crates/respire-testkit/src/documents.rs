@@ -113,7 +113,7 @@ pub fn limits() -> String {
     );
     section(
         &mut text,
-        "A request, before it is taken in (`resp-codec`)",
+        "A request, before it is taken in (`resp-codec`, as the server sets it)",
         &codec_rows(),
     );
     section(
@@ -160,8 +160,8 @@ fn codec_rows() -> Vec<Row> {
         max_nodes,
         max_frame,
         unauthenticated: _,
-    } = resp_codec::Limits::SERVER;
-    let stranger = resp_codec::Limits::UNAUTHENTICATED;
+    } = respire_engine::Limits::DEFAULT.codec();
+    let stranger = respire_engine::Limits::DEFAULT.codec_before_password();
     vec![
         (
             "max_bulk",
@@ -232,25 +232,30 @@ fn engine_rows() -> Vec<Row> {
         pending_calls_max,
         parked_bytes_max,
         half_closed_ms_max,
+        wrong_passwords_free,
+        auth_wait_ms_max,
+        wrong_passwords_kept_s,
+        auth_peers_max,
+        unknown_names_max,
     } = respire_engine::Limits::DEFAULT;
     vec![
         (
             "bulk_bytes_max",
             bulk_bytes_max,
             "bytes",
-            "handed to the codec as `max_bulk`",
+            "it is `max_bulk` above",
         ),
         (
             "arguments_max",
             arguments_max.into(),
             "arguments",
-            "handed to the codec as `max_args`",
+            "it is `max_args` above",
         ),
         (
             "inline_bytes_max",
             inline_bytes_max.into(),
             "bytes",
-            "handed to the codec as `max_inline`",
+            "it is `max_inline` above",
         ),
         (
             "commands_per_poll_max",
@@ -306,5 +311,59 @@ fn engine_rows() -> Vec<Row> {
             "bytes",
             "a subscriber that does not take its messages is closed",
         ),
+        (
+            "wrong_passwords_free",
+            wrong_passwords_free.into(),
+            "attempts",
+            "further attempts of the connection, and of its address, wait: 0.1 s, doubling each time",
+        ),
+        (
+            "auth_wait_ms_max",
+            auth_wait_ms_max.into(),
+            "ms",
+            "the wait does not double further",
+        ),
+        (
+            "wrong_passwords_kept_s",
+            wrong_passwords_kept_s.into(),
+            "s",
+            "wrong passwords are forgotten, when none followed",
+        ),
+        (
+            "auth_peers_max",
+            auth_peers_max as u64,
+            "addresses",
+            "the address that has been quiet for longest is forgotten; of IPv6, a /64 is an address",
+        ),
+        (
+            "unknown_names_max",
+            unknown_names_max as u64,
+            "names",
+            "commands that are not there are counted, and neither named nor logged",
+        ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_rows_tell_of_one_limit_is_the_same() {
+        let codec = codec_rows();
+        let mut shared = 0;
+        for (name, default, _, edge) in engine_rows() {
+            let above = edge
+                .strip_prefix("it is `")
+                .and_then(|edge| edge.split('`').next());
+            let Some(above) = above else { continue };
+            let (_, other, ..) = codec
+                .iter()
+                .find(|(codec_name, ..)| *codec_name == above)
+                .expect("a row of this name");
+            assert_eq!(default, *other, "{name} and {above}");
+            shared += 1;
+        }
+        assert_eq!(shared, 3);
+    }
 }

@@ -1,6 +1,6 @@
 //! Running a server with one call, in the flavour of one's choice.
 
-use respire_engine::{App, Engine, Host, InfoWriter, Metrics, Options, Router};
+use respire_engine::{App, Denied, Engine, Host, InfoWriter, Metrics, Options, Router, Unknown};
 use respire_server::{Config, Facts, Listeners, Process, Report, Server, clock};
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -172,6 +172,14 @@ impl Host for Inside {
 
     fn panicked(&self, command: &str, text: &str) {
         self.0.panicked(command, text);
+    }
+
+    fn denied(&self, denied: Denied<'_>) {
+        self.0.denied(denied);
+    }
+
+    fn unknown_command(&self, unknown: Unknown<'_>) {
+        self.0.unknown_command(unknown);
     }
 
     fn info(&self, section: &str, out: &mut InfoWriter) {

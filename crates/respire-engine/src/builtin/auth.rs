@@ -1,23 +1,24 @@
 //! `HELLO` `AUTH`: which protocol a connection speaks, and that it may.
 
-use super::VERSION;
 use super::client::set_name;
+use super::{Act, VERSION};
 use crate::client::USER;
+use crate::stats::Stats;
 use crate::{
-    App, Arg, ArgKind, ArgList, Arity, Client, Cx, Error, Flags, Group, Proto, Reply, Router, Row,
+    App, Arg, ArgKind, ArgList, Arity, Client, Cx, Error, Flags, Flow, Group, Proto, Reply, Router,
 };
 use crate::{Spec, Tunables, text};
 use resp_codec::{Encoder, number};
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     router
-        .add(Row {
+        .add(Act {
             spec: &HELLO,
-            run: hello,
+            run: |cx, args, reply| answer(hello, cx, args, reply),
         })
-        .add(Row {
+        .add(Act {
             spec: &AUTH,
-            run: auth,
+            run: |cx, args, reply| answer(auth, cx, args, reply),
         })
 }
 
@@ -110,15 +111,42 @@ static AUTH: Spec = Spec {
     ..Spec::EMPTY
 };
 
+/// A command that may authenticate: what it answers, and how long that has to wait goes to the
+/// number, in microseconds.
+type Attempt<A> = fn(&mut Cx<'_, A>, ArgList<'_>, &mut Reply<'_>, &mut u64) -> Result<(), Error>;
+
+/// Answers an attempt, at its time.
+fn answer<A: App>(
+    attempt: Attempt<A>,
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Flow {
+    let mut wait_us = 0;
+    if let Err(error) = attempt(cx, args, reply, &mut wait_us) {
+        reply.error(error.text());
+    }
+    if wait_us == 0 {
+        Flow::Replied
+    } else {
+        Flow::RepliedAfter { wait_us }
+    }
+}
+
 /// Follows the options of `HELLO` one by one, as Redis does: what stands before one that is refused
 /// has been done.
-fn follow<A: App>(cx: &mut Cx<'_, A>, options: ArgList<'_>) -> Result<(), Error> {
+fn follow<A: App>(
+    cx: &mut Cx<'_, A>,
+    options: ArgList<'_>,
+    wait_us: &mut u64,
+) -> Result<(), Error> {
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
         if is(b"AUTH") && options.len() >= 2 {
             let (user, password) = (options.next(), options.next());
-            log_in(cx, user.unwrap_or_default(), password.unwrap_or_default())?;
+            let pair = (user.unwrap_or_default(), password.unwrap_or_default());
+            log_in(cx, pair, wait_us)?;
         } else if is(b"SETNAME")
             && let Some(name) = options.next()
         {
@@ -138,9 +166,10 @@ fn hello<A: App>(
     cx: &mut Cx<'_, A>,
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
+    wait_us: &mut u64,
 ) -> Result<(), Error> {
     let proto = args.get(0).map(protocol).transpose()?;
-    follow(cx, args.skip(1))?;
+    follow(cx, args.skip(1), wait_us)?;
     if cx.client.is_stranger(&cx.engine.tunables) {
         return Err(HELLO_NEEDS_AUTH);
     }
@@ -182,24 +211,45 @@ fn greet(client: &Client, reply: &mut Reply<'_>) {
     reply.array(0);
 }
 
-fn auth<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn auth<A: App>(
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+    wait_us: &mut u64,
+) -> Result<(), Error> {
     match args.len() {
         1 if !cx.engine.tunables.has_password() => return Err(NO_PASSWORD_SET),
-        1 => log_in(cx, USER.as_bytes(), &args[0])?,
-        2 => log_in(cx, &args[0], &args[1])?,
+        1 => log_in(cx, (USER.as_bytes(), &args[0]), wait_us)?,
+        2 => log_in(cx, (&args[0], &args[1]), wait_us)?,
         _ => return Err(text::SYNTAX),
     }
     reply.ok();
     Ok(())
 }
 
-/// Lets a connection in; one that fails keeps the state it had.
-fn log_in<A: App>(cx: &mut Cx<'_, A>, user: &[u8], password: &[u8]) -> Result<(), Error> {
+/// Lets a connection in; one that fails keeps the state it had. After wrong passwords the answer has
+/// to wait, right or wrong.
+fn log_in<A: App>(
+    cx: &mut Cx<'_, A>,
+    (user, password): (&[u8], &[u8]),
+    wait_us: &mut u64,
+) -> Result<(), Error> {
     let is_right = match &cx.engine.authenticator {
         Some(authenticator) => authenticator.authenticate(cx, user, password),
         None => is_the_password(&cx.engine.tunables, user, password),
     };
+    let Client {
+        shared,
+        wrong_passwords,
+        ..
+    } = &mut *cx.client;
+    let connection = (shared.peer(), wrong_passwords);
+    let engine = cx.engine;
+    *wait_us += engine
+        .guard
+        .attempt(connection, is_right, cx.now, &engine.limits);
     if !is_right {
+        Stats::add(&engine.stats.auth_denied, 1);
         return Err(WRONG_PASSWORD);
     }
     cx.client.is_authenticated = true;
@@ -217,7 +267,8 @@ fn is_the_password(tunables: &Tunables, user: &[u8], password: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::Passwords;
-    use crate::builtin::testing::{Cells, Server, check};
+    use crate::builtin::testing::{Cells, Line, Server, check};
+    use std::time::Duration;
 
     const WRONG: &str = "-WRONGPASS invalid username-password pair or user is disabled.|";
 
@@ -296,11 +347,12 @@ mod tests {
             line.ask("AUTH no\nAUTH default no\nAUTH nobody pw"),
             WRONG.repeat(3)
         );
+        let mut line = server.connect_from("10.0.0.7:5");
         assert_eq!(
             line.ask("AUTH pw\nAUTH no\nGET a"),
             format!("+OK|{WRONG}$-1|")
         );
-        assert_eq!(server.connect().ask("AUTH default pw"), "+OK|");
+        assert_eq!(line.ask("AUTH default pw"), "+OK|");
     }
 
     #[test]
@@ -390,6 +442,88 @@ mod tests {
         assert_eq!(
             line.session.serve(big.as_bytes(), line.now, &mut out),
             crate::Step::NeedInput
+        );
+    }
+
+    /// Asks again and again, and moves the time to where the last answer is due, at most this far.
+    fn guess(line: &mut Line, request: &str, by: Duration) -> usize {
+        let (mut answers, mut passed) = (0, Duration::ZERO);
+        let mut reply = line.ask(request);
+        loop {
+            answers += reply.matches("WRONGPASS").count();
+            let Some(due_us) = line.session.next_timeout() else {
+                return answers;
+            };
+            let wait = Duration::from_micros(due_us - line.now.monotonic_us());
+            passed += wait;
+            if passed > by {
+                return answers;
+            }
+            line.pass(wait);
+            reply = line.poll();
+        }
+    }
+
+    #[test]
+    fn ten_thousand_wrong_passwords_in_a_pipeline_take_hours() {
+        let server = Server::new();
+        server.engine.tunables().set_password(b"pw");
+        for request in ["AUTH guess", "HELLO 3 AUTH default guess"] {
+            let mut line = server.connect_from(&format!("10.0.0.{}:5", request.len()));
+            let pipeline = vec![request; 10_000].join("\n");
+            // Three at once, then 0.1, 0.2, 0.4 and 0.8 seconds, then one a second.
+            assert_eq!(
+                guess(&mut line, &pipeline, Duration::from_secs(60)),
+                3 + 4 + 58
+            );
+            // Nothing more is read until it is answered.
+            assert!(!line.session.wants_input(&crate::Output::new()));
+            // Somebody else waits for nothing.
+            assert_eq!(server.connect_from("10.9.0.1:5").ask("AUTH pw"), "+OK|");
+        }
+        let mut line = server.connect_from("10.9.0.1:6");
+        let info = line.ask("AUTH pw\nINFO stats");
+        assert!(info.contains("acl_access_denied_auth:132|"), "{info}");
+        assert!(line.ask("SLOWLOG GET 100").len() < 200);
+    }
+
+    #[test]
+    fn connecting_again_does_not_make_guessing_faster() {
+        let server = Server::new();
+        server.engine.tunables().set_password(b"pw");
+        let mut now = server.connect().now;
+        let (mut answers, mut waited) = (0, 0);
+        for port in 1..=10_000 {
+            let mut line = server.connect_from(&format!("10.0.0.1:{port}"));
+            line.now = now;
+            // An answer that does not come at once is not waited for.
+            answers += line.ask("AUTH guess").matches("WRONGPASS").count();
+            waited += usize::from(line.session.next_timeout().is_some());
+            now = now.after(Duration::from_millis(1));
+        }
+        assert_eq!((answers, waited), (3, 9997));
+        // The right password from there waits as the wrong ones do, and is let in.
+        let mut line = server.connect_from("10.0.0.1:99");
+        line.now = now;
+        assert_eq!(line.ask("AUTH pw"), "");
+        line.pass(Duration::from_secs(1));
+        assert_eq!(line.poll(), "+OK|");
+    }
+
+    #[test]
+    fn wrong_passwords_are_told_of_without_what_was_tried() {
+        let server = Server::new();
+        server.engine.tunables().set_password(b"pw");
+        let mut line = server.connect();
+        line.ask("AUTH guess\nAUTH guess guess");
+        server.engine.tick(line.now);
+        line.ask("AUTH guess");
+        server.engine.tick(line.now);
+        line.pass(Duration::from_secs(60));
+        server.engine.tick(line.now);
+        assert_eq!(
+            server.process.take_told(),
+            ["2 wrong from 10.0.0.1:5", "1 wrong from 10.0.0.1:5"]
         );
     }
 }

@@ -49,7 +49,7 @@ struct Section<A: App> {
 }
 
 /// The sections in the order in which they are shown, whatever the order they were asked for in.
-fn sections<A: App>() -> [Section<A>; 12] {
+fn sections<A: App>() -> [Section<A>; 13] {
     let section = |title, write| Section {
         title,
         is_default: true,
@@ -69,6 +69,11 @@ fn sections<A: App>() -> [Section<A>; 12] {
             write: command_stats,
         },
         section("Errorstats", error_stats),
+        Section {
+            title: "Unknowncommands",
+            is_default: false,
+            write: unknown_commands,
+        },
         Section {
             title: "Latencystats",
             is_default: false,
@@ -100,6 +105,7 @@ const ORDER: &[&str] = &[
     "used_memory_human",
     "used_memory_rss",
     "used_memory_rss_human",
+    "used_memory_rss_startup",
     "used_memory_peak",
     "used_memory_peak_human",
     "used_memory_peak_perc",
@@ -136,6 +142,7 @@ const ORDER: &[&str] = &[
     "pubsub_patterns",
     "pubsubshard_channels",
     "total_error_replies",
+    "acl_access_denied_auth",
 ];
 
 /// Which sections were asked for.
@@ -276,9 +283,11 @@ fn stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
         ("rejected_connections", &stats.rejected_connections),
         ("protocol_errors", &stats.protocol_errors),
         ("total_error_replies", &stats.error_replies),
+        ("acl_access_denied_auth", &stats.auth_denied),
     ] {
         out.field(name, counter.load(Relaxed));
     }
+    out.field("unknown_commands", engine.unknowns.total());
     let panics = engine
         .table
         .all()
@@ -360,6 +369,13 @@ fn error_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     }
 }
 
+/// One line for each name of a command that was asked for and is not there.
+fn unknown_commands<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
+    for (name, count) in engine.unknowns.names() {
+        out.field(&format!("unknowncmd_{name}"), format_args!("count={count}"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::builtin::testing::{Line, Server};
@@ -381,7 +397,10 @@ mod tests {
         assert_eq!(titles(&mut line, "default"), default);
         assert_eq!(
             titles(&mut line, "all"),
-            default.replace("CPU Errorstats", "CPU Commandstats Errorstats Latencystats")
+            default.replace(
+                "CPU Errorstats",
+                "CPU Commandstats Errorstats Unknowncommands Latencystats"
+            )
         );
         assert_eq!(
             titles(&mut line, "keyspace SERVER nope cells"),
@@ -433,6 +452,43 @@ mod tests {
         ] {
             assert!(info.contains(field), "{field} is not in {info}");
         }
+    }
+
+    #[test]
+    fn commands_that_are_not_there_are_counted_by_name_and_told_once() {
+        let server = Server::new();
+        let mut line = server.connect();
+        line.ask("LPUSH a 1\nlpush b 2\nCLIENT Tracking on\nGET\n\"a\\nb: c\"");
+        let info = line.ask("INFO stats unknowncommands");
+        assert!(info.contains("unknown_commands:4|"), "{info}");
+        assert!(
+            info.ends_with(
+                "# Unknowncommands|unknowncmd_a\\x0ab\\x3a\\x20c:count=1|\
+                 unknowncmd_client|tracking:count=1|unknowncmd_lpush:count=2||"
+            ),
+            "{info}"
+        );
+        assert_eq!(
+            server.process.take_told(),
+            [
+                "lpush from 10.0.0.1:5",
+                "client|tracking from 10.0.0.1:5",
+                "a\\x0ab\\x3a\\x20c from 10.0.0.1:5"
+            ]
+        );
+        line.ask("CONFIG RESETSTAT");
+        assert_eq!(line.ask("INFO unknowncommands"), "$19|# Unknowncommands||");
+    }
+
+    #[test]
+    fn names_that_anybody_could_make_up_are_not_kept() {
+        let server = Server::new();
+        server.engine.tunables().set_password(b"pw");
+        let mut line = server.connect();
+        line.ask("NOPE\nAUTH pw\nNOPE2");
+        let info = line.ask("INFO stats unknowncommands");
+        assert!(info.contains("unknown_commands:2|"), "{info}");
+        assert!(info.ends_with("s|unknowncmd_nope2:count=1||"), "{info}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::Act;
 use crate::{
-    App, ArgList, Arity, Cx, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits,
+    App, ArgList, Arity, Cx, Denied, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits,
     Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
-    Wake, Watch,
+    Unknown, Wake, Watch,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -169,6 +169,20 @@ pub(crate) struct Process {
     /// Each with its command.
     pub(crate) panics: Mutex<Vec<String>>,
     pub(crate) can_stop: AtomicBool,
+    /// What else it was told of.
+    pub(crate) told: Mutex<Vec<String>>,
+}
+
+impl Process {
+    fn tell(&self, what: String) {
+        let mut told = self.told.lock().expect("no test panics with it held");
+        told.push(what);
+    }
+
+    /// What it was told of since this was last asked.
+    pub(crate) fn take_told(&self) -> Vec<String> {
+        std::mem::take(&mut *self.told.lock().expect("no test panics with it held"))
+    }
 }
 
 impl Host for Process {
@@ -183,6 +197,14 @@ impl Host for Process {
     fn panicked(&self, command: &str, text: &str) {
         let mut panics = self.panics.lock().expect("no test panics with it held");
         panics.push(format!("{command}: {text}"));
+    }
+
+    fn denied(&self, denied: Denied<'_>) {
+        self.tell(format!("{} wrong from {}", denied.count, denied.latest));
+    }
+
+    fn unknown_command(&self, unknown: Unknown<'_>) {
+        self.tell(format!("{} from {}", unknown.name, unknown.peer));
     }
 
     fn metrics(&self, out: &mut Metrics) {
@@ -258,12 +280,20 @@ impl Server {
     }
 
     pub(crate) fn connect(&self) -> Line {
-        self.connect_with(NoWake)
+        self.open("10.0.0.1:5", NoWake)
     }
 
     pub(crate) fn connect_with(&self, wake: impl Wake) -> Line {
+        self.open("10.0.0.1:5", wake)
+    }
+
+    pub(crate) fn connect_from(&self, address: &str) -> Line {
+        self.open(address, NoWake)
+    }
+
+    fn open(&self, address: &str, wake: impl Wake) -> Line {
         let peer = Peer {
-            address: "10.0.0.1:5".into(),
+            address: address.into(),
             local_address: "10.0.0.2:6379".into(),
             descriptor: 9,
             is_unix: false,
@@ -284,6 +314,13 @@ impl Line {
         let mut out = Output::new();
         let bytes = requests.replace('\n', "\r\n") + "\r\n";
         self.step = self.session.serve(bytes.as_bytes(), self.now, &mut out);
+        String::from_utf8_lossy(&out.take()).replace("\r\n", "|")
+    }
+
+    /// What is answered by now of what was asked before.
+    pub(crate) fn poll(&mut self) -> String {
+        let mut out = Output::new();
+        self.step = self.session.poll(self.now, &mut out);
         String::from_utf8_lossy(&out.take()).replace("\r\n", "|")
     }
 

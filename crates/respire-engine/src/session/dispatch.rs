@@ -5,6 +5,7 @@ use super::{CloseReason, Core};
 use crate::ArgList;
 use crate::client::ReplyMode;
 use crate::stats::Stats;
+use crate::unknown::{self, Unknown};
 use crate::{
     App, Client, Cx, Engine, Error, Flags, Flow, Foreseen, Now, Output, Reply, Spec, builtin, text,
 };
@@ -154,7 +155,7 @@ impl<A: App> Core<A> {
             Some(at) => (at, 1),
             None => match find(engine, word, asked.args) {
                 Ok(found) => found,
-                Err(error) => return self.unknown(engine, asked.args, &error, &mut reply),
+                Err(missing) => return self.missing(engine, asked.args, &missing, &mut reply),
             },
         };
         match self.attempt(engine, now, asked, found, &mut reply) {
@@ -287,19 +288,42 @@ impl<A: App> Core<A> {
     }
 
     #[cold]
-    fn unknown(
+    fn missing(
         &mut self,
         engine: &Engine<A>,
         request: ArgList<'_>,
-        error: &Error,
+        missing: &Missing,
         reply: &mut Reply<'_>,
     ) -> Outcome {
         let name = &request[0];
         if name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:") {
             return Outcome::Close(CloseReason::CrossProtocol);
         }
-        self.refuse(engine, name, error, reply);
+        match missing {
+            Missing::Command(_) => self.note_unknown(engine, request, false),
+            Missing::Subcommand(_) => self.note_unknown(engine, request, true),
+            Missing::Arguments(_) => {}
+        }
+        self.refuse(engine, name, missing.error(), reply);
         Outcome::Done
+    }
+
+    /// Counts a command that is not there and, unless anybody at all may have asked for it, tells the
+    /// host its name.
+    #[cold]
+    fn note_unknown(&self, engine: &Engine<A>, request: ArgList<'_>, is_inside: bool) {
+        if self.client.is_stranger(&engine.tunables) {
+            return engine.unknowns.count();
+        }
+        let name = unknown::shown(request, is_inside);
+        let peer = &self.client.shared.peer().address;
+        engine.unknowns.note(&name, &engine.limits, |is_last| {
+            engine.host.unknown_command(Unknown {
+                name: &name,
+                peer,
+                is_last,
+            });
+        });
     }
 }
 
@@ -323,22 +347,44 @@ fn confined(spec: &Spec) -> Error {
 
 const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
 
+/// What is wrong with the name of a request, or the number of its arguments.
+pub(super) enum Missing {
+    /// There is no such command.
+    Command(Error),
+    /// There is a command, and no such subcommand.
+    Subcommand(Error),
+    /// It takes fewer arguments, or more.
+    Arguments(Error),
+}
+
+impl Missing {
+    fn error(&self) -> &Error {
+        match self {
+            Self::Command(error) | Self::Subcommand(error) | Self::Arguments(error) => error,
+        }
+    }
+}
+
 /// Finds the command a request names, and checks the number of its arguments.
 #[cold]
 pub(super) fn find<A: App>(
     engine: &Engine<A>,
     word: u64,
     request: ArgList<'_>,
-) -> Result<Found, Error> {
+) -> Result<Found, Missing> {
     let table = &engine.table;
     let Some(at) = table.find(word, &request[0]) else {
-        return Err(text::unknown_command(&request[0], request.skip(1).iter()));
+        let error = text::unknown_command(&request[0], request.skip(1).iter());
+        return Err(Missing::Command(error));
     };
     let container = table.entry(at);
     let (at, name_len) = match request.get(1) {
         Some(name) if container.is_container() => match table.find_subcommand(at, name) {
             Some(at) => (at, 2),
-            None => return Err(text::unknown_subcommand(container.spec().name, name)),
+            None => {
+                let error = text::unknown_subcommand(container.spec().name, name);
+                return Err(Missing::Subcommand(error));
+            }
         },
         _ => (at, 1),
     };
@@ -347,6 +393,6 @@ pub(super) fn find<A: App>(
         Ok((at, name_len))
     } else {
         Stats::add(&entry.stats.rejected, 1);
-        Err(text::wrong_arity(entry.spec().name))
+        Err(Missing::Arguments(text::wrong_arity(entry.spec().name)))
     }
 }

@@ -427,27 +427,16 @@ impl<A: App> Drop for Session<A> {
     }
 }
 
-/// The decoder's limits: Redis's for peers that have not authenticated are tight.
+/// The decoder's limits.
 fn codec_limits<A: App>(engine: &Engine<A>, is_stranger: bool) -> resp_codec::Limits {
-    let Limits {
-        arguments_max,
-        inline_bytes_max,
-        ..
-    } = engine.limits;
-    let ours = resp_codec::Limits {
-        max_bulk: engine.tunables.bulk_bytes_max.load(Ordering::Relaxed),
-        max_args: arguments_max,
-        max_inline: inline_bytes_max,
-        ..resp_codec::Limits::SERVER
+    let limits = Limits {
+        bulk_bytes_max: engine.tunables.bulk_bytes_max.load(Ordering::Relaxed),
+        ..engine.limits
     };
-    if !is_stranger {
-        return ours;
-    }
-    let strangers = resp_codec::Limits::UNAUTHENTICATED;
-    resp_codec::Limits {
-        max_bulk: ours.max_bulk.min(strangers.max_bulk),
-        max_args: ours.max_args.min(strangers.max_args),
-        ..strangers
+    if is_stranger {
+        limits.codec_before_password()
+    } else {
+        limits.codec()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Received, Target};
 use respire_commands::Kv;
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, Step};
+use respire_engine::{Engine, Limits, NoWake, Now, Options, Output, Peer, Router, Session, Step};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,7 +19,12 @@ pub fn kv_router() -> Router<Kv> {
         seed: [1, 2, 3, 4],
         ..Config::default()
     });
-    respire_commands::add_to(Router::new(Kv::new(store)))
+    // Scripts and random requests give many wrong passwords, and are to be answered as by Redis.
+    let limits = Limits {
+        wrong_passwords_free: u32::MAX,
+        ..Limits::DEFAULT
+    };
+    respire_commands::add_to(Router::new(Kv::new(store))).limits(limits)
 }
 
 /// An engine with Redis's commands on an empty store, started at `now`.

@@ -3,7 +3,8 @@
 use crate::{Server, refused};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::io::BufRead;
+use std::io::{BufRead, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 
@@ -139,4 +140,57 @@ fn standard_input_can_be_the_file() {
     assert!(shown.contains("timeout"), "{shown}");
     server.signal(Signal::SIGHUP);
     server.log_until("nothing to reload");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_empty_server_is_not_said_to_be_fragmented() {
+    for flavour in respire::serve::Flavour::ALL {
+        let server = Server::start(|command, _| in_flavour(command, *flavour));
+        let info = server.ask("INFO memory\r\nPING\r\n", "+PONG\r\n");
+        let ratio = info
+            .lines()
+            .find_map(|line| line.strip_prefix("mem_fragmentation_ratio:"))
+            .and_then(|ratio| ratio.parse::<f64>().ok());
+        // Threads and buffers come after the store. Dashboards begin to alarm at 1.5 of large servers.
+        assert!(
+            ratio.is_some_and(|ratio| (0.5..4.0).contains(&ratio)),
+            "{info}"
+        );
+    }
+}
+
+#[test]
+fn wrong_passwords_and_unknown_commands_are_logged_in_both_flavours() {
+    for flavour in respire::serve::Flavour::ALL {
+        let server = Server::start(|command, _| {
+            command.args(["--requirepass", "hunter2", "--shutdown-timeout", "0"]);
+            in_flavour(command, *flavour);
+        });
+        let wanted = "AUTH hunter2\r\nLPUSH a b\r\nlpush a b\r\nSADD a b\r\nPING\r\n";
+        server.ask(wanted, "+PONG\r\n");
+        // Few of them are answered while this one is, on a connection that may be behind them.
+        let mut guesses = UnixStream::connect(server.socket()).unwrap();
+        guesses
+            .write_all(&b"AUTH hunter3\r\n".repeat(10_000))
+            .unwrap();
+        let mut first = [0; 5];
+        guesses.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"-WRON");
+        let info = server.ask("AUTH hunter2\r\nINFO stats\r\nPING\r\n", "+PONG\r\n");
+        let denied = info
+            .lines()
+            .find_map(|line| line.strip_prefix("acl_access_denied_auth:"))
+            .and_then(|count| count.parse::<u32>().ok());
+        assert!(
+            denied.is_some_and(|count| (1..100).contains(&count)),
+            "{info}"
+        );
+        let (_, log, _) = server.stop(Signal::SIGTERM);
+        assert!(!log.contains("hunter"), "{log}");
+        let count = |text: &str| log.matches(text).count();
+        assert_eq!(count("asked for the command 'lpush'"), 1, "{log}");
+        assert_eq!(count("asked for the command 'sadd'"), 1, "{log}");
+        assert_eq!(count("wrong password"), 1, "{log}");
+    }
 }
