@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The allocator of the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 fn now() -> Now {
     Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
