@@ -57,8 +57,9 @@ pub(super) fn bitop(
     Ok(())
 }
 
-/// Up to this many bytes are combined while all keys are locked: in less than a millisecond.
-const LOCKED_BYTES_MAX: usize = 1 << 20;
+/// Up to this many bytes are combined while all keys are locked: in some microseconds. With more, what
+/// was combined before that showed is done again.
+const LOCKED_BYTES_MAX: usize = 1 << 17;
 
 /// How often more bytes are combined without the locks, if a source was changed meanwhile each time.
 /// After that they are combined under them.
