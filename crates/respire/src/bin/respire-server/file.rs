@@ -55,6 +55,7 @@ pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
         flag_lines: Vec::new(),
         settings: Vec::new(),
         notes: Vec::new(),
+        ignored: Vec::new(),
     };
     let mut mistakes = text.mistakes;
     mistakes.extend(reader.take(text.lines));
@@ -78,9 +79,9 @@ pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
     Ok(Given {
         flags,
         file,
+        warnings: reader.warnings(),
         flag_lines: reader.flag_lines,
         settings,
-        warnings: warnings(&reader.notes),
     })
 }
 
@@ -165,6 +166,8 @@ struct Reader<'r> {
     settings: Vec<Line>,
     /// Each thing to know with the lines that it is about.
     notes: Vec<(&'static str, Vec<String>)>,
+    /// The settings without effect that nobody misses.
+    ignored: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -188,6 +191,12 @@ impl Reader<'_> {
             Some(Verdict::Refused(why)) => Err(format!("'{}': {why}", line.key)),
             Some(Verdict::Warned(text)) => {
                 self.note(text, &line);
+                Ok(())
+            }
+            Some(Verdict::Ignored) => {
+                if !self.ignored.contains(&line.key) {
+                    self.ignored.push(line.key);
+                }
                 Ok(())
             }
             Some(Verdict::Granted) => Ok(()),
@@ -236,6 +245,19 @@ impl Reader<'_> {
         }
     }
 
+    /// One line of the log for each thing to know.
+    fn warnings(&self) -> Vec<String> {
+        let line = |(text, lines): &(&str, Vec<String>)| format!("{}: {text}", lines.join(", "));
+        let mut warnings: Vec<String> = self.notes.iter().map(line).collect();
+        if !self.ignored.is_empty() {
+            let ignored = self.ignored.join(", ");
+            warnings.push(format!(
+                "settings of Redis's without effect here: {ignored}"
+            ));
+        }
+        warnings
+    }
+
     fn unknown(&self, name: &str) -> String {
         let mut why = format!("unknown setting '{}'", name.escape_debug());
         let settings = self.rehearsal.settings().iter().map(Setting::name);
@@ -253,12 +275,6 @@ impl Reader<'_> {
 
 /// How alike two names are, in thousandths, if one may be meant by the other.
 const LIKENESS_MIN: u32 = 850;
-
-/// One line of the log for each thing to know.
-fn warnings(notes: &[(&'static str, Vec<String>)]) -> Vec<String> {
-    let line = |(text, lines): &(&str, Vec<String>)| format!("{text}: {}", lines.join(", "));
-    notes.iter().map(line).collect()
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The flags, and what they come to.
 
 use crate::logging::LogLevel;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use respire::engine::parse_memory;
@@ -32,6 +32,7 @@ pub(crate) struct Flags {
 
     /// Path of a Unix socket to listen on as well [default: none]
     #[arg(long, value_name = "PATH", help_heading = "Network")]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     unixsocket: Option<PathBuf>,
 
     /// Permissions of the Unix socket, in octal [default: what the umask leaves]

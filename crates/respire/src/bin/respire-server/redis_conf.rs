@@ -12,6 +12,8 @@ use Weight::{Refused, Told};
 pub(crate) enum Verdict {
     /// Nothing is to be said of it: it asks for what is so here.
     Granted,
+    /// It has no effect, and nobody misses it.
+    Ignored,
     /// It has no effect, and this is what the operator should know.
     Warned(&'static str),
     /// The server must not start with it.
@@ -34,10 +36,14 @@ pub(crate) fn verdict(setting: &str, value: &str) -> Option<Verdict> {
         );
     }
     if TLS.contains(&setting) {
-        return Some(Verdict::Warned(NO_TLS));
+        return Some(if value.is_empty() {
+            Verdict::Granted
+        } else {
+            Verdict::Warned(NO_TLS)
+        });
     }
     let is_known = NO_EFFECT.binary_search(&setting).is_ok();
-    is_known.then_some(Verdict::Warned(NO_SUCH_THING))
+    is_known.then_some(Verdict::Ignored)
 }
 
 /// Every name that [`verdict`] knows.
@@ -67,13 +73,11 @@ const fn note(setting: &'static str, off: &'static [&'static str], weight: Weigh
     }
 }
 
-const NO_SUCH_THING: &str = "these settings of Redis's have no effect here";
-const NO_TLS: &str = "there is no TLS here, and these lines have no effect";
-const NOT_KEPT: &str = "nothing is kept over a restart: there are no snapshots and no append-only \
-                        file, and these lines have no effect";
-const NO_REPLICATION: &str = "there is no replication, and these lines have no effect";
-const NO_REPLICAS: &str =
-    "there are no replicas to wait for: writes are accepted whatever these lines say";
+const NO_TLS: &str = "no effect, as there is no TLS here";
+const NOT_KEPT: &str = "nothing is kept over a restart, as there are no snapshots and no \
+                        append-only file";
+const NO_REPLICATION: &str = "no effect, as there is no replication here";
+const NO_REPLICAS: &str = "writes are accepted nevertheless, as there are no replicas here";
 const ONE_USER: &str = "there is no user but 'default', whose password 'requirepass' sets: the \
                         permissions of other users would not hold";
 const NO_REPLICA: &str = "there is no replication: this would be an empty server of its own, \
@@ -138,9 +142,9 @@ const NOTES: &[Note] = &[
         &[],
         Refused("commands cannot be renamed or taken away: this one would stay in reach"),
     ),
-    note("replicaof", &["no one"], Refused(NO_REPLICA)),
+    note("replicaof", &["", "no one"], Refused(NO_REPLICA)),
     note("save", &[""], Told(NOT_KEPT)),
-    note("slaveof", &["no one"], Refused(NO_REPLICA)),
+    note("slaveof", &["", "no one"], Refused(NO_REPLICA)),
     note(
         "supervised",
         &["no"],
@@ -344,7 +348,9 @@ mod tests {
             ("appendonly", "NO"),
             ("save", ""),
             ("replicaof", "no one"),
+            ("slaveof", ""),
             ("tls-port", "0"),
+            ("tls-key-file", ""),
             ("cluster-enabled", "no"),
             ("logfile", ""),
         ] {
@@ -370,7 +376,7 @@ mod tests {
         }
         assert_eq!(verdict("save", "900 1"), Some(Verdict::Warned(NOT_KEPT)));
         assert_eq!(verdict("tls-cert-file", "x"), Some(Verdict::Warned(NO_TLS)));
-        assert_eq!(verdict("hz", "10"), Some(Verdict::Warned(NO_SUCH_THING)));
+        assert_eq!(verdict("hz", "10"), Some(Verdict::Ignored));
         assert_eq!(verdict("port", "1"), None);
         assert_eq!(verdict("prot", "1"), None);
     }

@@ -45,8 +45,10 @@ pub(crate) struct Reload {
     engine: Arc<Engine<Kv>>,
     arguments: Vec<OsString>,
     has_file: bool,
-    /// The settings that the file named when it was last read.
+    /// The settings that the file named when it was last read,
     named: Vec<String>,
+    /// and what was told of the others.
+    warnings: Vec<String>,
 }
 
 /// What a reload did.
@@ -66,6 +68,7 @@ impl Reload {
             arguments,
             has_file: given.file.is_some(),
             named: changeable(given).map(|(name, _)| name).collect(),
+            warnings: given.warnings.clone(),
         }
     }
 
@@ -81,7 +84,8 @@ impl Reload {
             Err(Wrong::File(why)) => return refused(&why),
             Err(Wrong::Usage(error)) => return refused(&error.to_string()),
         };
-        for warning in &given.warnings {
+        let is_news = |warning: &&String| !self.warnings.contains(warning);
+        for warning in given.warnings.iter().filter(is_news) {
             tracing::warn!("{warning}");
         }
         match apply(self.engine.settings(), &given) {
@@ -95,6 +99,7 @@ impl Reload {
             );
         }
         self.named = named;
+        self.warnings = given.warnings;
     }
 }
 
