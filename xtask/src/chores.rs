@@ -1,56 +1,91 @@
 //! The chores, each a short list of steps.
 
 use crate::cargo::{FEATURE_SETS, cargo, cargo_of, rust_version};
-use crate::machine::{run, run_lines};
+use crate::machine::run;
+use crate::output::say;
+use crate::steps::{Steps, steps};
 use crate::tally::Tally;
-use crate::{again, clients, codec, doubling, instructions, requirements, tidy, toolchain};
+use crate::{
+    again, clients, codec, doubling, instructions, requirements, suites, tidy, toolchain,
+};
+use std::process::Command;
 
 /// Everything there is to test.
 pub(crate) fn test() -> Result<(), String> {
     requirements::ensure()?;
-    let mut tally = Tally::default();
-    for (what, flags) in FEATURE_SETS {
-        println!("\n== tests: {what}");
-        let mut tests = cargo();
-        tests.args(["test", "--no-fail-fast"]).args(*flags);
-        let outcome = run_lines(&mut tests, |line| tally.count_line(line));
-        tally.check(&format!("tests: {what}"), outcome);
+    steps(|steps| everything(steps, false))
+}
+
+/// Everything there is to test, and what reviewers should not have to look for.
+pub(crate) fn ci() -> Result<(), String> {
+    requirements::ensure()?;
+    steps(|steps| everything(steps, true))
+}
+
+/// Starts every step. Cargo builds one thing at a time in a target directory, on this thread; what
+/// waits, or has a directory of its own, runs beside it.
+fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
+    // Downloads wait for others, and Miri computes on one core.
+    steps.beside("real clients: downloads", |tally| {
+        if let Err(problem) = clients::fetch() {
+            tally.check("real clients: downloads", Err(problem));
+        }
+    });
+    steps.beside("Miri on the codec", codec::check_miri);
+    let [(all, all_flags), flavours @ .., codec_all, codec_none] = FEATURE_SETS else {
+        return Err("FEATURE_SETS is shorter than this chore knows it".to_owned());
+    };
+    if suites::check(steps, all, all_flags) {
+        let server = clients::keep_server()?;
+        steps.beside("real clients", move |tally| clients::check(&server, tally));
     }
-    println!("\n== no flavour at all does not compile");
-    tally.check(
-        "a build without a flavour is refused",
-        refused_without_flavour(),
+    steps.beside("the instructions of a request", |tally| {
+        match instructions::check() {
+            Ok(Some(reason)) => say(&format!("NOT RUN: {reason}")),
+            outcome => tally.check("requests cost what their baseline says", outcome.map(drop)),
+        }
+        tally.check("twice the size takes twice the work", doubling::check());
+    });
+    steps.beside("the explorer's page, in Chromium", |tally| {
+        tally.check("the explorer's page", again("web", &["--test"]));
+    });
+    if with_lint {
+        for (name, mut command) in lints() {
+            steps.now(&name, |tally| tally.check(&name, run(&mut command)));
+        }
+    }
+    for (what, flags) in [codec_all, codec_none] {
+        suites::check(steps, what, flags);
+    }
+    steps.now(
+        "the codec elsewhere, and its public API",
+        codec::check_builds,
     );
-    println!("\n== the oldest supported Rust");
-    check_msrv(&mut tally)?;
-    println!("\n== the codec by itself");
-    codec::check(&mut tally);
-    println!("\n== the instructions of a request");
-    match instructions::check() {
-        Ok(Some(reason)) => println!("NOT RUN: {reason}"),
-        outcome => tally.check("requests cost what their baseline says", outcome.map(drop)),
+    steps.now("the oldest supported Rust", check_msrv);
+    for (what, flags) in flavours {
+        suites::check(steps, what, flags);
     }
-    println!("\n== twice the size, twice the work");
-    tally.check("twice the size takes twice the work", doubling::check());
-    println!("\n== the explorer's page, in Chromium");
-    tally.check("the explorer's page", again("web", &["--test"]));
-    println!("\n== real clients");
-    clients::check(&mut tally)?;
-    tally.finish()
+    let refused = "a build without a flavour is refused";
+    steps.now(refused, |tally| {
+        tally.check(refused, refused_without_flavour())
+    });
+    Ok(())
 }
 
 /// The real clients alone.
 pub(crate) fn clients() -> Result<(), String> {
     requirements::ensure()?;
     let mut tally = Tally::default();
-    clients::check(&mut tally)?;
+    clients::build()?;
+    clients::check(&clients::keep_server()?, &mut tally);
     tally.finish()
 }
 
 /// What the codec promises by itself.
 pub(crate) fn codec() -> Result<(), String> {
     let mut tally = Tally::default();
-    codec::check(&mut tally);
+    codec::check_builds(&mut tally);
+    codec::check_miri(&mut tally);
     tally.finish()
 }
 
@@ -66,18 +101,26 @@ pub(crate) fn tidy() -> Result<(), String> {
 
 /// What reviewers should not have to look for.
 pub(crate) fn lint() -> Result<(), String> {
-    run(cargo().args(["fmt", "--all", "--check"]))?;
-    for (_, flags) in FEATURE_SETS {
+    lints().iter_mut().try_for_each(|(_, command)| run(command))
+}
+
+fn lints() -> Vec<(String, Command)> {
+    let mut fmt = cargo();
+    fmt.args(["fmt", "--all", "--check"]);
+    let clippy = FEATURE_SETS.iter().map(|(what, flags)| {
         let mut clippy = cargo();
         clippy
             .arg("clippy")
             .args(*flags)
             .args(["--all-targets", "--", "-D", "warnings"]);
-        run(&mut clippy)?;
-    }
-    run(cargo()
-        .args(["doc", "--workspace", "--no-deps"])
-        .env("RUSTDOCFLAGS", "-D warnings"))
+        (format!("clippy: {what}"), clippy)
+    });
+    let mut doc = cargo();
+    doc.args(["doc", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings");
+    let fmt = std::iter::once(("the format of the sources".to_owned(), fmt));
+    let doc = std::iter::once(("rustdoc".to_owned(), doc));
+    fmt.chain(clippy).chain(doc).collect()
 }
 
 /// The generated documents, written anew by the tests that hold them to the sources.
@@ -97,22 +140,25 @@ pub(crate) fn docs() -> Result<(), String> {
 /// The oldest supported Rust alone.
 pub(crate) fn msrv() -> Result<(), String> {
     let mut tally = Tally::default();
-    check_msrv(&mut tally)?;
+    check_msrv(&mut tally);
     tally.finish()
 }
 
-fn check_msrv(tally: &mut Tally) -> Result<(), String> {
-    let version = rust_version()?;
-    if !toolchain::has(&version) {
-        println!("NOT RUN: Rust {version} is not installed, and rustup could not install it");
-        return Ok(());
+fn check_msrv(tally: &mut Tally) {
+    let name = "the workspace builds with the oldest supported Rust";
+    let outcome = rust_version().and_then(|version| {
+        if !toolchain::has(&version) {
+            say(&format!(
+                "NOT RUN: Rust {version} is not installed, and rustup could not install it"
+            ));
+            return Ok(false);
+        }
+        run(cargo_of(&version).args(["check", "--workspace"])).map(|()| true)
+    });
+    match outcome {
+        Ok(false) => {}
+        outcome => tally.check(name, outcome.map(drop)),
     }
-    let outcome = run(cargo_of(&version).args(["check", "--workspace"]));
-    tally.check(
-        &format!("the workspace builds with Rust {version}"),
-        outcome,
-    );
-    Ok(())
 }
 
 fn refused_without_flavour() -> Result<(), String> {

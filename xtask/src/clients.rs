@@ -62,7 +62,7 @@ const CLIENTS: &[Client] = &[
     Client {
         name: "redis-rs",
         protocols: &["2", "3"],
-        install: rust,
+        install: nothing,
         run: run_rust,
     },
 ];
@@ -73,15 +73,48 @@ struct Places {
     target: PathBuf,
 }
 
-/// Installs every client, and runs it against both flavours in each of its protocols.
-pub(crate) fn check(tally: &mut Tally) -> Result<(), String> {
-    let target = target_dir()?;
-    let at = Places {
+fn places() -> Result<Places, String> {
+    Ok(Places {
         sources: root().join("crates/respire-testkit/clients"),
-        target,
+        target: target_dir()?,
+    })
+}
+
+/// Installs what comes from elsewhere.
+pub(crate) fn fetch() -> Result<(), String> {
+    let at = places()?;
+    [python, node, go]
+        .iter()
+        .try_for_each(|install| install(&at))
+}
+
+/// Builds the server and the client in Rust, with the features that the tests build them with.
+pub(crate) fn build() -> Result<(), String> {
+    let build = ["build", "--workspace", "--bin", "respire-server"];
+    run(cargo().args(build).args(["--example", "redis-rs"]))
+}
+
+/// Puts the server that was just built where no other build replaces it while clients use it.
+pub(crate) fn keep_server() -> Result<PathBuf, String> {
+    let target = target_dir()?;
+    let (built, kept) = (target.join("debug/respire-server"), target.join("clients"));
+    let cannot = |error| format!("{}: {error}", built.display());
+    fs::create_dir_all(&kept).map_err(cannot)?;
+    let kept = kept.join("respire-server");
+    // Written to another name first: one that still runs cannot be written to.
+    let new = kept.with_extension("new");
+    fs::copy(&built, &new).map_err(cannot)?;
+    fs::rename(&new, &kept).map_err(cannot)?;
+    Ok(kept)
+}
+
+/// Installs every client that is not yet, and runs it against both flavours of this server in each
+/// of its protocols.
+pub(crate) fn check(server: &Path, tally: &mut Tally) {
+    let at = match places() {
+        Ok(at) => at,
+        Err(problem) => return tally.check("real clients", Err(problem)),
     };
-    run(cargo().args(["build", "-p", "respire", "--bin", "respire-server"]))?;
-    let binary = at.target.join("debug/respire-server");
     for client in CLIENTS {
         if let Err(problem) = (client.install)(&at) {
             tally.check(client.name, Err(problem));
@@ -90,11 +123,10 @@ pub(crate) fn check(tally: &mut Tally) -> Result<(), String> {
         for flavour in FLAVOURS {
             for protocol in client.protocols {
                 let name = format!("{} against {flavour} in RESP{protocol}", client.name);
-                tally.check(&name, session(client, &at, &binary, flavour, protocol));
+                tally.check(&name, session(client, &at, server, flavour, protocol));
             }
         }
     }
-    Ok(())
 }
 
 fn session(
@@ -179,10 +211,6 @@ fn go(at: &Places) -> Result<(), String> {
 
 fn run_go(at: &Places) -> Command {
     command(at.target.join("clients/go/session"))
-}
-
-fn rust(_: &Places) -> Result<(), String> {
-    run(cargo().args(["build", "-p", "respire-testkit", "--example", "redis-rs"]))
 }
 
 fn run_rust(at: &Places) -> Command {

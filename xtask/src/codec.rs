@@ -3,6 +3,7 @@
 
 use crate::cargo::{cargo, cargo_of};
 use crate::machine::run;
+use crate::output::say;
 use crate::tally::Tally;
 use crate::{again, toolchain};
 
@@ -37,11 +38,13 @@ const UNDER_MIRI: &[&str] = &[
     "number::",
 ];
 
-/// Everything of this file.
-pub(crate) fn check(tally: &mut Tally) {
+/// The builds, and the public API.
+pub(crate) fn check_builds(tally: &mut Tally) {
     for (target, feature_sets) in BUILDS {
         if !toolchain::has_target(target) {
-            println!("NOT RUN: {target} is not installed, and rustup could not install it");
+            say(&format!(
+                "NOT RUN: {target} is not installed, and rustup could not install it"
+            ));
             continue;
         }
         for features in *feature_sets {
@@ -49,16 +52,22 @@ pub(crate) fn check(tally: &mut Tally) {
             tally.check(&name, build(target, features));
         }
     }
-    if toolchain::has_miri() {
-        tally.check("Miri finds nothing in resp-codec", miri());
-    } else {
-        println!("NOT RUN: Miri is not installed, and rustup could not install it");
-    }
     if toolchain::has(toolchain::RUSTDOC) {
         tally.check("resp-codec's public API is as listed", again("api", &[]));
     } else {
         let rust = toolchain::RUSTDOC;
-        println!("NOT RUN: Rust {rust} is not installed, and rustup could not install it");
+        say(&format!(
+            "NOT RUN: Rust {rust} is not installed, and rustup could not install it"
+        ));
+    }
+}
+
+/// The tests that Miri runs, in a target directory of its own.
+pub(crate) fn check_miri(tally: &mut Tally) {
+    if toolchain::has_miri() {
+        tally.check("Miri finds nothing in resp-codec", miri());
+    } else {
+        say("NOT RUN: Miri is not installed, and rustup could not install it");
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::cargo::{cargo, cargo_of, target_dir};
 use crate::machine::{command, root, run, run_quietly, succeeds};
+use crate::output::say;
 use crate::toolchain;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -77,7 +78,7 @@ pub(crate) fn check() -> Result<Option<String>, String> {
     for (load, count) in counts(&mut cargo)? {
         match judge(load, count, &baseline.counts) {
             Ok(None) => {}
-            Ok(Some(note)) => println!("{note}"),
+            Ok(Some(note)) => say(&note),
             Err(problem) => problems.push(problem),
         }
     }
@@ -104,7 +105,7 @@ fn counts(cargo: &mut Command) -> Result<Vec<(&'static str, f64)>, String> {
     let mut counts = Vec::new();
     for load in LOADS {
         let count = count(load)?;
-        println!("{load:16} {count:8.1} instructions a request");
+        say(&format!("{load:16} {count:8.1} instructions a request"));
         counts.push((*load, count));
     }
     Ok(counts)

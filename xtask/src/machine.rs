@@ -1,9 +1,16 @@
 //! Running programs.
 
+use crate::output::{is_held, say};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use std::cell::Cell;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// The root of the workspace that this was started in. Cargo says where that is: what was known when this
 /// was compiled may be another clone, where two of them share a target directory.
@@ -22,58 +29,123 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 
 /// Says what is run, runs it with its output shown, and fails if it does.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
-    println!("+ {}", shown(command));
-    let status = command.status().map_err(|error| cannot(command, &error))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{} ended with {status}", shown(command)))
+    if is_held() {
+        return run_lines(command, |_| ());
     }
+    say(&format!("+ {}", shown(command)));
+    let spawned = command.spawn();
+    let mut child = spawned.map_err(|error| cannot(command, &error))?;
+    judge(command, reap(&mut child))
 }
 
-/// Runs it and gives its standard output line by line, which is shown, too.
+/// Runs it and gives its output line by line, which is shown, too.
 pub(crate) fn run_lines(command: &mut Command, mut each: impl FnMut(&str)) -> Result<(), String> {
-    println!("+ {}", shown(command));
-    let spawned = command.stdout(Stdio::piped()).spawn();
+    say(&format!("+ {}", shown(command)));
+    let cannot = |command: &Command, error| cannot(command, &error);
+    let (output, end) = std::io::pipe().map_err(|error| cannot(command, error))?;
+    if is_held() {
+        let other = end.try_clone().map_err(|error| cannot(command, error))?;
+        command.stderr(other);
+    }
+    let spawned = command.stdout(end).spawn();
+    // The command owns our copies of the end, and output ends when the last one is closed.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = spawned.map_err(|error| cannot(command, error))?;
+    for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        say(&line);
+        each(&line);
+    }
+    judge(command, reap(&mut child))
+}
+
+/// Runs it with what it says on standard error shown, and gives its standard output.
+pub(crate) fn run_parsed(command: &mut Command) -> Result<String, String> {
+    say(&format!("+ {}", shown(command)));
+    let spawned = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut child = spawned.map_err(|error| cannot(command, &error))?;
-    if let Some(output) = child.stdout.take() {
-        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            each(&line);
+    let output = child.stdout.take().map(|end| thread::spawn(|| all(end)));
+    if let Some(said) = child.stderr.take() {
+        for line in BufReader::new(said).split(b'\n').map_while(Result::ok) {
+            say(&String::from_utf8_lossy(&line));
         }
     }
-    let status = child.wait().map_err(|error| cannot(command, &error))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{} ended with {status}", shown(command)))
-    }
+    let output = output.map(|reader| reader.join().unwrap_or_default());
+    judge(command, reap(&mut child))?;
+    Ok(output.unwrap_or_default())
 }
 
 /// Runs it without showing anything; fails with what it said.
 pub(crate) fn run_quietly(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| cannot(command, &error))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() {
-        return Ok(said);
-    }
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    Err(format!(
-        "{} ended with {}\n{said}{complaint}",
-        shown(command),
-        output.status
-    ))
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let spawned = command.spawn();
+    let mut child = spawned.map_err(|error| cannot(command, &error))?;
+    let complaint = child.stderr.take().map(|end| thread::spawn(|| all(end)));
+    let said = child.stdout.take().map(all).unwrap_or_default();
+    let complaint = complaint.map(|reader| reader.join().unwrap_or_default());
+    judge(command, reap(&mut child))
+        .map_err(|ended| format!("{ended}\n{said}{}", complaint.unwrap_or_default()))?;
+    Ok(said)
 }
 
 /// Whether a program runs and is content.
 pub(crate) fn succeeds(program: &str, args: &[&str]) -> bool {
-    let quiet = command(program)
+    let mut command = command(program);
+    command
         .args(args)
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    quiet.is_ok_and(|status| status.success())
+        .stderr(Stdio::null());
+    let status = command.spawn().and_then(|mut child| reap(&mut child));
+    status.is_ok_and(|status| status.success())
+}
+
+/// The CPU time of the programs that this thread has run so far, and of what they ran.
+pub(crate) fn cpu_of_this_thread() -> Duration {
+    CPU.get()
+}
+
+thread_local! {
+    static CPU: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// The system adds up the CPU time of children that were waited for, of all threads together. One
+/// wait at a time tells what a child added.
+static REAPING: Mutex<()> = Mutex::new(());
+
+/// Waits for a program, and accounts for its CPU time. Its output has ended, or no other thread runs
+/// programs.
+pub(crate) fn reap(child: &mut Child) -> std::io::Result<ExitStatus> {
+    let _alone = REAPING.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = cpu_of_children();
+    let status = child.wait();
+    CPU.set(CPU.get() + cpu_of_children().saturating_sub(before));
+    status
+}
+
+fn cpu_of_children() -> Duration {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else {
+        return Duration::ZERO;
+    };
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+}
+
+fn judge(command: &Command, status: std::io::Result<ExitStatus>) -> Result<(), String> {
+    let status = status.map_err(|error| cannot(command, &error))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("{} ended with {status}", shown(command)))
+}
+
+fn all(mut end: impl Read) -> String {
+    let mut bytes = Vec::new();
+    // What was read before an error is shown as it is.
+    let _ = end.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn cannot(command: &Command, error: &std::io::Error) -> String {

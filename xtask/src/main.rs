@@ -14,8 +14,12 @@ mod codec;
 mod doubling;
 mod instructions;
 mod machine;
+mod output;
+mod quick;
 mod requirements;
 mod server;
+mod steps;
+mod suites;
 mod tally;
 mod tidy;
 mod toolchain;
@@ -27,8 +31,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask <chore>
 
-  test                 everything: installs what is missing (on Debian, as root), then all tests on
-                       all feature sets, the oldest supported Rust, and real clients
+  test [--quick]       everything: installs what is missing (on Debian, as root), then all tests on
+                       all feature sets, the oldest supported Rust, and real clients; --quick runs
+                       what takes seconds, after an edit
+  ci                   test and lint, side by side
   clients              the real clients alone, against both flavours
   tidy                 the rules of ARCHITECTURE.md, held against the sources
   lint                 fmt, clippy on all feature sets, and rustdoc; no warning is accepted
@@ -60,6 +66,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => chores::test(),
+        ["test", "--quick"] => quick::test(),
+        ["ci"] => chores::ci(),
         ["clients"] => chores::clients(),
         ["tidy"] => chores::tidy(),
         ["lint"] => chores::lint(),

@@ -1,6 +1,6 @@
 //! The real binary, running beside the chore.
 
-use crate::machine::command;
+use crate::machine::{command, reap};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -63,7 +63,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         // It may be gone already; nothing it holds is worth an orderly end.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = reap(&mut self.child);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What passed and what failed.
 
+use crate::output::say;
+
 /// The count of a whole run, with the names of what failed.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -13,11 +15,11 @@ impl Tally {
     pub(crate) fn check(&mut self, name: &str, outcome: Result<(), String>) {
         match outcome {
             Ok(()) => {
-                println!("ok      {name}");
+                say(&format!("ok      {name}"));
                 self.passed += 1;
             }
             Err(problem) => {
-                println!("FAILED  {name}: {problem}");
+                say(&format!("FAILED  {name}: {problem}"));
                 self.failed += 1;
                 self.failures
                     .push(format!("{name}: {}", problem.lines().next().unwrap_or("")));
@@ -37,6 +39,13 @@ impl Tally {
         {
             self.failures.push(name.to_owned());
         }
+    }
+
+    /// Adds the count of a part of the run.
+    pub(crate) fn add(&mut self, part: Self) {
+        self.passed += part.passed;
+        self.failed += part.failed;
+        self.failures.extend(part.failures);
     }
 
     /// Prints the summary; its last line is `N passed, N failed`.

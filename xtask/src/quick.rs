@@ -1,0 +1,28 @@
+//! The tests a developer runs between edits: those of the default features that take seconds.
+
+use crate::cargo::cargo;
+use crate::machine::run;
+use crate::steps::steps;
+use crate::{suites, tidy};
+
+/// What is built and run: unit tests, and tests of a crate whole that are quick to build and to run.
+const TARGETS: &[&str] = &["--workspace", "--lib"];
+
+/// The format, the rules of the sources, and the quick tests.
+pub(crate) fn test() -> Result<(), String> {
+    steps(|steps| {
+        steps.now("the format of the sources", |tally| {
+            let fmt = run(cargo().args(["fmt", "--all", "--check"]));
+            tally.check("the format of the sources", fmt);
+        });
+        steps.now("tidy", |tally| {
+            let problems = tidy::problems().and_then(|problems| match problems.as_slice() {
+                [] => Ok(()),
+                problems => Err(problems.join("\n")),
+            });
+            tally.check("tidy", problems);
+        });
+        suites::check_binaries(steps, "quick", TARGETS);
+        Ok(())
+    })
+}

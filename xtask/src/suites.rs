@@ -1,0 +1,106 @@
+//! The test binaries of a feature set: built by cargo, and run by the chore, so that they run while
+//! cargo builds what comes next.
+
+use crate::cargo::cargo;
+use crate::machine::{command, root, run_lines, run_parsed};
+use crate::steps::Steps;
+use crate::tally::Tally;
+use cargo_metadata::{Artifact, Message};
+use std::path::PathBuf;
+
+/// Tests that start `respire-server` from the target directory. They are over before another feature
+/// set is built, which puts another `respire-server` there.
+const START_THE_SERVER: &str = "binary";
+
+/// A test binary.
+pub(crate) struct Binary {
+    /// The target it was built from.
+    name: String,
+    /// What cargo calls it: the package and the file.
+    title: String,
+    folder: PathBuf,
+    executable: PathBuf,
+}
+
+/// Builds the tests that these flags of `cargo test` select.
+pub(crate) fn build(flags: &[&str]) -> Result<Vec<Binary>, String> {
+    let mut build = cargo();
+    build.args(["test", "--no-run"]).args(flags);
+    build.arg("--message-format=json-render-diagnostics");
+    let messages = run_parsed(&mut build)?;
+    let messages = Message::parse_stream(messages.as_bytes()).map_while(Result::ok);
+    let artifacts = messages.filter_map(|message| match message {
+        Message::CompilerArtifact(artifact) => Some(artifact),
+        _ => None,
+    });
+    Ok(artifacts.filter_map(binary).collect())
+}
+
+fn binary(artifact: Artifact) -> Option<Binary> {
+    if !artifact.profile.test {
+        return None;
+    }
+    let folder = artifact.manifest_path.parent()?;
+    let source = artifact.target.src_path.as_std_path();
+    let source = source.strip_prefix(root()).unwrap_or(source);
+    let package = folder.file_name().unwrap_or_default();
+    Some(Binary {
+        title: format!("{package}, {}", source.display()),
+        name: artifact.target.name,
+        folder: folder.into(),
+        executable: artifact.executable?.into(),
+    })
+}
+
+/// Runs a binary as `cargo test` would, with these arguments.
+pub(crate) fn run(binary: &Binary, arguments: &[&str], tally: &mut Tally) {
+    let mut test = command(&binary.executable);
+    test.args(arguments)
+        .current_dir(&binary.folder)
+        .env("CARGO_MANIFEST_DIR", &binary.folder)
+        .env_remove("CARGO_PKG_NAME");
+    let outcome = run_lines(&mut test, |line| tally.count_line(line));
+    if outcome.is_err() {
+        tally.check(&binary.title, outcome);
+    }
+}
+
+/// Builds the tests of a feature set, runs them beside what follows, and then its documentation's.
+/// Whether they could be built.
+pub(crate) fn check(steps: &Steps<'_>, what: &str, flags: &[&str]) -> bool {
+    let is_built = check_binaries(steps, what, flags);
+    let title = format!("{what}: the documentation's tests");
+    steps.now(&title, |tally| {
+        let mut tests = cargo();
+        tests.args(["test", "--doc", "--no-fail-fast"]).args(flags);
+        let outcome = run_lines(&mut tests, |line| tally.count_line(line));
+        if outcome.is_err() {
+            tally.check(&title, outcome);
+        }
+    });
+    is_built
+}
+
+/// Builds the tests that these flags select, and runs them beside what follows. Whether they could
+/// be built.
+pub(crate) fn check_binaries(steps: &Steps<'_>, what: &str, flags: &[&str]) -> bool {
+    let title = format!("{what}: build the tests");
+    let mut built = None;
+    steps.now(&title, |tally| match build(flags) {
+        Ok(binaries) => built = Some(binaries),
+        Err(problem) => tally.check(&title, Err(problem)),
+    });
+    let is_built = built.is_some();
+    let binaries = built.into_iter().flatten();
+    let (alone, beside): (Vec<Binary>, Vec<Binary>) =
+        binaries.partition(|binary| binary.name == START_THE_SERVER);
+    for binary in beside {
+        let title = format!("{what}: {}", binary.title);
+        steps.beside(&title, move |tally| run(&binary, &[], tally));
+    }
+    for binary in alone {
+        let title = format!("{what}: {}", binary.title);
+        steps.now(&title, |tally| run(&binary, &[], tally));
+    }
+    is_built
+}
