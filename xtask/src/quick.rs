@@ -6,7 +6,20 @@ use crate::steps::steps;
 use crate::{suites, tidy};
 
 /// What is built and run: unit tests, and tests of a crate whole that are quick to build and to run.
-const TARGETS: &[&str] = &["--workspace", "--lib"];
+const TARGETS: &[&str] = &[
+    "--workspace",
+    "--lib",
+    "--test=properties",
+    "--test=model",
+    "--test=derive",
+    "--test=blocking",
+    "--test=binary",
+    "--test=transcripts",
+    "--test=descriptions",
+    "--test=coverage",
+    "--test=documents",
+    "--test=readme",
+];
 
 /// The format, the rules of the sources, and the quick tests.
 pub(crate) fn test() -> Result<(), String> {

@@ -2,41 +2,47 @@
 //! cargo builds what comes next.
 
 use crate::cargo::cargo;
-use crate::machine::{command, root, run_lines, run_parsed};
+use crate::machine::{command, root, run_lines, run_parsed, run_quietly};
 use crate::steps::Steps;
 use crate::tally::Tally;
 use cargo_metadata::{Artifact, Message};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Tests that start `respire-server` from the target directory. They are over before another feature
 /// set is built, which puts another `respire-server` there.
 const START_THE_SERVER: &str = "binary";
 
 /// A test binary.
-pub(crate) struct Binary {
+struct Binary {
     /// The target it was built from.
     name: String,
     /// What cargo calls it: the package and the file.
     title: String,
     folder: PathBuf,
     executable: PathBuf,
+    /// Where the tests of macros find the standard library.
+    libraries: PathBuf,
 }
 
 /// Builds the tests that these flags of `cargo test` select.
-pub(crate) fn build(flags: &[&str]) -> Result<Vec<Binary>, String> {
+fn build(flags: &[&str]) -> Result<Vec<Binary>, String> {
     let mut build = cargo();
     build.args(["test", "--no-run"]).args(flags);
     build.arg("--message-format=json-render-diagnostics");
     let messages = run_parsed(&mut build)?;
+    let libraries = run_quietly(command("rustc").args(["--print", "target-libdir"]))?;
+    let libraries = Path::new(libraries.trim());
     let messages = Message::parse_stream(messages.as_bytes()).map_while(Result::ok);
     let artifacts = messages.filter_map(|message| match message {
         Message::CompilerArtifact(artifact) => Some(artifact),
         _ => None,
     });
-    Ok(artifacts.filter_map(binary).collect())
+    Ok(artifacts
+        .filter_map(|artifact| binary(artifact, libraries))
+        .collect())
 }
 
-fn binary(artifact: Artifact) -> Option<Binary> {
+fn binary(artifact: Artifact, libraries: &Path) -> Option<Binary> {
     if !artifact.profile.test {
         return None;
     }
@@ -49,16 +55,16 @@ fn binary(artifact: Artifact) -> Option<Binary> {
         name: artifact.target.name,
         folder: folder.into(),
         executable: artifact.executable?.into(),
+        libraries: libraries.to_path_buf(),
     })
 }
 
-/// Runs a binary as `cargo test` would, with these arguments.
-pub(crate) fn run(binary: &Binary, arguments: &[&str], tally: &mut Tally) {
+/// Runs a binary as `cargo test` would.
+fn run(binary: &Binary, tally: &mut Tally) {
     let mut test = command(&binary.executable);
-    test.args(arguments)
-        .current_dir(&binary.folder)
+    test.current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
-        .env_remove("CARGO_PKG_NAME");
+        .env("LD_LIBRARY_PATH", &binary.libraries);
     let outcome = run_lines(&mut test, |line| tally.count_line(line));
     if outcome.is_err() {
         tally.check(&binary.title, outcome);
@@ -96,11 +102,11 @@ pub(crate) fn check_binaries(steps: &Steps<'_>, what: &str, flags: &[&str]) -> b
         binaries.partition(|binary| binary.name == START_THE_SERVER);
     for binary in beside {
         let title = format!("{what}: {}", binary.title);
-        steps.beside(&title, move |tally| run(&binary, &[], tally));
+        steps.beside(&title, move |tally| run(&binary, tally));
     }
     for binary in alone {
         let title = format!("{what}: {}", binary.title);
-        steps.now(&title, |tally| run(&binary, &[], tally));
+        steps.now(&title, |tally| run(&binary, tally));
     }
     is_built
 }
