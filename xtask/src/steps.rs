@@ -73,6 +73,7 @@ pub(crate) fn steps<'env>(
 impl<'env> Steps<'env> {
     /// Runs a step here and now.
     pub(crate) fn now(&self, name: &str, step: impl FnOnce(&mut Tally)) {
+        println!("-- {name} begins");
         let began = Instant::now();
         let cpu = cpu_of_this_thread();
         let mut tally = Tally::default();

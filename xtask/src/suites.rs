@@ -2,11 +2,11 @@
 //! cargo builds what comes next.
 
 use crate::cargo::cargo;
-use crate::machine::{command, root, run_lines, run_parsed, run_quietly};
+use crate::machine::{command, root, run_lines, run_parsed};
 use crate::steps::Steps;
 use crate::tally::Tally;
 use cargo_metadata::{Artifact, Message};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Tests that start `respire-server` from the target directory. They are over before another feature
 /// set is built, which puts another `respire-server` there.
@@ -20,8 +20,6 @@ struct Binary {
     title: String,
     folder: PathBuf,
     executable: PathBuf,
-    /// Where the tests of macros find the standard library.
-    libraries: PathBuf,
 }
 
 /// Builds the tests that these flags of `cargo test` select.
@@ -30,19 +28,15 @@ fn build(flags: &[&str]) -> Result<Vec<Binary>, String> {
     build.args(["test", "--no-run"]).args(flags);
     build.arg("--message-format=json-render-diagnostics");
     let messages = run_parsed(&mut build)?;
-    let libraries = run_quietly(command("rustc").args(["--print", "target-libdir"]))?;
-    let libraries = Path::new(libraries.trim());
     let messages = Message::parse_stream(messages.as_bytes()).map_while(Result::ok);
     let artifacts = messages.filter_map(|message| match message {
         Message::CompilerArtifact(artifact) => Some(artifact),
         _ => None,
     });
-    Ok(artifacts
-        .filter_map(|artifact| binary(artifact, libraries))
-        .collect())
+    Ok(artifacts.filter_map(binary).collect())
 }
 
-fn binary(artifact: Artifact, libraries: &Path) -> Option<Binary> {
+fn binary(artifact: Artifact) -> Option<Binary> {
     if !artifact.profile.test {
         return None;
     }
@@ -55,16 +49,15 @@ fn binary(artifact: Artifact, libraries: &Path) -> Option<Binary> {
         name: artifact.target.name,
         folder: folder.into(),
         executable: artifact.executable?.into(),
-        libraries: libraries.to_path_buf(),
     })
 }
 
-/// Runs a binary as `cargo test` would.
+/// Runs a binary as `cargo test` would: in its crate's folder, with the paths to libraries that cargo
+/// gave to this program.
 fn run(binary: &Binary, tally: &mut Tally) {
     let mut test = command(&binary.executable);
     test.current_dir(&binary.folder)
-        .env("CARGO_MANIFEST_DIR", &binary.folder)
-        .env("LD_LIBRARY_PATH", &binary.libraries);
+        .env("CARGO_MANIFEST_DIR", &binary.folder);
     let outcome = run_lines(&mut test, |line| tally.count_line(line));
     if outcome.is_err() {
         tally.check(&binary.title, outcome);
@@ -109,4 +102,29 @@ pub(crate) fn check_binaries(steps: &Steps<'_>, what: &str, flags: &[&str]) -> b
         steps.now(&title, |tally| run(&binary, tally));
     }
     is_built
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn tests_that_start_the_server_run_before_it_is_replaced() {
+        let folder = root().join("crates/respire/tests");
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let source = if path.is_dir() {
+                path.join("main.rs")
+            } else {
+                path.clone()
+            };
+            let text = fs::read_to_string(source).unwrap();
+            if text.contains(concat!("CARGO_BIN_EXE_", "respire-server")) {
+                found.push(path.file_stem().unwrap().to_owned());
+            }
+        }
+        assert_eq!(found, [START_THE_SERVER]);
+    }
 }
