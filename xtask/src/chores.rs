@@ -5,9 +5,7 @@ use crate::machine::run;
 use crate::output::say;
 use crate::steps::{Steps, steps};
 use crate::tally::Tally;
-use crate::{
-    again, clients, codec, doubling, instructions, requirements, suites, tidy, toolchain,
-};
+use crate::{again, clients, codec, doubling, instructions, requirements, suites, tidy, toolchain};
 use std::process::Command;
 
 /// Everything there is to test.

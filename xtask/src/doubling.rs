@@ -3,6 +3,7 @@
 
 use crate::cargo::{cargo, target_dir};
 use crate::machine::{command, run, run_quietly, succeeds};
+use crate::output::say;
 use std::path::Path;
 
 /// More times the work than that is more than the size says. A sort, and tables that grow, take part of it.
@@ -25,10 +26,10 @@ pub(crate) fn check() -> Result<(), String> {
         .filter_map(|pair| judge(&pair[0], &pair[1]))
         .collect();
     if problems.is_empty() {
-        println!(
-            "{} cases cost twice as much at twice the size, or less",
-            counts.len() / 2
-        );
+        let cases = counts.len() / 2;
+        say(&format!(
+            "{cases} cases cost twice as much at twice the size, or less"
+        ));
         Ok(())
     } else {
         Err(problems.join("\n"))
@@ -38,7 +39,7 @@ pub(crate) fn check() -> Result<(), String> {
 /// What is wrong with a case, if anything is.
 fn judge((_, once): &Count, (case, twice): &Count) -> Option<String> {
     let ratio = twice / once;
-    println!("{ratio:5.2} {twice:12.0} instructions: {case}");
+    say(&format!("{ratio:5.2} {twice:12.0} instructions: {case}"));
     (ratio > RATIO_MAX).then(|| format!("{case}: {ratio:.2} times the work of half the size"))
 }
 
