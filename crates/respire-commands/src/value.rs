@@ -45,11 +45,14 @@ pub(crate) fn reply_string_or_null(reply: &mut Reply<'_>, string: Option<StringR
 #[inline(always)]
 #[must_use]
 pub(crate) fn reply_uncopied(reply: &mut Reply<'_>, string: Option<StringRef<'_>>) -> bool {
-    let is_copied = string.is_some_and(is_copied);
-    if !is_copied {
-        reply_string_or_null(reply, string);
+    match string {
+        Some(StringRef::Bytes(bytes)) if bytes.len() >= SHARED_BYTES_MIN => return false,
+        Some(StringRef::Bytes(bytes)) => reply.bulk(bytes),
+        Some(StringRef::Int(number)) => reply.bulk_int(number),
+        Some(StringRef::Shared(bytes)) => reply.bulk_shared(bytes.clone()),
+        None => reply.null(),
     }
-    !is_copied
+    true
 }
 
 /// Whether a reply would copy this large string.

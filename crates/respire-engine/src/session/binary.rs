@@ -21,14 +21,14 @@ impl<A: App> Core<A> {
         if self.client.reply_mode == ReplyMode::On {
             self.operate(engine, now, (asked, op), out)
         } else {
-            self.muted(engine, out, |core, out| {
+            self.muted(engine, out, move |core, out| {
                 core.operate(engine, now, (asked, op), out)
             })
         }
     }
 
     /// One of the three operations.
-    #[inline]
+    #[inline(always)]
     fn operate(
         &mut self,
         engine: &Engine<A>,

@@ -91,7 +91,7 @@ impl<A: App> Core<A> {
             // Only `CLIENT REPLY` changes the mode, and it writes nothing when it mutes.
             self.answer(engine, now, named, out)
         } else {
-            self.muted(engine, out, |core, out| {
+            self.muted(engine, out, move |core, out| {
                 core.answer(engine, now, named, out)
             })
         }
