@@ -64,9 +64,12 @@ pub(crate) fn steps<'env>(
         outcome
     });
     let state = steps.state.into_inner();
-    let state = state.unwrap_or_else(PoisonError::into_inner);
+    let mut state = state.unwrap_or_else(PoisonError::into_inner);
     print!("{}", table(&state.rows, steps.began.elapsed()));
-    outcome.map_err(|_| "a chore panicked".to_owned())??;
+    let outcome = outcome.unwrap_or_else(|_| Err("it panicked".to_owned()));
+    if outcome.is_err() {
+        state.tally.check("every step begins", outcome);
+    }
     state.tally.finish()
 }
 
@@ -175,6 +178,17 @@ mod tests {
             Ok(())
         });
         assert_eq!(outcome, Err("0 passed, 1 failed".to_owned()));
+    }
+
+    #[test]
+    fn chore_that_gives_up_fails_with_what_was_counted() {
+        let outcome = steps(|steps| {
+            steps.beside("a", |tally| {
+                tally.count_line("test result: ok. 2 passed; 0 failed")
+            });
+            Err("no target directory".to_owned())
+        });
+        assert_eq!(outcome, Err("2 passed, 1 failed".to_owned()));
     }
 
     #[test]

@@ -30,6 +30,7 @@ impl Gate {
         self.opened.notify_all();
     }
 
+    #[cfg(feature = "tokio")]
     fn close(&self) {
         *self.is_open.lock().unwrap() = false;
     }
@@ -72,6 +73,7 @@ fn router() -> (Router<Slow>, Receiver<()>, Opens) {
 
 /// Enough rounds and connections that each worker is at some time the one that is held up, and at some
 /// time the one that waited for events.
+#[cfg(feature = "tokio")]
 const ROUNDS: usize = 20;
 const OTHERS: usize = 8;
 
