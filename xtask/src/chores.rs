@@ -33,8 +33,9 @@ fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
     let [(all, all_flags), flavours @ .., codec_all, codec_none] = FEATURE_SETS else {
         return Err("FEATURE_SETS is shorter than this chore knows it".to_owned());
     };
-    if suites::check(steps, all, all_flags) {
-        let server = clients::keep_server()?;
+    let server = suites::check(steps, all, all_flags).then(clients::keep_server);
+    let server = server.transpose()?;
+    if let Some(server) = server.clone() {
         steps.beside("real clients", move |tally| clients::check(&server, tally));
     }
     steps.beside("the instructions of a request", |tally| {
@@ -44,8 +45,11 @@ fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
         }
         tally.check("twice the size takes twice the work", doubling::check());
     });
-    steps.beside("the explorer's page, in Chromium", |tally| {
-        tally.check("the explorer's page", again("web", &["--test"]));
+    steps.beside("the explorer's page, in Chromium", move |tally| {
+        let mut page = again("web", &["--test"]);
+        // Else the page's tests build one, where builds of other features put theirs.
+        page.envs(server.map(|server| ("RESPIRE_SERVER", server)));
+        tally.check("the explorer's page", run(&mut page));
     });
     if with_lint {
         for (name, mut command) in lints() {

@@ -98,7 +98,7 @@ fn web(options: &[&str]) -> Result<(), String> {
 
 #[cfg(not(feature = "web"))]
 fn web(options: &[&str]) -> Result<(), String> {
-    again("web", options)
+    machine::run(&mut again("web", options))
 }
 
 #[cfg(feature = "api")]
@@ -108,13 +108,14 @@ fn api(options: &[&str]) -> Result<(), String> {
 
 #[cfg(not(feature = "api"))]
 fn api(options: &[&str]) -> Result<(), String> {
-    again("api", options)
+    machine::run(&mut again("api", options))
 }
 
-/// Runs itself with the feature of a chore's name: crates that no other chore should have to wait
-/// for.
-fn again(chore: &str, options: &[&str]) -> Result<(), String> {
+/// The chore run by itself with the feature of its name: crates that no other chore should have to
+/// wait for.
+fn again(chore: &str, options: &[&str]) -> std::process::Command {
     let mut again = cargo::cargo();
     again.args(["run", "--quiet", "--package", "xtask", "--features", chore]);
-    machine::run(again.args(["--", chore]).args(options))
+    again.args(["--", chore]).args(options);
+    again
 }
