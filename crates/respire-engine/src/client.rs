@@ -64,8 +64,6 @@ pub struct Client {
     pub(crate) sampler: Sampler,
     /// Whom the command that runs has killed, if anyone.
     pub(crate) parting: Option<Box<Parting>>,
-    /// The wrong passwords it gave.
-    pub(crate) wrong_passwords: Failures,
 }
 
 /// A run of calls of the same command.
@@ -92,7 +90,6 @@ impl Client {
             tally: Tally::default(),
             lent: None,
             parting: None,
-            wrong_passwords: Failures::default(),
         }
     }
 
@@ -208,6 +205,9 @@ pub struct ClientShared {
     is_killed: AtomicBool,
     /// Those who wait for its end; `None` once it has ended.
     mourners: Mutex<Option<Vec<Arc<Farewell>>>>,
+    /// The wrong passwords it gave. Only its own session asks: they stand here because sessions are to stay
+    /// small.
+    wrong_passwords: Mutex<Failures>,
     names: Mutex<Names>,
     waker: Box<dyn Wake>,
 }
@@ -287,6 +287,7 @@ impl ClientShared {
             blocked: Mutex::new(None),
             is_killed: AtomicBool::new(false),
             mourners: Mutex::new(Some(Vec::new())),
+            wrong_passwords: Mutex::default(),
             names: Mutex::new(Names::default()),
             waker,
         }
@@ -307,6 +308,12 @@ impl ClientShared {
     /// What it calls itself; the guard must not be held across another call of the engine.
     pub fn names(&self) -> MutexGuard<'_, Names> {
         self.names
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub(crate) fn lock_wrong_passwords(&self) -> MutexGuard<'_, Failures> {
+        self.wrong_passwords
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }

@@ -238,16 +238,12 @@ fn log_in<A: App>(
         Some(authenticator) => authenticator.authenticate(cx, user, password),
         None => is_the_password(&cx.engine.tunables, user, password),
     };
-    let Client {
-        shared,
-        wrong_passwords,
-        ..
-    } = &mut *cx.client;
-    let connection = (shared.peer(), wrong_passwords);
-    let engine = cx.engine;
+    let (shared, engine) = (&cx.client.shared, cx.engine);
+    let mut own = shared.lock_wrong_passwords();
     *wait_us += engine
         .guard
-        .attempt(connection, is_right, cx.now, &engine.limits);
+        .attempt((shared.peer(), &mut own), is_right, cx.now, &engine.limits);
+    drop(own);
     if !is_right {
         Stats::add(&engine.stats.auth_denied, 1);
         return Err(WRONG_PASSWORD);
