@@ -42,7 +42,7 @@ Usage: cargo xtask <chore>
   msrv                 builds with the oldest supported Rust
   codec                resp-codec for wasm and without a system, under Miri, and its public API
   api [--accept]       the public API of resp-codec against its listing; --accept writes it anew
-  web [--check | --wasm | --test | --measure | --serve [ADDR]]
+  web [--check | --wasm | --test [--built] | --measure | --serve [ADDR]]
                        the protocol explorer's page, into web/dist; --check only looks whether its
                        generated sources are up to date, --wasm stops before the page, --test tries it
                        in Chromium, --measure tells how long things take there, --serve shows it on
