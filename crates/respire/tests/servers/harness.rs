@@ -77,6 +77,15 @@ impl Setup {
         }
     }
 
+    /// The same, with this long to end after it was asked to stop.
+    pub(crate) fn with_grace_ms(self, shutdown_grace_ms: u32) -> Self {
+        let limits = Limits {
+            shutdown_grace_ms,
+            ..self.limits
+        };
+        Self { limits, ..self }
+    }
+
     /// Starts Redis's commands.
     pub(crate) fn start(self) -> Running {
         self.serve(add_to(Router::new(Kv::new(Store::new(

@@ -1,7 +1,6 @@
 //! From the first connection to the end of the server.
 
 use crate::harness::{Kind, Running, Setup, request};
-use respire::server::Limits;
 
 pub(crate) fn a_connection_past_maxclients_is_told_so(kind: Kind) {
     let server = Setup {
@@ -72,15 +71,7 @@ pub(crate) fn a_shutdown_answers_what_has_arrived(kind: Kind) {
 }
 
 pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(kind: Kind) {
-    let limits = Limits {
-        shutdown_grace_ms: 50,
-        ..Limits::DEFAULT
-    };
-    let server = Setup {
-        limits,
-        ..Setup::new(kind)
-    }
-    .start();
+    let server = Setup::new(kind).with_grace_ms(50).start();
     let mut peer = server.connect();
     peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
     peer.expect("+OK\r\n");
@@ -90,15 +81,7 @@ pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(kind: Kind) {
 }
 
 pub(crate) fn a_second_request_to_stop_does_not_wait(kind: Kind) {
-    let limits = Limits {
-        shutdown_grace_ms: 3_600_000,
-        ..Limits::DEFAULT
-    };
-    let mut server = Setup {
-        limits,
-        ..Setup::new(kind)
-    }
-    .start();
+    let mut server = Setup::new(kind).with_grace_ms(3_600_000).start();
     let mut peer = server.connect();
     peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
     peer.expect("+OK\r\n");

@@ -1,7 +1,6 @@
 //! Commands that take long: who waits for them, and that a stopping server does not.
 
 use crate::harness::{Kind, Peer, Setup};
-use respire::server::Limits;
 use respire::{App, Router};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -118,15 +117,7 @@ fn ping(peer: &mut Peer<TcpStream>) {
 
 pub(crate) fn stopping_waits_no_longer_than_it_was_told_to(kind: Kind) {
     let (router, begins, _gate) = router();
-    let limits = Limits {
-        shutdown_grace_ms: 50,
-        ..Limits::DEFAULT
-    };
-    let server = Setup {
-        limits,
-        ..Setup::new(kind)
-    }
-    .serve(router);
+    let server = Setup::new(kind).with_grace_ms(50).serve(router);
     // As many as there are workers at the most.
     let mut held = [server.connect(), server.connect()];
     held.iter_mut().for_each(ping);
@@ -138,15 +129,7 @@ pub(crate) fn stopping_waits_no_longer_than_it_was_told_to(kind: Kind) {
 
 pub(crate) fn a_second_request_to_stop_does_not_wait_for_a_command(kind: Kind) {
     let (router, begins, _gate) = router();
-    let limits = Limits {
-        shutdown_grace_ms: 3_600_000,
-        ..Limits::DEFAULT
-    };
-    let mut server = Setup {
-        limits,
-        ..Setup::new(kind)
-    }
-    .serve(router);
+    let mut server = Setup::new(kind).with_grace_ms(3_600_000).serve(router);
     let mut held = server.connect();
     held.send("SLOW\r\n");
     begins.recv().unwrap();
