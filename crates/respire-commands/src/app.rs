@@ -1,13 +1,12 @@
-//! The key-value service as an application of its own.
+//! The key-value service as a keyspace, and as an application of its own.
 
 use crate::errors::OUT_OF_MEMORY;
 use crate::kv::{HasKv, Kv};
 use crate::pace::REST;
 use crate::stats::ConnStats;
 use crate::{info, monitor};
-use respire_engine::{App, Error, Flags, InfoWriter, Metrics, Now, Scope, Setting, Spec, Watch};
-use respire_store::KeyHash;
-use std::any::Any;
+use respire_engine::{App, Error, InfoWriter, Keyspace, Metrics, Now, Scope, Setting, Watch};
+use respire_store::{Foreseen, Held};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,79 +14,98 @@ impl HasKv for Kv {
     fn kv(&self) -> &Kv {
         self
     }
-
-    fn conn_stats(conn: &mut ConnStats) -> &mut ConnStats {
-        conn
-    }
 }
 
 impl App for Kv {
-    type Conn = ConnStats;
+    type Conn = ();
+    type Keys = Self;
+}
 
-    fn databases(&self) -> u32 {
-        self.store().databases()
+impl<A: HasKv> Keyspace<A> for Kv {
+    type Conn = ConnStats;
+    type Held = Held;
+    type Hint<'k> = Foreseen<'k>;
+
+    #[inline(always)]
+    fn shorten<'s, 'k: 's>(hint: &'s Foreseen<'k>) -> &'s Foreseen<'s> {
+        hint
     }
 
-    fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
-        if self.guards(spec) && !self.store().make_room(now.unix_ms()) {
+    fn databases(app: &A) -> u32 {
+        app.kv().store().databases()
+    }
+
+    #[inline]
+    fn make_room(app: &A, now: Now) -> Result<(), Error> {
+        if !app.kv().store().make_room(now.unix_ms()) {
             return Err(OUT_OF_MEMORY);
         }
         Ok(())
     }
 
-    fn guards(&self, spec: &Spec) -> bool {
-        // Commands that use no memory neither need room nor pay for making it.
-        spec.flags.has(Flags::DENYOOM)
+    #[inline]
+    fn is_far(app: &A) -> bool {
+        app.kv().store().is_beyond_caches()
     }
 
-    fn looks_ahead(&self) -> bool {
-        self.store().is_beyond_caches()
+    #[inline]
+    fn foresee<'k>(app: &A, db: u32, key: &'k [u8]) -> Foreseen<'k> {
+        app.kv().store().prefetch(db, key)
     }
 
-    fn expect_key(&self, db: u32, key: &[u8]) -> u64 {
-        self.store().prefetch(db, key).to_bits()
+    #[inline]
+    fn find(app: &A, db: u32, hint: &mut Foreseen<'_>) {
+        app.kv().store().prefetch_entry(db, hint);
     }
 
-    fn expect_entry(&self, db: u32, expected: u64) -> u64 {
-        self.store()
-            .prefetch_entry(db, KeyHash::from_bits(expected))
-            .to_bits()
-    }
-
-    fn atomically(&self, scope: &Scope<'_>, _now: Now, body: &mut dyn FnMut(&mut dyn Any)) {
+    fn atomically(app: &A, scope: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut Held)) {
         let scope = match *scope {
             Scope::Keys(keys) => respire_store::Scope::Keys(keys),
             Scope::Everything => respire_store::Scope::Everything,
         };
-        let mut section = self.store().lock(&scope);
+        let mut section = app.kv().store().lock(&scope);
         body(section.held());
     }
 
-    fn watch(&self, db: u32, key: &[u8], now: Now) -> Box<dyn Watch> {
-        Box::new(WatchedKey(self.store().view(db, now.unix_ms()).watch(key)))
+    fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn Watch> {
+        let mut view = app.kv().store().view(db, now.unix_ms());
+        Box::new(WatchedKey(view.watch(key)))
     }
 
-    fn info(&self, section: &str, now: Now, out: &mut InfoWriter) {
-        info::write(self, section, now, out);
+    fn info(app: &A, section: &str, now: Now, out: &mut InfoWriter) {
+        info::write(app.kv(), section, now, out);
     }
 
-    fn info_sections(&self) -> &'static [&'static str] {
+    fn info_sections() -> &'static [&'static str] {
         &["keyspace"]
     }
 
-    fn metrics(&self, _now: Now, out: &mut Metrics) {
-        monitor::write(self, out);
+    fn metrics(app: &A, _: Now, out: &mut Metrics) {
+        monitor::write(app.kv(), out);
     }
 
-    fn settings(self: &Arc<Self>) -> Vec<Setting> {
-        crate::settings::settings(self)
+    fn settings(app: &Arc<A>) -> Vec<Setting> {
+        crate::settings::settings(app)
     }
 
-    fn turn_ended(&self, conn: &mut ConnStats) {
-        self.stats.add(conn);
+    fn turn_ended(app: &A, conn: &mut ConnStats) {
+        app.kv().stats.add(conn);
     }
 
-    fn tick(&self, now: Now) -> Option<Duration> {
+    fn tick(app: &A, now: Now) -> Option<Duration> {
+        app.kv().keep_house(now)
+    }
+
+    fn reset_stats(app: &A) {
+        let kv = app.kv();
+        kv.stats.reset(kv.store());
+    }
+}
+
+impl Kv {
+    /// Removes what has expired and makes room where there is too much, in a bounded step; when the next
+    /// one is due.
+    fn keep_house(&self, now: Now) -> Option<Duration> {
         let now_ms = now.unix_ms();
         let swept = self.store().sweep(now_ms, self.pace.slice(now));
         // A bound that was lowered takes effect without waiting for the next write. That nothing
@@ -104,10 +122,6 @@ impl App for Kv {
             .next_ms
             .map(|at| Duration::from_millis(at.saturating_sub(now_ms)).max(REST))
     }
-
-    fn reset_stats(&self) {
-        self.stats.reset(self.store());
-    }
 }
 
 struct WatchedKey(respire_store::Watch);
@@ -121,7 +135,7 @@ impl Watch for WatchedKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use respire_store::{Config, Expiry, Freeing, Held, Policy, Store, View};
+    use respire_store::{Config, Expiry, Freeing, Policy, Store, View};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -139,17 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn command_that_needs_room_is_refused_when_there_is_none() {
+    fn there_is_no_room_where_nothing_may_be_evicted() {
         let kv = kv();
-        let needy = Spec {
-            flags: Flags::WRITE.with(Flags::DENYOOM),
-            ..Spec::EMPTY
-        };
         set(&kv, b"k", Expiry::Clear);
-        assert_eq!(kv.admit(&needy, now()), Ok(()));
+        assert_eq!(Kv::make_room(&kv, now()), Ok(()));
         kv.tune(|tuning| tuning.memory_bytes_max = 1);
-        assert_eq!(kv.admit(&needy, now()), Err(OUT_OF_MEMORY));
-        assert_eq!(kv.admit(&Spec::EMPTY, now()), Ok(()));
+        assert_eq!(Kv::make_room(&kv, now()), Err(OUT_OF_MEMORY));
     }
 
     #[test]
@@ -164,7 +173,7 @@ mod tests {
             tuning.memory_bytes_max = bound;
         });
         for _ in 0..1000 {
-            kv.tick(now());
+            kv.keep_house(now());
         }
         assert!(kv.store().memory().total() as u64 <= bound);
     }
@@ -176,7 +185,7 @@ mod tests {
         let (mut ticks, mut most) = (0, 0);
         while keys() > keys_left {
             let before = keys();
-            let rest = kv.tick(now);
+            let rest = kv.keep_house(now);
             (ticks, most) = (ticks + 1, most.max(before - keys()));
             assert!(keys() == keys_left || rest == Some(REST), "{rest:?}");
             now = now.after(REST);
@@ -195,7 +204,7 @@ mod tests {
         let due = now().after(SECOND);
         let (ticks, most) = tick_down_to(&kv, 1, due);
         assert!(ticks >= 20 && most <= 512, "{ticks} of {most}");
-        let next = kv.tick(due).expect("a key expires later");
+        let next = kv.keep_house(due).expect("a key expires later");
         assert!(next > REST && next <= 59 * SECOND, "{next:?}");
     }
 
@@ -217,8 +226,7 @@ mod tests {
         let kv = kv();
         let keys: [(u32, &[u8]); 2] = [(0, b"a"), (3, b"b")];
         let mut ran = 0;
-        kv.atomically(&Scope::Keys(&keys), now(), &mut |held| {
-            let held = held.downcast_mut::<Held>().expect("the store's own");
+        Kv::atomically(&kv, &Scope::Keys(&keys), now(), &mut |held| {
             let mut view = View::within(kv.store(), 3, now().unix_ms(), Some(held));
             view.update(b"b", |slot| slot.set(b"v", Expiry::Clear));
             ran += 1;
@@ -230,7 +238,7 @@ mod tests {
     fn watched_key_is_dirty_once_changed_or_expired() {
         let kv = kv();
         set(&kv, b"k", Expiry::At(now().unix_ms() + 10));
-        let watch = kv.watch(0, b"k", now());
+        let watch = Kv::watch(&kv, 0, b"k", now());
         assert!(!watch.is_dirty(now()));
         assert!(watch.is_dirty(now().after(SECOND)));
         set(&kv, b"k", Expiry::Clear);

@@ -3,8 +3,8 @@
 use crate::kv::{HasKv, Kv};
 use crate::stats::ConnStats;
 use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
-use respire_engine::{Client, Cx, CxParts, Error, Flow, Foreseen, Now, Reply, Tunables};
-use respire_store::{Bucket, EntryRef, Expiry, Held, KeyHash, Scope, Slot, View};
+use respire_engine::{Client, Cx, CxParts, Error, Flow, Now, Reply, Tunables};
+use respire_store::{EntryRef, Expiry, Scope, Slot, View};
 use std::time::Duration;
 
 /// The context of one call: the keys of the selected database at this turn's time.
@@ -24,33 +24,44 @@ pub(crate) struct Ctx<'c> {
     wait_us: Option<u64>,
 }
 
-/// The keys that a call works on, and its connection with its state.
+/// The keys that a call works on, and its connection with what is counted on it.
+pub(crate) struct Parts<'c> {
+    pub(crate) view: View<'c>,
+    client: &'c Client,
+    stats: &'c mut ConnStats,
+}
+
 #[inline]
-pub(crate) fn split<A: HasKv>(
-    parts: CxParts<'_, A>,
-    now: Now,
-) -> (View<'_>, &Client, &mut A::Conn) {
+pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> Parts<'_> {
     let CxParts {
         app,
-        conn,
+        keys,
         client,
+        hint,
         held,
+        ..
     } = parts;
-    let held = held.and_then(|held| held.downcast_mut::<Held>());
     let mut view = View::within(app.kv().store(), client.db(), now.unix_ms(), held);
     view.set_touch(!client.is_no_touch());
-    (view, client, conn)
+    if let Some(hint) = hint {
+        view.foresee(hint);
+    }
+    Parts {
+        view,
+        client,
+        stats: keys,
+    }
 }
 
 impl<'c> Ctx<'c> {
     #[inline]
     pub(crate) fn new<A: HasKv>(cx: &'c mut Cx<'_, A>) -> Self {
-        let (now, engine, foreseen) = (cx.now(), cx.engine(), cx.foreseen());
-        let parts = cx.parts();
-        let (mut view, client, conn) = split(parts, now);
-        if let Some(Foreseen { bytes, key, entry }) = foreseen {
-            view.foresee(bytes, KeyHash::from_bits(key), Bucket::from_bits(entry));
-        }
+        let (now, engine) = (cx.now(), cx.engine());
+        let Parts {
+            view,
+            client,
+            stats,
+        } = split(cx.parts(), now);
         Self {
             view,
             kv: engine.app().kv(),
@@ -58,7 +69,7 @@ impl<'c> Ctx<'c> {
             now,
             started: engine.started(),
             tunables: engine.tunables(),
-            stats: A::conn_stats(conn),
+            stats,
             wait_us: None,
         }
     }

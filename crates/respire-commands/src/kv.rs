@@ -4,7 +4,7 @@ use crate::Ctx;
 use crate::ctx::split;
 use crate::pace::Pace;
 use crate::settings::Tuning;
-use crate::stats::{ConnStats, KvStats};
+use crate::stats::KvStats;
 use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
 use respire_store::{Store, View};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -67,41 +67,41 @@ impl Kv {
 
 /// An application that has the key-value commands among its own.
 ///
-/// [`Kv`] is one itself; an embedder implements this for a state of his own that holds a [`Kv`],
-/// and for his connection state, which holds a [`ConnStats`]. His [`App`] hands its methods on with
-/// [`kv_methods!`](crate::kv_methods), but for those that it writes itself.
+/// [`Kv`] is one itself; an embedder implements this for a state of his own that holds a [`Kv`], and
+/// chooses [`Kv`] as [`App::Keys`]: then expiry, `WATCH`, `EXEC`, `CONFIG` and `INFO` know of the keys.
 ///
 /// ```
-/// use respire_commands::{ConnStats, HasKv, Kv, kv_methods};
-/// use respire_engine::App;
+/// use respire_commands::{HasKv, Kv, add_to};
+/// use respire_engine::{App, Router};
+/// use respire_store::{Config, Store};
 ///
 /// struct Shop {
 ///     kv: Kv,
-///     motto: &'static str,
 /// }
 ///
 /// impl App for Shop {
-///     type Conn = ConnStats;
-///
-///     kv_methods!();
+///     type Conn = ();
+///     type Keys = Kv;
 /// }
 ///
 /// impl HasKv for Shop {
 ///     fn kv(&self) -> &Kv {
 ///         &self.kv
 ///     }
-///
-///     fn conn_stats(conn: &mut ConnStats) -> &mut ConnStats {
-///         conn
-///     }
 /// }
+///
+/// let kv = Kv::new(Store::new(Config::default()));
+/// let mut client = add_to(Router::new(Shop { kv })).client();
+/// let mut other = client.connect();
+/// client.call("WATCH key");
+/// other.call("SET key changed");
+/// client.call("MULTI");
+/// client.call("GET key");
+/// assert_eq!(client.call("EXEC"), respire_engine::Null);
 /// ```
-pub trait HasKv: App {
+pub trait HasKv: App<Keys = Kv> {
     /// The service inside.
     fn kv(&self) -> &Kv;
-
-    /// What the commands count per connection.
-    fn conn_stats(conn: &mut Self::Conn) -> &mut ConnStats;
 }
 
 /// The keys that a command of one's own works on: the selected database at the time of the turn.
@@ -140,7 +140,7 @@ pub trait HasKv: App {
 /// ```
 pub fn view<'c, A: HasKv>(cx: &'c mut Cx<'_, A>) -> View<'c> {
     let now = cx.now();
-    split(cx.parts(), now).0
+    split(cx.parts(), now).view
 }
 
 /// What a command of this crate does: its context, its arguments after the name, its reply.

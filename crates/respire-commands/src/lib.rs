@@ -44,18 +44,13 @@ mod value;
 
 mod bit;
 mod key;
-mod kv_methods;
 mod rdb;
 mod server;
 mod string;
 
 pub(crate) use ctx::Ctx;
 pub use kv::{HasKv, Kv, view};
-pub use settings::settings;
-pub use stats::ConnStats;
 
-#[doc(hidden)]
-pub use respire_engine as __engine;
 use respire_engine::{Command, Router};
 
 /// Adds every command of this crate to a router, in place of those of the same name.

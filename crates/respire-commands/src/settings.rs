@@ -55,20 +55,7 @@ impl Tuning {
 /// The rows of `CONFIG` that belong to the [`Kv`] of an application: `maxmemory`,
 /// `maxmemory-policy`, `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`,
 /// `lazyfree-lazy-user-flush` and `databases`.
-///
-/// ```
-/// use respire_commands::{Kv, settings};
-/// use respire_store::{Config, Store};
-/// use std::sync::Arc;
-///
-/// let kv = Arc::new(Kv::new(Store::new(Config::default())));
-/// let rows = settings(&kv);
-/// let row = rows.iter().find(|row| row.name() == "maxmemory").unwrap();
-/// row.set("100mb").unwrap();
-/// assert_eq!(row.get(), "104857600");
-/// ```
-#[must_use]
-pub fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
+pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
     let databases = app.kv().store().databases();
     vec![
         Setting::read_only("databases", move || databases.to_string()),

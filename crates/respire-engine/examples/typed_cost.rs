@@ -13,8 +13,8 @@
 //! 10,000 calls of a command are all timed.)
 
 use respire_engine::{
-    App, ArgList, Args, Arity, Bytes, Cx, Engine, Error, Flags, NoWake, Now, Options, Output, Peer,
-    Reply, Router, Row, Spec,
+    App, ArgList, Args, Arity, Bytes, Cx, Engine, Error, Flags, NoKeys, NoWake, Now, Options,
+    Output, Peer, Reply, Router, Row, Spec,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,6 +23,7 @@ struct Cells(HashMap<Box<[u8]>, Bytes>);
 
 impl App for Cells {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 static GET: Spec = Spec {

@@ -1,84 +1,39 @@
 //! What a service brings to the engine besides its commands.
 
-use crate::{Error, InfoWriter, Metrics, Now, Setting, Spec};
-use std::any::Any;
+use crate::{Error, InfoWriter, Keyspace, Metrics, NoKeys, Now, Setting, Spec};
 use std::time::Duration;
 
 /// The state that commands work on, shared by all connections.
 ///
-/// Only [`App::Conn`] must be chosen; the other methods have defaults that suit a service without
-/// keys, databases or memory limits.
+/// Two types must be chosen; the methods have defaults. A service without state is `()`. What keys need of the engine (transactions,
+/// `WATCH`, databases, expiry) comes with [`App::Keys`].
 ///
 /// ```
-/// use respire_engine::App;
+/// use respire_engine::{App, NoKeys};
 ///
 /// struct Counter(std::sync::atomic::AtomicU64);
 /// impl App for Counter {
 ///     type Conn = ();
+///     type Keys = NoKeys;
 /// }
 /// ```
-pub trait App: Send + Sync + 'static {
+pub trait App: Sized + Send + Sync + 'static {
     /// What is kept per connection; made anew for each.
     type Conn: Default + Send + 'static;
 
-    /// How many databases `SELECT` may choose from; at least 1.
-    fn databases(&self) -> u32 {
-        1
-    }
+    /// Where the service's keys live: [`NoKeys`](crate::NoKeys) if it has none, `Kv` of
+    /// `respire-commands` if it has that inside.
+    type Keys: Keyspace<Self>;
 
-    /// Asked before every command that is [guarded](App::guards): an error is the reply, and the
-    /// command does not run.
+    /// Asked before every command, and before every request that `MULTI` queues: an error is the reply,
+    /// and the command does not run.
     ///
     /// # Errors
-    /// Whatever keeps the command from running, such as memory that is used up.
+    /// Whatever keeps the command from running.
+    #[inline]
     fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
         let _ = (spec, now);
         Ok(())
-    }
-
-    /// Whether [`App::admit`] may have anything against a command outside a transaction; asked once
-    /// for each command, when the engine is made.
-    fn guards(&self, spec: &Spec) -> bool {
-        let _ = spec;
-        true
-    }
-
-    /// Whether it is worth telling, at present, which keys are about to be used
-    /// ([`App::expect_key`]): where they lie in memory that is far away.
-    fn looks_ahead(&self) -> bool {
-        false
-    }
-
-    /// A request that will soon run names this key first: the time to begin to load where it is
-    /// looked for. Only a hint: the request may be refused, or work on another database. What is
-    /// returned, such as the key's hash, is given to the command
-    /// ([`Cx::foreseen`](crate::Cx::foreseen)).
-    fn expect_key(&self, db: u32, key: &[u8]) -> u64 {
-        let _ = (db, key);
-        0
-    }
-
-    /// Called with what [`App::expect_key`] returned, when that was called for some other requests,
-    /// too: the time to begin to load what the key holds. What is returned, such as where that was
-    /// found, is given to the command as well.
-    fn expect_entry(&self, db: u32, expected: u64) -> u64 {
-        let _ = (db, expected);
-        0
-    }
-
-    /// Runs `body` so that no other connection sees any of its effects before all of them.
-    ///
-    /// `body` gets what the commands in it need to work inside the section, as
-    /// [`Cx::held`](crate::Cx::held); the default has nothing to lock.
-    fn atomically(&self, scope: &Scope<'_>, now: Now, body: &mut dyn FnMut(&mut dyn Any)) {
-        let _ = (scope, now);
-        body(&mut ());
-    }
-
-    /// Begins to watch a key, for `WATCH`; the default never sees a change.
-    fn watch(&self, db: u32, key: &[u8], now: Now) -> Box<dyn Watch> {
-        let _ = (db, key, now);
-        Box::new(NeverChanged)
     }
 
     /// Writes the service's own lines of an `INFO` section; `section` is lower case.
@@ -94,7 +49,7 @@ pub trait App: Send + Sync + 'static {
     /// Writes the service's own numbers for monitoring. Asked at each scrape, from any thread.
     ///
     /// ```
-    /// use respire_engine::{App, Metrics, Now};
+    /// use respire_engine::{App, Metrics, NoKeys, Now};
     /// use std::sync::atomic::{AtomicU64, Ordering};
     ///
     /// struct Limiter {
@@ -102,6 +57,7 @@ pub trait App: Send + Sync + 'static {
     /// }
     /// impl App for Limiter {
     ///     type Conn = ();
+    ///     type Keys = NoKeys;
     ///
     ///     fn metrics(&self, _: Now, out: &mut Metrics) {
     ///         let refusals = self.refusals.load(Ordering::Relaxed);
@@ -114,10 +70,7 @@ pub trait App: Send + Sync + 'static {
     }
 
     /// The service's rows for `CONFIG`. Asked once, when the engine is built.
-    fn settings(self: &std::sync::Arc<Self>) -> Vec<Setting>
-    where
-        Self: Sized,
-    {
+    fn settings(self: &std::sync::Arc<Self>) -> Vec<Setting> {
         Vec::new()
     }
 
@@ -138,25 +91,8 @@ pub trait App: Send + Sync + 'static {
     fn reset_stats(&self) {}
 }
 
-/// What an atomic section covers.
-#[derive(Clone, Copy, Debug)]
-pub enum Scope<'a> {
-    /// These keys, each with its database.
-    Keys(&'a [(u32, &'a [u8])]),
-    /// Every key of every database.
-    Everything,
-}
-
-/// A watched key. Dropping it ends the watch.
-pub trait Watch: Send {
-    /// Whether the key was changed since the watch began, or has expired by `now`.
-    fn is_dirty(&self, now: Now) -> bool;
-}
-
-struct NeverChanged;
-
-impl Watch for NeverChanged {
-    fn is_dirty(&self, _now: Now) -> bool {
-        false
-    }
+/// A service without state.
+impl App for () {
+    type Conn = ();
+    type Keys = NoKeys;
 }

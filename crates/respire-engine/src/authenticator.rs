@@ -9,12 +9,13 @@ use std::fmt;
 /// A function `Fn(&mut Cx<'_, A>, &[u8], &[u8]) -> bool` is one.
 ///
 /// ```
-/// use respire_engine::{App, Cx, Passwords, Router};
+/// use respire_engine::{App, Cx, NoKeys, Passwords, Router};
 ///
 /// struct Service;
 /// impl App for Service {
 ///     /// Who the connection belongs to.
 ///     type Conn = Option<Vec<u8>>;
+///     type Keys = NoKeys;
 /// }
 /// // The ready-made one:
 /// let router = Router::new(Service).auth(Passwords::new().with("alice", "correct horse"));

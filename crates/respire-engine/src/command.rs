@@ -55,11 +55,12 @@ pub enum Flow {
 /// The usual shape of a command: a static description and a function.
 ///
 /// ```
-/// use respire_engine::{App, ArgList, Cx, Error, Reply, Row, Spec};
+/// use respire_engine::{App, ArgList, Cx, Error, NoKeys, Reply, Row, Spec};
 ///
 /// struct Hello;
 /// impl App for Hello {
 ///     type Conn = ();
+///     type Keys = NoKeys;
 /// }
 /// static SPEC: Spec = Spec { name: "hi", ..Spec::EMPTY };
 /// fn hi(_cx: &mut Cx<'_, Hello>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {

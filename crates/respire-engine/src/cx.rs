@@ -1,8 +1,8 @@
 //! What a command sees besides its arguments.
 
+use crate::keyspace::{Held, Hint, KeysConn};
 use crate::later::{Call, LocalTask};
-use crate::{App, ArgList, BoxFuture, Client, Engine, Later, Now, Pusher};
-use std::any::Any;
+use crate::{App, ArgList, BoxFuture, Client, Engine, Keyspace, Later, Now, Pusher};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -10,23 +10,13 @@ use std::sync::Arc;
 pub struct Cx<'c, A: App> {
     pub(crate) engine: &'c Engine<A>,
     pub(crate) conn: &'c mut A::Conn,
+    pub(crate) keys: &'c mut KeysConn<A>,
     pub(crate) client: &'c mut Client,
     pub(crate) now: Now,
     pub(crate) request: &'c ArgList<'c>,
     /// By reference, as the rest of the request: copied, it would have to be waited for.
-    pub(crate) foreseen: Option<&'c Foreseen<'c>>,
-    pub(crate) held: Option<&'c mut dyn Any>,
-}
-
-/// A key that the engine told the service of before its request ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreseen<'c> {
-    /// The key, where it lies in the request.
-    pub bytes: &'c [u8],
-    /// What [`App::expect_key`] returned,
-    pub key: u64,
-    /// and then [`App::expect_entry`].
-    pub entry: u64,
+    pub(crate) hint: Option<&'c Hint<'c, A>>,
+    pub(crate) held: Option<&'c mut Held<A>>,
 }
 
 /// The parts of a [`Cx`], borrowed apart.
@@ -35,10 +25,14 @@ pub struct CxParts<'c, A: App> {
     pub app: &'c A,
     /// This connection's own state.
     pub conn: &'c mut A::Conn,
+    /// What the keyspace keeps of this connection.
+    pub keys: &'c mut KeysConn<A>,
     /// What the engine knows of this connection.
     pub client: &'c mut Client,
-    /// What [`App::atomically`] gave, inside an atomic section.
-    pub held: Option<&'c mut dyn Any>,
+    /// What [`Keyspace::foresee`] knows of a key of the request, if the engine looked ahead.
+    pub hint: Option<&'c Hint<'c, A>>,
+    /// What [`Keyspace::atomically`] gave, inside an atomic section.
+    pub held: Option<&'c mut Held<A>>,
 }
 
 impl<'c, A: App> Cx<'c, A> {
@@ -82,13 +76,6 @@ impl<'c, A: App> Cx<'c, A> {
         *self.request
     }
 
-    /// A key of the request and what the service made of it, if the engine looked ahead.
-    #[must_use]
-    #[inline]
-    pub fn foreseen(&self) -> Option<Foreseen<'c>> {
-        self.foreseen.copied()
-    }
-
     /// The right to answer this request later. A command that takes it returns
     /// [`Flow::Pending`](crate::Flow::Pending); otherwise it is void when the turn ends. Taken
     /// twice, the first is void.
@@ -125,24 +112,15 @@ impl<'c, A: App> Cx<'c, A> {
         }
     }
 
-    /// What [`App::atomically`] gave, when the call is part of an atomic section.
-    pub fn held(&mut self) -> Option<&mut dyn Any> {
-        match &mut self.held {
-            Some(held) => Some(&mut **held),
-            None => None,
-        }
-    }
-
     /// The parts, to borrow several at once.
     pub fn parts(&mut self) -> CxParts<'_, A> {
         CxParts {
             app: self.engine.app(),
             conn: self.conn,
+            keys: self.keys,
             client: self.client,
-            held: match &mut self.held {
-                Some(held) => Some(&mut **held),
-                None => None,
-            },
+            hint: self.hint.map(|hint| A::Keys::shorten(hint)),
+            held: self.held.as_deref_mut(),
         }
     }
 }

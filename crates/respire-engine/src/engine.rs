@@ -13,7 +13,8 @@ use crate::table::{CommandTable, Entry};
 use crate::tunables::Tunables;
 use crate::unknown::Unknowns;
 use crate::{
-    App, Authenticator, Host, Layer, Limits, NoHost, Now, Router, Session, Setting, Spawn, Wake,
+    App, Authenticator, Host, Keyspace, Layer, Limits, NoHost, Now, Router, Session, Setting,
+    Spawn, Wake,
 };
 use resp_codec::binary;
 use std::sync::atomic::Ordering::Relaxed;
@@ -121,11 +122,11 @@ impl<A: App> Engine<A> {
         if !layers.is_empty() {
             table.time_all();
         }
-        table.note_guards(&app);
         let tunables = Tunables::new(&limits, &options, authenticator.is_some());
         let tunables = Arc::new(tunables);
         let mut settings = crate::builtin::settings(&tunables);
         settings.extend(app.settings());
+        settings.extend(A::Keys::settings(&app));
         settings.extend(options.settings);
         settings.sort_by_key(Setting::name);
         let binary = BinaryEntries {
@@ -256,7 +257,8 @@ impl<A: App> Engine<A> {
         self.guard
             .report(now, &self.limits, |denied| self.host.denied(denied));
         let most = Duration::from_micros(SAMPLE_US);
-        self.app.tick(now).map_or(most, |wish| wish.min(most))
+        let wishes = [self.app.tick(now), A::Keys::tick(&self.app, now)];
+        wishes.into_iter().flatten().fold(most, Duration::min)
     }
 
     /// Sets all counters back to zero: `CONFIG RESETSTAT`.
@@ -265,6 +267,7 @@ impl<A: App> Engine<A> {
         self.unknowns.reset();
         self.table.all().for_each(Entry::reset_stats);
         self.app.reset_stats();
+        A::Keys::reset_stats(&self.app);
     }
 }
 

@@ -14,23 +14,18 @@ use std::time::Duration;
 /// no layer. The commands that `EXEC` runs pass the layers one by one, besides `EXEC` itself.
 ///
 /// ```
-/// use respire_engine::{App, ArgList, ClientShared, Cx, End, Error, Flags, Layer, Router, Spec};
+/// use respire_engine::{ArgList, ClientShared, Cx, End, Error, Flags, Layer, Router, Spec};
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use std::time::Duration;
-///
-/// struct Nothing;
-/// impl App for Nothing {
-///     type Conn = ();
-/// }
 ///
 /// #[derive(Default)]
 /// struct ReadOnly {
 ///     failures: AtomicU64,
 /// }
-/// impl Layer<Nothing> for ReadOnly {
+/// impl Layer<()> for ReadOnly {
 ///     fn before(
 ///         &self,
-///         _: &mut Cx<'_, Nothing>,
+///         _: &mut Cx<'_, ()>,
 ///         spec: &Spec,
 ///         _: &ArgList<'_>,
 ///     ) -> Result<(), Error> {
@@ -46,7 +41,7 @@ use std::time::Duration;
 ///         }
 ///     }
 /// }
-/// let router = Router::new(Nothing).layer(ReadOnly::default());
+/// let router = Router::new(()).layer(ReadOnly::default());
 /// ```
 pub trait Layer<A: App>: Send + Sync + 'static {
     /// Called before a command runs; `args` are those after its name.

@@ -9,13 +9,14 @@
 //! as [`Host`] and [`Wake`].
 //!
 //! ```
-//! use respire_engine::{App, ArgList, Cx, Engine, Error, NoWake, Now, Options, Output, Peer};
+//! use respire_engine::{App, ArgList, Cx, Engine, Error, NoKeys, NoWake, Now, Options, Output, Peer};
 //! use respire_engine::{Arity, Reply, Router, Row, Session, Spec, Step};
 //! use std::time::Duration;
 //!
 //! struct Doubler;
 //! impl App for Doubler {
 //!     type Conn = ();
+//!     type Keys = NoKeys;
 //! }
 //! static DOUBLE: Spec = Spec { name: "double", arity: Arity::exactly(2), ..Spec::EMPTY };
 //! fn double(_: &mut Cx<'_, Doubler>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
@@ -56,6 +57,7 @@ mod guard;
 mod histogram;
 mod host;
 mod info;
+mod keyspace;
 mod latency;
 mod later;
 mod layer;
@@ -89,19 +91,20 @@ mod tunables;
 mod typed;
 mod unknown;
 
-pub use app::{App, Scope, Watch};
+pub use app::App;
 pub use args::{ArgError, ArgIter, Args, FromArg, Rest, Words};
 pub use authenticator::{Authenticator, PasswordMissing, Passwords};
 pub use client::{Client, ClientShared, Names, Peer, ReplyMode};
 pub use clients::Clients;
 pub use command::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
-pub use cx::{Cx, CxParts, Foreseen};
+pub use cx::{Cx, CxParts};
 pub use engine::{Engine, Options};
 pub use error::{Error, text};
 pub use glob::glob_match;
 pub use guard::Denied;
 pub use host::{Host, NoHost, NoWake, Wake};
 pub use info::InfoWriter;
+pub use keyspace::{Keyspace, NoKeys, Scope, Watch};
 pub use later::{BoxFuture, Later, Spawn};
 pub use layer::{End, Layer};
 pub use limits::Limits;

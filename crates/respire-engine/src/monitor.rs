@@ -4,7 +4,7 @@ use crate::histogram::Counts;
 use crate::metrics::{Buckets, Metrics};
 use crate::pubsub::Kind;
 use crate::table::Entry;
-use crate::{App, Engine, Now};
+use crate::{App, Engine, Keyspace, Now};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -40,6 +40,7 @@ impl<A: App> Engine<A> {
         }
         self.host.metrics(&mut out);
         self.app().metrics(now, &mut out);
+        A::Keys::metrics(self.app(), now, &mut out);
         out
     }
 

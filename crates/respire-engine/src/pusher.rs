@@ -22,13 +22,14 @@ use std::sync::{Arc, Weak};
 /// keep its connection alive.
 ///
 /// ```
-/// use respire_engine::{App, Pusher, Router};
+/// use respire_engine::{App, NoKeys, Pusher, Router};
 /// use std::sync::Mutex;
 ///
 /// #[derive(Default)]
 /// struct Watchers(Mutex<Vec<Pusher>>);
 /// impl App for Watchers {
 ///     type Conn = ();
+///     type Keys = NoKeys;
 /// }
 /// let router = Router::new(Watchers::default())
 ///     .command("WATCHING", |cx, ()| cx.app().0.lock().unwrap().push(cx.pusher()))

@@ -12,11 +12,12 @@ use std::sync::Arc;
 /// there from the start; adding a command of the same name replaces one.
 ///
 /// ```
-/// use respire_engine::{App, ArgList, Cx, Error, Reply, Router, Row, Spec};
+/// use respire_engine::{App, ArgList, Cx, Error, NoKeys, Reply, Router, Row, Spec};
 ///
 /// struct Greeter;
 /// impl App for Greeter {
 ///     type Conn = ();
+///     type Keys = NoKeys;
 /// }
 /// static HI: Spec = Spec { name: "hi", summary: "Greets.", ..Spec::EMPTY };
 /// fn hi(_: &mut Cx<'_, Greeter>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
@@ -103,12 +104,13 @@ impl<A: App> Router<A> {
     /// function like that of `respire-commands`: `fn add_to<A: HasKv>(router: Router<A>) -> Router<A>`.
     ///
     /// ```
-    /// use respire_engine::{App, Router, Status};
+    /// use respire_engine::{App, NoKeys, Router, Status};
     /// use std::sync::Arc;
     ///
     /// struct Shop;
     /// impl App for Shop {
     ///     type Conn = ();
+    ///     type Keys = NoKeys;
     /// }
     /// let shop = Arc::new(Shop);
     /// let orders = Router::shared(Arc::clone(&shop)).command("ORDER", |_, ()| 1);
@@ -181,13 +183,8 @@ mod tests {
     use super::*;
     use crate::{ArgList, Arity, Cx, Error, Null, Reply, Row, Spec, Status};
 
-    struct Nothing;
-    impl App for Nothing {
-        type Conn = ();
-    }
-
-    fn routers() -> (Router<Nothing>, Router<Nothing>) {
-        let app = Arc::new(Nothing);
+    fn routers() -> (Router<()>, Router<()>) {
+        let app = Arc::new(());
         (Router::new(Arc::clone(&app)), Router::new(app))
     }
 
@@ -218,7 +215,7 @@ mod tests {
         ..Spec::EMPTY
     };
 
-    fn ok(_: &mut Cx<'_, Nothing>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    fn ok(_: &mut Cx<'_, ()>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
         reply.ok();
         Ok(())
     }
@@ -227,7 +224,7 @@ mod tests {
     fn subcommands_come_along() {
         let (first, second) = routers();
         let row = |spec| Row { spec, run: ok };
-        let subcommands = [Box::new(row(&MOOD_GET)) as Box<dyn Command<Nothing>>];
+        let subcommands = [Box::new(row(&MOOD_GET)) as Box<dyn Command<()>>];
         let second = second.container(row(&MOOD), subcommands);
         let mut client = first.command("A", |_, ()| 1).merge(second).client();
         assert_eq!(client.call("MOOD GET"), Status("OK"));

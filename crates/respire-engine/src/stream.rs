@@ -33,13 +33,9 @@ const PULL_BYTES_MAX: usize = 64 << 10;
 /// as there is no other way left to tell the peer. What it gives beyond is dropped.
 ///
 /// ```
-/// use respire_engine::{App, Router, Stream};
+/// use respire_engine::{Router, Stream};
 ///
-/// struct Nothing;
-/// impl App for Nothing {
-///     type Conn = ();
-/// }
-/// let router = Router::new(Nothing).command("ZEROS", |_, ()| {
+/// let router = Router::new(()).command("ZEROS", |_, ()| {
 ///     Stream::from_read(1 << 30, std::io::repeat(b'0'))
 /// });
 /// ```

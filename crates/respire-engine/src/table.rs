@@ -1,7 +1,7 @@
 //! The command table: from a name on the wire to its row, without allocating.
 
 use crate::histogram::{Counts, Histogram};
-use crate::{App, ArgList, Command, KeyBegin, Spec};
+use crate::{App, ArgList, Command, Flags, KeyBegin, Spec};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -17,8 +17,8 @@ pub struct Entry<A: App> {
     /// Whether it came with the router, and was not added to it.
     is_builtin: bool,
     is_always_timed: bool,
-    /// Whether the service lets it run without being asked.
-    is_unguarded: bool,
+    /// Whether it may use memory, which the keyspace may have to make room for.
+    needs_room: bool,
     /// Whether the stopwatch is read around the next call, whichever it is.
     pub(crate) is_timed: AtomicBool,
     pub(crate) stats: CommandStats,
@@ -84,7 +84,7 @@ impl<A: App> Entry<A> {
             first_key: first_key(&spec),
             is_builtin: false,
             is_always_timed,
-            is_unguarded: false,
+            needs_room: spec.flags.has(Flags::DENYOOM),
             is_timed: AtomicBool::new(true),
             stats: CommandStats::default(),
         }
@@ -123,10 +123,10 @@ impl<A: App> Entry<A> {
         self.first_key
     }
 
-    /// Whether the service lets it run without being asked.
+    /// Whether it may use memory ([`Flags::DENYOOM`]).
     #[inline]
-    pub(crate) fn is_unguarded(&self) -> bool {
-        self.is_unguarded
+    pub(crate) fn needs_room(&self) -> bool {
+        self.needs_room
     }
 
     /// Whether its first argument names a subcommand.
@@ -175,13 +175,6 @@ impl<A: App> CommandTable<A> {
     pub(crate) fn time_all(&mut self) {
         for entry in &mut self.entries {
             entry.is_always_timed = true;
-        }
-    }
-
-    /// Asks the service which commands it wants to be asked about whenever they run.
-    pub(crate) fn note_guards(&mut self, app: &A) {
-        for entry in &mut self.entries {
-            entry.is_unguarded = !app.guards(&entry.spec);
         }
     }
 
@@ -362,16 +355,11 @@ mod tests {
     use super::*;
     use crate::{ArgList, Cx, Error, Reply, Row};
 
-    struct Nothing;
-    impl App for Nothing {
-        type Conn = ();
-    }
-
-    fn run(_: &mut Cx<'_, Nothing>, _: ArgList<'_>, _: &mut Reply<'_>) -> Result<(), Error> {
+    fn run(_: &mut Cx<'_, ()>, _: ArgList<'_>, _: &mut Reply<'_>) -> Result<(), Error> {
         Ok(())
     }
 
-    fn row(name: &'static str) -> Box<dyn Command<Nothing>> {
+    fn row(name: &'static str) -> Box<dyn Command<()>> {
         let spec: &'static Spec = Box::leak(Box::new(Spec {
             name,
             ..Spec::EMPTY

@@ -13,11 +13,12 @@ impl<A: App> Router<A> {
     /// what takes long is answered later, by [`Router::deferred`] or [`Router::future`].
     ///
     /// ```
-    /// use respire_engine::{App, Router};
+    /// use respire_engine::{App, NoKeys, Router};
     ///
     /// struct Nothing;
     /// impl App for Nothing {
     ///     type Conn = u32;
+    ///     type Keys = NoKeys;
     /// }
     /// let router = Router::new(Nothing).command("CALLS", |cx, ()| {
     ///     *cx.conn() += 1;

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use respire_engine::{
-    App, Args, Arity, Bytes, Engine, Error, Flags, IntoReply, Mp, Now, Null, Options, Reply, Rest,
-    Router, Status, TestClient, Words,
+    App, Args, Arity, Bytes, Engine, Error, Flags, IntoReply, Mp, NoKeys, Now, Null, Options,
+    Reply, Rest, Router, Status, TestClient, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use std::time::Duration;
 struct Nothing;
 impl App for Nothing {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 /// Replies with its `Debug` form, so that a test sees what was parsed.

@@ -1,14 +1,9 @@
 //! What a router refuses panics at the line of the program that registers it.
 
-use respire_engine::{App, ArgList, Command, Cx, Error, Later, Limits, Reply, Router, Row, Spec};
+use respire_engine::{ArgList, Command, Cx, Error, Later, Limits, Reply, Router, Row, Spec};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::sync::{Arc, Once};
-
-struct Nothing;
-impl App for Nothing {
-    type Conn = ();
-}
 
 thread_local! {
     /// The file and line of this thread's last panic, and its text.
@@ -26,7 +21,7 @@ fn note(info: &PanicHookInfo<'_>) {
 
 /// What the panic of `register` says, which stands on the line of the call.
 #[track_caller]
-fn refusal(register: impl FnOnce() -> Router<Nothing>) -> String {
+fn refusal(register: impl FnOnce() -> Router<()>) -> String {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| set_hook(Box::new(note)));
     let here = std::panic::Location::caller();
@@ -37,16 +32,16 @@ fn refusal(register: impl FnOnce() -> Router<Nothing>) -> String {
     text
 }
 
-fn router() -> Router<Nothing> {
-    Router::new(Nothing)
+fn router() -> Router<()> {
+    Router::new(())
 }
 
-fn ok(_: &mut Cx<'_, Nothing>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+fn ok(_: &mut Cx<'_, ()>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.ok();
     Ok(())
 }
 
-fn row(name: &'static str) -> Row<Nothing> {
+fn row(name: &'static str) -> Row<()> {
     let spec = Box::leak(Box::new(Spec {
         name,
         ..Spec::EMPTY
@@ -54,12 +49,12 @@ fn row(name: &'static str) -> Row<Nothing> {
     Row { spec, run: ok }
 }
 
-fn boxed(names: &[&'static str]) -> Vec<Box<dyn Command<Nothing>>> {
-    let one = |name: &&'static str| Box::new(row(name)) as Box<dyn Command<Nothing>>;
+fn boxed(names: &[&'static str]) -> Vec<Box<dyn Command<()>>> {
+    let one = |name: &&'static str| Box::new(row(name)) as Box<dyn Command<()>>;
     names.iter().map(one).collect()
 }
 
-fn later(_: &mut Cx<'_, Nothing>, _: (), _: Later) {}
+fn later(_: &mut Cx<'_, ()>, _: (), _: Later) {}
 
 #[test]
 fn unsendable_names_are_refused_where_they_are_registered() {
@@ -91,7 +86,7 @@ fn routers_that_would_lose_something_are_refused_where_they_are_merged() {
         text.starts_with("merged routers share one application"),
         "{text}"
     );
-    let app = Arc::new(Nothing);
+    let app = Arc::new(());
     let (first, second) = (Router::shared(Arc::clone(&app)), Router::shared(app));
     let text = refusal(|| first.merge(second.limits(Limits::DEFAULT)));
     assert!(

@@ -4,7 +4,7 @@
 use crate::{Cause, Entry, Reactor, find};
 use mio::{Events, Token};
 use respire_engine::App;
-use respire_server::{Arrival, Limits};
+use respire_server::{Limits, arrival_buffer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Connections that are read from before the first of them is answered. More would find their memory no
@@ -14,15 +14,15 @@ const CONNECTIONS_MAX: usize = 8;
 /// Connections that became ready, in order, and room for what is read from each.
 pub(crate) struct Batch {
     tokens: Vec<Token>,
-    arrivals: Vec<Arrival>,
+    buffers: Vec<Box<[u8]>>,
 }
 
 impl Batch {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let arrival = || Arrival::new(limits);
+        let buffer = || arrival_buffer(limits);
         Self {
             tokens: Vec::with_capacity(CONNECTIONS_MAX),
-            arrivals: std::iter::repeat_with(arrival)
+            buffers: std::iter::repeat_with(buffer)
                 .take(CONNECTIONS_MAX)
                 .collect(),
         }
@@ -48,24 +48,31 @@ impl<A: App> Reactor<A> {
     }
 
     fn serve_batch(&mut self, batch: &mut Batch) {
-        let Batch { tokens, arrivals } = batch;
+        let Batch { tokens, buffers } = batch;
         if let [only] = tokens[..] {
             self.drive(only, Cause::Ready);
         } else {
-            for (token, arrival) in tokens.iter().zip(&mut *arrivals) {
-                self.guard(*token, |entry| {
-                    let socket = &mut entry.socket;
-                    entry.connection.receive_ahead(socket, arrival);
-                });
-            }
-            for (token, arrival) in tokens.iter().zip(&mut *arrivals) {
-                self.guard(*token, |entry| entry.connection.find_ahead(arrival));
-            }
-            for (token, arrival) in tokens.iter().zip(arrivals) {
-                self.drive(*token, Cause::Arrived(arrival));
-            }
+            self.serve_together(tokens, buffers);
         }
         tokens.clear();
+    }
+
+    fn serve_together(&mut self, tokens: &[Token], buffers: &mut [Box<[u8]>]) {
+        let mut arrivals = [const { None }; CONNECTIONS_MAX];
+        for ((token, buffer), arrival) in tokens.iter().zip(buffers).zip(&mut arrivals) {
+            self.guard(*token, |entry| {
+                let socket = &mut entry.socket;
+                *arrival = entry.connection.receive_ahead(socket, buffer);
+            });
+        }
+        for (token, arrival) in tokens.iter().zip(&mut arrivals) {
+            if let Some(arrival) = arrival {
+                self.guard(*token, |entry| entry.connection.find_ahead(arrival));
+            }
+        }
+        for (token, arrival) in tokens.iter().zip(arrivals) {
+            self.drive(*token, arrival.map_or(Cause::Ready, Cause::Arrived));
+        }
     }
 
     /// A step of a connection that is still there; a panic in it ends that connection, as in a turn.

@@ -5,14 +5,10 @@
 //! (`accept_ready`, `drive`, `read_some`, `write_some`, `finish`).
 //!
 //! ```no_run
-//! use respire_engine::{App, Engine, Options, Router};
+//! use respire_engine::{Engine, Options, Router};
 //! use respire_server::{Config, Listeners, Server, Shutdown, clock};
 //!
-//! struct Nothing;
-//! impl App for Nothing {
-//!     type Conn = ();
-//! }
-//! let engine = Engine::new(Router::new(Nothing), Options::default(), clock::now());
+//! let engine = Engine::new(Router::new(()), Options::default(), clock::now());
 //! let config = Config { port: 7000, ..Config::default() };
 //! let listeners = Listeners::bind(&config).unwrap();
 //! respire_mio::Mio.serve(listeners, engine, config, Shutdown::on_signals().unwrap()).unwrap();
@@ -125,7 +121,7 @@ struct Entry<A: App> {
 }
 
 impl<A: App> Entry<A> {
-    fn turn(&mut self, cause: Cause<'_>, is_stopping: bool, scratch: &mut Scratch) -> Pace {
+    fn turn(&mut self, cause: Cause<'_, A>, is_stopping: bool, scratch: &mut Scratch) -> Pace {
         let now = clock::now();
         match cause {
             Cause::Ready | Cause::Arrived(_) => {}
@@ -144,10 +140,10 @@ impl<A: App> Entry<A> {
 }
 
 /// Why a connection is driven.
-enum Cause<'a> {
+enum Cause<'b, A: App> {
     Ready,
     /// Ready, and read from already.
-    Arrived(&'a mut Arrival),
+    Arrived(Arrival<'b, A>),
     Wake,
     Deadline,
 }
@@ -340,7 +336,7 @@ impl<A: App> Reactor<A> {
     }
 
     /// One turn of a connection; nothing if it is gone.
-    fn drive(&mut self, token: Token, cause: Cause<'_>) {
+    fn drive(&mut self, token: Token, cause: Cause<'_, A>) {
         let Some(entry) = find(&mut self.connections, token) else {
             return;
         };
@@ -409,16 +405,10 @@ fn find<A: App>(connections: &mut Slab<Box<Entry<A>>>, token: Token) -> Option<&
 mod tests {
     use super::*;
 
-    struct Nothing;
-
-    impl App for Nothing {
-        type Conn = ();
-    }
-
     #[test]
     fn connection_takes_no_more_than_its_share_of_two_kibibytes() {
         // What it shares with other threads, its names and addresses, takes the other half at most.
-        let bytes = size_of::<Entry<Nothing>>();
+        let bytes = size_of::<Entry<()>>();
         assert!(bytes <= 768, "{bytes}");
     }
 }

@@ -5,7 +5,7 @@ mod arrival;
 use crate::Limits;
 use crate::tap::{Probe, Tap};
 use crate::throttle::Throttle;
-pub use arrival::Arrival;
+pub use arrival::{Arrival, arrival_buffer};
 use respire_engine::{App, CloseReason, Now, Output, Session, Step};
 use std::io::{self, ErrorKind, IoSlice};
 
@@ -207,7 +207,7 @@ impl<A: App> Connection<A> {
     fn take_turn(
         &mut self,
         io: &mut impl Transport,
-        arrival: Option<&mut Arrival>,
+        arrival: Option<Arrival<'_, A>>,
         scratch: &mut Scratch,
         now: Now,
     ) -> Pace {
@@ -231,7 +231,7 @@ impl<A: App> Connection<A> {
     fn turn(
         &mut self,
         io: &mut impl Transport,
-        arrival: Option<&mut Arrival>,
+        arrival: Option<Arrival<'_, A>>,
         buffer: &mut [u8],
         now: Now,
     ) -> Pace {

@@ -5,7 +5,7 @@
 //! It is the only crate that reads the clocks ([`clock`]).
 //!
 //! ```
-//! use respire_engine::{App, Engine, NoWake, Options, Output, Peer, Router};
+//! use respire_engine::{Engine, NoWake, Options, Output, Peer, Router};
 //! use respire_server::{Connection, Limits, Pace, Scratch, Transport, clock};
 //! use std::io::{self, IoSlice};
 //!
@@ -29,12 +29,8 @@
 //!     fn finish(&mut self) {}
 //! }
 //!
-//! struct Nothing;
-//! impl App for Nothing {
-//!     type Conn = ();
-//! }
 //! let now = clock::now();
-//! let engine = Engine::new(Router::new(Nothing), Options::default(), now);
+//! let engine = Engine::new(Router::new(()), Options::default(), now);
 //! let session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
 //! let mut connection = Connection::new(session, Limits::DEFAULT, now);
 //! let mut scratch = Scratch::new(&Limits::DEFAULT);
@@ -70,7 +66,7 @@ mod throttle;
 
 pub use config::{Config, ProtectedMode};
 pub use config_file::{ConfigFile, Line, Mistake, Parsed};
-pub use connection::{Arrival, Connection, Pace, Scratch, Transport};
+pub use connection::{Arrival, Connection, Pace, Scratch, Transport, arrival_buffer};
 pub use limits::{LimitRow, Limits};
 pub use listeners::{Listeners, check_protected_mode};
 pub use process::{Facts, Process};

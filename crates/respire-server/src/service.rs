@@ -201,19 +201,12 @@ mod tests {
     use super::*;
     use respire_engine::{NoWake, Options, Router};
 
-    #[derive(Debug)]
-    struct Nothing;
-
-    impl App for Nothing {
-        type Conn = ();
-    }
-
-    fn service(clients_max: u32) -> Service<Nothing> {
+    fn service(clients_max: u32) -> Service<()> {
         let options = Options {
             clients_max,
             ..Options::default()
         };
-        let engine = Engine::new(Router::new(Nothing), options, crate::clock::now());
+        let engine = Engine::new(Router::new(()), options, crate::clock::now());
         Service::new(engine, Config::default(), Shutdown::new())
     }
 
@@ -222,7 +215,7 @@ mod tests {
         Origin::tcp(address(peer), address("192.0.2.1:6379"), 3)
     }
 
-    fn admit(service: &Service<Nothing>, origin: Origin) -> Result<Connection<Nothing>, Refusal> {
+    fn admit(service: &Service<()>, origin: Origin) -> Result<Connection<()>, Refusal> {
         service.admit(origin, Box::new(NoWake), crate::clock::now())
     }
 

@@ -26,7 +26,7 @@ mod whole;
 pub use crate::evict::Policy;
 pub use crate::expiry::Swept;
 pub use crate::garbage::Freeing;
-pub use crate::prefetch::{Bucket, KeyHash};
+pub use crate::prefetch::Foreseen;
 pub use crate::section::{Held, Scope, Section};
 pub use crate::slot::{Access, EntryRef, Slot};
 pub use crate::store::{Config, MemoryUse, Stats, Store};

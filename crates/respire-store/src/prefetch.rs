@@ -15,44 +15,54 @@ use crate::raw;
 use crate::store::Store;
 use crate::table::Table;
 
-/// The hash of a key in one store, to be computed once and carried ([`View::foresee`](crate::View::foresee)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyHash(pub(crate) u64);
+/// A key that will soon be used, and what is known of it: its hash, and perhaps where its entry lies.
+///
+/// Only [`Store::prefetch`] makes one. It borrows the key, so the hash is always that of these very bytes;
+/// and a [view](crate::View::foresee) of a store that hashes otherwise leaves it out of account.
+#[derive(Clone, Copy)]
+pub struct Foreseen<'k> {
+    key: &'k [u8],
+    hash: u64,
+    bucket: Bucket,
+    /// Which function the hash is of ([`Store::hash_id`]).
+    hash_id: u64,
+}
 
-impl KeyHash {
-    /// The hash as a number, to pass through where this type is not known.
+impl<'k> Foreseen<'k> {
+    /// The key.
     #[must_use]
-    pub fn to_bits(self) -> u64 {
-        self.0
+    pub fn key(&self) -> &'k [u8] {
+        self.key
     }
 
-    /// The hash that [`KeyHash::to_bits`] gave.
-    #[must_use]
-    pub fn from_bits(bits: u64) -> KeyHash {
-        KeyHash(bits)
+    /// Whether the hash is one of this store.
+    #[inline]
+    pub(crate) fn is_of(&self, store: &Store) -> bool {
+        self.hash_id == store.hash_id()
+    }
+
+    /// Hash and bucket, if this is the very slice that they are known of.
+    #[inline(always)]
+    pub(crate) fn of_slice(&self, key: &[u8]) -> Option<(u64, Bucket)> {
+        core::ptr::eq(self.key, key).then_some((self.hash, self.bucket))
     }
 }
 
-/// The bucket of its shard's table where an entry was found ([`Store::prefetch_entry`]), if it was.
-/// Only a hint: entries move.
+impl core::fmt::Debug for Foreseen<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Foreseen")
+            .field("key", &self.key.escape_ascii().to_string())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The bucket of its shard's table where an entry was found, if it was. Only a hint: entries move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bucket(usize);
+pub(crate) struct Bucket(usize);
 
 impl Bucket {
     /// None.
-    pub const UNKNOWN: Bucket = Bucket(usize::MAX);
-
-    /// The bucket as a number, to pass through where this type is not known.
-    #[must_use]
-    pub fn to_bits(self) -> u64 {
-        self.0 as u64
-    }
-
-    /// The bucket that [`Bucket::to_bits`] gave.
-    #[must_use]
-    pub fn from_bits(bits: u64) -> Bucket {
-        Bucket(bits as usize)
-    }
+    pub(crate) const UNKNOWN: Bucket = Bucket(usize::MAX);
 
     /// Whether this is the bucket of `key`.
     #[inline(always)]
@@ -213,51 +223,68 @@ impl Store {
     ///
     /// let store = Store::new(Config::default());
     /// let keys = [b"a".as_slice(), b"b", b"c"];
-    /// let hashes = keys.map(|key| store.prefetch(0, key));
-    /// let buckets = hashes.map(|hash| store.prefetch_entry(0, hash));
-    /// for ((key, hash), bucket) in keys.into_iter().zip(hashes).zip(buckets) {
+    /// let mut foreseen = keys.map(|key| store.prefetch(0, key));
+    /// for key in &mut foreseen {
+    ///     store.prefetch_entry(0, key);
+    /// }
+    /// for foreseen in &foreseen {
     ///     let mut view = store.view(0, 0);
-    ///     view.foresee(key, hash, bucket);
-    ///     view.update(key, |slot| slot.set(1, Expiry::Clear));
+    ///     view.foresee(foreseen);
+    ///     view.update(foreseen.key(), |slot| slot.set(1, Expiry::Clear));
     /// }
     /// assert_eq!(store.len(0), 3);
+    /// ```
+    ///
+    /// What is known of a key holds for its bytes as they were, so they cannot change meanwhile:
+    ///
+    /// ```compile_fail,E0506
+    /// use respire_store::{Config, Store};
+    ///
+    /// let store = Store::new(Config::default());
+    /// let mut key = *b"one";
+    /// let foreseen = store.prefetch(0, &key);
+    /// key = *b"two";
+    /// store.view(0, 0).foresee(&foreseen);
     /// ```
     ///
     /// # Panics
     ///
     /// If there is no database `db`.
     #[inline]
-    pub fn prefetch(&self, db: u32, key: &[u8]) -> KeyHash {
+    pub fn prefetch<'k>(&self, db: u32, key: &'k [u8]) -> Foreseen<'k> {
         let hash = self.hash(key);
         if let Some(db) = self.existing_database(db) {
             db.prefetch(hash);
         }
-        KeyHash(hash)
+        Foreseen {
+            key,
+            hash,
+            bucket: Bucket::UNKNOWN,
+            hash_id: self.hash_id(),
+        }
     }
 
     /// The second step, some dozens of nanoseconds after the first: finds the entry in what the first
-    /// step loaded, and begins to load the entry itself. Takes the shard's lock for reading, or does
-    /// nothing where it would have to wait. Returns where it was found.
+    /// step loaded, notes where it is, and begins to load the entry itself. Takes the shard's lock for
+    /// reading, or does nothing where it would have to wait.
     ///
     /// # Panics
     ///
     /// If there is no database `db`.
     #[inline]
-    pub fn prefetch_entry(&self, db: u32, hash: KeyHash) -> Bucket {
-        let KeyHash(hash) = hash;
+    pub fn prefetch_entry(&self, db: u32, foreseen: &mut Foreseen<'_>) {
         if let Some(db) = self.existing_database(db)
-            && let Some(table) = db.lock(db.shard_of(hash)).try_read()
+            && let Some(table) = db.lock(db.shard_of(foreseen.hash)).try_read()
         {
-            return entry_of(&table, hash);
+            foreseen.bucket = entry_of(&table, foreseen.hash);
         }
-        Bucket::UNKNOWN
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Expiry, Freeing};
+    use crate::{Config, Expiry, Freeing, View};
 
     #[test]
     fn looking_ahead_changes_nothing_whatever_has_moved() {
@@ -268,51 +295,66 @@ mod tests {
             ..Config::default()
         });
         assert!(store.is_beyond_caches());
-        let mut hashes = Vec::new();
-        for key in 0..2_000_u32 {
-            let key = key.to_le_bytes();
-            let hash = store.prefetch(0, &key);
-            hashes.push(hash);
-            // Neither those that are not there yet nor those whose table has grown since matter.
-            store.prefetch_entry(0, hash);
-            store.prefetch_entry(1, hash);
-            let mut view = store.view(0, 0);
+        let keys: Vec<[u8; 4]> = (0..2_000_u32).map(u32::to_le_bytes).collect();
+        // Neither those that are not there yet nor those whose table has grown since matter.
+        let mut ahead: Vec<Foreseen<'_>> = keys.iter().map(|key| store.prefetch(0, key)).collect();
+        for at in 0..keys.len() {
+            store.prefetch_entry(0, &mut ahead[at]);
+            store.prefetch_entry(1, &mut ahead[at]);
             // The bucket of another key, or one that the entry has left, is as good as none.
-            view.foresee(
-                &key,
-                hash,
-                store.prefetch_entry(0, hashes[hashes.len() / 3]),
-            );
-            view.update(&key, |slot| slot.set([b'v'; 300].to_vec(), Expiry::Clear));
-            store.prefetch_entry(0, hashes[hashes.len() / 2]);
+            ahead[at].bucket = ahead[at / 3].bucket;
+            let mut view = store.view(0, 0);
+            view.foresee(&ahead[at]);
+            view.update(&keys[at], |slot| {
+                slot.set([b'v'; 300].to_vec(), Expiry::Clear);
+            });
+            store.prefetch_entry(0, &mut ahead[at / 2]);
         }
         assert_eq!(store.len(0), 2_000);
-        assert!(
-            store
-                .view(0, 0)
-                .read(&7_u32.to_le_bytes(), |entry| entry.is_some())
-        );
+        assert!(store.view(0, 0).read(&keys[7], |entry| entry.is_some()));
         let section = store.lock(&crate::Scope::Database(0));
         // The shards are locked: nothing waits.
-        hashes.iter().for_each(|hash| {
-            store.prefetch_entry(0, *hash);
-        });
+        ahead
+            .iter_mut()
+            .for_each(|key| store.prefetch_entry(0, key));
         drop(section);
         store.view(0, 0).flush(Freeing::AtOnce);
-        hashes.iter().for_each(|hash| {
-            store.prefetch_entry(0, *hash);
-        });
-        assert_eq!(KeyHash::from_bits(hashes[0].to_bits()), hashes[0]);
+        ahead
+            .iter_mut()
+            .for_each(|key| store.prefetch_entry(0, key));
     }
 
     #[test]
-    fn hash_foreseen_counts_for_its_own_slice_only() {
+    fn what_is_foreseen_counts_for_its_own_slice_only() {
         let store = Store::new(Config::default());
         let (key, same) = (b"key".to_vec(), b"key".to_vec());
         let mut view = store.view(0, 0);
         view.update(&key, |slot| slot.set(1, Expiry::Clear));
-        view.foresee(&key, KeyHash(!0), Bucket::UNKNOWN);
+        let wrong = Foreseen {
+            hash: !0,
+            ..store.prefetch(0, &key)
+        };
+        view.foresee(&wrong);
         assert!(view.peek(&same, |entry| entry.is_some()));
         assert!(view.peek(&key, |entry| entry.is_none()));
+    }
+
+    #[test]
+    fn what_another_store_foresees_is_left_out_of_account() {
+        let store = |seed| {
+            Store::new(Config {
+                seed: [seed; 4],
+                ..Config::default()
+            })
+        };
+        let (one, same, other) = (store(1), store(1), store(2));
+        for (ahead, is_taken) in [(&one, true), (&same, true), (&other, false)] {
+            let foreseen = ahead.prefetch(0, b"key");
+            let mut view: View<'_> = one.view(0, 0);
+            view.foresee(&foreseen);
+            assert_eq!(view.foreseen.is_some(), is_taken);
+            view.update(foreseen.key(), |slot| slot.set(1, Expiry::Clear));
+            assert!(one.view(0, 0).read(b"key", |entry| entry.is_some()));
+        }
     }
 }

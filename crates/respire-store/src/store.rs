@@ -49,6 +49,7 @@ pub struct Store {
     databases: Box<[OnceLock<Database>]>,
     shards: usize,
     hasher: RandomState,
+    hash_id: u64,
     cached_bytes: usize,
     active_expiry: AtomicBool,
     /// Where the next sweep starts.
@@ -115,6 +116,7 @@ impl Store {
         let store = Store {
             databases: (0..databases).map(|_| OnceLock::new()).collect(),
             shards,
+            hash_id: hash_key(&hasher, b"which hash function this is"),
             hasher,
             cached_bytes,
             active_expiry: AtomicBool::new(true),
@@ -244,6 +246,12 @@ impl Store {
     #[inline]
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
         hash_key(&self.hasher, key)
+    }
+
+    /// Names the function that hashes keys here: stores of one seed share it.
+    #[inline]
+    pub(crate) fn hash_id(&self) -> u64 {
+        self.hash_id
     }
 
     pub(crate) fn hasher(&self) -> &RandomState {

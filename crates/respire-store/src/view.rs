@@ -7,7 +7,7 @@ use dashmap::RwLockReadGuard;
 use crate::database::{Database, Side, find};
 use crate::entry::Entry;
 use crate::evict::Clock;
-use crate::prefetch::{Bucket, KeyHash};
+use crate::prefetch::{Bucket, Foreseen};
 use crate::section::{Held, Place, Scope};
 use crate::shard::ShardMut;
 use crate::slot::{EntryRef, Slot};
@@ -38,7 +38,7 @@ pub struct View<'v> {
     pub(crate) now_ms: u64,
     pub(crate) touch: bool,
     /// A key whose hash is known already, and perhaps its bucket.
-    pub(crate) foreseen: Option<(&'v [u8], KeyHash, Bucket)>,
+    pub(crate) foreseen: Option<&'v Foreseen<'v>>,
     pub(crate) held: Option<&'v mut Held>,
 }
 
@@ -93,14 +93,12 @@ impl<'v> View<'v> {
         self.touch = touch;
     }
 
-    /// Tells the hash of a key that is about to be used, as [`Store::prefetch`] gave it, so that it
-    /// is not computed again, and the bucket that [`Store::prefetch_entry`] gave, where the entry is
-    /// looked for first. They count for this very slice, not for one of equal bytes.
-    ///
-    /// A hash that is not the key's leaves the store sound, but what is written with it is not found.
+    /// Tells what [`Store::prefetch`] found out about a key that is about to be used, so that it is not
+    /// hashed again, and is looked for first where [`Store::prefetch_entry`] found it. It counts for that
+    /// very slice, not for one of equal bytes, and only if that store hashes keys as this one does.
     #[inline]
-    pub fn foresee(&mut self, key: &'v [u8], hash: KeyHash, bucket: Bucket) {
-        self.foreseen = Some((key, hash, bucket));
+    pub fn foresee(&mut self, foreseen: &'v Foreseen<'v>) {
+        self.foreseen = foreseen.is_of(self.store).then_some(foreseen);
     }
 
     /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
@@ -253,12 +251,8 @@ impl<'v> View<'v> {
     /// The hash of a key, and the bucket where it is looked for first.
     #[inline(always)]
     pub(crate) fn seek(&self, key: &[u8]) -> (u64, Bucket) {
-        match self.foreseen {
-            Some((foreseen, KeyHash(hash), bucket)) if core::ptr::eq(foreseen, key) => {
-                (hash, bucket)
-            }
-            _ => (self.store.hash(key), Bucket::UNKNOWN),
-        }
+        let foreseen = self.foreseen.and_then(|foreseen| foreseen.of_slice(key));
+        foreseen.unwrap_or_else(|| (self.store.hash(key), Bucket::UNKNOWN))
     }
 
     #[inline]

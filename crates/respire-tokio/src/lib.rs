@@ -5,14 +5,10 @@
 //! (`accept_ready`, `drive`, `read_some`, `write_some`, `finish`).
 //!
 //! ```no_run
-//! use respire_engine::{App, Engine, Options, Router};
+//! use respire_engine::{Engine, Options, Router};
 //! use respire_server::{Config, Listeners, Server, Shutdown, clock};
 //!
-//! struct Nothing;
-//! impl App for Nothing {
-//!     type Conn = ();
-//! }
-//! let engine = Engine::new(Router::new(Nothing), Options::default(), clock::now());
+//! let engine = Engine::new(Router::new(()), Options::default(), clock::now());
 //! let config = Config { port: 7000, ..Config::default() };
 //! let listeners = Listeners::bind(&config).unwrap();
 //! respire_tokio::Tokio.serve(listeners, engine, config, Shutdown::on_signals().unwrap()).unwrap();
@@ -368,16 +364,10 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
 mod tests {
     use super::*;
 
-    struct Nothing;
-
-    impl App for Nothing {
-        type Conn = ();
-    }
-
     #[test]
     fn connection_takes_no_more_than_its_share_of_two_kibibytes() {
         // What it shares with other threads, and what the runtime keeps, takes the other half at most.
-        let bytes = size_of::<Task<Nothing, TcpStream>>();
+        let bytes = size_of::<Task<(), TcpStream>>();
         assert!(bytes <= 768, "{bytes}");
     }
 }

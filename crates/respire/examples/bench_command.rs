@@ -7,7 +7,7 @@
 //! ```
 
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Args, Bytes, Error, Router};
+use respire::{App, Args, Bytes, Error, NoKeys, Router};
 
 /// A reply has at most so many bytes: what is asked for is never trusted.
 pub const REPLY_BYTES_MAX: usize = 1 << 20;
@@ -44,6 +44,7 @@ pub struct Stateless;
 
 impl App for Stateless {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 /// The command on a router.

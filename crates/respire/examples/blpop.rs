@@ -1,7 +1,7 @@
 //! Redis's `BLPOP` for one key, on lists of one's own: what a blocking command is made of.
 
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Args, Bytes, Error, Later, Null, Router};
+use respire::{App, Args, Bytes, Error, Later, NoKeys, Null, Router};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,6 +17,7 @@ pub(crate) struct Lists(pub(crate) Arc<Mutex<HashMap<Bytes, List>>>);
 
 impl App for Lists {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 #[derive(Args)]

@@ -8,13 +8,14 @@
 //! ```
 
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Args, Bytes, Router};
+use respire::{App, Args, Bytes, NoKeys, Router};
 
 /// No state of the server's own, and a counter for each connection.
 pub struct Echo;
 
 impl App for Echo {
     type Conn = u64;
+    type Keys = NoKeys;
 }
 
 /// Says it again.

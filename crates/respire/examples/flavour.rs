@@ -10,7 +10,7 @@
 //! ```
 
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Router};
+use respire::{App, NoKeys, Router};
 use std::env;
 use std::io::{Error, ErrorKind};
 
@@ -19,6 +19,7 @@ pub struct Served(Flavour);
 
 impl App for Served {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 /// The command on a router.

@@ -1,7 +1,7 @@
 //! A job queue: a blocking take for which no thread waits, and pushes to those who watch.
 
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Args, Bytes, Later, Null, Pusher, Router};
+use respire::{App, Args, Bytes, Later, NoKeys, Null, Pusher, Router};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -18,6 +18,7 @@ pub(crate) struct Queues(Mutex<HashMap<Bytes, Queue>>);
 
 impl App for Queues {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 impl Queues {

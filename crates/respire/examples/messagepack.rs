@@ -9,7 +9,7 @@
 //! ```
 
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Args, Mp, Router};
+use respire::{App, Args, Mp, NoKeys, Router};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +27,7 @@ pub struct Jobs(Mutex<HashMap<String, Job>>);
 
 impl App for Jobs {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 /// Keeps a job; says whether there was none of that name.

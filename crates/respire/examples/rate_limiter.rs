@@ -7,7 +7,7 @@
 //! ```
 
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Args, Bytes, Error, Map, Now, Router};
+use respire::{App, Args, Bytes, Error, Map, NoKeys, Now, Router};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +18,7 @@ pub struct Limiter(Mutex<HashMap<Bytes, u64>>);
 
 impl App for Limiter {
     type Conn = ();
+    type Keys = NoKeys;
 
     /// Housekeeping: forgets those that are full again.
     fn tick(&self, now: Now) -> Option<Duration> {

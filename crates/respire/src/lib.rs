@@ -10,7 +10,7 @@
 #![cfg_attr(feature = "derive", doc = "```no_run")]
 #![cfg_attr(not(feature = "derive"), doc = "```ignore")]
 //! use respire::serve::{self, Flavour, Shutdown};
-//! use respire::{App, Args, Bytes, Error, Router};
+//! use respire::{App, Args, Bytes, Error, NoKeys, Router};
 //! use std::collections::HashMap;
 //! use std::sync::Mutex;
 //!
@@ -18,6 +18,7 @@
 //! struct Buckets(Mutex<HashMap<Bytes, i64>>);
 //! impl App for Buckets {
 //!     type Conn = ();
+//!     type Keys = NoKeys;
 //! }
 //!
 //! /// Takes tokens from a bucket.

@@ -3,28 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
+use respire::Router;
 use respire::serve::{self, Flavour, Shutdown};
-use respire::{App, Router};
 use std::process::{Command, Output};
 
 const CASE: &str = "RESPIRE_TEST_ANNOUNCED";
-
-struct Nothing;
-impl App for Nothing {
-    type Conn = ();
-}
 
 /// Serves on a port that the system chooses, and stops at once.
 fn serve() {
     let shutdown = Shutdown::new();
     shutdown.request();
-    serve::on(
-        Flavour::default(),
-        Router::new(Nothing),
-        "127.0.0.1:0",
-        shutdown,
-    )
-    .unwrap();
+    serve::on(Flavour::default(), Router::new(()), "127.0.0.1:0", shutdown).unwrap();
 }
 
 /// Runs the test of this name in a process of its own, where [`CASE`] is set.

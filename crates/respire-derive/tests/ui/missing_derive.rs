@@ -1,9 +1,10 @@
 //! The arguments of a handler are a struct with `#[derive(Args)]`.
-use respire_engine::{App, Router};
+use respire_engine::{App, NoKeys, Router};
 
 struct Nothing;
 impl App for Nothing {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 struct Take {

@@ -1,9 +1,10 @@
 //! A handler returns what can be written as a reply.
-use respire_engine::{App, Router};
+use respire_engine::{App, NoKeys, Router};
 
 struct Nothing;
 impl App for Nothing {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 struct Quota {

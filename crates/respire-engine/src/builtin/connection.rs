@@ -3,7 +3,8 @@
 use super::{Act, settled};
 use crate::client::ReplyMode;
 use crate::{
-    App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Flow, Group, Proto, Reply, Router,
+    App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Flow, Group, Keyspace, Proto, Reply,
+    Router,
 };
 use crate::{Row, Spec, text};
 use resp_codec::{Encoder, number};
@@ -179,7 +180,7 @@ fn select<A: App>(
     let index = i32::try_from(index).map_err(|_| OUT_OF_RANGE)?;
     let db = u32::try_from(index)
         .ok()
-        .filter(|db| *db < cx.app().databases());
+        .filter(|db| *db < A::Keys::databases(cx.app()));
     cx.client.select(db.ok_or(text::DB_INDEX)?);
     reply.ok();
     Ok(())

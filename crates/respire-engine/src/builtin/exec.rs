@@ -1,12 +1,12 @@
 //! `EXEC`: runs what `MULTI` queued, all of it in one atomic section.
 
 use super::{Act, settled};
+use crate::keyspace::Held;
 use crate::later::after_ends;
-use crate::session::end_at_once;
+use crate::session::{admit, end_at_once};
 use crate::transaction::Queue;
-use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Reply, Router, Scope, Spec};
+use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Keyspace, Reply, Router, Scope, Spec};
 use resp_codec::{Encoder, number};
-use std::any::Any;
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
     router.add(Act {
@@ -72,9 +72,8 @@ fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
     }
     for queued in queue.requests() {
         let spec = cx.engine.table.entry(queued.entry).spec();
-        cx.app()
-            .admit(spec, cx.now)
-            .map_err(|error| aborted(&error))?;
+        let needs_room = spec.flags.has(Flags::DENYOOM);
+        admit(cx.engine, spec, needs_room, cx.now).map_err(|error| aborted(&error))?;
     }
     Ok(())
 }
@@ -97,7 +96,7 @@ fn run<A: App>(cx: &mut Cx<'_, A>, queue: &Queue, reply: &mut Reply<'_>) -> Flow
     });
     let scope = keys.as_deref().map_or(Scope::Everything, Scope::Keys);
     let mut flow = Flow::Replied;
-    app.atomically(&scope, now, &mut |held| {
+    A::Keys::atomically(app, &scope, now, &mut |held| {
         flow = if transaction.is_dirty(now) {
             reply.null_array();
             Flow::Replied
@@ -124,7 +123,9 @@ fn keys<'q, A: App>(cx: &Cx<'_, A>, queue: &'q Queue) -> Option<Vec<(u32, &'q [u
         let request = queued.request();
         if spec.name == super::connection::SELECT.name {
             let chosen = number::parse_i64(&request[1]).and_then(|index| u32::try_from(index).ok());
-            db = chosen.filter(|db| *db < cx.app().databases()).unwrap_or(db);
+            db = chosen
+                .filter(|db| *db < A::Keys::databases(cx.app()))
+                .unwrap_or(db);
         }
         let mut found = |at| keys.extend(request.get(at).map(|key| (db, key)));
         entry.command().keys(request, &mut found).ok()?;
@@ -135,7 +136,7 @@ fn keys<'q, A: App>(cx: &Cx<'_, A>, queue: &'q Queue) -> Option<Vec<(u32, &'q [u
 fn run_queue<A: App>(
     cx: &mut Cx<'_, A>,
     queue: &Queue,
-    held: &mut dyn Any,
+    held: &mut Held<A>,
     reply: &mut Reply<'_>,
 ) -> Flow {
     let engine = cx.engine;
@@ -153,10 +154,11 @@ fn run_queue<A: App>(
         let mut cx = Cx {
             engine,
             conn: cx.conn,
+            keys: cx.keys,
             client: cx.client,
             now: cx.now,
             request: &request,
-            foreseen: None,
+            hint: None,
             held: Some(held),
         };
         match engine.run(queued.entry, &mut cx, request, queued.name_len, &mut inner) {

@@ -4,7 +4,9 @@ use super::VERSION;
 use super::settings::shown_percent;
 use crate::pubsub::Kind;
 use crate::table::CommandStats;
-use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Now};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Keyspace, Now,
+};
 use crate::{Reply, Router, Row, Spec};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -184,7 +186,8 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
             out.arrange(ORDER);
         }
     }
-    for name in engine.app().info_sections() {
+    let of_keys = A::Keys::info_sections().iter();
+    for name in engine.app().info_sections().iter().chain(of_keys) {
         let is_ours = ours
             .iter()
             .any(|section| section.title.eq_ignore_ascii_case(name));
@@ -201,6 +204,7 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
 fn write_others<A: App>(engine: &Engine<A>, section: &str, now: Now, out: &mut InfoWriter) {
     engine.host.info(section, out);
     engine.app().info(section, now, out);
+    A::Keys::info(engine.app(), section, now, out);
 }
 
 fn capitalised(name: &str) -> String {

@@ -2,11 +2,10 @@
 
 use super::Act;
 use crate::{
-    App, ArgList, Arity, Cx, Denied, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec, Limits,
-    Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
-    Unknown, Wake, Watch,
+    App, ArgList, Arity, Cx, Denied, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec,
+    Keyspace, Limits, Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row, Scope,
+    Session, Spec, Step, Unknown, Wake, Watch,
 };
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -38,23 +37,50 @@ impl Watch for AnyChange {
 
 impl App for Cells {
     type Conn = ();
+    type Keys = Self;
 
-    fn databases(&self) -> u32 {
+    fn info(&self, section: &str, _: Now, out: &mut InfoWriter) {
+        if section == "cells" {
+            out.field("cells", 7);
+        }
+    }
+
+    fn info_sections(&self) -> &'static [&'static str] {
+        &["cells"]
+    }
+
+    fn metrics(&self, _: Now, out: &mut Metrics) {
+        out.gauge("cells", "Cells.", &[], 7.0);
+    }
+}
+
+impl Keyspace<Self> for Cells {
+    type Conn = ();
+    type Held = ();
+    type Hint<'k> = ();
+
+    fn shorten<'s, 'k: 's>(hint: &'s ()) -> &'s () {
+        hint
+    }
+
+    fn databases(_: &Self) -> u32 {
         4
     }
 
-    fn looks_ahead(&self) -> bool {
-        true
-    }
-
-    fn admit(&self, spec: &Spec, _: Now) -> Result<(), Error> {
-        if spec.flags.has(Flags::DENYOOM) && self.is_full.load(Relaxed) {
+    fn make_room(cells: &Self, _: Now) -> Result<(), Error> {
+        if cells.is_full.load(Relaxed) {
             return Err(Error::fixed("OOM full"));
         }
         Ok(())
     }
 
-    fn atomically(&self, scope: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut dyn Any)) {
+    fn is_far(_: &Self) -> bool {
+        true
+    }
+
+    fn foresee(_: &Self, _: u32, _: &[u8]) {}
+
+    fn atomically(cells: &Self, scope: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
         let shown = match scope {
             Scope::Everything => "everything".to_owned(),
             Scope::Keys(keys) => {
@@ -62,32 +88,26 @@ impl App for Cells {
                 keys.iter().map(show).collect::<Vec<_>>().join(" ")
             }
         };
-        *self.scope.lock().expect("no test panics with it held") = shown;
+        *cells.scope.lock().expect("no test panics with it held") = shown;
         body(&mut ());
     }
 
-    fn watch(&self, _: u32, _: &[u8], _: Now) -> Box<dyn Watch> {
-        let changes = Arc::clone(&self.changes);
+    fn watch(cells: &Self, _: u32, _: &[u8], _: Now) -> Box<dyn Watch> {
+        let changes = Arc::clone(&cells.changes);
         Box::new(AnyChange {
             seen: changes.load(Relaxed),
             changes,
         })
     }
 
-    fn info(&self, section: &str, _: Now, out: &mut InfoWriter) {
-        match section {
-            "keyspace" => out.field("db0", "keys=1"),
-            "cells" => out.field("cells", 7),
-            _ => {}
+    fn info(_: &Self, section: &str, _: Now, out: &mut InfoWriter) {
+        if section == "keyspace" {
+            out.field("db0", "keys=1");
         }
     }
 
-    fn info_sections(&self) -> &'static [&'static str] {
-        &["cells", "keyspace"]
-    }
-
-    fn metrics(&self, _: Now, out: &mut Metrics) {
-        out.gauge("cells", "Cells.", &[], 7.0);
+    fn info_sections() -> &'static [&'static str] {
+        &["keyspace"]
     }
 }
 

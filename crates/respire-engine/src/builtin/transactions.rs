@@ -1,7 +1,9 @@
 //! `MULTI` `DISCARD` `WATCH` `UNWATCH`: transactions up to `EXEC`, which has its own file.
 
 use super::settled;
-use crate::{App, Arg, ArgList, Arity, Cx, Error, Flags, Group, KeySpec, Reply, Router, Row, Spec};
+use crate::{
+    App, Arg, ArgList, Arity, Cx, Error, Flags, Group, KeySpec, Keyspace, Reply, Router, Row, Spec,
+};
 use std::sync::atomic::Ordering;
 
 pub(super) fn add_to<A: App>(router: Router<A>) -> Router<A> {
@@ -144,7 +146,7 @@ fn watch<A: App>(
     for key in args.iter() {
         client
             .transaction
-            .watch(db, key, || app.watch(db, key, now));
+            .watch(db, key, || A::Keys::watch(app, db, key, now));
     }
     let watched = client.transaction.watched().len() as u32;
     client.shared.watched_keys.store(watched, Ordering::Relaxed);

@@ -21,13 +21,14 @@ impl<A: App> Router<A> {
     /// is taken, or an error.
     ///
     /// ```
-    /// use respire_engine::{App, Later, Router};
+    /// use respire_engine::{App, Later, NoKeys, Router};
     /// use std::sync::Mutex;
     ///
     /// #[derive(Default)]
     /// struct Bus(Mutex<Vec<Later>>);
     /// impl App for Bus {
     ///     type Conn = ();
+    ///     type Keys = NoKeys;
     /// }
     /// let router = Router::new(Bus::default())
     ///     .deferred("WAIT", |cx, (), later| cx.app().0.lock().unwrap().push(later))
@@ -62,13 +63,9 @@ impl<A: App> Router<A> {
     /// must run on that runtime. It is dropped when the client goes. `MULTI` does not take it.
     ///
     /// ```
-    /// use respire_engine::{App, Router};
+    /// use respire_engine::Router;
     ///
-    /// struct Nothing;
-    /// impl App for Nothing {
-    ///     type Conn = ();
-    /// }
-    /// let router = Router::new(Nothing).future("LOOKUP", |_app, ()| async { "found" });
+    /// let router = Router::new(()).future("LOOKUP", |_app, ()| async { "found" });
     /// ```
     ///
     /// # Panics
@@ -98,15 +95,11 @@ impl<A: App> Router<A> {
     /// Runs the futures of [`Router::future`] on `spawn` and not where the server would.
     ///
     /// ```
-    /// use respire_engine::{App, BoxFuture, Router};
+    /// use respire_engine::{BoxFuture, Router};
     ///
-    /// struct Nothing;
-    /// impl App for Nothing {
-    ///     type Conn = ();
-    /// }
     /// # fn handle() -> impl Fn(BoxFuture) + Send + Sync + 'static { drop }
     /// let spawn = handle(); // such as `move |task| { tokio_handle.spawn(task); }`
-    /// let router = Router::new(Nothing).spawn_on(spawn);
+    /// let router = Router::new(()).spawn_on(spawn);
     /// ```
     #[must_use]
     pub fn spawn_on(mut self, spawn: impl Spawn) -> Self {

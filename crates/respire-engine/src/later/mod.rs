@@ -28,14 +28,10 @@ use std::time::Duration;
 /// `false`.
 ///
 /// ```
-/// use respire_engine::{App, Router};
+/// use respire_engine::Router;
 /// use std::time::Duration;
 ///
-/// struct Nothing;
-/// impl App for Nothing {
-///     type Conn = ();
-/// }
-/// let router = Router::new(Nothing).deferred("SLOW", |_, (), later| {
+/// let router = Router::new(()).deferred("SLOW", |_, (), later| {
 ///     let later = later.deadline(Duration::from_secs(5), "still at it");
 ///     std::thread::spawn(move || later.reply("done"));
 /// });

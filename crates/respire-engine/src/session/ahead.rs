@@ -1,79 +1,71 @@
-//! Looking ahead across sessions: a thread that has read from several of them lets the service begin to
+//! Looking ahead across sessions: a thread that has read from several of them lets the keyspace begin to
 //! load what each of them asks for, before it answers the first.
 
 use super::decoded::Decoded;
 use super::{Session, Wire};
-use crate::{App, Now, Output, Step};
+use crate::client::ClientShared;
+use crate::{App, Keyspace, Now, Output, Step};
+use std::sync::Arc;
 
-/// What is known of the first request of some bytes before a session is served them
-/// ([`Session::look_ahead`]). Made once, and used for one request after another.
-#[derive(Debug)]
-pub struct Ahead {
-    /// How many bytes were looked at; 0 if nothing is known of them.
-    bytes_len: usize,
-    request: Decoded,
+/// Bytes that a session will be served, and what is known of their first request
+/// ([`Session::look_ahead`]).
+///
+/// It borrows the bytes, so what is known of them stays true. Another session than the one that looked
+/// at them serves them as it would serve any.
+pub struct Ahead<'b, A: App> {
+    bytes: &'b [u8],
+    /// Who looked, and what was found; `None` if nothing is known.
+    found: Option<(Arc<ClientShared>, Decoded<'b, A>)>,
 }
 
-impl Default for Ahead {
-    fn default() -> Self {
-        Self {
-            bytes_len: 0,
-            request: Decoded::NONE,
-        }
-    }
-}
-
-impl Ahead {
-    /// The request, if it is one of these bytes.
-    fn of(&self, bytes: &[u8]) -> Option<&Decoded> {
-        (self.bytes_len > 0 && self.bytes_len == bytes.len()).then_some(&self.request)
+impl<A: App> std::fmt::Debug for Ahead<'_, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ahead")
+            .field("bytes_len", &self.bytes.len())
+            .field("is_found", &self.found.is_some())
+            .finish()
     }
 }
 
 /// Looking ahead, for drivers that have read from several connections and answer them one after another. A
 /// pipeline looks ahead by itself.
 impl<A: App> Session<A> {
-    /// The first step: decodes the first request of `bytes`, which the session is served next, and tells the
-    /// service which key it names ([`App::expect_key`]). Where that is of no use, it does nothing: the
-    /// service does not look ahead, the session is in the midst of something, or the request is not whole.
+    /// The first step: decodes the first request of `bytes`, and tells the keyspace which key it names
+    /// ([`Keyspace::foresee`]). Where that is of no use, it does nothing: no key is far away, the session
+    /// is in the midst of something, or the request is not whole.
     ///
     /// ```
-    /// use respire_engine::{Ahead, App, Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Step};
     /// use std::time::Duration;
     ///
-    /// struct Nothing;
-    /// impl App for Nothing {
-    ///     type Conn = ();
-    /// }
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);
-    /// let engine = Engine::new(Router::new(Nothing), Options::default(), now);
+    /// let engine = Engine::new(Router::new(()), Options::default(), now);
     /// let connect = || engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
-    /// let mut ready = [0, 1, 2].map(|_| (connect(), b"PING\r\n", Ahead::default()));
-    /// for (session, bytes, ahead) in &mut ready {
-    ///     session.look_ahead(*bytes, ahead);
-    /// }
-    /// for (session, _, ahead) in &mut ready {
+    /// let mut sessions = [0, 1, 2].map(|_| connect());
+    /// let mut ahead: Vec<_> = sessions.iter_mut().map(|it| it.look_ahead(b"PING\r\n")).collect();
+    /// for (session, ahead) in sessions.iter().zip(&mut ahead) {
     ///     session.find_ahead(ahead);
     /// }
-    /// for (session, bytes, ahead) in &mut ready {
+    /// for (session, ahead) in sessions.iter_mut().zip(ahead) {
     ///     let mut out = Output::new();
-    ///     assert_eq!(session.serve_ahead(*bytes, ahead, now, &mut out), Step::NeedInput);
+    ///     assert_eq!(session.serve_ahead(ahead, now, &mut out), Step::NeedInput);
     ///     assert_eq!(out.to_vec(), b"+PONG\r\n");
     /// }
     /// ```
-    pub fn look_ahead(&mut self, bytes: &[u8], ahead: &mut Ahead) {
-        ahead.bytes_len = 0;
+    pub fn look_ahead<'b>(&mut self, bytes: &'b [u8]) -> Ahead<'b, A> {
         let is_single = !self.is_pipelined && self.is_quiet();
-        if is_single
-            && self.engine.app().looks_ahead()
-            && self.decode_ahead(bytes, &mut ahead.request)
-        {
-            ahead.bytes_len = bytes.len();
+        let mut ahead = Ahead { bytes, found: None };
+        if is_single && A::Keys::is_far(self.engine.app()) {
+            let mut request = Decoded::NONE;
+            if self.decode_ahead(bytes, &mut request) {
+                ahead.found = Some((Arc::clone(&self.core.client.shared), request));
+            }
         }
+        ahead
     }
 
     /// Whether there is a request, and a key in it.
-    fn decode_ahead(&mut self, bytes: &[u8], request: &mut Decoded) -> bool {
+    fn decode_ahead<'b>(&mut self, bytes: &'b [u8], request: &mut Decoded<'b, A>) -> bool {
         let (engine, shape) = (&self.engine, &mut request.shape);
         let consumed = match &mut self.wire {
             Wire::Undecided => None,
@@ -82,32 +74,34 @@ impl<A: App> Session<A> {
         };
         consumed.is_some_and(|consumed| {
             request.start = consumed - request.shape.len;
-            request.expect_key(engine, self.core.client.db(), bytes)
+            request.foresee(engine, self.core.client.db(), bytes)
         })
     }
 
-    /// The second step, once others have been looked ahead to as well: the service begins to load what the
-    /// key holds ([`App::expect_entry`]).
-    pub fn find_ahead(&self, ahead: &mut Ahead) {
-        if ahead.bytes_len > 0 {
-            let db = self.core.client.db();
-            ahead.request.expect_entry(&self.engine, db);
+    /// The second step, once others have been looked ahead to as well: the keyspace begins to load what
+    /// the key holds ([`Keyspace::find`]).
+    pub fn find_ahead(&self, ahead: &mut Ahead<'_, A>) {
+        if let Some((_, request)) = &mut ahead.found {
+            request.find(&self.engine, self.core.client.db());
         }
     }
 
-    /// The third step: [`Session::serve`], with what has been found out about these very bytes. Nothing
-    /// else was done with the session since, or the first request may be answered by what is no longer so.
-    pub fn serve_ahead(&mut self, bytes: &[u8], ahead: &Ahead, now: Now, out: &mut Output) -> Step {
-        self.serve_decoded(bytes, ahead.of(bytes), now, out)
+    /// The third step: [`Session::serve`], with what has been found out.
+    pub fn serve_ahead(&mut self, ahead: Ahead<'_, A>, now: Now, out: &mut Output) -> Step {
+        // What another session decoded may name other commands, in another protocol; and what this one
+        // was given since comes first.
+        let found = ahead.found.as_ref().filter(|(client, _)| {
+            Arc::ptr_eq(client, &self.core.client.shared) && self.is_between_requests()
+        });
+        self.serve_decoded(ahead.bytes, found.map(|(_, request)| request), now, out)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Ahead;
     use crate::{
-        App, ArgList, Arity, Cx, Engine, Error, KeySpec, NoWake, Now, Options, Output, Peer, Reply,
-        Router, Row, Session, Spec, Step,
+        App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
+        Peer, Reply, Router, Row, Scope, Session, Spec, Step,
     };
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
@@ -121,18 +115,34 @@ mod tests {
 
     impl App for Seer {
         type Conn = ();
+        type Keys = Self;
+    }
 
-        fn looks_ahead(&self) -> bool {
+    impl Keyspace<Self> for Seer {
+        type Conn = ();
+        type Held = ();
+        /// The key, and whether it was looked for.
+        type Hint<'k> = (&'k [u8], bool);
+
+        fn shorten<'s, 'k: 's>(hint: &'s Self::Hint<'k>) -> &'s Self::Hint<'s> {
+            hint
+        }
+
+        fn is_far(_: &Self) -> bool {
             true
         }
 
-        fn expect_key(&self, db: u32, key: &[u8]) -> u64 {
-            self.expected.fetch_add(1, Ordering::Relaxed);
-            (u64::from(db) << 32) | key.len() as u64
+        fn foresee<'k>(seer: &Self, _: u32, key: &'k [u8]) -> Self::Hint<'k> {
+            seer.expected.fetch_add(1, Ordering::Relaxed);
+            (key, false)
         }
 
-        fn expect_entry(&self, _: u32, expected: u64) -> u64 {
-            !expected
+        fn find(_: &Self, _: u32, hint: &mut Self::Hint<'_>) {
+            hint.1 = true;
+        }
+
+        fn atomically(_: &Self, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+            body(&mut ());
         }
     }
 
@@ -144,12 +154,8 @@ mod tests {
     };
 
     fn get(cx: &mut Cx<'_, Seer>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-        if let Some(foreseen) = cx.foreseen() {
-            let key = args[0].len() as u64;
-            assert_eq!(
-                (foreseen.bytes, foreseen.key, foreseen.entry),
-                (&args[0], key, !key)
-            );
+        if let Some(hint) = cx.parts().hint {
+            assert_eq!(*hint, (&args[0], true));
             cx.app().foreseen.fetch_add(1, Ordering::Relaxed);
         }
         reply.bulk(&args[0]);
@@ -162,7 +168,6 @@ mod tests {
 
     struct Line {
         session: Session<Seer>,
-        ahead: Ahead,
         out: Output,
         /// What the last call returned.
         step: Step,
@@ -179,7 +184,6 @@ mod tests {
                 session: engine
                     .connect(Peer::default(), Box::new(NoWake), now())
                     .expect("there is room"),
-                ahead: Ahead::default(),
                 out: Output::new(),
                 step: Step::NeedInput,
             }
@@ -191,10 +195,9 @@ mod tests {
         }
 
         fn serve_ahead(&mut self, bytes: &[u8]) {
-            let Self { session, ahead, .. } = self;
-            session.look_ahead(bytes, ahead);
-            session.find_ahead(ahead);
-            self.step = session.serve_ahead(bytes, ahead, now(), &mut self.out);
+            let mut ahead = self.session.look_ahead(bytes);
+            self.session.find_ahead(&mut ahead);
+            self.step = self.session.serve_ahead(ahead, now(), &mut self.out);
             self.rest();
         }
 
@@ -256,17 +259,34 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_for_other_bytes_is_not_used() {
+    fn what_another_session_found_is_not_used() {
+        let (mut line, mut other) = (Line::new(), Line::new());
+        line.serve(b"PING\r\n");
+        other.serve(b"PING\r\n");
+        let bytes = request(&["GET", "one"]);
+        let ahead = line.session.look_ahead(&bytes);
+        other.step = other.session.serve_ahead(ahead, now(), &mut other.out);
+        assert_eq!(other.step, Step::NeedInput);
+        assert!(other.out.to_vec().ends_with(b"$3\r\none\r\n"));
+        assert_eq!((line.counts(), other.counts()), ((1, 0), (0, 0)));
+    }
+
+    #[test]
+    fn what_was_found_before_other_bytes_came_is_not_used() {
         let mut line = Line::new();
         line.serve(b"PING\r\n");
-        let (one, other) = (request(&["GET", "one"]), request(&["GET", "other"]));
-        line.session.look_ahead(&one, &mut line.ahead);
-        line.session.find_ahead(&mut line.ahead);
-        let step = line
-            .session
-            .serve_ahead(&other, &line.ahead, now(), &mut line.out);
-        assert_eq!(step, Step::NeedInput);
-        assert!(line.out.to_vec().ends_with(b"$5\r\nother\r\n"));
+        let (half, end) = (b"*2\r\n$3\r\nGET\r\n$25\r\n", b"\r\n");
+        let bytes = request(&["GET", "one"]);
+        let ahead = line.session.look_ahead(&bytes);
+        let _step = line.session.serve(half, now(), &mut line.out);
+        line.step = line.session.serve_ahead(ahead, now(), &mut line.out);
+        line.serve(b"xyz");
+        line.serve(end);
+        let replies = line.out.to_vec();
+        assert_eq!(
+            String::from_utf8_lossy(&replies).split("\r\n").nth(1),
+            Some("$25")
+        );
         assert_eq!(line.counts(), (1, 0));
     }
 

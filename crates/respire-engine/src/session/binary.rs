@@ -12,7 +12,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        (asked, op): (&Asked<'_>, u8),
+        (asked, op): (&Asked<'_, A>, u8),
         out: &mut Output,
     ) -> Outcome {
         if op == binary::CALL {
@@ -33,7 +33,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        (asked, op): (&Asked<'_>, u8),
+        (asked, op): (&Asked<'_, A>, u8),
         out: &mut Output,
     ) -> Outcome {
         let entry = engine.binary.entry(op);
@@ -66,7 +66,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: &Asked<'_>,
+        asked: &Asked<'_, A>,
         out: &mut Output,
     ) -> Outcome {
         self.client.set_proto(CALL);

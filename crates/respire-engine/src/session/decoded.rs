@@ -1,23 +1,22 @@
 //! A request that was decoded before its turn, and is kept without the bytes that it lies in.
 
 use super::dispatch::{Asked, Form};
+use crate::keyspace::Hint;
 use crate::table::name_word;
-use crate::{App, ArgList, Engine, Foreseen};
+use crate::{App, ArgList, Engine, Keyspace};
 use resp_codec::binary::{CALL, Request, RequestDecoder};
 use resp_codec::{CommandDecoder, Span, Step};
 
 /// The most arguments of a request that is decoded ahead.
 pub(super) const SPANS_MAX: usize = 8;
 
-/// A request, and what the service made of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Decoded {
+/// A request in the bytes `'b` of a turn, and what the keyspace knows of its first key.
+pub(super) struct Decoded<'b, A: App> {
     /// Where it begins in the bytes of the turn.
     pub(super) start: usize,
     pub(super) shape: Shape,
-    /// What the service made of its key, and of what the key holds.
-    key: u64,
-    entry: u64,
+    /// Nothing, if it has no key or the keyspace was not asked.
+    hint: Option<Hint<'b, A>>,
 }
 
 /// All that is known of a request but for the bytes of its arguments: the same for those that are
@@ -69,7 +68,7 @@ impl Decoder for RequestDecoder {
     }
 }
 
-impl Decoded {
+impl<'b, A: App> Decoded<'b, A> {
     pub(super) const NONE: Self = Self {
         start: 0,
         shape: Shape {
@@ -80,46 +79,36 @@ impl Decoded {
             at: None,
             key_at: 0,
         },
-        key: 0,
-        entry: 0,
+        hint: None,
     };
 
-    /// Tells the service of the key, in the bytes of the turn, that the request names first; whether there
+    /// Tells the keyspace of the key, in the bytes of the turn, that the request names first; whether there
     /// is one.
     #[inline(always)]
-    pub(super) fn expect_key<A: App>(&mut self, engine: &Engine<A>, db: u32, bytes: &[u8]) -> bool {
+    pub(super) fn foresee(&mut self, engine: &Engine<A>, db: u32, bytes: &'b [u8]) -> bool {
         let key = self.shape.key(&bytes[self.start..]);
-        if let Some(key) = key {
-            self.key = engine.app().expect_key(db, key);
-        }
+        self.hint = key.map(|key| A::Keys::foresee(engine.app(), db, key));
         key.is_some()
     }
 
-    /// Tells the service, some requests later, of the same key again.
+    /// Tells the keyspace, some requests later, of the same key again.
     #[inline(always)]
-    pub(super) fn expect_entry<A: App>(&mut self, engine: &Engine<A>, db: u32) {
-        if self.shape.key_at > 0 {
-            self.entry = engine.app().expect_entry(db, self.key);
+    pub(super) fn find(&mut self, engine: &Engine<A>, db: u32) {
+        if let Some(hint) = &mut self.hint {
+            A::Keys::find(engine.app(), db, hint);
         }
     }
 
-    /// The request, and the bytes of the turn up to and with it. Whether the service was told of its key,
-    /// the caller knows.
+    /// The request, and the bytes of the turn up to and with it.
     #[inline(always)]
-    pub(super) fn asked<'r>(&'r self, bytes: &'r [u8], is_told: bool) -> (Asked<'r>, usize) {
-        let Self { start, shape, .. } = self;
+    pub(super) fn asked<'r>(&'r self, bytes: &'r [u8]) -> (Asked<'r, A>, usize) {
+        let Self { start, shape, hint } = self;
         let end = start + shape.len;
-        let wire = &bytes[*start..end];
-        let key = shape.key(wire).filter(|_| is_told);
         let asked = Asked {
-            args: shape.args(wire),
+            args: shape.args(&bytes[*start..end]),
             form: shape.form,
             at: shape.at,
-            foreseen: key.map(|bytes| Foreseen {
-                bytes,
-                key: self.key,
-                entry: self.entry,
-            }),
+            hint: hint.as_ref().map(|hint| A::Keys::shorten(hint)),
         };
         (asked, end)
     }

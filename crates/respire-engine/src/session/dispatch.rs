@@ -4,10 +4,11 @@ use super::parked::Item;
 use super::{CloseReason, Core};
 use crate::ArgList;
 use crate::client::ReplyMode;
+use crate::keyspace::Hint;
 use crate::stats::Stats;
 use crate::unknown::{self, Unknown};
 use crate::{
-    App, Client, Cx, Engine, Error, Flags, Flow, Foreseen, Now, Output, Reply, Spec, builtin, text,
+    App, Client, Cx, Engine, Error, Flags, Flow, Keyspace, Now, Output, Reply, Spec, builtin, text,
 };
 use resp_codec::Encoder;
 use std::sync::atomic::Ordering;
@@ -37,26 +38,40 @@ pub(super) enum Form {
 }
 
 /// A request, and what is known of it before it is dispatched.
-#[derive(Clone, Copy)]
-pub(super) struct Asked<'r> {
+pub(super) struct Asked<'r, A: App> {
     pub(super) args: ArgList<'r>,
     pub(super) form: Form,
     /// Its command, if that was found, is no container, and takes as many arguments.
     pub(super) at: Option<u32>,
-    /// A key of it, and what the service made of it.
-    pub(super) foreseen: Option<Foreseen<'r>>,
+    /// What the keyspace knows of its first key.
+    pub(super) hint: Option<&'r Hint<'r, A>>,
 }
 
-impl<'r> Asked<'r> {
+impl<'r, A: App> Asked<'r, A> {
     /// A request of which nothing is known.
     pub(super) fn new(args: ArgList<'r>, form: Form) -> Self {
         Self {
             args,
             form,
             at: None,
-            foreseen: None,
+            hint: None,
         }
     }
+}
+
+/// What service and keyspace have against a command at present.
+#[inline(always)]
+pub(crate) fn admit<A: App>(
+    engine: &Engine<A>,
+    spec: &Spec,
+    needs_room: bool,
+    now: Now,
+) -> Result<(), Error> {
+    engine.app().admit(spec, now)?;
+    if needs_room {
+        return A::Keys::make_room(engine.app(), now);
+    }
+    Ok(())
 }
 
 /// A command that was found: its entry, and how many arguments name it.
@@ -69,7 +84,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: &Asked<'_>,
+        asked: &Asked<'_, A>,
         out: &mut Output,
     ) -> Outcome {
         match asked.form {
@@ -84,7 +99,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        named: (&Asked<'_>, u64),
+        named: (&Asked<'_, A>, u64),
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::On {
@@ -146,7 +161,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        (asked, word): (&Asked<'_>, u64),
+        (asked, word): (&Asked<'_, A>, u64),
         out: &mut Output,
     ) -> Outcome {
         let mark = out.mark();
@@ -180,7 +195,7 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: &Asked<'_>,
+        asked: &Asked<'_, A>,
         (at, name_len): Found,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, u64> {
@@ -195,30 +210,29 @@ impl<A: App> Core<A> {
         }
         let is_queued = self.client.transaction.is_open();
         let is_free = !is_queued && !self.client.is_restricted(&engine.tunables);
-        if !(is_free && entry.is_unguarded()) {
-            let admitted = if is_free {
-                engine.app().admit(entry.spec(), now)
-            } else {
-                self.admit_restricted(engine, entry.spec(), now)
-            };
-            if let Err(error) = admitted {
-                Stats::add(&entry.stats.rejected, 1);
-                self.refuse(engine, entry.spec().name.as_bytes(), &error, reply);
-                return Ok(Flow::Replied);
-            }
-            if is_queued && !entry.spec().flags.has(Flags::IMMEDIATE) {
-                self.queue(engine, (at, name_len), asked.args, reply);
-                return Ok(Flow::Replied);
-            }
+        let admitted = if is_free {
+            admit(engine, entry.spec(), entry.needs_room(), now)
+        } else {
+            self.admit_restricted(engine, entry.spec(), now)
+        };
+        if let Err(error) = admitted {
+            Stats::add(&entry.stats.rejected, 1);
+            self.refuse(engine, entry.spec().name.as_bytes(), &error, reply);
+            return Ok(Flow::Replied);
         }
-        let Self { client, conn } = self;
+        if is_queued && !entry.spec().flags.has(Flags::IMMEDIATE) {
+            self.queue(engine, (at, name_len), asked.args, reply);
+            return Ok(Flow::Replied);
+        }
+        let Self { client, conn, keys } = self;
         let mut cx = Cx {
             engine,
             conn,
+            keys,
             client,
             now,
             request: &asked.args,
-            foreseen: asked.foreseen.as_ref(),
+            hint: asked.hint.map(|hint| A::Keys::shorten(hint)),
             held: None,
         };
         Ok(engine.run(at, &mut cx, asked.args, name_len, reply))
@@ -238,10 +252,9 @@ impl<A: App> Core<A> {
             Err(Error::fixed("ERR Command not allowed inside a transaction"))
         } else if is_queued {
             // What is queued may have to run after writes of the same transaction.
-            let flags = flags.with(Flags::DENYOOM);
-            engine.app().admit(&Spec { flags, ..*spec }, now)
+            admit(engine, spec, true, now)
         } else {
-            engine.app().admit(spec, now)
+            admit(engine, spec, flags.has(Flags::DENYOOM), now)
         }
     }
 

@@ -15,10 +15,11 @@ mod turn;
 mod window;
 
 use crate::client::ClientShared;
+use crate::keyspace::KeysConn;
 use crate::{App, Client, Engine, Limits, Now, Output, Proto};
 pub use ahead::Ahead;
 use decoded::Decoded;
-pub(crate) use dispatch::Found;
+pub(crate) use dispatch::{Found, admit};
 pub(crate) use input::Lent;
 use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
@@ -47,15 +48,11 @@ use std::sync::atomic::Ordering;
 /// `parked_bytes_max` and `output_bytes_max` for those behind them.
 ///
 /// ```
-/// use respire_engine::{App, Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+/// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Step};
 /// use std::time::Duration;
 ///
-/// struct Nothing;
-/// impl App for Nothing {
-///     type Conn = ();
-/// }
 /// let now = Now::new(Duration::ZERO, Duration::ZERO);
-/// let engine = Engine::new(Router::new(Nothing), Options::default(), now);
+/// let engine = Engine::new(Router::new(()), Options::default(), now);
 /// let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
 /// let mut out = Output::new();
 /// assert_eq!(session.serve(b"PING\r\n*1\r\n$4\r\nPI", now, &mut out), Step::NeedInput);
@@ -89,6 +86,7 @@ pub struct Session<A: App> {
 struct Core<A: App> {
     client: Client,
     conn: A::Conn,
+    keys: KeysConn<A>,
 }
 
 /// Which protocol the first byte chose.
@@ -189,6 +187,7 @@ impl<A: App> Session<A> {
             core: Core {
                 client: Client::new(shared, !is_stranger),
                 conn: A::Conn::default(),
+                keys: KeysConn::<A>::default(),
             },
             engine,
             wire: Wire::Undecided,
@@ -252,15 +251,11 @@ impl<A: App> Session<A> {
     /// end, not past its capacity; [`Session::serve_room`] then answers what can be answered.
     ///
     /// ```
-    /// use respire_engine::{App, Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Step};
     /// use std::time::Duration;
     ///
-    /// struct Nothing;
-    /// impl App for Nothing {
-    ///     type Conn = ();
-    /// }
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);
-    /// let engine = Engine::new(Router::new(Nothing), Options::default(), now);
+    /// let engine = Engine::new(Router::new(()), Options::default(), now);
     /// let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
     /// let mut out = Output::new();
     /// assert!(session.input_room().is_none());
@@ -318,7 +313,7 @@ impl<A: App> Session<A> {
     fn serve_decoded(
         &mut self,
         bytes: &[u8],
-        first: Option<&Decoded>,
+        first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
     ) -> Step {

@@ -1,9 +1,10 @@
 //! The session's contract, held with a small application and no socket.
 
 use super::{CloseReason, Session, Step};
+use crate::keyspace::testing::FarKeys;
 use crate::{
-    App, ArgList, Arity, Cx, Engine, Error, Flags, KeySpec, Limits, NoWake, Now, Options, Output,
-    Peer, Reply, Router, Row, Spec,
+    App, ArgList, Arity, Cx, Engine, Error, Flags, KeySpec, Limits, NoKeys, NoWake, Now, Options,
+    Output, Peer, Reply, Router, Row, Spec,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +16,7 @@ struct Counter(AtomicU64);
 
 impl App for Counter {
     type Conn = u64;
-
-    fn looks_ahead(&self) -> bool {
-        true
-    }
+    type Keys = FarKeys;
 }
 
 static INCR: Spec = Spec {
@@ -142,18 +140,15 @@ fn any_split_of_the_input_gives_the_same_replies() {
 }
 
 #[test]
-fn service_is_asked_of_what_it_guards_and_of_all_that_is_queued() {
+fn service_is_asked_before_every_command_and_of_all_that_is_queued() {
     struct Busy;
     impl App for Busy {
         type Conn = ();
-
-        fn guards(&self, spec: &Spec) -> bool {
-            spec.name == "guarded"
-        }
+        type Keys = NoKeys;
 
         fn admit(&self, spec: &Spec, _: Now) -> Result<(), Error> {
             match spec.name {
-                "guarded" | "free" => Err(Error::fixed("BUSY come again")),
+                "guarded" => Err(Error::fixed("BUSY come again")),
                 _ => Ok(()),
             }
         }
@@ -165,7 +160,8 @@ fn service_is_asked_of_what_it_guards_and_of_all_that_is_queued() {
     assert_eq!(client.call("FREE"), 2);
     assert_eq!(client.call("GUARDED").error(), "BUSY come again");
     client.call("MULTI");
-    assert_eq!(client.call("FREE").error(), "BUSY come again");
+    assert_eq!(client.call("FREE"), "QUEUED");
+    assert_eq!(client.call("GUARDED").error(), "BUSY come again");
 }
 
 #[test]

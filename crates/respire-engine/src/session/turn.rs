@@ -2,11 +2,11 @@
 
 use super::decoded::Decoded;
 use super::dispatch::{Asked, Form, Outcome};
-use super::window::Window;
+use super::window::{self, Window};
 use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
 use crate::mailbox::Mail;
 use crate::stats::Stats;
-use crate::{App, Now, Output};
+use crate::{App, Keyspace, Now, Output};
 use resp_codec::{Encoder, Proto, binary};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,7 +17,7 @@ impl<A: App> Session<A> {
     pub(super) fn turn(
         &mut self,
         bytes: &[u8],
-        first: Option<&Decoded>,
+        first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
     ) -> (Step, usize) {
@@ -155,7 +155,9 @@ impl<A: App> Session<A> {
             call.cancel();
         }
         self.engine.flush_tally(client);
-        self.engine.app().turn_ended(&mut self.core.conn);
+        let app = self.engine.app();
+        app.turn_ended(&mut self.core.conn);
+        A::Keys::turn_ended(app, &mut self.core.keys);
         let shared = &client.shared;
         shared
             .input_bytes
@@ -167,7 +169,7 @@ impl<A: App> Session<A> {
     pub(super) fn answer(
         &mut self,
         bytes: &[u8],
-        first: Option<&Decoded>,
+        first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
     ) -> (Step, usize) {
@@ -191,7 +193,7 @@ impl<A: App> Session<A> {
     fn answer_requests(
         &mut self,
         bytes: &[u8],
-        mut first: Option<&Decoded>,
+        mut first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
     ) -> (Step, usize) {
@@ -225,7 +227,7 @@ impl<A: App> Session<A> {
         now: Now,
         out: &mut Output,
     ) -> Option<Step> {
-        let is_far = self.engine.app().looks_ahead();
+        let is_far = A::Keys::is_far(self.engine.app());
         let mut window = Window::new(bytes, *used, is_far, self.core.client.db());
         loop {
             let has_next = match &mut self.wire {
@@ -255,14 +257,14 @@ impl<A: App> Session<A> {
     /// Answers the first request, which was decoded when it arrived. A step ends the turn.
     fn answer_decoded(
         &mut self,
-        request: &Decoded,
+        request: &Decoded<'_, A>,
         bytes: &[u8],
         used: &mut usize,
         now: Now,
         out: &mut Output,
     ) -> Option<Step> {
         self.budget -= 1;
-        let (asked, end) = request.asked(bytes, true);
+        let (asked, end) = request.asked(bytes);
         let outcome = self.core.dispatch(&self.engine, now, &asked, out);
         self.is_pipelined = end < bytes.len();
         let step = self.follow(outcome, now, (end, used), out);
@@ -302,7 +304,7 @@ impl<A: App> Session<A> {
                 let outcome = self.core.dispatch(&self.engine, now, &asked, out);
                 let end = *used + consumed;
                 // More than one request in a turn: the next turn will be no different.
-                self.is_pipelined = end < bytes.len() && Window::fits(&asked.args);
+                self.is_pipelined = end < bytes.len() && window::fits(&asked.args);
                 let step = self.follow(outcome, now, (end, used), out);
                 self.take_over_strangeness();
                 step

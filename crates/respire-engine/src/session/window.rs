@@ -18,10 +18,10 @@ const ENTRIES_AHEAD: usize = REQUESTS_MAX / 2;
 /// The next requests, as long as they are whole and have few arguments.
 ///
 /// `run <= decoded <= run + REQUESTS_MAX` count requests since the ring was made, and `loaded` those whose
-/// entries the service was told to load.
-pub(super) struct Window<'b> {
+/// entries the keyspace was told to load.
+pub(super) struct Window<'b, A: App> {
     bytes: &'b [u8],
-    /// Whether the service is told of keys,
+    /// Whether the keyspace is told of keys,
     is_far: bool,
     /// and of which database they are.
     db: u32,
@@ -31,7 +31,7 @@ pub(super) struct Window<'b> {
     end: usize,
     /// Nothing more is decoded: what comes next has to be looked at when its turn comes.
     is_closed: bool,
-    ring: [Decoded; REQUESTS_MAX],
+    ring: [Decoded<'b, A>; REQUESTS_MAX],
     run: usize,
     loaded: usize,
     decoded: usize,
@@ -39,8 +39,8 @@ pub(super) struct Window<'b> {
     other: Option<usize>,
 }
 
-impl<'b> Window<'b> {
-    /// The requests of `bytes` from `start` on. The decoder stands between requests. The service is
+impl<'b, A: App> Window<'b, A> {
+    /// The requests of `bytes` from `start` on. The decoder stands between requests. The keyspace is
     /// told which keys of the database come next if they are far away.
     pub(super) fn new(bytes: &'b [u8], start: usize, is_far: bool, db: u32) -> Self {
         Self {
@@ -50,17 +50,12 @@ impl<'b> Window<'b> {
             requests_max: if is_far { REQUESTS_MAX } else { 1 },
             end: start,
             is_closed: false,
-            ring: [Decoded::NONE; REQUESTS_MAX],
+            ring: [const { Decoded::NONE }; REQUESTS_MAX],
             run: 0,
             loaded: 0,
             decoded: 0,
             other: None,
         }
-    }
-
-    /// Whether requests like this one can be decoded ahead.
-    pub(super) fn fits(args: &ArgList<'_>) -> bool {
-        args.len() <= SPANS_MAX
     }
 
     /// Requests given out.
@@ -71,16 +66,12 @@ impl<'b> Window<'b> {
     /// Goes on to the next request. `false`: what comes next is no whole request of a few arguments;
     /// the decoder stands at the beginning of it.
     #[inline]
-    pub(super) fn advance<A: App>(
-        &mut self,
-        engine: &Engine<A>,
-        decoder: &mut impl Decoder,
-    ) -> bool {
+    pub(super) fn advance(&mut self, engine: &Engine<A>, decoder: &mut impl Decoder) -> bool {
         while !self.is_closed && self.decoded < self.run + self.requests_max {
             self.is_closed = !self.decode(engine, decoder);
         }
         while self.is_far && self.loaded < self.decoded.min(self.run + ENTRIES_AHEAD) {
-            self.ring[self.loaded % REQUESTS_MAX].expect_entry(engine, self.db);
+            self.ring[self.loaded % REQUESTS_MAX].find(engine, self.db);
             self.loaded += 1;
         }
         let has_next = self.run < self.decoded;
@@ -90,8 +81,8 @@ impl<'b> Window<'b> {
 
     /// The request that [`Window::advance`] went on to, and the bytes of the turn up to and with it.
     #[inline(always)]
-    pub(super) fn current(&self) -> (Asked<'_>, usize) {
-        self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX].asked(self.bytes, self.is_far)
+    pub(super) fn current(&self) -> (Asked<'_, A>, usize) {
+        self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX].asked(self.bytes)
     }
 
     /// A request of the ring that is framed as the one that `next` begins with: the last one, or the
@@ -115,7 +106,7 @@ impl<'b> Window<'b> {
 
     /// Decodes one more request; `false` if it cannot be taken in.
     #[inline]
-    fn decode<A: App>(&mut self, engine: &Engine<A>, decoder: &mut impl Decoder) -> bool {
+    fn decode(&mut self, engine: &Engine<A>, decoder: &mut impl Decoder) -> bool {
         let rest = &self.bytes[self.end..];
         if rest.is_empty() {
             return false;
@@ -135,18 +126,23 @@ impl<'b> Window<'b> {
         let request = &mut self.ring[at];
         request.start = self.end - request.shape.len;
         if self.is_far {
-            request.expect_key(engine, self.db, self.bytes);
+            request.foresee(engine, self.db, self.bytes);
         }
         self.decoded += 1;
         true
     }
 }
 
+/// Whether requests like this one can be decoded ahead.
+pub(super) fn fits(args: &ArgList<'_>) -> bool {
+    args.len() <= SPANS_MAX
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{
-        App, ArgList, Arity, Cx, Engine, Error, KeySpec, NoWake, Now, Options, Output, Peer, Reply,
-        Router, Row, Session, Spec, Step,
+        App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
+        Peer, Reply, Router, Row, Scope, Session, Spec, Step,
     };
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
@@ -160,23 +156,39 @@ mod tests {
 
     impl App for Seer {
         type Conn = ();
+        type Keys = Self;
+    }
 
-        fn databases(&self) -> u32 {
+    impl Keyspace<Self> for Seer {
+        type Conn = ();
+        type Held = ();
+        /// The key, what was made of it, and whether it was looked for.
+        type Hint<'k> = (&'k [u8], u64, bool);
+
+        fn shorten<'s, 'k: 's>(hint: &'s Self::Hint<'k>) -> &'s Self::Hint<'s> {
+            hint
+        }
+
+        fn databases(_: &Self) -> u32 {
             2
         }
 
-        fn looks_ahead(&self) -> bool {
+        fn is_far(_: &Self) -> bool {
             true
         }
 
-        fn expect_key(&self, _: u32, key: &[u8]) -> u64 {
-            self.keys.lock().expect("no panic").push(key.to_vec());
-            number(key)
+        fn foresee<'k>(seer: &Self, _: u32, key: &'k [u8]) -> Self::Hint<'k> {
+            seer.keys.lock().expect("no panic").push(key.to_vec());
+            (key, number(key), false)
         }
 
-        fn expect_entry(&self, _: u32, expected: u64) -> u64 {
-            self.entries.lock().expect("no panic").push(expected);
-            !expected
+        fn find(seer: &Self, _: u32, hint: &mut Self::Hint<'_>) {
+            seer.entries.lock().expect("no panic").push(hint.1);
+            hint.2 = true;
+        }
+
+        fn atomically(_: &Self, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+            body(&mut ());
         }
     }
 
@@ -193,12 +205,8 @@ mod tests {
 
     /// Answers with its key; what was foreseen must be about that very key.
     fn get(cx: &mut Cx<'_, Seer>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-        if let Some(foreseen) = cx.foreseen() {
-            let key = number(&args[0]);
-            assert_eq!(
-                (foreseen.bytes, foreseen.key, foreseen.entry),
-                (&args[0], key, !key)
-            );
+        if let Some(hint) = cx.parts().hint {
+            assert_eq!(*hint, (&args[0], number(&args[0]), true));
         }
         reply.bulk(&args[0]);
         Ok(())

@@ -27,11 +27,12 @@ const EPOCH: Duration = Duration::from_secs(1_700_000_000);
 /// reply.
 ///
 /// ```
-/// use respire_engine::{App, Map, Null, Router, Status};
+/// use respire_engine::{App, Map, NoKeys, Null, Router, Status};
 ///
 /// struct Nothing;
 /// impl App for Nothing {
 ///     type Conn = u32;
+///     type Keys = NoKeys;
 /// }
 /// fn router() -> Router<Nothing> {
 ///     Router::new(Nothing).command("VISITS", |cx, ()| {

@@ -1,7 +1,7 @@
 //! The client for tests, tested.
 
 use super::*;
-use crate::{Error, IntoReply, Null, Reply, Status};
+use crate::{Error, IntoReply, NoKeys, Null, Reply, Status};
 use std::thread;
 
 #[derive(Default)]
@@ -9,6 +9,7 @@ struct Words;
 
 impl App for Words {
     type Conn = Vec<String>;
+    type Keys = NoKeys;
 }
 
 /// Announces three elements and writes as many as it is told.

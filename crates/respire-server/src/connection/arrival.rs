@@ -11,25 +11,17 @@ use std::io::{self, ErrorKind};
 const BYTES_MAX: usize = 1024;
 
 /// What was read from a connection and is answered at its turn ([`Connection::receive_ahead`]).
-///
-/// A driver needs one for each connection that it reads from before it answers them, and uses them again.
 #[derive(Debug)]
-pub struct Arrival {
-    buffer: Box<[u8]>,
-    read: Option<io::Result<usize>>,
-    ahead: Ahead,
+pub struct Arrival<'b, A: App> {
+    /// The bytes, and what is known of them; none at the end of the peer's side.
+    read: io::Result<Ahead<'b, A>>,
+    len: usize,
 }
 
-impl Arrival {
-    /// Room for what is read at once within these limits, at most 1 KiB.
-    #[must_use]
-    pub fn new(limits: &Limits) -> Self {
-        Self {
-            buffer: vec![0; limits.buffer_bytes.min(BYTES_MAX)].into(),
-            read: None,
-            ahead: Ahead::default(),
-        }
-    }
+/// Room for what is read ahead from one connection within these limits, at most 1 KiB.
+#[must_use]
+pub fn arrival_buffer(limits: &Limits) -> Box<[u8]> {
+    vec![0; limits.buffer_bytes.min(BYTES_MAX)].into()
 }
 
 /// Whether who was read that much will be read ahead next time.
@@ -39,29 +31,29 @@ pub(super) fn is_little(read: usize) -> bool {
 
 impl<A: App> Connection<A> {
     /// The first of three steps for each of several connections that became ready together, all of them
-    /// taken before the second: reads once, if little is likely to come, and tells the service of the
-    /// request ([`Session::look_ahead`](respire_engine::Session::look_ahead)).
-    ///
-    /// No other method of this connection is called before [`Connection::drive_arrived`].
-    pub fn receive_ahead(&mut self, io: &mut impl Transport, arrival: &mut Arrival) {
-        arrival.read = None;
+    /// taken before the second: reads once, if little is likely to come, and tells the keyspace of the
+    /// request ([`Session::look_ahead`](respire_engine::Session::look_ahead)). `None` if nothing was read.
+    pub fn receive_ahead<'b>(
+        &mut self,
+        io: &mut impl Transport,
+        buffer: &'b mut [u8],
+    ) -> Option<Arrival<'b, A>> {
         let is_resting = self.step == Step::NeedInput && self.out.is_empty() && !self.is_at_eof;
         // Whoever looks on sees every read, which is done in one place.
         if !is_resting || !self.reads_little || self.probe.is_on() || !self.session.is_quiet() {
-            return;
+            return None;
         }
-        let read = io.read_some(&mut arrival.buffer);
-        if let Ok(read) = read {
-            let bytes = &arrival.buffer[..read];
-            self.session.look_ahead(bytes, &mut arrival.ahead);
-        }
-        arrival.read = Some(read);
+        let read = io.read_some(buffer);
+        Some(Arrival {
+            len: *read.as_ref().unwrap_or(&0),
+            read: read.map(|read| self.session.look_ahead(&buffer[..read])),
+        })
     }
 
-    /// The second step: the service finds what the request asks for, as far as that is loaded by now.
-    pub fn find_ahead(&self, arrival: &mut Arrival) {
-        if let Some(Ok(_)) = arrival.read {
-            self.session.find_ahead(&mut arrival.ahead);
+    /// The second step: the keyspace finds what the request asks for, as far as that is loaded by now.
+    pub fn find_ahead(&self, arrival: &mut Arrival<'_, A>) {
+        if let Ok(ahead) = &mut arrival.read {
+            self.session.find_ahead(ahead);
         }
     }
 
@@ -69,7 +61,7 @@ impl<A: App> Connection<A> {
     pub fn drive_arrived(
         &mut self,
         io: &mut impl Transport,
-        arrival: &mut Arrival,
+        arrival: Arrival<'_, A>,
         scratch: &mut Scratch,
         now: Now,
     ) -> Pace {
@@ -77,18 +69,16 @@ impl<A: App> Connection<A> {
     }
 
     /// Answers what was read, if anything was.
-    pub(super) fn take_arrival(&mut self, arrival: &mut Arrival, now: Now) -> io::Result<()> {
-        match arrival.read.take() {
-            Some(Ok(0)) => self.take_end(now),
-            Some(Ok(read)) => {
-                self.reads_little = is_little(read);
-                let bytes = &arrival.buffer[..read];
-                let out = &mut self.out;
-                let step = self.session.serve_ahead(bytes, &arrival.ahead, now, out);
+    pub(super) fn take_arrival(&mut self, arrival: Arrival<'_, A>, now: Now) -> io::Result<()> {
+        match arrival.read {
+            Ok(_) if arrival.len == 0 => self.take_end(now),
+            Ok(ahead) => {
+                self.reads_little = is_little(arrival.len);
+                let step = self.session.serve_ahead(ahead, now, &mut self.out);
                 self.take(step, now);
             }
-            Some(Err(error)) if !is_transient(&error) => return Err(error),
-            Some(Err(_)) | None => {}
+            Err(error) if !is_transient(&error) => return Err(error),
+            Err(_) => {}
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ mod tap;
 
 use super::*;
 use respire_engine::{
-    App, ArgIter, ArgList, Args, Arity, Cx, Engine, Error, Flags, Later, NoWake, Options, Peer,
-    Reply, Router, Row, Spec,
+    App, ArgIter, ArgList, Args, Arity, Cx, Engine, Error, Flags, Later, NoKeys, NoWake, Options,
+    Peer, Reply, Router, Row, Spec,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -17,6 +17,7 @@ struct Blobs;
 
 impl App for Blobs {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 static BLOB: Spec = Spec {
@@ -117,7 +118,6 @@ struct Bench {
     engine: Arc<Engine<Blobs>>,
     connection: Connection<Blobs>,
     scratch: Scratch,
-    arrival: Arrival,
     now: Now,
 }
 
@@ -148,7 +148,6 @@ impl Bench {
             engine,
             connection,
             scratch: Scratch::new(&limits),
-            arrival: Arrival::new(&limits),
             now,
         }
     }

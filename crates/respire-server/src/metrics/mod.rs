@@ -21,15 +21,11 @@ use std::sync::Arc;
 /// only monitoring reaches.
 ///
 /// ```
-/// use respire_engine::{App, Engine, Options, Router};
+/// use respire_engine::{Engine, Options, Router};
 /// use respire_server::{clock, metrics::MetricsListener};
 /// use std::io::{Read, Write};
 ///
-/// struct Nothing;
-/// impl App for Nothing {
-///     type Conn = ();
-/// }
-/// let engine = Engine::new(Router::new(Nothing), Options::default(), clock::now());
+/// let engine = Engine::new(Router::new(()), Options::default(), clock::now());
 /// let listener = MetricsListener::bind("127.0.0.1:0").unwrap();
 /// let address = listener.address();
 /// let serving = listener.serve(engine).unwrap();

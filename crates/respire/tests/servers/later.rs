@@ -3,7 +3,7 @@
 use crate::harness::{Kind, One, PATIENCE, Running, Setup};
 use respire::server::{Limits as ServerLimits, clock};
 use respire::{
-    App, Engine, Error, Later, Limits, Options, Output, Pusher, Router, Step, Stream, Wake,
+    App, Engine, Error, Later, Limits, NoKeys, Options, Output, Pusher, Router, Step, Stream, Wake,
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -23,6 +23,7 @@ struct Desk {
 
 impl App for Desk {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 /// A command of every kind.

@@ -1,7 +1,7 @@
 //! Commands that take long: who waits for them, and that a stopping server does not.
 
 use crate::harness::{Kind, Peer, Setup};
-use respire::{App, Router};
+use respire::{App, NoKeys, Router};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
@@ -14,6 +14,7 @@ struct Slow {
 
 impl App for Slow {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 /// What keeps a command from ending.

@@ -2,7 +2,7 @@
 //! come and go; and defects outside of handlers.
 
 use crate::harness::{Kind, One, Peer, Running, Setup};
-use respire::{App, Bytes, Later, Pusher, Router, Stream};
+use respire::{App, Bytes, Later, NoKeys, Pusher, Router, Stream};
 use std::future::poll_fn;
 use std::io::Write;
 use std::net::TcpStream;
@@ -52,6 +52,7 @@ impl Drop for Conn {
 
 impl App for Storm {
     type Conn = Conn;
+    type Keys = NoKeys;
 }
 
 struct CountedFuture(Arc<Storm>);

@@ -1,8 +1,8 @@
 //! Many connections that are ready in the same moment, as after a command that took its time.
 
 use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
-use respire::engine::{ArgList, Cx, KeySpec, Reply, Row};
-use respire::{App, Arity, Error, Router, Spec};
+use respire::engine::{ArgList, Cx, KeySpec, Keyspace, Reply, Row, Scope};
+use respire::{App, Arity, Error, Now, Router, Spec};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,19 +16,33 @@ struct Gate {
 
 impl App for Gate {
     type Conn = ();
+    type Keys = Self;
+}
 
-    fn looks_ahead(&self) -> bool {
+impl Keyspace<Self> for Gate {
+    type Conn = ();
+    type Held = ();
+    type Hint<'k> = bool;
+
+    fn shorten<'s, 'k: 's>(hint: &'s bool) -> &'s bool {
+        hint
+    }
+
+    fn is_far(_: &Self) -> bool {
         true
     }
 
-    fn expect_key(&self, _: u32, key: &[u8]) -> u64 {
+    fn foresee(_: &Self, _: u32, key: &[u8]) -> bool {
         assert!(key != b"broken", "a defect, on purpose");
-        u64::from(key == b"dented")
+        key == b"dented"
     }
 
-    fn expect_entry(&self, _: u32, expected: u64) -> u64 {
-        assert!(expected == 0, "a defect, on purpose");
-        expected
+    fn find(_: &Self, _: u32, is_dented: &mut bool) {
+        assert!(!*is_dented, "a defect, on purpose");
+    }
+
+    fn atomically(_: &Self, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+        body(&mut ());
     }
 }
 

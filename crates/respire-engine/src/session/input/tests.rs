@@ -1,6 +1,7 @@
 //! Large arguments: the same whatever way they come in, kept where they lie, and never trusted.
 
 use super::*;
+use crate::keyspace::testing::FarKeys;
 use crate::{
     App, ArgList, Arity, Cx, Engine, Error, NoWake, Now, Options, Output, Peer, Reply, Router, Row,
     Session, Spec, Step,
@@ -20,10 +21,7 @@ struct Keeper {
 
 impl App for Keeper {
     type Conn = ();
-
-    fn looks_ahead(&self) -> bool {
-        true
-    }
+    type Keys = FarKeys;
 }
 
 static KEEP: Spec = Spec {

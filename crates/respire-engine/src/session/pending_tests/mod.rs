@@ -6,8 +6,8 @@ mod pushes;
 
 use super::{CloseReason, Session, Step};
 use crate::{
-    App, ArgIter, Args, Arity, Engine, Error, Flags, Later, Limits, NoWake, Now, Options, Output,
-    Peer, PushError, Pusher, Router, Spec, Stream,
+    App, ArgIter, Args, Arity, Engine, Error, Flags, Later, Limits, NoKeys, NoWake, Now, Options,
+    Output, Peer, PushError, Pusher, Router, Spec, Stream,
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -28,6 +28,7 @@ struct Desk {
 
 impl App for Desk {
     type Conn = ();
+    type Keys = NoKeys;
 }
 
 /// Arguments that only bring flags.
