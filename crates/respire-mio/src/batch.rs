@@ -4,7 +4,7 @@
 use crate::{Cause, Entry, Reactor, find};
 use mio::{Events, Token};
 use respire_engine::App;
-use respire_server::{Limits, arrival_buffer};
+use respire_net::{Limits, arrival_buffer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Connections that are read from before the first of them is answered. More would find their memory no

@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! use respire_engine::{Engine, Options, Router};
-//! use respire_server::{Config, Listeners, Server, Shutdown, clock};
+//! use respire_net::{Config, Listeners, Server, Shutdown, clock};
 //!
 //! let engine = Engine::new(Router::new(()), Options::default(), clock::now());
 //! let config = Config { port: 7000, ..Config::default() };
@@ -30,7 +30,7 @@ use batch::Batch;
 use mio::{Events, Poll, Token, Waker};
 use pool::Pool;
 use respire_engine::{App, Engine, Now};
-use respire_server::{
+use respire_net::{
     Arrival, Config, Connection, Listeners, Origin, Pace, Report, Scratch, Server, Service,
     Shutdown, clock, supervise,
 };

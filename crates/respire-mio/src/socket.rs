@@ -3,7 +3,7 @@
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use mio::{Interest, Registry, Token};
-use respire_server::{Listeners, Origin, Refusal, Service, Transport};
+use respire_net::{Listeners, Origin, Refusal, Service, Transport};
 use rustix::buffer::spare_capacity;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr};

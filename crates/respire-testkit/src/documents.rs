@@ -123,11 +123,11 @@ pub fn limits() -> String {
     );
     let _ = write!(
         text,
-        "\n## A server's dealings with sockets (`respire-server`)\n\n\
+        "\n## A server's dealings with sockets (`respire-net`)\n\n\
          | limit | unit | default | least | most |\n|---|---|---|---|---|\n"
     );
-    for row in respire_server::Limits::ROWS {
-        let default = (row.get)(&respire_server::Limits::DEFAULT);
+    for row in respire_net::Limits::ROWS {
+        let default = (row.get)(&respire_net::Limits::DEFAULT);
         let _ = writeln!(
             text,
             "| `{}` | {} | {default} | {} | {} |",

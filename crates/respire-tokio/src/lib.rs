@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! use respire_engine::{Engine, Options, Router};
-//! use respire_server::{Config, Listeners, Server, Shutdown, clock};
+//! use respire_net::{Config, Listeners, Server, Shutdown, clock};
 //!
 //! let engine = Engine::new(Router::new(()), Options::default(), clock::now());
 //! let config = Config { port: 7000, ..Config::default() };
@@ -27,7 +27,7 @@ mod watchdog;
 
 use bell::{Bell, Rope};
 use respire_engine::{App, BoxFuture, Engine};
-use respire_server::{
+use respire_net::{
     Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service,
     Shutdown, clock, supervise,
 };

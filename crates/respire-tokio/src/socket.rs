@@ -1,7 +1,7 @@
 //! A Tokio socket as a turn sees it.
 
 use bytes::BufMut;
-use respire_server::Transport;
+use respire_net::Transport;
 use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::{Pin, pin};

@@ -67,14 +67,14 @@
 //! from the first command to a deployed service.
 //!
 //! Where to start reading: [`Router`] for commands of one's own, [`Args`](trait@Args) and
-//! [`IntoReply`] for what they take and return; [`serve`] for running them; then [`server`] for what
+//! [`IntoReply`] for what they take and return; [`serve`] for running them; then [`net`] for what
 //! the flavours share, and [`engine`] for what a request goes through.
 
 #![forbid(unsafe_code)]
 
 pub use respire_commands as commands;
 pub use respire_engine as engine;
-pub use respire_server as server;
+pub use respire_net as net;
 pub use respire_store as store;
 
 #[doc(inline)]

@@ -1,14 +1,14 @@
 //! Running a server with one call, in the flavour of one's choice.
 
 use respire_engine::{App, Denied, Engine, Host, InfoWriter, Metrics, Options, Router, Unknown};
-use respire_server::{Config, Facts, Listeners, Process, Report, Server, clock};
+use respire_net::{Config, Facts, Listeners, Process, Report, Server, clock};
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
-pub use respire_server::Shutdown;
+pub use respire_net::Shutdown;
 #[cfg(feature = "metrics")]
-pub use respire_server::metrics::MetricsListener;
+pub use respire_net::metrics::MetricsListener;
 
 /// How connections are served. The answers are the same, byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn prepare<A: App>(
     address: impl ToSocketAddrs,
 ) -> io::Result<(Listeners, Arc<Engine<A>>, Config)> {
     let config = Config {
-        protected_mode: respire_server::ProtectedMode::new(false),
+        protected_mode: respire_net::ProtectedMode::new(false),
         ..Config::default()
     };
     let addresses: Vec<_> = address.to_socket_addrs()?.collect();

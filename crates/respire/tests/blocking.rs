@@ -11,8 +11,8 @@ mod blpop;
 mod job_queue;
 
 use respire::engine::{Engine, Options};
+use respire::net::{Config, Listeners, clock};
 use respire::serve::{Flavour, Shutdown};
-use respire::server::{Config, Listeners, clock};
 use respire::{App, Null, Router};
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
 use respire::engine::{Engine, Options};
+use respire::net::{Config, Listeners, ProtectedMode, clock};
 use respire::serve::{Flavour, Shutdown};
-use respire::server::{Config, Listeners, ProtectedMode, clock};
 use respire::{App, Router};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -10,7 +10,7 @@ const DOCUMENT_LINES_MAX: usize = 300;
 
 /// Who may read a clock: the driver's side, the tools that measure, and the tests.
 const CLOCK_READERS: [&str; 4] = [
-    "crates/respire-server/",
+    "crates/respire-net/",
     "crates/respire-bench/",
     "crates/respire-testkit/",
     "xtask/",
@@ -133,7 +133,7 @@ mod tests {
             file_problems("crates/respire-engine/src/a.rs", clock).len(),
             1
         );
-        assert!(file_problems("crates/respire-server/src/a.rs", clock).is_empty());
+        assert!(file_problems("crates/respire-net/src/a.rs", clock).is_empty());
         assert!(file_problems("crates/respire-store/tests/a.rs", clock).is_empty());
         assert_eq!(file_problems("a.rs", "fn a() {}\n").len(), 1);
         assert_eq!(

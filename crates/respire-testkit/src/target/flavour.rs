@@ -3,7 +3,7 @@
 use super::{SocketTarget, kv_router};
 use respire::serve::{Flavour, Shutdown};
 use respire_engine::{Engine, Options};
-use respire_server::{Config, Facts, Listeners, Process, Report, clock};
+use respire_net::{Config, Facts, Listeners, Process, Report, clock};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use crate::harness::{Kind, Peer, Running, Setup, request};
 use data_encoding::BASE64;
-use respire::server::explorer::{ExplorerListener, ExplorerServer, Page};
-use respire::server::tap::Tap;
+use respire::net::explorer::{ExplorerListener, ExplorerServer, Page};
+use respire::net::tap::Tap;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

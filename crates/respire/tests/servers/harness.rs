@@ -2,9 +2,9 @@
 
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Limits as SessionLimits, Options, Router};
+use respire::net::tap::Tap;
+use respire::net::{Config, Facts, Limits, Listeners, Process, Report, clock};
 use respire::serve::{Flavour, Shutdown};
-use respire::server::tap::Tap;
-use respire::server::{Config, Facts, Limits, Listeners, Process, Report, clock};
 use respire::store::{self, Store};
 use respire::{App, ArgIter, Args, Arity, Error, Flags, Spec};
 use std::io::{self, Read, Write};

@@ -1,7 +1,7 @@
 //! Replies that come later, over real sockets: the same bytes as from a session in memory.
 
 use crate::harness::{Kind, One, PATIENCE, Running, Setup};
-use respire::server::{Limits as ServerLimits, clock};
+use respire::net::{Limits as ServerLimits, clock};
 use respire::{
     App, Engine, Error, Later, Limits, NoKeys, Options, Output, Pusher, Router, Step, Stream, Wake,
 };

@@ -29,7 +29,7 @@ pub(crate) fn a_connection_past_maxclients_is_told_so(kind: Kind) {
 
 pub(crate) fn a_thousand_idle_connections_do_not_disturb(kind: Kind) {
     // Each test process holds both ends of each connection.
-    assert_eq!(respire::server::process::raise_descriptor_limit(4000), 4000);
+    assert_eq!(respire::net::process::raise_descriptor_limit(4000), 4000);
     let server = Running::start(kind);
     let mut idle: Vec<_> = (0..1000).map(|_| server.connect()).collect();
     server.until("all are open", |engine| engine.clients().len() == 1000);

@@ -1,7 +1,7 @@
 //! Peers that are slow, rude, idle or gone.
 
 use crate::harness::{Kind, Running, Setup, bulk, request};
-use respire::server::Limits;
+use respire::net::Limits;
 use std::io::{ErrorKind, Write};
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};

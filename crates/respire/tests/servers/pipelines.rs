@@ -1,7 +1,7 @@
 //! Requests in bits, in masses and in large pieces.
 
 use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
-use respire::server::Limits;
+use respire::net::Limits;
 use std::io::Write;
 
 pub(crate) fn bytes_that_arrive_one_by_one_are_answered(kind: Kind) {

@@ -2,7 +2,7 @@
 
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Options, Router, Setting};
-use respire::server::clock;
+use respire::net::clock;
 use respire::store::{Config, Store};
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use crate::flags::Flags;
 use crate::start::Failed;
 use respire::commands::Kv;
 use respire::engine::Engine;
-use respire::server::explorer::{ExplorerListener, ExplorerServer, Page};
-use respire::server::tap::{Listener, Tap};
+use respire::net::explorer::{ExplorerListener, ExplorerServer, Page};
+use respire::net::tap::{Listener, Tap};
 use std::io;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::console::{self, Rehearsal};
 use crate::flags::{self, Flags, flag_of};
 use crate::redis_conf::{self, Verdict};
 use respire::engine::Setting;
-use respire::server::{ConfigFile, Line, Mistake, Parsed};
+use respire::net::{ConfigFile, Line, Mistake, Parsed};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Read as _;

@@ -5,9 +5,9 @@ use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser}
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use respire::engine::parse_memory;
+use respire::net::tap::Tap;
+use respire::net::{Config, Limits, ProtectedMode};
 use respire::serve::Flavour;
-use respire::server::tap::Tap;
-use respire::server::{Config, Limits, ProtectedMode};
 use respire::store::Policy;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use crate::flags::Flags;
 use crate::start;
 use respire::commands::Kv;
 use respire::engine::{Engine, Setting};
-use respire::server::process;
+use respire::net::process;
 use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use respire::commands::add_to;
     use respire::engine::{Options, Router};
-    use respire::server::clock;
+    use respire::net::clock;
     use respire::store::{Config, Store};
 
     /// A server that was started with a file of this text and these arguments, and the file.

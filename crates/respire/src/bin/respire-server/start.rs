@@ -9,12 +9,12 @@ use crate::logging;
 use crate::reload::{Hangups, Reload};
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Options, Router, Setting};
-use respire::serve::Shutdown;
 #[cfg(feature = "metrics")]
-use respire::server::metrics::MetricsListener;
-use respire::server::{
+use respire::net::metrics::MetricsListener;
+use respire::net::{
     Config, Facts, Limits, Line, Listeners, Process, check_protected_mode, clock, process,
 };
+use respire::serve::Shutdown;
 use respire::store::{self, Store};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A configuration file that was read, and can be written back.
 ///
 /// ```
-/// use respire_server::ConfigFile;
+/// use respire_net::ConfigFile;
 ///
 /// let parsed = ConfigFile::parse(b"# a comment\nport 7000\nrequirepass \"two words\"\ntimeout\n");
 /// let line = &parsed.lines[1];

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use respire_engine::{Engine, NoWake, Options, Output, Peer, Router};
-//! use respire_server::{Connection, Limits, Pace, Scratch, Transport, clock};
+//! use respire_net::{Connection, Limits, Pace, Scratch, Transport, clock};
 //! use std::io::{self, IoSlice};
 //!
 //! /// A peer that says PING once and hears the answer.

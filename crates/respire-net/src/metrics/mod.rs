@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use respire_engine::{Engine, Options, Router};
-/// use respire_server::{clock, metrics::MetricsListener};
+/// use respire_net::{clock, metrics::MetricsListener};
 /// use std::io::{Read, Write};
 ///
 /// let engine = Engine::new(Router::new(()), Options::default(), clock::now());

@@ -23,7 +23,7 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 /// let mut metrics = Metrics::default();
 /// metrics.counter("refusals", "Requests over the limit.", &[("plan", "free")], 3);
 /// assert_eq!(
-///     respire_server::metrics::encode(metrics),
+///     respire_net::metrics::encode(metrics),
 ///     "# HELP refusals Requests over the limit.\n# TYPE refusals counter\n\
 ///      refusals_total{plan=\"free\"} 3.0\n# EOF\n"
 /// );

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Where a server listens and how it drives its connections. What it answers is the engine's.
 ///
 /// ```
-/// use respire_server::Config;
+/// use respire_net::Config;
 ///
 /// let config = Config { port: 7000, ..Config::default() };
 /// assert_eq!(config.hosts, ["127.0.0.1", "-::1"]);

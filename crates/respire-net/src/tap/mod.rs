@@ -6,7 +6,7 @@
 //! connection asks one atomic, with each read and each write, and does nothing else.
 //!
 //! ```
-//! use respire_server::{Config, tap::Tap};
+//! use respire_net::{Config, tap::Tap};
 //! use std::time::Duration;
 //!
 //! let (tap, listener) = Tap::new();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The switch that stops a server. Clones are the same switch.
 ///
 /// ```
-/// use respire_server::Shutdown;
+/// use respire_net::Shutdown;
 ///
 /// let shutdown = Shutdown::new();
 /// let elsewhere = shutdown.clone();

@@ -48,7 +48,7 @@ const HEADERS: &str = "Cache-Control: no-store\r\n\
 /// request by 8 KiB, an exchange by 30 seconds, exchanges at once by 8, of which 4 may look on.
 ///
 /// ```
-/// use respire_server::explorer::{ExplorerListener, Page};
+/// use respire_net::explorer::{ExplorerListener, Page};
 /// use std::io::{Read, Write};
 ///
 /// let html = "<html><head><meta http-equiv=\"Content-Security-Policy\" \

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Bound, non-blocking sockets, ready for [`Server::serve`](crate::Server::serve).
 ///
 /// ```
-/// use respire_server::{Config, Listeners};
+/// use respire_net::{Config, Listeners};
 ///
 /// // Port 0 of a given address lets the system choose: for tests.
 /// let listeners = Listeners::on(&["127.0.0.1:0".parse().unwrap()], &Config::default()).unwrap();

@@ -11,8 +11,8 @@ static ORIGIN: OnceLock<Instant> = OnceLock::new();
 /// The time now, on both clocks. Two reads of a clock: once per turn is often enough.
 ///
 /// ```
-/// let earlier = respire_server::clock::now();
-/// assert!(respire_server::clock::now().monotonic_us() >= earlier.monotonic_us());
+/// let earlier = respire_net::clock::now();
+/// assert!(respire_net::clock::now().monotonic_us() >= earlier.monotonic_us());
 /// ```
 #[must_use]
 pub fn now() -> Now {
