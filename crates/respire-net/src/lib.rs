@@ -1,7 +1,7 @@
 //! What both Respire servers share: the [`Server`] trait, configuration, limits, shutdown and
 //! statistics, and the exchange of one connection ([`Connection`]) without its socket.
 //!
-//! What it deliberately is not: it waits for no socket and serves nobody; that is what a flavour adds. It knows no command, and no protocol but in `explorer`, which shows traffic to people.
+//! What it deliberately is not: it waits for no socket and serves nobody; that is what a flavour adds. It knows no command and no protocol.
 //! It is the only crate that reads the clocks ([`clock`]).
 //!
 //! ```
@@ -47,10 +47,8 @@ pub mod clock;
 mod config;
 mod config_file;
 mod connection;
-#[cfg(feature = "explorer")]
-pub mod explorer;
-#[cfg(any(feature = "explorer", feature = "metrics"))]
-mod http;
+#[cfg(feature = "http")]
+pub mod http;
 mod limits;
 mod listeners;
 #[cfg(feature = "metrics")]

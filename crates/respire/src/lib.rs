@@ -74,6 +74,8 @@
 
 pub use respire_commands as commands;
 pub use respire_engine as engine;
+#[cfg(feature = "explorer")]
+pub use respire_explorer as explorer;
 pub use respire_net as net;
 pub use respire_store as store;
 

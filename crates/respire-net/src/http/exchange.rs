@@ -1,5 +1,6 @@
 //! One request and its answer.
 
+use super::request::Request;
 use crate::clock;
 use respire_engine::Bytes;
 use std::io::{self, ErrorKind, Read, Write};
@@ -8,15 +9,16 @@ use std::time::Duration;
 
 /// What a peer may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// The length of a request up to the blank line.
-    pub(crate) head_bytes_max: usize,
+    pub head_bytes_max: usize,
     /// From the first byte that is waited for to the last that is written.
-    pub(crate) exchange: Duration,
+    pub exchange: Duration,
 }
 
 impl Bounds {
-    pub(crate) const DEFAULT: Self = Self {
+    /// 8 KiB and 5 seconds.
+    pub const DEFAULT: Self = Self {
         head_bytes_max: 8 << 10,
         exchange: Duration::from_secs(5),
     };
@@ -28,16 +30,22 @@ const HEADERS_MAX: usize = 64;
 /// What is read and thrown away after the answer, so that closing does not take it back.
 const LINGER_BYTES_MAX: usize = 64 << 10;
 
-/// An answer's first line.
+/// Why a request is refused: its answer's first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub enum Status {
+    /// 400: this is not a request.
     BadRequest,
-    #[cfg(feature = "explorer")]
+    /// 403: not for those who ask this way.
     Forbidden,
+    /// 404: there is nothing at this path.
     NotFound,
+    /// 405: only `GET` and `HEAD` are answered.
     MethodNotAllowed,
+    /// 408: the request was not whole in time.
     Timeout,
+    /// 431: the head is longer than its bound.
     HeadTooLarge,
+    /// 503: there is no room for one more.
     Busy,
 }
 
@@ -45,7 +53,6 @@ impl Status {
     fn line(self) -> &'static str {
         match self {
             Self::BadRequest => "400 Bad Request",
-            #[cfg(feature = "explorer")]
             Self::Forbidden => "403 Forbidden",
             Self::NotFound => "404 Not Found",
             Self::MethodNotAllowed => "405 Method Not Allowed",
@@ -57,24 +64,30 @@ impl Status {
 }
 
 /// What a request is answered with.
-pub(crate) enum Answer {
+pub enum Answer {
     /// Nothing but why not.
     Refused(Status),
-    /// A document; the headers are whole lines.
-    Document { headers: String, body: Bytes },
-    /// An answer without an end of its own: what writes it, once the headers are sent.
-    #[cfg(feature = "explorer")]
-    Stream {
+    /// A document.
+    Document {
+        /// Headers besides its length, as whole lines.
         headers: String,
+        /// What is sent after them.
+        body: Bytes,
+    },
+    /// An answer without an end of its own.
+    Stream {
+        /// Headers, as whole lines.
+        headers: String,
+        /// Writes it, once the headers are sent; no longer bound by [`Bounds::exchange`].
         write: Box<dyn FnOnce(&TcpStream)>,
     },
 }
 
 /// Reads one request and answers it with what `route` says.
-pub(crate) fn answer(
+pub(super) fn answer(
     peer: &TcpStream,
     bounds: &Bounds,
-    route: impl Fn(&httparse::Request<'_, '_>) -> Answer,
+    route: impl Fn(&Request<'_>) -> Answer,
 ) -> io::Result<()> {
     let mut exchange = Exchange::new(peer, bounds.exchange);
     let Asked { answer, is_head } = match exchange.read_head(bounds.head_bytes_max, route) {
@@ -95,7 +108,6 @@ pub(crate) fn answer(
                 exchange.write(&body)?;
             }
         }
-        #[cfg(feature = "explorer")]
         Answer::Stream { headers, write } => {
             exchange.write(ok(&headers).as_bytes())?;
             if !is_head {
@@ -158,17 +170,22 @@ impl Asked {
 
 /// What a request is answered with, once its head is complete. `HEAD` is answered as `GET` is, but
 /// for the body, so that no route has to know of it.
-fn look(head: &[u8], route: impl FnOnce(&httparse::Request<'_, '_>) -> Answer) -> Option<Asked> {
+fn look(head: &[u8], route: impl FnOnce(&Request<'_>) -> Answer) -> Option<Asked> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
     let refused = match request.parse(head) {
         Ok(httparse::Status::Partial) => return None,
         Ok(httparse::Status::Complete(_)) => {
-            let is_head = request.method == Some("HEAD");
-            if is_head {
-                request.method = Some("GET");
-            }
-            let answer = route(&request);
+            let method = request.method.unwrap_or_default();
+            let path = request.path.unwrap_or_default();
+            let is_head = method == "HEAD";
+            let headers = request.headers.iter();
+            let headers: Vec<_> = headers.map(|header| (header.name, header.value)).collect();
+            let answer = route(&Request {
+                method: if is_head { "GET" } else { method },
+                path: path.split_once('?').map_or(path, |(path, _)| path),
+                headers: &headers,
+            });
             return Some(Asked { answer, is_head });
         }
         Err(httparse::Error::TooManyHeaders) => Status::HeadTooLarge,
@@ -205,7 +222,7 @@ impl<'p> Exchange<'p> {
     fn read_head(
         &self,
         bytes_max: usize,
-        route: impl Fn(&httparse::Request<'_, '_>) -> Answer,
+        route: impl Fn(&Request<'_>) -> Answer,
     ) -> io::Result<Asked> {
         let mut head = vec![0; bytes_max];
         let mut length = 0;
@@ -260,13 +277,13 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    fn route(request: &httparse::Request<'_, '_>) -> Answer {
+    fn route(request: &Request<'_>) -> Answer {
         match (request.path, request.method) {
-            (Some("/numbers"), Some("GET")) => Answer::Document {
+            ("/numbers", "GET") => Answer::Document {
                 headers: "Content-Type: text/plain\r\n".to_owned(),
                 body: Bytes::from_static(b"numbers\n"),
             },
-            (Some("/numbers"), _) => Answer::Refused(Status::MethodNotAllowed),
+            ("/numbers", _) => Answer::Refused(Status::MethodNotAllowed),
             _ => Answer::Refused(Status::NotFound),
         }
     }
@@ -309,6 +326,12 @@ mod tests {
         );
         let pieces: Vec<_> = request.chunks(1).collect();
         assert_eq!(ask(Bounds::DEFAULT, &pieces), whole);
+    }
+
+    #[test]
+    fn a_path_ends_before_its_query() {
+        let whole = ask(Bounds::DEFAULT, &[b"GET /numbers?name=x HTTP/1.1\r\n\r\n"]);
+        assert!(whole.ends_with("\r\n\r\nnumbers\n"), "{whole}");
     }
 
     #[test]

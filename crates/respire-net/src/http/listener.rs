@@ -2,6 +2,7 @@
 //! connections that are served, whatever the flavour.
 
 use super::exchange::{self, Answer, Bounds};
+use super::request::Request;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -17,32 +18,36 @@ const BACKOFF: Duration = Duration::from_millis(100);
 
 /// An address that nobody is answered on yet.
 #[derive(Debug)]
-pub(crate) struct Bound {
+pub struct HttpListener {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-impl Bound {
-    /// Binds the first of these addresses that can be.
-    pub(crate) fn to(address: impl ToSocketAddrs) -> io::Result<Self> {
+impl HttpListener {
+    /// Binds the first of these addresses that can be; port 0 lets the system choose.
+    ///
+    /// # Errors
+    /// When none can be bound.
+    pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers each request with what `route` says, until the returned value is dropped.
-    pub(crate) fn serve<R>(
-        self,
-        name: &'static str,
-        bounds: Bounds,
-        route: R,
-    ) -> io::Result<Serving>
+    /// Answers each request with what `route` says, until the returned value is dropped. The threads
+    /// and the log call it by this name. Exchanges at once are bounded by 8; further peers are sent away.
+    ///
+    /// # Errors
+    /// When the system refuses a thread.
+    pub fn serve<R>(self, name: &'static str, bounds: Bounds, route: R) -> io::Result<HttpServer>
     where
-        R: Fn(&httparse::Request<'_, '_>) -> Answer + Send + Sync + 'static,
+        R: Fn(&Request<'_>) -> Answer + Send + Sync + 'static,
     {
         let Self { listener, address } = self;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -56,7 +61,7 @@ impl Bound {
         let thread = thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || door.accept(&listener, &is_over))?;
-        Ok(Serving {
+        Ok(HttpServer {
             address,
             is_over: switch,
             thread: Some(thread),
@@ -66,19 +71,21 @@ impl Bound {
 
 /// A listener that answers. Dropping it stops it.
 #[derive(Debug)]
-pub(crate) struct Serving {
+pub struct HttpServer {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Serving {
-    pub(crate) fn address(&self) -> SocketAddr {
+impl HttpServer {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-impl Drop for Serving {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
         // The thread waits for a peer; this is one.
@@ -110,7 +117,7 @@ struct Door<R> {
 
 impl<R> Door<R>
 where
-    R: Fn(&httparse::Request<'_, '_>) -> Answer + Send + Sync + 'static,
+    R: Fn(&Request<'_>) -> Answer + Send + Sync + 'static,
 {
     fn accept(&self, listener: &TcpListener, is_over: &AtomicBool) {
         loop {

@@ -73,7 +73,6 @@ pub struct Note {
 
 /// What a connection says.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum What {
     /// It takes part in this look: always its first note.
     Joined {

@@ -2,7 +2,7 @@
 
 use crate::harness::{Kind, Peer, Running, Setup, request};
 use data_encoding::BASE64;
-use respire::net::explorer::{ExplorerListener, ExplorerServer, Page};
+use respire::explorer::{ExplorerListener, ExplorerServer, Page};
 use respire::net::tap::Tap;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -4,7 +4,7 @@ use crate::flags::Flags;
 use crate::start::Failed;
 use respire::commands::Kv;
 use respire::engine::Engine;
-use respire::net::explorer::{ExplorerListener, ExplorerServer, Page};
+use respire::explorer::{ExplorerListener, ExplorerServer, Page};
 use respire::net::tap::{Listener, Tap};
 use std::io;
 use std::sync::Arc;

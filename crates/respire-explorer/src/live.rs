@@ -1,13 +1,13 @@
 //! The thread between the connections and those who look on.
 
-use super::direction::{Cause, Context, Direction, Piece};
-use super::events::{self, From, Shown};
-use super::queue::Queue;
-use super::secrets::Secrets;
-use super::viewer::Lobby;
-use crate::clock;
-use crate::tap::{Copy, Listener, Note, Wanted, What};
+use crate::direction::{Cause, Context, Direction, Piece};
+use crate::events::{self, From, Shown};
+use crate::queue::Queue;
+use crate::secrets::Secrets;
+use crate::viewer::Lobby;
 use respire_engine::{App, Engine};
+use respire_net::clock;
+use respire_net::tap::{Copy, Listener, Note, Wanted, What};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const STALL: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_secs(5);
 
 /// What the thread knows.
-pub(super) struct Live<A: App> {
+pub(crate) struct Live<A: App> {
     engine: Arc<Engine<A>>,
     listener: Listener,
     lobby: Arc<Lobby>,
@@ -87,7 +87,7 @@ impl Connection {
 }
 
 impl<A: App> Live<A> {
-    pub(super) fn new(
+    pub(crate) fn new(
         engine: Arc<Engine<A>>,
         listener: Listener,
         lobby: Arc<Lobby>,
@@ -106,7 +106,7 @@ impl<A: App> Live<A> {
     }
 
     /// Runs until the lobby is closed.
-    pub(super) fn run(mut self) {
+    pub(crate) fn run(mut self) {
         self.learn();
         while !self.lobby.is_closed() {
             self.meet_viewers();

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Whatever the server's own limits are: what it refuses it does not answer, and what is too large to
 /// be shown is left out.
-pub(super) const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     max_bulk: i32::MAX as u64,
     max_inline: i32::MAX as u32,
     ..Limits::CLIENT
@@ -20,7 +20,7 @@ pub(super) const LIMITS: Limits = Limits {
 const PASSWORDS_MAX: usize = 16;
 
 /// What counts as secret.
-pub(super) struct Secrets {
+pub(crate) struct Secrets {
     /// Those of this server, now and lately: they are hidden wherever they stand.
     passwords: VecDeque<Box<[u8]>>,
     /// Settings whose value is a password.
@@ -30,7 +30,7 @@ pub(super) struct Secrets {
 }
 
 impl Secrets {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let find = |words: &[&str]| {
             let mut builder = AhoCorasick::builder();
             let found = builder.ascii_case_insensitive(true).build(words);
@@ -44,7 +44,7 @@ impl Secrets {
     }
 
     /// Remembers a password of this server.
-    pub(super) fn learn(&mut self, password: Box<[u8]>) {
+    pub(crate) fn learn(&mut self, password: Box<[u8]>) {
         if password.is_empty() || self.passwords.contains(&password) {
             return;
         }
@@ -55,20 +55,20 @@ impl Secrets {
     }
 
     /// Whether a password of this server stands in these bytes.
-    pub(super) fn is_said(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn is_said(&self, bytes: &[u8]) -> bool {
         let mut passwords = self.passwords.iter();
         passwords.any(|password| memmem::find(bytes, password).is_some())
     }
 
     /// How many of these bytes come before the first password of this server.
-    pub(super) fn before_said(&self, bytes: &[u8]) -> usize {
+    pub(crate) fn before_said(&self, bytes: &[u8]) -> usize {
         let passwords = self.passwords.iter();
         let found = passwords.filter_map(|password| memmem::find(bytes, password));
         found.min().unwrap_or(bytes.len())
     }
 
     /// Whether it does, or its beginning stands at their end.
-    pub(super) fn is_begun(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn is_begun(&self, bytes: &[u8]) -> bool {
         let begins = |password: &[u8]| {
             let most = password.len().min(bytes.len());
             (1..=most).any(|len| bytes.ends_with(&password[..len]))
@@ -77,12 +77,12 @@ impl Secrets {
     }
 
     /// Whether these bytes, of which nobody knows what they are, may hold a password.
-    pub(super) fn is_near(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn is_near(&self, bytes: &[u8]) -> bool {
         self.words.is_match(bytes) || self.is_begun(bytes)
     }
 
     /// Adds what to hide of a whole request, `wire`, in offsets into it.
-    pub(super) fn in_request(
+    pub(crate) fn in_request(
         &self,
         args: Args<'_>,
         (wire, is_inline): (&[u8], bool),
@@ -109,7 +109,7 @@ impl Secrets {
     }
 
     /// Adds what to hide of a whole reply, in offsets into it.
-    pub(super) fn in_reply(&self, wire: &[u8], mode: Mode, hidden: &mut Vec<Range<usize>>) {
+    pub(crate) fn in_reply(&self, wire: &[u8], mode: Mode, hidden: &mut Vec<Range<usize>>) {
         if !self.is_said(wire) && !self.settings.is_match(wire) {
             return;
         }
@@ -121,7 +121,7 @@ impl Secrets {
     }
 
     /// The values of a reply that are no aggregates, in order, as far as they are there.
-    pub(super) fn values(&self, wire: &[u8], mode: Mode) -> Vec<Value> {
+    pub(crate) fn values(&self, wire: &[u8], mode: Mode) -> Vec<Value> {
         let mut marks = Vec::new();
         annotate_frame(wire, 0, mode, &LIMITS, &mut marks);
         let mut follows_setting = false;
@@ -144,9 +144,9 @@ impl Secrets {
 }
 
 /// A value of a reply.
-pub(super) struct Value {
-    pub(super) bytes: Range<usize>,
-    pub(super) is_hidden: bool,
+pub(crate) struct Value {
+    pub(crate) bytes: Range<usize>,
+    pub(crate) is_hidden: bool,
 }
 
 /// Numbers, and what is told in them, are not taken for passwords.

@@ -1,9 +1,9 @@
 //! Those who look on: a few peers, each with a queue and a thread of its own.
 
-use super::events::ALIVE;
-use super::queue::{Next, Queue};
-use crate::http::{Answer, Status};
-use crate::tap::Bell;
+use crate::events::ALIVE;
+use crate::queue::{Next, Queue};
+use respire_net::http::{Answer, Status};
+use respire_net::tap::Bell;
 use std::io::{self, ErrorKind, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// How many look on at once.
-pub(super) const VIEWERS_MAX: usize = 4;
+pub(crate) const VIEWERS_MAX: usize = 4;
 
 /// How long a write may wait for a peer that takes nothing.
 const STALL: Duration = Duration::from_secs(5);
@@ -23,14 +23,14 @@ const LOOKS_UNTIL_ALIVE: u32 = 10;
 
 /// Where those who look on come in.
 #[derive(Debug)]
-pub(super) struct Lobby {
+pub(crate) struct Lobby {
     viewers: Mutex<Vec<Arc<Queue>>>,
     is_closed: AtomicBool,
     bell: Bell,
 }
 
 impl Lobby {
-    pub(super) fn new(bell: Bell) -> Self {
+    pub(crate) fn new(bell: Bell) -> Self {
         Self {
             viewers: Mutex::default(),
             is_closed: AtomicBool::new(false),
@@ -39,18 +39,18 @@ impl Lobby {
     }
 
     /// Those who look on now.
-    pub(super) fn viewers(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
+    pub(crate) fn viewers(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
         self.viewers
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
     /// Sends everybody away.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
         self.viewers().iter().for_each(|viewer| viewer.close());
         self.bell.ring();
@@ -91,7 +91,7 @@ impl Drop for Visit {
 }
 
 /// Lets a peer look on, if there is room.
-pub(super) fn answer(lobby: &Arc<Lobby>, headers: &str) -> Answer {
+pub(crate) fn answer(lobby: &Arc<Lobby>, headers: &str) -> Answer {
     let Some(visit) = Visit::begin(lobby) else {
         return Answer::Refused(Status::Busy);
     };

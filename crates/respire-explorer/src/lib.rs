@@ -1,9 +1,17 @@
-//! The protocol explorer's page on an HTTP listener of its own, and the live view of the server's own
+//! The protocol explorer's page on an HTTP listener of its own, and the live view of a server's own
 //! traffic.
 //!
-//! A [`Tap`](crate::tap::Tap) brings copies of what connections read and write to one thread of the
+//! A [`Tap`](respire_net::tap::Tap) brings copies of what connections read and write to one thread of the
 //! explorer. It cuts them into frames with the codec's decoders, hides passwords, and hands them to
 //! those who look on. docs/explorer.md tells what they get and what bounds it.
+//!
+//! What it deliberately is not: it reads from no client's socket and changes no session. What it shows
+//! are copies, taken by `respire-net`'s `Connection`.
+//!
+//! Where to start reading: [`ExplorerListener::serve_live`], then `live.rs`, the thread between the
+//! connections and those who look on.
+
+#![forbid(unsafe_code)]
 
 mod direction;
 mod events;
@@ -17,10 +25,10 @@ mod viewer;
 
 pub use page::Page;
 
-use crate::http::{Answer, Bound, Bounds, Serving, Status};
-use crate::tap::Listener;
 use live::Live;
 use respire_engine::{App, Engine};
+use respire_net::http::{Answer, Bounds, HttpListener, HttpServer, Request, Status};
+use respire_net::tap::Listener;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -48,7 +56,7 @@ const HEADERS: &str = "Cache-Control: no-store\r\n\
 /// request by 8 KiB, an exchange by 30 seconds, exchanges at once by 8, of which 4 may look on.
 ///
 /// ```
-/// use respire_net::explorer::{ExplorerListener, Page};
+/// use respire_explorer::{ExplorerListener, Page};
 /// use std::io::{Read, Write};
 ///
 /// let html = "<html><head><meta http-equiv=\"Content-Security-Policy\" \
@@ -66,13 +74,13 @@ const HEADERS: &str = "Cache-Control: no-store\r\n\
 /// drop(serving); // stops it
 /// ```
 #[derive(Debug)]
-pub struct ExplorerListener(Bound);
+pub struct ExplorerListener(HttpListener);
 
 /// A listener that shows the explorer. Dropping it stops it, and sends away those who look on.
 #[derive(Debug)]
 pub struct ExplorerServer {
     live: Option<(Arc<Lobby>, JoinHandle<()>)>,
-    serving: Serving,
+    serving: HttpServer,
 }
 
 impl ExplorerListener {
@@ -81,7 +89,7 @@ impl ExplorerListener {
     /// # Errors
     /// When none can be bound.
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        Bound::to(address).map(Self)
+        HttpListener::bind(address).map(Self)
     }
 
     /// Where it listens.
@@ -139,20 +147,19 @@ impl ExplorerListener {
         let is_local = self.is_local();
         let lobby = live.as_ref().map(|(lobby, _)| Arc::clone(lobby));
         let page = page.clone();
-        let route = move |request: &httparse::Request<'_, '_>| {
+        let route = move |request: &Request<'_>| {
             if is_local && !gate::is_asked_locally(request) {
                 return Answer::Refused(Status::Forbidden);
             }
-            let path = request.path.unwrap_or_default().split('?').next();
-            match (path, &lobby) {
-                (Some("/" | "/tap"), _) if request.method != Some("GET") => {
+            match (request.path, &lobby) {
+                ("/" | "/tap", _) if request.method != "GET" => {
                     Answer::Refused(Status::MethodNotAllowed)
                 }
-                (Some("/"), _) => page.answer(request, HEADERS),
-                (Some("/tap"), Some(_)) if !gate::is_same_origin(request) => {
+                ("/", _) => page.answer(request, HEADERS),
+                ("/tap", Some(_)) if !gate::is_same_origin(request) => {
                     Answer::Refused(Status::Forbidden)
                 }
-                (Some("/tap"), Some(lobby)) => viewer::answer(lobby, HEADERS),
+                ("/tap", Some(lobby)) => viewer::answer(lobby, HEADERS),
                 _ => Answer::Refused(Status::NotFound),
             }
         };
@@ -178,3 +185,8 @@ impl Drop for ExplorerServer {
         }
     }
 }
+
+/// Holds the README's example to what compiles and passes.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

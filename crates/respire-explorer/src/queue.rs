@@ -5,11 +5,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// The most bytes that wait; one event is taken whatever its size.
-pub(super) const WAITING_BYTES_MAX: usize = 1 << 20;
+pub(crate) const WAITING_BYTES_MAX: usize = 1 << 20;
 
 /// Events for one peer, bounded in bytes.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -23,7 +23,7 @@ struct State {
 
 /// What a wait came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     Event(Arc<[u8]>),
     /// Nothing, for as long as was waited.
     Silence,
@@ -34,7 +34,7 @@ pub(super) enum Next {
 impl Queue {
     /// Adds an event, once there is room; `false` when there is none for as long as this, or the
     /// queue is closed.
-    pub(super) fn push(&self, event: &Arc<[u8]>, patience: Duration) -> bool {
+    pub(crate) fn push(&self, event: &Arc<[u8]>, patience: Duration) -> bool {
         let is_full = |state: &mut State| {
             let is_beyond = state.bytes + event.len() > WAITING_BYTES_MAX;
             !state.is_closed && is_beyond && !state.events.is_empty()
@@ -52,7 +52,7 @@ impl Queue {
     }
 
     /// Takes the oldest event, waiting for one at most so long.
-    pub(super) fn pop(&self, patience: Duration) -> Next {
+    pub(crate) fn pop(&self, patience: Duration) -> Next {
         let is_empty = |state: &mut State| !state.is_closed && state.events.is_empty();
         let waited = self
             .changed
@@ -72,7 +72,7 @@ impl Queue {
     }
 
     /// Ends it, for both sides.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         *self.lock() = State {
             is_closed: true,
             ..State::default()

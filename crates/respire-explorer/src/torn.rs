@@ -1,13 +1,13 @@
 //! Frames that will never be whole: what of them is certainly no password.
 
-use super::secrets::{LIMITS, Secrets};
+use crate::secrets::{LIMITS, Secrets};
 use resp_codec::annotate::{Ending, Mark, Mode, Role, annotate_frame};
 use resp_codec::binary::CALL;
 use respire_engine::secret;
 use std::ops::Range;
 
 /// Hides the passwords of a request that is torn or wrong, and returns how much of it may be shown.
-pub(super) fn request(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize {
+pub(crate) fn request(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize {
     let mut marks = Vec::new();
     let (_, ending) = annotate_frame(bytes, 0, mode, &LIMITS, &mut marks);
     let words = match mode {
@@ -26,7 +26,7 @@ pub(super) fn request(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize 
 }
 
 /// The same of a reply that is torn.
-pub(super) fn reply(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize {
+pub(crate) fn reply(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize {
     let mut values = secrets.values(bytes, mode);
     let last = values.pop();
     for value in values {

@@ -1,34 +1,34 @@
 //! One direction of one connection: from copies of reads or writes to whole frames.
 
-use super::secrets::{LIMITS, Secrets};
-use super::torn;
-use crate::tap::{Copy, Gap, Why};
+use crate::secrets::{LIMITS, Secrets};
+use crate::torn;
 use resp_codec::annotate::Mode;
 use resp_codec::binary::{ReplyDecoder, RequestDecoder, decode_plain};
 use resp_codec::{CommandDecoder, FrameDecoder, Step};
+use respire_net::tap::{Copy, Gap, Why};
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A frame above this size is left out.
-pub(super) const FRAME_BYTES_MAX: usize = 64 << 10;
+pub(crate) const FRAME_BYTES_MAX: usize = 64 << 10;
 
 /// The bytes of frames that are not whole yet, of all connections together. What decoders keep of them
 /// takes a dozen times that at most.
-pub(super) const HELD_BYTES_MAX: usize = 2 << 20;
+pub(crate) const HELD_BYTES_MAX: usize = 2 << 20;
 
 /// Requests of the binary protocol that may wait for their replies.
 const FORMS_MAX: usize = 1 << 16;
 
 /// Bytes that are not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lost {
-    pub(super) bytes: u64,
-    pub(super) why: Cause,
+pub(crate) struct Lost {
+    pub(crate) bytes: u64,
+    pub(crate) why: Cause,
 }
 
 /// Why they are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     BeganInTheMiddle,
     TooFast,
     TooLarge,
@@ -37,7 +37,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::BeganInTheMiddle => "began in the middle",
             Self::TooFast => "too fast",
@@ -49,7 +49,7 @@ impl Cause {
 
 /// What a direction gives.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// Whole frames, or one that will never be whole, without passwords; and where in them reads or
     /// writes ended.
     Shown {
@@ -60,18 +60,18 @@ pub(super) enum Piece {
 }
 
 /// What directions share while they take a copy.
-pub(super) struct Context<'c> {
-    pub(super) secrets: &'c Secrets,
+pub(crate) struct Context<'c> {
+    pub(crate) secrets: &'c Secrets,
     /// Of each request of the binary protocol that waits for its reply: whether that is tagged.
-    pub(super) forms: &'c mut VecDeque<bool>,
+    pub(crate) forms: &'c mut VecDeque<bool>,
     /// Bytes held by all directions.
-    pub(super) held: &'c mut usize,
-    pub(super) pieces: &'c mut Vec<Piece>,
+    pub(crate) held: &'c mut usize,
+    pub(crate) pieces: &'c mut Vec<Piece>,
 }
 
 /// Requests, or replies.
 #[derive(Debug)]
-pub(super) struct Direction {
+pub(crate) struct Direction {
     is_client: bool,
     is_binary: bool,
     /// What reads on at the start of `held`; none between frames.
@@ -105,7 +105,7 @@ enum Front {
 }
 
 impl Direction {
-    pub(super) fn new(is_client: bool) -> Self {
+    pub(crate) fn new(is_client: bool) -> Self {
         Self {
             is_client,
             is_binary: false,
@@ -116,13 +116,13 @@ impl Direction {
         }
     }
 
-    pub(super) fn is_binary(&self) -> bool {
+    pub(crate) fn is_binary(&self) -> bool {
         self.is_binary
     }
 
     /// Takes a copy, and gives the frames that are whole by now. `true`: no more copies are wanted up
     /// to the next border.
-    pub(super) fn take(&mut self, copy: &Copy, cx: &mut Context<'_>) -> bool {
+    pub(crate) fn take(&mut self, copy: &Copy, cx: &mut Context<'_>) -> bool {
         self.is_binary = copy.is_binary;
         if let Some(gap) = copy.gap {
             self.begin(gap, cx);
@@ -146,13 +146,13 @@ impl Direction {
     }
 
     /// Leaves out what comes, up to a copy that begins a frame.
-    pub(super) fn lose(&mut self, why: Cause, cx: &mut Context<'_>) {
+    pub(crate) fn lose(&mut self, why: Cause, cx: &mut Context<'_>) {
         *cx.held -= self.held.len();
         self.give_up(why);
     }
 
     /// There will be no more bytes.
-    pub(super) fn end(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn end(&mut self, cx: &mut Context<'_>) {
         *cx.held -= self.held.len();
         if let Some(lost) = self.lost.take() {
             cx.pieces

@@ -1,10 +1,9 @@
 //! The explorer's page, as it is sent.
 
-use super::gate::values;
-use crate::http::Answer;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use respire_engine::Bytes;
+use respire_net::http::{Answer, Request};
 use std::io::{self, ErrorKind, Read};
 
 /// What stands in front of the page's policy.
@@ -63,7 +62,7 @@ impl Page {
     }
 
     /// The page that reads the tap of the place it came from.
-    pub(super) fn with_tap(&self) -> io::Result<Self> {
+    pub(crate) fn with_tap(&self) -> io::Result<Self> {
         let connects = self.policy.matches(CONNECTS_TO_NOBODY).count();
         let text = std::str::from_utf8(&self.html).map_err(io::Error::other)?;
         if connects != 1 || !text.contains(HEAD) {
@@ -75,7 +74,7 @@ impl Page {
     }
 
     /// The page, packed for those who unpack it.
-    pub(super) fn answer(&self, request: &httparse::Request<'_, '_>, headers: &str) -> Answer {
+    pub(crate) fn answer(&self, request: &Request<'_>, headers: &str) -> Answer {
         let policy = &self.policy;
         let (encoding, body) = if unpacks(request) {
             ("Content-Encoding: gzip\r\n", &self.packed)
@@ -108,8 +107,9 @@ fn wrong(why: &str) -> io::Error {
 }
 
 /// Whether whoever asks takes gzip.
-fn unpacks(request: &httparse::Request<'_, '_>) -> bool {
-    values(request, "accept-encoding")
+fn unpacks(request: &Request<'_>) -> bool {
+    request
+        .values("accept-encoding")
         .filter_map(|value| std::str::from_utf8(value).ok())
         .flat_map(|value| value.split(','))
         .any(|coding| {
@@ -131,16 +131,16 @@ mod tests {
         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'none'; \
         worker-src blob:\" /></head><body>connect-src 'none'</body></html>";
 
-    fn asked(headers: &str, page: &Page) -> (String, Bytes) {
-        let mut slots = [httparse::EMPTY_HEADER; 4];
-        let mut request = httparse::Request::new(&mut slots);
-        let head = format!("GET / HTTP/1.1\r\n{headers}\r\n");
-        assert!(
-            request
-                .parse(head.as_bytes())
-                .expect("a request")
-                .is_complete()
-        );
+    fn asked(accepts: &[&str], page: &Page) -> (String, Bytes) {
+        let headers: Vec<_> = accepts
+            .iter()
+            .map(|accepts| ("Accept-Encoding", accepts.as_bytes()))
+            .collect();
+        let request = Request {
+            method: "GET",
+            path: "/",
+            headers: &headers,
+        };
         match page.answer(&request, "X: y\r\n") {
             Answer::Document { headers, body } => (headers, body),
             _ => panic!("a document"),
@@ -151,18 +151,18 @@ mod tests {
     fn a_page_is_packed_for_those_who_unpack_it() {
         let page = Page::new(HTML.to_owned()).unwrap();
         for (accepts, is_packed) in [
-            ("", false),
-            ("Accept-Encoding: gzip\r\n", true),
-            ("Accept-Encoding: deflate, GZIP;q=0.5, br\r\n", true),
-            ("Accept-Encoding: br\r\nAccept-Encoding: gzip\r\n", true),
-            ("Accept-Encoding: gzip;q=0\r\n", false),
-            ("Accept-Encoding: identity, br\r\n", false),
+            (&[][..], false),
+            (&["gzip"], true),
+            (&["deflate, GZIP;q=0.5, br"], true),
+            (&["br", "gzip"], true),
+            (&["gzip;q=0"], false),
+            (&["identity, br"], false),
         ] {
             let (headers, body) = asked(accepts, &page);
             assert_eq!(
                 headers.contains("Content-Encoding: gzip\r\n"),
                 is_packed,
-                "{accepts}"
+                "{accepts:?}"
             );
             assert!(headers.ends_with("X: y\r\n"));
             assert!(headers.contains(
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn with_a_tap_the_page_may_connect_to_us_and_knows_where() {
         let page = Page::new(HTML.to_owned()).unwrap().with_tap().unwrap();
-        let (headers, body) = asked("", &page);
+        let (headers, body) = asked(&[], &page);
         let text = std::str::from_utf8(&body).unwrap();
         assert!(text.contains("<head><meta name=\"respire-tap\" content=\"/tap\" />"));
         assert!(text.contains("default-src 'none'; connect-src 'self'; worker-src blob:\""));
@@ -214,13 +214,13 @@ mod tests {
     /// The page's sources, so that this holds where the page itself is not built.
     #[test]
     fn the_single_page_has_the_one_place_that_a_tap_changes() {
-        let config = include_str!("../../../../web/vite.config.ts");
+        let config = include_str!("../../../web/vite.config.ts");
         let (_, single) = config
             .split_once("single: [")
             .expect("a policy of the single page");
         let (single, _) = single.split_once(']').expect("its end");
         assert_eq!(single.matches(CONNECTS_TO_NOBODY).count(), 1);
-        let index = include_str!("../../../../web/index.html");
+        let index = include_str!("../../../web/index.html");
         assert_eq!(index.matches(HEAD).count(), 1);
         assert!(index.contains(&format!("{POLICY}%CSP%\"")));
     }

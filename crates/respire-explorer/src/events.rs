@@ -1,23 +1,23 @@
 //! The events of the live view, as the page reads them.
 
-use super::direction::Lost;
+use crate::direction::Lost;
 use data_encoding::BASE64;
 use serde::Serialize;
 use std::sync::Arc;
 
 /// A line that keeps the stream alive and means nothing.
-pub(super) const ALIVE: &[u8] = b": alive\n\n";
+pub(crate) const ALIVE: &[u8] = b": alive\n\n";
 
 /// Which side bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum From {
+pub(crate) enum From {
     Client,
     Server,
 }
 
 /// The first event of a stream.
-pub(super) fn hello(flavour: &str, since_us: u64) -> Arc<[u8]> {
+pub(crate) fn hello(flavour: &str, since_us: u64) -> Arc<[u8]> {
     #[derive(Serialize)]
     struct Hello<'a> {
         server: &'a str,
@@ -36,7 +36,7 @@ pub(super) fn hello(flavour: &str, since_us: u64) -> Arc<[u8]> {
 }
 
 /// A connection is open.
-pub(super) fn open(id: u64, peer: &str, at_us: u64) -> Arc<[u8]> {
+pub(crate) fn open(id: u64, peer: &str, at_us: u64) -> Arc<[u8]> {
     #[derive(Serialize)]
     struct Open<'a> {
         id: u64,
@@ -49,16 +49,16 @@ pub(super) fn open(id: u64, peer: &str, at_us: u64) -> Arc<[u8]> {
 }
 
 /// Bytes of whole frames, and where in them reads or writes ended.
-pub(super) struct Shown<'a> {
-    pub(super) id: u64,
-    pub(super) from: From,
-    pub(super) is_binary: bool,
-    pub(super) at_us: u64,
-    pub(super) bytes: &'a [u8],
-    pub(super) cuts: &'a [u32],
+pub(crate) struct Shown<'a> {
+    pub(crate) id: u64,
+    pub(crate) from: From,
+    pub(crate) is_binary: bool,
+    pub(crate) at_us: u64,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) cuts: &'a [u32],
 }
 
-pub(super) fn bytes(shown: &Shown<'_>) -> Arc<[u8]> {
+pub(crate) fn bytes(shown: &Shown<'_>) -> Arc<[u8]> {
     #[derive(Serialize)]
     struct Bytes<'a> {
         id: u64,
@@ -83,7 +83,7 @@ pub(super) fn bytes(shown: &Shown<'_>) -> Arc<[u8]> {
 }
 
 /// Bytes that are not shown.
-pub(super) fn lost(id: u64, from: From, lost: Lost) -> Arc<[u8]> {
+pub(crate) fn lost(id: u64, from: From, lost: Lost) -> Arc<[u8]> {
     #[derive(Serialize)]
     struct Left {
         id: u64,
@@ -104,7 +104,7 @@ pub(super) fn lost(id: u64, from: From, lost: Lost) -> Arc<[u8]> {
 }
 
 /// A connection is no more.
-pub(super) fn close(id: u64, at_us: u64, why: &str) -> Arc<[u8]> {
+pub(crate) fn close(id: u64, at_us: u64, why: &str) -> Arc<[u8]> {
     #[derive(Serialize)]
     struct Close<'a> {
         id: u64,
@@ -123,8 +123,8 @@ fn event(name: &str, data: &impl Serialize) -> Arc<[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::direction::Cause;
     use super::*;
+    use crate::direction::Cause;
 
     #[test]
     fn events_are_as_the_page_reads_them() {
