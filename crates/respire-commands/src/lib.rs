@@ -30,6 +30,7 @@
 
 mod app;
 mod ctx;
+mod digest;
 mod errors;
 mod info;
 mod kv;
@@ -41,6 +42,7 @@ mod stats;
 mod table;
 mod unlocked;
 mod value;
+mod value_type;
 
 mod bit;
 mod key;

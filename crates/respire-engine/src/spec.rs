@@ -84,7 +84,6 @@ pub type Example = (&'static str, &'static str);
 
 /// The family of a command: the `group` of `COMMAND DOCS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Group {
     /// Keys of any type.
     Generic,

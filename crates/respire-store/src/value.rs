@@ -79,7 +79,6 @@ pub enum Expiry {
 
 /// A borrowed value.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub enum ValueRef<'e> {
     /// A string.
     String(StringRef<'e>),
@@ -173,7 +172,6 @@ impl<'e> StringRef<'e> {
 
 /// How a value is kept, in Redis's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Encoding {
     /// An integer.
     Int,

@@ -52,7 +52,6 @@ fn heading(group: Group) -> &'static str {
         Group::Server => "Server",
         Group::Transactions => "Transactions",
         Group::PubSub => "Publish and subscribe",
-        _ => "Others",
     }
 }
 

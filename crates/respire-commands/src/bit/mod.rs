@@ -11,8 +11,16 @@ mod range;
 mod setbit;
 
 use crate::kv::Row;
+use crate::table::Family;
 
-pub(crate) static ROWS: &[Row] = &[
+pub(crate) static FAMILY: Family = Family {
+    rows: ROWS,
+    containers: &[],
+    restores: &[],
+};
+
+/// Sorted by name.
+static ROWS: &[Row] = &[
     Row::new(&bitcount::BITCOUNT, bitcount::bitcount),
     Row::new(&bitfield::BITFIELD, bitfield::bitfield),
     Row::new(&bitfield::BITFIELD_RO, bitfield::bitfield_ro),

@@ -2,7 +2,6 @@
 //!
 //! For the same string the payload is byte for byte the one that Redis 7.0 gives.
 
-use crate::errors::WRONG_TYPE;
 use crate::{Ctx, rdb};
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::SHARED_BYTES_MIN;
@@ -40,7 +39,7 @@ pub(super) fn run(
         reply.null();
         return Ok(());
     };
-    let payload = rdb::dump(owned.value().as_string().ok_or(WRONG_TYPE)?);
+    let payload = rdb::dump(owned.value());
     if payload.as_slice().len() < SHARED_BYTES_MIN {
         reply.bulk(payload.as_slice());
     } else {

@@ -24,13 +24,19 @@ mod type_name;
 
 use crate::Ctx;
 use crate::kv::Row;
-use crate::table::Container;
+use crate::table::{Container, Family};
 use respire_store::EntryRef;
 
 pub(crate) use database::{db_index, int};
 
+pub(crate) static FAMILY: Family = Family {
+    rows: ROWS,
+    containers: CONTAINERS,
+    restores: &[],
+};
+
 /// Sorted by name.
-pub(crate) static ROWS: &[Row] = &[
+static ROWS: &[Row] = &[
     Row::new(&copy::COPY, copy::run),
     Row::new(&del::DEL, del::del),
     Row::new(&dump::DUMP, dump::run),
@@ -59,7 +65,7 @@ pub(crate) static ROWS: &[Row] = &[
 ];
 
 /// Sorted by name.
-pub(crate) static CONTAINERS: &[Container] = &[(object::ROW, object::SUBCOMMANDS)];
+static CONTAINERS: &[Container] = &[(object::ROW, object::SUBCOMMANDS)];
 
 /// Reads a key and counts whether it was there, but does not count as a use of it.
 fn look<R>(ctx: &mut Ctx<'_>, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {

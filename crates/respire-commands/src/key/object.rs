@@ -11,7 +11,7 @@ use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
 use crate::kv::Row;
 use crate::server::reply_help;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{EntryRef, StringRef, ValueRef};
+use respire_store::{EntryRef, StringRef};
 
 pub(super) static OBJECT: Spec = Spec {
     name: "object",
@@ -185,8 +185,8 @@ fn encoding(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
 fn ref_count(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let is_shared = !ctx.kv.tuning().ranks_by_use();
     let count = look(ctx, &args[0], |entry| {
-        entry.map(|entry| match entry.value() {
-            ValueRef::String(StringRef::Int(0..SHARED_INTEGERS)) if is_shared => SHARED_REF_COUNT,
+        entry.map(|entry| match entry.value().as_string() {
+            Some(StringRef::Int(0..SHARED_INTEGERS)) if is_shared => SHARED_REF_COUNT,
             _ => 1,
         })
     });

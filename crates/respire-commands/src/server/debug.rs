@@ -7,8 +7,8 @@
 //! altogether; and `OBJECT` keeps the address to itself. What is left needs no permission, where
 //! Redis asks for `enable-debug-command`.
 
-use super::digest::Digest;
 use super::reply_help;
+use crate::digest::Digest;
 use crate::errors::{
     NO_SUCH_KEY, NOT_POSITIVE, POPULATE_TOO_MUCH, PROTOCOL_TYPE, RESP2_UNSUPPORTED,
     STRING_TOO_LONG, debug_subcommand,
@@ -145,7 +145,7 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
     let now_ms = ctx.view.now_ms();
     let look = |entry: EntryRef<'_>| (entry.idle_ms(now_ms) / 1000, entry.encoding().name());
     let (owned, (idle_s, encoding)) = ctx.peek_owned(key, look).ok_or(NO_SUCH_KEY)?;
-    let serialized_len = owned.value().as_string().map_or(0, rdb::serialized_len);
+    let serialized_len = rdb::serialized_len(owned.value());
     let lru = (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK;
     reply.simple(format!(
         "Value at:0x0 refcount:1 encoding:{encoding} serializedlength:{serialized_len} lru:{lru} \

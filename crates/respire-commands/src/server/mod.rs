@@ -2,7 +2,6 @@
 
 mod dbsize;
 mod debug;
-mod digest;
 mod flush;
 mod help;
 mod lastsave;
@@ -10,12 +9,18 @@ mod memory;
 mod swapdb;
 
 use crate::kv::Row;
-use crate::table::Container;
+use crate::table::{Container, Family};
 
 pub(crate) use help::reply_help;
 
+pub(crate) static FAMILY: Family = Family {
+    rows: ROWS,
+    containers: CONTAINERS,
+    restores: &[],
+};
+
 /// Sorted by name.
-pub(crate) static ROWS: &[Row] = &[
+static ROWS: &[Row] = &[
     Row::new(&dbsize::DBSIZE, dbsize::run),
     Row::new(&debug::DEBUG, debug::run),
     Row::new(&flush::FLUSHALL, flush::flushall),
@@ -25,4 +30,4 @@ pub(crate) static ROWS: &[Row] = &[
 ];
 
 /// Sorted by name.
-pub(crate) static CONTAINERS: &[Container] = &[(memory::ROW, memory::SUBCOMMANDS)];
+static CONTAINERS: &[Container] = &[(memory::ROW, memory::SUBCOMMANDS)];

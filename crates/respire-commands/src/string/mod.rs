@@ -15,10 +15,19 @@ mod set;
 mod setrange;
 mod strlen;
 mod subsequence;
+mod value_type;
 
 use crate::kv::Row;
+use crate::table::Family;
 
-pub(crate) static ROWS: &[Row] = &[
+pub(crate) static FAMILY: Family = Family {
+    rows: ROWS,
+    containers: &[],
+    restores: value_type::RESTORES,
+};
+
+/// Sorted by name.
+static ROWS: &[Row] = &[
     Row::new(&append::APPEND, append::append),
     Row::new(&incr::DECR, incr::decr),
     Row::new(&incr::DECRBY, incr::decrby),

@@ -4,7 +4,7 @@ use super::*;
 use crate::key::testing::Client;
 use respire_engine::{Flags, Host, KeyFind, Options, Spec};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,8 +17,8 @@ fn specs() -> impl Iterator<Item = &'static Spec> {
 
 #[test]
 fn rows_of_a_family_are_sorted_and_names_are_unique() {
-    for family in [string::ROWS, bit::ROWS, key::ROWS, server::ROWS] {
-        let names: Vec<_> = family.iter().map(|row| row.spec.name).collect();
+    for family in FAMILIES {
+        let names: Vec<_> = family.rows.iter().map(|row| row.spec.name).collect();
         let misplaced = names.windows(2).find(|pair| pair[0] > pair[1]);
         assert_eq!(
             misplaced, None,
@@ -62,31 +62,56 @@ fn every_row_is_described_and_has_an_example() {
     }
 }
 
-#[test]
-fn every_spec_in_a_file_has_a_row() {
-    let names: BTreeSet<_> = specs().map(|spec| spec.name).collect();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for family in ["string", "bit", "key", "server"] {
-        for file in std::fs::read_dir(source.join(family)).expect("the family's folder") {
-            let path = file.expect("a file of the family").path();
-            if path.extension().is_none_or(|extension| extension != "rs") {
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).expect("a source file is text");
-            for (before, rest) in text
-                .match_indices(": Spec = Spec {")
-                .map(|(at, _)| text.split_at(at))
-            {
-                let name = rest.split('"').nth(1).expect("the name stands first");
-                assert!(
-                    names.contains(name),
-                    "{name} of {} has no row: add it to `ROWS` in mod.rs beside, and its `mod`",
-                    path.display()
-                );
-                assert!(!before.is_empty());
-            }
+/// The source files of this crate below `folder`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("a file of it").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
         }
     }
+    found
+}
+
+#[test]
+fn every_spec_in_the_sources_has_a_row() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let names: BTreeSet<_> = specs().map(|spec| spec.name).collect();
+    let mut found = 0;
+    for path in sources(&root) {
+        let text = std::fs::read_to_string(&path).expect("a source file is text");
+        let path = path.strip_prefix(&root).expect("it is below");
+        for (at, _) in text.match_indices(": Spec = Spec {") {
+            let line = text[..at].lines().next_back().unwrap_or_default();
+            // Those of examples in comments are constants.
+            if !line.contains("static ") {
+                continue;
+            }
+            let name = text[at..].split('"').nth(1).expect("the name stands first");
+            assert!(
+                names.contains(name),
+                "{name} of {} has no row: add it to `ROWS` in mod.rs beside, and its `mod`; and the folder's \
+                 `FAMILY`, if that is new, to `FAMILIES` in table.rs",
+                path.display()
+            );
+            found += 1;
+        }
+    }
+    assert_eq!(found, names.len());
+}
+
+#[test]
+fn every_type_byte_is_read_by_one_family() {
+    let mut bytes: Vec<u8> = FAMILIES
+        .iter()
+        .flat_map(|family| family.restores)
+        .map(|(byte, _)| *byte)
+        .collect();
+    bytes.sort_unstable();
+    assert!(bytes.windows(2).all(|pair| pair[0] < pair[1]), "{bytes:?}");
 }
 
 #[test]

@@ -2,19 +2,17 @@
 //! the same data: for comparing two servers without reading one of them out.
 
 use crate::unlocked::work_begins;
+use crate::value_type::with_type;
 use respire_store::{EntryRef, ValueRef};
 use sha1::{Digest as _, Sha1};
 
 /// A digest that others can be mixed into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Digest([u8; 20]);
-
-/// Redis's number of a type, as it goes into the digest.
-const TYPE_STRING: u32 = 0;
+pub(crate) struct Digest([u8; 20]);
 
 impl Digest {
     /// The digest of a value and of whether it expires.
-    pub(super) fn of_value(value: ValueRef<'_>, expires_at: Option<u64>) -> Self {
+    pub(crate) fn of_value(value: ValueRef<'_>, expires_at: Option<u64>) -> Self {
         work_begins();
         let mut digest = Self::default();
         digest.add_value(value, expires_at);
@@ -22,7 +20,7 @@ impl Digest {
     }
 
     /// The digest of a key and its value.
-    pub(super) fn of_entry(key: &[u8], entry: EntryRef<'_>) -> Self {
+    pub(crate) fn of_entry(key: &[u8], entry: EntryRef<'_>) -> Self {
         let mut digest = Self::default();
         digest.mix(key);
         digest.add_value(entry.value(), entry.expires_at());
@@ -30,13 +28,13 @@ impl Digest {
     }
 
     /// Adds a part whose place among the others matters.
-    pub(super) fn mix(&mut self, part: &[u8]) {
+    pub(crate) fn mix(&mut self, part: &[u8]) {
         self.combine(part);
         self.0 = Sha1::digest(self.0).into();
     }
 
     /// Adds a part whose place does not matter.
-    pub(super) fn combine(&mut self, part: &[u8]) {
+    pub(crate) fn combine(&mut self, part: &[u8]) {
         let hash = Sha1::digest(part);
         self.0
             .iter_mut()
@@ -45,20 +43,17 @@ impl Digest {
     }
 
     /// Adds another digest, whose place does not matter.
-    pub(super) fn combine_digest(&mut self, other: Self) {
+    pub(crate) fn combine_digest(&mut self, other: Self) {
         self.combine(&other.0);
     }
 
     /// 40 hexadecimal digits.
-    pub(super) fn to_hex(self) -> String {
+    pub(crate) fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn add_value(&mut self, value: ValueRef<'_>, expires_at: Option<u64>) {
-        if let Some(string) = value.as_string() {
-            self.mix(&TYPE_STRING.to_be_bytes());
-            self.mix(string.as_bytes(&mut [0; 20]));
-        }
+        with_type(value, |value| value.digest(self));
         if expires_at.is_some() {
             self.combine(b"!!expire!!");
         }

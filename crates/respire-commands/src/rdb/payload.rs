@@ -1,0 +1,162 @@
+//! Writes a payload: the type byte, and the lengths and strings that values of every type are made of.
+
+use super::{
+    CRC_BYTES, LEN_14_BITS, LEN_32_BITS, LEN_64_BITS, STRING_INT8, STRING_INT16, STRING_INT32,
+    STRING_LZF, VERSION_BYTES, lzf,
+};
+use bytes::Bytes;
+use respire_store::StringRef;
+
+/// Longer strings cannot be the text of an integer of 32 bits.
+const INT_BYTES_MAX: usize = 11;
+/// Only longer strings are worth packing, and only if this many bytes are saved.
+const UNPACKED_BYTES_MAX: usize = 20;
+const PACKING_GAIN_MIN: usize = 4;
+
+/// The most bytes before those of a string: how it is kept, and two lengths.
+const HEADER_BYTES_MAX: usize = 1 + 2 * LEN_BYTES_MAX;
+const LEN_BYTES_MAX: usize = 1 + size_of::<u64>();
+
+/// A payload that grows at its end. Unused bytes may precede its start: the header of a packed string is written
+/// after the string, and is of no fixed length.
+pub(crate) struct Payload {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Payload {
+    /// A payload of this type byte, with room for a value of about `value_bytes`.
+    pub(crate) fn new(type_byte: u8, value_bytes: usize) -> Self {
+        const OVERHEAD: usize = 1 + 2 * HEADER_BYTES_MAX + VERSION_BYTES + CRC_BYTES;
+        let mut bytes = Vec::with_capacity(OVERHEAD + value_bytes);
+        bytes.push(type_byte);
+        Self { bytes, start: 0 }
+    }
+
+    /// Adds a string: as an integer of up to 32 bits, packed, or as it is. O(its length), whatever its bytes.
+    pub(crate) fn string(&mut self, string: StringRef<'_>) {
+        let integer = match string {
+            StringRef::Int(number) => Some(number),
+            _ if string.len() <= INT_BYTES_MAX => string.to_int(),
+            _ => None,
+        };
+        if integer.is_some_and(|number| self.int(number)) {
+            return;
+        }
+        let mut digits = [0; 20];
+        let bytes = string.as_bytes(&mut digits);
+        if bytes.len() <= UNPACKED_BYTES_MAX || !self.packed(bytes) {
+            self.len(bytes.len());
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    /// Adds a length.
+    pub(crate) fn len(&mut self, len: usize) {
+        let out = &mut self.bytes;
+        if len < 1 << 6 {
+            out.push(len as u8);
+        } else if len < 1 << 14 {
+            out.extend_from_slice(&(len as u16 | u16::from(LEN_14_BITS) << 14).to_be_bytes());
+        } else if let Ok(len) = u32::try_from(len) {
+            out.push(LEN_32_BITS);
+            out.extend_from_slice(&len.to_be_bytes());
+        } else {
+            out.push(LEN_64_BITS);
+            out.extend_from_slice(&(len as u64).to_be_bytes());
+        }
+    }
+
+    /// The bytes from the type byte on.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    /// The payload as bytes that can be shared. Gives back what was reserved for a string that packed well.
+    pub(crate) fn into_shared(mut self) -> Bytes {
+        if self.bytes.len() < self.bytes.capacity() / 2 {
+            self.bytes.shrink_to_fit();
+        }
+        Bytes::from(self.bytes).slice(self.start..)
+    }
+
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Adds an integer of up to 32 bits; of a longer one, nothing.
+    fn int(&mut self, number: i64) -> bool {
+        let out = &mut self.bytes;
+        if let Ok(number) = i8::try_from(number) {
+            out.extend_from_slice(&[STRING_INT8, number.cast_unsigned()]);
+        } else if let Ok(number) = i16::try_from(number) {
+            out.push(STRING_INT16);
+            out.extend_from_slice(&number.to_le_bytes());
+        } else if let Ok(number) = i32::try_from(number) {
+            out.push(STRING_INT32);
+            out.extend_from_slice(&number.to_le_bytes());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Adds a string packed; nothing if that would not make it shorter.
+    fn packed(&mut self, bytes: &[u8]) -> bool {
+        let before = self.bytes.len();
+        self.bytes.resize(before + HEADER_BYTES_MAX, 0);
+        let bytes_max = bytes.len() - PACKING_GAIN_MIN;
+        if !lzf::compress(bytes, bytes_max, &mut self.bytes) {
+            self.bytes.truncate(before);
+            return false;
+        }
+        let packed_end = self.bytes.len();
+        let packed_len = packed_end - before - HEADER_BYTES_MAX;
+        self.bytes.push(STRING_LZF);
+        self.len(packed_len);
+        self.len(bytes.len());
+        let unused = HEADER_BYTES_MAX - (self.bytes.len() - packed_end);
+        self.bytes.copy_within(packed_end.., before + unused);
+        self.bytes.truncate(packed_end);
+        // The gap is closed from the side where there is less to move.
+        if before - self.start <= packed_len {
+            let start = self.start;
+            self.bytes.copy_within(start..before, start + unused);
+            self.start += unused;
+        } else {
+            self.bytes.copy_within(before + unused.., before);
+            self.bytes.truncate(packed_end - unused);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_stand_one_after_the_other_whichever_side_closes_the_gap() {
+        for long_first in [false, true] {
+            let mut strings = vec![vec![b'a'; 30], vec![b'b'; 100_000], b"short".to_vec()];
+            // So many bytes before the packed string that it is moved itself.
+            strings.insert(0, (0..200).collect());
+            if long_first {
+                strings.reverse();
+            }
+            let mut payload = Payload::new(7, 0);
+            for string in &strings {
+                payload.string(StringRef::Bytes(string));
+            }
+            let mut reader = super::super::Reader::new(payload.as_slice());
+            assert_eq!(reader.byte(), Some(7));
+            for string in &strings {
+                assert_eq!(
+                    super::super::tests::bytes_of(reader.string().unwrap()),
+                    *string
+                );
+            }
+            assert_eq!(reader.byte(), None);
+        }
+    }
+}

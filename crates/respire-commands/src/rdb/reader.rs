@@ -1,0 +1,76 @@
+//! Reads a payload: the bytes, lengths and strings that values of every type are made of.
+
+use super::{
+    LEN_6_BITS, LEN_14_BITS, LEN_32_BITS, LEN_64_BITS, LEN_ENCODED, STRING_INT8, STRING_INT16,
+    STRING_INT32, STRING_LZF, lzf,
+};
+use bytes::Bytes;
+use respire_store::NewValue;
+
+/// Reads a payload from its start to its end. Each method returns `None` where the payload ends too early or is
+/// malformed.
+pub(crate) struct Reader<'p> {
+    rest: &'p [u8],
+}
+
+impl<'p> Reader<'p> {
+    pub(super) fn new(payload: &'p [u8]) -> Self {
+        Self { rest: payload }
+    }
+
+    /// The next byte.
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (array, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(*array)
+    }
+
+    fn bytes(&mut self, len: usize) -> Option<&'p [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+
+    /// The next string, borrowed from the payload unless it was packed.
+    pub(crate) fn string(&mut self) -> Option<NewValue<'p>> {
+        Some(match self.byte()? {
+            STRING_INT8 => i64::from(i8::from_le_bytes(self.array()?)).into(),
+            STRING_INT16 => i64::from(i16::from_le_bytes(self.array()?)).into(),
+            STRING_INT32 => i64::from(i32::from_le_bytes(self.array()?)).into(),
+            STRING_LZF => {
+                let packed_len = self.len()?;
+                let len = self.len()?;
+                let bytes = lzf::decompress(self.bytes(packed_len)?, len)?;
+                NewValue::Shared(Bytes::from(bytes))
+            }
+            first => {
+                let len = self.len_after(first)?;
+                NewValue::Bytes(self.bytes(len)?)
+            }
+        })
+    }
+
+    /// The next length. It is not checked: the bytes or elements that it counts may not be there.
+    pub(crate) fn len(&mut self) -> Option<usize> {
+        let first = self.byte()?;
+        self.len_after(first)
+    }
+
+    fn len_after(&mut self, first: u8) -> Option<usize> {
+        match (first, first >> 6) {
+            (_, LEN_6_BITS) => Some(usize::from(first)),
+            (_, LEN_14_BITS) => {
+                let low = self.byte()?;
+                Some(usize::from(u16::from_be_bytes([first & 0x3f, low])))
+            }
+            (_, LEN_ENCODED) => None,
+            (LEN_32_BITS, _) => usize::try_from(u32::from_be_bytes(self.array()?)).ok(),
+            (LEN_64_BITS, _) => usize::try_from(u64::from_be_bytes(self.array()?)).ok(),
+            _ => None,
+        }
+    }
+}

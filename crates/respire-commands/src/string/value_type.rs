@@ -1,0 +1,29 @@
+//! What commands on keys of any type need of strings.
+
+use crate::digest::Digest;
+use crate::rdb::{Payload, Reader};
+use crate::table::Restore;
+use crate::value_type::ValueType;
+use respire_store::{NewValue, StringRef};
+
+/// The type byte of a string, in a payload and in a digest.
+const TYPE: u8 = 0;
+
+pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
+
+impl ValueType for StringRef<'_> {
+    fn payload(&self) -> Payload {
+        let mut payload = Payload::new(TYPE, self.len());
+        payload.string(*self);
+        payload
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.mix(&u32::from(TYPE).to_be_bytes());
+        digest.mix(self.as_bytes(&mut [0; 20]));
+    }
+}
+
+fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
+    reader.string()
+}

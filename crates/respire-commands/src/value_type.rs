@@ -1,0 +1,24 @@
+//! What commands on keys of any type need of each type of value: `DUMP`, `DEBUG OBJECT`, `DEBUG DIGEST`.
+
+use crate::digest::Digest;
+use crate::rdb::Payload;
+use respire_store::ValueRef;
+
+/// A type of value, as commands on keys of any type need it. Implemented once a type, in the folder of its family.
+pub(crate) trait ValueType {
+    /// The type byte and the value as `DUMP` has them, without the footer. O(the value's size), and called
+    /// without a lock where the value is large. Every type byte it writes is one that the family
+    /// [restores](crate::table::Family::restores).
+    fn payload(&self) -> Payload;
+
+    /// Mixes the value, with the number of its type, into a digest as Redis's `DEBUG DIGEST` does. O(the value's
+    /// size).
+    fn digest(&self, digest: &mut Digest);
+}
+
+/// Runs `f` on a value as its type. This is the one place that lists the types.
+pub(crate) fn with_type<R>(value: ValueRef<'_>, f: impl FnOnce(&dyn ValueType) -> R) -> R {
+    match value {
+        ValueRef::String(string) => f(&string),
+    }
+}
