@@ -35,96 +35,68 @@
 //! ```
 //!
 //! Where to start reading: [`Session`] states the contract with a driver; `session/turn.rs` is one
-//! turn; `session/dispatch.rs` takes a request to its command.
+//! turn; `session/dispatch.rs` takes a request to its command, and `command/run.rs` runs it.
+//!
+//! The rooms, from the top: `embed` (a service's own commands, and its tests), `session` and `redis` (the
+//! commands every client library expects), `command` (what a command is and runs on), `observe` (what is
+//! counted and timed), `client` (a connection as the others see it), `reply` and `args`, and the files beside
+//! this one. Nothing uses what lies above it.
 
 #![forbid(unsafe_code)]
 
 #[doc(hidden)]
-#[path = "derive_support.rs"]
+#[path = "args/derive_support.rs"]
 pub mod __derive;
-mod app;
 mod args;
-mod authenticator;
-mod builtin;
 mod client;
-mod clients;
 mod command;
-mod cx;
-mod engine;
+mod embed;
 mod error;
 mod glob;
-mod guard;
-mod histogram;
-mod host;
-mod info;
-mod keyspace;
-mod latency;
-mod later;
-mod layer;
 mod limits;
-mod mailbox;
-pub mod metrics;
-mod monitor;
-#[cfg(feature = "msgpack")]
-mod msgpack;
 mod now;
-mod output;
-mod pause;
-mod pubsub;
-mod pusher;
+mod observe;
+mod redis;
 mod reply;
-mod router;
-mod run;
-mod sampler;
 pub mod secret;
 mod session;
 mod settings;
-mod shape;
-mod slowlog;
 mod spec;
-mod stats;
-mod stream;
-mod table;
-mod test_client;
-mod transaction;
-mod tunables;
-mod typed;
-mod unknown;
 
-pub use app::App;
 pub use args::{ArgError, ArgIter, Args, FromArg, Rest, Words};
-pub use authenticator::{Authenticator, PasswordMissing, Passwords};
-pub use client::{Client, ClientShared, Names, Peer, ReplyMode};
-pub use clients::Clients;
-pub use command::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
-pub use cx::{Cx, CxParts};
-pub use engine::{Engine, Options};
+pub use client::guard::Denied;
+pub use client::later::{BoxFuture, Later, Spawn};
+pub use client::mailbox::WhenFull;
+pub use client::pusher::{IntoPush, PushError, Pusher};
+pub use client::transaction::Watch;
+pub use client::tunables::Tunables;
+pub use client::{Client, ClientShared, Clients, Names, NoWake, Peer, ReplyMode, Wake};
+pub use command::app::App;
+pub use command::authenticator::{Authenticator, PasswordMissing, Passwords};
+pub use command::cx::{Cx, CxParts};
+pub use command::engine::{Engine, Options};
+pub use command::host::{Host, NoHost};
+pub use command::keyspace::{Keyspace, NoKeys, Scope};
+pub use command::layer::{End, Layer};
+pub use command::row::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
+pub use command::table::{CommandTable, Entry};
+#[cfg(feature = "msgpack")]
+pub use embed::msgpack::Mp;
+pub use embed::router::Router;
+pub use embed::test_client::{IntoRequest, Like, TestClient, TestReply};
 pub use error::{Error, text};
 pub use glob::glob_match;
-pub use guard::Denied;
-pub use host::{Host, NoHost, NoWake, Wake};
-pub use info::InfoWriter;
-pub use keyspace::{Keyspace, NoKeys, Scope, Watch};
-pub use later::{BoxFuture, Later, Spawn};
-pub use layer::{End, Layer};
 pub use limits::Limits;
-pub use mailbox::WhenFull;
-pub use metrics::Metrics;
-#[cfg(feature = "msgpack")]
-pub use msgpack::Mp;
 pub use now::Now;
-pub use output::{Mark, Output, SHARED_BYTES_MIN};
-pub use pusher::{IntoPush, PushError, Pusher};
+pub use observe::info::InfoWriter;
+pub use observe::metrics::{self, Metrics};
+pub use observe::unknown::Unknown;
+pub use reply::output::{Mark, Output, SHARED_BYTES_MIN};
+pub use reply::stream::{Body, Broken, Stream};
 pub use reply::{Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Set, Status, Verbatim};
-pub use router::Router;
 pub use session::{Ahead, CloseReason, Session, Step};
 pub use settings::{Setting, parse_memory};
 pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
-pub use stream::{Body, Broken, Stream};
-pub use table::{CommandTable, Entry};
-pub use test_client::{IntoRequest, Like, TestClient, TestReply};
-pub use tunables::Tunables;
-pub use unknown::Unknown;
 
 /// Makes a struct the arguments of a command.
 #[cfg(feature = "derive")]

@@ -93,6 +93,17 @@ fn is_one_of(word: &[u8], known: &[&str]) -> bool {
         .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
+/// Compares in a time that depends on the lengths alone.
+pub(crate) fn is_same(secret: &[u8], attempt: &[u8]) -> bool {
+    let differing = secret
+        .iter()
+        .zip(attempt.iter().chain(std::iter::repeat(&0)))
+        .fold(secret.len() ^ attempt.len(), |acc, (a, b)| {
+            acc | usize::from(a ^ b)
+        });
+    std::hint::black_box(differing) == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,5 +145,13 @@ mod tests {
         assert_eq!(words("AUTH user pass", Kind::User), [1]);
         assert_eq!(words("AUTH pass", Kind::User), [0; 0]);
         assert_eq!(words("HELLO 3 AUTH user pass", Kind::User), [3]);
+    }
+
+    #[test]
+    fn secret_is_only_itself() {
+        assert!(is_same(b"secret", b"secret"));
+        for wrong in [&b"secreT"[..], b"secre", b"secrets", b"", b"secret\0"] {
+            assert!(!is_same(b"secret", wrong), "{wrong:?}");
+        }
     }
 }

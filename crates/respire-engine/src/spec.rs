@@ -226,6 +226,9 @@ impl Flags {
     /// number of keys.
     pub const CONSTANT: Self = Self(1 << 20);
 
+    /// Runs what `MULTI` queued (`EXEC`): refused, it ends the transaction.
+    pub const EXEC: Self = Self(1 << 21);
+
     /// Both sets together, in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {

@@ -1,9 +1,12 @@
 //! Typed replies: from the natural types of Rust to the shapes of the protocol.
 
 mod aggregate;
+pub(crate) mod code;
 mod map;
+pub(crate) mod output;
 mod scalar;
 mod shape;
+pub(crate) mod stream;
 
 pub use aggregate::Set;
 pub use map::{Attributed, Map};

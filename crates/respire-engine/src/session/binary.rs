@@ -74,7 +74,7 @@ impl<A: App> Core<A> {
             Encoder::new(out, CALL).error("ERR CALL needs the name of a command");
             return Outcome::Done;
         };
-        let word = crate::table::name_word(name);
+        let word = crate::command::table::name_word(name);
         self.dispatch_named(engine, now, (asked, word), out)
     }
 }

@@ -1,8 +1,8 @@
 //! A request that was decoded before its turn, and is kept without the bytes that it lies in.
 
 use super::dispatch::{Asked, Form};
-use crate::keyspace::Hint;
-use crate::table::name_word;
+use crate::command::keyspace::Hint;
+use crate::command::table::name_word;
 use crate::{App, ArgList, Engine, Keyspace};
 use resp_codec::binary::{CALL, Request, RequestDecoder};
 use resp_codec::{CommandDecoder, Span, Step};

@@ -4,11 +4,14 @@ use super::parked::Item;
 use super::{CloseReason, Core};
 use crate::ArgList;
 use crate::client::ReplyMode;
-use crate::keyspace::Hint;
-use crate::stats::Stats;
-use crate::unknown::{self, Unknown};
+use crate::client::transaction::Found;
+use crate::command::admit;
+use crate::command::exec::refused;
+use crate::command::keyspace::Hint;
+use crate::observe::stats::Stats;
+use crate::observe::unknown::{self, Unknown};
 use crate::{
-    App, Client, Cx, Engine, Error, Flags, Flow, Keyspace, Now, Output, Reply, Spec, builtin, text,
+    App, Client, Cx, Engine, Error, Flags, Flow, Keyspace, Now, Output, Reply, Spec, text,
 };
 use resp_codec::Encoder;
 use std::sync::atomic::Ordering;
@@ -58,24 +61,6 @@ impl<'r, A: App> Asked<'r, A> {
         }
     }
 }
-
-/// What service and keyspace have against a command at present.
-#[inline(always)]
-pub(crate) fn admit<A: App>(
-    engine: &Engine<A>,
-    spec: &Spec,
-    needs_room: bool,
-    now: Now,
-) -> Result<(), Error> {
-    engine.app().admit(spec, now)?;
-    if needs_room {
-        return A::Keys::make_room(engine.app(), now);
-    }
-    Ok(())
-}
-
-/// A command that was found: its entry, and how many arguments name it.
-pub(crate) type Found = (u32, usize);
 
 impl<A: App> Core<A> {
     /// Answers one request.
@@ -170,7 +155,7 @@ impl<A: App> Core<A> {
             Some(at) => (at, 1),
             None => match find(engine, word, asked.args) {
                 Ok(found) => found,
-                Err(missing) => return self.missing(engine, asked.args, &missing, &mut reply),
+                Err(missing) => return self.missing(engine, asked.args, missing, &mut reply),
             },
         };
         match self.attempt(engine, now, asked, found, &mut reply) {
@@ -217,7 +202,7 @@ impl<A: App> Core<A> {
         };
         if let Err(error) = admitted {
             Stats::add(&entry.stats.rejected, 1);
-            self.refuse(engine, entry.spec().name.as_bytes(), &error, reply);
+            self.refuse(engine, entry.spec(), error, reply);
             return Ok(Flow::Replied);
         }
         if is_queued && !entry.spec().flags.has(Flags::IMMEDIATE) {
@@ -280,24 +265,18 @@ impl<A: App> Core<A> {
             reply.simple("QUEUED");
         } else {
             let error = Error::fixed("ERR transaction is too large to queue");
-            self.refuse(engine, b"", &error, reply);
+            self.refuse(engine, &Spec::EMPTY, error, reply);
         }
     }
 
     /// Answers an error to a request that does not run. `EXEC` will refuse what is queued, and one
     /// that is itself refused ends the transaction.
     #[cold]
-    fn refuse(&mut self, engine: &Engine<A>, name: &[u8], error: &Error, reply: &mut Reply<'_>) {
-        if name.eq_ignore_ascii_case(b"exec") {
-            builtin::settled(&mut self.client);
-            let aborted = builtin::aborted(error);
-            engine.stats.count_error(aborted.code());
-            reply.error(aborted.text());
-        } else {
-            self.client.transaction.spoil();
-            engine.stats.count_error(error.code());
-            reply.error(error.text());
-        }
+    fn refuse(&mut self, engine: &Engine<A>, spec: &Spec, error: Error, reply: &mut Reply<'_>) {
+        let error = refused(spec, &mut self.client, error);
+        self.client.transaction.spoil();
+        engine.stats.count_error(error.code());
+        reply.error(error.text());
     }
 
     #[cold]
@@ -305,19 +284,25 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         request: ArgList<'_>,
-        missing: &Missing,
+        missing: Missing,
         reply: &mut Reply<'_>,
     ) -> Outcome {
         let name = &request[0];
         if name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:") {
             return Outcome::Close(CloseReason::CrossProtocol);
         }
-        match missing {
-            Missing::Command(_) => self.note_unknown(engine, request, false),
-            Missing::Subcommand(_) => self.note_unknown(engine, request, true),
-            Missing::Arguments(_) => {}
-        }
-        self.refuse(engine, name, missing.error(), reply);
+        let (spec, error) = match missing {
+            Missing::Command(error) => {
+                self.note_unknown(engine, request, false);
+                (&Spec::EMPTY, error)
+            }
+            Missing::Subcommand(error) => {
+                self.note_unknown(engine, request, true);
+                (&Spec::EMPTY, error)
+            }
+            Missing::Arguments(at, error) => (engine.table.entry(at).spec(), error),
+        };
+        self.refuse(engine, spec, error, reply);
         Outcome::Done
     }
 
@@ -367,15 +352,7 @@ pub(super) enum Missing {
     /// There is a command, and no such subcommand.
     Subcommand(Error),
     /// It takes fewer arguments, or more.
-    Arguments(Error),
-}
-
-impl Missing {
-    fn error(&self) -> &Error {
-        match self {
-            Self::Command(error) | Self::Subcommand(error) | Self::Arguments(error) => error,
-        }
-    }
+    Arguments(u32, Error),
 }
 
 /// Finds the command a request names, and checks the number of its arguments.
@@ -406,6 +383,6 @@ pub(super) fn find<A: App>(
         Ok((at, name_len))
     } else {
         Stats::add(&entry.stats.rejected, 1);
-        Err(Missing::Arguments(text::wrong_arity(entry.spec().name)))
+        Err(Missing::Arguments(at, text::wrong_arity(entry.spec().name)))
     }
 }

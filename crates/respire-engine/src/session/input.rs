@@ -1,6 +1,6 @@
 //! What arrived and is not yet answered, and the room that what is still to come is read into.
 
-use bytes::Bytes;
+use crate::client::Lent;
 
 /// From this size on an argument has an allocation of its own: what is read goes straight there, and
 /// a command may keep it as it is. Below it, a copy is cheaper than the shorter reads.
@@ -99,7 +99,7 @@ impl Input {
         f: impl FnOnce(&[u8], Option<Lent>) -> (R, usize),
     ) -> R {
         let lent = Lent::new(buffer);
-        let bytes = lent.bytes.clone();
+        let bytes = lent.shared();
         let (answer, used) = f(&bytes[self.start..], Some(lent));
         let done = std::mem::take(&mut self.start) + used;
         let is_used_up = done == bytes.len();
@@ -122,48 +122,6 @@ impl Input {
                 self.buffer = Vec::new();
             }
         }
-    }
-}
-
-/// The buffer that the requests of a turn lie in, while they run: what makes up most of it can be
-/// kept without a copy.
-#[derive(Clone, Debug)]
-pub(crate) struct Lent {
-    bytes: Bytes,
-    allocated: usize,
-}
-
-impl Lent {
-    fn new(buffer: Vec<u8>) -> Self {
-        Self {
-            allocated: buffer.capacity(),
-            bytes: buffer.into(),
-        }
-    }
-
-    /// The argument as a part of the buffer, which lives as long; `None` if it does not lie in it, or
-    /// is so small a part that a copy is the better bargain.
-    pub(crate) fn share(&self, arg: &[u8]) -> Option<Bytes> {
-        let lies_in = self.bytes.as_ptr_range();
-        let is_part = lies_in.contains(&arg.as_ptr());
-        let beside = self.allocated.saturating_sub(arg.len());
-        (is_part && beside < arg.len() / 64).then(|| self.bytes.slice_ref(arg))
-    }
-
-    /// The same for this argument alone, to be kept until its request runs.
-    pub(crate) fn only(&self, arg: &[u8]) -> Option<Self> {
-        let bytes = self.share(arg)?;
-        Some(Self { bytes, ..*self })
-    }
-
-    /// The bytes that lie in it.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The bytes of memory that it keeps.
-    pub(crate) fn allocated(&self) -> usize {
-        self.allocated
     }
 }
 

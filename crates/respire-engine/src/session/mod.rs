@@ -15,15 +15,13 @@ mod turn;
 mod window;
 
 use crate::client::ClientShared;
-use crate::keyspace::KeysConn;
-use crate::{App, Client, Engine, Limits, Now, Output, Proto};
+use crate::command::keyspace::KeysConn;
+use crate::observe::stats::Stats;
+use crate::{App, Client, Engine, Limits, Now, Output, Peer, Proto, Wake};
 pub use ahead::Ahead;
 use decoded::Decoded;
-pub(crate) use dispatch::{Found, admit};
-pub(crate) use input::Lent;
 use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
-pub(crate) use pending::end_at_once;
 use resp_codec::CommandDecoder;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -420,6 +418,30 @@ impl<A: App> Drop for Session<A> {
         self.engine.clients.close(client.id());
         client.shared.ended();
     }
+}
+
+impl<A: App> Engine<A> {
+    /// Opens a session for a new connection, or `None` when `maxclients` are open already: then
+    /// [`Engine::REFUSAL`] is what the peer should be told.
+    pub fn connect(
+        self: &Arc<Self>,
+        peer: Peer,
+        waker: Box<dyn Wake>,
+        now: Now,
+    ) -> Option<Session<A>> {
+        let shared = self
+            .clients
+            .open(peer, now, waker, self.tunables.clients_max());
+        let Some(shared) = shared else {
+            Stats::add(&self.stats.rejected_connections, 1);
+            return None;
+        };
+        Stats::add(&self.stats.connections, 1);
+        Some(Session::new(Arc::clone(self), shared))
+    }
+
+    /// What a connection past `maxclients` is told before it is closed.
+    pub const REFUSAL: &'static [u8] = b"-ERR max number of clients reached\r\n";
 }
 
 /// The decoder's limits.

@@ -1,6 +1,6 @@
 //! The calls of one connection that are pending, each with the replies that wait behind it.
 
-use crate::later::{Answer, Call, LocalTask};
+use crate::client::later::{Answer, Call, LocalTask};
 use crate::{Limits, Output};
 use std::collections::VecDeque;
 use std::sync::Arc;

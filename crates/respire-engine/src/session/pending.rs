@@ -3,8 +3,8 @@
 use super::dispatch::Outcome;
 use super::parked::Item;
 use super::{CloseReason, Core, Session, State, Step};
-use crate::later::{Answer, Call};
-use crate::{App, End, Engine, Flags, Now, Output, Proto, Reply, text};
+use crate::client::later::{Answer, Call};
+use crate::{App, End, Engine, Flags, Now, Output, Proto, text};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -179,38 +179,3 @@ impl<A: App> Session<A> {
         }
     }
 }
-
-/// Ends a call of a request that may not wait, inside `EXEC`: with what it was answered already,
-/// what its deadline would answer, or an error.
-#[cold]
-pub(crate) fn end_at_once<A: App>(
-    engine: &Engine<A>,
-    client: &mut crate::Client,
-    at: u32,
-    reply: &mut Reply<'_>,
-) {
-    let call = client.call.take();
-    client.task = None;
-    let answer = call.as_ref().and_then(|call| {
-        call.expire(u64::MAX);
-        call.take()
-    });
-    let proto = reply.proto();
-    let answer = answer.unwrap_or_else(|| Answer::new(proto, CANNOT_WAIT));
-    if let Some(call) = call {
-        call.cancel();
-    }
-    if answer.is_error {
-        engine.stats.count_error(answer.code(proto));
-    }
-    if let Some(panic) = &answer.panic {
-        engine.note_panic(engine.table.entry(at), &**panic);
-    }
-    let end = if answer.is_error { End::Err } else { End::Ok };
-    engine.ended(at, &client.shared, Duration::ZERO, end);
-    reply.sink().append(answer.output);
-}
-
-/// What a command is told that would have to wait inside `EXEC`.
-const CANNOT_WAIT: crate::Error =
-    crate::Error::fixed("ERR the command would have to wait, which it cannot inside EXEC");

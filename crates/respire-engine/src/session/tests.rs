@@ -1,7 +1,7 @@
 //! The session's contract, held with a small application and no socket.
 
 use super::{CloseReason, Session, Step};
-use crate::keyspace::testing::FarKeys;
+use crate::command::keyspace::testing::FarKeys;
 use crate::{
     App, ArgList, Arity, Cx, Engine, Error, Flags, KeySpec, Limits, NoKeys, NoWake, Now, Options,
     Output, Peer, Reply, Router, Row, Spec,

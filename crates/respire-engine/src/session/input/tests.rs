@@ -1,11 +1,12 @@
 //! Large arguments: the same whatever way they come in, kept where they lie, and never trusted.
 
 use super::*;
-use crate::keyspace::testing::FarKeys;
+use crate::command::keyspace::testing::FarKeys;
 use crate::{
     App, ArgList, Arity, Cx, Engine, Error, NoWake, Now, Options, Output, Peer, Reply, Router, Row,
     Session, Spec, Step,
 };
+use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -1,0 +1,96 @@
+//! `CLIENT PAUSE`: for a while, no connection's commands run, or none that write.
+
+use crate::{Flags, Now, Spec};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Until when commands wait, and which.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    /// Monotonic microseconds; 0 when nothing is paused.
+    until_us: AtomicU64,
+    writes_only: AtomicBool,
+}
+
+impl Pause {
+    /// Pauses until `until_us`; a pause that is still running is only ever extended.
+    pub(crate) fn begin(&self, now: Now, until_us: u64, writes_only: bool) {
+        let running = self.until_us.load(Ordering::Acquire) > now.monotonic_us();
+        // All beats writes-only while an earlier pause runs, as in Redis.
+        let writes_only = writes_only && (!running || self.writes_only.load(Ordering::Relaxed));
+        self.writes_only.store(writes_only, Ordering::Relaxed);
+        self.until_us.fetch_max(until_us, Ordering::AcqRel);
+    }
+
+    pub(crate) fn end(&self) {
+        self.until_us.store(0, Ordering::Release);
+    }
+
+    /// Whether any command may have to wait: one load, for every request.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        self.until_us.load(Ordering::Acquire) > 0
+    }
+
+    /// Until when a command waits, if it does. `has_queued_writes` tells of what `EXEC` would run.
+    pub(crate) fn holds(&self, spec: &Spec, has_queued_writes: bool, now: Now) -> Option<u64> {
+        let until = self.until_us.load(Ordering::Acquire);
+        if until == 0 || until <= now.monotonic_us() {
+            return None;
+        }
+        let waits = if self.writes_only.load(Ordering::Relaxed) {
+            spec.flags.has(Flags::WRITE)
+                || (spec.flags.has(Flags::EXEC) && has_queued_writes)
+                || matches!(spec.name, "publish" | "spublish")
+        } else {
+            !spec.name.starts_with("client|")
+        };
+        waits.then_some(until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const GET: Spec = Spec {
+        name: "get",
+        flags: Flags::READONLY,
+        ..Spec::EMPTY
+    };
+    const EXEC: Spec = Spec {
+        name: "exec",
+        flags: Flags::EXEC,
+        ..Spec::EMPTY
+    };
+    const SET: Spec = Spec {
+        name: "set",
+        flags: Flags::WRITE,
+        ..Spec::EMPTY
+    };
+
+    fn at(us: u64) -> Now {
+        Now::new(Duration::from_micros(us), Duration::ZERO)
+    }
+
+    #[test]
+    fn a_write_pause_lets_reads_through() {
+        let pause = Pause::default();
+        pause.begin(at(0), 100, true);
+        assert_eq!(pause.holds(&GET, false, at(50)), None);
+        assert_eq!(pause.holds(&SET, false, at(50)), Some(100));
+        assert_eq!(pause.holds(&SET, false, at(100)), None);
+        assert_eq!(pause.holds(&EXEC, false, at(50)), None);
+        assert_eq!(pause.holds(&EXEC, true, at(50)), Some(100));
+    }
+
+    #[test]
+    fn a_pause_is_extended_but_never_cut_short() {
+        let pause = Pause::default();
+        pause.begin(at(0), 100, false);
+        pause.begin(at(10), 50, true);
+        assert_eq!(pause.holds(&GET, false, at(60)), Some(100));
+        pause.end();
+        assert_eq!(pause.holds(&GET, false, at(60)), None);
+    }
+}

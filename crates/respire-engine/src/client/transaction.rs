@@ -1,0 +1,233 @@
+//! What a connection keeps between `MULTI` and `EXEC`.
+
+use super::Lent;
+use crate::{ArgList, Limits, Now};
+use resp_codec::Span;
+use std::collections::BTreeMap;
+
+/// A command that was found: its entry, and how many arguments name it.
+pub(crate) type Found = (u32, usize);
+
+/// A watched key. Dropping it ends the watch.
+pub trait Watch: Send {
+    /// Whether the key was changed since the watch began, or has expired by `now`.
+    fn is_dirty(&self, now: Now) -> bool;
+}
+
+/// The queue of one connection and the keys it watches.
+#[derive(Default)]
+pub(crate) struct Transaction {
+    queue: Option<Box<Queue>>,
+    /// By database and key: a request may name a million keys, and each is watched once.
+    watched: BTreeMap<WatchedKey, Box<dyn Watch>>,
+}
+
+/// A database and a key of it.
+type WatchedKey = (u32, Box<[u8]>);
+
+/// The requests queued since `MULTI`.
+#[derive(Default)]
+pub(crate) struct Queue {
+    requests: Vec<QueuedRequest>,
+    bytes: usize,
+    /// One of the requests writes.
+    has_writes: bool,
+    /// A request was refused while queueing, so `EXEC` must not run the others.
+    is_spoilt: bool,
+}
+
+/// One queued request: its entry in the table and its arguments, name included.
+pub(crate) struct QueuedRequest {
+    pub(crate) entry: u32,
+    /// How many leading arguments name the command: 1, or 2 with a subcommand.
+    pub(crate) name_len: usize,
+    /// The large argument, if there is one that can be kept where it was read to,
+    large: Option<Lent>,
+    /// and copies of the others.
+    bytes: Box<[u8]>,
+    spans: Box<[Span]>,
+}
+
+impl QueuedRequest {
+    fn new((entry, name_len): Found, request: ArgList<'_>, lent: Option<&Lent>) -> Self {
+        // At most one is large enough to be kept: what lies beside it is little.
+        let find = |lent: &Lent| {
+            let mut args = request.iter().enumerate();
+            args.find_map(|(at, arg)| Some((at, lent.only(arg)?)))
+        };
+        let (large_at, large) = lent.and_then(find).unzip();
+        let copied = || {
+            let args = request.iter().enumerate();
+            args.filter(|(at, _)| Some(*at) != large_at)
+        };
+        let mut bytes = Vec::with_capacity(copied().map(|(_, arg)| arg.len()).sum());
+        let mut spans: Vec<Span> = request
+            .iter()
+            .map(|arg| Span::new(0, arg.len() as u32))
+            .collect();
+        for (at, arg) in copied() {
+            spans[at] = Span::in_scratch(bytes.len() as u32, arg.len() as u32);
+            bytes.extend_from_slice(arg);
+        }
+        Self {
+            entry,
+            name_len,
+            large,
+            bytes: bytes.into(),
+            spans: spans.into(),
+        }
+    }
+
+    /// The whole request, name included.
+    pub(crate) fn request(&self) -> ArgList<'_> {
+        let large = self.large.as_ref().map_or(&[][..], Lent::bytes);
+        ArgList::new(large, &self.bytes, &self.spans)
+    }
+
+    /// What its arguments lie in, as far as that may be kept by the command.
+    pub(crate) fn lent(&self) -> Option<Lent> {
+        self.large.clone()
+    }
+
+    fn size(&self) -> usize {
+        let large = self.large.as_ref().map_or(0, Lent::allocated);
+        large + self.bytes.len() + self.spans.len() * size_of::<Span>() + size_of::<Self>()
+    }
+}
+
+impl Queue {
+    pub(crate) fn requests(&self) -> &[QueuedRequest] {
+        &self.requests
+    }
+
+    pub(crate) fn is_spoilt(&self) -> bool {
+        self.is_spoilt
+    }
+}
+
+impl Transaction {
+    /// Whether `MULTI` was given and neither `EXEC` nor `DISCARD` since.
+    pub(crate) fn is_open(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.queue = Some(Box::default());
+    }
+
+    /// Adds a request to the queue: a copy of it, but for a large argument that can be kept in what it
+    /// was `lent` in. `false` when the queue is full, which spoils it.
+    pub(crate) fn queue(
+        &mut self,
+        found: Found,
+        is_write: bool,
+        (request, lent): (ArgList<'_>, Option<&Lent>),
+        limits: &Limits,
+    ) -> bool {
+        let Some(queue) = &mut self.queue else {
+            return false;
+        };
+        let queued = QueuedRequest::new(found, request, lent);
+        let bytes = queue.bytes + queued.size();
+        if queue.requests.len() >= limits.queued_commands_max || bytes > limits.queued_bytes_max {
+            queue.is_spoilt = true;
+            return false;
+        }
+        queue.bytes = bytes;
+        queue.has_writes |= is_write;
+        queue.requests.push(queued);
+        true
+    }
+
+    /// Remembers that a request was refused, so that `EXEC` refuses the rest.
+    pub(crate) fn spoil(&mut self) {
+        if let Some(queue) = &mut self.queue {
+            queue.is_spoilt = true;
+        }
+    }
+
+    /// Ends the transaction and hands out its queue; the keys are watched on until
+    /// [`Transaction::unwatch`].
+    pub(crate) fn take_queue(&mut self) -> Option<Box<Queue>> {
+        self.queue.take()
+    }
+
+    /// Ends the transaction, if any, and all watches.
+    pub(crate) fn end(&mut self) {
+        self.queue = None;
+        self.unwatch();
+    }
+
+    /// Whether one of the queued requests writes.
+    pub(crate) fn has_writes(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.has_writes)
+    }
+
+    pub(crate) fn queued_len(&self) -> usize {
+        self.queue.as_ref().map_or(0, |queue| queue.requests.len())
+    }
+
+    /// Watches a key once more only if it is not watched yet. O(log of those that are).
+    pub(crate) fn watch(&mut self, db: u32, key: &[u8], begin: impl FnOnce() -> Box<dyn Watch>) {
+        self.watched.entry((db, key.into())).or_insert_with(begin);
+    }
+
+    pub(crate) fn unwatch(&mut self) {
+        self.watched.clear();
+    }
+
+    pub(crate) fn watched(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
+        self.watched.keys().map(|(db, key)| (*db, &**key))
+    }
+
+    pub(crate) fn is_dirty(&self, now: Now) -> bool {
+        self.watched.values().any(|watch| watch.is_dirty(now))
+    }
+}
+
+impl std::fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transaction")
+            .field(
+                "queued",
+                &self.queue.as_ref().map(|queue| queue.requests.len()),
+            )
+            .field("watched", &self.watched.len())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REQUEST: (&[u8], [Span; 2]) = (b"getkey", [Span::new(0, 3), Span::new(3, 3)]);
+
+    #[test]
+    fn queued_requests_keep_their_arguments() {
+        let mut tx = Transaction::default();
+        tx.begin();
+        let request = ArgList::new(REQUEST.0, &[], &REQUEST.1);
+        assert!(tx.queue((7, 1), false, (request, None), &Limits::DEFAULT));
+        assert!(!tx.has_writes());
+        let queue = tx.take_queue().expect("begun above");
+        let request = queue.requests()[0].request();
+        assert_eq!(request.iter().collect::<Vec<_>>(), [&b"get"[..], b"key"]);
+        assert!(!tx.is_open());
+    }
+
+    #[test]
+    fn a_queue_past_its_limit_is_spoilt() {
+        let limits = Limits {
+            queued_commands_max: 1,
+            ..Limits::DEFAULT
+        };
+        let mut tx = Transaction::default();
+        tx.begin();
+        let request = ArgList::new(REQUEST.0, &[], &REQUEST.1);
+        assert!(tx.queue((7, 1), true, (request, None), &limits));
+        assert!(!tx.queue((7, 1), true, (request, None), &limits));
+        assert!(tx.has_writes());
+        assert!(tx.take_queue().is_some_and(|queue| queue.is_spoilt()));
+    }
+}

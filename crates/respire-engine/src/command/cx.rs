@@ -1,0 +1,143 @@
+//! What a command sees besides its arguments.
+
+use crate::client::later::{Call, LocalTask};
+use crate::command::keyspace::{Held, Hint, KeysConn};
+use crate::{App, ArgList, BoxFuture, Client, Engine, Keyspace, Later, Now, Pusher};
+use std::future::Future;
+use std::sync::Arc;
+
+/// The context of one call.
+pub struct Cx<'c, A: App> {
+    pub(crate) engine: &'c Engine<A>,
+    pub(crate) conn: &'c mut A::Conn,
+    pub(crate) keys: &'c mut KeysConn<A>,
+    pub(crate) client: &'c mut Client,
+    pub(crate) now: Now,
+    pub(crate) request: &'c ArgList<'c>,
+    /// By reference, as the rest of the request: copied, it would have to be waited for.
+    pub(crate) hint: Option<&'c Hint<'c, A>>,
+    pub(crate) held: Option<&'c mut Held<A>>,
+}
+
+/// The parts of a [`Cx`], borrowed apart.
+pub struct CxParts<'c, A: App> {
+    /// The state shared by all connections.
+    pub app: &'c A,
+    /// This connection's own state.
+    pub conn: &'c mut A::Conn,
+    /// What the keyspace keeps of this connection.
+    pub keys: &'c mut KeysConn<A>,
+    /// What the engine knows of this connection.
+    pub client: &'c mut Client,
+    /// What [`Keyspace::foresee`] knows of a key of the request, if the engine looked ahead.
+    pub hint: Option<&'c Hint<'c, A>>,
+    /// What [`Keyspace::atomically`] gave, inside an atomic section.
+    pub held: Option<&'c mut Held<A>>,
+}
+
+impl<'c, A: App> Cx<'c, A> {
+    /// The state shared by all connections.
+    #[must_use]
+    pub fn app(&self) -> &'c A {
+        self.engine.app()
+    }
+
+    /// The engine that serves this connection.
+    #[must_use]
+    pub fn engine(&self) -> &'c Engine<A> {
+        self.engine
+    }
+
+    /// This connection's own state.
+    pub fn conn(&mut self) -> &mut A::Conn {
+        self.conn
+    }
+
+    /// What the engine knows of this connection: its id, name, database, protocol.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        self.client
+    }
+
+    /// The same, to change it.
+    pub fn client_mut(&mut self) -> &mut Client {
+        self.client
+    }
+
+    /// The time of this turn.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        self.now
+    }
+
+    /// The whole request as it was sent: its name, and its subcommand's, before the arguments.
+    #[must_use]
+    pub fn request(&self) -> ArgList<'c> {
+        *self.request
+    }
+
+    /// The right to answer this request later. A command that takes it returns
+    /// [`Flow::Pending`](crate::Flow::Pending); otherwise it is void when the turn ends. Taken
+    /// twice, the first is void.
+    pub fn later(&mut self) -> Later {
+        let client = Arc::clone(&self.client.shared);
+        let call = Call::new(client, self.client.proto, self.now.monotonic_us());
+        if let Some(before) = self.client.call.replace(Arc::clone(&call)) {
+            before.cancel();
+        }
+        Later::new(call)
+    }
+
+    /// A sender of messages that this connection did not ask for.
+    #[must_use]
+    pub fn pusher(&self) -> Pusher {
+        let bytes_max = self.engine.limits.mailbox_bytes_max;
+        Pusher::new(&self.client.shared, bytes_max)
+    }
+
+    /// The state shared by all connections, to be kept.
+    pub(crate) fn app_shared(&self) -> Arc<A> {
+        self.engine.app_shared()
+    }
+
+    /// Starts the future that answers this request; its `Later` has been taken.
+    pub(crate) fn spawn(&mut self, future: impl Future<Output = ()> + Send + 'static) {
+        let future: BoxFuture = Box::pin(future);
+        match self.engine.spawner() {
+            Some(spawner) => spawner.spawn(future),
+            None => {
+                let client = Arc::clone(&self.client.shared);
+                self.client.task = Some(LocalTask::new(future, client));
+            }
+        }
+    }
+
+    /// The parts, to borrow several at once.
+    pub fn parts(&mut self) -> CxParts<'_, A> {
+        CxParts {
+            app: self.engine.app(),
+            conn: self.conn,
+            keys: self.keys,
+            client: self.client,
+            hint: self.hint.map(|hint| A::Keys::shorten(hint)),
+            held: self.held.as_deref_mut(),
+        }
+    }
+}
+
+impl<A: App> std::fmt::Debug for Cx<'_, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cx")
+            .field("client", &self.client)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A: App> std::fmt::Debug for CxParts<'_, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CxParts")
+            .field("client", &self.client)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,262 @@
+//! The engine: everything connections share.
+
+use crate::client::Clients;
+use crate::client::guard::Guard;
+use crate::client::pause::Pause;
+use crate::client::pubsub::PubSub;
+use crate::client::tunables::Tunables;
+use crate::command::layer::Setup;
+use crate::command::table::{CommandTable, Entry};
+use crate::observe::latency::LatencyMonitor;
+use crate::observe::slowlog::SlowLog;
+use crate::observe::stats::{SAMPLE_US, Stats};
+use crate::observe::unknown::Unknowns;
+use crate::{App, Authenticator, Host, Keyspace, Layer, Limits, NoHost, Now, Setting, Spawn};
+use resp_codec::binary;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+/// How an engine is set up, besides its commands.
+pub struct Options {
+    /// What a session may hold and do.
+    pub limits: Limits,
+    /// The most connections at once (`maxclients`).
+    pub clients_max: u32,
+    /// The password connections must give (`requirepass`); empty or `None`: none.
+    pub password: Option<Vec<u8>>,
+    /// The process around the engine.
+    pub host: Arc<dyn Host>,
+    /// Rows of `CONFIG` that belong to the process: ports, files, threads.
+    pub settings: Vec<Setting>,
+    /// 16 random bytes that name this run in `INFO`.
+    pub run_id: [u8; 16],
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limits: Limits::DEFAULT,
+            clients_max: 10_000,
+            password: None,
+            host: Arc::new(NoHost),
+            settings: Vec::new(),
+            run_id: [0; 16],
+        }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The password stays out of every log.
+        f.debug_struct("Options")
+            .field("limits", &self.limits)
+            .field("clients_max", &self.clients_max)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What all connections of a server share. Made once, then used from any thread.
+pub struct Engine<A: App> {
+    app: Arc<A>,
+    pub(crate) table: CommandTable<A>,
+    pub(crate) clients: Clients,
+    pub(crate) tunables: Arc<Tunables>,
+    pub(crate) limits: Limits,
+    pub(crate) stats: Stats,
+    pub(crate) guard: Guard,
+    pub(crate) unknowns: Unknowns,
+    pub(crate) pause: Pause,
+    pub(crate) pubsub: PubSub,
+    pub(crate) slowlog: SlowLog,
+    pub(crate) latency: LatencyMonitor,
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) run_id: [u8; 16],
+    pub(crate) started: Now,
+    pub(crate) binary: BinaryEntries,
+    pub(crate) layers: Vec<Arc<dyn Layer<A>>>,
+    /// Who runs futures: as the router chose, or the server that came last.
+    chosen_spawner: Option<Arc<dyn Spawn>>,
+    spawner: RwLock<Option<Arc<dyn Spawn>>>,
+    pub(crate) authenticator: Option<Arc<dyn Authenticator<A>>>,
+}
+
+/// The commands behind the binary protocol's own operations, where the router has them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BinaryEntries {
+    pub(crate) get: Option<u32>,
+    pub(crate) set: Option<u32>,
+    pub(crate) take: Option<u32>,
+}
+
+impl BinaryEntries {
+    /// The command behind an operation.
+    #[inline]
+    pub(crate) fn entry(&self, op: u8) -> Option<u32> {
+        match op {
+            binary::GET => self.get,
+            binary::DELETE => self.take,
+            binary::SET => self.set,
+            _ => None,
+        }
+    }
+}
+
+impl<A: App> Engine<A> {
+    /// An engine of an application, its commands, and what goes around them.
+    pub(crate) fn assemble(
+        (app, mut table, setup): (Arc<A>, CommandTable<A>, Setup<A>),
+        builtin_settings: impl FnOnce(&Arc<Tunables>) -> Vec<Setting>,
+        options: Options,
+        now: Now,
+    ) -> Arc<Self> {
+        let Setup {
+            layers,
+            authenticator,
+            limits,
+            spawn,
+        } = setup;
+        let limits = limits.unwrap_or(options.limits);
+        if !layers.is_empty() {
+            table.time_all();
+        }
+        let tunables = Tunables::new(
+            &limits,
+            options.clients_max,
+            options.password.as_deref().unwrap_or_default(),
+            authenticator.is_some(),
+        );
+        let tunables = Arc::new(tunables);
+        let mut settings = builtin_settings(&tunables);
+        settings.extend(app.settings());
+        settings.extend(A::Keys::settings(&app));
+        settings.extend(options.settings);
+        settings.sort_by_key(Setting::name);
+        let binary = BinaryEntries {
+            get: table.find_name(b"get"),
+            set: table.find_name(b"set"),
+            take: table.find_name(b"getdel"),
+        };
+        Arc::new(Self {
+            app,
+            table,
+            clients: Clients::default(),
+            tunables,
+            limits,
+            stats: Stats::default(),
+            guard: Guard::default(),
+            unknowns: Unknowns::default(),
+            pause: Pause::default(),
+            pubsub: PubSub::default(),
+            slowlog: SlowLog::default(),
+            latency: LatencyMonitor::default(),
+            settings,
+            host: options.host,
+            run_id: options.run_id,
+            started: now,
+            binary,
+            layers,
+            chosen_spawner: spawn,
+            spawner: RwLock::new(None),
+            authenticator,
+        })
+    }
+
+    /// The application.
+    #[must_use]
+    pub fn app(&self) -> &A {
+        &self.app
+    }
+
+    pub(crate) fn app_shared(&self) -> Arc<A> {
+        Arc::clone(&self.app)
+    }
+
+    /// Who runs the futures of [`Router::future`] from now on, unless the router chose; called by
+    /// servers when they begin.
+    pub fn set_spawner(&self, spawner: Arc<dyn Spawn>) {
+        let mut slot = self.spawner.write().unwrap_or_else(PoisonError::into_inner);
+        *slot = Some(spawner);
+    }
+
+    pub(crate) fn spawner(&self) -> Option<Arc<dyn Spawn>> {
+        let chosen = self.chosen_spawner.clone();
+        chosen.or_else(|| {
+            let slot = self.spawner.read();
+            slot.unwrap_or_else(PoisonError::into_inner).clone()
+        })
+    }
+
+    /// The commands.
+    #[must_use]
+    pub fn commands(&self) -> &CommandTable<A> {
+        &self.table
+    }
+
+    /// The open connections.
+    #[must_use]
+    pub fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// The name of the command that a connection runs or, if it runs none, ran last; `None` before its
+    /// first one.
+    #[must_use]
+    pub fn last_command(&self, client: &crate::ClientShared) -> Option<&str> {
+        let entry = client.last_entry.load(Relaxed);
+        (entry != u32::MAX).then(|| self.table.entry(entry).spec().name)
+    }
+
+    /// The values of `CONFIG` that the engine itself reads.
+    #[must_use]
+    pub fn tunables(&self) -> &Tunables {
+        &self.tunables
+    }
+
+    /// The rows of `CONFIG`, sorted by name: the engine's own, the application's and the process's.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// When the engine was made.
+    #[must_use]
+    pub fn started(&self) -> &Now {
+        &self.started
+    }
+
+    /// The process around the engine.
+    #[must_use]
+    pub fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    /// Housekeeping, to be called by one driver thread; returns how long to wait before it is called
+    /// again. Zero is as soon as whoever is ready has had a turn.
+    pub fn tick(&self, now: Now) -> Duration {
+        self.stats.sample(now.monotonic_us());
+        self.guard
+            .report(now, &self.limits, |denied| self.host.denied(denied));
+        let most = Duration::from_micros(SAMPLE_US);
+        let wishes = [self.app.tick(now), A::Keys::tick(&self.app, now)];
+        wishes.into_iter().flatten().fold(most, Duration::min)
+    }
+
+    /// Sets all counters back to zero: `CONFIG RESETSTAT`.
+    pub(crate) fn reset_stats(&self) {
+        self.stats.reset();
+        self.unknowns.reset();
+        self.table.all().for_each(Entry::reset_stats);
+        self.app.reset_stats();
+        A::Keys::reset_stats(&self.app);
+    }
+}
+
+impl<A: App> std::fmt::Debug for Engine<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine")
+            .field("clients", &self.clients.len())
+            .finish_non_exhaustive()
+    }
+}

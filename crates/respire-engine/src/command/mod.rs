@@ -1,0 +1,20 @@
+//! Commands, what they run on and with, and their running.
+
+mod admit;
+pub(crate) mod app;
+pub(crate) mod authenticator;
+pub(crate) mod cx;
+pub(crate) mod engine;
+pub(crate) mod exec;
+mod farewell;
+pub(crate) mod host;
+pub(crate) mod keyspace;
+pub(crate) mod layer;
+mod monitor;
+pub(crate) mod row;
+pub(crate) mod run;
+mod shape;
+pub(crate) mod table;
+
+pub(crate) use admit::admit;
+pub(crate) use farewell::after_ends;

@@ -1,0 +1,12 @@
+//! How an engine is made of a router.
+
+use crate::{App, Engine, Now, Options, Router, redis};
+use std::sync::Arc;
+
+impl<A: App> Engine<A> {
+    /// An engine for these commands, started at `now`.
+    #[must_use]
+    pub fn new(router: Router<A>, options: Options, now: Now) -> Arc<Self> {
+        Self::assemble(router.into_parts(), redis::settings, options, now)
+    }
+}

@@ -1,0 +1,9 @@
+//! What is counted, timed and noted while commands run, and how it is told.
+
+pub(crate) mod histogram;
+pub(crate) mod info;
+pub(crate) mod latency;
+pub mod metrics;
+pub(crate) mod slowlog;
+pub(crate) mod stats;
+pub(crate) mod unknown;

@@ -1,0 +1,113 @@
+//! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: which arguments of a request are keys.
+
+use crate::command::table::CommandTable;
+use crate::{App, ArgList, Cx, Entry, Error, KeyBegin, KeyFind, Reply, Spec};
+
+pub(super) fn keys<A: App>(
+    cx: &mut Cx<'_, A>,
+    request: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let (_, positions) = positions(&cx.engine.table, request)?;
+    reply.array(positions.len());
+    for key in positions.into_iter().filter_map(|at| request.get(at)) {
+        reply.bulk(key);
+    }
+    Ok(())
+}
+
+pub(super) fn keys_and_flags<A: App>(
+    cx: &mut Cx<'_, A>,
+    request: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let (entry, positions) = positions(&cx.engine.table, request)?;
+    reply.array(positions.len());
+    for (at, key) in positions
+        .into_iter()
+        .filter_map(|at| Some((at, request.get(at)?)))
+    {
+        let flags = flags(entry.spec(), request, at);
+        reply.array(2);
+        reply.bulk(key);
+        reply.set(flags.len());
+        flags.iter().for_each(|flag| reply.simple(flag));
+    }
+    Ok(())
+}
+
+/// The positions of the keys of a request that is an argument list here.
+fn positions<'t, A: App>(
+    table: &'t CommandTable<A>,
+    request: ArgList<'_>,
+) -> Result<(&'t Entry<A>, Vec<usize>), Error> {
+    const UNKNOWN: Error = Error::fixed("ERR Invalid command specified");
+    let container = table.find_name(&request[0]).ok_or(UNKNOWN)?;
+    let at = match request.get(1) {
+        Some(name) if table.entry(container).is_container() => {
+            table.find_subcommand(container, name).ok_or(UNKNOWN)?
+        }
+        _ => container,
+    };
+    let entry = table.entry(at);
+    if entry.spec().keys.is_empty() {
+        return Err(Error::fixed("ERR The command has no key arguments"));
+    }
+    if !entry.spec().arity.accepts(request.len()) {
+        return Err(Error::fixed(
+            "ERR Invalid number of arguments specified for command",
+        ));
+    }
+    let mut positions = Vec::new();
+    let told = entry.command().keys(request, &mut |at| positions.push(at));
+    if told.is_err() || positions.iter().all(|at| *at >= request.len()) {
+        return Err(Error::fixed("ERR Invalid arguments specified for command"));
+    }
+    Ok((entry, positions))
+}
+
+/// Whether a `BITFIELD` only reads. What makes no sense is taken to write, as Redis does.
+fn is_only_read(request: ArgList<'_>) -> bool {
+    let mut options = request.iter().skip(2);
+    while let Some(option) = options.next() {
+        let operands = if option.eq_ignore_ascii_case(b"GET") {
+            2
+        } else if option.eq_ignore_ascii_case(b"OVERFLOW") {
+            1
+        } else {
+            return false;
+        };
+        if options.by_ref().take(operands).count() < operands {
+            return false;
+        }
+    }
+    true
+}
+
+const READ: &[&str] = &["RO", "access"];
+const UPDATE: &[&str] = &["RW", "access", "update"];
+const OVERWRITE: &[&str] = &["OW", "update"];
+
+/// What a request does to its key at this position.
+fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [&'static str] {
+    let has = |from: usize, word: &[u8]| {
+        let mut options = request.iter().skip(from);
+        options.any(|arg| arg.eq_ignore_ascii_case(word))
+    };
+    // Two commands do more or less to their key, as their options ask.
+    match spec.name {
+        "set" => return if has(3, b"GET") { UPDATE } else { OVERWRITE },
+        "bitfield" => return if is_only_read(request) { READ } else { UPDATE },
+        _ => {}
+    }
+    let is_here = |keys: &&crate::KeySpec| keys.positions(request.len()).any(|here| here == at);
+    // A key that no position tells belongs to the last of the specs that name no position.
+    let is_anywhere =
+        |keys: &&crate::KeySpec| keys.begin == KeyBegin::Unknown || keys.find == KeyFind::Unknown;
+    let found = spec
+        .keys
+        .iter()
+        .find(is_here)
+        .or_else(|| spec.keys.iter().rfind(is_anywhere));
+    found.map_or(&[], |keys| keys.flags)
+}

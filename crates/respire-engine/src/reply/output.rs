@@ -1,0 +1,415 @@
+//! Where replies go: a growing tail of bytes, with large shared values kept apart so that they are
+//! written from where they lie, and streamed ones so that they are made only when there is room.
+
+use crate::reply::stream::{Broken, Stream};
+use bytes::Bytes;
+use resp_codec::Sink;
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+/// A shared value below this size is copied into the tail: one short copy is cheaper than one more
+/// element of a vectored write. `respire-commands` holds it against the size of the same name in
+/// `respire-store`: the two are equal, or it does not compile.
+pub const SHARED_BYTES_MIN: usize = 16 * 1024;
+
+/// The bytes a connection still owes its peer, in order.
+///
+/// ```
+/// use respire_engine::Output;
+/// use resp_codec::Sink;
+///
+/// let mut out = Output::new();
+/// out.put(b"+OK\r\n");
+/// assert_eq!(out.len(), 5);
+/// out.advance(3);
+/// assert_eq!(out.to_vec(), b"\r\n");
+/// ```
+#[derive(Debug, Default)]
+pub struct Output {
+    /// Finished pieces, oldest first; only filled when a large value was shared or streamed.
+    frozen: VecDeque<Piece>,
+    /// The bytes of all pieces, those of streams that are yet to be pulled included,
+    frozen_bytes: usize,
+    /// and those alone, which take no memory.
+    streamed_bytes: usize,
+    tail: Vec<u8>,
+    /// How much of `tail` is written already; `written <= tail.len()`.
+    written: usize,
+}
+
+/// A part of an output before its tail.
+#[derive(Debug)]
+enum Piece {
+    Bytes(Bytes),
+    /// What is left of a stream; pulled when it comes to the front.
+    Stream(Stream),
+}
+
+impl Piece {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Stream(stream) => stream.left(),
+        }
+    }
+}
+
+/// A place in an [`Output`] to which it can be cut back.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    frozen_pieces: usize,
+    len: usize,
+}
+
+impl Mark {
+    /// The bytes that were owed.
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+}
+
+impl Output {
+    /// An empty output; allocates nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            frozen: VecDeque::new(),
+            frozen_bytes: 0,
+            streamed_bytes: 0,
+            tail: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// The bytes owed, those that a stream has yet to give included.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.frozen_bytes + self.tail.len() - self.written
+    }
+
+    /// Whether nothing is owed.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of memory held, owed or not.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.frozen_bytes - self.streamed_bytes + self.tail.capacity()
+    }
+
+    /// Has the next bytes at hand, if a stream has to give them: to be called before
+    /// [`Output::fill`]. Holds at most one pulled piece at a time.
+    ///
+    /// # Errors
+    /// When the stream fails or ends too soon. Its length was announced, so that nothing more can
+    /// be said on this connection.
+    pub fn pull(&mut self) -> Result<(), Broken> {
+        if let Some(Piece::Stream(stream)) = self.frozen.front_mut() {
+            let bytes = stream.pull()?;
+            self.streamed_bytes -= bytes.len();
+            if stream.left() == 0 {
+                self.frozen.pop_front();
+            }
+            self.frozen.push_front(Piece::Bytes(bytes));
+        }
+        Ok(())
+    }
+
+    /// Fills `slices` with what is owed and at hand, oldest first, and returns how many were filled.
+    pub fn fill<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let tail = &self.tail[self.written..];
+        let at_hand = self.frozen.iter().map_while(|piece| match piece {
+            Piece::Bytes(bytes) => Some(&bytes[..]),
+            Piece::Stream(_) => None,
+        });
+        let has_tail = self.streamed_bytes == 0 && !tail.is_empty();
+        let mut filled = 0;
+        for (slot, piece) in slices
+            .iter_mut()
+            .zip(at_hand.chain(has_tail.then_some(tail)))
+        {
+            *slot = IoSlice::new(piece);
+            filled += 1;
+        }
+        filled
+    }
+
+    /// The first piece owed and at hand; empty only when there is none.
+    #[must_use]
+    pub fn first(&self) -> &[u8] {
+        match self.frozen.front() {
+            Some(Piece::Bytes(bytes)) => bytes,
+            Some(Piece::Stream(_)) => &[],
+            None => &self.tail[self.written..],
+        }
+    }
+
+    /// Whether all that is owed lies in one piece, so that a plain write serves.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        self.frozen.is_empty()
+    }
+
+    /// Takes note that the first `bytes` owed were written.
+    ///
+    /// # Panics
+    /// When more is taken than was owed and at hand.
+    pub fn advance(&mut self, mut bytes: usize) {
+        assert!(bytes <= self.len(), "advanced past what was owed");
+        while let Some(Piece::Bytes(front)) = self.frozen.front_mut() {
+            if bytes < front.len() {
+                bytes::Buf::advance(front, bytes);
+                self.frozen_bytes -= bytes;
+                return;
+            }
+            bytes -= front.len();
+            self.frozen_bytes -= front.len();
+            self.frozen.pop_front();
+        }
+        assert!(
+            bytes == 0 || self.frozen.is_empty(),
+            "advanced past what was pulled"
+        );
+        self.written += bytes;
+        if self.written == self.tail.len() {
+            self.tail.clear();
+            self.written = 0;
+        }
+    }
+
+    /// Gives memory beyond `keep` bytes back when nothing is owed.
+    pub fn shrink(&mut self, keep: usize) {
+        if self.is_empty() && self.tail.capacity() > keep {
+            self.tail = Vec::new();
+            self.written = 0;
+        }
+    }
+
+    /// The present end, to come back to with [`Output::cut`].
+    #[must_use]
+    #[inline]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            frozen_pieces: self.frozen.len(),
+            len: self.len(),
+        }
+    }
+
+    /// Drops everything put since `mark` was taken. Nothing may have been advanced in between.
+    pub fn cut(&mut self, mark: Mark) {
+        drop(self.split_off(mark));
+    }
+
+    /// Takes everything put since `mark` was taken, as an output of its own. Nothing may have been
+    /// advanced in between.
+    pub(crate) fn split_off(&mut self, mark: Mark) -> Self {
+        let mut taken = Self::new();
+        if self.frozen.len() > mark.frozen_pieces {
+            // The tail of that time was frozen since.
+            self.freeze_tail();
+            while let Some(last) = self.frozen.back_mut()
+                && self.frozen_bytes > mark.len
+            {
+                let piece = match last {
+                    Piece::Bytes(bytes) if self.frozen_bytes - bytes.len() < mark.len => {
+                        let kept = bytes.len() - (self.frozen_bytes - mark.len);
+                        Some(Piece::Bytes(bytes.split_off(kept)))
+                    }
+                    _ => self.frozen.pop_back(),
+                };
+                if let Some(piece) = piece {
+                    self.forget(&piece);
+                    taken.note(&piece);
+                    taken.frozen.push_front(piece);
+                }
+            }
+        } else {
+            let keep = mark.len - self.frozen_bytes + self.written;
+            taken.tail = self.tail.split_off(keep);
+        }
+        taken
+    }
+
+    /// Puts all that `other` holds behind what is owed. Large pieces move; what is short is copied.
+    pub fn append(&mut self, mut other: Self) {
+        if other.frozen.is_empty() {
+            let tail = std::mem::take(&mut other.tail);
+            if tail.len() - other.written < SHARED_BYTES_MIN {
+                self.put(&tail[other.written..]);
+            } else {
+                self.put_shared(Bytes::from(tail).slice(other.written..));
+            }
+            return;
+        }
+        self.freeze_tail();
+        other.freeze_tail();
+        self.frozen_bytes += other.frozen_bytes;
+        self.streamed_bytes += other.streamed_bytes;
+        self.frozen.append(&mut other.frozen);
+    }
+
+    /// A copy of all that is owed and at hand. O(n); for tests and embedders without sockets.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut all = Vec::with_capacity(self.len() - self.streamed_bytes);
+        for piece in &self.frozen {
+            match piece {
+                Piece::Bytes(bytes) => all.extend_from_slice(bytes),
+                Piece::Stream(_) => return all,
+            }
+        }
+        all.extend_from_slice(&self.tail[self.written..]);
+        all
+    }
+
+    /// Takes all that is owed, streams pulled to their end; one that breaks ends it there. O(n) only
+    /// when a shared value or a stream is among it.
+    #[must_use]
+    pub fn take(&mut self) -> Vec<u8> {
+        if self.frozen.is_empty() && self.written == 0 {
+            return std::mem::take(&mut self.tail);
+        }
+        let mut all = Vec::new();
+        while self.pull().is_ok() && !self.is_empty() {
+            let first = self.first();
+            all.extend_from_slice(first);
+            self.advance(first.len());
+        }
+        *self = Self::new();
+        all
+    }
+
+    /// What was put since `len` bytes were owed, as far as it was not shared.
+    pub(crate) fn put_since(&self, len: usize) -> &[u8] {
+        let put = (self.len() - len).min(self.tail.len() - self.written);
+        &self.tail[self.tail.len() - put..]
+    }
+
+    /// What was put since `mark`, if all of it is at hand in one piece. Nothing may have been
+    /// advanced in between.
+    pub(crate) fn put_after(&self, mark: Mark) -> Option<&[u8]> {
+        let is_one = self.frozen.len() == mark.frozen_pieces;
+        is_one.then(|| &self.tail[mark.len - self.frozen_bytes + self.written..])
+    }
+
+    /// Puts a value that is made while it is written. Its header must be written already.
+    pub(crate) fn put_stream(&mut self, stream: Stream) {
+        self.freeze_tail();
+        self.push(Piece::Stream(stream));
+    }
+
+    fn freeze_tail(&mut self) {
+        let tail = std::mem::take(&mut self.tail);
+        let written = std::mem::take(&mut self.written);
+        self.push(Piece::Bytes(Bytes::from(tail).slice(written..)));
+    }
+
+    fn push(&mut self, piece: Piece) {
+        if piece.len() > 0 {
+            self.note(&piece);
+            self.frozen.push_back(piece);
+        }
+    }
+
+    fn note(&mut self, piece: &Piece) {
+        self.frozen_bytes += piece.len();
+        if let Piece::Stream(stream) = piece {
+            self.streamed_bytes += stream.left();
+        }
+    }
+
+    fn forget(&mut self, piece: &Piece) {
+        self.frozen_bytes -= piece.len();
+        if let Piece::Stream(stream) = piece {
+            self.streamed_bytes -= stream.left();
+        }
+    }
+}
+
+impl Sink for Output {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.tail.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn put_short(&mut self, bytes: [u8; 16], len: usize) {
+        self.tail.put_short(bytes, len);
+    }
+
+    #[inline]
+    fn reserve(&mut self, bytes: usize) {
+        self.tail.reserve(bytes);
+    }
+
+    fn put_shared(&mut self, bytes: Bytes) {
+        if bytes.len() < SHARED_BYTES_MIN {
+            self.put(&bytes);
+            return;
+        }
+        self.freeze_tail();
+        self.push(Piece::Bytes(bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn large() -> Bytes {
+        Bytes::from(vec![b'x'; SHARED_BYTES_MIN])
+    }
+
+    #[test]
+    fn pieces_keep_their_order_around_a_shared_value() {
+        let mut out = Output::new();
+        out.put(b"before");
+        out.put_shared(large());
+        out.put(b"after");
+        let mut expected = b"before".to_vec();
+        expected.extend_from_slice(&large());
+        expected.extend_from_slice(b"after");
+        assert_eq!(out.to_vec(), expected);
+
+        let mut slices = [IoSlice::new(&[]); 8];
+        let filled = out.fill(&mut slices);
+        let gathered: Vec<u8> = slices[..filled].iter().flat_map(|s| s.to_vec()).collect();
+        assert_eq!(gathered, expected);
+    }
+
+    #[test]
+    fn advance_takes_bytes_across_pieces() {
+        let mut out = Output::new();
+        out.put(b"before");
+        out.put_shared(large());
+        out.put(b"after");
+        let all = out.to_vec();
+        for step in [1, 5, SHARED_BYTES_MIN - 1, 3] {
+            let owed = out.len();
+            out.advance(step);
+            assert_eq!(out.len(), owed - step);
+            assert_eq!(out.to_vec(), all[all.len() - out.len()..]);
+        }
+        out.advance(out.len());
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn cut_returns_to_the_mark_with_and_without_shared_values() {
+        let mut out = Output::new();
+        out.put(b"keepXX");
+        out.advance(2);
+        let mark = out.mark();
+        out.put(b"gone");
+        out.cut(mark);
+        assert_eq!(out.to_vec(), b"epXX");
+        out.put_shared(large());
+        out.put(b"gone");
+        out.cut(mark);
+        assert_eq!(out.to_vec(), b"epXX");
+    }
+}
