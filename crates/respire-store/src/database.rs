@@ -1,6 +1,6 @@
 //! One database: its shards, and beside each shard what is counted about it.
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use ahash::RandomState;
@@ -10,16 +10,20 @@ use crate::entry::{Entry, SLOT_BYTES};
 use crate::expiry::Deadlines;
 use crate::garbage::Garbage;
 use crate::hash::Tag;
+use crate::hooks::Hooks;
+use crate::observe::Observers;
 use crate::prefetch::Whereabouts;
 use crate::shard::ShardMut;
 use crate::table::{Shards, Table};
+use crate::unit::Unit;
 use crate::watch::Watches;
 
 /// One database.
 pub(crate) struct Database {
+    pub(crate) number: u32,
     shards: Shards,
     hasher: RandomState,
-    sides: Box<[Side]>,
+    sides: Arc<[Side]>,
     /// 32 less the logarithm of the number of shards.
     shard_shift: u32,
     /// Where each shard's table lies, close together for those who look ahead.
@@ -29,10 +33,31 @@ pub(crate) struct Database {
     pub(crate) gauge: Arc<AtomicUsize>,
     /// What all databases leave to be freed later.
     pub(crate) garbage: Arc<Garbage>,
+    pub(crate) observers: Arc<Observers>,
+}
+
+/// What all databases of a store share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) hasher: RandomState,
+    pub(crate) gauge: Arc<AtomicUsize>,
+    pub(crate) garbage: Arc<Garbage>,
+    pub(crate) observers: Arc<Observers>,
+}
+
+impl Shared {
+    pub(crate) fn new(hasher: RandomState) -> Shared {
+        Shared {
+            hasher,
+            gauge: Arc::default(),
+            garbage: Arc::default(),
+            observers: Arc::default(),
+        }
+    }
 }
 
 /// What is known about a shard beside its table. Everything is written under the shard's write
-/// lock only (but for `random`), so plain loads and stores suffice; anyone may read.
+/// lock only (but for `random` and `hooks`), so plain loads and stores suffice; anyone may read.
 ///
 /// Its first line of memory is what writing a key without an expiry touches, and is loaded ahead.
 #[repr(C, align(128))]
@@ -51,7 +76,9 @@ pub(crate) struct Side {
     /// What the gauge has been told of these bytes.
     pub(crate) told: AtomicUsize,
     /// State of a generator of random numbers; readers share it without care.
-    pub(crate) random: AtomicU64,
+    random: AtomicU32,
+    /// Who must hear of changes.
+    pub(crate) hooks: Hooks,
     /// Sum of the expiries, modulo 2^64.
     pub(crate) expires_sum: AtomicU64,
     pub(crate) expired: AtomicU64,
@@ -64,14 +91,14 @@ pub(crate) struct Side {
 
 // A shard's lock and counters share no cache line with its neighbour's, and take one pair.
 const _: () = assert!(size_of::<Side>() == 128);
-const _: () = assert!(core::mem::offset_of!(Side, random) < 64);
+const _: () = assert!(core::mem::offset_of!(Side, hooks) < 64);
 
 /// A shard tells the gauge when its bytes have changed by this much: a shared counter written by
 /// every request would cost more than the map itself.
 pub(crate) const GAUGE_STEP: usize = 4096;
 
 impl Side {
-    fn new(seed: u64) -> Side {
+    fn new(seed: u64, interests: u32) -> Side {
         Side {
             expires: AtomicUsize::new(0),
             changes: AtomicU64::new(0),
@@ -80,7 +107,8 @@ impl Side {
             table_bytes: AtomicUsize::new(0),
             index_bytes: AtomicUsize::new(0),
             told: AtomicUsize::new(0),
-            random: AtomicU64::new(seed),
+            random: AtomicU32::new(seed as u32),
+            hooks: Hooks::new(interests),
             expires_sum: AtomicU64::new(0),
             expired: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
@@ -91,12 +119,9 @@ impl Side {
 
     /// A random number, good enough to sample with.
     pub(crate) fn random(&self) -> u64 {
-        let state = self
-            .random
-            .load(Ordering::Relaxed)
-            .wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let state = self.random.load(Ordering::Relaxed).wrapping_add(1);
         self.random.store(state, Ordering::Relaxed);
-        mix(state)
+        mix(u64::from(state).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// Bytes of table and deadlines.
@@ -138,17 +163,24 @@ pub(crate) fn mix(state: u64) -> u64 {
 
 impl Database {
     pub(crate) fn new(
+        number: u32,
         shards: usize,
         capacity: usize,
-        hasher: RandomState,
-        gauge: Arc<AtomicUsize>,
-        garbage: Arc<Garbage>,
+        interests: u32,
+        shared: Shared,
     ) -> Database {
-        let watches = Arc::new(Watches::new(shards, hasher.clone()));
-        let sides = (0..shards)
-            .map(|shard| Side::new(hasher.hash_one(shard)))
+        let Shared {
+            hasher,
+            gauge,
+            garbage,
+            observers,
+        } = shared;
+        let sides: Arc<[Side]> = (0..shards)
+            .map(|shard| Side::new(hasher.hash_one(shard), interests))
             .collect();
+        let watches = Arc::new(Watches::new(Arc::clone(&sides), hasher.clone()));
         let db = Database {
+            number,
             shards: Shards::new(shards, capacity),
             hasher,
             sides,
@@ -157,9 +189,10 @@ impl Database {
             watches,
             gauge,
             garbage,
+            observers,
         };
         for index in 0..shards {
-            db.shard(index, &mut db.lock(index).write()).resized();
+            db.with_shard(index, |shard| shard.resized());
         }
         db
     }
@@ -203,9 +236,23 @@ impl Database {
             .sum()
     }
 
-    /// The shard, ready to be changed through `table`, which must be its own.
-    pub(crate) fn shard<'a>(&'a self, index: usize, table: &'a mut Table) -> ShardMut<'a> {
-        ShardMut::new(self, index, table)
+    /// The shard, ready to be changed through `table`, which must be its own, in this unit.
+    #[inline]
+    pub(crate) fn shard<'a>(
+        &'a self,
+        index: usize,
+        table: &'a mut Table,
+        unit: &'a Unit,
+    ) -> ShardMut<'a> {
+        ShardMut::new(self, index, table, unit)
+    }
+
+    /// Locks a shard for writing, as a unit of its own, and lends it to `f`.
+    pub(crate) fn with_shard<R>(&self, index: usize, f: impl FnOnce(ShardMut<'_>) -> R) -> R {
+        let unit = Unit::default();
+        let mut table = self.lock(index).write();
+        let _ending = unit.ending();
+        f(self.shard(index, &mut table, &unit))
     }
 
     /// Exchanges what is counted about a shard with another database's, as their tables are.

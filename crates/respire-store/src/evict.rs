@@ -324,9 +324,8 @@ impl Store {
         // there is none left the total is 0.
         loop {
             let (db, index) = self.choose_shard(policy)?;
-            let mut table = db.lock(index).write();
-            let mut shard = db.shard(index, &mut table);
-            if let Some(freed) = self.evict_in(&mut shard, policy, now_ms) {
+            let evict = |mut shard: ShardMut<'_>| self.evict_in(&mut shard, policy, now_ms);
+            if let Some(freed) = db.with_shard(index, evict) {
                 return Some(freed);
             }
         }

@@ -158,8 +158,7 @@ impl Store {
                 swept.expired += expired;
             }
             if may_shrink && is_too_large(db, index) {
-                let mut table = db.lock(index).write();
-                db.shard(index, &mut table).at(now_ms).shrink();
+                db.with_shard(index, |shard| shard.at(now_ms).shrink());
                 may_shrink = false;
             }
             if left == 0 {
@@ -180,23 +179,23 @@ impl Store {
 
 /// Looks at up to `count` deadlines of a shard: how many were due, and how many keys that removed.
 fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> (usize, usize) {
-    let mut table = db.lock(index).write();
-    let mut shard = db.shard(index, &mut table);
-    let side = db.side(index);
-    let mut deadlines = side.deadlines.write();
-    let (mut looked_at, mut expired) = (0, 0);
-    while looked_at < count
-        && let Some(part) = deadlines.pop(now_ms)
-    {
-        looked_at += 1;
-        let (is_expired, next) = shard.expire_part(part, now_ms);
-        expired += usize::from(is_expired);
-        if let Some(at) = next {
-            deadlines.push(part, at, now_ms);
+    db.with_shard(index, |mut shard| {
+        let side = db.side(index);
+        let mut deadlines = side.deadlines.write();
+        let (mut looked_at, mut expired) = (0, 0);
+        while looked_at < count
+            && let Some(part) = deadlines.pop(now_ms)
+        {
+            looked_at += 1;
+            let (is_expired, next) = shard.expire_part(part, now_ms);
+            expired += usize::from(is_expired);
+            if let Some(at) = next {
+                deadlines.push(part, at, now_ms);
+            }
         }
-    }
-    side.note_deadlines(&deadlines);
-    (looked_at, expired)
+        side.note_deadlines(&deadlines);
+        (looked_at, expired)
+    })
 }
 
 /// Whether a shard's table or index has far more room than it needs. Looks at counters only.

@@ -4,7 +4,7 @@
 //! before begin to load. Once all are locked, those who write go through them in the same order and
 //! release each behind them. That is enough to be seen whole or not at all: no shard is released
 //! before all of them are locked, so whoever sees one key as it was written finds the others
-//! locked, or written too.
+//! locked, or written too. With an observer all stay locked until the last change is reported.
 
 use core::ops::{Deref, Range};
 
@@ -16,6 +16,7 @@ use crate::prefetch::{self, Bucket};
 use crate::section::{Held, write_soon};
 use crate::slot::{EntryRef, Slot};
 use crate::table::Table;
+use crate::unit::Unit;
 use crate::view::{Note, View};
 
 /// How many keys ahead of the one that is looked for tables are loaded.
@@ -150,7 +151,7 @@ impl<'k> Aims<'k> {
         &self,
         db: &Database,
         from: usize,
-        table: &mut Table,
+        (table, unit): (&mut Table, &Unit),
         note: Note,
         f: &mut impl FnMut(usize, &mut Slot<'_>),
     ) -> usize {
@@ -162,7 +163,7 @@ impl<'k> Aims<'k> {
             let Aim {
                 key, hash, bucket, ..
             } = self.aims[at];
-            let shard = db.shard(shard, table);
+            let shard = db.shard(shard, table, unit);
             note.with_slot(shard, key, (hash, bucket), |slot| f(at, slot));
         }
         keys.end
@@ -276,17 +277,26 @@ impl View<'_> {
                     return false;
                 }
                 while let Some((shard, _)) = aims.shard_from(from) {
-                    from = aims.change(db, from, held.table_mut((self.db, shard)), note, &mut f);
+                    from = aims.change(db, from, held.lend((self.db, shard)), note, &mut f);
                 }
             }
             None => {
-                let guards = aims.lock(db, write_soon);
+                let unit = Unit::default();
+                let mut guards = aims.lock(db, write_soon);
                 if are_new && aims.any_exists(self.now_ms, |nth| &guards[nth]) {
                     return false;
                 }
-                // Each guard goes out of scope, and its shard is free, when its keys are done.
-                for mut guard in guards {
-                    from = aims.change(db, from, &mut guard, note, &mut f);
+                let _ending = unit.ending();
+                if db.is_observed() {
+                    // All stay locked until all changes are reported as one.
+                    for guard in &mut guards {
+                        from = aims.change(db, from, (guard, &unit), note, &mut f);
+                    }
+                } else {
+                    // Each guard goes out of scope, and its shard is free, when its keys are done.
+                    for mut guard in guards {
+                        from = aims.change(db, from, (&mut guard, &unit), note, &mut f);
+                    }
                 }
             }
         }

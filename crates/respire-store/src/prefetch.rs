@@ -175,7 +175,6 @@ impl Database {
         let shard = self.shard_of(hash);
         raw::prefetch(core::ptr::from_ref(self.lock(shard)).addr());
         raw::prefetch(core::ptr::from_ref(self.side(shard)).addr());
-        raw::prefetch(core::ptr::from_ref(self.watches.count(shard)).addr());
         self.whereabouts(shard).prefetch(hash);
     }
 }

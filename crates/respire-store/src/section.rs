@@ -6,8 +6,10 @@ use dashmap::{RwLock, RwLockWriteGuard};
 
 use crate::garbage::Cleared;
 use crate::prefetch;
+use crate::report::Unreported;
 use crate::store::Store;
 use crate::table::Table;
+use crate::unit::Unit;
 
 /// What an atomic section covers.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +31,8 @@ pub(crate) type Place = (u32, usize);
 /// travel without a lifetime. A [`View`](crate::View) made with it works on them.
 #[derive(Default)]
 pub struct Held {
+    /// All that is changed in the section. It is dropped first: freeing the rest takes longer.
+    unit: Unit,
     /// In ascending order of place.
     tables: Vec<(Place, Table)>,
     /// What was flushed, kept until the shards have been released.
@@ -45,15 +49,21 @@ impl Held {
         &self.tables[nth].1
     }
 
-    pub(crate) fn table_mut(&mut self, place: Place) -> &mut Table {
+    /// A table to be changed, and the unit that the change is part of.
+    pub(crate) fn lend(&mut self, place: Place) -> (&mut Table, &Unit) {
         let at = self.at(place);
-        &mut self.tables[at].1
+        (&mut self.tables[at].1, &self.unit)
     }
 
-    pub(crate) fn swap_tables(&mut self, a: Place, b: Place) {
+    pub(crate) fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
+    pub(crate) fn swap_tables(&mut self, a: Place, b: Place) -> Unreported {
         let (a, b) = (self.at(a.min(b)), self.at(a.max(b)));
         let (front, back) = self.tables.split_at_mut(b);
         core::mem::swap(&mut front[a].1, &mut back[0].1);
+        Unreported::new()
     }
 
     /// The databases that shards are held of, ascending.
@@ -139,6 +149,7 @@ impl<'s> Section<'s> {
         Section {
             guards,
             held: Held {
+                unit: Unit::default(),
                 tables,
                 garbage: Vec::new(),
             },
@@ -156,7 +167,9 @@ impl Drop for Section<'_> {
         for (guard, (_, table)) in self.guards.iter_mut().zip(&mut self.held.tables) {
             **guard = core::mem::take(table);
         }
-        // Releases; the garbage in `held` is dropped after it.
+        drop(self.held.unit.ending());
+        // Releases. What `held` has is dropped after it: the unit, whose shards are released now, and
+        // the garbage.
         self.guards.clear();
     }
 }

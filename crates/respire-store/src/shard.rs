@@ -6,25 +6,40 @@ use crate::database::{Database, GAUGE_STEP, Side};
 use crate::entry::Entry;
 use crate::garbage::{Cleared, Garbage};
 use crate::hash::{HashPart, Tag, hash_key};
+use crate::observe::Cause;
 use crate::prefetch::Bucket;
+use crate::report::Unreported;
 use crate::table::Table;
+use crate::unit::Unit;
 
-/// A shard under its write lock. It changes entries in the few ways there are, so that counters,
-/// deadlines and watches cannot be forgotten.
+/// A shard under its write lock. It changes entries in the few ways there are, so that counters and
+/// deadlines cannot be forgotten; each gives a proof of the change, which only a report consumes
+/// (`report.rs`), so that watchers and observers cannot be forgotten either.
 pub(crate) struct ShardMut<'a> {
-    db: &'a Database,
+    pub(crate) db: &'a Database,
     index: usize,
+    side: &'a Side,
     table: &'a mut Table,
     now_ms: u64,
+    /// What the changes are part of.
+    pub(crate) unit: &'a Unit,
 }
 
 impl<'a> ShardMut<'a> {
-    pub(crate) fn new(db: &'a Database, index: usize, table: &'a mut Table) -> ShardMut<'a> {
+    #[inline]
+    pub(crate) fn new(
+        db: &'a Database,
+        index: usize,
+        table: &'a mut Table,
+        unit: &'a Unit,
+    ) -> ShardMut<'a> {
         ShardMut {
             db,
             index,
+            side: db.side(index),
             table,
             now_ms: 0,
+            unit,
         }
     }
 
@@ -37,7 +52,7 @@ impl<'a> ShardMut<'a> {
 
     #[inline]
     pub(crate) fn side(&self) -> &'a Side {
-        self.db.side(self.index)
+        self.side
     }
 
     pub(crate) fn garbage(&self) -> &'a Garbage {
@@ -53,17 +68,19 @@ impl<'a> ShardMut<'a> {
         bucket.find(self.table, hash, key)
     }
 
-    /// Adds an entry whose key is not in the table. The caller tells of the change.
-    pub(crate) fn insert(&mut self, hash: u64, entry: Entry) {
+    /// Adds an entry whose key is not in the table.
+    pub(crate) fn insert(&mut self, hash: u64, entry: Entry) -> Unreported {
+        self.report_added(entry.key());
         self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
         // A table does not say how large it will be; it doubles at most.
         let (hasher, grown) = (self.db.hasher(), self.table.buckets() * 2);
         self.table
             .insert(hash, entry, |entry| entry.table_hash(hasher, grown));
         self.resized();
+        Unreported::new()
     }
 
-    /// Changes an entry; `None` if there is none. The caller tells of the change.
+    /// Changes an entry; `None` if there is none.
     #[inline]
     pub(crate) fn modify<R>(
         &mut self,
@@ -71,20 +88,20 @@ impl<'a> ShardMut<'a> {
         hash: u64,
         key: &[u8],
         f: impl FnOnce(&mut Entry) -> R,
-    ) -> Option<R> {
+    ) -> Option<(R, Unreported)> {
         let mut answer = None;
-        self.modify_unless(
+        let change = self.modify_unless(
             bucket,
             hash,
             key,
             |_| false,
             |entry| answer = Some(f(entry)),
-        );
-        answer
+        )?;
+        answer.map(|answer| (answer, change))
     }
 
     /// The same, unless `settle` does all there is to do, without a change of what is counted: the
-    /// bytes allocated and the expiry. Whether there is an entry.
+    /// bytes allocated and the expiry. `None` if there is no entry.
     #[inline]
     pub(crate) fn modify_unless(
         &mut self,
@@ -93,25 +110,30 @@ impl<'a> ShardMut<'a> {
         key: &[u8],
         settle: impl FnOnce(&mut Entry) -> bool,
         f: impl FnOnce(&mut Entry),
-    ) -> bool {
-        let Some(entry) = bucket.find_mut(self.table, hash, key) else {
-            return false;
-        };
+    ) -> Option<Unreported> {
+        let entry = bucket.find_mut(self.table, hash, key)?;
         if settle(entry) {
-            return true;
+            return Some(Unreported::new());
         }
         let (bytes, expiry) = (entry.heap_bytes(), entry.expires_at());
         f(entry);
         let (bytes_now, expiry_now) = (entry.heap_bytes(), entry.expires_at());
         self.count(bytes, bytes_now, expiry, expiry_now, hash);
-        true
+        Some(Unreported::new())
     }
 
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<Entry> {
         let tag = Tag::new(hash);
-        let entry = self.take(hash, |entry| entry.is(tag, key))?;
-        self.changed(key);
+        let (entry, change) = self.take(hash, |entry| entry.is(tag, key))?;
+        self.report_removed(key, change);
         Some(entry)
+    }
+
+    /// Removes the key, which counts as a change also if there is no such key.
+    pub(crate) fn remove_surely(&mut self, hash: u64, key: &[u8]) {
+        if self.remove(hash, key).is_none() {
+            self.report_removed(key, Unreported::new());
+        }
     }
 
     /// Removes the key if its time has come.
@@ -158,19 +180,19 @@ impl<'a> ShardMut<'a> {
     }
 
     fn expire_where(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> bool {
-        let Some(entry) = self.take(hash, wanted) else {
+        let Some((entry, change)) = self.take(hash, wanted) else {
             return false;
         };
         bump(&self.side().expired, 1);
-        self.db.watches.touch_removed(self.index, entry.key());
+        self.report_lost(entry.key(), Cause::Expiry, change);
         true
     }
 
     /// Removes an entry to make room: the bytes that freed.
     pub(crate) fn evict(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<usize> {
-        let entry = self.take(hash, wanted)?;
+        let (entry, change) = self.take(hash, wanted)?;
         bump(&self.side().evicted, 1);
-        self.db.watches.touch(self.index, entry.key());
+        self.report_lost(entry.key(), Cause::Eviction, change);
         Some(entry.heap_bytes())
     }
 
@@ -190,8 +212,8 @@ impl<'a> ShardMut<'a> {
         hash_key(self.db.hasher(), entry.key())
     }
 
-    /// Takes the whole contents out. The caller tells the watches.
-    pub(crate) fn clear(&mut self) -> Cleared {
+    /// Takes the whole contents out.
+    pub(crate) fn clear(&mut self) -> (Cleared, Unreported) {
         let side = self.side();
         let table = core::mem::take(self.table);
         let deadlines = core::mem::take(&mut *side.deadlines.write());
@@ -202,7 +224,7 @@ impl<'a> ShardMut<'a> {
         side.expires_sum.store(0, Ordering::Relaxed);
         bump(&side.changes, table.len() as u64);
         self.resized();
-        Cleared { table, deadlines }
+        (Cleared { table, deadlines }, Unreported::new())
     }
 
     /// Gives back what table and deadlines have beyond their needs.
@@ -233,19 +255,12 @@ impl<'a> ShardMut<'a> {
         }
     }
 
-    /// Takes an entry out without a word to the watches.
-    fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<Entry> {
+    /// Takes an entry out.
+    fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<(Entry, Unreported)> {
         let entry = self.table.remove(hash, wanted)?;
         self.count(entry.heap_bytes(), 0, entry.expires_at(), None, hash);
         self.side().keys.store(self.table.len(), Ordering::Release);
-        Some(entry)
-    }
-
-    /// Counts a change of the key and tells the watches.
-    #[inline]
-    pub(crate) fn changed(&self, key: &[u8]) {
-        bump(&self.side().changes, 1);
-        self.db.watches.touch(self.index, key);
+        Some((entry, Unreported::new()))
     }
 
     /// Accounts for an entry whose heap bytes and expiry went from the old to the new.

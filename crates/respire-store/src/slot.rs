@@ -7,7 +7,9 @@ use crate::entry::{Entry, plain};
 use crate::evict::Clock;
 use crate::garbage::QUEUED_BYTES_MIN;
 use crate::hash::Tag;
+use crate::observe::EventName;
 use crate::prefetch::Bucket;
+use crate::report::Unreported;
 use crate::shard::ShardMut;
 use crate::value::{Encoding, Expiry, NewValue, Owned, ValueRef};
 
@@ -140,10 +142,7 @@ impl Slot<'_> {
         let expires_at = match expiry {
             Expiry::Clear | Expiry::Keep => None,
             Expiry::At(at) if at <= self.now_ms => {
-                if !self.remove() {
-                    self.mark_changed();
-                }
-                return;
+                return self.shard.remove_surely(self.hash, self.key);
             }
             Expiry::At(at) => Some(at),
         };
@@ -155,17 +154,15 @@ impl Slot<'_> {
         let Some(plain) = plain(&value) else {
             return self.set_large(value, kept, expires_at);
         };
-        let is_found = self.overwrite(
+        let change = self.overwrite(
             |entry| matches!(expiry, Expiry::Clear) && entry.rewrite(plain),
             |entry| {
                 let expires_at = kept(entry);
                 entry.set_plain(plain, expires_at);
             },
         );
-        if !is_found {
-            self.insert(value, expires_at);
-        }
-        self.mark_changed();
+        let change = change.unwrap_or_else(|| self.insert(value, expires_at));
+        self.report_written(change);
     }
 
     fn set_large(
@@ -175,17 +172,19 @@ impl Slot<'_> {
         expires_at: Option<u64>,
     ) {
         let mut value = Some(value);
-        self.modify(|entry| {
+        let changed = self.modify(|entry| {
             if let Some(value) = value.take() {
                 let expires_at = kept(entry);
                 entry.set(value, expires_at);
             }
         });
         // The value is still there if there was no entry to put it into.
-        if let Some(value) = value {
-            self.insert(value, expires_at);
-        }
-        self.mark_changed();
+        let change = match (changed, value) {
+            (None, Some(value)) => self.insert(value, expires_at),
+            (Some(((), change)), _) => change,
+            (None, None) => unreachable!("invariant: a value that is not put stays"),
+        };
+        self.report_written(change);
     }
 
     /// Writes a value like [`Slot::set`], after `f` has looked at what it replaces, so that the key is
@@ -206,7 +205,7 @@ impl Slot<'_> {
             return Ok(());
         };
         let (clock, mut f, mut refusal) = (self.clock, Some(f), None);
-        let is_found = self.overwrite(
+        let change = self.overwrite(
             |entry| {
                 let old = EntryRef::new(entry, clock);
                 refusal = f.take().and_then(|f| f(Some(old)).err());
@@ -214,14 +213,18 @@ impl Slot<'_> {
             },
             |entry| entry.set_plain(plain, None),
         );
-        if let Some(refusal) = refusal {
-            return Err(refusal);
-        }
-        if !is_found {
-            f.map_or(Ok(()), |f| f(None))?;
-            self.insert(value, None);
-        }
-        self.mark_changed();
+        let change = match (change, refusal) {
+            (Some(change), None) => change,
+            (Some(change), Some(refusal)) => {
+                change.hide();
+                return Err(refusal);
+            }
+            (None, _) => {
+                f.map_or(Ok(()), |f| f(None))?;
+                self.insert(value, None)
+            }
+        };
+        self.report_written(change);
         Ok(())
     }
 
@@ -231,13 +234,11 @@ impl Slot<'_> {
         if expires_at.is_some_and(|at| at <= self.now_ms) {
             return self.remove();
         }
-        let is_found = self
-            .modify(|entry| entry.set_expires_at(expires_at))
-            .is_some();
-        if is_found {
-            self.mark_changed();
-        }
-        is_found
+        let Some(((), change)) = self.modify(|entry| entry.set_expires_at(expires_at)) else {
+            return false;
+        };
+        self.report_expiry(expires_at, change);
+        true
     }
 
     /// Writes how the key was used, where the [policy](crate::Policy) ranks keys by that measure.
@@ -289,26 +290,36 @@ impl Slot<'_> {
     /// Changes the string's bytes in place and keeps its expiry; an absent key starts empty.
     /// Growing a string costs amortised constant time per byte.
     pub fn edit_string<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-        let answer = self.edit_string_quietly(f);
-        self.mark_changed();
-        answer
+        self.edit_string_if(|bytes| (f(bytes), true))
     }
 
-    /// Like [`Slot::edit_string`], but counts as no change until [`Slot::mark_changed`] is called:
-    /// for those who know only afterwards whether they have changed anything.
-    pub fn edit_string_quietly<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    /// Like [`Slot::edit_string`], where `f` also says whether the edit counts as a change. One that
+    /// does not is hidden from those who watch the key, even if it made the key or the string longer.
+    pub fn edit_string_if<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> (R, bool)) -> R {
         if !self.exists() {
             let mut bytes = Vec::new();
-            let answer = f(&mut bytes);
-            self.insert(bytes.into(), None);
+            let (answer, counts) = f(&mut bytes);
+            let change = self.insert(bytes.into(), None);
+            self.report_if(counts, change);
             return answer;
         }
         // A panic must not come between the change and the accounting for it.
-        let caught = |bytes: &mut Vec<u8>| catch_unwind(AssertUnwindSafe(|| f(bytes)));
+        let caught = |bytes: &mut Vec<u8>| {
+            let length = bytes.len();
+            let answer = catch_unwind(AssertUnwindSafe(|| f(bytes)));
+            (answer, bytes.len() != length)
+        };
         match self.modify(|entry| entry.edit(caught)) {
-            Some(Ok(answer)) => answer,
-            Some(Err(panic)) => {
-                self.mark_changed();
+            Some(((Ok((answer, false)), false), change)) => {
+                change.hide();
+                answer
+            }
+            Some(((Ok((answer, counts)), _), change)) => {
+                self.report_if(counts, change);
+                answer
+            }
+            Some(((Err(panic), _), change)) => {
+                self.report_written(change);
                 resume_unwind(panic)
             }
             None => unreachable!("invariant: the key exists, and its shard is locked"),
@@ -333,31 +344,66 @@ impl Slot<'_> {
     /// });
     /// ```
     pub fn share_string(&mut self) {
-        self.modify(Entry::share);
+        if let Some(((), change)) = self.modify(Entry::share) {
+            change.hide();
+        }
     }
 
-    /// Counts a change of the key, and tells those who watch it. Every other method does so itself.
+    /// Says by a name what was done to the key, to [observers](crate::Observer) that want to know: after the
+    /// change, which is reported by itself.
+    ///
+    /// ```
+    /// use respire_store::{Config, Event, EventName, Expiry, Interest, Observer, Store};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// const STOCKED: EventName = EventName { class: 1, name: "stocked" };
+    ///
+    /// #[derive(Default)]
+    /// struct Events(Mutex<Vec<Event>>);
+    ///
+    /// impl Observer for Events {
+    ///     fn event(&self, _: u32, _: &[u8], event: Event) {
+    ///         self.0.lock().unwrap().push(event);
+    ///     }
+    /// }
+    ///
+    /// let (store, events) = (Store::new(Config::default()), Arc::new(Events::default()));
+    /// store.observe(events.clone(), Interest::EVENTS);
+    /// store.view(0, 0).update(b"stock", |slot| {
+    ///     slot.set(3, Expiry::Clear);
+    ///     slot.event(STOCKED);
+    /// });
+    /// assert_eq!(*events.0.lock().unwrap(), [Event::Named(STOCKED)]);
+    /// ```
     #[inline]
-    pub fn mark_changed(&mut self) {
-        self.shard.changed(self.key);
+    pub fn event(&mut self, name: EventName) {
+        self.report_named(name);
+    }
+
+    fn report_if(&mut self, counts: bool, change: Unreported) {
+        if counts {
+            self.report_written(change);
+        } else {
+            self.report_quietly(change);
+        }
     }
 
     /// Adds the key, which does not exist.
     #[inline(never)]
-    fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
+    fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) -> Unreported {
         let clock = self.clock.fresh(self.now_ms);
         let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, clock);
-        self.shard.insert(self.hash, entry);
+        self.shard.insert(self.hash, entry)
     }
 
-    /// Changes the entry and notes the use; false if there is none. What `settle` does is not
-    /// counted; where it is enough, `f` is not called. The caller tells of the change.
+    /// Changes the entry and notes the use; `None` if there is none. What `settle` does is not
+    /// counted; where it is enough, `f` is not called.
     #[inline]
     fn overwrite(
         &mut self,
         settle: impl FnOnce(&mut Entry) -> bool,
         f: impl FnOnce(&mut Entry),
-    ) -> bool {
+    ) -> Option<Unreported> {
         let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
         let settle = |entry: &mut Entry| {
             entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));
@@ -367,9 +413,9 @@ impl Slot<'_> {
             .modify_unless(self.bucket, self.hash, self.key, settle, f)
     }
 
-    /// Changes the entry and notes the use; `None` if there is none. The caller tells of the change.
+    /// Changes the entry and notes the use; `None` if there is none.
     #[inline]
-    fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<R> {
+    fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<(R, Unreported)> {
         let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
         self.shard
             .modify(self.bucket, self.hash, self.key, |entry| {
@@ -486,8 +532,12 @@ mod tests {
         let store = Store::new(Config::default());
         let watch = store.view(0, 100).watch(b"k");
         let mut view = store.view(0, 100);
-        view.update(b"k", |slot| slot.edit_string_quietly(|bytes| bytes.push(0)));
-        view.update(b"k", |slot| slot.edit_string_quietly(Vec::clear));
+        view.update(b"k", |slot| {
+            slot.edit_string_if(|bytes| (bytes.push(0), false))
+        });
+        view.update(b"k", |slot| {
+            slot.edit_string_if(|bytes| (bytes.clear(), false))
+        });
         assert!(!watch.is_dirty(100) && store.changes() == 0);
         assert!(view.update(b"k", |slot| slot.exists() && slot.remove()));
         let watch = store.view(0, 100).watch(b"k");

@@ -2,14 +2,15 @@
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use ahash::RandomState;
 
-use crate::database::{Database, Side, mix};
+use crate::database::{Database, Shared, Side, mix};
 use crate::evict::{Clock, Eviction};
 use crate::garbage::Garbage;
 use crate::hash::hash_key;
+use crate::observe::Observers;
 use crate::view::View;
 
 /// How a store is laid out; fixed for its life.
@@ -48,14 +49,12 @@ impl Default for Config {
 pub struct Store {
     databases: Box<[OnceLock<Database>]>,
     shards: usize,
-    hasher: RandomState,
     hash_id: u64,
+    shared: Shared,
     cached_bytes: usize,
     active_expiry: AtomicBool,
     /// Where the next sweep starts.
     pub(crate) sweep_from: AtomicUsize,
-    gauge: Arc<AtomicUsize>,
-    garbage: Arc<Garbage>,
     eviction: Eviction,
 }
 
@@ -117,15 +116,13 @@ impl Store {
             databases: (0..databases).map(|_| OnceLock::new()).collect(),
             shards,
             hash_id: hash_key(&hasher, b"which hash function this is"),
-            hasher,
+            shared: Shared::new(hasher),
             cached_bytes,
             active_expiry: AtomicBool::new(true),
             sweep_from: AtomicUsize::new(0),
-            gauge: Arc::new(AtomicUsize::new(0)),
-            garbage: Arc::default(),
             eviction: Eviction::new(seed.into_iter().fold(0, |state, part| mix(state ^ part))),
         };
-        store.databases[0].get_or_init(|| store.new_database(capacity));
+        store.make_database(0, capacity);
         store
     }
 
@@ -199,7 +196,7 @@ impl Store {
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         let mut memory = MemoryUse {
-            pending_keys: self.garbage.pending(),
+            pending_keys: self.shared.garbage.pending(),
             ..MemoryUse::default()
         };
         for side in self.existing().flat_map(Database::sides) {
@@ -214,7 +211,7 @@ impl Store {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let mut stats = Stats {
-            freed_later_keys: self.garbage.freed(),
+            freed_later_keys: self.shared.garbage.freed(),
             ..Stats::default()
         };
         for side in self.existing().flat_map(Database::sides) {
@@ -245,7 +242,7 @@ impl Store {
 
     #[inline]
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
-        hash_key(&self.hasher, key)
+        hash_key(self.hasher(), key)
     }
 
     /// Names the function that hashes keys here: stores of one seed share it.
@@ -255,7 +252,7 @@ impl Store {
     }
 
     pub(crate) fn hasher(&self) -> &RandomState {
-        &self.hasher
+        &self.shared.hasher
     }
 
     pub(crate) fn cached_bytes(&self) -> usize {
@@ -267,7 +264,11 @@ impl Store {
     }
 
     pub(crate) fn garbage(&self) -> &Garbage {
-        &self.garbage
+        &self.shared.garbage
+    }
+
+    pub(crate) fn observers(&self) -> &Observers {
+        &self.shared.observers
     }
 
     pub(crate) fn eviction(&self) -> &Eviction {
@@ -280,13 +281,16 @@ impl Store {
 
     /// Bytes used, each shard's told to within [`GAUGE_STEP`](crate::database::GAUGE_STEP).
     pub(crate) fn gauge(&self) -> usize {
-        self.gauge.load(Ordering::Relaxed)
+        self.shared.gauge.load(Ordering::Relaxed)
     }
 
     /// The database, made now if it was never used.
     #[inline]
     pub(crate) fn database(&self, db: u32) -> &Database {
-        self.databases[db as usize].get_or_init(|| self.new_database(0))
+        match self.databases[db as usize].get() {
+            Some(database) => database,
+            None => self.make_database(db, 0),
+        }
     }
 
     /// The database, if it was ever used.
@@ -299,14 +303,14 @@ impl Store {
         self.databases.iter().filter_map(OnceLock::get)
     }
 
-    fn new_database(&self, capacity: usize) -> Database {
-        Database::new(
-            self.shards,
-            capacity,
-            self.hasher.clone(),
-            Arc::clone(&self.gauge),
-            Arc::clone(&self.garbage),
-        )
+    #[cold]
+    fn make_database(&self, number: u32, capacity: usize) -> &Database {
+        let (shards, shared) = (self.shards, || self.shared.clone());
+        // No observer comes or goes between reading the interests and making the database known.
+        self.observers().with_interests(|interests| {
+            self.databases[number as usize]
+                .get_or_init(|| Database::new(number, shards, capacity, interests, shared()))
+        })
     }
 
     fn sum(&self, db: u32, counter: impl Fn(&Side) -> usize) -> usize {

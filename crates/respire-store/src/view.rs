@@ -13,6 +13,7 @@ use crate::shard::ShardMut;
 use crate::slot::{EntryRef, Slot};
 use crate::store::Store;
 use crate::table::Table;
+use crate::unit::Unit;
 use crate::watch::Watch;
 
 /// A database at a moment. A free view takes the locks of each call; one inside a section works on
@@ -132,15 +133,13 @@ impl<'v> View<'v> {
         let (hash, bucket) = self.seek(key);
         let db = self.store.database(self.db);
         let index = db.shard_of(hash);
-        let mut guard;
-        let table = match &mut self.held {
-            Some(held) => held.table_mut((self.db, index)),
-            None => {
-                guard = db.lock(index).write();
-                &mut *guard
-            }
+        let (own, mut guard) = (Unit::default(), None);
+        let (table, unit) = match &mut self.held {
+            Some(held) => held.lend((self.db, index)),
+            None => (&mut **guard.insert(db.lock(index).write()), &own),
         };
-        note.with_slot(db.shard(index, table), key, (hash, bucket), f)
+        let _ending = own.ending();
+        note.with_slot(db.shard(index, table, unit), key, (hash, bucket), f)
     }
 
     /// Runs `f` with everything that `scope` names held for writing: what it does to several keys

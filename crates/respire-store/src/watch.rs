@@ -1,12 +1,14 @@
 //! Watched keys (WATCH): a flag per watcher, raised when the key changes.
 
 use core::fmt;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ahash::RandomState;
 use dashmap::RwLock;
+
+use crate::database::Side;
 
 /// The watched keys of one database. They belong to its number: when databases are swapped, the
 /// watches stay.
@@ -15,9 +17,15 @@ use dashmap::RwLock;
 /// mode, so a change after the watch began is never missed. The lock in here is a leaf: nothing is
 /// locked while it is held.
 pub(crate) struct Watches {
-    /// Watches per shard, so that a write into a shard without any pays one load.
-    counts: Box<[AtomicUsize]>,
-    keys: RwLock<HashMap<Box<[u8]>, Flags, RandomState>>,
+    /// The shards, whose [`Hooks`](crate::hooks::Hooks) say whether any of their keys is watched.
+    sides: Arc<[Side]>,
+    watched: RwLock<Watched>,
+}
+
+struct Watched {
+    keys: HashMap<Box<[u8]>, Flags, RandomState>,
+    /// Watches per shard.
+    counts: Box<[usize]>,
 }
 
 /// One for each watcher of a key.
@@ -32,11 +40,14 @@ struct Flag {
 }
 
 impl Watches {
-    pub(crate) fn new(shards: usize, hasher: RandomState) -> Watches {
-        let counts = (0..shards).map(|_| AtomicUsize::new(0)).collect();
+    pub(crate) fn new(sides: Arc<[Side]>, hasher: RandomState) -> Watches {
+        let watched = Watched {
+            keys: HashMap::with_hasher(hasher),
+            counts: vec![0; sides.len()].into(),
+        };
         Watches {
-            counts,
-            keys: RwLock::new(HashMap::with_hasher(hasher)),
+            sides,
+            watched: RwLock::new(watched),
         }
     }
 
@@ -55,12 +66,11 @@ impl Watches {
             expires_at,
             was_expired,
         });
-        self.keys
-            .write()
-            .entry(key.into())
-            .or_default()
-            .push(Arc::clone(&flag));
-        self.count(shard).fetch_add(1, Ordering::Release);
+        let mut watched = self.watched.write();
+        let flags = watched.keys.entry(key.into()).or_default();
+        flags.push(Arc::clone(&flag));
+        self.count(&mut watched, shard, |count| count + 1);
+        drop(watched);
         Watch {
             watches: Arc::clone(self),
             shard,
@@ -69,49 +79,33 @@ impl Watches {
         }
     }
 
-    /// How many watches there are in a shard.
-    #[inline]
-    pub(crate) fn count(&self, shard: usize) -> &AtomicUsize {
-        &self.counts[shard]
-    }
-
     /// The key was written or removed.
-    #[inline]
-    pub(crate) fn touch(&self, shard: usize, key: &[u8]) {
-        self.raise(shard, key, |_| true);
+    pub(crate) fn touch(&self, key: &[u8]) {
+        self.raise(key, |_| true);
     }
 
     /// The key went away without anyone asking for it: of no concern to those who never saw it.
-    pub(crate) fn touch_removed(&self, shard: usize, key: &[u8]) {
-        self.raise(shard, key, |flag| !flag.was_expired);
+    pub(crate) fn touch_removed(&self, key: &[u8]) {
+        self.raise(key, |flag| !flag.was_expired);
     }
 
     /// The keys being watched.
     pub(crate) fn keys(&self) -> Vec<Box<[u8]>> {
-        if self
-            .counts
-            .iter()
-            .all(|count| count.load(Ordering::Acquire) == 0)
-        {
-            return Vec::new();
-        }
-        self.keys.read().keys().cloned().collect()
+        self.watched.read().keys.keys().cloned().collect()
     }
 
-    #[inline]
-    fn raise(&self, shard: usize, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
-        if self.count(shard).load(Ordering::Acquire) > 0 {
-            self.raise_some(key, concerned);
-        }
-    }
-
-    #[cold]
-    fn raise_some(&self, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
-        for flag in self.keys.read().get(key).into_iter().flatten() {
+    fn raise(&self, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
+        for flag in self.watched.read().keys.get(key).into_iter().flatten() {
             if concerned(flag) {
                 flag.dirty.store(true, Ordering::Release);
             }
         }
+    }
+
+    fn count(&self, watched: &mut Watched, shard: usize, change: impl Fn(usize) -> usize) {
+        let count = &mut watched.counts[shard];
+        *count = change(*count);
+        self.sides[shard].hooks.set_watched(*count > 0);
     }
 }
 
@@ -142,16 +136,15 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut keys = self.watches.keys.write();
-        if let Some(flags) = keys.get_mut(&self.key) {
+        let mut watched = self.watches.watched.write();
+        if let Some(flags) = watched.keys.get_mut(&self.key) {
             flags.retain(|flag| !Arc::ptr_eq(flag, &self.flag));
             if flags.is_empty() {
-                keys.remove(&self.key);
+                watched.keys.remove(&self.key);
             }
         }
         self.watches
-            .count(self.shard)
-            .fetch_sub(1, Ordering::Release);
+            .count(&mut watched, self.shard, |count| count - 1);
     }
 }
 

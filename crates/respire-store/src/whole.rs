@@ -3,6 +3,8 @@
 use crate::database::{Database, find};
 use crate::garbage::Freeing;
 use crate::hash::hash_key;
+use crate::observe::Effect;
+use crate::report::Unreported;
 use crate::section::{Held, Scope};
 use crate::shard::bump;
 use crate::store::Store;
@@ -49,13 +51,18 @@ impl View<'_> {
             };
             touch_watched(first, held, a, |watched| live_in(held, b, watched, now_ms));
             touch_watched(second, held, b, |watched| live_in(held, a, watched, now_ms));
+            let mut swapped = None;
             for index in 0..view.store.shards() {
-                held.swap_tables((a, index), (b, index));
+                let change = held.swap_tables((a, index), (b, index));
+                swapped = Some(change.with(swapped));
                 first.whereabouts(index).note(held.table((a, index)));
                 second.whereabouts(index).note(held.table((b, index)));
                 first.swap_side(second, index);
             }
             bump(&first.side(0).changes, 1);
+            if let Some(change) = swapped {
+                first.report_whole(held.unit(), Effect::Swapped { a, b }, change);
+            }
         });
     }
 }
@@ -63,14 +70,22 @@ impl View<'_> {
 /// Empties a database that is wholly held.
 fn clear(db: &Database, number: u32, held: &mut Held, freeing: Freeing) -> usize {
     touch_watched(db, held, number, |_| false);
-    let mut keys = 0;
+    let (mut keys, mut flushed) = (0, None);
     for index in 0..db.sides().len() {
-        let cleared = db.shard(index, held.table_mut((number, index))).clear();
+        let (table, unit) = held.lend((number, index));
+        let (cleared, change) = db.shard(index, table, unit).clear();
+        flushed = Some(change.with(flushed));
         keys += cleared.table.len();
         match freeing {
             Freeing::AtOnce => held.discard(cleared),
             Freeing::InSteps => db.garbage.push(cleared),
         }
+    }
+    match flushed {
+        Some(change) if keys > 0 => {
+            db.report_whole(held.unit(), Effect::Flushed { db: number }, change);
+        }
+        change => change.into_iter().for_each(Unreported::hide),
     }
     keys
 }
@@ -93,9 +108,9 @@ fn touch_watched(db: &Database, held: &Held, number: u32, comes: impl Fn(Watched
         let hash = hash_key(db.hasher(), &key);
         let index = db.shard_of(hash);
         if comes((index, hash, &key)) {
-            db.watches.touch(index, &key);
+            db.watches.touch(&key);
         } else if find(held.table((number, index)), hash, &key).is_some() {
-            db.watches.touch_removed(index, &key);
+            db.watches.touch_removed(&key);
         }
     }
 }

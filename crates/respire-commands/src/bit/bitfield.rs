@@ -198,7 +198,7 @@ fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64
     // As in Redis a write that fails still makes room; but only one that succeeds, and makes a
     // difference, is a change that WATCH sees.
     let mut is_changed = false;
-    let results = slot.edit_string_quietly(|bytes| {
+    let results = slot.edit_string_if(|bytes| {
         let grows = bytes.len() < needed;
         extend_to(bytes, needed);
         let apply = |operation: &Operation| {
@@ -209,11 +209,9 @@ fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64
             }
             outcome.reply
         };
-        operations.iter().map(apply).collect()
+        let results = operations.iter().map(apply).collect();
+        (results, is_changed)
     });
-    if is_changed {
-        slot.mark_changed();
-    }
     Ok(results)
 }
 

@@ -55,14 +55,12 @@ pub(super) fn setbit(
             let is_long_enough = string.len() >= field.bytes_needed();
             (field.read(string.as_bytes(&mut [0; 20])), is_long_enough)
         });
-        slot.edit_string_quietly(|bytes| {
+        slot.edit_string_if(|bytes| {
             extend_to(bytes, field.bytes_needed());
             field.write(bytes, bit);
+            // A bit that is already so is no change: WATCH does not see it.
+            ((), !is_long_enough || before != bit)
         });
-        // A bit that is already so is no change: WATCH does not see it.
-        if !is_long_enough || before != bit {
-            slot.mark_changed();
-        }
         Ok(before)
     })?;
     reply.int(before as i64);

@@ -1,6 +1,5 @@
 //! What a watch sees of changes, expiries, flushes and swaps.
 
-use super::Ordering;
 use crate::{Config, Expiry, Freeing, Scope, Slot, Store, View};
 
 fn store() -> Store {
@@ -146,10 +145,5 @@ fn watch_dropped_leaves_nothing_behind() {
     drop(second);
     let watches = &store.database(0).watches;
     assert!(watches.keys().is_empty());
-    assert!(
-        watches
-            .counts
-            .iter()
-            .all(|count| count.load(Ordering::Relaxed) == 0)
-    );
+    assert!(watches.sides.iter().all(|side| !side.hooks.is_set()));
 }

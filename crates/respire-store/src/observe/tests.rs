@@ -1,0 +1,389 @@
+//! What observers hear: every change, in order, in whole units, while the shards are locked.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, OnceLock, Weak};
+use std::thread;
+
+use super::*;
+use crate::database::mix;
+use crate::{Config, Expiry, Freeing, Owned, Policy, Scope, Slot, View};
+
+/// An effect, kept.
+#[derive(Debug, Clone)]
+enum Kept {
+    Written(u32, Vec<u8>, Owned),
+    ExpirySet(u32, Vec<u8>, Option<u64>),
+    Removed(u32, Vec<u8>, Cause),
+    Flushed(u32),
+    Swapped(u32, u32),
+}
+
+impl Kept {
+    fn new(effect: Effect<'_>) -> Kept {
+        match effect {
+            Effect::Written { db, key, entry } => Kept::Written(db, key.to_vec(), entry.owned()),
+            Effect::ExpirySet {
+                db,
+                key,
+                expires_at,
+            } => Kept::ExpirySet(db, key.to_vec(), expires_at),
+            Effect::Removed { db, key, cause } => Kept::Removed(db, key.to_vec(), cause),
+            Effect::Flushed { db } => Kept::Flushed(db),
+            Effect::Swapped { a, b } => Kept::Swapped(a, b),
+        }
+    }
+
+    /// Applies it at the time 0, when nothing is due.
+    fn apply(self, store: &Store) {
+        match self {
+            Kept::Written(db, key, owned) => store.view(db, 0).update(&key, |slot| slot.put(owned)),
+            Kept::ExpirySet(db, key, expires_at) => {
+                let is_there = store
+                    .view(db, 0)
+                    .update(&key, |slot| slot.set_expiry(expires_at));
+                assert!(is_there);
+            }
+            Kept::Removed(db, key, _) => drop(store.view(db, 0).update(&key, |slot| slot.remove())),
+            Kept::Flushed(db) => drop(store.view(db, 0).flush(Freeing::AtOnce)),
+            Kept::Swapped(a, b) => store.view(a, 0).swap(a, b),
+        }
+    }
+}
+
+/// What was heard.
+#[derive(Debug, Default)]
+struct Heard {
+    units: Vec<(u64, Vec<Kept>)>,
+    events: Vec<(Vec<u8>, Event)>,
+    ended: Vec<u64>,
+    released: usize,
+}
+
+#[derive(Default)]
+struct Log {
+    heard: Mutex<Heard>,
+    /// Its shards are looked at when a unit ends.
+    store: OnceLock<Weak<Store>>,
+}
+
+impl Observer for Log {
+    fn effect(&self, ticket: Ticket, effect: Effect<'_>) {
+        let mut heard = self.heard.lock().expect("no observer panics");
+        let kept = Kept::new(effect);
+        let mut units = heard.units.iter_mut().rev();
+        match units.find(|unit| unit.0 == ticket.number()) {
+            Some((_, effects)) => effects.push(kept),
+            None => heard.units.push((ticket.number(), vec![kept])),
+        }
+    }
+
+    fn event(&self, _: u32, key: &[u8], event: Event) {
+        let mut heard = self.heard.lock().expect("no observer panics");
+        heard.events.push((key.to_vec(), event));
+    }
+
+    fn unit_ended(&self, ticket: Ticket) {
+        let mut heard = self.heard.lock().expect("no observer panics");
+        heard.ended.push(ticket.number());
+        let Some(store) = self.store.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        let unit = heard
+            .units
+            .iter()
+            .rev()
+            .find(|unit| unit.0 == ticket.number());
+        for effect in &unit.expect("it had an effect").1 {
+            if let Kept::Written(db, key, _) | Kept::Removed(db, key, _) = effect {
+                let database = store.database(*db);
+                let shard = database.shard_of(store.hash(key));
+                assert!(database.lock(shard).try_read().is_none(), "still locked");
+            }
+        }
+    }
+
+    fn released(&self) {
+        self.heard.lock().expect("no observer panics").released += 1;
+    }
+}
+
+impl Log {
+    fn take(&self) -> Heard {
+        core::mem::take(&mut *self.heard.lock().expect("no observer panics"))
+    }
+}
+
+fn store() -> Arc<Store> {
+    Arc::new(Store::new(Config {
+        databases: 3,
+        shards: 8,
+        ..Config::default()
+    }))
+}
+
+/// A store that is observed, and its observer.
+fn observed(interest: Interest) -> (Arc<Store>, Arc<Log>) {
+    let (store, log) = (store(), Arc::new(Log::default()));
+    log.store
+        .set(Arc::downgrade(&store))
+        .expect("set only here");
+    store.observe(Arc::clone(&log) as Arc<dyn Observer>, interest);
+    (store, log)
+}
+
+/// Everything in a store: value and expiry of each key, also where its time has come.
+fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
+    let mut all = Vec::new();
+    for db in 0..store.databases() {
+        store.view(db, 0).for_each(|key, entry| {
+            let shown = format!("{:?} {:?}", entry.value(), entry.expires_at());
+            all.push((db, key.to_vec(), shown));
+        });
+    }
+    all.sort();
+    all
+}
+
+/// Does something that `random` chooses at the time `now_ms`.
+fn change(store: &Store, random: u64, now_ms: u64) {
+    let pick = |from: u32, below: u64| (random >> from) % below;
+    let keys = [pick(8, 40) as u8, pick(14, 40) as u8, pick(20, 40) as u8];
+    let (db, key) = (pick(26, 3) as u32, &keys[..1]);
+    let mut view = store.view(db, now_ms);
+    let later = now_ms + pick(30, 50);
+    match random & 15 {
+        0 => view.update(key, |slot| slot.set(random as i64, Expiry::Keep)),
+        1 => view.update(key, |slot| slot.set(b"text", Expiry::At(later))),
+        2 => view.update(key, |slot| {
+            slot.set([b'x'; 20_000].as_slice(), Expiry::Clear)
+        }),
+        3 => view.update(key, |slot| slot.edit_string(|bytes| bytes.push(b'!'))),
+        4 => view.update(key, |slot| {
+            slot.edit_string_if(|bytes| (bytes.resize(pick(40, 9) as usize, b'?'), false));
+        }),
+        5 => drop(view.update(key, |slot| slot.set_expiry(Some(later)))),
+        6 => drop(view.update(key, |slot| slot.set_expiry(None))),
+        7 => drop(view.update(key, |slot| slot.unlink())),
+        8 => view.update_many(keys.chunks(1), |at, slot| {
+            slot.set(at as i64, Expiry::Clear);
+        }),
+        9 => drop(view.insert_many(keys.chunks(1), |_, slot| slot.set(5, Expiry::At(later)))),
+        10 => view.locked(
+            &Scope::Keys(&[(db, &keys[..1]), (2, &keys[1..2])]),
+            |view| {
+                if let Some(owned) = view.update(&keys[..1], |slot| slot.take()) {
+                    view.in_db(2).update(&keys[1..2], |slot| slot.put(owned));
+                }
+            },
+        ),
+        11 => drop(store.sweep(now_ms, 4)),
+        12 if pick(50, 8) == 0 => view.swap(db, pick(40, 3) as u32),
+        12 if pick(50, 8) == 1 => drop(view.flush(Freeing::InSteps)),
+        12 => {
+            store.set_max_memory(1, Policy::AllKeysRandom, 1);
+            store.make_room(now_ms);
+            store.set_max_memory(0, Policy::NoEviction, 1);
+        }
+        13 => drop(catch_unwind(AssertUnwindSafe(|| {
+            view.update(key, |slot| {
+                slot.edit_string(|bytes| {
+                    bytes.push(b'p');
+                    resume_unwind(Box::new(()))
+                })
+            })
+        }))),
+        _ => drop(view.read(key, |entry| entry.is_some())),
+    }
+}
+
+#[test]
+fn effects_applied_elsewhere_in_order_of_tickets_make_an_equal_store() {
+    let (copy, (store, log)) = (store(), observed(Interest::EFFECTS));
+    let (mut last, mut compared) = (0, 0);
+    let mut removed = [0; 3];
+    for step in 0..6_000_u64 {
+        change(&store, mix(step), step);
+        if !step.is_multiple_of(50) {
+            continue;
+        }
+        for (number, effects) in log.take().units {
+            assert_eq!(number, last + 1);
+            last = number;
+            for effect in effects {
+                if let Kept::Removed(_, _, cause) = effect {
+                    removed[cause as usize] += 1;
+                }
+                effect.apply(&copy);
+            }
+        }
+        let contents = contents(&store);
+        assert_eq!(self::contents(&copy), contents);
+        compared += contents.len();
+    }
+    assert!(
+        compared > 500 && removed.iter().all(|count| *count > 20),
+        "{compared} {removed:?}"
+    );
+}
+
+#[test]
+fn threads_that_change_the_same_keys_are_heard_in_the_order_of_their_changes() {
+    let (copy, (store, log)) = (store(), observed(Interest::EFFECTS));
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                for step in 0..1_000_u64 {
+                    change(store, mix(thread << 32 | step), step);
+                }
+            });
+        }
+    });
+    let mut heard = log.take();
+    heard.units.sort_by_key(|unit| unit.0);
+    heard.ended.sort_unstable();
+    let numbers: Vec<u64> = heard.units.iter().map(|unit| unit.0).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert_eq!(heard.ended, numbers);
+
+    let effects = heard.units.into_iter().flat_map(|unit| unit.1);
+    effects.for_each(|effect| effect.apply(&copy));
+    assert_eq!(contents(&copy), contents(&store));
+}
+
+#[test]
+fn several_keys_changed_at_once_are_one_unit_whose_shards_stay_locked_to_its_end() {
+    let (store, log) = observed(Interest::EFFECTS);
+    let keys: Vec<Vec<u8>> = (0..30_u8).map(|key| vec![key]).collect();
+    let keys = || keys.iter().map(Vec::as_slice);
+    let mut view = store.view(0, 0);
+    view.update_many(keys(), |_, slot| slot.set(1, Expiry::Clear));
+    assert!(!view.insert_many(keys(), |_, slot| slot.set(2, Expiry::Clear)));
+    view.locked(&Scope::Database(0), |view| {
+        for key in keys() {
+            assert!(view.update(key, |slot| slot.remove()));
+        }
+    });
+    let heard = log.take();
+    let lengths: Vec<usize> = heard.units.iter().map(|unit| unit.1.len()).collect();
+    assert_eq!((lengths, heard.released), (vec![30, 30], 2));
+}
+
+#[test]
+fn unit_without_a_change_has_no_ticket() {
+    let (store, log) = observed(Interest::EFFECTS);
+    let mut view = store.view(0, 0);
+    view.update(b"k", |slot| {
+        assert!(!slot.remove() && !slot.set_expiry(None))
+    });
+    view.read(b"k", |entry| assert!(entry.is_none()));
+    view.flush_all(Freeing::AtOnce);
+    drop(store.lock(&Scope::Everything));
+    view.update(b"k", |slot| slot.set(1, Expiry::Clear));
+    view.update(b"k", |slot| slot.share_string());
+    let _refused = view.update(b"k", |slot| slot.exchange(2, Expiry::Clear, |_| Err(())));
+    view.update(b"k", |slot| slot.edit_string_if(|_| ((), false)));
+    let heard = log.take();
+    assert_eq!((heard.ended, heard.released), (vec![1], 1));
+}
+
+#[test]
+fn panic_ends_the_unit_with_what_was_changed_before_it() {
+    let (store, log) = observed(Interest::EFFECTS);
+    let fail = |slot: &mut Slot<'_>| {
+        slot.set(1, Expiry::Clear);
+        resume_unwind(Box::new(()))
+    };
+    let keys = [b"a".as_slice(), b"b", b"c"];
+    let mut calls: [Box<dyn FnMut() + '_>; 3] = [
+        Box::new(|| store.view(0, 0).update(b"a", fail)),
+        Box::new(|| {
+            let mut changed = 0;
+            store.view(0, 0).update_many(keys.into_iter(), |_, slot| {
+                changed += 1;
+                if changed == 3 {
+                    fail(slot);
+                }
+                slot.set(2, Expiry::Clear);
+            });
+        }),
+        Box::new(|| {
+            let mut section = store.lock(&Scope::Everything);
+            let mut view = View::within(&store, 0, 0, Some(section.held()));
+            view.update(b"b", |slot| slot.set(3, Expiry::Clear));
+            view.update(b"c", fail);
+        }),
+    ];
+    for (call, effects) in calls.iter_mut().zip([1, 3, 2]) {
+        assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
+        let heard = log.take();
+        assert_eq!(heard.units.len(), 1);
+        assert_eq!(heard.units[0].1.len(), effects);
+        assert_eq!((heard.ended.len(), heard.released), (1, 1));
+    }
+}
+
+#[test]
+fn events_are_those_that_the_observer_wants_in_order() {
+    const NAMED: EventName = EventName {
+        class: 7,
+        name: "named",
+    };
+    let all = Interest::ADDITIONS
+        .with(Interest::LOSSES)
+        .with(Interest::EVENTS);
+    for (interest, expected) in [
+        (Interest::ADDITIONS, &[0, 3][..]),
+        (Interest::LOSSES, &[2, 5]),
+        (Interest::EVENTS, &[1, 4]),
+        (all, &[0, 1, 2, 3, 4, 5]),
+        (Interest::NONE, &[]),
+    ] {
+        let (store, log) = observed(interest);
+        for now_ms in [0, 10] {
+            store.view(0, now_ms).update(b"k", |slot| {
+                slot.set(1, Expiry::At(10 + now_ms));
+                slot.event(NAMED);
+            });
+        }
+        store.set_max_memory(1, Policy::AllKeysRandom, 1);
+        store.make_room(10);
+        let heard = log.take();
+        let events = [
+            Event::Added,
+            Event::Named(NAMED),
+            Event::Expired,
+            Event::Added,
+            Event::Named(NAMED),
+            Event::Evicted,
+        ];
+        let expected: Vec<Event> = expected.iter().map(|at| events[*at]).collect();
+        let events: Vec<Event> = heard.events.into_iter().map(|heard| heard.1).collect();
+        assert_eq!((events, heard.ended), (expected, Vec::new()));
+    }
+}
+
+#[test]
+fn interest_holds_for_databases_made_later_and_until_it_ends() {
+    let (store, log) = (store(), Arc::new(Log::default()));
+    let id = store.observe(Arc::clone(&log) as Arc<dyn Observer>, Interest::NONE);
+    let set = |db| {
+        store
+            .view(db, 0)
+            .update(b"k", |slot| slot.set(1, Expiry::Clear))
+    };
+    let watch = store.view(0, 0).watch(b"k");
+    set(0);
+    store.set_interest(id, Interest::EFFECTS);
+    assert!(watch.is_dirty(0));
+    set(0);
+    set(2);
+    drop(watch);
+    set(2);
+    store.unobserve(id);
+    set(1);
+    set(2);
+    assert_eq!(log.take().ended, [1, 2, 3]);
+    let is_free = |db: &Database| db.sides().iter().all(|side| !side.hooks.is_set());
+    assert!(store.existing().all(is_free));
+}
