@@ -8,7 +8,7 @@ use std::process::Command;
 const DOCUMENT: &[&str] = &["--out", "docs/benchmarks.md"];
 
 /// Builds what is measured, and runs the table and the measurements of growth; or one of them, where `options` begin
-/// with its name. Further options go to that command of `respire-bench`, without a name to the table.
+/// with its name. Further options go to that command of `respire-bench-docs`, without a name to the table.
 pub(crate) fn bench(options: &[&str]) -> Result<(), String> {
     match options {
         [] => {
@@ -28,13 +28,20 @@ pub(crate) fn bench(options: &[&str]) -> Result<(), String> {
 }
 
 fn build() -> Result<(), String> {
-    run(cargo().args(["build", "--release", "-p", "respire", "-p", "respire-bench"]))
+    run(cargo().args([
+        "build",
+        "--release",
+        "-p",
+        "respire",
+        "-p",
+        "respire-bench-docs",
+    ]))
 }
 
-/// A command of `respire-bench` on the respire-server of the release build.
-fn respire_bench(name: &str) -> Result<Command, String> {
+/// A command of `respire-bench-docs` on the respire-server of the release build.
+fn bench_docs(name: &str) -> Result<Command, String> {
     let release = target_dir()?.join("release");
-    let mut bench = command(release.join("respire-bench"));
+    let mut bench = command(release.join("respire-bench-docs"));
     bench
         .arg(name)
         .arg("--respire")
@@ -44,7 +51,7 @@ fn respire_bench(name: &str) -> Result<Command, String> {
 }
 
 fn growth(options: &[&str]) -> Result<(), String> {
-    run(respire_bench("growth")?.args(options))
+    run(bench_docs("growth")?.args(options))
 }
 
 fn table(options: &[&str]) -> Result<(), String> {
@@ -54,7 +61,7 @@ fn table(options: &[&str]) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    run(respire_bench("table")?
+    run(bench_docs("table")?
         .args(["--summary", "README.md"])
         .args(options))
 }

@@ -50,8 +50,8 @@ Usage: cargo xtask <chore>
   bench [table | growth] [options]
                        the benchmark table beside redis-server, and what requests cost as things grow,
                        into docs/benchmarks.md and README.md, in twelve minutes; one of them by its
-                       name, with options as respire-bench takes them (--rounds, --test-time, --row,
-                       --part)
+                       name, with options as respire-bench-docs takes them (--rounds, --test-time,
+                       --row, --part)
   instructions [--accept]
                        the instructions a request costs, counted by Valgrind; fails where they are
                        3 % above the baseline, which --accept writes anew; part of the tests

@@ -21,12 +21,6 @@ pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
         None => one_run(&cli.run, out),
         Some(Command::NullServer(args)) => crate::null::serve(&args, out),
         Some(Command::Compare(args)) => crate::compare::run(&args, out),
-        Some(Command::Table(args)) => crate::table::run(&args, out),
-        Some(Command::Growth(args)) => crate::growth::run(&args, out),
-        #[cfg(feature = "http")]
-        Some(Command::Http(args)) => crate::http::run(&args, out),
-        #[cfg(feature = "http")]
-        Some(Command::HttpServer(args)) => crate::http::serve(&args),
     }
 }
 
@@ -57,22 +51,15 @@ fn one_run(args: &RunArgs, out: &mut dyn Write) -> Result<bool> {
     Ok(report.is_sound())
 }
 
-/// Prints a line at once.
-///
-/// # Errors
-/// [`Error::Io`] of the standard output.
-pub(crate) fn say(out: &mut dyn Write, line: &str) -> Result<()> {
-    writeln!(out, "{line}")
-        .and_then(|()| out.flush())
-        .map_err(Error::io("standard output"))
-}
-
 /// Writes `value` as indented JSON.
 ///
 /// # Errors
 /// [`Error::Io`] with `--json` and the path.
-pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value).expect("a report has string keys only");
+///
+/// # Panics
+/// For a map whose keys are no strings, which JSON does not have.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).expect("keys are strings");
     text.push('\n');
     fs::write(path, text).map_err(Error::io(format!("--json {}", path.display())))
 }

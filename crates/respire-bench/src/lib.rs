@@ -3,8 +3,8 @@
 //! It sends what a [`workload::Workload`] says over as many connections as are asked for, from one thread that never
 //! waits ([`engine`]), checks every reply, values included ([`check`]), and keeps latencies in HDR histograms
 //! ([`stats`]). A closed loop finds out how much a server can do, an open loop ([`schedule`]) how long it takes at a
-//! given rate, without coordinated omission. It knows no server in particular, and of this project only `resp-codec`;
-//! but the feature `http`, on by default, compares the project's servers with HTTP (`http`).
+//! given rate, without coordinated omission. Servers are compared in interleaved rounds ([`compare`]). It knows no server
+//! in particular, and of this project only `resp-codec`.
 //!
 //! ```no_run
 //! use respire_bench::check::Verify;
@@ -42,17 +42,12 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod error;
-pub mod growth;
-#[cfg(feature = "http")]
-pub mod http;
 pub mod launch;
-pub mod marks;
 pub mod null;
 pub mod os;
 pub mod plot;
 pub mod progress;
 pub mod schedule;
 pub mod stats;
-pub mod table;
 pub mod target;
 pub mod workload;

@@ -113,7 +113,11 @@ impl Socket {
         }
     }
 
-    pub(crate) fn set_patience(&self) -> io::Result<()> {
+    /// Lets reads and writes fail after 5 seconds without progress.
+    ///
+    /// # Errors
+    /// When the system refuses it.
+    pub fn set_patience(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {
                 stream.set_read_timeout(Some(PATIENCE))?;

@@ -1,4 +1,4 @@
-//! `BENCH payload times`: the payload, so many times. `respire-bench http` measures this very command.
+//! `BENCH payload times`: the payload, so many times. `respire-bench-docs http` measures this very command.
 //!
 //! ```console
 //! $ cargo run --release --example bench_command tokio

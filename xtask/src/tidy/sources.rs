@@ -9,9 +9,10 @@ const CODE_LINES_MAX: usize = 500;
 const DOCUMENT_LINES_MAX: usize = 300;
 
 /// Who may read a clock: the driver's side, the tools that measure, and the tests.
-const CLOCK_READERS: [&str; 4] = [
+const CLOCK_READERS: [&str; 5] = [
     "crates/respire-net/",
     "crates/respire-bench/",
+    "crates/respire-bench-docs/",
     "crates/respire-testkit/",
     "xtask/",
 ];

@@ -1,15 +1,7 @@
 //! The command line.
 
-mod growth;
-#[cfg(feature = "http")]
-mod http;
 mod load;
 
-pub use growth::GrowthArgs;
-#[cfg(feature = "http")]
-pub(crate) use http::PAYLOAD;
-#[cfg(feature = "http")]
-pub use http::{HttpArgs, HttpServerArgs};
 pub use load::{LoadArgs, LoginArgs};
 
 use std::path::PathBuf;
@@ -47,17 +39,6 @@ pub struct Cli {
 pub enum Command {
     /// Run one load on several servers in interleaved rounds, and compare medians.
     Compare(CompareArgs),
-    /// Measure the project's benchmark table, and write it as Markdown.
-    Table(TableArgs),
-    /// Measure what a request costs as keys, connections, arguments and worker threads grow, and write it as Markdown.
-    Growth(GrowthArgs),
-    /// Measure one command behind RESP and behind HTTP, and write the comparison as Markdown.
-    #[cfg(feature = "http")]
-    Http(HttpArgs),
-    /// Serve what `http` measures; it starts this itself.
-    #[cfg(feature = "http")]
-    #[command(hide = true)]
-    HttpServer(HttpServerArgs),
     /// Serve fixed replies by counting bytes: the floor below any server for the same load.
     NullServer(NullServerArgs),
 }
@@ -158,74 +139,6 @@ pub struct RoundArgs {
         help_heading = "Comparison"
     )]
     pub load_cpu: Vec<usize>,
-}
-
-/// The project's table.
-#[derive(Args, Debug)]
-pub struct TableArgs {
-    /// The respire-server to measure.
-    #[arg(
-        long,
-        value_name = "PROGRAM",
-        default_value = "respire-server",
-        help_heading = "Servers"
-    )]
-    pub respire: String,
-    /// The redis-server to measure it against.
-    #[arg(
-        long,
-        value_name = "PROGRAM",
-        default_value = "redis-server",
-        help_heading = "Servers"
-    )]
-    pub redis: String,
-    /// Further servers, as NAME=COMMAND with {port} for the port.
-    #[arg(long, value_name = "NAME=COMMAND", help_heading = "Servers")]
-    pub also: Vec<String>,
-    /// Only these rows, by name.
-    #[arg(long, value_name = "ROW", help_heading = "Measurement")]
-    pub row: Vec<String>,
-    /// Rounds; in each, every server has its turn.
-    #[arg(long, default_value_t = 5, help_heading = "Measurement")]
-    pub rounds: usize,
-    /// Seconds of each turn.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 1.0,
-        help_heading = "Measurement"
-    )]
-    pub test_time: f64,
-    /// Core of the servers.
-    #[arg(
-        long,
-        value_name = "CORE",
-        default_value = "0",
-        help_heading = "Measurement"
-    )]
-    pub server_cpu: String,
-    /// Core of the load generator.
-    #[arg(
-        long,
-        value_name = "CORE",
-        default_value_t = 1,
-        help_heading = "Measurement"
-    )]
-    pub load_cpu: usize,
-    /// The Markdown file. Plots are written beside it, with its name.
-    #[arg(
-        long,
-        value_name = "FILE",
-        default_value = "docs/benchmarks.md",
-        help_heading = "Output"
-    )]
-    pub out: PathBuf,
-    /// A Markdown file, in the folder this is run in, that shows the summary between <!-- benchmarks --> and <!-- /benchmarks -->.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub summary: Option<PathBuf>,
-    /// Write everything that was measured as JSON.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub json: Option<PathBuf>,
 }
 
 /// The floor.

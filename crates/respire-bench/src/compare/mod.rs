@@ -9,8 +9,7 @@ mod round;
 
 pub use contender::Contender;
 pub use grid::Grid;
-pub use round::{Contest, Sample, Standing};
-pub(crate) use round::{ratio, standings_grid, turn};
+pub use round::{Contest, Sample, Standing, ratio, standings_grid, turn};
 
 use std::io::{IsTerminal as _, Write};
 use std::time::Duration;

@@ -142,7 +142,10 @@ fn rss(contender: &Contender) -> Option<u64> {
 }
 
 /// Runs a load once. The server's CPU time counts from when all connections stand.
-pub(crate) fn turn(load: &Load, contender: &Contender) -> Result<(Sample, Report)> {
+///
+/// # Errors
+/// Any [`Error`] of the load.
+pub fn turn(load: &Load, contender: &Contender) -> Result<(Sample, Report)> {
     let ready = load.connect()?;
     let cpu = || contender.pid.and_then(os::usage).map(|usage| usage.cpu);
     let before = cpu();
@@ -188,7 +191,10 @@ fn standing(contender: &Contender, turns: &[(Sample, Report)]) -> Standing {
 }
 
 /// The standings, each measured by the first.
-pub(crate) fn standings_grid(standings: &[Standing]) -> Grid {
+///
+/// # Panics
+/// Without a standing.
+pub fn standings_grid(standings: &[Standing]) -> Grid {
     let mut grid = Grid::new([
         "server",
         "CPU µs/command",
@@ -228,7 +234,12 @@ pub(crate) fn standings_grid(standings: &[Standing]) -> Grid {
 }
 
 /// `0.25x`, or `-` if a number is missing.
-pub(crate) fn ratio(number: Option<f64>, base: Option<f64>) -> String {
+///
+/// ```
+/// use respire_bench::compare::ratio;
+/// assert_eq!((ratio(Some(1.0), Some(4.0)), ratio(None, Some(4.0))), ("0.25x".to_owned(), "-".to_owned()));
+/// ```
+pub fn ratio(number: Option<f64>, base: Option<f64>) -> String {
     match number.zip(base) {
         Some((number, base)) if base > 0.0 => format!("{:.2}x", number / base),
         _ => "-".to_owned(),

@@ -1,0 +1,78 @@
+//! The flags of `respire-bench-docs growth`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// What costs more as something grows.
+#[derive(Args, Clone, Debug)]
+pub struct GrowthArgs {
+    /// The respire-server to measure, in both flavours.
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value = "respire-server",
+        help_heading = "Servers"
+    )]
+    pub respire: String,
+    /// Servers to measure instead, as NAME=COMMAND with {port} for the port, and {threads} for the number of threads.
+    #[arg(long, value_name = "NAME=COMMAND", help_heading = "Servers")]
+    pub server: Vec<String>,
+    /// Only these parts, by name.
+    #[arg(long, value_name = "PART", help_heading = "Measurement")]
+    pub part: Vec<String>,
+    /// Rounds; in each, every server and size has its turn.
+    #[arg(long, default_value_t = 3, help_heading = "Measurement")]
+    pub rounds: usize,
+    /// Seconds of each turn.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.4,
+        help_heading = "Measurement"
+    )]
+    pub test_time: f64,
+    /// Most keys in a server; where the number is not what is measured, it is a tenth of that.
+    #[arg(
+        long,
+        value_name = "KEYS",
+        default_value_t = 10_000_000,
+        help_heading = "Measurement"
+    )]
+    pub keys_max: u64,
+    /// Most connections.
+    #[arg(
+        long,
+        value_name = "CONNECTIONS",
+        default_value_t = 10_000,
+        help_heading = "Measurement"
+    )]
+    pub connections_max: usize,
+    /// Core of the servers.
+    #[arg(
+        long,
+        value_name = "CORE",
+        default_value_t = 0,
+        help_heading = "Measurement"
+    )]
+    pub server_cpu: usize,
+    /// Core of the load generator.
+    #[arg(
+        long,
+        value_name = "CORE",
+        default_value_t = 1,
+        help_heading = "Measurement"
+    )]
+    pub load_cpu: usize,
+    /// The Markdown file, where the result takes its place between <!-- growth --> and <!-- /growth -->; it is written anew if it is not there. Plots are written beside it, with its name.
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "docs/benchmarks.md",
+        help_heading = "Output"
+    )]
+    pub out: PathBuf,
+    /// Write everything that was measured as JSON.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+}

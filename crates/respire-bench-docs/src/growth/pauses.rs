@@ -1,0 +1,257 @@
+//! What clients wait while a server has much to do beside them: keys that expire, all keys flushed, tables that grow.
+
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use respire_bench::compare::{Contender, Grid, ratio};
+use respire_bench::engine::{Bound, Load};
+use respire_bench::error::{Error, Result};
+use respire_bench::stats::{Latency, Spread};
+use respire_bench::workload::{Pattern, Workload};
+use serde::Serialize;
+
+use super::scaling::grouped;
+use super::script::{Batch, key, once};
+use super::setting::{Entrant, Setting, ask, info};
+
+/// The load beside a sweep or a flush: connections, requests per second.
+const CLIENTS: usize = 16;
+const RATE: f64 = 20_000.0;
+/// Turns of other measurements that such a load takes.
+const TURNS: u32 = 5;
+/// Requests sent at once to fill a server.
+const BATCH: u64 = 256;
+/// What the keys that expire begin their numbers with: none that is read.
+const EXPIRING: u64 = 100_000_000_000;
+
+/// A latency in all rounds, and its curve in the last.
+#[derive(Clone, Debug, Serialize)]
+pub struct Waits {
+    /// What went on meanwhile.
+    pub name: &'static str,
+    /// Round by round.
+    pub rounds: Vec<Latency>,
+    /// (share of requests that are longer, microseconds) of the last round.
+    pub quantiles_us: Vec<(f64, f64)>,
+}
+
+/// The same load on one server, alone and beside something.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pauses {
+    /// The server.
+    pub server: String,
+    /// The load alone, then beside each.
+    pub waits: Vec<Waits>,
+    /// Round by round, the share of the keys due that were swept by the end of the load; none where none were due.
+    pub swept: Vec<f64>,
+}
+
+impl Waits {
+    fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            rounds: Vec::new(),
+            quantiles_us: Vec::new(),
+        }
+    }
+
+    fn spread(&self, number: fn(&Latency) -> f64) -> Spread {
+        Spread::of(self.rounds.iter().map(number)).expect("there is a round")
+    }
+
+    /// Makes one round.
+    fn measure(&mut self, load: &Load) -> Result<()> {
+        let (report, _) = load.run(|_| ())?;
+        if let Some(complaint) = report.first_complaint {
+            return Err(Error::server(report.server, complaint));
+        }
+        self.rounds.push(report.all);
+        self.quantiles_us = report.quantiles_us;
+        Ok(())
+    }
+}
+
+/// A steady load, alone, while as many keys expire within half of its time, and while all are flushed.
+pub(super) fn beside_work(setting: &Setting) -> Result<Vec<Pauses>> {
+    setting
+        .entrants
+        .iter()
+        .map(|entrant| steady(setting, entrant))
+        .collect()
+}
+
+fn steady(setting: &Setting, entrant: &Entrant) -> Result<Pauses> {
+    let server = setting.start(entrant)?;
+    let workload = Workload {
+        key_space: setting.keys(),
+        ..Workload::mixed(1, 10)
+    };
+    let load = Load {
+        rate: Some(RATE),
+        bound: Bound::time(setting.time * TURNS),
+        ..setting.load(&server, workload.clone(), CLIENTS)
+    };
+    let mut waits = ["alone", "keys expire", "FLUSHALL ASYNC"].map(Waits::new);
+    let mut swept = Vec::new();
+    for _ in 0..setting.rounds {
+        let began = Instant::now();
+        setting.populate(&server, &workload)?;
+        let patience = began.elapsed() * 3 + setting.time;
+        waits[0].measure(&load)?;
+        let keys = setting.keys();
+        let due = expiring(&server, keys, setting.time * TURNS / 2, patience)?;
+        // The load stands when the first of them is due, or a moment earlier.
+        let until_due = due
+            .saturating_sub(unix_time())
+            .saturating_sub(setting.time / 4);
+        thread::sleep(until_due);
+        let before = info(&server.target, "stats", "expired_keys")?;
+        waits[1].measure(&load)?;
+        let expired = info(&server.target, "stats", "expired_keys")? - before;
+        swept.push(expired as f64 / keys as f64);
+        flush_beside(&mut waits[2], &load)?;
+    }
+    Ok(Pauses {
+        server: entrant.name.clone(),
+        waits: waits.into(),
+        swept,
+    })
+}
+
+/// Stores keys that expire evenly over `spread`, from a moment on that is told, as time since 1970. Storing them may
+/// take `patience`, or else as much more as it turns out to need.
+fn expiring(
+    server: &Contender,
+    keys: u64,
+    spread: Duration,
+    patience: Duration,
+) -> Result<Duration> {
+    for patience in [1, 2, 4, 8].map(|factor| patience * factor) {
+        let due = unix_time() + patience;
+        once(&server.target, expiring_batches(keys, due, spread))?;
+        if unix_time() < due {
+            return Ok(due);
+        }
+    }
+    let reason = "storing keys that expire takes longer than they last";
+    Err(Error::server(server.name.clone(), reason))
+}
+
+fn expiring_batches(keys: u64, due: Duration, spread: Duration) -> impl Iterator<Item = Batch> {
+    (0..keys).step_by(BATCH as usize).map(move |from| {
+        let mut batch = Batch::default();
+        for number in from..(from + BATCH).min(keys) {
+            let at = due + spread.mul_f64(number as f64 / keys as f64);
+            let (key, at) = (key(EXPIRING + number), at.as_millis().to_string());
+            batch.push(&["SET", &key, "xxx", "PXAT", &at], "+OK\r\n");
+        }
+        batch
+    })
+}
+
+fn unix_time() -> Duration {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+}
+
+/// The load, and all keys flushed after a quarter of it.
+fn flush_beside(waits: &mut Waits, load: &Load) -> Result<()> {
+    let time = load.bound.time.unwrap_or_default();
+    thread::scope(|scope| {
+        let flushed = scope.spawn(|| {
+            thread::sleep(time / 4);
+            ask(&load.target, &["FLUSHALL", "ASYNC"])
+        });
+        waits.measure(load)?;
+        flushed
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Keys stored in a server that has none, so that its tables grow, and the same keys stored again.
+pub(super) fn growing_tables(setting: &Setting) -> Result<Vec<Pauses>> {
+    let workload = Workload {
+        pipeline: 16,
+        pattern: Pattern::Sequential,
+        key_space: setting.keys() * 4,
+        ..Workload::mixed(1, 0)
+    };
+    let on = |entrant: &Entrant| {
+        let mut waits = ["same keys again", "tables grow"].map(Waits::new);
+        for _ in 0..setting.rounds {
+            let server = setting.start(entrant)?;
+            let load = Load {
+                bound: Bound::requests(workload.key_space),
+                ..setting.load(&server, workload.clone(), 8)
+            };
+            waits[1].measure(&load)?;
+            waits[0].measure(&load)?;
+        }
+        Ok(Pauses {
+            server: entrant.name.clone(),
+            waits: waits.into(),
+            swept: Vec::new(),
+        })
+    };
+    setting.entrants.iter().map(on).collect()
+}
+
+pub(super) fn grid(all: &[Pauses]) -> Grid {
+    let header = [
+        "server, meanwhile",
+        "p50 µs",
+        "p99 µs",
+        "p99.9 µs",
+        "ratio",
+        "max ms",
+        "(min..max)",
+    ];
+    let mut grid = Grid::new(header);
+    for pauses in all {
+        let alone = pauses.waits[0].spread(|latency| latency.p999_us).median;
+        for waits in &pauses.waits {
+            let median = |number| waits.spread(number).median;
+            let p999 = median(|latency| latency.p999_us);
+            let max = waits.spread(|latency| latency.max_us);
+            let ms = |us: f64| format!("{:.2}", us / 1_000.0);
+            grid.push([
+                format!("{}: {}", pauses.server, waits.name),
+                format!("{:.0}", median(|latency| latency.p50_us)),
+                format!("{:.0}", median(|latency| latency.p99_us)),
+                format!("{p999:.0}"),
+                ratio(Some(p999), Some(alone)),
+                ms(max.median),
+                format!("{}..{}", ms(max.min), ms(max.max)),
+            ]);
+        }
+    }
+    grid
+}
+
+/// How much of what was due was swept in time, in the worst round of each server.
+pub(super) fn swept(all: &[Pauses]) -> String {
+    let least = |pauses: &Pauses| pauses.swept.iter().copied().fold(1.0, f64::min);
+    let of = |pauses: &Pauses| format!("{} {:.1} %", pauses.server, 100.0 * least(pauses));
+    all.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+/// How both kinds were measured, in words: the load beside work, and the growing tables.
+pub(super) fn methods(setting: &Setting) -> (String, String) {
+    let keys = grouped(setting.keys());
+    let seconds = (setting.time * TURNS).as_secs_f64();
+    let beside = format!(
+        "{} requests a second, SET:GET 1:10 of {keys} keys, over {CLIENTS} connections for {seconds} s; a request has its \
+         time to leave, and its latency counts from then. Alone; while {keys} other keys expire within {} s; while \
+         `FLUSHALL ASYNC` takes all of them away.",
+        grouped(RATE as u64),
+        seconds / 2.0
+    );
+    let tables = format!(
+        "SET of {} keys, 8 connections with 16 requests each at a time, as fast as they are answered: into a server that \
+         is empty, and the same keys again.",
+        grouped(setting.keys() * 4)
+    );
+    (beside, tables)
+}

@@ -1,0 +1,71 @@
+//! RESP instead of HTTP: one command behind both, called by many at a time.
+//!
+//! The handler is `examples/bench_command.rs` of `respire`, so that it is written once.
+//! It is served by both flavours of Respire and by axum, each in a process of its own, and called over one connection,
+//! over a pool, and pipelined. Both protocols have the same callers, the same pool and the same socket beneath; every
+//! reply is compared with the right one, and the first that is wrong ends the measurement. All of the document comes
+//! from here.
+
+#[path = "../../../respire/examples/bench_command.rs"]
+#[expect(dead_code, unreachable_pub, reason = "it is a program by itself")]
+mod bench_command;
+mod call;
+mod client;
+mod counted;
+mod document;
+mod figures;
+mod load;
+mod measure;
+mod reading;
+mod rows;
+mod service;
+
+pub use call::Call;
+pub use client::Client;
+pub use figures::{Measured, Outcome, Sample, Standing};
+pub use rows::{Entrant, Row};
+pub use service::{Service, serve};
+
+use std::io::Write;
+
+use respire_bench::app::write_json;
+use respire_bench::error::{Error, Result};
+
+use crate::app::say;
+use crate::cli::HttpArgs;
+
+/// Does what `respire-bench-docs http` says.
+///
+/// # Errors
+/// Any [`Error`]; [`Error::Server`] for a wrong reply. Nothing is written then.
+pub fn run(args: &HttpArgs, out: &mut dyn Write) -> Result<bool> {
+    check(args)?;
+    // Not later: nobody wants to measure for minutes and then hear that it cannot be written.
+    let document = document::read(&args.out)?;
+    let measured = measure::measure(args, &mut |note| say(out, note))?;
+    document::write(&document, &measured, &args.out)?;
+    if let Some(path) = &args.json {
+        write_json(path, &measured)?;
+    }
+    for outcome in &measured.outcomes {
+        say(out, &format!("\n{}", outcome.row.title))?;
+        say(out, outcome.grid().to_string().trim_end())?;
+    }
+    Ok(true)
+}
+
+fn check(args: &HttpArgs) -> Result<()> {
+    const CALLERS_MAX: usize = 60_000;
+    if !(1..=CALLERS_MAX).contains(&args.callers) {
+        let reason = format!("want 1 to {CALLERS_MAX} callers");
+        return Err(Error::flag("--callers", reason));
+    }
+    if args.pool == 0 || args.pool > args.callers {
+        let reason = format!("want 1 to {} connections, one caller each", args.callers);
+        return Err(Error::flag("--pool", reason));
+    }
+    if args.rounds == 0 {
+        return Err(Error::flag("--rounds", "want at least one"));
+    }
+    Ok(())
+}

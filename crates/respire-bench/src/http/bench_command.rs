@@ -1,1 +1,0 @@
-../../../respire/examples/bench_command.rs
