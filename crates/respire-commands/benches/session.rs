@@ -15,7 +15,7 @@ mod served;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use load::Load;
 use respire_commands::Kv;
-use respire_engine::{Engine, Output, Session, Step};
+use respire_engine::{Engine, Event, Output, Session, Step};
 use served::{Bench, connect, engine, now};
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,7 +89,7 @@ fn publish(criterion: &mut Criterion) {
             bencher.iter(|| {
                 bench.answer_all(&message);
                 for (session, out) in &mut listening {
-                    let step = session.poll(now(), out);
+                    let step = session.serve(Event::Turn, now(), out);
                     assert!(step == Step::NeedInput && !out.is_empty());
                     out.advance(out.len());
                 }

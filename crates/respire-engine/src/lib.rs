@@ -94,7 +94,7 @@ pub use observe::unknown::Unknown;
 pub use reply::output::{Mark, Output, SHARED_BYTES_MIN};
 pub use reply::stream::{Body, Broken, Stream};
 pub use reply::{Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Set, Status, Verbatim};
-pub use session::{Ahead, CloseReason, Session, Step};
+pub use session::{Ahead, CloseReason, Event, Session, Step};
 pub use settings::{Setting, parse_memory};
 pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
 

@@ -6,7 +6,7 @@ use crate::Limits;
 use crate::tap::{Probe, Tap};
 use crate::throttle::Throttle;
 pub use arrival::{Arrival, arrival_buffer};
-use respire_engine::{App, CloseReason, Now, Output, Session, Step};
+use respire_engine::{App, CloseReason, Event, Now, Output, Session, Step};
 use std::io::{self, ErrorKind, IoSlice};
 
 /// The socket, as a turn sees it. Nothing here blocks: what cannot be done now is
@@ -149,8 +149,7 @@ impl<A: App> Connection<A> {
 
     /// The connection's [`Wake`](respire_engine::Wake) rang.
     pub fn handle_wake(&mut self, now: Now) {
-        // One that is killed while it closes is not waited for any longer.
-        if !self.is_closing() || self.session.client().shared().is_killed() {
+        if self.heeds() {
             self.poll(now);
         }
     }
@@ -327,7 +326,7 @@ impl<A: App> Connection<A> {
                     self.probe.received(bytes, &self.session, &self.out, now);
                 }
                 let step = if has_room {
-                    self.session.serve_room(now, &mut self.out)
+                    self.session.serve(Event::Room, now, &mut self.out)
                 } else {
                     self.session.serve(&buffer[..read], now, &mut self.out)
                 };
@@ -341,12 +340,15 @@ impl<A: App> Connection<A> {
 
     fn take_end(&mut self, now: Now) {
         self.is_at_eof = true;
-        self.session.handle_eof();
-        self.poll(now);
+        self.tell(Event::End, now);
     }
 
     fn poll(&mut self, now: Now) {
-        let step = self.session.poll(now, &mut self.out);
+        self.tell(Event::Turn, now);
+    }
+
+    fn tell(&mut self, event: Event<'_, A>, now: Now) {
+        let step = self.session.serve(event, now, &mut self.out);
         self.take(step, now);
     }
 
@@ -379,6 +381,12 @@ impl<A: App> Connection<A> {
         }
     }
 
+    /// Whether news concerns the session still: one that is killed while it closes is not waited for any
+    /// longer.
+    fn heeds(&self) -> bool {
+        !self.is_closing() || self.session.client().shared().is_killed()
+    }
+
     fn is_closing(&self) -> bool {
         matches!(self.step, Step::Close(_))
     }
@@ -389,8 +397,9 @@ impl<A: App> Connection<A> {
         self.stopping = Stopping::Told {
             is_busy: was_answered || !self.out.is_empty(),
         };
-        self.session.handle_shutdown();
-        self.handle_wake(now);
+        if self.heeds() {
+            self.tell(Event::Stop, now);
+        }
     }
 
     /// The session is done: waits, within bounds, until the peer took what it is owed.

@@ -3,7 +3,7 @@
 
 use crate::engine::new_engine;
 use respire_commands::Kv;
-use respire_engine::{Engine, Now, Output, Peer, Proto, Session, Step, Wake};
+use respire_engine::{Engine, Event, Now, Output, Peer, Proto, Session, Step, Wake};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -216,7 +216,7 @@ impl Connection {
 
     fn poll(&mut self, now: Now) {
         if self.closed.is_none() {
-            let step = self.session.poll(now, &mut self.out);
+            let step = self.session.serve(Event::Turn, now, &mut self.out);
             self.follow(step, now);
         }
     }
@@ -224,7 +224,7 @@ impl Connection {
     fn follow(&mut self, mut step: Step, now: Now) {
         self.replies.append(&mut self.out.take());
         while step == Step::Flush {
-            step = self.session.poll(now, &mut self.out);
+            step = self.session.serve(Event::Turn, now, &mut self.out);
             self.replies.append(&mut self.out.take());
         }
         self.wire = match self.session.client().proto() {

@@ -17,7 +17,7 @@
 //! the clock by milliseconds.
 
 use respire_commands::{Kv, add_to};
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, Step};
+use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Session, Step};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn exchange(session: &mut Session<Kv>, bytes: &[u8], now: Now) -> Output {
     let mut step = session.serve(bytes, now, &mut out);
     while step == Step::Flush {
         out = Output::new();
-        step = session.poll(now, &mut out);
+        step = session.serve(Event::Turn, now, &mut out);
     }
     assert_eq!(step, Step::NeedInput);
     out

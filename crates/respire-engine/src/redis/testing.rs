@@ -2,7 +2,7 @@
 
 use super::Act;
 use crate::{
-    App, ArgList, Arity, Cx, Denied, Engine, Error, Flags, Flow, Host, InfoWriter, KeySpec,
+    App, ArgList, Arity, Cx, Denied, Engine, Error, Event, Flags, Flow, Host, InfoWriter, KeySpec,
     Keyspace, Limits, Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row, Scope,
     Session, Spec, Step, Unknown, Wake, Watch,
 };
@@ -340,7 +340,7 @@ impl Line {
     /// What is answered by now of what was asked before.
     pub(crate) fn poll(&mut self) -> String {
         let mut out = Output::new();
-        self.step = self.session.poll(self.now, &mut out);
+        self.step = self.session.serve(Event::Turn, self.now, &mut out);
         String::from_utf8_lossy(&out.take()).replace("\r\n", "|")
     }
 

@@ -4,7 +4,7 @@
 use super::decoded::Decoded;
 use super::{Session, Wire};
 use crate::client::ClientShared;
-use crate::{App, Keyspace, Now, Output, Step};
+use crate::{App, Keyspace};
 use std::sync::Arc;
 
 /// Bytes that a session will be served, and what is known of their first request
@@ -18,6 +18,12 @@ pub struct Ahead<'b, A: App> {
     found: Option<(Arc<ClientShared>, Decoded<'b, A>)>,
 }
 
+impl<'b, A: App> Ahead<'b, A> {
+    pub(super) fn bytes(&self) -> &'b [u8] {
+        self.bytes
+    }
+}
+
 impl<A: App> std::fmt::Debug for Ahead<'_, A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ahead")
@@ -27,15 +33,15 @@ impl<A: App> std::fmt::Debug for Ahead<'_, A> {
     }
 }
 
-/// Looking ahead, for drivers that have read from several connections and answer them one after another. A
-/// pipeline looks ahead by itself.
+/// Looking ahead, in two steps before [`Event::Ahead`](super::Event::Ahead), for drivers that have read from
+/// several connections and answer them one after another. A pipeline looks ahead by itself.
 impl<A: App> Session<A> {
     /// The first step: decodes the first request of `bytes`, and tells the keyspace which key it names
     /// ([`Keyspace::foresee`]). Where that is of no use, it does nothing: no key is far away, the session
     /// is in the midst of something, or the request is not whole.
     ///
     /// ```
-    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+    /// use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Step};
     /// use std::time::Duration;
     ///
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);
@@ -48,7 +54,7 @@ impl<A: App> Session<A> {
     /// }
     /// for (session, ahead) in sessions.iter_mut().zip(ahead) {
     ///     let mut out = Output::new();
-    ///     assert_eq!(session.serve_ahead(ahead, now, &mut out), Step::NeedInput);
+    ///     assert_eq!(session.serve(Event::Ahead(ahead), now, &mut out), Step::NeedInput);
     ///     assert_eq!(out.to_vec(), b"+PONG\r\n");
     /// }
     /// ```
@@ -86,22 +92,21 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// The third step: [`Session::serve`], with what has been found out.
-    pub fn serve_ahead(&mut self, ahead: Ahead<'_, A>, now: Now, out: &mut Output) -> Step {
+    /// What is known of the first request of bytes that this session looked at and is served now.
+    pub(super) fn foreseen<'a, 'b>(&self, ahead: &'a Ahead<'b, A>) -> Option<&'a Decoded<'b, A>> {
         // What another session decoded may name other commands, in another protocol; and what this one
         // was given since comes first.
-        let found = ahead.found.as_ref().filter(|(client, _)| {
-            Arc::ptr_eq(client, &self.core.client.shared) && self.is_between_requests()
-        });
-        self.serve_decoded(ahead.bytes, found.map(|(_, request)| request), now, out)
+        let (client, request) = ahead.found.as_ref()?;
+        let is_own = Arc::ptr_eq(client, &self.core.client.shared);
+        (is_own && self.is_between_requests()).then_some(request)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{
-        App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
-        Peer, Reply, Router, Row, Scope, Session, Spec, Step,
+        App, ArgList, Arity, Cx, Engine, Error, Event, KeySpec, Keyspace, NoWake, Now, Options,
+        Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
     };
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
@@ -197,13 +202,15 @@ mod tests {
         fn serve_ahead(&mut self, bytes: &[u8]) {
             let mut ahead = self.session.look_ahead(bytes);
             self.session.find_ahead(&mut ahead);
-            self.step = self.session.serve_ahead(ahead, now(), &mut self.out);
+            self.step = self
+                .session
+                .serve(Event::Ahead(ahead), now(), &mut self.out);
             self.rest();
         }
 
         fn rest(&mut self) {
             while self.step == Step::Flush {
-                self.step = self.session.poll(now(), &mut self.out);
+                self.step = self.session.serve(Event::Turn, now(), &mut self.out);
             }
         }
 
@@ -265,7 +272,9 @@ mod tests {
         other.serve(b"PING\r\n");
         let bytes = request(&["GET", "one"]);
         let ahead = line.session.look_ahead(&bytes);
-        other.step = other.session.serve_ahead(ahead, now(), &mut other.out);
+        other.step = other
+            .session
+            .serve(Event::Ahead(ahead), now(), &mut other.out);
         assert_eq!(other.step, Step::NeedInput);
         assert!(other.out.to_vec().ends_with(b"$3\r\none\r\n"));
         assert_eq!((line.counts(), other.counts()), ((1, 0), (0, 0)));
@@ -279,7 +288,9 @@ mod tests {
         let bytes = request(&["GET", "one"]);
         let ahead = line.session.look_ahead(&bytes);
         let _step = line.session.serve(half, now(), &mut line.out);
-        line.step = line.session.serve_ahead(ahead, now(), &mut line.out);
+        line.step = line
+            .session
+            .serve(Event::Ahead(ahead), now(), &mut line.out);
         line.serve(b"xyz");
         line.serve(end);
         let replies = line.out.to_vec();

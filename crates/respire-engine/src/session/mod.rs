@@ -9,6 +9,7 @@ mod parked;
 mod pending;
 #[cfg(test)]
 mod pending_tests;
+mod states;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -23,6 +24,8 @@ use decoded::Decoded;
 use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
 use resp_codec::CommandDecoder;
+use states::State;
+pub use states::{CloseReason, Event, Step};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -30,15 +33,12 @@ use std::sync::atomic::Ordering;
 ///
 /// The contract, which both servers, the tests and the page follow:
 ///
-/// 1. Bytes that arrived are given with [`Session::serve`] (from the driver's own read buffer,
-///    without a copy) or [`Session::handle_input`] followed by [`Session::poll`]; those of a large
-///    argument may be read to [`Session::input_room`], for [`Session::serve_room`].
-/// 2. Every call that returns a [`Step`] may have added to `out`; the driver writes that first.
-/// 3. [`Step::Flush`]: the turn was used up and more can be answered; when `out` is written, call
-///    [`Session::poll`] again.
-/// 4. [`Step::NeedInput`]: read more once [`Session::wants_input`] says so; when
-///    [`Session::next_timeout`] passes or the connection's [`Wake`](crate::Wake) rings, call
-///    [`Session::poll`].
+/// 1. Whatever happens is told with [`Session::serve`]: bytes that arrived (from the driver's own read
+///    buffer, or, those of a large argument, read to [`Session::input_room`]), and every other [`Event`].
+/// 2. It returns a [`Step`], and may have added to `out`; the driver writes that first.
+/// 3. [`Step::Flush`]: the turn was used up and more can be answered: [`Event::Turn`] when `out` is written.
+/// 4. [`Step::NeedInput`]: read more once [`Session::wants_input`] says so; [`Event::Turn`] when
+///    [`Session::next_timeout`] passes or the connection's [`Wake`](crate::Wake) rings.
 /// 5. [`Step::Close`]: write what is owed, within bounds, and close. The session is done.
 ///
 /// Memory is bounded by one request (whose parts the limits bound), one turn's input, and
@@ -99,78 +99,6 @@ enum Wire {
 struct LimitsFrom {
     generation: u32,
     is_stranger: bool,
-}
-
-/// What a session is doing. All changes stand in `turn.rs`.
-#[derive(Debug)]
-enum State {
-    /// Answering requests as they come.
-    Serving,
-    /// `CLIENT PAUSE` holds the next request back until this time, unless it ends sooner.
-    Paused { until_us: u64 },
-    /// A reply is made and due at this time; requests behind it wait.
-    Waiting { until_us: u64, reply: Box<Output> },
-    /// The reply to the last request comes later; requests behind it wait.
-    Pending,
-    /// Nothing more is answered once the pending calls are.
-    Ending(CloseReason),
-    /// Nothing more is answered.
-    Done(CloseReason),
-}
-
-/// What a driver has to do next. Not `non_exhaustive`, on purpose: a new step must not compile
-/// until every driver knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Step {
-    /// Everything that can be answered is.
-    NeedInput,
-    /// More can be answered once the output is written.
-    Flush,
-    /// The connection ends once the output is written.
-    Close(CloseReason),
-}
-
-/// Why a connection ends, and whose doing that is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CloseReason {
-    /// The peer said `QUIT`.
-    Quit,
-    /// The peer closed its side, and everything it asked is answered.
-    Eof,
-    /// The peer broke the protocol; it has been told how.
-    Protocol(resp_codec::Error),
-    /// The peer speaks HTTP: a browser may have been tricked into talking to us.
-    CrossProtocol,
-    /// A binary operation failed in a way that its reply cannot express.
-    Unanswerable,
-    /// Another connection asked for it with `CLIENT KILL`.
-    Killed,
-    /// The peer did not take the messages it subscribed to, and they became too many.
-    Overrun,
-    /// Nothing was heard for longer than `timeout`.
-    Idle,
-    /// The server stops.
-    ShuttingDown,
-}
-
-impl CloseReason {
-    /// A few words for a log line.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Quit => "quit",
-            Self::Eof => "closed by peer",
-            Self::Protocol(_) => "protocol error",
-            Self::CrossProtocol => "HTTP request on a RESP port",
-            Self::Unanswerable => "binary operation failed",
-            Self::Killed => "killed by CLIENT KILL",
-            Self::Overrun => "too slow for the messages it subscribed to",
-            Self::Idle => "idle for too long",
-            Self::ShuttingDown => "server stops",
-        }
-    }
 }
 
 impl<A: App> Session<A> {
@@ -238,18 +166,12 @@ impl<A: App> Session<A> {
         self.is_between_requests() && self.parked.is_empty() && matches!(self.state, State::Serving)
     }
 
-    /// Takes bytes that arrived, by copy; [`Session::poll`] answers them.
-    pub fn handle_input(&mut self, bytes: &[u8]) {
-        self.is_heard = true;
-        self.input.push(bytes, self.large_end());
-    }
-
     /// Where a driver is to read to instead of its own buffer, if anywhere: while a large argument
     /// arrives, the buffer that it lies in, so that it is not copied. What is read goes to the buffer's
-    /// end, not past its capacity; [`Session::serve_room`] then answers what can be answered.
+    /// end, not past its capacity; [`Event::Room`] then has it answered.
     ///
     /// ```
-    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+    /// use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Step};
     /// use std::time::Duration;
     ///
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);
@@ -262,7 +184,7 @@ impl<A: App> Session<A> {
     /// let room = session.input_room().unwrap();
     /// room.extend_from_slice(&[b'x'; 100_000]);
     /// room.extend_from_slice(b"\r\n");
-    /// assert_eq!(session.serve_room(now, &mut out), Step::NeedInput);
+    /// assert_eq!(session.serve(Event::Room, now, &mut out), Step::NeedInput);
     /// assert_eq!(out.len(), 100_000 + "$100000\r\n\r\n".len());
     /// ```
     pub fn input_room(&mut self) -> Option<&mut Vec<u8>> {
@@ -270,12 +192,6 @@ impl<A: App> Session<A> {
         // What waits for a reply is bounded more tightly than by the length of an argument.
         let end = self.large_end().filter(|_| is_serving)?;
         Some(self.input.room(end))
-    }
-
-    /// Answers what can be answered after bytes were read to [`Session::input_room`].
-    pub fn serve_room(&mut self, now: Now, out: &mut Output) -> Step {
-        self.is_heard = true;
-        self.poll(now, out)
     }
 
     /// How long what is unanswered will be when the large argument is whole that it ends in.
@@ -288,38 +204,47 @@ impl<A: App> Session<A> {
             .map(|bulk| bulk.start + bulk.need + line_end)
     }
 
-    /// The peer will send no more. What arrived before is still answered.
-    pub fn handle_eof(&mut self) {
-        self.is_at_eof = true;
+    /// Tells the session what happened, and has it answer what can be answered: the one way in.
+    ///
+    /// Bytes are not copied unless a request is left unfinished.
+    pub fn serve<'b>(
+        &mut self,
+        event: impl Into<Event<'b, A>>,
+        now: Now,
+        out: &mut Output,
+    ) -> Step {
+        match event.into() {
+            Event::Bytes(bytes) => return self.arrived(bytes, None, now, out),
+            Event::Ahead(ahead) => {
+                let request = self.foreseen(&ahead);
+                return self.arrived(ahead.bytes(), request, now, out);
+            }
+            Event::Room => self.is_heard = true,
+            Event::Turn => {}
+            Event::End => self.is_at_eof = true,
+            Event::Stop => {
+                self.is_shutting_down = true;
+                // What a pause holds back is owed an answer, and there will be no later.
+                self.engine.pause.end();
+            }
+        }
+        self.answer_input(now, out)
     }
 
-    /// The server stops: what arrived is still answered, then the session closes.
-    pub fn handle_shutdown(&mut self) {
-        self.is_shutting_down = true;
-        // What a pause holds back is owed an answer, and there will be no later.
-        self.engine.pause.end();
-    }
-
-    /// Takes bytes that arrived and answers what can be answered, without copying them unless a
-    /// request is left unfinished.
-    pub fn serve(&mut self, bytes: &[u8], now: Now, out: &mut Output) -> Step {
-        self.serve_decoded(bytes, None, now, out)
-    }
-
-    /// The same, where the first request may be decoded already.
+    /// Answers bytes that arrived, whose first request may be decoded already.
     #[inline]
-    fn serve_decoded(
+    fn arrived(
         &mut self,
         bytes: &[u8],
         first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
     ) -> Step {
-        if !self.input.is_empty() {
-            self.handle_input(bytes);
-            return self.poll(now, out);
-        }
         self.is_heard = true;
+        if !self.input.is_empty() {
+            self.input.push(bytes, self.large_end());
+            return self.answer_input(now, out);
+        }
         let (step, used) = self.turn(bytes, first, now, out);
         if used < bytes.len() && !matches!(step, Step::Close(_)) {
             self.input.push(&bytes[used..], self.large_end());
@@ -327,8 +252,8 @@ impl<A: App> Session<A> {
         step
     }
 
-    /// Answers what can be answered of the input taken before.
-    pub fn poll(&mut self, now: Now, out: &mut Output) -> Step {
+    /// Answers what can be answered of the input that was taken before.
+    fn answer_input(&mut self, now: Now, out: &mut Output) -> Step {
         let end = self.large_end();
         let mut input = std::mem::take(&mut self.input);
         let step = input.lend(end, |bytes, lent| {
@@ -356,7 +281,7 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// When [`Session::poll`] must be called even if nothing arrives, in monotonic microseconds.
+    /// When [`Event::Turn`] is due even if nothing arrives, in monotonic microseconds.
     #[must_use]
     pub fn next_timeout(&self) -> Option<u64> {
         let due = match self.state {

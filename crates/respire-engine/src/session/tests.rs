@@ -1,6 +1,6 @@
 //! The session's contract, held with a small application and no socket.
 
-use super::{CloseReason, Session, Step};
+use super::{CloseReason, Event, Session, Step};
 use crate::command::keyspace::testing::FarKeys;
 use crate::{
     App, ArgList, Arity, Cx, Engine, Error, Flags, KeySpec, Limits, NoKeys, NoWake, Now, Options,
@@ -112,7 +112,7 @@ fn serve(session: &mut Session<Counter>, input: &[u8]) -> (Step, Vec<u8>) {
     let mut step = session.serve(input, start(), &mut out);
     let mut replies = out.take();
     while step == Step::Flush {
-        step = session.poll(start(), &mut out);
+        step = session.serve(Event::Turn, start(), &mut out);
         replies.extend(out.take());
     }
     (step, replies)
@@ -174,8 +174,11 @@ fn a_turn_ends_at_its_bound_and_goes_on_when_polled() {
     let input = b"INCR a\r\n".repeat(5);
     assert_eq!(session.serve(&input, start(), &mut out), Step::Flush);
     assert_eq!(out.take(), b":1\r\n:2\r\n");
-    assert_eq!(session.poll(start(), &mut out), Step::Flush);
-    assert_eq!(session.poll(start(), &mut out), Step::NeedInput);
+    assert_eq!(session.serve(Event::Turn, start(), &mut out), Step::Flush);
+    assert_eq!(
+        session.serve(Event::Turn, start(), &mut out),
+        Step::NeedInput
+    );
     assert_eq!(out.take(), b":3\r\n:4\r\n:5\r\n");
 }
 
@@ -222,30 +225,33 @@ fn a_panicking_command_is_an_error_reply_and_keeps_the_connection() {
     assert_eq!(replies, b":1\r\n-ERR internal error\r\n:2\r\n");
 }
 
+/// A session that answers one request in a turn.
+fn slow_session() -> Session<Counter> {
+    connect(&engine(Limits {
+        commands_per_poll_max: 1,
+        ..Limits::DEFAULT
+    }))
+}
+
 #[test]
 fn what_came_before_the_end_of_input_is_answered() {
-    let mut session = session();
+    let mut session = slow_session();
     let mut out = Output::new();
-    session.handle_input(b"INCR a\r\nINCR a\r\nINC");
-    session.handle_eof();
-    assert_eq!(
-        session.poll(start(), &mut out),
-        Step::Close(CloseReason::Eof)
-    );
+    let mut serve = |event: Event<'_, Counter>| session.serve(event, start(), &mut out);
+    assert_eq!(serve(b"INCR a\r\nINCR a\r\nINC".into()), Step::Flush);
+    assert_eq!(serve(Event::End), Step::Flush);
+    assert_eq!(serve(Event::Turn), Step::Close(CloseReason::Eof));
     assert_eq!(out.take(), b":1\r\n:2\r\n");
 }
 
 #[test]
 fn shutdown_answers_what_arrived_and_then_closes() {
-    let mut session = session();
+    let mut session = slow_session();
     let mut out = Output::new();
-    session.handle_input(b"INCR a\r\n");
-    session.handle_shutdown();
-    assert_eq!(
-        session.poll(start(), &mut out),
-        Step::Close(CloseReason::ShuttingDown)
-    );
-    assert_eq!(out.take(), b":1\r\n");
+    let mut serve = |event: Event<'_, Counter>| session.serve(event, start(), &mut out);
+    assert_eq!(serve(b"INCR a\r\nINCR a\r\n".into()), Step::Flush);
+    assert_eq!(serve(Event::Stop), Step::Close(CloseReason::ShuttingDown));
+    assert_eq!(out.take(), b":1\r\n:2\r\n");
 }
 
 #[test]
@@ -263,10 +269,13 @@ fn a_silent_connection_is_closed_after_the_timeout() {
         Some(start().monotonic_us() + 10_000_000)
     );
     let almost = start().after(Duration::from_millis(9_999));
-    assert_eq!(session.poll(almost, &mut out), Step::NeedInput);
+    assert_eq!(
+        session.serve(Event::Turn, almost, &mut out),
+        Step::NeedInput
+    );
     let after = start().after(Duration::from_secs(10));
     assert_eq!(
-        session.poll(after, &mut out),
+        session.serve(Event::Turn, after, &mut out),
         Step::Close(CloseReason::Idle)
     );
 }
@@ -281,7 +290,7 @@ fn a_killed_connection_closes_at_its_next_poll() {
         .expect("open")
         .kill();
     assert_eq!(
-        session.poll(start(), &mut Output::new()),
+        session.serve(Event::Turn, start(), &mut Output::new()),
         Step::Close(CloseReason::Killed)
     );
 }
@@ -299,7 +308,7 @@ fn a_paused_connection_answers_when_the_pause_ends() {
     );
     assert!(out.is_empty());
     assert_eq!(session.next_timeout(), Some(until.monotonic_us()));
-    assert_eq!(session.poll(until, &mut out), Step::NeedInput);
+    assert_eq!(session.serve(Event::Turn, until, &mut out), Step::NeedInput);
     assert_eq!(out.take(), b":1\r\n");
 }
 
@@ -460,9 +469,8 @@ fn shutdown_answers_what_a_pause_held_back() {
         session.serve(b"INCR a\r\n", start(), &mut out),
         Step::NeedInput
     );
-    session.handle_shutdown();
     assert_eq!(
-        session.poll(start(), &mut out),
+        session.serve(Event::Stop, start(), &mut out),
         Step::Close(CloseReason::ShuttingDown)
     );
     assert_eq!(out.take(), b":1\r\n");

@@ -141,8 +141,8 @@ pub(super) fn fits(args: &ArgList<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::{
-        App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
-        Peer, Reply, Router, Row, Scope, Session, Spec, Step,
+        App, ArgList, Arity, Cx, Engine, Error, Event, KeySpec, Keyspace, NoWake, Now, Options,
+        Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
     };
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
@@ -235,7 +235,7 @@ mod tests {
         for piece in pieces {
             let mut step = session.serve(piece, now(), &mut out);
             while step == Step::Flush {
-                step = session.poll(now(), &mut out);
+                step = session.serve(Event::Turn, now(), &mut out);
             }
         }
         out.to_vec()

@@ -3,7 +3,7 @@
 
 use super::{Connection, Pace, Scratch, Transport};
 use crate::Limits;
-use respire_engine::{Ahead, App, Now, Step};
+use respire_engine::{Ahead, App, Event, Now, Step};
 use std::io::{self, ErrorKind};
 
 /// The most that is read ahead. Who sends more has pipelines or large values, and is better read at its
@@ -74,7 +74,7 @@ impl<A: App> Connection<A> {
             Ok(_) if arrival.len == 0 => self.take_end(now),
             Ok(ahead) => {
                 self.reads_little = is_little(arrival.len);
-                let step = self.session.serve_ahead(ahead, now, &mut self.out);
+                let step = self.session.serve(Event::Ahead(ahead), now, &mut self.out);
                 self.take(step, now);
             }
             Err(error) if !is_transient(&error) => return Err(error),

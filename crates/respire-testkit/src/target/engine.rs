@@ -2,7 +2,9 @@
 
 use super::{Received, Target};
 use respire_commands::Kv;
-use respire_engine::{Engine, Limits, NoWake, Now, Options, Output, Peer, Router, Session, Step};
+use respire_engine::{
+    Engine, Event, Limits, NoWake, Now, Options, Output, Peer, Router, Session, Step,
+};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -92,23 +94,20 @@ impl EngineTarget {
 }
 
 impl Connection {
-    fn serve(&mut self, bytes: &[u8], now: Now) {
+    fn serve<'b>(&mut self, event: impl Into<Event<'b, Kv>>, now: Now) {
         if !self.is_closed {
-            let step = self.session.serve(bytes, now, &mut self.out);
+            let step = self.session.serve(event, now, &mut self.out);
             self.follow(step, now);
         }
     }
 
     fn poll(&mut self, now: Now) {
-        if !self.is_closed {
-            let step = self.session.poll(now, &mut self.out);
-            self.follow(step, now);
-        }
+        self.serve(Event::Turn, now);
     }
 
     fn follow(&mut self, mut step: Step, now: Now) {
         while step == Step::Flush {
-            step = self.session.poll(now, &mut self.out);
+            step = self.session.serve(Event::Turn, now, &mut self.out);
         }
         self.is_closed = matches!(step, Step::Close(_));
     }
@@ -174,7 +173,8 @@ impl Target for EngineTarget {
     }
 
     fn half_close(&mut self, connection: usize) {
-        self.connections[connection].session.handle_eof();
+        let now = self.now;
+        self.connections[connection].serve(Event::End, now);
         self.settle();
     }
 

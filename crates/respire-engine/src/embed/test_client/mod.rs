@@ -7,7 +7,8 @@ pub use reply::{Like, TestReply};
 pub use request::IntoRequest;
 
 use crate::{
-    App, CloseReason, Engine, Host, Now, Options, Output, Peer, Proto, Router, Session, Step, Wake,
+    App, CloseReason, Engine, Event, Host, Now, Options, Output, Peer, Proto, Router, Session,
+    Step, Wake,
 };
 use resp_codec::binary::ReplyDecoder;
 use resp_codec::{FrameDecoder, Kind, Limits, Value};
@@ -362,7 +363,7 @@ impl<A: App> TestClient<A> {
         if self.closed.is_none() {
             *lock(&self.bell.is_rung) = false;
             let now = self.now();
-            let step = self.session.poll(now, &mut self.out);
+            let step = self.session.serve(Event::Turn, now, &mut self.out);
             self.go_on(step);
         }
     }
@@ -373,7 +374,7 @@ impl<A: App> TestClient<A> {
         loop {
             self.bytes.extend(self.out.take());
             match step {
-                Step::Flush => step = self.session.poll(self.now(), &mut self.out),
+                Step::Flush => step = self.session.serve(Event::Turn, self.now(), &mut self.out),
                 Step::NeedInput => break,
                 Step::Close(reason) => {
                     self.closed = Some(reason);

@@ -59,15 +59,13 @@ fn a_killed_connection_cancels_what_it_waits_for() {
 fn the_peers_end_cancels_blocking_calls_at_once_and_others_after_a_while() {
     let mut line = Line::new();
     line.ask("BLOCK|PING");
-    line.session.handle_eof();
-    assert_eq!(line.poll(), "");
+    assert_eq!(line.tell(Event::End), "");
     assert_eq!(line.step, Step::Close(CloseReason::Eof));
     assert!(line.next().cancelled());
 
     let mut line = Line::new();
     line.ask("WAIT|PING|WAIT");
-    line.session.handle_eof();
-    assert_eq!(line.poll(), "");
+    assert_eq!(line.tell(Event::End), "");
     assert_eq!(line.step, Step::NeedInput);
     line.next().reply(());
     assert_eq!(line.poll(), "+OK|+PONG|");
@@ -83,8 +81,7 @@ fn the_peers_end_cancels_blocking_calls_at_once_and_others_after_a_while() {
 fn shutdown_waits_for_owed_replies_and_ends_blocking_calls_early() {
     let mut line = Line::new();
     line.ask("WAIT|PING");
-    line.session.handle_shutdown();
-    assert_eq!(line.poll(), "");
+    assert_eq!(line.tell(Event::Stop), "");
     assert_eq!(line.step, Step::NeedInput);
     line.next().reply(());
     assert_eq!(line.poll(), "+OK|+PONG|");
@@ -92,8 +89,7 @@ fn shutdown_waits_for_owed_replies_and_ends_blocking_calls_early() {
 
     let mut line = Line::new();
     line.ask("TAKE|PING");
-    line.session.handle_shutdown();
-    assert_eq!(line.poll(), "$7|nothing|+PONG|");
+    assert_eq!(line.tell(Event::Stop), "$7|nothing|+PONG|");
     assert_eq!(line.step, Step::Close(CloseReason::ShuttingDown));
 }
 
@@ -145,8 +141,7 @@ fn the_skipped_reply_is_that_of_a_request_a_pause_held_back() {
 fn a_closed_sides_patience_begins_anew_with_each_answer() {
     let mut line = Line::new();
     line.ask("PIPE|PIPE|PIPE|PIPE");
-    line.session.handle_eof();
-    assert_eq!(line.poll(), "");
+    assert_eq!(line.tell(Event::End), "");
     for n in 1..=3_i64 {
         assert_eq!(line.pass(Duration::from_millis(600)), "");
         assert_eq!(line.step, Step::NeedInput, "{n}");

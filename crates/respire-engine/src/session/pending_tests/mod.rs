@@ -4,7 +4,7 @@ mod ends;
 mod order;
 mod pushes;
 
-use super::{CloseReason, Session, Step};
+use super::{CloseReason, Event, Session, Step};
 use crate::{
     App, ArgIter, Args, Arity, Engine, Error, Flags, Later, Limits, NoKeys, NoWake, Now, Options,
     Output, Peer, PushError, Pusher, Router, Spec, Stream,
@@ -164,8 +164,12 @@ impl Line {
     }
 
     fn poll(&mut self) -> String {
+        self.tell(Event::Turn)
+    }
+
+    fn tell(&mut self, event: Event<'_, Desk>) -> String {
         let mut out = Output::new();
-        self.step = self.session.poll(self.now, &mut out);
+        self.step = self.session.serve(event, self.now, &mut out);
         self.drain(out)
     }
 
@@ -175,7 +179,7 @@ impl Line {
             if self.step != Step::Flush {
                 return String::from_utf8_lossy(&replies).replace("\r\n", "|");
             }
-            self.step = self.session.poll(self.now, &mut out);
+            self.step = self.session.serve(Event::Turn, self.now, &mut out);
             replies.extend(out.take());
         }
         panic!("the session flushes without end");
