@@ -1,190 +1,65 @@
-//! The commands that are sent, as a grammar.
+//! What is sent, as a grammar: from the descriptions of the commands, and from lines of a small notation.
 //!
-//! Words stand for themselves and `<holes>` for random values; `[a|b c]` is nothing or one of its
-//! alternatives, `(a|b)` one of them, `{a b}` its content once or a few times. The number says how
-//! often a line is drawn compared with the others.
+//! In the notation, words stand for themselves and `<holes>` for random values; `[a|b c]` is nothing or one of its
+//! alternatives, `(a|b)` one of them, `{a b}` its content once or a few times.
 
-/// Every command whose replies can be compared.
-pub const COMMANDS: &[(u32, &str)] = &[
-    (
-        30,
-        "SET <key> <value> [NX|XX] [GET] [EX <secs>|PX <ms>|EXAT <at>|PXAT <at_ms>|KEEPTTL]",
-    ),
-    (20, "SET <key> <value>"),
-    (12, "GET <key>"),
-    (5, "GETDEL <key>"),
-    (
-        8,
-        "GETEX <key> [EX <secs>|PX <ms>|EXAT <at>|PXAT <at_ms>|PERSIST]",
-    ),
-    (5, "GETSET <key> <value>"),
-    (5, "SETNX <key> <value>"),
-    (5, "SETEX <key> <secs> <value>"),
-    (5, "PSETEX <key> <ms> <value>"),
-    (8, "MGET {<key>}"),
-    (8, "MSET {<key> <value>}"),
-    (5, "MSETNX {<key> <value>}"),
-    (8, "APPEND <key> <value>"),
-    (5, "STRLEN <key>"),
-    (8, "GETRANGE <key> <index> <index>"),
-    (3, "SUBSTR <key> <index> <index>"),
-    (8, "SETRANGE <key> <offset> <value>"),
-    (8, "(INCR|DECR) <key>"),
-    (10, "(INCRBY|DECRBY) <key> <int>"),
-    (10, "INCRBYFLOAT <key> <float>"),
-    (
-        10,
-        "LCS <key> <key> [LEN|IDX] [MINMATCHLEN <count>] [WITHMATCHLEN]",
-    ),
-    (8, "SETBIT <key> <bit_offset> <bit>"),
-    (8, "GETBIT <key> <bit_offset>"),
-    (
-        10,
-        "BITCOUNT <key> [<index> <index>|<index> <index> (BYTE|BIT)]",
-    ),
-    (
-        10,
-        "BITPOS <key> <bit> [<index>|<index> <index>|<index> <index> (BYTE|BIT)]",
-    ),
-    (10, "BITOP (AND|OR|XOR) <key> {<key>}"),
-    (4, "BITOP NOT <key> <key>"),
-    (
-        15,
-        "BITFIELD <key> {[OVERFLOW (WRAP|SAT|FAIL)] (GET <type> <field>|SET <type> <field> <int>|INCRBY <type> <field> <int>)}",
-    ),
-    (5, "BITFIELD_RO <key> {GET <type> <field>}"),
-    (6, "(DEL|UNLINK|EXISTS|TOUCH) {<key>}"),
-    (3, "TYPE <key>"),
-    (6, "EXPIRE <key> <secs> [NX|XX|GT|LT|XX GT|XX LT]"),
-    (6, "PEXPIRE <key> <ms> [NX|XX|GT|LT|XX GT|XX LT]"),
-    (6, "EXPIREAT <key> <at> [NX|XX|GT|LT|NX XX|GT LT]"),
-    (6, "PEXPIREAT <key> <at_ms> [NX|XX|GT|LT|NX GT]"),
-    (5, "(TTL|PTTL|EXPIRETIME|PEXPIRETIME|PERSIST) <key>"),
-    (3, "KEYS <pattern>"),
-    (
-        6,
-        "SCAN 0 [MATCH <pattern>] COUNT 1000 [TYPE (string|list|foo)]",
-    ),
-    (
-        3,
-        "SCAN <cursor> [MATCH <pattern>] [COUNT <count>] [TYPE (string|list|foo)]",
-    ),
-    (2, "RANDOMKEY"),
-    (6, "(RENAME|RENAMENX) <key> <key>"),
-    (8, "COPY <key> <key> [DB <db>] [REPLACE]"),
-    (5, "MOVE <key> <db>"),
-    (2, "DBSIZE"),
-    (1, "(FLUSHDB|FLUSHALL) [SYNC|ASYNC]"),
-    (2, "SWAPDB <db> <db>"),
-    (5, "OBJECT (ENCODING|IDLETIME|FREQ) <key>"),
-    (6, "DUMP <key>"),
-    (
-        8,
-        "RESTORE <key> (0|<ms>|<at_ms> ABSTTL) <payload> [REPLACE] [ABSTTL] [IDLETIME <count>|FREQ <count>]",
-    ),
-    (
-        3,
-        "SORT <key> [BY <pattern>] [LIMIT <index> <index>] [GET <pattern>] [ASC|DESC] [ALPHA] [STORE <key>]",
-    ),
-    (
-        2,
-        "SORT_RO <key> [LIMIT <index> <index>] [ASC|DESC] [ALPHA]",
-    ),
-    (3, "PING [<value>]"),
-    (2, "ECHO <value>"),
-    (5, "SELECT <db>"),
-    (3, "HELLO [(2|3) [AUTH default <value>] [SETNAME <name>]]"),
-    (1, "HELLO <int>"),
-    (1, "AUTH [default|nobody] <value>"),
-    (1, "RESET"),
-    (
-        2,
-        "CLIENT (SETNAME <name>|GETNAME|ID|INFO|NO-EVICT (ON|OFF|foo)|UNBLOCK <int> [TIMEOUT|ERROR|foo])",
-    ),
-    (
-        1,
-        "CLIENT LIST [TYPE (normal|master|replica|pubsub|foo)|ID {<int>}]",
-    ),
-    (
-        1,
-        "CLIENT KILL (ID 999999|ADDR 1.2.3.4:5|LADDR 1.2.3.4:5|USER nobody|SKIPME foo|TYPE foo|TYPE master)",
-    ),
-    (
-        1,
-        "CLIENT (GETREDIR|TRACKINGINFO|UNPAUSE|PAUSE foo|PAUSE -1|REPLY ON|REPLY foo|FOO)",
-    ),
-    (14, "MULTI"),
-    (12, "EXEC"),
-    (1, "DISCARD"),
-    (5, "WATCH {<key>}"),
-    (1, "UNWATCH"),
-    (1, "TIME"),
-    (1, "LASTSAVE"),
-    (1, "INFO [<section>]"),
-    (
-        3,
-        "CONFIG GET {(maxmemory|maxmemory-policy|maxmemory-samples|databases|slowlog-max-len|timeout|requirepass|proto-max-bulk-len|nosuch|MAXMEMORY)}",
-    ),
-    (
-        2,
-        "CONFIG SET (slowlog-max-len|maxmemory-samples|latency-monitor-threshold) <int>",
-    ),
-    (
-        2,
-        "CONFIG SET maxmemory-policy (noeviction|allkeys-lru|allkeys-random|volatile-ttl|foo)",
-    ),
-    (
-        1,
-        "CONFIG (RESETSTAT|FOO|SET nosuch 1|SET databases 4|SET maxmemory 0 maxmemory 0|GET)",
-    ),
-    (3, "COMMAND INFO {(<command>|nosuch)}"),
-    (2, "COMMAND DOCS {(<command>|nosuch)}"),
-    (2, "COMMAND COUNT"),
-    (
-        1,
-        "COMMAND LIST FILTERBY (PATTERN nosuch|MODULE foo|ACLCAT nosuch|FOO bar)",
-    ),
-    (
-        4,
-        "COMMAND GETKEYS (SET <key> <value>|MSET {<key> <value>}|DEL {<key>}|BITOP AND <key> {<key>}|SORT <key> STORE <key>|COPY <key> <key>|PING|GET|NOSUCH <key>|LCS <key> <key>|OBJECT ENCODING <key>)",
-    ),
-    (
-        2,
-        "COMMAND GETKEYSANDFLAGS (SET <key> <value>|GET <key>|RENAME <key> <key>|GETEX <key>|BITFIELD <key> GET u8 0|BITFIELD <key> [(GET|OVERFLOW|SET|foo)] [(u8|GET)] [0]|SORT <key> STORE <key>)",
-    ),
-    (
-        2,
-        "MEMORY (USAGE <key> [SAMPLES <count>]|DOCTOR|PURGE|STATS|FOO)",
-    ),
-    (1, "SLOWLOG (LEN|RESET|GET <int>|FOO)"),
-    (
-        1,
-        "LATENCY (LATEST|HISTORY foo|RESET|RESET foo|DOCTOR|GRAPH foo|HISTOGRAM nosuch|FOO)",
-    ),
-    (1, "DEBUG (SET-ACTIVE-EXPIRE (0|1)|SLEEP 0|OBJECT <key>)"),
-    (1, "LOLWUT [VERSION <count>]"),
-    (1, "SHUTDOWN (foo|SAVE NOSAVE|ABORT)"),
-    (
-        1,
-        "OBJECT (FOO|HELP|ENCODING|ENCODING a b|FREQ|REFCOUNT missing)",
-    ),
-    (
-        1,
-        "(ACL|MEMORY|SLOWLOG|LATENCY|CONFIG|CLIENT|COMMAND|PUBSUB) HELP",
-    ),
-    (1, "ACL (WHOAMI|USERS|CAT nosuch|FOO)"),
-    (1, "(PUBLISH|SPUBLISH) <value> <value>"),
-    (
-        1,
-        "PUBSUB (CHANNELS [<pattern>]|NUMPAT|NUMSUB [<value>]|SHARDCHANNELS [<pattern>]|SHARDNUMSUB [<value>]|FOO)",
-    ),
-    (3, "<command>"),
-    (3, "<command> <value>"),
-    (2, "<command> <key> <value> <value>"),
-    (2, "FOO {<value>}"),
-];
+use respire_engine::{Arg, ArgKind, Spec};
 
-/// A part of a parsed line.
+/// The grammar of a command's requests, from its description. `hint` gives the values of an argument where its
+/// kind does not say enough.
+#[must_use]
+pub fn of_spec(spec: &Spec, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
+    let words = spec.name.split('|').map(Node::Word);
+    words
+        .chain(spec.args.iter().flat_map(|arg| of_arg(arg, hint)))
+        .collect()
+}
+
+fn of_arg(arg: &Arg, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
+    let token = arg.token.map(Node::Word);
+    let value = match (hint(arg), arg.kind) {
+        (_, ArgKind::PureToken) => Vec::new(),
+        (Some(line), _) => parse(line),
+        (None, ArgKind::OneOf) => vec![Node::Choice {
+            options: arg.parts.iter().map(|part| of_arg(part, hint)).collect(),
+            is_optional: false,
+        }],
+        (None, ArgKind::Block) => arg
+            .parts
+            .iter()
+            .flat_map(|part| of_arg(part, hint))
+            .collect(),
+        (None, ArgKind::String) => vec![Node::Hole("value")],
+        (None, ArgKind::Integer) => vec![Node::Hole("int")],
+        (None, ArgKind::Double) => vec![Node::Hole("float")],
+        (None, ArgKind::Key) => vec![Node::Hole("key")],
+        (None, ArgKind::Pattern) => vec![Node::Hole("pattern")],
+        (None, ArgKind::UnixTime) => vec![Node::Hole("at")],
+    };
+    let repeated = |nodes: Vec<Node>| match arg.multiple {
+        true => vec![Node::Repeat(nodes)],
+        false => nodes,
+    };
+    let whole = if arg.multiple_token {
+        repeated(token.into_iter().chain(value).collect())
+    } else {
+        token.into_iter().chain(repeated(value)).collect()
+    };
+    match (arg.optional, arg.multiple) {
+        (false, _) => whole,
+        (true, false) => vec![Node::Choice {
+            options: vec![whole],
+            is_optional: true,
+        }],
+        // Mostly there: without them, a command has little to do.
+        (true, true) => vec![Node::Choice {
+            options: vec![whole.clone(), whole.clone(), whole, Vec::new()],
+            is_optional: false,
+        }],
+    }
+}
+
+/// A part of the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// Itself.
@@ -202,7 +77,20 @@ pub enum Node {
     Repeat(Vec<Self>),
 }
 
-/// Parses a line of the grammar.
+impl Node {
+    /// Whether one of these holes is in it.
+    #[must_use]
+    pub fn has_hole(&self, kinds: &[&str]) -> bool {
+        match self {
+            Self::Word(_) => false,
+            Self::Hole(kind) => kinds.contains(kind),
+            Self::Choice { options, .. } => options.iter().flatten().any(|it| it.has_hole(kinds)),
+            Self::Repeat(nodes) => nodes.iter().any(|it| it.has_hole(kinds)),
+        }
+    }
+}
+
+/// Parses a line of the notation.
 ///
 /// # Panics
 /// When a bracket is not closed: the lines are ours.
@@ -291,9 +179,39 @@ mod tests {
     }
 
     #[test]
-    fn every_line_can_be_parsed() {
-        for (weight, line) in COMMANDS {
-            assert!(*weight > 0 && !parse(line).is_empty(), "{line}");
-        }
+    fn description_becomes_the_grammar_of_its_requests() {
+        const ARGS: &[Arg] = &[
+            Arg::key("key", 0),
+            Arg::one_of(
+                "condition",
+                &[
+                    Arg::word("nx", "NX"),
+                    Arg::new("seconds", ArgKind::Integer).token("EX"),
+                ],
+            )
+            .optional(),
+            Arg::new("pattern", ArgKind::Pattern)
+                .token("GET")
+                .multiple_token(),
+            Arg::block(
+                "id",
+                &[
+                    Arg::new("id", ArgKind::Integer),
+                    Arg::new("name", ArgKind::String),
+                ],
+            )
+            .token("ID")
+            .multiple(),
+        ];
+        let spec = Spec {
+            name: "thing|do",
+            args: ARGS,
+            ..Spec::EMPTY
+        };
+        let hint = |arg: &Arg| (arg.name == "seconds").then_some("(0|<secs>)");
+        let line = "thing do <key> [(NX|EX (0|<secs>))] {GET <pattern>} ID {<int> <value>}";
+        assert_eq!(of_spec(&spec, &hint), parse(line));
+        assert!(of_spec(&spec, &hint)[3].has_hole(&["secs"]));
+        assert!(!of_spec(&spec, &hint)[4].has_hole(&["secs"]));
     }
 }

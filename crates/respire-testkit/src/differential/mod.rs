@@ -1,9 +1,10 @@
 //! Random commands, sent to two servers, whose replies are compared.
 //!
 //! A seed decides everything that is sent, so a difference can be seen again. What is sent comes
-//! from [`grammar`], what may differ and why stands in [`rules`].
+//! from the descriptions of the commands ([`grammar`]), what may differ and why stands in [`rules`].
 
 pub mod grammar;
+mod hints;
 mod requests;
 pub mod rules;
 mod values;

@@ -1,6 +1,7 @@
 //! Requests drawn from the grammar, some of them broken on purpose.
 
-use super::grammar::{COMMANDS, Node, parse};
+use super::grammar::Node;
+use super::hints::{Grammar, Line};
 use super::values::fill;
 use crate::reply::Value;
 use fastrand::Rng;
@@ -9,8 +10,8 @@ use fastrand::Rng;
 #[derive(Debug)]
 pub struct Requests {
     rng: Rng,
-    /// The lines of the grammar, each with the weights up to and including its own.
-    lines: Vec<(u32, Vec<Node>)>,
+    grammar: Grammar,
+    /// The sum of all weights.
     weight: u32,
     /// Replies of `DUMP`, to restore from.
     payloads: Vec<Vec<u8>>,
@@ -28,16 +29,11 @@ impl Requests {
     /// The stream of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut weight = 0;
-        let mut lines = Vec::new();
-        for (more, line) in COMMANDS {
-            weight += more;
-            lines.push((weight, parse(line)));
-        }
+        let grammar = Grammar::new();
         Self {
             rng: Rng::with_seed(seed),
-            lines,
-            weight,
+            weight: grammar.lines.iter().map(|line| line.weight).sum(),
+            grammar,
             payloads: Vec::new(),
         }
     }
@@ -53,19 +49,27 @@ impl Requests {
         reason = "the stream never ends, so it is no iterator"
     )]
     pub fn next(&mut self) -> Vec<Vec<u8>> {
-        let drawn = self.rng.u32(..self.weight);
-        let at = self.lines.partition_point(|(up_to, _)| *up_to <= drawn);
-        let line = self.lines[at].1.clone();
+        let nodes = self.draw();
         let mut args = Vec::new();
-        self.write(&line, &mut args);
-        if self.rng.u8(..BROKEN_PER) == 0 && !UNBROKEN.contains(&args[0].as_slice()) {
+        self.write(&nodes, &mut args);
+        while is_any_command(&nodes) && self.may_be_short_lived(&args) {
+            args.clear();
+            self.write(&nodes, &mut args);
+        }
+        if self.rng.u8(..BROKEN_PER) == 0
+            && !UNBROKEN
+                .iter()
+                .any(|name| args[0].eq_ignore_ascii_case(name))
+        {
             let whole = args.clone();
             self.damage(&mut args);
-            if may_be_short_lived(&args) || differs_by_design(&args) {
+            if self.may_be_short_lived(&args) || differs_by_design(&args) {
                 args = whole;
             }
         }
         if self.rng.bool() {
+            args[0].make_ascii_uppercase();
+        } else {
             args[0].make_ascii_lowercase();
         }
         args
@@ -84,11 +88,27 @@ impl Requests {
         }
     }
 
+    /// Draws what the next request is made from.
+    fn draw(&mut self) -> Vec<Node> {
+        let mut drawn = self.rng.u32(..self.weight);
+        let mut lines = self.grammar.lines.iter();
+        let line = lines.find(|Line { weight, .. }| {
+            let is_drawn = drawn < *weight;
+            drawn = drawn.saturating_sub(*weight);
+            is_drawn
+        });
+        line.map(|line| line.nodes.clone()).unwrap_or_default()
+    }
+
     fn write(&mut self, nodes: &[Node], args: &mut Vec<Vec<u8>>) {
         for node in nodes {
             match node {
                 Node::Word(word) => args.push(word.as_bytes().to_vec()),
                 Node::Hole("payload") => args.push(self.payload()),
+                Node::Hole("command") => {
+                    let at = self.pick(self.grammar.names.len());
+                    args.push(self.grammar.names[at].as_bytes().to_vec());
+                }
                 Node::Hole(kind) => args.push(fill(kind, &mut self.rng)),
                 Node::Choice {
                     options,
@@ -121,6 +141,19 @@ impl Requests {
         payload
     }
 
+    /// Whether a request that no description gives could make a key that expires within the test: the servers
+    /// are asked one after the other, so one could still find it and the other not.
+    fn may_be_short_lived(&self, args: &[Vec<u8>]) -> bool {
+        const LONG_MS: u64 = 600_000;
+        let number = |arg: &Vec<u8>| std::str::from_utf8(arg).ok()?.parse::<u64>().ok();
+        let is_named = |name: &&str| args[0].eq_ignore_ascii_case(name.as_bytes());
+        self.grammar.timed.iter().any(is_named)
+            && args[1..]
+                .iter()
+                .filter_map(number)
+                .any(|number| (1..LONG_MS).contains(&number))
+    }
+
     /// Breaks a request: an argument is lost, doubled, exchanged or replaced, or one is added.
     fn damage(&mut self, args: &mut Vec<Vec<u8>>) {
         if args.len() == 1 {
@@ -144,32 +177,14 @@ impl Requests {
     }
 }
 
-/// Whether a broken request could make a key that expires within the test: the servers are asked
-/// one after the other, so one could still find it and the other not.
-fn may_be_short_lived(args: &[Vec<u8>]) -> bool {
-    const SETS_TIMES: [&[u8]; 9] = [
-        b"SET",
-        b"GETEX",
-        b"SETEX",
-        b"PSETEX",
-        b"EXPIRE",
-        b"PEXPIRE",
-        b"EXPIREAT",
-        b"PEXPIREAT",
-        b"RESTORE",
-    ];
-    const LONG_MS: u64 = 600_000;
-    let number = |arg: &Vec<u8>| std::str::from_utf8(arg).ok()?.parse::<u64>().ok();
-    SETS_TIMES.contains(&args[0].as_slice())
-        && args[1..]
-            .iter()
-            .filter_map(number)
-            .any(|number| (1..LONG_MS).contains(&number))
+/// Whether the request is of whichever command, with arguments that are not its own.
+fn is_any_command(nodes: &[Node]) -> bool {
+    nodes.first() == Some(&Node::Hole("command"))
 }
 
 /// Whether a broken request meets a difference that docs/COMPATIBILITY.md lists: `number-nul`.
 fn differs_by_design(args: &[Vec<u8>]) -> bool {
-    args[0] == b"SCAN" && args.get(1).is_some_and(|cursor| cursor.contains(&0))
+    args[0].eq_ignore_ascii_case(b"SCAN") && args.get(1).is_some_and(|cursor| cursor.contains(&0))
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ pub enum Rule {
     Within(i64),
     /// By kind: times, numbers of clients, memory and statistics are each server's own, `HELP`
     /// and `COMMAND` tell of what a server has, Redis counts expired keys until it removes them,
-    /// and whether the same time from now is later than before is a matter of the millisecond.
+    /// whether the same time from now is later than before is a matter of the millisecond, and Redis shares
+    /// small integers among keys, and with them the time of their use.
     Kind,
     /// Not at all: Redis still finds expired keys here that it has yet to remove.
     Any,
@@ -45,7 +46,7 @@ impl Rule {
             (b"RANDOMKEY", _) => Self::Presence,
             (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
             (b"PTTL" | b"PEXPIRETIME", _) => Self::Within(MS_MAX),
-            (b"OBJECT", b"IDLETIME") => Self::Within(1 + MS_MAX / 1000),
+            (b"OBJECT", b"IDLETIME") => Self::Kind,
             (b"EXPIRE" | b"PEXPIRE", _) if has(b"GT") || has(b"LT") => Self::Kind,
             (b"HELLO", _) => Self::Hello,
             (b"SCAN", b"0") => Self::Scan,

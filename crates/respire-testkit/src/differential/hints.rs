@@ -1,0 +1,312 @@
+//! What the descriptions of commands do not tell about random requests: which values an argument takes, what is
+//! drawn more often, and the few requests that are written by hand. `grammar.rs` explains the notation.
+
+use super::grammar::{Node, of_spec, parse};
+use crate::exemptions::{NOT_IN_GRAMMAR, UNKNOWN_TO_REDIS, has};
+use crate::target::{START_UNIX_MS, kv_engine};
+use respire_engine::{Arg, Now, Spec};
+use std::time::Duration;
+
+/// The values of arguments whose kind does not say enough, by the argument's name: of every command, or of the
+/// one whose name comes first. Where both are there, the command's own counts.
+const VALUES: &[(&str, &str, &str)] = &[
+    ("", "bit", "<bit>"),
+    ("", "client-id", "<int>"),
+    ("", "clientname", "<name>"),
+    ("", "command-name", "(<command>|nosuch)"),
+    ("", "connection-name", "<name>"),
+    ("", "cursor", "<cursor>"),
+    ("", "db", "<db>"),
+    ("", "destination-db", "<db>"),
+    ("", "encoding", "<type>"),
+    ("", "end", "<index>"),
+    ("", "event", "foo"),
+    ("", "index1", "<db>"),
+    ("", "index2", "<db>"),
+    ("", "len", "<count>"),
+    ("", "milliseconds", "<ms>"),
+    ("", "seconds", "<secs>"),
+    ("", "section", "<section>"),
+    ("", "start", "<index>"),
+    ("", "unix-time-milliseconds", "<at_ms>"),
+    ("", "unix-time-seconds", "<at>"),
+    ("", "username", "(default|nobody)"),
+    ("", "version", "<count>"),
+    ("bitfield", "operation", BITFIELD_OPERATION),
+    ("bitfield_ro", "offset", "<field>"),
+    ("bitop", "operation", "(AND|OR|XOR|NOT)"),
+    (
+        "config|get",
+        "parameter",
+        "(maxmemory|maxmemory-policy|maxmemory-samples|databases|slowlog-max-len|timeout|requirepass|proto-max-bulk-len|nosuch|MAXMEMORY)",
+    ),
+    ("expire", "condition", CONDITIONS),
+    ("expireat", "condition", CONDITIONS),
+    ("getbit", "offset", "<bit_offset>"),
+    ("hello", "protover", "(2|3|2|3|2|3|<int>)"),
+    // Which other counters of use there are follows from where Redis shares objects.
+    ("object|refcount", "key", "missing"),
+    // Of commands that have run, each server has its own times.
+    ("latency|histogram", "command", "nosuch"),
+    ("memory|usage", "count", "<count>"),
+    ("pexpire", "condition", CONDITIONS),
+    ("pexpireat", "condition", CONDITIONS),
+    ("restore", "frequency", "<count>"),
+    ("restore", "seconds", "<count>"),
+    ("restore", "serialized-value", "<payload>"),
+    ("restore", "ttl", "(0|<ms>)"),
+    ("scan", "count", "<count>"),
+    ("scan", "type", "(string|list|foo)"),
+    ("select", "index", "<db>"),
+    ("setbit", "offset", "<bit_offset>"),
+    ("setbit", "value", "<bit>"),
+    ("setrange", "offset", "<offset>"),
+    ("sort", "count", "<index>"),
+    ("sort", "offset", "<index>"),
+    ("sort_ro", "count", "<index>"),
+    ("sort_ro", "offset", "<index>"),
+];
+
+/// Two conditions together are allowed, or refused in words of their own.
+const CONDITIONS: &str = "(NX|XX|GT|LT|NX|XX|GT|LT|XX GT|XX LT|NX XX|NX GT|GT LT)";
+
+/// `OVERFLOW` may precede `GET` as well, which it does not concern.
+const BITFIELD_OPERATION: &str = "[OVERFLOW (WRAP|SAT|FAIL)] (GET <type> <field>|SET <type> <field> <int>|INCRBY <type> <field> <int>)";
+
+/// How often a command is drawn, compared with others: one with keys, for each argument that it may have, and one
+/// without keys.
+const WEIGHT_OF_ARGUMENT: u32 = 4;
+const WEIGHT_WITHOUT_KEYS: u32 = 2;
+
+/// Commands that are drawn more often than follows from that, or less.
+const WEIGHTS: &[(&str, u32)] = &[
+    ("bitfield", 30),
+    ("bitop", 24),
+    ("exec", 24),
+    ("flushall", 1),
+    ("flushdb", 1),
+    ("get", 24),
+    ("getrange", 16),
+    ("hello", 6),
+    ("incrbyfloat", 20),
+    ("keys", 6),
+    ("lcs", 20),
+    ("mget", 16),
+    ("mset", 16),
+    ("multi", 28),
+    ("select", 10),
+    ("set", 80),
+    ("sort", 6),
+    ("sort_ro", 4),
+    ("spublish", 2),
+    ("swapdb", 4),
+    ("watch", 10),
+];
+
+/// Commands whose requests are not made from their descriptions, since most of those would be answered
+/// differently, at too great length, or by the end of a server or a connection.
+const INSTEAD: &[(&str, u32, &str)] = &[
+    ("acl|cat", 1, "ACL CAT nosuch"),
+    (
+        "client|kill",
+        2,
+        "CLIENT KILL (ID 999999|ADDR 1.2.3.4:5|LADDR 1.2.3.4:5|USER nobody|SKIPME foo|TYPE foo|TYPE master)",
+    ),
+    ("client|pause", 1, "CLIENT PAUSE (foo|-1)"),
+    ("client|reply", 1, "CLIENT REPLY (ON|foo)"),
+    ("command|docs", 4, "COMMAND DOCS {(<command>|nosuch)}"),
+    (
+        "command|getkeys",
+        8,
+        "COMMAND GETKEYS (SET <key> <value>|MSET {<key> <value>}|DEL {<key>}|BITOP AND <key> {<key>}|SORT <key> STORE <key>|COPY <key> <key>|PING|GET|NOSUCH <key>|LCS <key> <key>|OBJECT ENCODING <key>)",
+    ),
+    (
+        "command|getkeysandflags",
+        4,
+        "COMMAND GETKEYSANDFLAGS (SET <key> <value>|GET <key>|RENAME <key> <key>|GETEX <key>|BITFIELD <key> GET u8 0|BITFIELD <key> [(GET|OVERFLOW|SET|foo)] [(u8|GET)] [0]|SORT <key> STORE <key>)",
+    ),
+    ("command|info", 6, "COMMAND INFO {(<command>|nosuch)}"),
+    (
+        "command|list",
+        2,
+        "COMMAND LIST FILTERBY (PATTERN nosuch|MODULE foo|ACLCAT nosuch|FOO bar)",
+    ),
+    (
+        "config|set",
+        8,
+        "CONFIG SET ((slowlog-max-len|maxmemory-samples|latency-monitor-threshold) <int>|maxmemory-policy (noeviction|allkeys-lru|allkeys-random|volatile-ttl|foo)|nosuch 1|databases 4|maxmemory 0 maxmemory 0)",
+    ),
+    (
+        "debug",
+        2,
+        "DEBUG (SET-ACTIVE-EXPIRE (0|1)|SLEEP 0|OBJECT <key>)",
+    ),
+    ("shutdown", 1, "SHUTDOWN (foo|SAVE NOSAVE|ABORT)"),
+];
+
+/// Requests that no description tells of, beside the others: most of them are mistakes.
+const BESIDE: &[(u32, &str)] = &[
+    (40, "SET <key> <value>"),
+    // Done in one step, which alone can be compared.
+    (
+        12,
+        "SCAN 0 [MATCH <pattern>] COUNT 1000 [TYPE (string|list|foo)]",
+    ),
+    (4, "BITOP NOT <key> <key>"),
+    // A point in time, which would be a moment from now without `ABSTTL`.
+    (
+        8,
+        "RESTORE <key> <at_ms> <payload> [REPLACE] ABSTTL [IDLETIME <count>|FREQ <count>]",
+    ),
+    (
+        2,
+        "CLIENT (LIST TYPE foo|NO-EVICT foo|UNBLOCK <int> foo|FOO)",
+    ),
+    (2, "(ACL|CONFIG|LATENCY|MEMORY|OBJECT|PUBSUB|SLOWLOG) FOO"),
+    (
+        2,
+        "(CONFIG GET|LATENCY HISTORY|MEMORY USAGE|OBJECT ENCODING [a b]|OBJECT FREQ)",
+    ),
+    (6, "<command>"),
+    (6, "<command> <value>"),
+    (4, "<command> <key> <value> <value>"),
+    (4, "FOO {<value>}"),
+];
+
+/// Holes for points in time.
+const TIMES: &[&str] = &["at", "at_ms", "ms", "secs"];
+
+/// A request to be drawn.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) weight: u32,
+    pub(super) nodes: Vec<Node>,
+}
+
+/// All that random requests are drawn from.
+#[derive(Debug)]
+pub(super) struct Grammar {
+    pub(super) lines: Vec<Line>,
+    /// The names of the commands that may be sent with any arguments.
+    pub(super) names: Vec<&'static str>,
+    /// Those of them that give keys an expiry.
+    pub(super) timed: Vec<&'static str>,
+}
+
+impl Grammar {
+    /// The grammar of every command of the table that is compared with Redis.
+    pub(super) fn new() -> Self {
+        let mut grammar = Self {
+            lines: Vec::new(),
+            names: Vec::new(),
+            timed: Vec::new(),
+        };
+        for spec in specs() {
+            match INSTEAD.iter().find(|(name, ..)| *name == spec.name) {
+                Some((_, weight, line)) => grammar.add(*weight, parse(line)),
+                None => grammar.add_spec(&spec),
+            }
+        }
+        for (weight, line) in BESIDE {
+            grammar.add(*weight, parse(line));
+        }
+        grammar
+    }
+
+    fn add_spec(&mut self, spec: &Spec) {
+        let nodes = of_spec(spec, &|arg| hint(spec.name, arg));
+        if nodes.iter().any(|node| node.has_hole(TIMES)) {
+            self.timed.push(spec.name);
+        }
+        self.names.push(spec.name);
+        self.add(weight(spec), nodes);
+    }
+
+    fn add(&mut self, weight: u32, nodes: Vec<Node>) {
+        self.lines.push(Line { weight, nodes });
+    }
+}
+
+/// The commands that are compared with Redis, by name. Containers that do nothing by themselves are left out.
+fn specs() -> Vec<Spec> {
+    let now = Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS));
+    let engine = kv_engine(now);
+    let mut specs: Vec<Spec> = engine
+        .commands()
+        .all()
+        .filter(|entry| !entry.is_container() || entry.spec().arity.accepts(1))
+        .map(|entry| *entry.spec())
+        .filter(|spec| !has(NOT_IN_GRAMMAR, spec.name) && !has(UNKNOWN_TO_REDIS, spec.name))
+        .collect();
+    specs.sort_by_key(|spec| spec.name);
+    specs
+}
+
+fn weight(spec: &Spec) -> u32 {
+    let own = WEIGHTS.iter().find(|(name, _)| *name == spec.name);
+    let usual = match spec.keys {
+        [] => WEIGHT_WITHOUT_KEYS,
+        _ => WEIGHT_OF_ARGUMENT * leaves(spec.args),
+    };
+    own.map_or(usual, |(_, weight)| *weight)
+}
+
+/// How many arguments there are, without those that others consist of.
+fn leaves(args: &[Arg]) -> u32 {
+    args.iter().map(|arg| leaves(arg.parts).max(1)).sum()
+}
+
+fn hint(command: &str, arg: &Arg) -> Option<&'static str> {
+    let of = |owner: &str| {
+        let mut hints = VALUES.iter();
+        hints.find(|(name, argument, _)| *name == owner && *argument == arg.name)
+    };
+    of(command).or_else(|| of("")).map(|(.., line)| *line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn names_of(args: &[Arg]) -> Vec<&'static str> {
+        let parts = args.iter().flat_map(|arg| names_of(arg.parts));
+        args.iter().map(|arg| arg.name).chain(parts).collect()
+    }
+
+    #[test]
+    fn hints_are_of_arguments_that_there_are() {
+        let all: Vec<(&str, Vec<&str>)> = specs()
+            .iter()
+            .map(|spec| (spec.name, names_of(spec.args)))
+            .collect();
+        for (command, argument, line) in VALUES {
+            let of_any = all.iter().any(|(name, arguments)| {
+                (command.is_empty() || name == command) && arguments.contains(argument)
+            });
+            assert!(of_any, "no {command} has an argument {argument}");
+            assert!(!parse(line).is_empty());
+        }
+        let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
+        let weighted = WEIGHTS.iter().map(|(name, _)| *name);
+        for name in weighted.chain(INSTEAD.iter().map(|(name, ..)| *name)) {
+            assert!(names.contains(name), "there is no command {name}");
+        }
+    }
+
+    #[test]
+    fn commands_that_set_times_are_known_by_their_arguments() {
+        let timed = [
+            "expire",
+            "expireat",
+            "getex",
+            "pexpire",
+            "pexpireat",
+            "psetex",
+            "restore",
+            "set",
+            "setex",
+        ];
+        assert_eq!(Grammar::new().timed, timed);
+    }
+}
