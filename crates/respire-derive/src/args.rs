@@ -109,7 +109,7 @@ fn keys_and_args(attrs: &CommandAttrs, fields: &[Field], root: &Root) -> Result<
                     return Err(Error::new(*span, text));
                 };
                 let key_spec = u8::try_from(keys.len()).unwrap_or(u8::MAX);
-                keys.push(key(field, first, flags.as_ref(), attrs, root));
+                keys.push(key(field, first, flags.as_deref(), attrs, root));
                 key_arg(field, key_spec, root)
             }
         };
@@ -127,7 +127,7 @@ fn keys_and_args(attrs: &CommandAttrs, fields: &[Field], root: &Root) -> Result<
 fn key(
     field: &Field,
     first: i16,
-    flags: Option<&syn::LitStr>,
+    flags: Option<&[syn::Ident]>,
     attrs: &CommandAttrs,
     root: &Root,
 ) -> TokenStream {
@@ -139,11 +139,7 @@ fn key(
         _ => quote!(#root::KeySpec::at(#first)),
     };
     match flags {
-        Some(flags) => {
-            let flags = flags.value();
-            let flags = flags.split_whitespace();
-            quote!(#spec.flags(&[#(#flags),*]))
-        }
+        Some(flags) => quote!(#spec.flags(&[#(#root::KeyFlag::#flags),*])),
         None if attrs.has_flag("WRITE") => quote!(#spec.update()),
         None => spec,
     }

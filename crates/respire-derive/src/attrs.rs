@@ -90,11 +90,34 @@ impl CommandAttrs {
     }
 }
 
+/// The flags of a key by the name `COMMAND INFO` has for them.
+const KEY_FLAGS: [(&str, &str); 10] = [
+    ("RO", "Ro"),
+    ("RW", "Rw"),
+    ("OW", "Ow"),
+    ("RM", "Rm"),
+    ("access", "Access"),
+    ("update", "Update"),
+    ("insert", "Insert"),
+    ("delete", "Delete"),
+    ("incomplete", "Incomplete"),
+    ("variable_flags", "VariableFlags"),
+];
+
+fn key_flags(names: &LitStr) -> Result<Vec<Ident>> {
+    let flag = |name: &str| {
+        let known = KEY_FLAGS.iter().find(|(known, _)| *known == name);
+        let known = known.map(|(_, flag)| Ident::new(flag, names.span()));
+        known.ok_or_else(|| Error::new(names.span(), format!("there is no flag `{name}` of a key")))
+    };
+    names.value().split_whitespace().map(flag).collect()
+}
+
 /// What `#[arg(..)]` says of a field, or of a variant.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
-    /// The key, and its flags in Redis's spelling.
-    pub(crate) key: Option<(Span, Option<LitStr>)>,
+    /// The key, and its flags by the names of `KeyFlag`.
+    pub(crate) key: Option<(Span, Option<Vec<Ident>>)>,
     pub(crate) word: Option<LitStr>,
     pub(crate) words: Option<Span>,
     pub(crate) name: Option<LitStr>,
@@ -120,7 +143,9 @@ impl FieldAttrs {
         let has_value = meta.input.peek(syn::Token![=]);
         match name_of(meta)?.as_str() {
             "key" => {
-                let flags = has_value.then(|| meta.value()?.parse()).transpose()?;
+                let flags = has_value
+                    .then(|| key_flags(&meta.value()?.parse()?))
+                    .transpose()?;
                 set(&mut self.key, (meta.path.span(), flags), meta)
             }
             "default" => {

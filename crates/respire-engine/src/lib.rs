@@ -96,7 +96,9 @@ pub use reply::stream::{Body, Broken, Stream};
 pub use reply::{Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Set, Status, Verbatim};
 pub use session::{Ahead, CloseReason, Event, Session, Step};
 pub use settings::{Setting, parse_memory};
-pub use spec::{Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeySpec, Spec};
+pub use spec::{
+    Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Spec,
+};
 
 /// Makes a struct the arguments of a command.
 #[cfg(feature = "derive")]

@@ -9,7 +9,9 @@ use crate::Ctx;
 use crate::errors::{BITFIELD_READ_ONLY, SYNTAX, WRONG_TYPE};
 use crate::options::{Options, is_word};
 use crate::value::{extend_to, string_if_any};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::{Slot, StringRef};
 
 pub(super) static BITFIELD: Spec = Spec {
@@ -21,7 +23,12 @@ pub(super) static BITFIELD: Spec = Spec {
     arity: Arity::at_least(2),
     flags: Flags::WRITE.with(Flags::DENYOOM),
     keys: &[KeySpec::at(1)
-        .flags(&["RW", "access", "update", "variable_flags"])
+        .flags(&[
+            KeyFlag::Rw,
+            KeyFlag::Access,
+            KeyFlag::Update,
+            KeyFlag::VariableFlags,
+        ])
         .notes("This command allows both access and modification of the key")],
     args: &[
         Arg::key("key", 0),

@@ -10,7 +10,9 @@ use crate::errors::{BITOP_NOT, SYNTAX, WRONG_TYPE};
 use crate::options::is_word;
 use crate::unlocked::{share, work_begins};
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::{Expiry, Owned, Scope, StringRef, ValueRef, View};
 
 pub(super) static BITOP: Spec = Spec {
@@ -22,7 +24,7 @@ pub(super) static BITOP: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM),
     keys: &[
-        KeySpec::at(2).flags(&["OW", "update"]),
+        KeySpec::at(2).flags(&[KeyFlag::Ow, KeyFlag::Update]),
         KeySpec::range(3, -1, 1),
     ],
     args: &[

@@ -6,7 +6,9 @@ use crate::Ctx;
 use crate::errors::{SAME_OBJECT, SYNTAX};
 use crate::options::{Options, is_word};
 use crate::unlocked::{is_edited, share};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::{EntryRef, Scope, Store};
 
 pub(super) static COPY: Spec = Spec {
@@ -17,7 +19,10 @@ pub(super) static COPY: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::ALL_KEYS),
-    keys: &[KeySpec::at(1), KeySpec::at(2).flags(&["OW", "update"])],
+    keys: &[
+        KeySpec::at(1),
+        KeySpec::at(2).flags(&[KeyFlag::Ow, KeyFlag::Update]),
+    ],
     args: &[
         Arg::key("source", 0),
         Arg::key("destination", 1),

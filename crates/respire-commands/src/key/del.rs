@@ -4,7 +4,7 @@
 //! Several keys go at one moment.
 
 use crate::Ctx;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 use respire_store::Slot;
 
 pub(super) static DEL: Spec = Spec {
@@ -15,7 +15,7 @@ pub(super) static DEL: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(2),
     flags: Flags::WRITE,
-    keys: &[KeySpec::range(1, -1, 1).flags(&["RM", "delete"])],
+    keys: &[KeySpec::range(1, -1, 1).flags(&[KeyFlag::Rm, KeyFlag::Delete])],
     args: &[Arg::key("key", 0).multiple()],
     tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
     examples: &[
@@ -38,7 +38,7 @@ pub(super) static UNLINK: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(2),
     flags: Flags::WRITE.with(Flags::FAST),
-    keys: &[KeySpec::range(1, -1, 1).flags(&["RM", "delete"])],
+    keys: &[KeySpec::range(1, -1, 1).flags(&[KeyFlag::Rm, KeyFlag::Delete])],
     args: &[Arg::key("key", 0).multiple()],
     tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
     examples: &[

@@ -1,7 +1,7 @@
 //! `EXISTS key [key ...]`: how many of the keys exist, each counted as often as it is named.
 
 use crate::Ctx;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
 pub(super) static EXISTS: Spec = Spec {
     name: "exists",
@@ -11,7 +11,7 @@ pub(super) static EXISTS: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(2),
     flags: Flags::READONLY.with(Flags::FAST),
-    keys: &[KeySpec::range(1, -1, 1).flags(&["RO"])],
+    keys: &[KeySpec::range(1, -1, 1).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0).multiple()],
     tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
     history: &[("3.0.3", "Accepts multiple `key` arguments.")],

@@ -8,7 +8,9 @@
 use crate::Ctx;
 use crate::errors::{EXPIRE_GT_AND_LT, EXPIRE_NX, invalid_expire, unsupported_option};
 use crate::options::{TimeBase, TimeUnit, integer, is_word};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 
 pub(super) static EXPIRE: Spec = Spec {
     name: "expire",
@@ -18,7 +20,7 @@ pub(super) static EXPIRE: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("seconds", ArgKind::Integer),
@@ -63,7 +65,7 @@ pub(super) static PEXPIRE: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("milliseconds", ArgKind::Integer),
@@ -101,7 +103,7 @@ pub(super) static EXPIREAT: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("unix-time-seconds", ArgKind::UnixTime),
@@ -140,7 +142,7 @@ pub(super) static PEXPIREAT: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("unix-time-milliseconds", ArgKind::UnixTime),

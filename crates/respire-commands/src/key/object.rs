@@ -10,7 +10,7 @@ use crate::Ctx;
 use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
 use crate::kv::Row;
 use crate::server::reply_help;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, StringRef};
 
 pub(super) static OBJECT: Spec = Spec {
@@ -31,7 +31,7 @@ pub(super) static ENCODING: Spec = Spec {
     group: Group::Generic,
     arity: Arity::exactly(3),
     flags: Flags::READONLY,
-    keys: &[KeySpec::at(2).flags(&["RO"])],
+    keys: &[KeySpec::at(2).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0)],
     tips: &["nondeterministic_output"],
     examples: &[
@@ -57,7 +57,7 @@ pub(super) static FREQ: Spec = Spec {
     group: Group::Generic,
     arity: Arity::exactly(3),
     flags: Flags::READONLY,
-    keys: &[KeySpec::at(2).flags(&["RO"])],
+    keys: &[KeySpec::at(2).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0)],
     tips: &["nondeterministic_output"],
     examples: &[
@@ -94,7 +94,7 @@ pub(super) static IDLETIME: Spec = Spec {
     group: Group::Generic,
     arity: Arity::exactly(3),
     flags: Flags::READONLY,
-    keys: &[KeySpec::at(2).flags(&["RO"])],
+    keys: &[KeySpec::at(2).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0)],
     tips: &["nondeterministic_output"],
     examples: &[
@@ -117,7 +117,7 @@ pub(super) static REFCOUNT: Spec = Spec {
     group: Group::Generic,
     arity: Arity::exactly(3),
     flags: Flags::READONLY,
-    keys: &[KeySpec::at(2).flags(&["RO"])],
+    keys: &[KeySpec::at(2).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0)],
     tips: &["nondeterministic_output"],
     examples: &[

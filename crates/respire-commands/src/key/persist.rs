@@ -1,7 +1,7 @@
 //! `PERSIST key`: takes a key's expiry away; 1 if it had one, otherwise 0.
 
 use crate::Ctx;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
 pub(super) static PERSIST: Spec = Spec {
     name: "persist",
@@ -11,7 +11,7 @@ pub(super) static PERSIST: Spec = Spec {
     group: Group::Generic,
     arity: Arity::exactly(2),
     flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     args: &[Arg::key("key", 0)],
     examples: &[
         ("SET a 1 EX 100", "+OK\r\n"),

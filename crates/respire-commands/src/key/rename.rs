@@ -3,7 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::NO_SUCH_KEY;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
 pub(super) static RENAME: Spec = Spec {
@@ -15,8 +15,8 @@ pub(super) static RENAME: Spec = Spec {
     arity: Arity::exactly(3),
     flags: Flags::WRITE,
     keys: &[
-        KeySpec::at(1).flags(&["RW", "access", "delete"]),
-        KeySpec::at(2).flags(&["OW", "update"]),
+        KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Delete]),
+        KeySpec::at(2).flags(&[KeyFlag::Ow, KeyFlag::Update]),
     ],
     args: &[Arg::key("key", 0), Arg::key("newkey", 1)],
     examples: &[
@@ -37,8 +37,8 @@ pub(super) static RENAMENX: Spec = Spec {
     arity: Arity::exactly(3),
     flags: Flags::WRITE.with(Flags::FAST),
     keys: &[
-        KeySpec::at(1).flags(&["RW", "access", "delete"]),
-        KeySpec::at(2).flags(&["OW", "insert"]),
+        KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Delete]),
+        KeySpec::at(2).flags(&[KeyFlag::Ow, KeyFlag::Insert]),
     ],
     args: &[Arg::key("key", 0), Arg::key("newkey", 1)],
     history: &[(

@@ -13,7 +13,9 @@ use crate::options::{Options, integer, is_word};
 use crate::rdb::PayloadError;
 use crate::value::new_value;
 use crate::{Ctx, rdb};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::{Access, Expiry, NewValue};
 
 pub(super) static RESTORE: Spec = Spec {
@@ -25,7 +27,7 @@ pub(super) static RESTORE: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM),
     categories: &["dangerous"],
-    keys: &[KeySpec::at(1).flags(&["OW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Ow, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("ttl", ArgKind::Integer),

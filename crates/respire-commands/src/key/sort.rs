@@ -8,7 +8,8 @@ use crate::Ctx;
 use crate::errors::{SYNTAX, WRONG_TYPE};
 use crate::options::{Options, is_word};
 use respire_engine::{
-    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeySpec, Reply, Spec,
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply,
+    Spec,
 };
 use respire_store::Scope;
 
@@ -18,13 +19,13 @@ const KEYS: &[KeySpec] = &[
     KeySpec {
         begin: KeyBegin::Unknown,
         find: KeyFind::Unknown,
-        flags: &["RO", "access"],
+        flags: &[KeyFlag::Ro, KeyFlag::Access],
         notes: "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive from the content of the key we sort",
     },
     KeySpec {
         begin: KeyBegin::Unknown,
         find: KeyFind::Unknown,
-        flags: &["OW", "update"],
+        flags: &[KeyFlag::Ow, KeyFlag::Update],
         notes: "For the optional STORE keyword. It is marked 'unknown' because the keyword can appear anywhere in the argument array",
     },
 ];

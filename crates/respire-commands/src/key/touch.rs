@@ -2,7 +2,7 @@
 //! even after `CLIENT NO-TOUCH ON`.
 
 use crate::Ctx;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
 pub(super) static TOUCH: Spec = Spec {
     name: "touch",
@@ -12,7 +12,7 @@ pub(super) static TOUCH: Spec = Spec {
     group: Group::Generic,
     arity: Arity::at_least(2),
     flags: Flags::READONLY.with(Flags::FAST),
-    keys: &[KeySpec::range(1, -1, 1).flags(&["RO"])],
+    keys: &[KeySpec::range(1, -1, 1).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0).multiple()],
     tips: &["request_policy:multi_shard", "response_policy:agg_sum"],
     examples: &[

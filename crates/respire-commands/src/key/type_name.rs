@@ -2,7 +2,7 @@
 
 use super::look;
 use crate::Ctx;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
 pub(super) static TYPE: Spec = Spec {
     name: "type",
@@ -12,7 +12,7 @@ pub(super) static TYPE: Spec = Spec {
     group: Group::Generic,
     arity: Arity::exactly(2),
     flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RO"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0)],
     examples: &[
         ("SET a 1", "+OK\r\n"),

@@ -9,7 +9,9 @@ use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_arity};
 use crate::kv::Row;
 use crate::options::{Options, is_word};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::EntryRef;
 
 pub(super) static MEMORY: Spec = Spec {
@@ -132,7 +134,7 @@ pub(super) static USAGE: Spec = Spec {
     group: Group::Server,
     arity: Arity::at_least(3),
     flags: Flags::READONLY,
-    keys: &[KeySpec::at(2).flags(&["RO"])],
+    keys: &[KeySpec::at(2).flags(&[KeyFlag::Ro])],
     args: &[
         Arg::key("key", 0),
         Arg::new("count", ArgKind::Integer)

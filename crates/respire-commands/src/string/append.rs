@@ -3,7 +3,9 @@
 use crate::Ctx;
 use crate::errors::STRING_TOO_LONG;
 use crate::value::{new_value, string_of};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::Expiry;
 
 pub(super) static APPEND: Spec = Spec {
@@ -14,7 +16,7 @@ pub(super) static APPEND: Spec = Spec {
     group: Group::String,
     arity: Arity::exactly(3),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
-    keys: &[KeySpec::at(1).flags(&["RW", "insert"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Insert])],
     args: &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
     examples: &[
         ("APPEND greeting Hello", ":5\r\n"),

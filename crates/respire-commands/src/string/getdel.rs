@@ -2,7 +2,7 @@
 
 use crate::Ctx;
 use crate::value::reply_held;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
 pub(super) static GETDEL: Spec = Spec {
     name: "getdel",
@@ -11,7 +11,7 @@ pub(super) static GETDEL: Spec = Spec {
     group: Group::String,
     arity: Arity::exactly(2),
     flags: Flags::WRITE.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RW", "access", "delete"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Delete])],
     args: &[Arg::key("key", 0)],
     examples: &[
         ("SET k v", "+OK\r\n"),

@@ -5,7 +5,7 @@ use crate::Ctx;
 use crate::errors::wrong_arity;
 use crate::value::new_value;
 use respire_engine::{
-    Arg, ArgKind, ArgList, Arity, Client, Error, Flags, Group, KeySpec, Reply, Spec,
+    Arg, ArgKind, ArgList, Arity, Client, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
 use respire_store::{Expiry, Slot};
 
@@ -17,7 +17,7 @@ pub(super) static MSET: Spec = Spec {
     group: Group::String,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::DENYOOM),
-    keys: &[KeySpec::range(1, -1, 2).flags(&["OW", "update"])],
+    keys: &[KeySpec::range(1, -1, 2).flags(&[KeyFlag::Ow, KeyFlag::Update])],
     args: &[Arg::block(
         "key_value",
         &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
@@ -46,7 +46,7 @@ pub(super) static MSETNX: Spec = Spec {
     group: Group::String,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::DENYOOM),
-    keys: &[KeySpec::range(1, -1, 2).flags(&["OW", "insert"])],
+    keys: &[KeySpec::range(1, -1, 2).flags(&[KeyFlag::Ow, KeyFlag::Insert])],
     args: &[Arg::block(
         "key_value",
         &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],

@@ -11,7 +11,9 @@ use crate::options::{
     set_once,
 };
 use crate::value::{new_value, reply_held};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::{Expiry, NewValue, Slot};
 
 pub(super) static SET: Spec = Spec {
@@ -21,7 +23,12 @@ pub(super) static SET: Spec = Spec {
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)
-        .flags(&["RW", "access", "update", "variable_flags"])
+        .flags(&[
+            KeyFlag::Rw,
+            KeyFlag::Access,
+            KeyFlag::Update,
+            KeyFlag::VariableFlags,
+        ])
         .notes("RW and ACCESS due to the optional `GET` argument")],
     args: &[
         Arg::key("key", 0),
@@ -85,7 +92,7 @@ pub(super) static SETNX: Spec = Spec {
         .with(Flags::DENYOOM)
         .with(Flags::FAST)
         .with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["OW", "insert"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Ow, KeyFlag::Insert])],
     args: &[Arg::key("key", 0), Arg::new("value", ArgKind::String)],
     examples: &[
         ("SETNX k v", ":1\r\n"),
@@ -102,7 +109,7 @@ pub(super) static SETEX: Spec = Spec {
     group: Group::String,
     arity: Arity::exactly(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["OW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Ow, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("seconds", ArgKind::Integer),
@@ -126,7 +133,7 @@ pub(super) static PSETEX: Spec = Spec {
     group: Group::String,
     arity: Arity::exactly(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["OW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Ow, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("milliseconds", ArgKind::Integer),

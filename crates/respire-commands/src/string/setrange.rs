@@ -5,7 +5,9 @@ use crate::Ctx;
 use crate::errors::{OFFSET_RANGE, STRING_TOO_LONG};
 use crate::options::integer;
 use crate::value::{extend_to, string_if_any};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+};
 use respire_store::StringRef;
 
 pub(super) static SETRANGE: Spec = Spec {
@@ -16,7 +18,7 @@ pub(super) static SETRANGE: Spec = Spec {
     group: Group::String,
     arity: Arity::exactly(4),
     flags: Flags::WRITE.with(Flags::DENYOOM),
-    keys: &[KeySpec::at(1).flags(&["RW", "update"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),
         Arg::new("offset", ArgKind::Integer),

@@ -2,7 +2,7 @@
 
 use crate::Ctx;
 use crate::value::string_if_any;
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 use respire_store::StringRef;
 
 pub(super) static STRLEN: Spec = Spec {
@@ -12,7 +12,7 @@ pub(super) static STRLEN: Spec = Spec {
     group: Group::String,
     arity: Arity::exactly(2),
     flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
-    keys: &[KeySpec::at(1).flags(&["RO"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0)],
     examples: &[
         ("SET k \"Hello World\"", "+OK\r\n"),

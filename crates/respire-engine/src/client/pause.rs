@@ -42,7 +42,8 @@ impl Pause {
                 || (spec.flags.has(Flags::EXEC) && has_queued_writes)
                 || matches!(spec.name, "publish" | "spublish")
         } else {
-            !spec.name.starts_with("client|")
+            spec.subcommand()
+                .is_none_or(|(container, _)| container != "client")
         };
         waits.then_some(until)
     }

@@ -122,11 +122,7 @@ pub fn keys_by_spec(
     found: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
     // The names of shard channels stand where keys do, for clusters, and are none.
-    let keys = spec
-        .keys
-        .iter()
-        .filter(|keys| !keys.flags.contains(&"not_key"));
-    for key_spec in keys {
+    for key_spec in spec.keys.iter().filter(|keys| keys.are_keys()) {
         key_spec.positions(request.len()).for_each(&mut *found);
     }
     Ok(())

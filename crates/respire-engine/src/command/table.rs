@@ -1,6 +1,7 @@
 //! The command table: from a name on the wire to its row, without allocating.
 
 use crate::observe::histogram::{Counts, Histogram};
+use crate::spec::name_parts;
 use crate::{App, ArgList, Command, Flags, KeyBegin, Spec};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -129,6 +130,10 @@ impl<A: App> Entry<A> {
         self.needs_room
     }
 
+    fn is_subcommand(&self) -> bool {
+        self.spec.subcommand().is_some()
+    }
+
     /// Whether its first argument names a subcommand.
     #[must_use]
     pub fn is_container(&self) -> bool {
@@ -137,10 +142,7 @@ impl<A: App> Entry<A> {
 }
 
 fn first_key(spec: &Spec) -> usize {
-    let first = spec
-        .keys
-        .first()
-        .filter(|keys| !keys.flags.contains(&"not_key"));
+    let first = spec.keys.first().filter(|keys| keys.are_keys());
     match first.map(|keys| keys.begin) {
         Some(KeyBegin::Index(at)) => usize::try_from(at).unwrap_or(0),
         _ => 0,
@@ -208,8 +210,7 @@ impl<A: App> CommandTable<A> {
     pub(crate) fn merge(&mut self, other: Self) {
         let mut entries: Vec<_> = other.entries.into_iter().map(Some).collect();
         for at in 0..entries.len() {
-            let is_added =
-                |entry: &mut Entry<A>| !entry.is_builtin && !entry.spec.name.contains('|');
+            let is_added = |entry: &mut Entry<A>| !entry.is_builtin && !entry.is_subcommand();
             let Some(mut entry) = entries[at].take_if(is_added) else {
                 continue;
             };
@@ -244,7 +245,7 @@ impl<A: App> CommandTable<A> {
     /// Subcommands are found through their container, so they take no slot.
     fn index(&mut self, at: u32) {
         let entry = &self.entries[at as usize];
-        if entry.spec.name.contains('|') {
+        if entry.is_subcommand() {
             return;
         }
         let mask = self.slots.len() - 1;
@@ -311,11 +312,19 @@ impl<A: App> CommandTable<A> {
         entry.subcommands.iter().map(|at| self.entry(*at))
     }
 
+    /// The command, or the subcommand, of a name as people write it: `get`, `config|get`.
+    pub(crate) fn find_path(&self, name: &[u8]) -> Option<u32> {
+        let (name, subcommand) = name_parts(name);
+        let at = self.find_name(name)?;
+        match subcommand {
+            Some(subcommand) => self.find_subcommand(at, subcommand),
+            None => Some(at),
+        }
+    }
+
     /// All commands, subcommands left out, in the order they were added.
     pub fn commands(&self) -> impl Iterator<Item = &Entry<A>> {
-        self.entries
-            .iter()
-            .filter(|entry| !entry.spec.name.contains('|'))
+        self.entries.iter().filter(|entry| !entry.is_subcommand())
     }
 
     /// All commands and subcommands.

@@ -2,6 +2,7 @@
 
 use crate::command::layer::Setup;
 use crate::command::table::CommandTable;
+use crate::spec::SEPARATOR;
 use crate::{App, Authenticator, Command, Layer, Limits, redis};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -176,7 +177,7 @@ impl<A: App> Router<A> {
 /// Refuses the name of a command that no client could send, or that would be a subcommand's.
 #[track_caller]
 fn assert_name(name: &str) {
-    let is_name = |byte: u8| byte.is_ascii_graphic() && byte != b'|';
+    let is_name = |byte: u8| byte.is_ascii_graphic() && byte != SEPARATOR as u8;
     assert!(
         !name.is_empty() && name.bytes().all(is_name),
         "the name of a command is made of visible ASCII other than `|`, not {name:?}"
@@ -189,8 +190,9 @@ fn assert_subcommands<A: App>(container: &str, subcommands: &[Box<dyn Command<A>
     let mut seen = HashSet::new();
     for subcommand in subcommands {
         let name = subcommand.spec().name;
-        let own = name
-            .split_once('|')
+        let own = subcommand
+            .spec()
+            .subcommand()
             .filter(|(of, _)| of.eq_ignore_ascii_case(container));
         let Some((_, own)) = own else {
             panic!("a subcommand of `{container}` is named `{container}|...`, not {name:?}");

@@ -1,5 +1,6 @@
 //! Which commands were asked for that are not there.
 
+use crate::spec::SEPARATOR;
 use crate::{ArgList, Limits};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,7 +82,7 @@ pub(crate) fn shown(request: ArgList<'_>, is_inside: bool) -> String {
     let mut shown = String::new();
     escape(&request[0], &mut shown);
     if let Some(subcommand) = request.get(1).filter(|_| is_inside) {
-        shown.push('|');
+        shown.push(SEPARATOR);
         escape(subcommand, &mut shown);
     }
     shown

@@ -64,11 +64,7 @@ mod tests {
             let help = line.ask(&format!("{name} HELP"));
             assert!(help.contains(&format!("+{name} <subcommand> ")), "{help}");
             for subcommand in server.engine.commands().subcommands(container) {
-                let (_, word) = subcommand
-                    .spec()
-                    .name
-                    .split_once('|')
-                    .expect("a subcommand");
+                let (_, word) = subcommand.spec().subcommand().expect("a subcommand");
                 let word = word.to_ascii_uppercase();
                 assert!(
                     help.contains(&format!("|+{word}")),

@@ -2,9 +2,9 @@
 
 use super::Act;
 use crate::{
-    App, ArgList, Arity, Cx, Denied, Engine, Error, Event, Flags, Flow, Host, InfoWriter, KeySpec,
-    Keyspace, Limits, Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row, Scope,
-    Session, Spec, Step, Unknown, Wake, Watch,
+    App, ArgList, Arity, Cx, Denied, Engine, Error, Event, Flags, Flow, Host, InfoWriter, KeyFlag,
+    KeySpec, Keyspace, Limits, Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row,
+    Scope, Session, Spec, Step, Unknown, Wake, Watch,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -128,7 +128,10 @@ static SET: Spec = Spec {
 static COPY: Spec = Spec {
     name: "copy",
     arity: Arity::exactly(3),
-    keys: &[KeySpec::at(1), KeySpec::at(2).flags(&["OW", "update"])],
+    keys: &[
+        KeySpec::at(1),
+        KeySpec::at(2).flags(&[KeyFlag::Ow, KeyFlag::Update]),
+    ],
     ..Spec::EMPTY
 };
 static PANIC: Spec = Spec {

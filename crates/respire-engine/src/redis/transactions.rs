@@ -3,7 +3,7 @@
 use super::Rows;
 use crate::command::exec::settle;
 use crate::{
-    App, Arg, ArgList, Arity, Cx, Error, Flags, Group, KeySpec, Keyspace, Reply, Row, Spec,
+    App, Arg, ArgList, Arity, Cx, Error, Flags, Group, KeyFlag, KeySpec, Keyspace, Reply, Row, Spec,
 };
 use std::sync::atomic::Ordering;
 
@@ -80,7 +80,7 @@ static WATCH: Spec = Spec {
         .with(Flags::FAST)
         .with(Flags::ALLOW_BUSY)
         .with(Flags::IMMEDIATE),
-    keys: &[KeySpec::range(1, -1, 1).flags(&["RO"])],
+    keys: &[KeySpec::range(1, -1, 1).flags(&[KeyFlag::Ro])],
     args: &[Arg::key("key", 0).multiple()],
     examples: &[
         ("WATCH a", "+OK\r\n"),

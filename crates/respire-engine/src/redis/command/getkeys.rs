@@ -1,7 +1,7 @@
 //! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: which arguments of a request are keys.
 
 use crate::command::table::CommandTable;
-use crate::{App, ArgList, Cx, Entry, Error, KeyBegin, KeyFind, Reply, Spec};
+use crate::{App, ArgList, Cx, Entry, Error, KeyBegin, KeyFind, KeyFlag, Reply, Spec};
 
 pub(super) fn keys<A: App>(
     cx: &mut Cx<'_, A>,
@@ -31,7 +31,7 @@ pub(super) fn keys_and_flags<A: App>(
         reply.array(2);
         reply.bulk(key);
         reply.set(flags.len());
-        flags.iter().for_each(|flag| reply.simple(flag));
+        flags.iter().for_each(|flag| reply.simple(flag.name()));
     }
     Ok(())
 }
@@ -84,12 +84,12 @@ fn is_only_read(request: ArgList<'_>) -> bool {
     true
 }
 
-const READ: &[&str] = &["RO", "access"];
-const UPDATE: &[&str] = &["RW", "access", "update"];
-const OVERWRITE: &[&str] = &["OW", "update"];
+const READ: &[KeyFlag] = &[KeyFlag::Ro, KeyFlag::Access];
+const UPDATE: &[KeyFlag] = &[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Update];
+const OVERWRITE: &[KeyFlag] = &[KeyFlag::Ow, KeyFlag::Update];
 
 /// What a request does to its key at this position.
-fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [&'static str] {
+fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [KeyFlag] {
     let has = |from: usize, word: &[u8]| {
         let mut options = request.iter().skip(from);
         options.any(|arg| arg.eq_ignore_ascii_case(word))

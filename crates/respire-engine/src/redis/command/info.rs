@@ -91,7 +91,7 @@ fn write_keys(keys: &KeySpec, reply: &mut Reply<'_>) {
     }
     reply.bulk("flags");
     reply.set(keys.flags.len());
-    keys.flags.iter().for_each(|flag| reply.simple(flag));
+    keys.flags.iter().for_each(|flag| reply.simple(flag.name()));
     match keys.begin {
         KeyBegin::Index(index) => write_search("begin_search", "index", &[("index", index)], reply),
         KeyBegin::Keyword { word, from } => {

@@ -205,15 +205,9 @@ fn command_help<A: App>(
     Ok(())
 }
 
-/// The entry of a name as people write it: `get`, or `config|get` for a subcommand.
+/// The entry of a name as people write it.
 fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Option<&'t Entry<A>> {
-    let mut parts = name.splitn(2, |byte| *byte == b'|');
-    let at = table.find_name(parts.next()?)?;
-    let at = match parts.next() {
-        Some(subcommand) => table.find_subcommand(at, subcommand)?,
-        None => at,
-    };
-    Some(table.entry(at))
+    table.find_path(name).map(|at| table.entry(at))
 }
 
 #[cfg(test)]

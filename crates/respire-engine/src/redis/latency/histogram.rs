@@ -59,22 +59,10 @@ pub(super) fn histogram<A: App>(
 
 /// The command of this name; of a container its subcommands, which are what is called.
 fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Vec<&'t Entry<A>> {
-    let (container, subcommand) = match name.iter().position(|byte| *byte == b'|') {
-        Some(bar) => (&name[..bar], Some(&name[bar + 1..])),
-        None => (name, None),
-    };
-    let Some(at) = table.find_name(container) else {
-        return Vec::new();
-    };
-    let entry = table.entry(at);
-    match subcommand {
-        Some(subcommand) => table
-            .find_subcommand(at, subcommand)
-            .map(|at| table.entry(at))
-            .into_iter()
-            .collect(),
-        None if entry.is_container() => table.subcommands(entry).collect(),
-        None => vec![entry],
+    match table.find_path(name).map(|at| table.entry(at)) {
+        Some(entry) if entry.is_container() => table.subcommands(entry).collect(),
+        Some(entry) => vec![entry],
+        None => Vec::new(),
     }
 }
 

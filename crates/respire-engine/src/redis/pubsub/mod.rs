@@ -8,7 +8,9 @@ mod list;
 
 use super::Rows;
 use crate::client::pubsub::Kind;
-use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, KeySpec, Proto, Reply};
+use crate::{
+    App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, KeyFlag, KeySpec, Proto, Reply,
+};
 use crate::{Row, Spec};
 
 pub(super) fn add_to<A: App>(rows: Rows<'_, A>) -> Rows<'_, A> {
@@ -60,7 +62,7 @@ const PUBLISHER: Flags = Flags::PUBSUB
     .with(Flags::STALE)
     .with(Flags::FAST);
 
-const SHARD_CHANNELS: &[KeySpec] = &[KeySpec::range(1, -1, 1).flags(&["not_key"])];
+const SHARD_CHANNELS: &[KeySpec] = &[KeySpec::range(1, -1, 1).flags(&[KeyFlag::NotKey])];
 
 static SUBSCRIBE: Spec = Spec {
     name: "subscribe",
@@ -174,7 +176,7 @@ static SPUBLISH: Spec = Spec {
     group: Group::PubSub,
     arity: Arity::exactly(3),
     flags: PUBLISHER,
-    keys: &[KeySpec::at(1).flags(&["not_key"])],
+    keys: &[KeySpec::at(1).flags(&[KeyFlag::NotKey])],
     args: &[
         Arg::new("shardchannel", ArgKind::String),
         Arg::new("message", ArgKind::String),

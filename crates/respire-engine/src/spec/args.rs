@@ -1,0 +1,189 @@
+//! The grammar of a command's arguments.
+
+/// One argument, or a group of them, in the grammar of a command: what `COMMAND DOCS` shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Arg {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: ArgKind,
+    /// The word that precedes it, or that it consists of.
+    pub token: Option<&'static str>,
+    /// The summary of its own, where one is needed.
+    pub summary: Option<&'static str>,
+    /// Since which version.
+    pub since: Option<&'static str>,
+    /// Since which version another form should be used.
+    pub deprecated_since: Option<&'static str>,
+    /// Which [`Spec::keys`] it belongs to, for keys.
+    pub key_spec: Option<u8>,
+    /// Whether it may be left out.
+    pub optional: bool,
+    /// Whether it may be repeated.
+    pub multiple: bool,
+    /// Whether its token is repeated with it.
+    pub multiple_token: bool,
+    /// The parts of a block or the choices of a one-of.
+    pub parts: &'static [Arg],
+}
+
+/// The type of an [`Arg`], as `COMMAND DOCS` names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgKind {
+    /// A string.
+    String,
+    /// An integer.
+    Integer,
+    /// A floating-point number.
+    Double,
+    /// A key.
+    Key,
+    /// A glob pattern.
+    Pattern,
+    /// Seconds since 1970-01-01.
+    UnixTime,
+    /// A word that stands for itself.
+    PureToken,
+    /// One of the parts.
+    OneOf,
+    /// All parts, in order.
+    Block,
+}
+
+impl ArgKind {
+    /// The name `COMMAND DOCS` gives.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Double => "double",
+            Self::Key => "key",
+            Self::Pattern => "pattern",
+            Self::UnixTime => "unix-time",
+            Self::PureToken => "pure-token",
+            Self::OneOf => "oneof",
+            Self::Block => "block",
+        }
+    }
+}
+
+impl Arg {
+    /// An argument of this name and kind; refine it with the methods below.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: ArgKind) -> Self {
+        Self {
+            name,
+            kind,
+            token: None,
+            summary: None,
+            since: None,
+            deprecated_since: None,
+            key_spec: None,
+            optional: false,
+            multiple: false,
+            multiple_token: false,
+            parts: &[],
+        }
+    }
+
+    /// A key, of the key spec with this index.
+    #[must_use]
+    pub const fn key(name: &'static str, key_spec: u8) -> Self {
+        Self {
+            key_spec: Some(key_spec),
+            ..Self::new(name, ArgKind::Key)
+        }
+    }
+
+    /// A word that stands for itself.
+    #[must_use]
+    pub const fn word(name: &'static str, token: &'static str) -> Self {
+        Self {
+            token: Some(token),
+            ..Self::new(name, ArgKind::PureToken)
+        }
+    }
+
+    /// One of `parts`.
+    #[must_use]
+    pub const fn one_of(name: &'static str, parts: &'static [Self]) -> Self {
+        Self {
+            parts,
+            ..Self::new(name, ArgKind::OneOf)
+        }
+    }
+
+    /// All of `parts`, in order.
+    #[must_use]
+    pub const fn block(name: &'static str, parts: &'static [Self]) -> Self {
+        Self {
+            parts,
+            ..Self::new(name, ArgKind::Block)
+        }
+    }
+
+    /// Preceded by `token`.
+    #[must_use]
+    pub const fn token(self, token: &'static str) -> Self {
+        Self {
+            token: Some(token),
+            ..self
+        }
+    }
+
+    /// May be left out.
+    #[must_use]
+    pub const fn optional(self) -> Self {
+        Self {
+            optional: true,
+            ..self
+        }
+    }
+
+    /// May be repeated.
+    #[must_use]
+    pub const fn multiple(self) -> Self {
+        Self {
+            multiple: true,
+            ..self
+        }
+    }
+
+    /// May be repeated, its token each time.
+    #[must_use]
+    pub const fn multiple_token(self) -> Self {
+        Self {
+            multiple: true,
+            multiple_token: true,
+            ..self
+        }
+    }
+
+    /// There since `version`.
+    #[must_use]
+    pub const fn since(self, version: &'static str) -> Self {
+        Self {
+            since: Some(version),
+            ..self
+        }
+    }
+
+    /// Not to be used any more since `version`.
+    #[must_use]
+    pub const fn deprecated(self, version: &'static str) -> Self {
+        Self {
+            deprecated_since: Some(version),
+            ..self
+        }
+    }
+
+    /// With a summary of its own.
+    #[must_use]
+    pub const fn summary(self, summary: &'static str) -> Self {
+        Self {
+            summary: Some(summary),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How a command behaves.
+
+use std::ops::BitOr;
+
+/// How a command behaves: the flags of `COMMAND INFO`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags(u32);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// May change the data.
+    pub const WRITE: Self = Self(1);
+    /// Never changes the data.
+    pub const READONLY: Self = Self(1 << 1);
+    /// Refused when memory is used up.
+    pub const DENYOOM: Self = Self(1 << 2);
+    /// For whoever runs the server.
+    pub const ADMIN: Self = Self(1 << 3);
+    /// About publish and subscribe.
+    pub const PUBSUB: Self = Self(1 << 4);
+    /// Not from scripts.
+    pub const NOSCRIPT: Self = Self(1 << 5);
+    /// May wait.
+    pub const BLOCKING: Self = Self(1 << 6);
+    /// Allowed while loading.
+    pub const LOADING: Self = Self(1 << 7);
+    /// Allowed on stale data.
+    pub const STALE: Self = Self(1 << 8);
+    /// Not shown to monitors.
+    pub const SKIP_MONITOR: Self = Self(1 << 9);
+    /// Not kept in the slow log.
+    pub const SKIP_SLOWLOG: Self = Self(1 << 10);
+    /// Constant or logarithmic cost.
+    pub const FAST: Self = Self(1 << 11);
+    /// Allowed before authentication.
+    pub const NO_AUTH: Self = Self(1 << 12);
+    /// Allowed while busy.
+    pub const ALLOW_BUSY: Self = Self(1 << 13);
+    /// Its key positions need a look at the arguments.
+    pub const MOVABLE_KEYS: Self = Self(1 << 14);
+    /// Refused inside `MULTI`.
+    pub const NO_MULTI: Self = Self(1 << 15);
+    /// Runs at once inside `MULTI` instead of being queued (EXEC, DISCARD, MULTI, WATCH, QUIT, RESET).
+    pub const IMMEDIATE: Self = Self(1 << 16);
+    /// Works on keys that [`Spec::keys`] and the selected database do not tell: on all of them
+    /// (KEYS, SCAN, FLUSHALL, SWAPDB) or on some of another database (MOVE, COPY). `EXEC` then locks
+    /// everything.
+    pub const ALL_KEYS: Self = Self(1 << 17);
+
+    /// Allowed to a RESP2 connection that subscribes to something (SUBSCRIBE and its like, PING, QUIT,
+    /// RESET).
+    pub const SUBSCRIBED: Self = Self(1 << 18);
+
+    /// The requests behind it need not wait for its reply, if that comes later.
+    pub const PIPELINED: Self = Self(1 << 19);
+
+    /// Costs the same for every call, whatever its arguments and the values it works on, apart from
+    /// receiving the request and sending the reply.
+    ///
+    /// The first 10,000 calls of such a command are timed, and later ones of 128 one, chosen at
+    /// random: reading the clock twice costs more than a `GET`. Hence a later call that is slow after
+    /// all (a handler that waited for a lock, a page that was swapped out) is in the slow log with a
+    /// probability of 1/128. A `slowlog-log-slower-than` below 1000, or any
+    /// [layer](crate::Layer), has every call timed.
+    ///
+    /// No command has this flag unless it declares it, and `COMMAND` does not list it.
+    /// [`Flags::FAST`] means less: Redis gives it to `MGET` and `EXISTS`, whose cost grows with the
+    /// number of keys.
+    pub const CONSTANT: Self = Self(1 << 20);
+
+    /// Runs what `MULTI` queued (`EXEC`): refused, it ends the transaction.
+    pub const EXEC: Self = Self(1 << 21);
+
+    /// Both sets together, in constants.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all of `other` is set.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether any of `other` is set.
+    #[must_use]
+    pub const fn any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The names `COMMAND INFO` lists, in Redis's order; Respire's own flags are not among them.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        const NAMES: [(Flags, &str); 16] = [
+            (Flags::WRITE, "write"),
+            (Flags::READONLY, "readonly"),
+            (Flags::DENYOOM, "denyoom"),
+            (Flags::ADMIN, "admin"),
+            (Flags::PUBSUB, "pubsub"),
+            (Flags::NOSCRIPT, "noscript"),
+            (Flags::BLOCKING, "blocking"),
+            (Flags::LOADING, "loading"),
+            (Flags::STALE, "stale"),
+            (Flags::SKIP_MONITOR, "skip_monitor"),
+            (Flags::SKIP_SLOWLOG, "skip_slowlog"),
+            (Flags::FAST, "fast"),
+            (Flags::NO_AUTH, "no_auth"),
+            (Flags::NO_MULTI, "no_multi"),
+            (Flags::MOVABLE_KEYS, "movablekeys"),
+            (Flags::ALLOW_BUSY, "allow_busy"),
+        ];
+        NAMES
+            .into_iter()
+            .filter(move |(flag, _)| self.has(*flag))
+            .map(|(_, name)| name)
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.with(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flag_names_leave_out_our_own() {
+        let flags = Flags::WRITE | Flags::FAST | Flags::ALL_KEYS | Flags::CONSTANT;
+        assert_eq!(flags.names().collect::<Vec<_>>(), ["write", "fast"]);
+    }
+}
