@@ -4,6 +4,7 @@ mod arrows;
 mod examples;
 mod packages;
 mod readme;
+mod rooms;
 mod sources;
 
 /// Everything that breaks a rule, one line each.
@@ -13,6 +14,7 @@ pub(crate) fn problems() -> Result<Vec<String>, String> {
     problems.extend(readme::problems()?);
     problems.extend(examples::problems()?);
     problems.extend(packages::problems()?);
+    problems.extend(rooms::problems()?);
     Ok(problems)
 }
 

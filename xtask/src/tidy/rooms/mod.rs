@@ -1,0 +1,135 @@
+//! The rooms of a crate: which of its modules use which, held against the floors that its root
+//! states, and against knots.
+
+mod floors;
+mod graph;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use super::sources::rust_files;
+use crate::cargo::metadata;
+use crate::machine::root;
+use floors::Floors;
+use graph::{Graph, Siblings, Use, knots};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use tree::{Files, Tree};
+
+/// The most modules of one folder that may all lead to each other: as many as a reader can keep in
+/// mind at once, for none of them is understood without the others.
+const KNOT_MODULES_MAX: usize = 6;
+
+/// Crates that are not held against these rules yet, and why.
+const LEFT_OUT: [(&str, &str); 4] = [
+    ("respire-engine", "its modules move into folders"),
+    ("respire-store", "its values become rooms of their own"),
+    ("respire-commands", "its families become rooms of their own"),
+    ("respire-bench", "it becomes two crates"),
+];
+
+pub(super) fn problems() -> Result<Vec<String>, String> {
+    let mut problems = Vec::new();
+    for package in metadata()?.workspace_packages() {
+        if LEFT_OUT
+            .iter()
+            .any(|(name, _)| *name == package.name.as_str())
+        {
+            continue;
+        }
+        for target in &package.targets {
+            if !target.is_lib() && !target.is_bin() && !target.is_proc_macro() {
+                continue;
+            }
+            let path = target.src_path.as_std_path();
+            let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else {
+                continue;
+            };
+            let found = crate_problems(&file.to_string_lossy(), &files(folder)?)?;
+            let within = folder.strip_prefix(root()).unwrap_or(folder).display();
+            problems.extend(found.iter().map(|problem| format!("{within}/{problem}")));
+        }
+    }
+    Ok(problems)
+}
+
+fn files(folder: &Path) -> Result<Files, String> {
+    let mut files = Files::new();
+    for path in rust_files(folder)? {
+        let text = fs::read_to_string(&path);
+        let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.strip_prefix(folder).unwrap_or(&path);
+        files.insert(name.to_string_lossy().into_owned(), text);
+    }
+    Ok(files)
+}
+
+/// What is wrong with the modules of the crate that begins in the file `root`, each with the file
+/// that it is about.
+fn crate_problems(root: &str, files: &Files) -> Result<Vec<String>, String> {
+    let tree = Tree::of(root, files)?;
+    let graph = Graph::of(&tree);
+    let mut problems: Vec<String> = graph.hidden.iter().map(hiding).collect();
+    for (place, module) in &tree.modules {
+        let file = &module.file;
+        let siblings = graph.siblings.get(place);
+        problems.extend(
+            siblings
+                .into_iter()
+                .flat_map(large_knots)
+                .map(|knot| format!("{file}: {knot}")),
+        );
+        if let Some(floors) = Floors::of(module, files) {
+            problems.extend(floors.problems(siblings));
+            if place.is_empty() {
+                problems.extend(graph.of_root.iter().map(from_root));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// Its arrows cannot be seen: the names that it brings in are used without a path.
+fn hiding(found: &Use) -> String {
+    let Use { file, line, path } = found;
+    format!("{file}: line {line}: `{path}::*` hides what is used of the module around")
+}
+
+/// A crate's root lies above all floors: what it defines is for the crate's users.
+fn from_root(found: &Use) -> String {
+    let Use { file, line, path } = found;
+    format!("{file}: line {line}: `{path}` goes up, to what the crate's root defines")
+}
+
+fn large_knots(siblings: &Siblings) -> Vec<String> {
+    let large = knots(siblings).into_iter();
+    large
+        .filter(|knot| knot.len() > KNOT_MODULES_MAX)
+        .map(|knot| shown(&knot, siblings))
+        .collect()
+}
+
+/// The modules of a knot, and for each that uses another of them the first place where it does.
+fn shown(knot: &BTreeSet<String>, siblings: &Siblings) -> String {
+    let names: Vec<&str> = knot.iter().map(String::as_str).collect();
+    let mut shown = format!(
+        "a knot of {} modules, at most {KNOT_MODULES_MAX} may all lead to each other: {}",
+        names.len(),
+        names.join(", ")
+    );
+    for ((user, used), uses) in siblings {
+        if let (true, true, [first, others @ ..]) =
+            (knot.contains(user), knot.contains(used), uses.as_slice())
+        {
+            let Use { file, line, path } = first;
+            let more = match others.len() {
+                0 => String::new(),
+                others => format!(", and {others} more"),
+            };
+            shown += &format!("\n    {user} -> {used}: {file}, line {line}: `{path}`{more}");
+        }
+    }
+    shown
+}
