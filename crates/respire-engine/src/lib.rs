@@ -36,30 +36,38 @@
 //!
 //! Where to start reading: [`Session`] states the contract with a driver; `session/turn.rs` is one
 //! turn; `session/dispatch.rs` takes a request to its command, and `command/run.rs` runs it.
-//!
-//! The rooms, from the top: `embed` (a service's own commands, and its tests), `session` and `redis` (the
-//! commands every client library expects), `command` (what a command is and runs on), `observe` (what is
-//! counted and timed), `client` (a connection as the others see it), `reply` and `args`, and the files beside
-//! this one. Nothing uses what lies above it.
 
 #![forbid(unsafe_code)]
 
+// Floor: a service's own commands, and their tests
+mod embed;
+
+// Floor: a connection's bytes, and the commands every client library expects
+mod redis;
+mod session;
+
+// Floor: what a command is, runs on and is run by
+mod command;
+
+// Floor: what is counted, timed and noted
+mod observe;
+
+// Floor: a connection as the others see it
+mod client;
+
+// Floor: what goes into a command, and what comes out
 #[doc(hidden)]
 #[path = "args/derive_support.rs"]
 pub mod __derive;
 mod args;
-mod client;
-mod command;
-mod embed;
+mod reply;
+
+// Floor: what all of it is made of
 mod error;
 mod glob;
 mod limits;
 mod now;
-mod observe;
-mod redis;
-mod reply;
 pub mod secret;
-mod session;
 mod settings;
 mod spec;
 
@@ -93,7 +101,9 @@ pub use observe::metrics::{self, Metrics};
 pub use observe::unknown::Unknown;
 pub use reply::output::{Mark, Output, SHARED_BYTES_MIN};
 pub use reply::stream::{Body, Broken, Stream};
-pub use reply::{Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Set, Status, Verbatim};
+pub use reply::{
+    Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Reply, Set, Status, Verbatim,
+};
 pub use session::{Ahead, CloseReason, Event, Session, Step};
 pub use settings::{Setting, parse_memory};
 pub use spec::{
@@ -115,9 +125,6 @@ pub use resp_codec::Proto;
 
 /// Bytes that are shared instead of copied: as arguments and as replies.
 pub use bytes::Bytes;
-
-/// What a command writes its reply to; shapes of RESP3 degrade by themselves for RESP2 peers.
-pub type Reply<'o> = resp_codec::Encoder<'o, Output>;
 
 /// Holds the README's example to what compiles and passes.
 #[cfg(doctest)]

@@ -12,7 +12,10 @@ pub use aggregate::Set;
 pub use map::{Attributed, Map};
 pub use shape::{BigNumber, NotANumber, Null, Status, Verbatim};
 
-use crate::Reply;
+use crate::Output;
+
+/// What a command writes its reply to; shapes of RESP3 degrade by themselves for RESP2 peers.
+pub type Reply<'o> = resp_codec::Encoder<'o, Output>;
 
 /// What a handler may return: a type that writes itself as one reply.
 ///

@@ -102,10 +102,10 @@ fn arrow_up_is_refused_and_others_are_not() {
 
 #[test]
 fn root_lies_above_all_floors() {
-    let root = format!("{FLOORS}pub use a::A;\npub struct Root;\n");
+    let root = format!("{FLOORS}pub use a::A;\npub use bytes::Bytes;\npub struct Root;\n");
     let found = problems(&[
         ("lib.rs", &root),
-        ("a.rs", "pub struct A;\nuse crate::{A, Root};\n"),
+        ("a.rs", "pub struct A;\nuse crate::{A, Bytes, Root};\n"),
     ]);
     assert_eq!(
         found,

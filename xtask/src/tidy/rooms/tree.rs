@@ -106,8 +106,10 @@ impl Tree {
             found.push(Found::Item(base.clone()));
             return found;
         }
+        let mut is_brought = false;
         for import in &module.source.mentions {
             if import.brings == Brings::Name(name.clone()) {
+                is_brought = true;
                 for target in self.find_within(base, &import.path, left) {
                     match target {
                         Found::Module(place) => found.extend(self.below(&place, behind, left)),
@@ -123,8 +125,8 @@ impl Tree {
                 }
             }
         }
-        // An item that a macro makes.
-        if found.is_empty() {
+        // What is brought and not found is another crate's; what is neither, an item that a macro makes.
+        if found.is_empty() && !is_brought {
             found.push(Found::Item(base.clone()));
         }
         found
