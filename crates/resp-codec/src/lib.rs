@@ -50,35 +50,47 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+// Floor: for people, and for tokio-util: all of the codec behind one call
 pub mod annotate;
-mod args;
-pub mod binary;
 #[cfg(feature = "codec")]
 mod codec;
+
+// Floor: values that own what they hold
+mod value;
+
+// Floor: decoders: bytes in, requests and replies out
+pub mod binary;
 mod command;
-mod encode;
-mod error;
 mod event;
 mod frame;
-mod grammar;
 mod hello;
+
+// Floor: encoders: requests and replies in, bytes out
+mod encode;
+mod write;
+
+// Floor: the grammar: lines, tokens, and how they nest
+mod grammar;
+mod nesting;
+mod token;
+
+// Floor: what everything above is made of
+mod args;
+mod error;
 mod kind;
 mod limits;
 pub mod lit;
-mod nesting;
 pub mod number;
 mod sink;
 mod step;
-mod token;
-mod value;
+
 #[cfg(test)]
 mod work;
-mod write;
 
 pub use args::{Args, ArgsIter, Span};
 #[cfg(feature = "codec")]
 pub use codec::{ClientCodec, CodecError, OwnedCommand, ServerCodec};
-pub use command::{Command, CommandDecoder, PendingBulk};
+pub use command::{Command, CommandDecoder};
 pub use encode::{Encoder, Proto};
 pub use error::{Error, ErrorKind};
 pub use event::{Event, EventDecoder, Scalar};
@@ -89,7 +101,7 @@ pub use hello::{Hello, HelloError, ServerHello};
 pub use kind::{Kind, NullForm};
 pub use limits::Limits;
 pub use sink::{Sink, SliceSink};
-pub use step::Step;
+pub use step::{PendingBulk, Step};
 pub use token::Dialect;
 pub use value::{Attributed, Pairs, Value, Values};
 pub use write::{command, command_len};

@@ -57,3 +57,29 @@ impl<T> Step<T> {
         }
     }
 }
+
+/// A payload the buffer ended in, as
+/// [`CommandDecoder::pending_bulk`](crate::CommandDecoder::pending_bulk) tells it, and
+/// [`RequestDecoder::pending_bulk`](crate::binary::RequestDecoder::pending_bulk).
+///
+/// ```
+/// use resp_codec::{CommandDecoder, Limits};
+/// let mut decoder = CommandDecoder::new(Limits::SERVER);
+/// let mut buf = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$70000\r\nab".to_vec();
+/// let _ = decoder.decode(&buf).unwrap();
+/// let bulk = decoder.pending_bulk().unwrap();
+/// // Room for the rest of the value and its CRLF: the next read goes straight there.
+/// buf.reserve_exact(bulk.start + bulk.need + 2 - buf.len());
+/// assert_eq!((bulk.arg, bulk.need - bulk.have), (2, 69_998));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendingBulk {
+    /// Index of the argument; 0 is the command's name.
+    pub arg: usize,
+    /// Offset of the payload in the buffer of the next call.
+    pub start: usize,
+    /// Bytes of the payload that were in the buffer.
+    pub have: usize,
+    /// Bytes of the payload in all. CRLF follows in RESP.
+    pub need: usize,
+}

@@ -2,7 +2,7 @@
 
 use super::paint::Painter;
 use super::{Ending, Role, reply};
-use crate::command::{CommandDecoder, split};
+use crate::command::{CommandDecoder, Piece, split};
 use crate::grammar::{Length, find, length};
 use crate::limits::Limits;
 use crate::step::Step;
@@ -61,7 +61,12 @@ fn inline(painter: &mut Painter<'_, '_>) {
         text,
         &mut alloc::vec::Vec::new(),
         &mut alloc::vec::Vec::new(),
-        &mut |role, at, len| {
+        &mut |piece, at, len| {
+            let role = match piece {
+                Piece::Space => Role::Space,
+                Piece::Quote => Role::Quote,
+                Piece::Escape => Role::Escape,
+            };
             words.to(painter, start + at, Role::InlineArg);
             words.to(painter, start + at + len, role);
         },

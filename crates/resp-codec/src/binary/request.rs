@@ -5,10 +5,9 @@ use core::fmt;
 
 use super::{CALL, DELETE, GET, SET, load4};
 use crate::args::{Args, Span};
-use crate::command::PendingBulk;
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
-use crate::step::Step;
+use crate::step::{PendingBulk, Step};
 
 /// The command each operation stands for: `GET key`, `GETDEL key`, `SET key value GET`.
 const WORDS: &[u8] = b"GETDELSETGET";

@@ -3,14 +3,22 @@
 use alloc::vec::Vec;
 
 use super::decoder::put_span;
-use crate::annotate::Role;
 use crate::args::Span;
 
-/// Is told what each byte of the line means: the role, the offset and the length. Words themselves
-/// are not told.
-pub(crate) trait Trace: FnMut(Role, usize, usize) {}
+/// A piece of a line that is not the text of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Blanks between words.
+    Space,
+    Quote,
+    /// An escape within quotes, whole.
+    Escape,
+}
 
-impl<T: FnMut(Role, usize, usize)> Trace for T {}
+/// Is given each piece with its offset and its length.
+pub(crate) trait Trace: FnMut(Piece, usize, usize) {}
+
+impl<T: FnMut(Piece, usize, usize)> Trace for T {}
 
 /// C's `isspace` in the C locale.
 const fn is_space(byte: u8) -> bool {
@@ -38,7 +46,7 @@ pub(crate) fn split(
             .iter()
             .take_while(|&&byte| is_space(byte))
             .count();
-        trace(Role::Space, at, blank);
+        trace(Piece::Space, at, blank);
         at += blank;
         if at == line.len() {
             return Ok(count);
@@ -70,12 +78,12 @@ fn quoted(
     scratch: &mut Vec<u8>,
     trace: &mut impl Trace,
 ) -> Result<usize, usize> {
-    trace(Role::Quote, open, 1);
+    trace(Piece::Quote, open, 1);
     let end = match line[open] {
         b'"' => double_quoted(line, open, scratch, trace)?,
         _ => single_quoted(line, open, scratch, trace)?,
     };
-    trace(Role::Quote, end - 1, 1);
+    trace(Piece::Quote, end - 1, 1);
     // A closing quote ends the word: anything but a blank behind it is refused.
     match line.get(end) {
         Some(&next) if !is_space(next) => Err(end),
@@ -94,12 +102,12 @@ fn double_quoted(
     loop {
         match line[at..] {
             [b'\\', b'x', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                trace(Role::Escape, at, 4);
+                trace(Piece::Escape, at, 4);
                 scratch.push(hex(high) << 4 | hex(low));
                 at += 4;
             }
             [b'\\', escaped, ..] => {
-                trace(Role::Escape, at, 2);
+                trace(Piece::Escape, at, 2);
                 scratch.push(unescape(escaped));
                 at += 2;
             }
@@ -125,7 +133,7 @@ fn single_quoted(
     loop {
         match line[at..] {
             [b'\\', b'\'', ..] => {
-                trace(Role::Escape, at, 2);
+                trace(Piece::Escape, at, 2);
                 scratch.push(b'\'');
                 at += 2;
             }

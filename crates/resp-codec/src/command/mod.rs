@@ -13,8 +13,8 @@ mod progress;
 #[cfg(test)]
 mod tests;
 
-pub use decoder::{CommandDecoder, PendingBulk};
-pub(crate) use inline::split;
+pub use decoder::CommandDecoder;
+pub(crate) use inline::{Piece, split};
 
 use core::fmt;
 

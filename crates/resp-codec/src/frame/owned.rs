@@ -6,7 +6,6 @@ use core::fmt;
 use bytes::Bytes;
 
 use super::{Frame, Node};
-use crate::value::Value;
 
 /// A frame together with the bytes it was read from: one allocation for the tape, none for the
 /// values.
@@ -95,20 +94,6 @@ impl OwnedFrame {
     /// Panics if `part` is of another frame.
     pub fn share(&self, part: Frame<'_, '_>) -> Option<Bytes> {
         part.bytes().map(|bytes| self.bytes.slice_ref(bytes))
-    }
-
-    /// An owned copy, value by value.
-    ///
-    /// ```
-    /// # use bytes::Bytes;
-    /// # use resp_codec::{FrameDecoder, Limits, OwnedFrame};
-    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
-    /// let wire = Bytes::from_static(b":2\r\n");
-    /// let owned = OwnedFrame::new(decoder.decode(&wire).unwrap().ready().unwrap(), &wire);
-    /// assert_eq!(owned.to_value(), resp_codec::Value::from(2));
-    /// ```
-    pub fn to_value(&self) -> Value {
-        self.frame().to_value()
     }
 }
 

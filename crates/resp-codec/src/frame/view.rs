@@ -1,14 +1,11 @@
 //! Borrowed views of a frame and its parts.
 
-use core::fmt;
-
 use super::iter::{Children, Chunks, Pairs};
 use super::{Node, Part};
 use crate::encode::Encoder;
 use crate::kind::{Kind, NullForm};
 use crate::number;
 use crate::sink::Sink;
-use crate::value::Value;
 
 /// A value within a frame, borrowed from the read buffer and the decoder. `Copy`; looking at it
 /// allocates nothing.
@@ -516,20 +513,6 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// An owned copy. O(n), and iterative at any depth.
-    ///
-    /// ```
-    /// # use resp_codec::{FrameDecoder, Limits};
-    /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
-    /// let frame = decoder.decode(b"+OK\r\n").unwrap().ready().unwrap();
-    /// let owned = frame.to_value();
-    /// drop(decoder);
-    /// assert_eq!(owned.as_str(), Some("OK"));
-    /// ```
-    pub fn to_value(&self) -> Value {
-        Value::from_frame(*self)
-    }
-
     pub(super) fn text(&self, node: &Node) -> &'b [u8] {
         let at = node.at as usize;
         &self.buf[at..at + node.len as usize]
@@ -597,10 +580,4 @@ pub(super) fn skip_attributes(nodes: &[Node], mut at: u32) -> u32 {
         at += node.skip;
     }
     at
-}
-
-impl fmt::Debug for Frame<'_, '_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_value().fmt(f)
-    }
 }

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "arbitrary")]
 mod arbitrary;
+mod from_frame;
 mod list;
 #[cfg(feature = "serde")]
 mod serde;
@@ -20,7 +21,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::encode::{Encoder, Proto};
-use crate::frame::{Frame, Node, Part as NodePart};
 use crate::kind::{Kind, NullForm};
 use crate::sink::Sink;
 use walk::{Part, Walk};
@@ -239,37 +239,6 @@ impl Value {
         out
     }
 
-    pub(crate) fn from_frame(frame: Frame<'_, '_>) -> Self {
-        walk::from_frame(frame)
-    }
-
-    /// The value of a frame that has no others within; aggregates come out empty.
-    fn leaf(frame: Frame<'_, '_>) -> Self {
-        let bytes = || frame.bytes().map(<[u8]>::to_vec).unwrap_or_default();
-        match frame.kind() {
-            Kind::Null => Value::Null(frame.null_form().unwrap_or_default()),
-            Kind::Simple => Value::Simple(bytes()),
-            Kind::Error => Value::Error(bytes()),
-            Kind::Int => Value::Int(frame.int().unwrap_or_default()),
-            Kind::Bulk => Value::Bulk(frame.chunks().fold(Vec::new(), |mut all, chunk| {
-                all.extend_from_slice(chunk);
-                all
-            })),
-            Kind::Bool => Value::Bool(frame.bool().unwrap_or_default()),
-            Kind::Double => Value::Double(frame.double().unwrap_or_default()),
-            Kind::BigNumber => Value::BigNumber(bytes()),
-            Kind::BlobError => Value::BlobError(bytes()),
-            Kind::Verbatim => Value::Verbatim {
-                format: frame.verbatim_format().unwrap_or_default(),
-                text: bytes(),
-            },
-            Kind::Array => Value::Array(Values::default()),
-            Kind::Map | Kind::Attribute => Value::Map(Pairs::default()),
-            Kind::Set => Value::Set(Values::default()),
-            Kind::Push => Value::Push(Values::default()),
-        }
-    }
-
     /// A copy of a value that has no others within; aggregates come out empty.
     fn shallow(&self) -> Self {
         match self {
@@ -426,11 +395,5 @@ impl From<Vec<Value>> for Value {
     /// An array.
     fn from(values: Vec<Value>) -> Self {
         Value::Array(values.into())
-    }
-}
-
-impl From<Frame<'_, '_>> for Value {
-    fn from(frame: Frame<'_, '_>) -> Self {
-        frame.to_value()
     }
 }

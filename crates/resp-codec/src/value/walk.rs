@@ -4,10 +4,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::slice;
 
-use super::{Node, NodePart, Value, Values};
+use super::{Value, Values};
 use crate::encode::Encoder;
-use crate::frame::Frame;
-use crate::kind::{Kind, NullForm};
+use crate::kind::NullForm;
 use crate::sink::Sink;
 
 /// A stop on the way.
@@ -120,69 +119,6 @@ pub(super) fn copy(value: &Value) -> Value {
         }
     }
     builder.finish()
-}
-
-/// An aggregate of the tape that is being copied.
-struct Open {
-    /// The node behind it.
-    end: usize,
-    /// Where its next own attribute would stand, if it is a value with attributes.
-    attribute: Option<usize>,
-}
-
-pub(super) fn from_frame(frame: Frame<'_, '_>) -> Value {
-    let (nodes, _) = frame.tape();
-    let mut builder = Builder::default();
-    let mut around: Vec<Open> = Vec::new();
-    let mut at = 0;
-    while at < nodes.len() {
-        let node = &nodes[at];
-        let mut next = at + 1;
-        match (node.kind, node.part) {
-            (_, NodePart::End) => {}
-            (Kind::Attribute, _) => attribute(nodes, at, &mut around, &mut builder),
-            (kind, _) if kind.is_aggregate() => {
-                builder.enter(Value::leaf(frame.at(at)));
-                around.push(Open {
-                    end: at + node.skip as usize,
-                    attribute: None,
-                });
-            }
-            _ => {
-                builder.add(Value::leaf(frame.at(at)));
-                // A streamed string took its chunks along.
-                next = at + node.skip as usize;
-            }
-        }
-        at = next;
-        while around.pop_if(|open| open.end == at).is_some() {
-            builder.leave();
-        }
-    }
-    builder.finish()
-}
-
-/// Reads the header of an attribute: it begins a value with attributes, unless it goes on with one.
-fn attribute(nodes: &[Node], at: usize, around: &mut Vec<Open>, builder: &mut Builder) {
-    let behind = at + nodes[at].skip as usize;
-    if let Some(Open {
-        attribute: Some(next),
-        ..
-    }) = around.last_mut()
-        && *next == at
-    {
-        *next = behind;
-        return;
-    }
-    let mut value = behind;
-    while nodes[value].kind == Kind::Attribute {
-        value += nodes[value].skip as usize;
-    }
-    builder.enter(Value::Attributed(super::Attributed::empty()));
-    around.push(Open {
-        end: value + nodes[value].skip as usize,
-        attribute: Some(behind),
-    });
 }
 
 pub(super) fn encode<S: Sink>(value: &Value, encoder: &mut Encoder<'_, S>) {
