@@ -52,6 +52,14 @@ impl Piece {
             Self::Stream(stream) => stream.left(),
         }
     }
+
+    /// The bytes of it that take no memory.
+    fn streamed(&self) -> usize {
+        match self {
+            Self::Bytes(_) => 0,
+            Self::Stream(stream) => stream.left(),
+        }
+    }
 }
 
 /// A place in an [`Output`] to which it can be cut back.
@@ -116,6 +124,7 @@ impl Output {
             }
             self.frozen.push_front(Piece::Bytes(bytes));
         }
+        debug_assert!(self.is_sound());
         Ok(())
     }
 
@@ -154,6 +163,16 @@ impl Output {
         self.frozen.is_empty()
     }
 
+    /// Whether the lengths that are kept are those of what is held. O(pieces), of which it looks at few.
+    fn is_sound(&self) -> bool {
+        const LOOKED_AT_MAX: usize = 64;
+        let sum = |len: fn(&Piece) -> usize| self.frozen.iter().map(len).sum::<usize>();
+        self.written <= self.tail.len()
+            && (self.frozen.len() > LOOKED_AT_MAX
+                || sum(Piece::len) == self.frozen_bytes
+                    && sum(Piece::streamed) == self.streamed_bytes)
+    }
+
     /// Takes note that the first `bytes` owed were written.
     ///
     /// # Panics
@@ -179,6 +198,7 @@ impl Output {
             self.tail.clear();
             self.written = 0;
         }
+        debug_assert!(self.is_sound());
     }
 
     /// Gives memory beyond `keep` bytes back when nothing is owed.
@@ -231,6 +251,7 @@ impl Output {
             let keep = mark.len - self.frozen_bytes + self.written;
             taken.tail = self.tail.split_off(keep);
         }
+        debug_assert!(self.is_sound() && taken.is_sound() && self.len() == mark.len);
         taken
     }
 
@@ -250,6 +271,7 @@ impl Output {
         self.frozen_bytes += other.frozen_bytes;
         self.streamed_bytes += other.streamed_bytes;
         self.frozen.append(&mut other.frozen);
+        debug_assert!(self.is_sound());
     }
 
     /// A copy of all that is owed and at hand. O(n); for tests and embedders without sockets.
@@ -317,16 +339,12 @@ impl Output {
 
     fn note(&mut self, piece: &Piece) {
         self.frozen_bytes += piece.len();
-        if let Piece::Stream(stream) = piece {
-            self.streamed_bytes += stream.left();
-        }
+        self.streamed_bytes += piece.streamed();
     }
 
     fn forget(&mut self, piece: &Piece) {
         self.frozen_bytes -= piece.len();
-        if let Piece::Stream(stream) = piece {
-            self.streamed_bytes -= stream.left();
-        }
+        self.streamed_bytes -= piece.streamed();
     }
 }
 

@@ -98,7 +98,9 @@ impl<A: App> Session<A> {
         // was given since comes first.
         let (client, request) = ahead.found.as_ref()?;
         let is_own = Arc::ptr_eq(client, &self.core.client.shared);
-        (is_own && self.is_between_requests()).then_some(request)
+        let request = (is_own && self.is_between_requests()).then_some(request)?;
+        debug_assert!(request.start + request.shape.len <= ahead.bytes.len());
+        Some(request)
     }
 }
 

@@ -129,6 +129,20 @@ impl Shape {
         Some(consumed)
     }
 
+    /// Whether this is what the front of `bytes` is decoded to.
+    pub(super) fn is_read_from<A: App>(
+        &self,
+        engine: &Engine<A>,
+        decoder: &mut impl Decoder,
+        bytes: &[u8],
+    ) -> bool {
+        let mut read = *self;
+        read.read(engine, decoder, bytes) == Some(self.len)
+            && read.spans[..read.spans_len] == self.spans[..self.spans_len]
+            && (read.len, read.at, read.key_at) == (self.len, self.at, self.key_at)
+            && read.form == self.form
+    }
+
     /// Takes the arguments over; `false` if there are too many.
     #[inline]
     fn set_spans(&mut self, spans: &[Span]) -> bool {

@@ -32,7 +32,7 @@ pub(super) enum Outcome {
 }
 
 /// How a request says what it wants.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// By name, whose first eight bytes are these, upper-cased.
     Name(u64),

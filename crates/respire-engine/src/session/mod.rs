@@ -246,6 +246,7 @@ impl<A: App> Session<A> {
             return self.answer_input(now, out);
         }
         let (step, used) = self.turn(bytes, first, now, out);
+        debug_assert!(used <= bytes.len());
         if used < bytes.len() && !matches!(step, Step::Close(_)) {
             self.input.push(&bytes[used..], self.large_end());
         }

@@ -60,6 +60,7 @@ impl<A: App> Session<A> {
         } else if step == Step::NeedInput {
             step = self.rest(now);
         }
+        debug_assert!(used <= bytes.len() && owed <= out.len());
         self.leave(bytes.len() - used, used, out.len() - owed);
         (step, used)
     }

@@ -76,6 +76,8 @@ impl<'b, A: App> Window<'b, A> {
         }
         let has_next = self.run < self.decoded;
         self.run += usize::from(has_next);
+        debug_assert!(self.run <= self.decoded && self.loaded <= self.decoded);
+        debug_assert!(self.decoded <= self.run + REQUESTS_MAX && self.end <= self.bytes.len());
         has_next
     }
 
@@ -114,9 +116,10 @@ impl<'b, A: App> Window<'b, A> {
         let at = self.decoded % REQUESTS_MAX;
         if let Some(twin) = self.find_twin(rest) {
             // It would be decoded to the very same.
-            let shape = &self.ring[twin].shape;
+            let shape = self.ring[twin].shape;
+            debug_assert!(shape.is_read_from(engine, decoder, rest));
             self.end += shape.len;
-            self.ring[at].shape = *shape;
+            self.ring[at].shape = shape;
         } else {
             let Some(consumed) = self.ring[at].shape.read(engine, decoder, rest) else {
                 return false;
