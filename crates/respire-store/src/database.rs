@@ -319,7 +319,7 @@ mod tests {
                 );
                 assert_eq!(
                     side.dataset.load(Ordering::Relaxed),
-                    entries().map(Entry::heap_bytes).sum()
+                    entries().map(Entry::heap_bytes).sum::<usize>()
                 );
                 assert_eq!(side.table_bytes.load(Ordering::Relaxed), table.bytes());
                 assert!(db.whereabouts(index).are_of(&table));

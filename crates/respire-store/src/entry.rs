@@ -10,14 +10,11 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use ahash::RandomState;
-use bytes::Bytes;
-
 use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key, is_same_key};
 use crate::packed::{self, Plain, SHORT_BYTES_MAX};
-use crate::value::{
-    Encoding, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef, canonical_int,
-};
+use crate::types::{Encoding, Kind, LongString, NewValue, StringRef, Value, ValueRef, allocated};
+use crate::value::Owned;
+use ahash::RandomState;
 
 /// Bytes of a table each entry takes, its control byte included.
 pub(crate) const SLOT_BYTES: usize = size_of::<Entry>() + 1;
@@ -132,13 +129,6 @@ pub(crate) struct Full {
 
 const NEVER: u64 = u64::MAX;
 
-enum Value {
-    /// A string that is edited in place.
-    Growing(Vec<u8>),
-    /// A string that replies share, in an allocation of so many bytes.
-    Shared { bytes: Bytes, allocated: usize },
-}
-
 impl Entry {
     pub(crate) fn new(
         key: &[u8],
@@ -147,9 +137,9 @@ impl Entry {
         expires_at: Option<u64>,
         clock: u32,
     ) -> Entry {
-        match plain(&value) {
+        match value.plain() {
             Some(plain) => Entry::packed(key, tag, plain, expires_at, clock),
-            None => Entry::full(key, tag, large(value), expires_at, clock),
+            None => Entry::full(key, tag, value.into_value(), expires_at, clock),
         }
     }
 
@@ -207,16 +197,13 @@ impl Entry {
 
     #[inline(always)]
     pub(crate) fn value(&self) -> ValueRef<'_> {
-        ValueRef::String(match self.body() {
-            Body::Cell(cell) => match packed::plain(cell) {
+        match self.body() {
+            Body::Cell(cell) => ValueRef::String(match packed::plain(cell) {
                 Plain::Int(number) => StringRef::Int(number),
                 Plain::Bytes(bytes) | Plain::Raw(bytes) => StringRef::Bytes(bytes),
-            },
-            Body::Full(full) => match &full.value {
-                Value::Growing(bytes) => StringRef::Bytes(bytes),
-                Value::Shared { bytes, .. } => StringRef::Shared(bytes),
-            },
-        })
+            }),
+            Body::Full(full) => full.value.as_ref(),
+        }
     }
 
     pub(crate) fn encoding(&self) -> Encoding {
@@ -226,7 +213,7 @@ impl Entry {
                 Plain::Bytes(bytes) => Encoding::of_bytes(bytes.len()),
                 Plain::Raw(_) => Encoding::Raw,
             },
-            Body::Full(_) => Encoding::Raw,
+            Body::Full(full) => full.value.encoding(),
         }
     }
 
@@ -249,11 +236,7 @@ impl Entry {
         match self {
             Entry::Long { cell, .. } => allocated(size_of::<Box<[u8]>>()) + allocated(cell.len()),
             Entry::Full { full, .. } => {
-                let value = match &full.value {
-                    Value::Growing(bytes) => bytes.capacity(),
-                    Value::Shared { allocated, .. } => *allocated,
-                };
-                allocated(size_of::<Full>()) + allocated(full.key.len()) + allocated(value)
+                allocated(size_of::<Full>()) + allocated(full.key.len()) + full.value.heap_bytes()
             }
             packed => match packed.body() {
                 Body::Cell(cell) => allocated(cell.len()),
@@ -280,9 +263,9 @@ impl Entry {
 
     /// Replaces value and expiry.
     pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
-        match plain(&value) {
+        match value.plain() {
             Some(plain) => self.set_plain(plain, expires_at),
-            None => self.set_large(large(value), expires_at),
+            None => self.set_large(value.into_value(), expires_at),
         }
     }
 
@@ -347,43 +330,73 @@ impl Entry {
     }
 
     /// Lets `f` change the string's bytes. What stays short is packed again, so that only strings
-    /// that are worth it own a buffer with room to grow.
+    /// that are worth it own a buffer with room to grow. A value of another type is replaced, by what `f` makes
+    /// of no bytes.
     pub(crate) fn edit<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-        if let BodyMut::Full(full) = self.body_mut() {
-            if let Value::Shared { bytes, .. } = &mut full.value {
-                full.value = Value::Growing(Vec::from(core::mem::take(bytes)));
-            }
-            if let Value::Growing(bytes) = &mut full.value {
-                return f(bytes);
-            }
+        if let Some(string) = self.long_string() {
+            return f(string.edit());
         }
-        let ValueRef::String(string) = self.value();
-        let mut bytes = string.to_vec();
+        let mut bytes = self
+            .value()
+            .as_string()
+            .map_or_else(Vec::new, StringRef::to_vec);
         let answer = f(&mut bytes);
         let expires_at = self.expires_at();
         let raw = Plain::Raw(&bytes);
         if packed::size(self.key().len(), raw, expires_at.is_some()) <= SHORT_BYTES_MAX {
             self.set_plain(raw, expires_at);
         } else {
-            self.set_large(Value::Growing(bytes), expires_at);
+            self.set_large(Value::String(LongString::growing(bytes)), expires_at);
         }
         answer
     }
 
     /// Makes a large string that was edited in place one that replies share. The next edit takes it back.
     pub(crate) fn share(&mut self) {
-        if let BodyMut::Full(full) = self.body_mut()
-            && let Value::Growing(bytes) = &mut full.value
-            && bytes.len() >= SHARED_BYTES_MIN
-        {
-            full.value = Value::Shared {
-                allocated: bytes.capacity(),
-                bytes: core::mem::take(bytes).into(),
-            };
+        if let Some(string) = self.long_string() {
+            string.share();
         }
     }
 
-    /// A copy of value and expiry. Shared strings are shared.
+    fn long_string(&mut self) -> Option<&mut LongString> {
+        match self.body_mut() {
+            BodyMut::Full(full) => full.value.as_string_mut(),
+            BodyMut::Cell(_) => None,
+        }
+    }
+
+    /// The value, to change it, if it is of this type.
+    pub(crate) fn typed_mut<K: Kind>(&mut self) -> Option<&mut K> {
+        match self.body_mut() {
+            BodyMut::Full(full) => K::of_mut(&mut full.value),
+            BodyMut::Cell(_) => None,
+        }
+    }
+
+    /// Frees a part of a value that is more than one allocation ([`Kind::free_some`]).
+    pub(crate) fn free_some(&mut self, budget: &mut usize) -> bool {
+        match self.body_mut() {
+            BodyMut::Full(full) => full.value.free_some(budget),
+            BodyMut::Cell(_) => true,
+        }
+    }
+
+    /// Takes the value out, if that takes at least `bytes_min` of memory, and leaves an empty string: before another
+    /// one is written over it.
+    #[inline]
+    pub(crate) fn retire(&mut self, bytes_min: usize) -> Option<Entry> {
+        match self {
+            Entry::Full { .. } if self.heap_bytes() >= bytes_min => {
+                let (tag, clock) = (self.tag(), self.clock());
+                let bare = Plain::Bytes(b"");
+                let bare = Entry::packed(self.key(), tag, bare, self.expires_at(), clock);
+                Some(core::mem::replace(self, bare))
+            }
+            _ => None,
+        }
+    }
+
+    /// A copy of value and expiry. Shared strings are shared, and so are the parts of other types.
     pub(crate) fn owned(&self) -> Owned {
         let value = match self.body() {
             Body::Cell(cell) => match packed::plain(cell) {
@@ -392,10 +405,7 @@ impl Entry {
                 Plain::Bytes(bytes) => NewValue::Text(bytes.to_vec().into()),
                 Plain::Raw(bytes) => NewValue::Raw(bytes.to_vec()),
             },
-            Body::Full(full) => match &full.value {
-                Value::Growing(bytes) => NewValue::Raw(bytes.clone()),
-                Value::Shared { bytes, .. } => NewValue::Shared(bytes.clone()),
-            },
+            Body::Full(full) => full.value.to_new(),
         };
         Owned {
             value,
@@ -404,21 +414,14 @@ impl Entry {
     }
 
     /// The value and expiry, moved out where they have an allocation of their own.
-    pub(crate) fn into_owned(mut self) -> Owned {
+    pub(crate) fn into_owned(self) -> Owned {
         let expires_at = self.expires_at();
-        match self.body_mut() {
-            BodyMut::Cell(_) => self.owned(),
-            BodyMut::Full(full) => {
-                let value = match &mut full.value {
-                    Value::Growing(bytes) => NewValue::Raw(core::mem::take(bytes)),
-                    Value::Shared { bytes, allocated } if *allocated == bytes.len() => {
-                        NewValue::Shared(core::mem::take(bytes))
-                    }
-                    // It has room to grow, which is counted only so.
-                    Value::Shared { bytes, .. } => NewValue::Raw(core::mem::take(bytes).into()),
-                };
-                Owned { value, expires_at }
-            }
+        match self {
+            Entry::Full { full, .. } => Owned {
+                value: full.value.into_new(),
+                expires_at,
+            },
+            packed => packed.owned(),
         }
     }
 
@@ -431,41 +434,6 @@ impl Entry {
             hash_key(hasher, self.key())
         }
     }
-}
-
-/// The value as a cell keeps it, or `None` if it belongs outside.
-#[inline]
-pub(crate) fn plain<'v>(value: &'v NewValue<'_>) -> Option<Plain<'v>> {
-    let maybe_int = |bytes: &'v [u8]| canonical_int(bytes).map_or(Plain::Bytes(bytes), Plain::Int);
-    let plain = match value {
-        NewValue::Int(number) => Plain::Int(*number),
-        NewValue::Bytes(bytes) => maybe_int(bytes),
-        NewValue::Shared(bytes) => maybe_int(bytes),
-        NewValue::Text(text) => Plain::Bytes(text),
-        NewValue::Raw(bytes) => Plain::Raw(bytes),
-    };
-    (plain.len() < SHARED_BYTES_MIN).then_some(plain)
-}
-
-fn large(value: NewValue<'_>) -> Value {
-    let shared = |bytes: Bytes| Value::Shared {
-        allocated: bytes.len(),
-        bytes,
-    };
-    match value {
-        NewValue::Raw(bytes) => Value::Growing(bytes),
-        NewValue::Shared(bytes) => shared(bytes),
-        NewValue::Bytes(bytes) => shared(Bytes::copy_from_slice(bytes)),
-        NewValue::Text(text) => shared(Bytes::from(text.into_owned())),
-        NewValue::Int(number) => Value::Growing(number.to_string().into_bytes()),
-    }
-}
-
-/// What an allocator takes for `bytes`, in steps of 16. For cells that is what mimalloc takes up to 128
-/// bytes, or 8 less up to 64 where it is compiled as for the binary; glibc, with a word of its own, takes
-/// 16 more for those that are whole multiples of 16.
-pub(crate) fn allocated(bytes: usize) -> usize {
-    bytes.next_multiple_of(16)
 }
 
 #[cfg(test)]

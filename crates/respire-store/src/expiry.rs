@@ -18,10 +18,10 @@ use core::sync::atomic::Ordering;
 use ahash::RandomState;
 
 use crate::database::Database;
-use crate::entry::allocated;
 use crate::hash::{HashPart, hash_key};
 use crate::store::Store;
 use crate::table::Table;
+use crate::types::allocated;
 use crate::wheel::Wheel;
 
 /// The deadlines of a shard. A shard without any has no wheel.

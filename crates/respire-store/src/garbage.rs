@@ -30,8 +30,8 @@ pub(crate) struct Cleared {
 /// Memory that is as much work to give back as an entry is.
 const BYTES_PER_ENTRY: usize = 16 << 10;
 
-/// A value removed by [`Slot::unlink`](crate::Slot::unlink) is queued from this size on; to free a
-/// smaller one takes less than it would take to come back to it.
+/// What leaves a table is queued from this size on; to free a smaller entry takes less than it would take to
+/// come back to it.
 pub(crate) const QUEUED_BYTES_MIN: usize = 1 << 20;
 
 /// The queue. Its lock is a leaf, and held for no longer than a push or a pop.
@@ -46,14 +46,20 @@ pub(crate) struct Garbage {
 
 enum Piece {
     Entry(Entry),
-    Entries(Entries),
+    /// What is left of an entry, and those after it.
+    Entries(Option<Entry>, Entries),
     Deadlines(Deadlines),
 }
 
 impl Garbage {
-    pub(crate) fn push_entry(&self, entry: Entry) {
-        self.pending.fetch_add(1, Ordering::Relaxed);
-        self.lock().push_back(Piece::Entry(entry));
+    /// Frees an entry that has left its table, now or, if it is large, in the sweep's steps. Every way out of a
+    /// table but a flush comes here: removal, another value, expiry, eviction.
+    #[inline]
+    pub(crate) fn discard(&self, entry: Entry) {
+        if entry.heap_bytes() >= QUEUED_BYTES_MIN {
+            self.pending.fetch_add(1, Ordering::Relaxed);
+            self.lock().push_back(Piece::Entry(entry));
+        }
     }
 
     pub(crate) fn push(&self, Cleared { table, deadlines }: Cleared) {
@@ -62,7 +68,7 @@ impl Garbage {
         }
         self.pending.fetch_add(table.len(), Ordering::Relaxed);
         let mut pieces = self.lock();
-        pieces.push_back(Piece::Entries(table.into_entries()));
+        pieces.push_back(Piece::Entries(None, table.into_entries()));
         pieces.push_back(Piece::Deadlines(deadlines));
     }
 
@@ -101,25 +107,27 @@ impl Garbage {
                 *left = left.saturating_sub(deadlines.allocations() + bytes);
                 None
             }
-            Piece::Entry(entry) => {
-                self.free_entry(entry, left);
-                None
-            }
-            Piece::Entries(mut entries) => {
+            Piece::Entry(entry) => self.free_entry(entry, left).map(Piece::Entry),
+            Piece::Entries(mut rest, mut entries) => {
                 while *left > 0 {
-                    let entry = entries.next()?;
-                    self.free_entry(entry, left);
+                    let entry = rest.take().or_else(|| entries.next())?;
+                    rest = self.free_entry(entry, left);
                 }
-                Some(Piece::Entries(entries))
+                Some(Piece::Entries(rest, entries))
             }
         }
     }
 
-    fn free_entry(&self, entry: Entry, left: &mut usize) {
+    /// Frees an entry as far as the budget goes; what is left of it.
+    fn free_entry(&self, mut entry: Entry, left: &mut usize) -> Option<Entry> {
+        if !entry.free_some(left) {
+            return Some(entry);
+        }
         *left = left.saturating_sub(1 + entry.heap_bytes() / BYTES_PER_ENTRY);
         drop(entry);
         self.pending.fetch_sub(1, Ordering::Relaxed);
         self.freed.fetch_add(1, Ordering::Relaxed);
+        None
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Piece>> {
@@ -129,7 +137,8 @@ impl Garbage {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Config, Expiry, Freeing, MemoryUse, Store};
+    use crate::expiry::FREED_PER_DEADLINE;
+    use crate::{Config, Expiry, Freeing, Kind, MemoryUse, NewValue, Policy, Stack, Store, View};
 
     fn store(keys: u32) -> Store {
         let store = Store::new(Config {
@@ -163,10 +172,7 @@ mod tests {
             let before = store.memory().pending_keys;
             let swept = store.sweep(0, 10);
             let freed = before - store.memory().pending_keys;
-            assert!(
-                freed <= 10 * super::super::expiry::FREED_PER_DEADLINE,
-                "{freed}"
-            );
+            assert!(freed <= 10 * FREED_PER_DEADLINE, "{freed}");
             assert_eq!(swept.expired, 0);
             assert!(swept.next_ms.is_some_and(|at| (1..=5_000).contains(&at)));
             steps += 1;
@@ -174,7 +180,7 @@ mod tests {
                 break;
             }
         }
-        assert!(steps > 1_000 / 10 / super::super::expiry::FREED_PER_DEADLINE);
+        assert!(steps > 1_000 / 10 / FREED_PER_DEADLINE);
         assert_eq!((store.len(0), store.memory().pending_keys), (1, 0));
         assert_eq!(store.stats().freed_later_keys, 1_000);
     }
@@ -196,22 +202,121 @@ mod tests {
         assert_eq!(store.memory().pending_keys, 0);
     }
 
+    /// A stack of so many bytes.
+    fn stack(bytes: usize) -> Stack {
+        let mut stack = Stack::default();
+        while stack.heap_bytes() < bytes {
+            stack.push(b"0123456789abcdef");
+        }
+        stack
+    }
+
+    fn put(view: &mut View<'_>, key: &[u8], value: impl Into<NewValue<'static>>, expiry: Expiry) {
+        view.update(key, |slot| slot.set(value, expiry));
+    }
+
+    type Way = fn(&Store, &mut View<'_>);
+
+    /// Every way out of a table but a flush.
+    const WAYS: &[(&str, Way)] = &[
+        ("removed", |_, view| {
+            assert!(view.update(b"k", |slot| slot.remove()))
+        }),
+        ("written over by a small one", |_, view| {
+            put(view, b"k", 1, Expiry::Keep)
+        }),
+        ("written over by a large one", |_, view| {
+            put(view, b"k", vec![0; 20_000], Expiry::Clear)
+        }),
+        ("exchanged", |_, view| {
+            let exchanged = view.update(b"k", |slot| {
+                slot.exchange(b"other", Expiry::Clear, |old| old.map(|_| ()).ok_or(()))
+            });
+            assert_eq!(exchanged, Ok(()));
+        }),
+        ("renamed over", |_, view| {
+            put(view, b"other", 1, Expiry::Clear);
+            let other = view.update(b"other", |slot| slot.take());
+            view.update(b"k", |slot| slot.put(other.expect("it was put")));
+        }),
+        ("expired as it is read", |store, _| {
+            assert!(store.view(0, 1_000).read(b"k", |entry| entry.is_none()))
+        }),
+        ("set to a time that is over", |_, view| {
+            assert!(view.update(b"k", |slot| slot.set_expiry(Some(0))))
+        }),
+        ("evicted", |store, _| {
+            store.set_max_memory(store.memory().total() as u64 - 1, Policy::AllKeysRandom, 5);
+            assert!(store.make_room(0));
+            store.set_max_memory(0, Policy::NoEviction, 5);
+        }),
+    ];
+
     #[test]
-    fn unlink_queues_large_values_only() {
+    fn large_value_is_freed_in_steps_whichever_way_it_goes() {
+        for (way, go) in WAYS {
+            for is_string in [false, true] {
+                let store = store(0);
+                let mut view = store.view(0, 0);
+                let large = if is_string {
+                    vec![b'x'; super::QUEUED_BYTES_MIN].into()
+                } else {
+                    NewValue::from(stack(super::QUEUED_BYTES_MIN))
+                };
+                put(&mut view, b"k", large, Expiry::At(1_000));
+                go(&store, &mut view);
+                assert!(
+                    store.memory().dataset < super::QUEUED_BYTES_MIN / 2,
+                    "{way}"
+                );
+                assert_eq!(store.memory().pending_keys, 1, "{way}");
+                let mut steps = 1;
+                while !store.sweep(0, 1).finished {
+                    steps += 1;
+                }
+                assert_eq!(store.memory().pending_keys, 0, "{way}");
+                assert_eq!(store.stats().freed_later_keys, 1, "{way}");
+                // A string is one allocation.
+                assert_eq!(steps > 100, !is_string, "{way}: {steps}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_value_is_freed_at_once_whichever_way_it_goes() {
+        for (way, go) in WAYS {
+            let store = store(0);
+            let mut view = store.view(0, 0);
+            put(&mut view, b"k", stack(10_000), Expiry::At(1_000));
+            go(&store, &mut view);
+            assert_eq!(store.memory().pending_keys, 0, "{way}");
+        }
+    }
+
+    #[test]
+    fn flush_frees_the_elements_of_large_values_in_steps_as_well() {
+        let store = store(100);
+        put(&mut store.view(0, 0), b"k", stack(1 << 20), Expiry::Clear);
+        assert_eq!(store.view(0, 0).flush(Freeing::InSteps), 51);
+        let elements = stack(1 << 20).len();
+        let mut steps = 1;
+        while !store.sweep(0, 1).finished {
+            steps += 1;
+        }
+        // A part of 64 elements is freed together.
+        assert!(steps >= elements / 64, "{steps}");
+        assert_eq!(store.stats().freed_later_keys, 51);
+    }
+
+    #[test]
+    fn value_moved_under_another_key_is_not_freed() {
         let store = store(0);
-        let large = vec![b'x'; super::QUEUED_BYTES_MIN];
         let mut view = store.view(0, 0);
-        for (key, value) in [(b"s", &large[..10]), (b"l", &large[..]), (b"m", &large[..])] {
-            view.update(key, |slot| slot.set(value, Expiry::Clear));
-        }
-        for key in [b"s", b"l", b"m"] {
-            assert!(view.update(key, |slot| slot.unlink()));
-            assert!(!view.update(key, |slot| slot.unlink()));
-        }
-        assert_eq!((store.len(0), store.memory().dataset), (0, 0));
-        assert_eq!(store.memory().pending_keys, 2);
-        assert!(!store.sweep(0, 1).finished);
-        assert_eq!(store.memory().pending_keys, 1);
-        assert!(store.sweep(0, 1).finished);
+        put(&mut view, b"k", stack(1 << 20), Expiry::Clear);
+        let before = store.memory();
+        let owned = view.update(b"k", |slot| slot.take()).expect("it is there");
+        view.update(b"l", |slot| slot.put(owned));
+        assert_eq!(store.memory().dataset, before.dataset);
+        assert_eq!(store.memory().pending_keys, 0);
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod database;
+mod edit;
 mod entry;
 mod evict;
 mod expiry;
@@ -20,6 +21,7 @@ mod shard;
 mod slot;
 mod store;
 mod table;
+mod types;
 mod unit;
 mod value;
 mod view;
@@ -27,6 +29,7 @@ mod watch;
 mod wheel;
 mod whole;
 
+pub use crate::edit::Edited;
 pub use crate::evict::Policy;
 pub use crate::expiry::Swept;
 pub use crate::garbage::Freeing;
@@ -35,6 +38,11 @@ pub use crate::prefetch::Foreseen;
 pub use crate::section::{Held, Scope, Section};
 pub use crate::slot::{Access, EntryRef, Slot};
 pub use crate::store::{Config, MemoryUse, Stats, Store};
-pub use crate::value::{Encoding, Expiry, NewValue, Owned, SHARED_BYTES_MIN, StringRef, ValueRef};
+#[cfg(any(test, feature = "toy"))]
+pub use crate::types::Stack;
+pub use crate::types::{
+    Encoding, Kind, NewValue, SHARED_BYTES_MIN, StringRef, ValueRef, WrongType,
+};
+pub use crate::value::{Expiry, Owned};
 pub use crate::view::View;
 pub use crate::watch::Watch;

@@ -140,7 +140,7 @@ fn top(hash: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::hash::{Tag, hash_key};
-    use crate::value::NewValue;
+    use crate::types::NewValue;
 
     fn table(hasher: &RandomState, keys: u32) -> Table {
         let mut table = Table::default();

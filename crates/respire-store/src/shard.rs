@@ -122,6 +122,7 @@ impl<'a> ShardMut<'a> {
         Some(Unreported::new())
     }
 
+    /// Removes a key, and gives its entry out.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<Entry> {
         let tag = Tag::new(hash);
         let (entry, change) = self.take(hash, |entry| entry.is(tag, key))?;
@@ -129,9 +130,19 @@ impl<'a> ShardMut<'a> {
         Some(entry)
     }
 
+    /// Removes a key; whether there was one.
+    pub(crate) fn delete(&mut self, hash: u64, key: &[u8]) -> bool {
+        let entry = self.remove(hash, key);
+        let is_removed = entry.is_some();
+        entry
+            .into_iter()
+            .for_each(|entry| self.garbage().discard(entry));
+        is_removed
+    }
+
     /// Removes the key, which counts as a change also if there is no such key.
     pub(crate) fn remove_surely(&mut self, hash: u64, key: &[u8]) {
-        if self.remove(hash, key).is_none() {
+        if !self.delete(hash, key) {
             self.report_removed(key, Unreported::new());
         }
     }
@@ -185,6 +196,7 @@ impl<'a> ShardMut<'a> {
         };
         bump(&self.side().expired, 1);
         self.report_lost(entry.key(), Cause::Expiry, change);
+        self.garbage().discard(entry);
         true
     }
 
@@ -193,7 +205,9 @@ impl<'a> ShardMut<'a> {
         let (entry, change) = self.take(hash, wanted)?;
         bump(&self.side().evicted, 1);
         self.report_lost(entry.key(), Cause::Eviction, change);
-        Some(entry.heap_bytes())
+        let bytes = entry.heap_bytes();
+        self.garbage().discard(entry);
+        Some(bytes)
     }
 
     /// An entry with an expiry that a random number chooses; `None` if that hits upon a stale deadline.

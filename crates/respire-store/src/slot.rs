@@ -3,7 +3,7 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::entry::{Entry, plain};
+use crate::entry::Entry;
 use crate::evict::Clock;
 use crate::garbage::QUEUED_BYTES_MIN;
 use crate::hash::Tag;
@@ -11,7 +11,8 @@ use crate::observe::EventName;
 use crate::prefetch::Bucket;
 use crate::report::Unreported;
 use crate::shard::ShardMut;
-use crate::value::{Encoding, Expiry, NewValue, Owned, ValueRef};
+use crate::types::{Encoding, Kind, NewValue, ValueRef, WrongType};
+use crate::value::{Expiry, Owned};
 
 /// An entry, borrowed for the time of a closure.
 #[derive(Clone, Copy)]
@@ -63,7 +64,15 @@ impl<'e> EntryRef<'e> {
         crate::entry::SLOT_BYTES + self.entry.heap_bytes()
     }
 
-    /// A copy of value and expiry. Large strings are shared, not copied.
+    /// The value as one of type `K`.
+    ///
+    /// # Errors
+    /// [`WrongType`] if it is of another type.
+    pub fn typed<K: Kind>(self) -> Result<&'e K, WrongType> {
+        K::of(self.entry.value()).ok_or(WrongType)
+    }
+
+    /// A copy of value and expiry. Large strings are shared, not copied, and so are the parts of other types.
     #[must_use]
     pub fn owned(self) -> Owned {
         self.entry.owned()
@@ -151,7 +160,7 @@ impl Slot<'_> {
             Expiry::Keep => entry.expires_at(),
             Expiry::Clear | Expiry::At(_) => expires_at,
         };
-        let Some(plain) = plain(&value) else {
+        let Some(plain) = value.plain() else {
             return self.set_large(value, kept, expires_at);
         };
         let change = self.overwrite(
@@ -172,16 +181,19 @@ impl Slot<'_> {
         expires_at: Option<u64>,
     ) {
         let mut value = Some(value);
-        let changed = self.modify(|entry| {
-            if let Some(value) = value.take() {
-                let expires_at = kept(entry);
-                entry.set(value, expires_at);
-            }
-        });
+        let changed = self.overwrite(
+            |_| false,
+            |entry| {
+                if let Some(value) = value.take() {
+                    let expires_at = kept(entry);
+                    entry.set(value, expires_at);
+                }
+            },
+        );
         // The value is still there if there was no entry to put it into.
         let change = match (changed, value) {
             (None, Some(value)) => self.insert(value, expires_at),
-            (Some(((), change)), _) => change,
+            (Some(change), _) => change,
             (None, None) => unreachable!("invariant: a value that is not put stays"),
         };
         self.report_written(change);
@@ -199,7 +211,7 @@ impl Slot<'_> {
         f: impl FnOnce(Option<EntryRef<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let value = value.into();
-        let (Expiry::Clear, Some(plain)) = (expiry, plain(&value)) else {
+        let (Expiry::Clear, Some(plain)) = (expiry, value.plain()) else {
             f(self.get())?;
             self.set(value, expiry);
             return Ok(());
@@ -254,21 +266,10 @@ impl Slot<'_> {
         true
     }
 
-    /// Removes the key; false if there was none.
+    /// Removes the key; false if there was none. Like whatever else removes or replaces a value, it leaves a
+    /// large one (from a megabyte on) to the [sweep](crate::Store::sweep) to free.
     pub fn remove(&mut self) -> bool {
-        self.shard.remove(self.hash, self.key).is_some()
-    }
-
-    /// Removes the key like [`Slot::remove`], but leaves it to the [sweep](crate::Store::sweep) to
-    /// free a large value (from a megabyte on).
-    pub fn unlink(&mut self) -> bool {
-        let Some(entry) = self.shard.remove(self.hash, self.key) else {
-            return false;
-        };
-        if entry.heap_bytes() >= QUEUED_BYTES_MIN {
-            self.shard.garbage().push_entry(entry);
-        }
-        true
+        self.shard.delete(self.hash, self.key)
     }
 
     /// Removes the key; its value and expiry.
@@ -287,7 +288,8 @@ impl Slot<'_> {
         );
     }
 
-    /// Changes the string's bytes in place and keeps its expiry; an absent key starts empty.
+    /// Changes the string's bytes in place and keeps its expiry; an absent key starts empty, and so does one of
+    /// another type, whose value is lost.
     /// Growing a string costs amortised constant time per byte.
     pub fn edit_string<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         self.edit_string_if(|bytes| (f(bytes), true))
@@ -390,14 +392,14 @@ impl Slot<'_> {
 
     /// Adds the key, which does not exist.
     #[inline(never)]
-    fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) -> Unreported {
+    pub(crate) fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) -> Unreported {
         let clock = self.clock.fresh(self.now_ms);
         let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, clock);
         self.shard.insert(self.hash, entry)
     }
 
-    /// Changes the entry and notes the use; `None` if there is none. What `settle` does is not
-    /// counted; where it is enough, `f` is not called.
+    /// Writes another value over the entry and notes the use; `None` if there is none. What `settle` does
+    /// is not counted; where it is enough, `f` is not called.
     #[inline]
     fn overwrite(
         &mut self,
@@ -409,13 +411,20 @@ impl Slot<'_> {
             entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));
             settle(entry)
         };
+        let garbage = self.shard.garbage();
+        let f = |entry: &mut Entry| {
+            if let Some(old) = entry.retire(QUEUED_BYTES_MIN) {
+                garbage.discard(old);
+            }
+            f(entry);
+        };
         self.shard
             .modify_unless(self.bucket, self.hash, self.key, settle, f)
     }
 
     /// Changes the entry and notes the use; `None` if there is none.
     #[inline]
-    fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<(R, Unreported)> {
+    pub(crate) fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<(R, Unreported)> {
         let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
         self.shard
             .modify(self.bucket, self.hash, self.key, |entry| {
@@ -548,7 +557,7 @@ mod tests {
     #[test]
     fn exchange_shows_what_it_replaces_and_counts_as_set_does() {
         let (store, set_store) = (Store::new(Config::default()), Store::new(Config::default()));
-        let large = vec![b'l'; crate::value::SHARED_BYTES_MIN];
+        let large = vec![b'l'; crate::SHARED_BYTES_MIN];
         let mut before = None;
         for (value, expiry) in [
             (&b"first"[..], Expiry::Clear),

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::database::mix;
     use crate::hash::Tag;
-    use crate::value::NewValue;
+    use crate::types::NewValue;
 
     fn table(keys: u64) -> Table {
         let mut table = Table::default();

@@ -22,8 +22,8 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use crate::entry::allocated;
 use crate::hash::HashPart;
+use crate::types::allocated;
 
 /// The logarithm of the slots of a level.
 ///

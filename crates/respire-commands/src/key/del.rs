@@ -1,11 +1,10 @@
 //! `DEL key [key ...]`, `UNLINK key [key ...]`: removes keys, and answers how many there were.
 //!
-//! They differ in large values only, whose memory `UNLINK` leaves to the housekeeping to give back.
-//! Several keys go at one moment.
+//! They are the same: both leave the memory of large values to the housekeeping to give back, where in Redis `DEL`
+//! frees it before anything else runs. Several keys go at one moment.
 
 use crate::Ctx;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
-use respire_store::Slot;
 
 pub(super) static DEL: Spec = Spec {
     name: "del",
@@ -57,25 +56,11 @@ pub(super) fn del(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    reply.int(remove(ctx, args, |slot| slot.remove()));
-    Ok(())
-}
-
-pub(super) fn unlink(
-    ctx: &mut Ctx<'_>,
-    args: ArgList<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<(), Error> {
-    reply.int(remove(ctx, args, |slot| slot.unlink()));
-    Ok(())
-}
-
-/// Removes the keys in the given way; how many there were.
-fn remove(ctx: &mut Ctx<'_>, args: ArgList<'_>, way: fn(&mut Slot<'_>) -> bool) -> i64 {
     let mut removed = 0;
     ctx.view
-        .update_many(args.iter(), |_, slot| removed += i64::from(way(slot)));
-    removed
+        .update_many(args.iter(), |_, slot| removed += i64::from(slot.remove()));
+    reply.int(removed);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ static ROWS: &[Row] = &[
     Row::new(&touch::TOUCH, touch::run),
     Row::new(&ttl::TTL, ttl::ttl),
     Row::new(&type_name::TYPE, type_name::run),
-    Row::new(&del::UNLINK, del::unlink),
+    Row::new(&del::UNLINK, del::del),
 ];
 
 /// Sorted by name.

@@ -1,6 +1,8 @@
 //! Entries of every representation, and their way from one to the other.
 
 use super::*;
+use crate::types::SHARED_BYTES_MIN;
+use bytes::Bytes;
 
 const KEY: &[u8] = b"key:000000000042";
 
@@ -9,8 +11,8 @@ fn entry(value: NewValue<'_>, expires_at: Option<u64>) -> Entry {
 }
 
 fn string(entry: &Entry) -> Vec<u8> {
-    let ValueRef::String(string) = entry.value();
-    string.to_vec()
+    let string = entry.value().as_string();
+    string.map(StringRef::to_vec).expect("it is a string")
 }
 
 #[test]
@@ -119,7 +121,7 @@ fn large_string_is_shared_and_taken_back_without_a_copy() {
     );
     entry.edit(|bytes| bytes.resize(SHARED_BYTES_MIN, b'x'));
     let place = |entry: &Entry| {
-        let ValueRef::String(string) = entry.value();
+        let string = entry.value().as_string().expect("it is a string");
         string.as_bytes(&mut [0; 20]).as_ptr()
     };
     let (first, heap_bytes) = (place(&entry), entry.heap_bytes());

@@ -163,7 +163,7 @@ fn change(store: &Store, random: u64, now_ms: u64) {
         }),
         5 => drop(view.update(key, |slot| slot.set_expiry(Some(later)))),
         6 => drop(view.update(key, |slot| slot.set_expiry(None))),
-        7 => drop(view.update(key, |slot| slot.unlink())),
+        7 => drop(view.update(key, |slot| slot.remove())),
         8 => view.update_many(keys.chunks(1), |at, slot| {
             slot.set(at as i64, Expiry::Clear);
         }),

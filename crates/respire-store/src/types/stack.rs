@@ -1,0 +1,156 @@
+//! A stack of byte strings: no type of Redis, but the plainest one that does all that a type of value must. Tests
+//! are written against it, also those of the crates above.
+
+use std::sync::Arc;
+
+use super::{Encoding, Kind, allocated};
+use crate::raw;
+
+/// A stack of byte strings, which tests use as a type of value that is no string.
+///
+/// ```
+/// use respire_store::{Config, Edited, Kind, Stack, Store};
+///
+/// let store = Store::new(Config::default());
+/// let mut view = store.view(0, 0);
+/// let pushed = view.update(b"k", |slot| {
+///     slot.edit(|stack: &mut Stack| {
+///         stack.push(b"top");
+///         Edited::Changed(stack.len())
+///     })
+/// });
+/// assert_eq!(pushed, Ok(1));
+/// let len = view.read(b"k", |entry| entry.map(|entry| entry.typed::<Stack>().map(Stack::len)));
+/// assert_eq!(len, Some(Ok(1)));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Stack {
+    /// All are full, but for the last one. None is empty.
+    parts: Vec<Arc<Part>>,
+    len: usize,
+    /// Bytes allocated for the elements.
+    element_bytes: usize,
+}
+
+/// What snapshots share.
+#[derive(Debug)]
+struct Part(Vec<Box<[u8]>>);
+
+const PART_ELEMENTS: usize = 64;
+
+/// What an allocation of a part takes: its elements' places, and itself beside two counters.
+const PART_BYTES: usize = PART_ELEMENTS * size_of::<Box<[u8]>>() + size_of::<Part>() + 16;
+
+/// Memory that is as much work to free as an allocation.
+const BYTES_PER_ALLOCATION: usize = 16 << 10;
+
+impl Default for Part {
+    fn default() -> Part {
+        Part(Vec::with_capacity(PART_ELEMENTS))
+    }
+}
+
+impl Clone for Part {
+    /// A copy that has as much room, as it is counted so.
+    fn clone(&self) -> Part {
+        let mut part = Part::default();
+        part.0.extend_from_slice(&self.0);
+        part
+    }
+}
+
+impl Stack {
+    /// Adds an element. O(its length).
+    pub fn push(&mut self, element: &[u8]) {
+        if self.len.is_multiple_of(PART_ELEMENTS) {
+            self.parts.push(Arc::default());
+        }
+        if let Some(part) = self.parts.last_mut() {
+            Arc::make_mut(part).0.push(element.into());
+        }
+        self.len += 1;
+        self.element_bytes += allocated(element.len());
+    }
+
+    /// Removes the element that was added last.
+    pub fn pop(&mut self) -> Option<Box<[u8]>> {
+        let part = Arc::make_mut(self.parts.last_mut()?);
+        let element = part.0.pop()?;
+        if part.0.is_empty() {
+            self.parts.pop();
+        }
+        self.len -= 1;
+        self.element_bytes -= allocated(element.len());
+        Some(element)
+    }
+
+    /// The element of this number, counted from the bottom.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<&[u8]> {
+        let part = self.parts.get(at / PART_ELEMENTS)?;
+        part.0.get(at % PART_ELEMENTS).map(|element| &**element)
+    }
+}
+
+impl Kind for Stack {
+    const NAME: &'static str = "stack";
+
+    type Element<'e> = &'e [u8];
+
+    fn encoding(&self) -> Encoding {
+        Encoding::Stack
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let places = allocated(self.parts.capacity() * size_of::<Arc<Part>>());
+        places + self.parts.len() * PART_BYTES + self.element_bytes
+    }
+
+    fn free_some(&mut self, budget: &mut usize) -> bool {
+        while let Some(part) = self.parts.pop() {
+            let bytes: usize = part.0.iter().map(|element| allocated(element.len())).sum();
+            let work = 1 + part.0.len() + bytes / BYTES_PER_ALLOCATION;
+            self.len -= part.0.len();
+            self.element_bytes -= bytes;
+            *budget = budget.saturating_sub(work);
+            if *budget == 0 {
+                break;
+            }
+        }
+        self.parts.is_empty()
+    }
+
+    fn for_each(&self, f: &mut dyn FnMut(&[u8])) {
+        let elements = self.parts.iter().flat_map(|part| &part.0);
+        elements.for_each(|element| f(element));
+    }
+
+    /// From the top to the bottom: what is pushed meanwhile comes above the cursor.
+    fn scan(&self, cursor: u64, count: usize, f: &mut dyn FnMut(&[u8])) -> u64 {
+        // The elements below the cursor have yet to come; 0 is both ends.
+        let below = usize::try_from(cursor).map_or(self.len, |below| below.min(self.len));
+        let below = if cursor == 0 { self.len } else { below };
+        let next = below.saturating_sub(count.max(1));
+        (next..below)
+            .rev()
+            .filter_map(|at| self.get(at))
+            .for_each(f);
+        next as u64
+    }
+
+    fn sample(&self, random: u64) -> Option<&[u8]> {
+        let at = random.checked_rem(self.len as u64)?;
+        self.get(at as usize)
+    }
+
+    /// The top, whichever element is named: it is what commands work on.
+    fn warm(&self, _element: &[u8]) {
+        if let Some(part) = self.parts.last() {
+            raw::prefetch(core::ptr::from_ref(&**part).addr());
+        }
+    }
+}

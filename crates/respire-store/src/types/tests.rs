@@ -1,0 +1,254 @@
+//! What holds for values of every type, shown with the one that only tests have.
+
+use super::*;
+use crate::{Config, Edited, EntryRef, Expiry, Owned, Policy, Store, View};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+fn store() -> Store {
+    Store::new(Config {
+        databases: 2,
+        shards: 4,
+        ..Config::default()
+    })
+}
+
+fn push(view: &mut View<'_>, key: &[u8], element: &[u8]) -> Result<usize, WrongType> {
+    view.update(key, |slot| {
+        slot.edit(|stack: &mut Stack| {
+            stack.push(element);
+            Edited::Changed(stack.len())
+        })
+    })
+}
+
+fn pop(view: &mut View<'_>, key: &[u8]) -> Result<Option<Box<[u8]>>, WrongType> {
+    let popped = view.update(key, |slot| {
+        slot.edit_existing(|stack: &mut Stack| Edited::Changed(stack.pop()))
+    })?;
+    Ok(popped.flatten())
+}
+
+fn elements(value: ValueRef<'_>) -> Option<Vec<Vec<u8>>> {
+    let mut elements = Vec::new();
+    Stack::of(value)?.for_each(&mut |element| elements.push(element.to_vec()));
+    Some(elements)
+}
+
+fn contents(view: &mut View<'_>, key: &[u8]) -> Option<Vec<Vec<u8>>> {
+    view.peek(key, |entry| elements(entry?.value()))
+}
+
+/// The bytes that the counters know of equal what the entries take.
+fn check_memory(store: &Store) {
+    let mut entries = 0;
+    for db in 0..2 {
+        let mut add = |_: &[u8], entry: EntryRef<'_>| {
+            entries += entry.memory() - crate::entry::SLOT_BYTES;
+        };
+        store.view(db, 0).for_each(&mut add);
+    }
+    assert_eq!(store.memory().dataset, entries);
+}
+
+#[test]
+fn value_is_made_edited_and_removed_when_it_is_empty() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    assert_eq!(pop(&mut view, b"k"), Ok(None));
+    assert_eq!(
+        (push(&mut view, b"k", b"a"), push(&mut view, b"k", b"b")),
+        (Ok(1), Ok(2))
+    );
+    view.update(b"k", |slot| assert!(slot.set_expiry(Some(500))));
+    assert_eq!(push(&mut view, b"k", b"c"), Ok(3));
+    assert_eq!(
+        contents(&mut view, b"k"),
+        Some(vec![b"a".into(), b"b".into(), b"c".into()])
+    );
+    view.peek(b"k", |entry| {
+        let entry = entry.expect("it was made");
+        assert_eq!(
+            (entry.value().type_name(), entry.encoding().name()),
+            ("stack", "stack")
+        );
+        assert_eq!(
+            (entry.expires_at(), entry.value().as_string().is_none()),
+            (Some(500), true)
+        );
+    });
+    for expected in [b"c", b"b", b"a"] {
+        check_memory(&store);
+        assert_eq!(pop(&mut view, b"k"), Ok(Some(expected.as_slice().into())));
+    }
+    assert!(!view.update(b"k", |slot| slot.exists()));
+    assert_eq!(store.memory().dataset, 0);
+}
+
+#[test]
+fn edit_that_leaves_nothing_makes_no_key() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    let edited = view.update(b"k", |slot| slot.edit(|_: &mut Stack| Edited::Unchanged(7)));
+    assert_eq!((edited, store.len(0), store.changes()), (Ok(7), 0, 0));
+}
+
+#[test]
+fn value_of_another_type_is_refused_and_stays() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    view.update(b"s", |slot| slot.set(b"string", Expiry::Clear));
+    assert_eq!(push(&mut view, b"k", b"a"), Ok(1));
+    let before = store.changes();
+    assert_eq!(
+        (push(&mut view, b"s", b"a"), pop(&mut view, b"s")),
+        (Err(WrongType), Err(WrongType))
+    );
+    assert!(view.peek(b"s", |entry| {
+        entry.is_some_and(|entry| entry.typed::<Stack>().is_err())
+    }));
+    assert!(view.peek(b"k", |entry| {
+        entry.is_some_and(|entry| entry.typed::<Stack>().is_ok())
+    }));
+    assert_eq!(store.changes(), before);
+    // Either type takes the other's place.
+    view.update(b"k", |slot| slot.set(b"string", Expiry::Clear));
+    view.update(b"s", |slot| slot.set(Stack::default(), Expiry::Clear));
+    assert_eq!(
+        (contents(&mut view, b"k"), contents(&mut view, b"s")),
+        (None, Some(Vec::new()))
+    );
+    check_memory(&store);
+}
+
+#[test]
+fn change_is_reported_once_and_only_if_there_is_one() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    let mut changed = |edit: &mut dyn FnMut(&mut View<'_>)| {
+        let (watch, before) = (store.view(0, 0).watch(b"k"), store.changes());
+        edit(&mut view);
+        (watch.is_dirty(0), store.changes() - before)
+    };
+    let mut push_one = |view: &mut View<'_>| assert!(push(view, b"k", b"a").is_ok());
+    let mut pop_one = |view: &mut View<'_>| assert!(pop(view, b"k").is_ok());
+    let mut look = |view: &mut View<'_>| {
+        let looked = view.update(b"k", |slot| {
+            slot.edit(|stack: &mut Stack| Edited::Unchanged(stack.len()))
+        });
+        assert_eq!(looked, Ok(1));
+    };
+    assert_eq!(changed(&mut push_one), (true, 1));
+    assert_eq!(changed(&mut look), (false, 0));
+    assert_eq!(changed(&mut push_one), (true, 1));
+    assert_eq!(changed(&mut pop_one), (true, 1));
+    assert_eq!(changed(&mut pop_one), (true, 1));
+    assert_eq!(changed(&mut pop_one), (false, 0));
+}
+
+#[test]
+fn edit_that_panics_is_accounted_for_and_removes_what_is_empty() {
+    for start in [1, 1_000] {
+        let store = store();
+        let mut view = store.view(0, 0);
+        for _ in 0..start {
+            assert!(push(&mut view, b"k", b"0123456789").is_ok());
+        }
+        let watch = store.view(0, 0).watch(b"k");
+        let edit = |stack: &mut Stack| -> Edited<()> {
+            (0..start.min(500)).for_each(|_| drop(stack.pop()));
+            resume_unwind(Box::new(()))
+        };
+        let edited = catch_unwind(AssertUnwindSafe(|| {
+            store.view(0, 0).update(b"k", |slot| slot.edit(edit))
+        }));
+        assert!(edited.is_err() && watch.is_dirty(0));
+        assert_eq!(store.len(0), usize::from(start > 1));
+        check_memory(&store);
+    }
+}
+
+#[test]
+fn copy_shares_its_parts_until_either_is_changed() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    for element in 0..1_000_u16 {
+        assert!(push(&mut view, b"k", &element.to_le_bytes()).is_ok());
+    }
+    let first =
+        |owned: &Owned| Stack::of(owned.value()).map(|stack| stack.get(0).map(<[u8]>::as_ptr));
+    let owned = view
+        .peek(b"k", |entry| entry.map(EntryRef::owned))
+        .expect("it is there");
+    let same = view
+        .peek(b"k", |entry| entry.map(EntryRef::owned))
+        .expect("it is there");
+    assert_eq!(first(&owned), first(&same));
+    view.in_db(1)
+        .update(b"copy", |slot| slot.put(owned.clone()));
+    check_memory(&store);
+    assert_eq!(pop(&mut view, b"k"), Ok(Some(999_u16.to_le_bytes().into())));
+    assert_eq!(push(&mut view.in_db(1), b"copy", b"more"), Ok(1_001));
+    check_memory(&store);
+    assert_eq!(
+        contents(&mut view, b"k").map(|elements| elements.len()),
+        Some(999)
+    );
+    assert_eq!(
+        elements(owned.value()).map(|elements| elements.len()),
+        Some(1_000)
+    );
+}
+
+#[test]
+fn value_expires_and_is_evicted_like_any_other() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    for key in 0..100_u8 {
+        assert_eq!(push(&mut view, &[key], &[b'x'; 1_000]), Ok(1));
+        if key % 2 == 0 {
+            view.update(&[key], |slot| assert!(slot.set_expiry(Some(100))));
+        }
+    }
+    assert!(store.view(0, 100).read(&[0], |entry| entry.is_none()));
+    while !store.sweep(100, 10).finished {}
+    assert_eq!((store.len(0), store.stats().expired_keys), (50, 50));
+    check_memory(&store);
+    let total = store.memory().total();
+    store.set_max_memory(total as u64 - 10_000, Policy::AllKeysLru, 5);
+    assert!(store.make_room(100));
+    let evicted = store.stats().evicted_keys;
+    assert!((2..=10).contains(&evicted), "{evicted}");
+    check_memory(&store);
+}
+
+#[test]
+fn scan_gives_every_element_and_sample_any() {
+    let mut stack = Stack::default();
+    assert_eq!(
+        (
+            stack.sample(7),
+            stack.scan(0, 10, &mut |_| panic!("there is none"))
+        ),
+        (None, 0)
+    );
+    (0..1_000_u16).for_each(|element| stack.push(&element.to_le_bytes()));
+    let (mut seen, mut cursor, mut steps) = (Vec::new(), 0, 0);
+    loop {
+        cursor = stack.scan(cursor, 10, &mut |element| seen.push(element.to_vec()));
+        stack.push(b"new");
+        steps += 1;
+        if cursor == 0 {
+            break;
+        }
+    }
+    seen.sort_unstable();
+    let mut expected: Vec<Vec<u8>> = (0..1_000_u16).map(|it| it.to_le_bytes().into()).collect();
+    expected.sort_unstable();
+    assert_eq!((seen, steps), (expected, 100));
+    assert_eq!(
+        stack.scan(u64::MAX, 1, &mut |element| assert_eq!(element, b"new")),
+        1_099
+    );
+    let sampled = (0..2_200).filter_map(|random| stack.sample(random));
+    assert_eq!(sampled.filter(|element| *element == b"new").count(), 200);
+}
