@@ -255,7 +255,7 @@ fn caught(
     let called = catch_unwind(AssertUnwindSafe(|| {
         let flow = call(reply);
         if cfg!(debug_assertions) {
-            shape::check(&flow, reply, mark, spec.flags.has(Flags::PUBSUB));
+            shape::check(&flow, reply, mark, spec.flags);
         }
         flow
     }));

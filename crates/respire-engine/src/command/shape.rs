@@ -1,7 +1,7 @@
 //! In debug builds: whether what a command wrote are whole replies.
 
 use crate::reply::output::Mark;
-use crate::{Flow, Proto, Reply};
+use crate::{Flags, Flow, Proto, Reply};
 use resp_codec::binary::ReplyDecoder;
 use resp_codec::{FrameDecoder, Kind, Limits, Step};
 
@@ -23,7 +23,7 @@ const LIMITS: Limits = Limits {
 ///
 /// # Panics
 /// When the reply is not whole, or more than one.
-pub(crate) fn check(flow: &Flow, reply: &mut Reply<'_>, mark: Mark, is_subscribing: bool) {
+pub(crate) fn check(flow: &Flow, reply: &mut Reply<'_>, mark: Mark, flags: Flags) {
     if !cfg!(debug_assertions) || *flow != Flow::Replied {
         return;
     }
@@ -34,12 +34,12 @@ pub(crate) fn check(flow: &Flow, reply: &mut Reply<'_>, mark: Mark, is_subscribi
     };
     let (mut at, mut replies) = (0, 0);
     while at < wrote.len() {
-        let (used, is_push) = whole(&wrote[at..], proto);
+        let (used, is_push) = whole(&wrote[at..], proto, flags);
         at += used;
         replies += usize::from(!is_push);
     }
     assert!(
-        replies <= 1 || is_subscribing,
+        replies <= 1 || flags.has(Flags::PUBSUB),
         "a handler wrote more than one reply: an aggregate of n elements got more, or it answered \
          twice: b\"{}\"",
         wrote.escape_ascii()
@@ -47,7 +47,7 @@ pub(crate) fn check(flow: &Flow, reply: &mut Reply<'_>, mark: Mark, is_subscribi
 }
 
 /// How long the reply is that these bytes begin with, and whether it is a push.
-fn whole(bytes: &[u8], proto: Proto) -> (usize, bool) {
+fn whole(bytes: &[u8], proto: Proto, flags: Flags) -> (usize, bool) {
     let mut resp = FrameDecoder::new(LIMITS);
     let mut binary = ReplyDecoder::new(LIMITS);
     let decoded = match proto {
@@ -61,6 +61,8 @@ fn whole(bytes: &[u8], proto: Proto) -> (usize, bool) {
             "the reply is not whole: an aggregate of n elements got fewer: b\"{}\"",
             bytes.escape_ascii()
         ),
+        // As in Redis, the array of `EXEC` holds the pushes that confirm subscriptions.
+        Err(_) if flags.has(Flags::EXEC) => (bytes.len(), false),
         Err(error) => panic!(
             "what a handler wrote is no reply: {error}: b\"{}\"",
             bytes.escape_ascii()

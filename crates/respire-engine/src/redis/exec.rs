@@ -186,6 +186,16 @@ mod tests {
     use std::time::Duration;
 
     #[test]
+    fn array_holds_the_pushes_that_confirm_subscriptions() {
+        let mut line = Server::new().connect();
+        line.ask("HELLO 3\nMULTI\nUNSUBSCRIBE\nSUBSCRIBE a");
+        assert_eq!(
+            line.ask("EXEC"),
+            "*2|>3|$11|unsubscribe|_|:0|>3|$9|subscribe|$1|a|:1|"
+        );
+    }
+
+    #[test]
     fn exec_answers_all_requests_in_one_array() {
         check(&[
             ("MULTI", "+OK|"),
