@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use respire_bench::error::{Error, Result};
+use respire_bench::error::Result;
 
 use crate::cli::{Cli, Command};
 use crate::{growth, http, table};
@@ -10,7 +10,7 @@ use crate::{growth, http, table};
 /// Does what the command line says; `false` if it was done and found a server at fault.
 ///
 /// # Errors
-/// Any [`Error`]; nothing has been written then.
+/// Any [`Error`](respire_bench::error::Error); nothing has been written then.
 pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
     match cli.command {
         Command::Table(args) => table::run(&args, out),
@@ -19,14 +19,4 @@ pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
         Command::HttpServer(args) => http::serve(&args),
         Command::NullServer(args) => respire_bench::null::serve(&args, out),
     }
-}
-
-/// Prints a line at once.
-///
-/// # Errors
-/// [`Error::Io`] of the standard output.
-pub(crate) fn say(out: &mut dyn Write, line: &str) -> Result<()> {
-    writeln!(out, "{line}")
-        .and_then(|()| out.flush())
-        .map_err(Error::io("standard output"))
 }

@@ -11,12 +11,18 @@
 //!
 //! All of a document's figures come from one run; nobody edits them. Start reading in `table/mod.rs`.
 
+// Floor: from the command line to a measurement
 pub mod app;
-pub mod cli;
-pub mod floor;
+
+// Floor: documents and their measurements
 pub mod growth;
 pub mod http;
+pub mod table;
+
+// Floor: shared parts
+pub mod cli;
+pub mod floor;
 pub mod machine;
 pub mod marks;
+mod output;
 pub mod plot;
-pub mod table;

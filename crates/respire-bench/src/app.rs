@@ -1,16 +1,13 @@
 //! From the command line to what is printed and written.
 
-use std::fs;
 use std::io::Write;
-use std::path::Path;
-
-use serde::Serialize;
 
 use crate::cli::{Cli, Command, RunArgs};
 use crate::error::{Error, Result};
 use crate::os;
 use crate::plot;
 use crate::progress::Progress;
+use crate::stats::write_json;
 
 /// Does what the command line says; `false` if it was done and found a server at fault.
 ///
@@ -49,17 +46,4 @@ fn one_run(args: &RunArgs, out: &mut dyn Write) -> Result<bool> {
         plot::throughput(prefix, &[("", &report.moments)])?;
     }
     Ok(report.is_sound())
-}
-
-/// Writes `value` as indented JSON.
-///
-/// # Errors
-/// [`Error::Io`] with `--json` and the path.
-///
-/// # Panics
-/// For a map whose keys are no strings, which JSON does not have.
-pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value).expect("keys are strings");
-    text.push('\n');
-    fs::write(path, text).map_err(Error::io(format!("--json {}", path.display())))
 }

@@ -36,18 +36,31 @@
 //!
 //! Start reading in [`workload`], then `engine/worker.rs`.
 
+// Floor: from the command line to the output
 pub mod app;
-pub mod check;
-pub mod cli;
+
+// Floor: runs of several loads, and a server to compare with
 pub mod compare;
-pub mod engine;
-pub mod error;
-pub mod launch;
 pub mod null;
-pub mod os;
+
+// Floor: command line
+pub mod cli;
+
+// Floor: running a load and showing it
+pub mod engine;
+pub mod launch;
 pub mod plot;
 pub mod progress;
 pub mod schedule;
+
+// Floor: measurements
 pub mod stats;
+
+// Floor: requests, targets, checks of replies
+pub mod check;
 pub mod target;
 pub mod workload;
+
+// Floor: system and errors
+pub mod error;
+pub mod os;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-
-use crate::http::Service;
+use serde::Serialize;
 
 /// What is repeated unless told otherwise: characters that URLs, JSON or lines must escape.
 pub(crate) const PAYLOAD: &str = "12345&?\"678,\n90";
@@ -79,4 +78,27 @@ pub struct HttpServerArgs {
     /// Threads that serve.
     #[arg(long, help_heading = "Server")]
     pub threads: usize,
+}
+
+/// What serves the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// RESP, the flavour on many threads.
+    Tokio,
+    /// RESP, the flavour on one thread.
+    Mio,
+    /// HTTP.
+    Axum,
+}
+
+impl Service {
+    /// As `--service` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Tokio => "tokio",
+            Self::Mio => "mio",
+            Self::Axum => "axum",
+        }
+    }
 }

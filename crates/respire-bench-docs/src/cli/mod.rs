@@ -6,7 +6,7 @@ mod table;
 
 pub use growth::GrowthArgs;
 pub(crate) use http::PAYLOAD;
-pub use http::{HttpArgs, HttpServerArgs};
+pub use http::{HttpArgs, HttpServerArgs, Service};
 pub use table::TableArgs;
 
 use clap::{Parser, Subcommand};

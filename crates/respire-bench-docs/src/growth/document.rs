@@ -9,8 +9,8 @@ use respire_bench::plot::latency;
 
 use super::scaling::Scaling;
 use super::{Measured, Part, connections, memory, pauses, workers};
+use crate::machine::program_name;
 use crate::plot::shares;
-use crate::table::program_name;
 
 /// The part of the document. `stem` is what the names of its plots begin with.
 pub(super) fn markdown(measured: &Measured, stem: &str) -> String {

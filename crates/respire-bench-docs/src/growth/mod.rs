@@ -24,16 +24,16 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use respire_bench::app::write_json;
 use respire_bench::error::{Error, Result};
 use respire_bench::launch::{first_line, words};
 use respire_bench::os;
+use respire_bench::stats::write_json;
 use serde::Serialize;
 
-use crate::app::say;
 use crate::cli::GrowthArgs;
 use crate::machine::Machine;
 use crate::marks::replace_between;
+use crate::output::say;
 use setting::THREADS;
 
 /// What stands around the result in the document.

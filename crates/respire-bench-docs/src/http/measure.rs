@@ -13,8 +13,7 @@ use super::call::Call;
 use super::figures::{Measured, Outcome, Sample, sample, standing};
 use super::load::{Load, Turn};
 use super::rows::{Entrant, Row, choose};
-use super::service::Service;
-use crate::cli::HttpArgs;
+use crate::cli::{HttpArgs, Service};
 use crate::machine::{self, Machine};
 
 /// Longest turn of each entrant before the first round.

@@ -24,15 +24,15 @@ pub use call::Call;
 pub use client::Client;
 pub use figures::{Measured, Outcome, Sample, Standing};
 pub use rows::{Entrant, Row};
-pub use service::{Service, serve};
+pub use service::serve;
 
 use std::io::Write;
 
-use respire_bench::app::write_json;
 use respire_bench::error::{Error, Result};
+use respire_bench::stats::write_json;
 
-use crate::app::say;
 use crate::cli::HttpArgs;
+use crate::output::say;
 
 /// Does what `respire-bench-docs http` says.
 ///

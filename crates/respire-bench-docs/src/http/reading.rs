@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::figures::{Measured, Standing};
 use super::rows::{PIPELINED, POOL};
-use super::service::Service;
+use crate::cli::Service;
 
 /// From this share of its time on, the client was the limit.
 const BUSY: f64 = 0.9;

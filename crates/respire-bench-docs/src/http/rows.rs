@@ -4,8 +4,7 @@ use respire_bench::error::{Error, Result};
 use serde::Serialize;
 
 use super::client::Client;
-use super::service::Service;
-use crate::cli::HttpArgs;
+use crate::cli::{HttpArgs, Service};
 
 /// A server and how it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

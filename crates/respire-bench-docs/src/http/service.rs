@@ -15,35 +15,13 @@ use respire::serve::{Flavour, Shutdown};
 use respire::{Engine, Options};
 use respire_bench::error::{Error, Result};
 use respire_bench::launch::Probe;
-use serde::Serialize;
 use tokio::net::TcpListener;
 
 use super::bench_command::{Bench, router};
 use super::call::{Call, JsonReply, PATH};
-use crate::cli::HttpServerArgs;
-
-/// What serves the command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Service {
-    /// RESP, the flavour on many threads.
-    Tokio,
-    /// RESP, the flavour on one thread.
-    Mio,
-    /// HTTP.
-    Axum,
-}
+use crate::cli::{HttpServerArgs, Service};
 
 impl Service {
-    /// As `--service` takes it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Tokio => "tokio",
-            Self::Mio => "mio",
-            Self::Axum => "axum",
-        }
-    }
-
     /// How it tells that it is ready.
     pub(super) fn probe(self) -> Probe {
         match self {

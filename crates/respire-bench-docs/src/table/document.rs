@@ -7,6 +7,7 @@ use respire_bench::compare::{Grid, Standing, ratio, standings_grid};
 use respire_bench::launch::line;
 
 use super::{FLOOR, Measured, Outcome};
+use crate::machine::program_name;
 use crate::marks::replace_between;
 
 /// CPU time per command of every server, by row, with its share of the first server's.
@@ -166,13 +167,6 @@ fn section(
         "![Latency by percentile]({stem}-{}-latency.svg)\n",
         row.name
     )
-}
-
-/// A command line without the folder of its program, which is somebody's own.
-pub(crate) fn program_name(line: &str) -> String {
-    let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let name = program.rsplit('/').next().unwrap_or(program);
-    format!("{name} {rest}").trim_end().to_owned()
 }
 
 #[cfg(test)]

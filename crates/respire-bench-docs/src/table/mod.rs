@@ -5,7 +5,6 @@
 mod document;
 mod rows;
 
-pub(crate) use document::program_name;
 pub use rows::{Row, rows};
 
 use std::fs;
@@ -13,7 +12,6 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use respire_bench::app::write_json;
 use respire_bench::check::Verify;
 use respire_bench::compare::{Contender, Contest, Standing};
 use respire_bench::engine::{Bound, Load};
@@ -21,14 +19,15 @@ use respire_bench::error::{Error, Result};
 use respire_bench::launch::{Probe, words};
 use respire_bench::os;
 use respire_bench::plot::latency;
+use respire_bench::stats::write_json;
 use respire_bench::target::{Login, Target};
 use respire_bench::workload::Protocol;
 use serde::Serialize;
 
-use crate::app::say;
 use crate::cli::TableArgs;
 use crate::machine::Machine;
 use crate::marks::between;
+use crate::output::say;
 use crate::{floor, growth, plot};
 
 /// Load on each server before the first round of a row.

@@ -14,9 +14,9 @@ pub use round::{Contest, Sample, Standing, ratio, standings_grid, turn};
 use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
-use crate::app::write_json;
 use crate::cli::CompareArgs;
 use crate::error::{Error, Result};
+use crate::stats::write_json;
 use crate::{os, plot};
 
 /// Longest load on each server before the first round.

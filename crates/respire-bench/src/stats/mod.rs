@@ -11,7 +11,13 @@ pub use recorder::{Counts, Interval, Recorder};
 pub(crate) use report::Facts;
 pub use report::{KindReport, Report};
 
+use std::fs;
+use std::path::Path;
+
 use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use crate::error::{Error, Result};
 
 /// Latencies in nanoseconds, to three digits, up to a minute; what is longer counts as a minute.
 pub type Latencies = Histogram<u64>;
@@ -31,4 +37,17 @@ pub fn latencies() -> Latencies {
 /// Adds `from` to `into`.
 pub(crate) fn merge(into: &mut Latencies, from: &Latencies) {
     into.add(from).expect("all are of the same bounds");
+}
+
+/// Writes `value` as indented JSON.
+///
+/// # Errors
+/// [`Error::Io`] with `--json` and the path.
+///
+/// # Panics
+/// For a map whose keys are no strings, which JSON does not have.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).expect("keys are strings");
+    text.push('\n');
+    fs::write(path, text).map_err(Error::io(format!("--json {}", path.display())))
 }

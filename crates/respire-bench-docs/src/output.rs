@@ -1,0 +1,15 @@
+//! What a measurement tells while it runs.
+
+use std::io::Write;
+
+use respire_bench::error::{Error, Result};
+
+/// Prints a line at once.
+///
+/// # Errors
+/// [`Error::Io`] of the standard output.
+pub(crate) fn say(out: &mut dyn Write, line: &str) -> Result<()> {
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(Error::io("standard output"))
+}
