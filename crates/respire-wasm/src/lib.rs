@@ -20,8 +20,11 @@
 //!
 //! Where to start reading: [`Document`]; [`Server`]; `tables.rs` for the numbers that cross over.
 
+// Floor: functions that JavaScript calls
 #[cfg(target_arch = "wasm32")]
 mod bind;
+
+// Floor: one part of the page each
 #[cfg(feature = "capture")]
 mod capture;
 #[cfg(feature = "server")]
@@ -29,25 +32,34 @@ mod commands;
 #[cfg(feature = "document")]
 mod compare;
 #[cfg(feature = "document")]
-mod document;
+mod paste;
 #[cfg(feature = "server")]
-mod engine;
-#[cfg(all(test, feature = "capture", feature = "document", feature = "server"))]
-mod generated;
+mod server;
+
+// Floor: documents: bytes and their meaning
+#[cfg(feature = "document")]
+mod document;
+
+// Floor: reading bytes and words
 #[cfg(feature = "document")]
 mod mode;
 #[cfg(feature = "document")]
 mod msgpack;
 #[cfg(feature = "document")]
+mod words;
+
+// Floor: names, numbers, texts, the engine
+#[cfg(feature = "server")]
+mod engine;
+#[cfg(feature = "document")]
 mod names;
 #[cfg(feature = "document")]
-mod paste;
-#[cfg(feature = "server")]
-mod server;
+mod quote;
 #[cfg(feature = "document")]
 mod tables;
-#[cfg(feature = "document")]
-mod words;
+
+#[cfg(all(test, feature = "capture", feature = "document", feature = "server"))]
+mod generated;
 
 #[cfg(feature = "capture")]
 pub use capture::{Capture, CaptureSummary, SEGMENT_WORDS, StreamSummary};
@@ -55,8 +67,6 @@ pub use capture::{Capture, CaptureSummary, SEGMENT_WORDS, StreamSummary};
 pub use commands::{ArgInfo, CommandInfo, command_table};
 #[cfg(feature = "document")]
 pub use compare::{Comparison, Cost, Form, Loss, compare_command};
-#[cfg(feature = "document")]
-use document::quote;
 #[cfg(feature = "document")]
 pub use document::{
     DocError, Document, FRAME_WORDS, FixInfo, MARK_WORDS, NODE_WORDS, OpenValue, READ_WORDS, State,

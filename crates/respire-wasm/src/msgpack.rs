@@ -1,5 +1,6 @@
 //! MessagePack within a string, token by token.
 
+use crate::quote::quote;
 use rmp::Marker;
 use rmp::decode::{Bytes, RmpRead, read_marker};
 use serde::Serialize;
@@ -122,7 +123,7 @@ impl Walk<'_> {
             .filter(|&end| end <= self.bytes.len());
         let end = end.ok_or("it ends within a value")?;
         let text = match head.kind {
-            "str" => crate::quote(&self.bytes[body..end], SHOWN_MAX),
+            "str" => quote(&self.bytes[body..end], SHOWN_MAX),
             "bin" | "ext" => format!("{} bytes", head.payload),
             _ => head.text,
         };

@@ -4,6 +4,7 @@ use super::Document;
 use super::index::Frame;
 use super::tree::Tree;
 use crate::names::{command_names, command_number};
+use crate::quote::quote;
 use crate::tables::{FrameStatus, KINDS, NodeKind};
 use respire_engine::glob_match;
 
@@ -96,7 +97,7 @@ impl Document {
 const QUOTED_MAX: usize = 64;
 
 fn quoted(text: &str) -> String {
-    super::quote(text.as_bytes(), QUOTED_MAX)
+    quote(text.as_bytes(), QUOTED_MAX)
 }
 
 fn condition(word: &str) -> Result<Condition, String> {

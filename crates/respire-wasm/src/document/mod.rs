@@ -20,7 +20,6 @@ mod tests;
 pub use explain::{DocError, FixInfo, Verdict};
 pub use reads::READ_WORDS;
 pub use state::{OpenValue, State};
-pub(crate) use text::quote;
 pub use tree::{MARK_WORDS, NODE_WORDS};
 
 use crate::guess_mode;

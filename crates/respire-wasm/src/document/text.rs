@@ -2,6 +2,7 @@
 
 use super::Document;
 use super::tree::{INCOMPLETE, NONE, Node, STREAMED, Tree};
+use crate::quote::{push_text, quote};
 use crate::tables::NodeKind;
 use resp_codec::annotate::Mode;
 use resp_codec::number::write_f64;
@@ -138,52 +139,5 @@ fn summary(tree: &Tree, node: usize) -> String {
             format!("{label} of {count} pair{s}{torn}")
         }
         (count, _) => format!("{label} of {count}{torn}"),
-    }
-}
-
-/// Bytes in double quotes, as redis-cli prints them.
-pub(crate) fn quote(bytes: &[u8], max: usize) -> String {
-    let mut out = String::with_capacity(bytes.len().min(max) + 2);
-    out.push('"');
-    push_text(&mut out, bytes, max, Some('"'));
-    out
-}
-
-/// Writes at most `max` bytes as text, what has no picture as escapes; then what ends it, which is
-/// escaped within.
-fn push_text(out: &mut String, bytes: &[u8], max: usize, end: Option<char>) {
-    let shown = &bytes[..bytes.len().min(max)];
-    match std::str::from_utf8(shown) {
-        // Text stays text, whatever its alphabet.
-        Ok(text) => text.chars().for_each(|char| push_escaped(out, char, end)),
-        Err(_) => {
-            let escaped = shown.iter().map(|&byte| char::from(byte));
-            escaped.for_each(|char| match char {
-                '\u{80}'..='\u{ff}' => out.push_str(&format!("\\x{:02x}", char as u32)),
-                _ => push_escaped(out, char, end),
-            });
-        }
-    }
-    out.extend(end);
-    if shown.len() < bytes.len() {
-        out.push('…');
-    }
-}
-
-fn push_escaped(out: &mut String, char: char, end: Option<char>) {
-    match char {
-        '\\' => out.push_str("\\\\"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        '\u{7}' => out.push_str("\\a"),
-        '\u{8}' => out.push_str("\\b"),
-        '\0'..='\u{1f}' | '\u{7f}' => out.push_str(&format!("\\x{:02x}", char as u32)),
-        _ => {
-            if Some(char) == end {
-                out.push('\\');
-            }
-            out.push(char);
-        }
     }
 }
