@@ -1,7 +1,7 @@
 //! The protocol explorer's page, and the live view in it, as the flags ask for them.
 
+use crate::failed::Failed;
 use crate::flags::Flags;
-use crate::start::Failed;
 use respire::commands::Kv;
 use respire::engine::Engine;
 use respire::explorer::{ExplorerListener, ExplorerServer, Page};

@@ -1,17 +1,27 @@
 //! The Respire server: flags, configuration file, start and stop.
 
-mod console;
-#[cfg(feature = "explorer")]
-mod explorer;
-mod file;
-mod flags;
-mod logging;
-#[cfg(feature = "mimalloc")]
-mod memory;
-mod redis_conf;
-mod reload;
+// Floor: from flags to a running server
 mod start;
 
+// Floor: threads beside the server
+#[cfg(feature = "explorer")]
+mod explorer;
+#[cfg(feature = "mimalloc")]
+mod memory;
+mod reload;
+
+// Floor: configuration from flags and file
+mod file;
+mod rows;
+
+// Floor: flags, settings, log, errors
+mod console;
+mod failed;
+mod flags;
+mod logging;
+mod redis_conf;
+
+use failed::Failed;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -33,8 +43,8 @@ fn main() -> ExitCode {
     };
     match start::run(given, arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(start::Failed::Wrong(why)) => fail(&why, 2),
-        Err(start::Failed::Start(error)) => fail(&error.to_string(), 1),
+        Err(Failed::Wrong(why)) => fail(&why, 2),
+        Err(Failed::Start(error)) => fail(&error.to_string(), 1),
     }
 }
 

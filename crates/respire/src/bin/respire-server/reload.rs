@@ -6,7 +6,7 @@
 use crate::console;
 use crate::file::{self, Given, Wrong};
 use crate::flags::Flags;
-use crate::start;
+use crate::rows::rows;
 use respire::commands::Kv;
 use respire::engine::{Engine, Setting};
 use respire::net::process;
@@ -172,7 +172,7 @@ fn apply(settings: &[Setting], given: &Given) -> Result<Outcome, String> {
 /// What the flags and the file have otherwise than the server, and only a start can change.
 fn fixed(settings: &[Setting], flags: &Flags) -> Vec<(&'static str, String, String)> {
     let databases = flags.databases.to_string();
-    let mut wanted = start::rows(flags, &flags.to_config());
+    let mut wanted = rows(flags, &flags.to_config());
     wanted.push(Setting::read_only("databases", move || databases.clone()));
     let differing = wanted.iter().filter_map(|wanted| {
         let setting = console::find(settings, wanted.name())?;
@@ -210,7 +210,7 @@ mod tests {
                 ..Config::default()
             });
             let options = Options {
-                settings: start::rows(&given.flags, &given.flags.to_config()),
+                settings: rows(&given.flags, &given.flags.to_config()),
                 ..Options::default()
             };
             let engine = Engine::new(add_to(Router::new(Kv::new(store))), options, clock::now());

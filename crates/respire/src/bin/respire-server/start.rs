@@ -3,38 +3,23 @@
 use crate::console;
 #[cfg(feature = "explorer")]
 use crate::explorer::Explorer;
+use crate::failed::Failed;
 use crate::file::Given;
-use crate::flags::{Flags, flag_of};
+use crate::flags::Flags;
 use crate::logging;
 use crate::reload::{Hangups, Reload};
+use crate::rows::rows;
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Options, Router, Setting};
 #[cfg(feature = "metrics")]
 use respire::net::metrics::MetricsListener;
-use respire::net::{
-    Config, Facts, Limits, Line, Listeners, Process, check_protected_mode, clock, process,
-};
+use respire::net::{Config, Facts, Line, Listeners, Process, check_protected_mode, clock, process};
 use respire::serve::Shutdown;
 use respire::store::{self, Store};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
-
-/// Why there is no server.
-#[derive(Debug)]
-pub(crate) enum Failed {
-    /// The configuration asks for what does not exist.
-    Wrong(String),
-    /// The system does not allow it.
-    Start(io::Error),
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Self::Start(error)
-    }
-}
 
 /// Runs the server until it is stopped.
 pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> {
@@ -217,35 +202,6 @@ fn configure(
     Ok(())
 }
 
-/// The rows of `CONFIG` that the flags decide and nothing changes later.
-pub(crate) fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
-    let fixed = |name, value: String| Setting::read_only(name, move || value.clone());
-    let mut rows = process::settings(config);
-    let limits = Limits::ROWS
-        .iter()
-        .filter(|row| flag_of(row.name).is_some());
-    rows.extend(limits.map(|row| fixed(row.name, (row.get)(&config.limits).to_string())));
-    rows.push(fixed("flavour", flags.flavour().name().to_owned()));
-    rows.push(fixed("shards", flags.shards.to_string()));
-    rows.push(fixed("capacity", flags.capacity.to_string()));
-    #[cfg(feature = "metrics")]
-    rows.push(fixed("metrics", flags.metrics.clone().unwrap_or_default()));
-    #[cfg(feature = "explorer")]
-    {
-        rows.push(fixed(
-            "explorer",
-            flags.explorer.clone().unwrap_or_default(),
-        ));
-        let has_tap = if flags.has_explorer_tap() {
-            "yes"
-        } else {
-            "no"
-        };
-        rows.push(fixed("explorer-tap", has_tap.to_owned()));
-    }
-    rows
-}
-
 fn facts(flags: &Flags, config: &Config, listeners: &Listeners) -> Facts {
     Facts {
         flavour: flags.flavour().name(),
@@ -268,14 +224,6 @@ fn random() -> [u64; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_row_that_the_flags_decide_reads_back_from_a_file() {
-        let flags = Flags::defaults();
-        for row in rows(&flags, &flags.to_config()) {
-            assert!(flag_of(row.name()).is_some(), "{}", row.name());
-        }
-    }
 
     #[test]
     fn random_numbers_differ() {
