@@ -13,15 +13,22 @@
 
 #![forbid(unsafe_code)]
 
+// Floor: viewers, and the thread that feeds them
+mod live;
+mod viewer;
+
+// Floor: from copied bytes to frames and events
 mod direction;
 mod events;
-mod gate;
-mod live;
-mod page;
-mod queue;
+
+// Floor: secrets that no viewer sees
 mod secrets;
 mod torn;
-mod viewer;
+
+// Floor: access, the page, queues
+mod gate;
+mod page;
+mod queue;
 
 pub use page::Page;
 

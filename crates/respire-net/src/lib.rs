@@ -43,24 +43,33 @@
 
 #![forbid(unsafe_code)]
 
-pub mod clock;
-mod config;
-mod config_file;
-mod connection;
-#[cfg(feature = "http")]
-pub mod http;
-mod limits;
-mod listeners;
+// Floor: starting, watching and stopping a server
 #[cfg(feature = "metrics")]
 pub mod metrics;
 pub mod process;
 mod server;
+mod supervise;
+
+// Floor: state that all connections share
+mod listeners;
 mod service;
+
+// Floor: one connection; configuration
+mod config;
+mod config_file;
+mod connection;
+
+// Floor: parts of connections and servers
+#[cfg(feature = "http")]
+pub mod http;
+mod limits;
 mod shutdown;
 mod stats;
-mod supervise;
 pub mod tap;
 mod throttle;
+
+// Floor: time
+pub mod clock;
 
 pub use config::{Config, ProtectedMode};
 pub use config_file::{ConfigFile, Line, Mistake, Parsed};

@@ -22,13 +22,18 @@
 
 #![forbid(unsafe_code)]
 
+// Floor: entry points of the tests
 pub mod differential;
 pub mod documents;
 pub mod examples;
 pub mod exemptions;
-pub mod pattern;
-pub mod quoting;
-pub mod reply;
 pub mod runner;
+
+// Floor: scripts, the targets they run on, expected replies
+pub mod pattern;
 pub mod script;
 pub mod target;
+
+// Floor: notation of bytes; a reply decoder of its own
+pub mod quoting;
+pub mod reply;
