@@ -74,3 +74,12 @@ pub(crate) fn rust_version() -> Result<String, String> {
         .map(ToString::to_string)
         .ok_or_else(|| "respire has no rust-version".to_owned())
 }
+
+/// The chore run by itself with the feature of its name: crates that no other chore should have to
+/// wait for.
+pub(crate) fn again(chore: &str, options: &[&str]) -> Command {
+    let mut again = cargo();
+    again.args(["run", "--quiet", "--package", "xtask", "--features", chore]);
+    again.args(["--", chore]).args(options);
+    again
+}

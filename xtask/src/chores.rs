@@ -1,11 +1,11 @@
 //! The chores, each a short list of steps.
 
-use crate::cargo::{FEATURE_SETS, cargo, cargo_of, rust_version};
+use crate::cargo::{FEATURE_SETS, again, cargo, cargo_of, rust_version};
 use crate::machine::run;
 use crate::output::say;
 use crate::steps::{Steps, steps};
 use crate::tally::Tally;
-use crate::{again, clients, codec, doubling, instructions, requirements, suites, tidy, toolchain};
+use crate::{clients, codec, doubling, instructions, requirements, suites, tidy, toolchain};
 use std::process::Command;
 
 /// Everything there is to test.

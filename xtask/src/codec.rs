@@ -1,11 +1,11 @@
 //! What `resp-codec` promises beyond its tests: it builds without a system, for wasm, and as one
 //! feature set at a time; Miri finds nothing; its public API is the one that is written down.
 
-use crate::cargo::{cargo, cargo_of};
+use crate::cargo::{again, cargo, cargo_of};
 use crate::machine::run;
 use crate::output::say;
 use crate::tally::Tally;
-use crate::{again, toolchain};
+use crate::toolchain;
 
 /// The targets, and the feature sets each can carry.
 const BUILDS: &[(&str, &[&str])] = &[

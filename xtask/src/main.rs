@@ -4,27 +4,34 @@
 //! checked about the sources stands in [`tidy`]; how the product is tested stands with the product.
 #![expect(clippy::print_stdout, reason = "a chore tells what it does")]
 
+// Floor: lists of steps
+mod chores;
+mod quick;
+
+// Floor: single chores
 #[cfg(feature = "api")]
 mod api;
 mod bench;
-mod cargo;
-mod chores;
 mod clients;
 mod codec;
 mod doubling;
 mod instructions;
-mod machine;
-mod output;
-mod quick;
+mod tidy;
+#[cfg(feature = "web")]
+mod web;
+
+// Floor: parts of the test chores
 mod requirements;
 mod server;
 mod steps;
 mod suites;
+
+// Floor: running programs, and printing
+mod cargo;
+mod machine;
+mod output;
 mod tally;
-mod tidy;
 mod toolchain;
-#[cfg(feature = "web")]
-mod web;
 
 use std::process::ExitCode;
 
@@ -98,7 +105,7 @@ fn web(options: &[&str]) -> Result<(), String> {
 
 #[cfg(not(feature = "web"))]
 fn web(options: &[&str]) -> Result<(), String> {
-    machine::run(&mut again("web", options))
+    machine::run(&mut cargo::again("web", options))
 }
 
 #[cfg(feature = "api")]
@@ -108,14 +115,5 @@ fn api(options: &[&str]) -> Result<(), String> {
 
 #[cfg(not(feature = "api"))]
 fn api(options: &[&str]) -> Result<(), String> {
-    machine::run(&mut again("api", options))
-}
-
-/// The chore run by itself with the feature of its name: crates that no other chore should have to
-/// wait for.
-fn again(chore: &str, options: &[&str]) -> std::process::Command {
-    let mut again = cargo::cargo();
-    again.args(["run", "--quiet", "--package", "xtask", "--features", chore]);
-    again.args(["--", chore]).args(options);
-    again
+    machine::run(&mut cargo::again("api", options))
 }

@@ -50,12 +50,12 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
-// Floor: for people, and for tokio-util: all of the codec behind one call
+// Floor: explanations for people; tokio-util
 pub mod annotate;
 #[cfg(feature = "codec")]
 mod codec;
 
-// Floor: values that own what they hold
+// Floor: owned values
 mod value;
 
 // Floor: decoders: bytes in, requests and replies out
@@ -69,12 +69,12 @@ mod hello;
 mod encode;
 mod write;
 
-// Floor: the grammar: lines, tokens, and how they nest
+// Floor: grammar: lines, tokens, nesting
 mod grammar;
 mod nesting;
 mod token;
 
-// Floor: what everything above is made of
+// Floor: basics
 mod args;
 mod error;
 mod kind;
