@@ -16,11 +16,14 @@ use graph::{Graph, Siblings, Use, knots};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use tree::{Files, Tree};
+use tree::{Files, Module, Tree};
 
 /// The most modules of one folder that may all lead to each other: as many as a reader can keep in
 /// mind at once, for none of them is understood without the others.
 const KNOT_MODULES_MAX: usize = 6;
+
+/// The most modules that a crate may have without stating floors.
+const MODULES_WITHOUT_FLOORS_MAX: usize = 8;
 
 /// Crates that are not held against these rules yet, and why.
 const LEFT_OUT: [(&str, &str); 2] = [
@@ -79,11 +82,15 @@ fn crate_problems(root: &str, files: &Files) -> Result<Vec<String>, String> {
                 .flat_map(large_knots)
                 .map(|knot| format!("{file}: {knot}")),
         );
-        if let Some(floors) = Floors::of(module, files) {
-            problems.extend(floors.problems(siblings));
-            if place.is_empty() {
-                problems.extend(graph.of_root.iter().map(from_root));
+        match Floors::of(module, files) {
+            Some(floors) => {
+                problems.extend(floors.problems(siblings));
+                if place.is_empty() {
+                    problems.extend(graph.of_root.iter().map(from_root));
+                }
             }
+            None if place.is_empty() => problems.extend(without_floors(module)),
+            None => {}
         }
     }
     Ok(problems)
@@ -99,6 +106,13 @@ fn hiding(found: &Use) -> String {
 fn from_root(found: &Use) -> String {
     let Use { file, line, path } = found;
     format!("{file}: line {line}: `{path}` goes up, to what the crate's root defines")
+}
+
+fn without_floors(root: &Module) -> Option<String> {
+    let modules = root.source.modules.len();
+    (modules > MODULES_WITHOUT_FLOORS_MAX).then(|| {
+        format!("{}: {modules} modules and no floors; ARCHITECTURE.md, \"Style\", says how to state them", root.file)
+    })
 }
 
 fn large_knots(siblings: &Siblings) -> Vec<String> {

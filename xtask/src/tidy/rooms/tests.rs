@@ -123,6 +123,18 @@ fn every_module_stands_on_a_floor_where_there_are_any() {
 }
 
 #[test]
+fn many_modules_need_floors() {
+    let modules = |count| {
+        (0..count)
+            .map(|number| format!("mod m{number};\n"))
+            .collect::<String>()
+    };
+    assert!(problems(&[("lib.rs", &modules(MODULES_WITHOUT_FLOORS_MAX))]).is_empty());
+    let found = problems(&[("lib.rs", &modules(MODULES_WITHOUT_FLOORS_MAX + 1))]);
+    assert!(found[0].starts_with("lib.rs: 9 modules and no floors"));
+}
+
+#[test]
 fn names_count_where_they_are_defined_through_several_reexports() {
     // Bottom names `Top` through two files that it may use.
     let found = problems(&[
