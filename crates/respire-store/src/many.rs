@@ -4,7 +4,8 @@
 //! before begin to load. Once all are locked, those who write go through them in the same order and
 //! release each behind them. That is enough to be seen whole or not at all: no shard is released
 //! before all of them are locked, so whoever sees one key as it was written finds the others
-//! locked, or written too. With an observer all stay locked until the last change is reported.
+//! locked, or written too. With an observer they are changed in the command's order, and all stay
+//! locked until the last change is reported.
 
 use core::ops::{Deref, Range};
 
@@ -12,8 +13,10 @@ use dashmap::RwLock;
 
 use crate::database::Database;
 use crate::entry::Entry;
+use crate::observe::Interest;
 use crate::prefetch::{self, Bucket};
 use crate::section::{Held, write_soon};
+use crate::shard::ShardMut;
 use crate::slot::{EntryRef, Slot};
 use crate::table::Table;
 use crate::unit::Unit;
@@ -35,6 +38,13 @@ impl Aim<'_> {
     fn find<'t>(&self, table: &'t Table) -> Option<&'t Entry> {
         self.bucket.find(table, self.hash, self.key)
     }
+}
+
+/// A key that is absent, but may have to be removed or reported.
+struct Absent<'k> {
+    key: &'k [u8],
+    /// It has expired and is in its table.
+    is_due: bool,
 }
 
 /// The keys of a command.
@@ -159,70 +169,120 @@ impl<'k> Aims<'k> {
             return from;
         };
         for place in &self.order[keys.clone()] {
-            let at = aim_in(*place);
-            let Aim {
-                key, hash, bucket, ..
-            } = self.aims[at];
             let shard = db.shard(shard, table, unit);
-            note.with_slot(shard, key, (hash, bucket), |slot| f(at, slot));
+            self.change_one(aim_in(*place), shard, note, f);
         }
         keys.end
+    }
+
+    fn change_one(
+        &self,
+        at: usize,
+        shard: ShardMut<'_>,
+        note: Note,
+        f: &mut impl FnMut(usize, &mut Slot<'_>),
+    ) {
+        let Aim {
+            key, hash, bucket, ..
+        } = self.aims[at];
+        note.with_slot(shard, key, (hash, bucket), |slot| f(at, slot));
     }
 }
 
 impl View<'_> {
     /// Reads several keys at one moment: all their shards are read-locked before the first is
-    /// read. `f` is given each key's position and entry, in order. Uses are noted.
+    /// read. `f` is given each key's position and entry, in order. Uses are noted, and absent keys
+    /// reported to observers.
     pub fn read_many<'k>(
         &mut self,
         mut keys: impl ExactSizeIterator<Item = &'k [u8]>,
         mut f: impl FnMut(usize, Option<EntryRef<'_>>),
     ) {
-        let Some(db) = self.store.existing_database(self.db) else {
-            (0..keys.len()).for_each(|at| f(at, None));
-            return;
-        };
         if keys.len() == 1
             && let Some(key) = keys.next()
         {
             return self.read(key, |entry| f(0, entry));
         }
+        let Some(db) = self.store.existing_database(self.db) else {
+            for (at, key) in keys.enumerate() {
+                self.missed(key);
+                f(at, None);
+            }
+            return;
+        };
+        let absent = self.look_at_each(db, keys, self.touch, f);
+        for Absent { key, is_due } in absent {
+            if is_due {
+                self.remove_expired(key);
+            }
+            self.missed(key);
+        }
+    }
+
+    /// Reads several keys like [`View::read_many`], without noting that they were used, or reporting which
+    /// are absent.
+    pub fn peek_many<'k>(
+        &mut self,
+        keys: impl ExactSizeIterator<Item = &'k [u8]>,
+        mut f: impl FnMut(usize, Option<EntryRef<'_>>),
+    ) {
+        let Some(db) = self.store.existing_database(self.db) else {
+            return (0..keys.len()).for_each(|at| f(at, None));
+        };
+        let absent = self.look_at_each(db, keys, false, f);
+        for Absent { key, .. } in absent.into_iter().filter(|absent| absent.is_due) {
+            self.remove_expired(key);
+        }
+    }
+
+    /// Shows keys at one moment; those of which something is left to do, as they are absent.
+    fn look_at_each<'k>(
+        &self,
+        db: &Database,
+        keys: impl ExactSizeIterator<Item = &'k [u8]>,
+        touch: bool,
+        mut f: impl FnMut(usize, Option<EntryRef<'_>>),
+    ) -> Vec<Absent<'k>> {
         let mut aims = Aims::new(self, db, keys);
-        let mut due = Vec::new();
         match self.held.as_deref() {
             Some(held) => {
                 aims.look_into(db, self.db, held);
-                self.read_each(db, &aims, |nth| held.nth(nth), &mut due, &mut f);
+                self.show_each(db, &aims, |nth| held.nth(nth), touch, &mut f)
             }
             None => {
                 let guards = aims.lock(db, RwLock::read);
-                self.read_each(db, &aims, |nth| &guards[nth], &mut due, &mut f);
+                self.show_each(db, &aims, |nth| &guards[nth], touch, &mut f)
             }
         }
-        due.into_iter().for_each(|key| self.remove_expired(key));
     }
 
-    /// Reads keys whose tables are held; those that are found expired become `due`.
-    fn read_each<'k, 't>(
+    /// Shows keys whose tables are held.
+    fn show_each<'k, 't>(
         &self,
         db: &Database,
         aims: &Aims<'k>,
         table: impl Fn(usize) -> &'t Table,
-        due: &mut Vec<&'k [u8]>,
+        touch: bool,
         f: &mut impl FnMut(usize, Option<EntryRef<'_>>),
-    ) {
-        let note = self.note();
+    ) -> Vec<Absent<'k>> {
+        let (note, mut absent) = (self.note(), Vec::new());
         for (at, aim) in aims.aims.iter().enumerate() {
-            let mut entry = aim.find(table(aim.nth));
-            if entry.is_some_and(|entry| entry.is_expired(self.now_ms)) {
-                due.push(aim.key);
-                entry = None;
-            }
-            if let (Some(entry), true) = (entry, self.touch) {
+            let entry = aim.find(table(aim.nth));
+            let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
+            let Some(entry) = entry.filter(|_| !is_due) else {
+                let key = aim.key;
+                if is_due || self.store.observers().have(Interest::MISSES) {
+                    absent.push(Absent { key, is_due });
+                }
+                f(at, None);
+                continue;
+            };
+            if touch {
                 note.touch(entry, db.side(db.shard_of(aim.hash)));
             }
-            f(at, entry.map(|entry| note.entry(entry)));
+            f(at, Some(note.entry(entry)));
         }
+        absent
     }
 
     /// Holds several keys for writing at one moment: nobody sees some of them changed and others not.
@@ -270,11 +330,22 @@ impl View<'_> {
         let (db, note) = (self.store.database(self.db), self.note());
         let mut aims = Aims::new(self, db, keys);
         let mut from = 0;
+        // With an observer the keys are changed in the command's order, and all stay locked until the last
+        // change is reported.
+        let is_observed = self.store.observers().is_any();
         match self.held.as_deref_mut() {
             Some(held) => {
                 aims.look_into(db, self.db, held);
                 if are_new && aims.any_exists(self.now_ms, |nth| held.nth(nth)) {
                     return false;
+                }
+                if is_observed {
+                    for (at, aim) in aims.aims.iter().enumerate() {
+                        let shard = db.shard_of(aim.hash);
+                        let (table, unit) = held.lend((self.db, shard));
+                        aims.change_one(at, db.shard(shard, table, unit), note, &mut f);
+                    }
+                    return true;
                 }
                 while let Some((shard, _)) = aims.shard_from(from) {
                     from = aims.change(db, from, held.lend((self.db, shard)), note, &mut f);
@@ -287,16 +358,16 @@ impl View<'_> {
                     return false;
                 }
                 let _ending = unit.ending();
-                if db.is_observed() {
-                    // All stay locked until all changes are reported as one.
-                    for guard in &mut guards {
-                        from = aims.change(db, from, (guard, &unit), note, &mut f);
+                if is_observed {
+                    for (at, aim) in aims.aims.iter().enumerate() {
+                        let (shard, table) = (db.shard_of(aim.hash), &mut guards[aim.nth]);
+                        aims.change_one(at, db.shard(shard, table, &unit), note, &mut f);
                     }
-                } else {
-                    // Each guard goes out of scope, and its shard is free, when its keys are done.
-                    for mut guard in guards {
-                        from = aims.change(db, from, (&mut guard, &unit), note, &mut f);
-                    }
+                    return true;
+                }
+                // Each guard goes out of scope, and its shard is free, when its keys are done.
+                for mut guard in guards {
+                    from = aims.change(db, from, (&mut guard, &unit), note, &mut f);
                 }
             }
         }

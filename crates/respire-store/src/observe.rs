@@ -4,7 +4,7 @@
 //! [`ShardMut`](crate::shard::ShardMut), which hands out a proof of it (`Unreported`) that only a report
 //! consumes; a change of whole databases goes through `whole.rs`.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 
 use dashmap::RwLock;
@@ -35,6 +35,8 @@ impl Interest {
     pub const LOSSES: Interest = Interest(1 << 3);
     /// What commands say about the changes they make ([`Event::Named`]).
     pub const EVENTS: Interest = Interest(1 << 4);
+    /// Keys that are read and are not there ([`Event::Missed`]).
+    pub const MISSES: Interest = Interest(1 << 5);
 
     /// Both of them.
     #[must_use]
@@ -139,6 +141,9 @@ pub enum Event {
     Expired,
     /// The key was removed because memory ran out.
     Evicted,
+    /// The key was read, and there is none. It is reported after the look-up, so other events may have
+    /// come between.
+    Missed,
     /// What a command says it did ([`Slot::event`](crate::Slot::event)).
     Named(EventName),
 }
@@ -148,6 +153,7 @@ impl Event {
         match self {
             Event::Added => Interest::ADDITIONS,
             Event::Expired | Event::Evicted => Interest::LOSSES,
+            Event::Missed => Interest::MISSES,
             Event::Named(_) => Interest::EVENTS,
         }
     }
@@ -232,6 +238,8 @@ pub(crate) struct Registered {
 #[derive(Default)]
 pub(crate) struct Observers {
     list: RwLock<Arc<[Registered]>>,
+    /// The interests of all in the list, as in every shard's hook word.
+    interests: AtomicU32,
     observed: AtomicU64,
     tickets: AtomicU64,
 }
@@ -245,15 +253,23 @@ impl Observers {
         Ticket(self.tickets.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
+    /// Whether anyone has this interest.
+    #[inline]
+    pub(crate) fn have(&self, interest: Interest) -> bool {
+        self.interests.load(Ordering::Relaxed) & interest.bits() != 0
+    }
+
+    /// Whether anyone has any.
+    #[inline]
+    pub(crate) fn is_any(&self) -> bool {
+        self.interests.load(Ordering::Relaxed) != 0
+    }
+
     /// Gives the bits of all interests to `f`; until it returns, they stay as they are.
     pub(crate) fn with_interests<R>(&self, f: impl FnOnce(u32) -> R) -> R {
-        f(bits_of(&self.list.read()))
+        let _list = self.list.read();
+        f(self.interests.load(Ordering::Relaxed))
     }
-}
-
-fn bits_of(list: &[Registered]) -> u32 {
-    list.iter()
-        .fold(0, |bits, registered| bits | registered.interest.bits())
 }
 
 impl Store {
@@ -296,9 +312,12 @@ impl Store {
         let mut list = self.observers().list.write();
         let mut changed = list.to_vec();
         change(&mut changed);
-        let bits = bits_of(&changed);
+        let bits = changed
+            .iter()
+            .fold(0, |bits, registered| bits | registered.interest.bits());
         *list = changed.into();
         // Under the lock, so that the bits are those of the last change.
+        self.observers().interests.store(bits, Ordering::Relaxed);
         for side in self.existing().flat_map(Database::sides) {
             side.hooks.set_interests(bits);
         }

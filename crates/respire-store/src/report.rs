@@ -5,9 +5,12 @@ use crate::entry::Entry;
 use crate::hooks::WATCHED;
 use crate::observe::{Cause, Effect, Event, EventName, Interest};
 use crate::prefetch::Bucket;
+use crate::section::Held;
 use crate::shard::{ShardMut, bump};
 use crate::slot::{EntryRef, Slot};
 use crate::unit::Unit;
+use crate::value::Owned;
+use crate::view::View;
 
 /// The proof of a change that has not been reported. Only a report consumes it.
 #[must_use = "a change must be reported to those who watch the key and to observers"]
@@ -31,6 +34,66 @@ impl Unreported {
 }
 
 impl Slot<'_> {
+    /// Says by a name what was done to the key, to [observers](crate::Observer) that want to know: after the
+    /// change, which is reported by itself.
+    ///
+    /// ```
+    /// use respire_store::{Config, Event, EventName, Expiry, Interest, Observer, Store};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// const STOCKED: EventName = EventName { class: 1, name: "stocked" };
+    ///
+    /// #[derive(Default)]
+    /// struct Events(Mutex<Vec<Event>>);
+    ///
+    /// impl Observer for Events {
+    ///     fn event(&self, _: u32, _: &[u8], event: Event) {
+    ///         self.0.lock().unwrap().push(event);
+    ///     }
+    /// }
+    ///
+    /// let (store, events) = (Store::new(Config::default()), Arc::new(Events::default()));
+    /// store.observe(events.clone(), Interest::EVENTS);
+    /// store.view(0, 0).update(b"stock", |slot| {
+    ///     slot.set(3, Expiry::Clear);
+    ///     slot.event(STOCKED);
+    /// });
+    /// assert_eq!(*events.0.lock().unwrap(), [Event::Named(STOCKED)]);
+    /// ```
+    #[inline]
+    pub fn event(&mut self, name: EventName) {
+        self.report_event(Event::Named(name));
+    }
+
+    /// Says that the key is read and not only written: observers hear of it if there is no such key, as
+    /// they do from [`View::read`].
+    #[inline]
+    pub fn looked_up(&mut self) {
+        if self.shard.side().hooks.has(Interest::MISSES.bits()) && !self.exists() {
+            self.report_event(Event::Missed);
+        }
+    }
+
+    /// Says that the value just written is gone, because its expiry was not in the future: after the
+    /// events of the write.
+    pub fn expired_at_once(&mut self) {
+        self.report_event(Event::Expired);
+    }
+
+    /// Says that the key, if it exists, is about to be written as if it were new: what is there counts as
+    /// removed before. Observers hear of a key that does not exist without it.
+    pub fn about_to_replace(&mut self) {
+        if self.shard.side().hooks.has(Interest::ADDITIONS.bits()) && self.exists() {
+            self.report_event(Event::Added);
+        }
+    }
+
+    /// Puts a value under this key like [`Slot::put`], [as one that is new](Slot::about_to_replace).
+    pub fn put_anew(&mut self, owned: Owned) {
+        self.about_to_replace();
+        self.put(owned);
+    }
+
     /// Counts and reports that the key was written.
     #[inline]
     pub(crate) fn report_written(&mut self, _: Unreported) {
@@ -58,11 +121,10 @@ impl Slot<'_> {
         }
     }
 
-    /// Reports what a command says that it did.
     #[inline]
-    pub(crate) fn report_named(&mut self, name: EventName) {
-        if self.shard.side().hooks.has(Interest::EVENTS.bits()) {
-            self.shard.report_event(self.key, Event::Named(name));
+    fn report_event(&self, event: Event) {
+        if self.shard.side().hooks.has(event.interest().bits()) {
+            self.shard.report_event(self.key, event);
         }
     }
 
@@ -136,17 +198,15 @@ impl ShardMut<'_> {
 
     #[cold]
     fn observe_lost(&self, key: &[u8], cause: Cause) {
-        let event = match cause {
-            Cause::Expiry => Event::Expired,
-            Cause::Eviction | Cause::Command => Event::Evicted,
-        };
-        if cause == Cause::Expiry {
+        let event = if cause == Cause::Expiry {
             if self.side().hooks.has(WATCHED) {
                 self.db.watches.touch_removed(key);
             }
+            Event::Expired
         } else {
             self.touch(key);
-        }
+            Event::Evicted
+        };
         let db = self.db.number;
         self.report(Effect::Removed { db, key, cause });
         if self.side().hooks.has(Interest::LOSSES.bits()) {
@@ -176,6 +236,31 @@ impl ShardMut<'_> {
         if self.side().hooks.has(WATCHED) {
             self.db.watches.touch(key);
         }
+    }
+}
+
+impl View<'_> {
+    /// Says by a name what was done to a key, like [`Slot::event`]: for those who have no slot of the key
+    /// when its event is due.
+    pub fn event(&mut self, key: &[u8], name: EventName) {
+        if self.store.observers().have(Interest::EVENTS) {
+            self.update(key, |slot| slot.event(name));
+        }
+    }
+
+    /// Reports that a read found no such key.
+    #[inline]
+    pub(crate) fn missed(&mut self, key: &[u8]) {
+        if self.store.observers().have(Interest::MISSES) {
+            self.report_missed(key);
+        }
+    }
+
+    #[cold]
+    fn report_missed(&mut self, key: &[u8]) {
+        let own = Unit::default();
+        let unit = self.held.as_deref().map_or(&own, Held::unit);
+        unit.event(self.store.observers(), self.db, key, Event::Missed);
     }
 }
 

@@ -140,9 +140,11 @@ impl<'a> ShardMut<'a> {
         is_removed
     }
 
-    /// Removes the key, which counts as a change also if there is no such key.
+    /// Removes the key as if it were written and expired at once: that counts as a change also if there
+    /// is no such key.
     pub(crate) fn remove_surely(&mut self, hash: u64, key: &[u8]) {
         if !self.delete(hash, key) {
+            self.report_added(key);
             self.report_removed(key, Unreported::new());
         }
     }

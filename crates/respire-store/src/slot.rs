@@ -7,7 +7,6 @@ use crate::entry::Entry;
 use crate::evict::Clock;
 use crate::garbage::QUEUED_BYTES_MIN;
 use crate::hash::Tag;
-use crate::observe::EventName;
 use crate::prefetch::Bucket;
 use crate::report::Unreported;
 use crate::shard::ShardMut;
@@ -212,6 +211,7 @@ impl Slot<'_> {
     ) -> Result<(), E> {
         let value = value.into();
         let (Expiry::Clear, Some(plain)) = (expiry, value.plain()) else {
+            self.looked_up();
             f(self.get())?;
             self.set(value, expiry);
             return Ok(());
@@ -232,6 +232,7 @@ impl Slot<'_> {
                 return Err(refusal);
             }
             (None, _) => {
+                self.looked_up();
                 f.map_or(Ok(()), |f| f(None))?;
                 self.insert(value, None)
             }
@@ -349,37 +350,6 @@ impl Slot<'_> {
         if let Some(((), change)) = self.modify(Entry::share) {
             change.hide();
         }
-    }
-
-    /// Says by a name what was done to the key, to [observers](crate::Observer) that want to know: after the
-    /// change, which is reported by itself.
-    ///
-    /// ```
-    /// use respire_store::{Config, Event, EventName, Expiry, Interest, Observer, Store};
-    /// use std::sync::{Arc, Mutex};
-    ///
-    /// const STOCKED: EventName = EventName { class: 1, name: "stocked" };
-    ///
-    /// #[derive(Default)]
-    /// struct Events(Mutex<Vec<Event>>);
-    ///
-    /// impl Observer for Events {
-    ///     fn event(&self, _: u32, _: &[u8], event: Event) {
-    ///         self.0.lock().unwrap().push(event);
-    ///     }
-    /// }
-    ///
-    /// let (store, events) = (Store::new(Config::default()), Arc::new(Events::default()));
-    /// store.observe(events.clone(), Interest::EVENTS);
-    /// store.view(0, 0).update(b"stock", |slot| {
-    ///     slot.set(3, Expiry::Clear);
-    ///     slot.event(STOCKED);
-    /// });
-    /// assert_eq!(*events.0.lock().unwrap(), [Event::Named(STOCKED)]);
-    /// ```
-    #[inline]
-    pub fn event(&mut self, name: EventName) {
-        self.report_named(name);
     }
 
     fn report_if(&mut self, counts: bool, change: Unreported) {

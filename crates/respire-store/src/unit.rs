@@ -22,6 +22,8 @@ struct Running {
     observers: Arc<[Registered]>,
     /// Taken at the first effect.
     ticket: Cell<Option<Ticket>>,
+    /// What has been reported.
+    reported: Cell<Interest>,
 }
 
 impl Unit {
@@ -33,7 +35,7 @@ impl Unit {
             running.ticket.set(Some(ticket));
             ticket
         });
-        running.each(Interest::EFFECTS, |registered| {
+        running.report(Interest::EFFECTS, |registered| {
             registered.observer.effect(ticket, effect);
         });
     }
@@ -41,7 +43,7 @@ impl Unit {
     /// Reports an event; the key's shard is locked.
     pub(crate) fn event(&self, observers: &Observers, db: u32, key: &[u8], event: Event) {
         self.running(observers)
-            .each(event.interest(), |registered| {
+            .report(event.interest(), |registered| {
                 registered.observer.event(db, key, event);
             });
     }
@@ -72,7 +74,9 @@ impl Unit {
     #[cold]
     fn released(&mut self) {
         if let Some(running) = self.running.take() {
-            running.each(Interest::NONE, |registered| registered.observer.released());
+            running.each(running.reported.get(), |registered| {
+                registered.observer.released();
+            });
         }
     }
 
@@ -80,13 +84,21 @@ impl Unit {
         self.running.get_or_init(|| Running {
             observers: observers.list(),
             ticket: Cell::new(None),
+            reported: Cell::new(Interest::NONE),
         })
     }
 }
 
 impl Running {
-    fn each(&self, interest: Interest, f: impl FnMut(&Registered)) {
-        let interested = |registered: &&Registered| registered.interest.has(interest);
+    fn report(&self, interest: Interest, f: impl FnMut(&Registered)) {
+        self.reported.set(self.reported.get().with(interest));
+        self.each(interest, f);
+    }
+
+    /// Those who have any of these interests.
+    fn each(&self, interests: Interest, f: impl FnMut(&Registered)) {
+        let bits = interests.bits();
+        let interested = |registered: &&Registered| registered.interest.bits() & bits != 0;
         self.observers.iter().filter(interested).for_each(f);
     }
 }

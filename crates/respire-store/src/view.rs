@@ -103,11 +103,11 @@ impl<'v> View<'v> {
     }
 
     /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
-    /// absent.
+    /// absent. That a key is absent is reported to observers, and shown to `f` without the lock.
     #[inline]
     pub fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let (note, touch) = (self.note(), self.touch);
-        self.find(key, |found| {
+        self.find(key, Self::missed, |found| {
             f(found.map(|(entry, side)| {
                 if touch {
                     note.touch(entry, side);
@@ -117,11 +117,12 @@ impl<'v> View<'v> {
         })
     }
 
-    /// Reads a key like [`View::read`], without noting that it was used.
+    /// Reads a key like [`View::read`], without noting that it was used, or reporting that it is absent.
     #[inline]
     pub fn peek<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let clock = self.store.clock();
-        self.find(key, |found| {
+        let hide = |_: &mut Self, _: &[u8]| ();
+        self.find(key, hide, |found| {
             f(found.map(|(entry, _)| EntryRef::new(entry, clock)))
         })
     }
@@ -204,10 +205,17 @@ impl<'v> View<'v> {
         })
     }
 
-    /// Looks a key up; one that is found expired is absent, and then removed.
+    /// Looks a key up; one that is found expired is removed, and absent. Before `f` hears that a key is
+    /// absent, `missed` does, without a lock.
     #[inline]
-    fn find<R>(&mut self, key: &[u8], f: impl FnOnce(Option<(&Entry, &Side)>) -> R) -> R {
+    fn find<R>(
+        &mut self,
+        key: &[u8],
+        missed: impl FnOnce(&mut Self, &[u8]),
+        f: impl FnOnce(Option<(&Entry, &Side)>) -> R,
+    ) -> R {
         let Some(db) = self.store.existing_database(self.db) else {
+            missed(self, key);
             return f(None);
         };
         let (hash, bucket) = self.seek(key);
@@ -220,13 +228,15 @@ impl<'v> View<'v> {
         };
         let entry = bucket.find(table, hash, key);
         let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
-        let live = entry.filter(|_| !is_due);
-        let answer = f(live.map(|entry| (entry, db.side(index))));
+        if let Some(entry) = entry.filter(|_| !is_due) {
+            return f(Some((entry, db.side(index))));
+        }
         drop(guard);
         if is_due {
             self.remove_expired(key);
         }
-        answer
+        missed(self, key);
+        f(None)
     }
 
     /// Frees a key that a read found expired, under a lock of its own: the one for reading is not

@@ -6,7 +6,7 @@ use std::thread;
 
 use super::*;
 use crate::database::mix;
-use crate::{Config, Expiry, Freeing, Owned, Policy, Scope, Slot, View};
+use crate::{Config, Expiry, Freeing, Owned, Policy, Scope, Section, Slot, View};
 
 /// An effect, kept.
 #[derive(Debug, Clone)]
@@ -361,6 +361,79 @@ fn events_are_those_that_the_observer_wants_in_order() {
         let events: Vec<Event> = heard.events.into_iter().map(|heard| heard.1).collect();
         assert_eq!((events, heard.ended), (expected, Vec::new()));
     }
+}
+
+#[test]
+fn keys_that_are_read_and_absent_are_missed_after_they_expired() {
+    let (store, log) = observed(Interest::LOSSES.with(Interest::MISSES));
+    let mut view = store.view(0, 0);
+    view.update(b"old", |slot| slot.set(1, Expiry::At(5)));
+    view.update(b"due", |slot| slot.set(1, Expiry::At(5)));
+    let mut view = store.view(0, 10);
+    let is_absent = |view: &mut View<'_>, key: &[u8]| view.read(key, |entry| entry.is_none());
+    assert!(is_absent(&mut view, b"due"));
+    assert!(is_absent(&mut view.in_db(2), b"never used"));
+    let keys = || [b"a".as_slice(), b"old", b"b"].into_iter();
+    view.read_many(keys(), |_, entry| assert!(entry.is_none()));
+    view.update(b"slot", |slot| slot.looked_up());
+    view.peek(b"peeked", |entry| assert!(entry.is_none()));
+    view.peek_many(keys(), |_, entry| assert!(entry.is_none()));
+    view.locked(&Scope::Database(0), |view| {
+        assert!(is_absent(view, b"held"));
+        assert_eq!(log.heard.lock().expect("no observer panics").released, 8);
+    });
+    let heard = log.take();
+    let expected: [(&[u8], Event); 9] = [
+        (b"due", Event::Expired),
+        (b"due", Event::Missed),
+        (b"never used", Event::Missed),
+        (b"a", Event::Missed),
+        (b"old", Event::Expired),
+        (b"old", Event::Missed),
+        (b"b", Event::Missed),
+        (b"slot", Event::Missed),
+        (b"held", Event::Missed),
+    ];
+    let expected = expected.map(|(key, event)| (key.to_vec(), event));
+    assert_eq!((heard.events, heard.released), (expected.to_vec(), 9));
+}
+
+#[test]
+fn keys_changed_together_are_reported_in_the_order_of_the_command() {
+    let (store, log) = observed(Interest::ADDITIONS);
+    let keys: Vec<[u8; 1]> = (0..60).map(|key| [key]).collect();
+    for (inside, keys) in [(false, &keys[..30]), (true, &keys[30..])] {
+        let mut section = inside.then(|| store.lock(&Scope::Everything));
+        let mut view = View::within(&store, 0, 0, section.as_mut().map(Section::held));
+        view.update_many(keys.iter().map(<[u8; 1]>::as_slice), |_, slot| {
+            slot.set(1, Expiry::Clear);
+        });
+    }
+    let heard = log.take().events.into_iter();
+    assert!(heard.map(|(key, _)| key[0]).eq(0..60));
+}
+
+#[test]
+fn key_that_is_replaced_or_expires_at_once_counts_as_added() {
+    let (store, log) = observed(Interest::ADDITIONS.with(Interest::LOSSES));
+    let mut view = store.view(0, 100);
+    view.update(b"k", |slot| {
+        slot.set(1, Expiry::Clear);
+        slot.set(2, Expiry::Clear);
+        let owned = slot.get().expect("it was just set").owned();
+        slot.put_anew(owned);
+        slot.set(3, Expiry::At(100));
+        slot.expired_at_once();
+        slot.set(4, Expiry::At(100));
+    });
+    let events = [Event::Added, Event::Added, Event::Expired, Event::Added];
+    assert!(
+        log.take()
+            .events
+            .into_iter()
+            .map(|heard| heard.1)
+            .eq(events)
+    );
 }
 
 #[test]
