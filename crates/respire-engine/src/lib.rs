@@ -78,7 +78,7 @@ pub use client::mailbox::WhenFull;
 pub use client::pusher::{IntoPush, PushError, Pusher};
 pub use client::transaction::Watch;
 pub use client::tunables::Tunables;
-pub use client::{Client, ClientShared, Clients, Names, NoWake, Peer, ReplyMode, Wake};
+pub use client::{Client, ClientShared, Clients, Names, NoWake, Peer, Publisher, ReplyMode, Wake};
 pub use command::app::App;
 pub use command::authenticator::{Authenticator, PasswordMissing, Passwords};
 pub use command::cx::{Cx, CxParts};

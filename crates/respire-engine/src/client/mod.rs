@@ -6,6 +6,7 @@ pub(crate) mod later;
 mod lent;
 pub(crate) mod mailbox;
 pub(crate) mod pause;
+mod publisher;
 pub(crate) mod pubsub;
 pub(crate) mod pusher;
 pub(crate) mod sampler;
@@ -16,6 +17,7 @@ mod wake;
 
 pub use clients::Clients;
 pub(crate) use lent::Lent;
+pub use publisher::Publisher;
 pub(crate) use state::USER;
 pub use state::{Client, ClientShared, Names, Peer, ReplyMode};
 pub use wake::{NoWake, Wake};

@@ -1,6 +1,6 @@
 //! What a service brings to the engine besides its commands.
 
-use crate::{Error, InfoWriter, Keyspace, Metrics, NoKeys, Now, Setting, Spec};
+use crate::{Error, InfoWriter, Keyspace, Metrics, NoKeys, Now, Publisher, Setting, Spec};
 use std::time::Duration;
 
 /// The state that commands work on, shared by all connections.
@@ -24,6 +24,11 @@ pub trait App: Sized + Send + Sync + 'static {
     /// Where the service's keys live: [`NoKeys`](crate::NoKeys) if it has none, `Kv` of
     /// `respire-commands` if it has that inside.
     type Keys: Keyspace<Self>;
+
+    /// Called once, when the engine is made, with what publishes messages from anywhere.
+    fn started(&self, publisher: &Publisher) {
+        let _ = publisher;
+    }
 
     /// Asked before every command, and before every request that `MULTI` queues: an error is the reply,
     /// and the command does not run.

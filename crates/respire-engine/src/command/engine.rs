@@ -11,7 +11,9 @@ use crate::observe::latency::LatencyMonitor;
 use crate::observe::slowlog::SlowLog;
 use crate::observe::stats::{SAMPLE_US, Stats};
 use crate::observe::unknown::Unknowns;
-use crate::{App, Authenticator, Host, Keyspace, Layer, Limits, NoHost, Now, Setting, Spawn};
+use crate::{
+    App, Authenticator, Host, Keyspace, Layer, Limits, NoHost, Now, Publisher, Setting, Spawn,
+};
 use resp_codec::binary;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -67,7 +69,7 @@ pub struct Engine<A: App> {
     pub(crate) guard: Guard,
     pub(crate) unknowns: Unknowns,
     pub(crate) pause: Pause,
-    pub(crate) pubsub: PubSub,
+    pub(crate) pubsub: Arc<PubSub>,
     pub(crate) slowlog: SlowLog,
     pub(crate) latency: LatencyMonitor,
     pub(crate) settings: Vec<Setting>,
@@ -133,6 +135,10 @@ impl<A: App> Engine<A> {
         settings.extend(A::Keys::settings(&app));
         settings.extend(options.settings);
         settings.sort_by_key(Setting::name);
+        let pubsub = Arc::default();
+        let publisher = Publisher::new(&pubsub, limits.mailbox_bytes_max);
+        app.started(&publisher);
+        A::Keys::started(&app, &publisher);
         let binary = BinaryEntries {
             get: table.find_name(b"get"),
             set: table.find_name(b"set"),
@@ -148,7 +154,7 @@ impl<A: App> Engine<A> {
             guard: Guard::default(),
             unknowns: Unknowns::default(),
             pause: Pause::default(),
-            pubsub: PubSub::default(),
+            pubsub,
             slowlog: SlowLog::default(),
             latency: LatencyMonitor::default(),
             settings,

@@ -1,7 +1,7 @@
 //! Where a service's keys live, and what the engine asks of it.
 
 use crate::client::transaction::Watch;
-use crate::{App, Error, InfoWriter, Metrics, Now, Setting};
+use crate::{App, Error, InfoWriter, Metrics, Now, Publisher, Setting};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,11 @@ pub trait Keyspace<A: App>: Sized + 'static {
 
     /// The same hint for a shorter time: the body is `hint`.
     fn shorten<'s, 'k: 's>(hint: &'s Self::Hint<'k>) -> &'s Self::Hint<'s>;
+
+    /// As [`App::started`].
+    fn started(app: &A, publisher: &Publisher) {
+        let _ = (app, publisher);
+    }
 
     /// How many databases `SELECT` may choose from; at least 1.
     #[must_use]
