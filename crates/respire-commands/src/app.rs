@@ -5,7 +5,9 @@ use crate::kv::{HasKv, Kv};
 use crate::pace::REST;
 use crate::stats::ConnStats;
 use crate::{info, monitor};
-use respire_engine::{App, Error, InfoWriter, Keyspace, Metrics, Now, Scope, Setting, Watch};
+use respire_engine::{
+    App, Error, InfoWriter, Keyspace, Metrics, Now, Publisher, Scope, Setting, Watch,
+};
 use respire_store::{Foreseen, Held};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +31,10 @@ impl<A: HasKv> Keyspace<A> for Kv {
     #[inline(always)]
     fn shorten<'s, 'k: 's>(hint: &'s Foreseen<'k>) -> &'s Foreseen<'s> {
         hint
+    }
+
+    fn started(app: &A, publisher: &Publisher) {
+        app.kv().notifications.publish_with(publisher);
     }
 
     fn databases(app: &A) -> u32 {

@@ -1,6 +1,7 @@
 //! What a command of this crate sees besides its arguments.
 
 use crate::kv::{HasKv, Kv};
+use crate::notify;
 use crate::stats::ConnStats;
 use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
 use respire_engine::{Client, Cx, CxParts, Error, Flow, Now, Reply, Tunables};
@@ -84,6 +85,15 @@ impl<'c> Ctx<'c> {
         })
     }
 
+    /// Reads a key like [`Ctx::read`], without noting the use, or reporting that the key is absent.
+    pub(crate) fn peek<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
+        let stats = &mut *self.stats;
+        self.view.peek(key, |entry| {
+            stats.looked_up(entry.is_some());
+            f(entry)
+        })
+    }
+
     /// Reads several keys at one moment, in order, and counts which were there.
     pub(crate) fn read_many<'k>(
         &mut self,
@@ -107,6 +117,7 @@ impl<'c> Ctx<'c> {
         let stats = &mut *self.stats;
         self.view.update(key, |slot| {
             stats.looked_up(slot.exists());
+            slot.looked_up();
             f(slot)
         })
     }
@@ -120,7 +131,7 @@ impl<'c> Ctx<'c> {
         expiry: Expiry,
         reply: &mut Reply<'_>,
     ) -> Result<(), Error> {
-        let (client, stats) = (self.client, &mut *self.stats);
+        let (client, stats, now_ms) = (self.client, &mut *self.stats, self.now.unix_ms());
         self.view.update(key, |slot| {
             // An error of `None`: the old value would be copied.
             let exchanged = slot.exchange(new_value(client, value), expiry, |entry| {
@@ -129,14 +140,15 @@ impl<'c> Ctx<'c> {
                 is_replied.then_some(()).ok_or(None)
             });
             match exchanged {
-                Ok(()) => Ok(()),
-                Err(Some(error)) => Err(error),
+                Ok(()) => {}
+                Err(Some(error)) => return Err(error),
                 Err(None) => {
                     reply_held(reply, slot)?;
                     slot.set(new_value(client, value), expiry);
-                    Ok(())
                 }
             }
+            notify::was_set(slot, expiry, now_ms);
+            Ok(())
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::Ctx;
 use crate::ctx::split;
+use crate::notify::Notifications;
 use crate::pace::Pace;
 use crate::settings::Tuning;
 use crate::stats::KvStats;
@@ -26,6 +27,7 @@ pub struct Kv {
     store: Store,
     pub(crate) stats: KvStats,
     pub(crate) pace: Pace,
+    pub(crate) notifications: Notifications,
     tuning: Mutex<Tuning>,
 }
 
@@ -35,6 +37,7 @@ impl Kv {
     pub fn new(store: Store) -> Self {
         Self {
             stats: KvStats::new(&store),
+            notifications: Notifications::new(&store),
             store,
             pace: Pace::default(),
             tuning: Mutex::default(),

@@ -35,6 +35,7 @@ mod errors;
 mod info;
 mod kv;
 mod monitor;
+mod notify;
 mod options;
 mod pace;
 mod settings;
@@ -52,6 +53,7 @@ mod string;
 
 pub(crate) use ctx::Ctx;
 pub use kv::{HasKv, Kv, view};
+pub use notify::EventClass;
 
 use respire_engine::{Command, Router};
 

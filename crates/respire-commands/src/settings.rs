@@ -1,6 +1,7 @@
 //! The rows of `CONFIG` that belong to the store.
 
 use crate::kv::{HasKv, Kv};
+use crate::notify::Mask;
 use resp_codec::number::parse_i64;
 use respire_engine::{Setting, parse_memory};
 use respire_store::{Policy, Store};
@@ -54,7 +55,7 @@ impl Tuning {
 
 /// The rows of `CONFIG` that belong to the [`Kv`] of an application: `maxmemory`,
 /// `maxmemory-policy`, `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`,
-/// `lazyfree-lazy-user-flush` and `databases`.
+/// `lazyfree-lazy-user-flush`, `notify-keyspace-events` and `databases`.
 pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
     let databases = app.kv().store().databases();
     vec![
@@ -119,8 +120,26 @@ pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
                 Ok(())
             },
         ),
+        notifications(app),
     ]
 }
+
+fn notifications<A: HasKv>(app: &Arc<A>) -> Setting {
+    let (reader, writer) = (Arc::clone(app), Arc::clone(app));
+    Setting::mutable(
+        "notify-keyspace-events",
+        move || reader.kv().notifications.chosen().letters(),
+        move |text| {
+            let kv = writer.kv();
+            let mask = Mask::parse(text).ok_or(EVENT_CLASSES)?;
+            kv.notifications.choose(mask, kv.store());
+            Ok(())
+        },
+    )
+    .checked()
+}
+
+const EVENT_CLASSES: &str = "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
 
 const POLICIES: &str = "argument(s) must be one of the following: volatile-lru, volatile-lfu, \
     volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, noeviction";
@@ -184,6 +203,7 @@ mod tests {
             ("lfu-log-factor", "0", "0"),
             ("lazyfree-lazy-user-flush", "YES", "yes"),
             ("lfu-decay-time", "2147483647", "2147483647"),
+            ("notify-keyspace-events", "mnKE$g", "g$nKEm"),
         ] {
             assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
         }
@@ -214,6 +234,7 @@ mod tests {
                 "1",
                 "argument must be 'yes' or 'no'",
             ),
+            ("notify-keyspace-events", "Kq", EVENT_CLASSES),
             ("databases", "3", "can't set immutable config"),
         ] {
             assert_eq!(set(name, value), Err(reason.to_owned()), "{name}");

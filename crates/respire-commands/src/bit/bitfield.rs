@@ -7,6 +7,7 @@ use super::field::{Field, parse_offset};
 use super::operation::{Action, Operation, Overflow, parse_overflow, parse_type};
 use crate::Ctx;
 use crate::errors::{BITFIELD_READ_ONLY, SYNTAX, WRONG_TYPE};
+use crate::notify;
 use crate::options::{Options, is_word};
 use crate::value::{extend_to, string_if_any};
 use respire_engine::{
@@ -219,6 +220,9 @@ fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64
         let results = operations.iter().map(apply).collect();
         (results, is_changed)
     });
+    if is_changed {
+        slot.event(notify::SETBIT);
+    }
     Ok(results)
 }
 

@@ -7,13 +7,14 @@
 
 use crate::Ctx;
 use crate::errors::{BITOP_NOT, SYNTAX, WRONG_TYPE};
+use crate::notify;
 use crate::options::is_word;
 use crate::unlocked::{share, work_begins};
 use crate::value::string_if_any;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Expiry, Owned, Scope, StringRef, ValueRef, View};
+use respire_store::{EntryRef, Expiry, Owned, Scope, StringRef, ValueRef, View};
 
 pub(super) static BITOP: Spec = Spec {
     name: "bitop",
@@ -80,16 +81,22 @@ fn combine(
     let scope = Scope::Keys(&keys);
     let mut values = match ctx.locked(&scope, |view, stats| {
         let mut counted = 0;
-        let result = combine_held(view, operation, sources, LOCKED_BYTES_MAX, |found| {
+        let count = |found| {
             stats.looked_up(found);
             counted += 1;
-        })?;
+        };
+        let result = combine_held(view, operation, sources, Some(count))?;
         if let Some(result) = result {
             return Ok(Ok(store(view, destination, result)));
         }
         let values = share_all(view, sources);
-        let rest = values.iter().skip(counted);
-        rest.for_each(|value| stats.looked_up(value.is_some()));
+        for (key, value) in sources.iter().zip(&values).skip(counted) {
+            stats.looked_up(value.is_some());
+            if value.is_none() {
+                // Reports that the key is absent.
+                view.read(key, |_| ());
+            }
+        }
         Ok(Err(values))
     })? {
         Ok(len) => return Ok(len),
@@ -111,7 +118,7 @@ fn combine(
     }
     drop(values);
     ctx.locked(&scope, |view, _| {
-        let result = combine_held(view, operation, sources, usize::MAX, |_| ())?;
+        let result = combine_held(view, operation, sources, None::<fn(bool)>)?;
         Ok(store(view, destination, result.unwrap_or_default()))
     })
 }
@@ -145,27 +152,33 @@ fn is_same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     }
 }
 
-/// Combines keys that are held, unless they have more bytes than that. `looked_up` is given whether a key
-/// is there, for each that was looked up.
+/// Combines keys that are held. Where the keys are read for the first time, `count` is given for each
+/// whether it is there, and those with more than [`LOCKED_BYTES_MAX`] are not combined.
 fn combine_held(
     view: &mut View<'_>,
     operation: Operation,
     sources: ArgList<'_>,
-    bytes_max: usize,
-    mut looked_up: impl FnMut(bool),
+    mut count: Option<impl FnMut(bool)>,
 ) -> Result<Option<Vec<u8>>, Error> {
+    let bytes_max = count.as_ref().map_or(usize::MAX, |_| LOCKED_BYTES_MAX);
     let (mut result, mut bytes) = (None, 0);
+    let mut add = |entry: Option<EntryRef<'_>>| {
+        let string = string_if_any(entry)?;
+        bytes += string.map_or(0, StringRef::len);
+        if bytes <= bytes_max {
+            operation.add(&mut result, string);
+        }
+        Ok(bytes > bytes_max)
+    };
     for key in sources.iter() {
-        view.read(key, |entry| {
-            looked_up(entry.is_some());
-            let string = string_if_any(entry)?;
-            bytes += string.map_or(0, StringRef::len);
-            if bytes <= bytes_max {
-                operation.add(&mut result, string);
-            }
-            Ok(())
-        })?;
-        if bytes > bytes_max {
+        let is_too_long = match &mut count {
+            Some(count) => view.read(key, |entry| {
+                count(entry.is_some());
+                add(entry)
+            })?,
+            None => view.peek(key, &mut add)?,
+        };
+        if is_too_long {
             return Ok(None);
         }
     }
@@ -176,10 +189,11 @@ fn combine_held(
 fn store(view: &mut View<'_>, key: &[u8], result: Vec<u8>) -> usize {
     let len = result.len();
     view.update(key, |slot| {
-        if len == 0 {
-            slot.remove();
-        } else {
+        if len > 0 {
             slot.set(result, Expiry::Clear);
+            slot.event(notify::SET);
+        } else if slot.remove() {
+            slot.event(notify::DEL);
         }
     });
     len

@@ -4,6 +4,7 @@
 use super::field::{Field, parse_offset};
 use crate::Ctx;
 use crate::errors::BIT_VALUE;
+use crate::notify;
 use crate::value::{extend_to, string_if_any};
 use resp_codec::number::parse_i64;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
@@ -55,12 +56,16 @@ pub(super) fn setbit(
             let is_long_enough = string.len() >= field.bytes_needed();
             (field.read(string.as_bytes(&mut [0; 20])), is_long_enough)
         });
+        // A bit that is already so is no change: WATCH does not see it.
+        let is_changed = !is_long_enough || before != bit;
         slot.edit_string_if(|bytes| {
             extend_to(bytes, field.bytes_needed());
             field.write(bytes, bit);
-            // A bit that is already so is no change: WATCH does not see it.
-            ((), !is_long_enough || before != bit)
+            ((), is_changed)
         });
+        if is_changed {
+            slot.event(notify::SETBIT);
+        }
         Ok(before)
     })?;
     reply.int(before as i64);

@@ -4,6 +4,7 @@
 use super::{db_index, int};
 use crate::Ctx;
 use crate::errors::{SAME_OBJECT, SYNTAX};
+use crate::notify;
 use crate::options::{Options, is_word};
 use crate::unlocked::{is_edited, share};
 use respire_engine::{
@@ -70,7 +71,8 @@ pub(super) fn run(
         let is_copied = view.in_db(target.db).update(to, |slot| {
             let is_free = target.replace || !slot.exists();
             if is_free {
-                slot.put(owned);
+                slot.put_anew(owned);
+                slot.event(notify::COPY_TO);
             }
             is_free
         });

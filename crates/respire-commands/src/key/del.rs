@@ -4,6 +4,7 @@
 //! frees it before anything else runs. Several keys go at one moment.
 
 use crate::Ctx;
+use crate::notify;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
 pub(super) static DEL: Spec = Spec {
@@ -57,8 +58,12 @@ pub(super) fn del(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let mut removed = 0;
-    ctx.view
-        .update_many(args.iter(), |_, slot| removed += i64::from(slot.remove()));
+    ctx.view.update_many(args.iter(), |_, slot| {
+        if slot.remove() {
+            removed += 1;
+            slot.event(notify::DEL);
+        }
+    });
     reply.int(removed);
     Ok(())
 }

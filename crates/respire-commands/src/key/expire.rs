@@ -7,6 +7,7 @@
 
 use crate::Ctx;
 use crate::errors::{EXPIRE_GT_AND_LT, EXPIRE_NX, invalid_expire, unsupported_option};
+use crate::notify;
 use crate::options::{TimeBase, TimeUnit, integer, is_word};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -265,11 +266,16 @@ fn run(
         .ok_or_else(|| invalid_expire(form.name))?;
     // Whatever lies before 1970 has passed, like 1970 itself.
     let at = u64::try_from(at).unwrap_or(0);
+    let now_ms = ctx.view.now_ms();
     let is_set = ctx.view.update(&args[0], |slot| {
         let holds = slot
             .get()
             .is_some_and(|entry| conditions.hold(entry.expires_at(), at));
-        holds && slot.set_expiry(Some(at))
+        let is_set = holds && slot.set_expiry(Some(at));
+        if is_set {
+            notify::was_given_expiry(slot, at, now_ms);
+        }
+        is_set
     });
     reply.int(i64::from(is_set));
     Ok(())

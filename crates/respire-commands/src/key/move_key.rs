@@ -4,6 +4,7 @@
 use super::{db_index, int};
 use crate::Ctx;
 use crate::errors::SAME_OBJECT;
+use crate::notify;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
@@ -53,6 +54,8 @@ pub(super) fn run(
                 return false;
             };
             view.in_db(to_db).update(key, |slot| slot.put(owned));
+            view.event(key, notify::MOVE_FROM);
+            view.in_db(to_db).event(key, notify::MOVE_TO);
             true
         });
     reply.int(i64::from(is_moved));

@@ -5,7 +5,6 @@
 //! memory is bounded and eviction ranks keys by their use, Redis shares none, as the rank is kept
 //! with the value.
 
-use super::look;
 use crate::Ctx;
 use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
 use crate::kv::Row;
@@ -175,7 +174,7 @@ fn help(_ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
 }
 
 fn encoding(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    match look(ctx, &args[0], |entry| entry.map(EntryRef::encoding)) {
+    match ctx.peek(&args[0], |entry| entry.map(EntryRef::encoding)) {
         Some(encoding) => reply.bulk(encoding.name()),
         None => reply.null(),
     }
@@ -184,7 +183,7 @@ fn encoding(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
 
 fn ref_count(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let is_shared = !ctx.kv.tuning().ranks_by_use();
-    let count = look(ctx, &args[0], |entry| {
+    let count = ctx.peek(&args[0], |entry| {
         entry.map(|entry| match entry.value().as_string() {
             Some(StringRef::Int(0..SHARED_INTEGERS)) if is_shared => SHARED_REF_COUNT,
             _ => 1,
@@ -196,9 +195,7 @@ fn ref_count(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Res
 
 fn idle_time(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let now_ms = ctx.view.now_ms();
-    let idle_ms = look(ctx, &args[0], |entry| {
-        entry.map(|entry| entry.idle_ms(now_ms))
-    });
+    let idle_ms = ctx.peek(&args[0], |entry| entry.map(|entry| entry.idle_ms(now_ms)));
     if idle_ms.is_some() && ctx.kv.store().policy().is_lfu() {
         return Err(IDLE_TIME_UNTRACKED);
     }
@@ -208,7 +205,7 @@ fn idle_time(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Res
 
 fn freq(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let now_ms = ctx.view.now_ms();
-    let freq = look(ctx, &args[0], |entry| entry.map(|entry| entry.freq(now_ms)));
+    let freq = ctx.peek(&args[0], |entry| entry.map(|entry| entry.freq(now_ms)));
     if freq.is_some() && !ctx.kv.store().policy().is_lfu() {
         return Err(FREQUENCY_UNTRACKED);
     }

@@ -1,6 +1,7 @@
 //! `PERSIST key`: takes a key's expiry away; 1 if it had one, otherwise 0.
 
 use crate::Ctx;
+use crate::notify;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
 pub(super) static PERSIST: Spec = Spec {
@@ -34,7 +35,11 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let had_expiry = ctx.view.update(&args[0], |slot| {
         let has_expiry = slot.get().is_some_and(|entry| entry.expires_at().is_some());
-        has_expiry && slot.set_expiry(None)
+        let had_expiry = has_expiry && slot.set_expiry(None);
+        if had_expiry {
+            slot.event(notify::PERSIST);
+        }
+        had_expiry
     });
     reply.int(i64::from(had_expiry));
     Ok(())

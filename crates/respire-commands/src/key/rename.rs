@@ -3,6 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::NO_SUCH_KEY;
+use crate::notify;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 use respire_store::Scope;
 
@@ -95,7 +96,9 @@ fn run(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], target: Target) -> Result<bool
             if from != to
                 && let Some(owned) = view.update(from, |slot| slot.take())
             {
-                view.update(to, |slot| slot.put(owned));
+                view.update(to, |slot| slot.put_anew(owned));
+                view.event(from, notify::RENAME_FROM);
+                view.event(to, notify::RENAME_TO);
             }
             Ok(true)
         })

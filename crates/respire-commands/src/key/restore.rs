@@ -9,6 +9,7 @@ use crate::errors::{
     BUSY_KEY, PAYLOAD_FOOTER, PAYLOAD_FORMAT, RESTORE_FREQUENCY, RESTORE_IDLE_TIME, RESTORE_TTL,
     SYNTAX,
 };
+use crate::notify;
 use crate::options::{Options, integer, is_word};
 use crate::rdb::PayloadError;
 use crate::value::new_value;
@@ -93,10 +94,14 @@ pub(super) fn run(
         let (expiry, value) = (expiry?, value?);
         if matches!(expiry, Expiry::At(at) if at <= now_ms) {
             // Unlike a SET, that changes nothing where there was nothing.
-            slot.remove();
+            if slot.remove() {
+                slot.event(notify::DEL);
+            }
             return Ok(());
         }
+        slot.about_to_replace();
         slot.set(value, expiry);
+        slot.event(notify::RESTORE);
         if let Some(access) = options.access {
             slot.set_access(access);
         }

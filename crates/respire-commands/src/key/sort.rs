@@ -6,6 +6,7 @@
 
 use crate::Ctx;
 use crate::errors::{SYNTAX, WRONG_TYPE};
+use crate::notify;
 use crate::options::{Options, is_word};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply,
@@ -122,7 +123,11 @@ pub(super) fn sort(
                 .locked(&Scope::Keys(&[(db, key), (db, destination)]), |view| {
                     let is_found = view.read(key, |entry| entry.is_some());
                     if !is_found {
-                        view.update(destination, |slot| slot.remove());
+                        view.update(destination, |slot| {
+                            if slot.remove() {
+                                slot.event(notify::DEL);
+                            }
+                        });
                     }
                     is_found
                 });

@@ -59,6 +59,11 @@ impl Client {
         self.now = self.now.after(by);
     }
 
+    /// Lets the server keep house.
+    pub(crate) fn tick(&self) {
+        self.engine.tick(self.now);
+    }
+
     /// Sends a request in the quoting of redis-cli; the reply as it stands on the wire.
     pub(crate) fn send(&mut self, request: &str) -> String {
         let reply = self.send_for_output(request);

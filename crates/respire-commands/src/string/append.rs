@@ -2,6 +2,7 @@
 
 use crate::Ctx;
 use crate::errors::STRING_TOO_LONG;
+use crate::notify;
 use crate::value::{new_value, string_of};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -35,6 +36,7 @@ pub(super) fn append(
     let len = ctx.view.update(&args[0], |slot| {
         let Some(entry) = slot.get() else {
             slot.set(new_value(client, tail), Expiry::Clear);
+            slot.event(notify::APPEND);
             return Ok(tail.len());
         };
         let len = string_of(entry)?.len() + tail.len();
@@ -42,6 +44,7 @@ pub(super) fn append(
             return Err(STRING_TOO_LONG);
         }
         slot.edit_string(|bytes| bytes.extend_from_slice(tail));
+        slot.event(notify::APPEND);
         Ok(len)
     })?;
     reply.int(len as i64);

@@ -1,6 +1,7 @@
 //! `GETDEL key`: the value of a key, which is deleted. As in Redis.
 
 use crate::Ctx;
+use crate::notify;
 use crate::value::reply_held;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
@@ -29,7 +30,9 @@ pub(super) fn getdel(
 ) -> Result<(), Error> {
     ctx.read_and_update(&args[0], |slot| {
         reply_held(reply, slot)?;
-        slot.remove();
+        if slot.remove() {
+            slot.event(notify::DEL);
+        }
         Ok(())
     })
 }

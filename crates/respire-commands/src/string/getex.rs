@@ -4,6 +4,7 @@
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
+use crate::notify;
 use crate::options::{ExpiryChoice, ExpiryOption, ExpiryWord, Options};
 use crate::value::{reply_held, string_of};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
@@ -67,9 +68,11 @@ pub(super) fn getex(
         match choice {
             ExpiryChoice::At(at) => {
                 slot.set_expiry(Some(at));
+                notify::was_given_expiry(slot, at, now_ms);
             }
             ExpiryChoice::Persist if has_expiry => {
                 slot.set_expiry(None);
+                slot.event(notify::PERSIST);
             }
             ExpiryChoice::Persist | ExpiryChoice::Keep | ExpiryChoice::Unsaid => {}
         }

@@ -3,6 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::{DECREMENT_OVERFLOW, NOT_AN_INTEGER, OVERFLOW};
+use crate::notify;
 use crate::options::integer;
 use crate::value::string_if_any;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
@@ -132,6 +133,7 @@ fn add(ctx: &mut Ctx<'_>, key: &[u8], increment: i64, reply: &mut Reply<'_>) -> 
         };
         let sum = before.checked_add(increment).ok_or(OVERFLOW)?;
         slot.set(sum, Expiry::Keep);
+        slot.event(notify::INCRBY);
         Ok(sum)
     })?;
     reply.int(sum);

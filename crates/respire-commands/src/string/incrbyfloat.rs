@@ -5,6 +5,7 @@
 
 use crate::Ctx;
 use crate::errors::{NOT_A_FLOAT, NOT_FINITE};
+use crate::notify;
 use crate::string::extended::Extended;
 use crate::value::string_if_any;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
@@ -53,6 +54,7 @@ pub(super) fn incrbyfloat(
             .and_then(Extended::to_text)
             .ok_or(NOT_FINITE)?;
         slot.set(NewValue::Text(text.as_bytes().into()), Expiry::Keep);
+        slot.event(notify::INCRBYFLOAT);
         Ok(text)
     })?;
     reply.bulk(text);

@@ -56,8 +56,8 @@ fn mget_edited(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) {
         }
     }
     reply.array(args.len());
-    // They were counted the first time.
-    ctx.view.read_many(args.iter(), |_, entry| {
+    // They were counted and noted the first time.
+    ctx.view.peek_many(args.iter(), |_, entry| {
         reply_string_or_null(reply, entry.and_then(|entry| entry.value().as_string()));
     });
 }

@@ -3,6 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::wrong_arity;
+use crate::notify;
 use crate::value::new_value;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Client, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -101,6 +102,7 @@ fn keys<'a>(
 /// Gives a key its value, `at` counting both together.
 fn write(slot: &mut Slot<'_>, client: &Client, args: ArgList<'_>, at: usize) {
     slot.set(new_value(client, &args[2 * at + 1]), Expiry::Clear);
+    slot.event(notify::SET);
 }
 
 #[cfg(test)]

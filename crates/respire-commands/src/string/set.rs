@@ -6,6 +6,7 @@
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
+use crate::notify;
 use crate::options::{
     ExpiryChoice, ExpiryOption, ExpiryWord, Options, TimeBase, TimeUnit, expires_at, is_word,
     set_once,
@@ -181,12 +182,15 @@ pub(super) fn set(
     }
     let (key, value) = (&args[0], new_value(ctx.client, &args[1]));
     if args.len() == 2 {
-        ctx.view.update(key, |slot| slot.set(value, Expiry::Clear));
+        ctx.view.update(key, |slot| {
+            slot.set(value, Expiry::Clear);
+            slot.event(notify::SET);
+        });
         reply.ok();
         return Ok(());
     }
-    let options = parse(args.skip(2))?;
-    let expiry = match options.expiry.resolve(SET.name, ctx.now.unix_ms())? {
+    let (options, now_ms) = (parse(args.skip(2))?, ctx.now.unix_ms());
+    let expiry = match options.expiry.resolve(SET.name, now_ms)? {
         ExpiryChoice::At(at) => Expiry::At(at),
         ExpiryChoice::Keep => Expiry::Keep,
         ExpiryChoice::Unsaid | ExpiryChoice::Persist => Expiry::Clear,
@@ -197,14 +201,13 @@ pub(super) fn set(
     if options.get {
         return ctx.read_and_update(key, |slot| {
             reply_held(reply, slot)?;
-            write(slot, value, options.condition, expiry);
+            write(slot, value, options.condition, (expiry, now_ms));
             Ok(())
         });
     }
-    if ctx
-        .view
-        .update(key, |slot| write(slot, value, options.condition, expiry))
-    {
+    if ctx.view.update(key, |slot| {
+        write(slot, value, options.condition, (expiry, now_ms))
+    }) {
         reply.ok();
     } else {
         reply.null();
@@ -219,9 +222,9 @@ pub(super) fn setnx(
 ) -> Result<(), Error> {
     let absent = Some(Condition::IfAbsent);
     let value = new_value(ctx.client, &args[1]);
-    let is_set = ctx
-        .view
-        .update(&args[0], |slot| write(slot, value, absent, Expiry::Clear));
+    let is_set = ctx.view.update(&args[0], |slot| {
+        write(slot, value, absent, (Expiry::Clear, 0))
+    });
     reply.int(i64::from(is_set));
     Ok(())
 }
@@ -251,8 +254,11 @@ fn set_for(
 ) -> Result<(), Error> {
     let at = expires_at(&args[1], TimeBase::Now, unit, command, ctx.now.unix_ms())?;
     let value = new_value(ctx.client, &args[2]);
-    ctx.view
-        .update(&args[0], |slot| slot.set(value, Expiry::At(at)));
+    let (expiry, now_ms) = (Expiry::At(at), ctx.now.unix_ms());
+    ctx.view.update(&args[0], |slot| {
+        slot.set(value, expiry);
+        notify::was_set(slot, expiry, now_ms);
+    });
     reply.ok();
     Ok(())
 }
@@ -265,12 +271,12 @@ pub(super) fn getset(
     ctx.exchange(&args[0], &args[1], Expiry::Clear, reply)
 }
 
-/// Writes the value if the condition holds; whether it does.
+/// Writes the value with an expiry at this time if the condition holds; whether it does.
 fn write(
     slot: &mut Slot<'_>,
     value: NewValue<'_>,
     condition: Option<Condition>,
-    expiry: Expiry,
+    (expiry, now_ms): (Expiry, u64),
 ) -> bool {
     let holds = match condition {
         None => true,
@@ -279,6 +285,7 @@ fn write(
     };
     if holds {
         slot.set(value, expiry);
+        notify::was_set(slot, expiry, now_ms);
     }
     holds
 }

@@ -3,6 +3,7 @@
 
 use crate::Ctx;
 use crate::errors::{OFFSET_RANGE, STRING_TOO_LONG};
+use crate::notify;
 use crate::options::integer;
 use crate::value::{extend_to, string_if_any};
 use respire_engine::{
@@ -50,11 +51,13 @@ pub(super) fn setrange(
             return Err(STRING_TOO_LONG);
         }
         let range = offset as usize..end as usize;
-        Ok(slot.edit_string(|bytes| {
+        let len = slot.edit_string(|bytes| {
             extend_to(bytes, range.end);
             bytes[range].copy_from_slice(part);
             bytes.len()
-        }))
+        });
+        slot.event(notify::SETRANGE);
+        Ok(len)
     })?;
     reply.int(len as i64);
     Ok(())

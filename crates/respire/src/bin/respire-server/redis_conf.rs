@@ -128,11 +128,6 @@ const NOTES: &[Note] = &[
     note("min-replicas-to-write", &["0"], Told(NO_REPLICAS)),
     note("min-slaves-to-write", &["0"], Told(NO_REPLICAS)),
     note(
-        "notify-keyspace-events",
-        &[""],
-        Told("there are no keyspace notifications: whoever subscribes to them hears nothing"),
-    ),
-    note(
         "pidfile",
         &[""],
         Told("no such file is written; the log tells the process id"),

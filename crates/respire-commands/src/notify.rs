@@ -1,0 +1,300 @@
+//! Keyspace notifications: what happened to a key, published on two channels that carry its name.
+//!
+//! The store reports events under the key's lock, where they go to the end of one queue. When the locks
+//! are released, whoever changed the key publishes what is in the queue. So events leave in the order of
+//! the changes, before the reply to the command that made them, and nobody publishes under a lock of the
+//! store.
+
+use respire_engine::Publisher;
+use respire_store::{Event, EventName, Expiry, Interest, Observer, ObserverId, Slot, Store};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A class of events, as `notify-keyspace-events` chooses them.
+///
+/// ```
+/// use respire_commands::EventClass;
+/// use respire_store::{Config, EventName, Expiry, Store};
+///
+/// /// What a command of one's own says it did.
+/// const REFILL: EventName = EventClass::Generic.event("refill");
+///
+/// let store = Store::new(Config::default());
+/// store.view(0, 0).update(b"bucket", |slot| {
+///     slot.set(100, Expiry::Clear);
+///     slot.event(REFILL);
+/// });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventClass {
+    /// `g`: commands that are not of one type.
+    Generic,
+    /// `$`: strings.
+    String,
+    /// `l`: lists.
+    List,
+    /// `s`: sets.
+    Set,
+    /// `h`: hashes.
+    Hash,
+    /// `z`: sorted sets.
+    SortedSet,
+    /// `x`: keys whose time had come. The store reports them by itself.
+    Expired,
+    /// `e`: keys that went because memory ran out. The store reports them by itself.
+    Evicted,
+    /// `t`: streams.
+    Stream,
+    /// `d`: modules.
+    Module,
+    /// `n`: keys that are new. The store reports them by itself.
+    New,
+    /// `m`: keys that were read and are not there. The store reports them by itself.
+    KeyMiss,
+}
+
+impl EventClass {
+    /// An event of this class.
+    #[must_use]
+    pub const fn event(self, name: &'static str) -> EventName {
+        EventName {
+            class: self.bit(),
+            name,
+        }
+    }
+
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+pub(crate) const APPEND: EventName = EventClass::String.event("append");
+pub(crate) const COPY_TO: EventName = EventClass::Generic.event("copy_to");
+pub(crate) const DEL: EventName = EventClass::Generic.event("del");
+pub(crate) const EXPIRE: EventName = EventClass::Generic.event("expire");
+pub(crate) const INCRBY: EventName = EventClass::String.event("incrby");
+pub(crate) const INCRBYFLOAT: EventName = EventClass::String.event("incrbyfloat");
+pub(crate) const MOVE_FROM: EventName = EventClass::Generic.event("move_from");
+pub(crate) const MOVE_TO: EventName = EventClass::Generic.event("move_to");
+pub(crate) const PERSIST: EventName = EventClass::Generic.event("persist");
+pub(crate) const RENAME_FROM: EventName = EventClass::Generic.event("rename_from");
+pub(crate) const RENAME_TO: EventName = EventClass::Generic.event("rename_to");
+pub(crate) const RESTORE: EventName = EventClass::Generic.event("restore");
+pub(crate) const SET: EventName = EventClass::String.event("set");
+pub(crate) const SETBIT: EventName = EventClass::String.event("setbit");
+pub(crate) const SETRANGE: EventName = EventClass::String.event("setrange");
+
+/// A key was set by a command of strings, with this expiry.
+#[inline]
+pub(crate) fn was_set(slot: &mut Slot<'_>, expiry: Expiry, now_ms: u64) {
+    slot.event(SET);
+    if let Expiry::At(at) = expiry {
+        slot.event(EXPIRE);
+        if at <= now_ms {
+            slot.expired_at_once();
+        }
+    }
+}
+
+/// A key got this expiry, or was removed because that has passed.
+pub(crate) fn was_given_expiry(slot: &mut Slot<'_>, at: u64, now_ms: u64) {
+    slot.event(if at <= now_ms { DEL } else { EXPIRE });
+}
+
+/// The letters of the classes, in the order in which Redis writes them.
+const LETTERS: [(char, EventClass); 11] = [
+    ('g', EventClass::Generic),
+    ('$', EventClass::String),
+    ('l', EventClass::List),
+    ('s', EventClass::Set),
+    ('h', EventClass::Hash),
+    ('z', EventClass::SortedSet),
+    ('x', EventClass::Expired),
+    ('e', EventClass::Evicted),
+    ('t', EventClass::Stream),
+    ('d', EventClass::Module),
+    ('n', EventClass::New),
+];
+
+/// `A`: all of them, but for new keys and missed ones.
+const ALL: u32 = EventClass::New.bit() - 1;
+/// `K`: the channels that are named after keys.
+const KEYSPACE: u32 = EventClass::KeyMiss.bit() << 1;
+/// `E`: the channels that are named after events.
+const KEYEVENT: u32 = KEYSPACE << 1;
+
+/// What is published, as `notify-keyspace-events` says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mask(u32);
+
+impl Mask {
+    /// What the letters mean; `None` if one of them means nothing.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let bits = |letter| match letter {
+            'A' => Some(ALL),
+            'K' => Some(KEYSPACE),
+            'E' => Some(KEYEVENT),
+            'm' => Some(EventClass::KeyMiss.bit()),
+            _ => {
+                let mut letters = LETTERS.iter();
+                let found = letters.find(|(known, _)| *known == letter);
+                found.map(|(_, class)| class.bit())
+            }
+        };
+        let mut letters = text.chars();
+        let all = letters.try_fold(0, |all, letter| Some(all | bits(letter)?));
+        all.map(Mask)
+    }
+
+    /// The letters, as Redis tells them. It leaves out `n` where all others are there.
+    pub(crate) fn letters(self) -> String {
+        let has = |bits: u32| self.0 & bits == bits;
+        let mut letters = String::new();
+        if has(ALL) {
+            letters.push('A');
+        } else {
+            let set = LETTERS.iter().filter(|(_, class)| has(class.bit()));
+            letters.extend(set.map(|(letter, _)| *letter));
+        }
+        for (bits, letter) in [
+            (KEYSPACE, 'K'),
+            (KEYEVENT, 'E'),
+            (EventClass::KeyMiss.bit(), 'm'),
+        ] {
+            letters.extend(has(bits).then_some(letter));
+        }
+        letters
+    }
+
+    fn has(self, bits: u32) -> bool {
+        self.0 & bits != 0
+    }
+
+    /// What the store must report for it.
+    fn interest(self) -> Interest {
+        use EventClass::{Evicted, Expired, KeyMiss, New};
+        if !self.has(KEYSPACE | KEYEVENT) {
+            return Interest::NONE;
+        }
+        let by_itself = Expired.bit() | Evicted.bit() | New.bit() | KeyMiss.bit();
+        let interests = [
+            (Expired.bit() | Evicted.bit(), Interest::LOSSES),
+            (New.bit(), Interest::ADDITIONS),
+            (KeyMiss.bit(), Interest::MISSES),
+            ((KEYSPACE - 1) & !by_itself, Interest::EVENTS),
+        ];
+        let wanted = interests.into_iter().filter(|(bits, _)| self.has(*bits));
+        wanted.fold(Interest::NONE, |all, (_, interest)| all.with(interest))
+    }
+}
+
+/// The notifications of a store.
+#[derive(Debug)]
+pub(crate) struct Notifications {
+    notifier: Arc<Notifier>,
+    id: ObserverId,
+}
+
+impl Notifications {
+    /// For this store; none are published before [`Notifications::choose`].
+    pub(crate) fn new(store: &Store) -> Self {
+        let notifier = Arc::new(Notifier::default());
+        let observer = Arc::clone(&notifier) as Arc<dyn Observer>;
+        let id = store.observe(observer, Interest::NONE);
+        Self { notifier, id }
+    }
+
+    /// Publishes with this; the first one counts.
+    pub(crate) fn publish_with(&self, publisher: &Publisher) {
+        let _first = self.notifier.publisher.set(publisher.clone());
+    }
+
+    /// What is published.
+    pub(crate) fn chosen(&self) -> Mask {
+        self.notifier.mask()
+    }
+
+    /// Publishes this from now on.
+    pub(crate) fn choose(&self, mask: Mask, store: &Store) {
+        self.notifier.mask.store(mask.0, Ordering::Relaxed);
+        store.set_interest(self.id, mask.interest());
+    }
+}
+
+/// Takes events from the store and publishes them.
+#[derive(Debug, Default)]
+struct Notifier {
+    mask: AtomicU32,
+    publisher: OnceLock<Publisher>,
+    /// What has yet to be published, in order. Its lock is a leaf.
+    queue: Mutex<VecDeque<Notification>>,
+    /// Held while the queue is emptied, so that only one thread publishes at a time.
+    publishing: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Notification {
+    db: u32,
+    key: Box<[u8]>,
+    name: &'static str,
+}
+
+impl Notifier {
+    fn mask(&self) -> Mask {
+        Mask(self.mask.load(Ordering::Relaxed))
+    }
+}
+
+impl Observer for Notifier {
+    fn event(&self, db: u32, key: &[u8], event: Event) {
+        let EventName { class, name } = match event {
+            Event::Added => EventClass::New.event("new"),
+            Event::Expired => EventClass::Expired.event("expired"),
+            Event::Evicted => EventClass::Evicted.event("evicted"),
+            Event::Missed => EventClass::KeyMiss.event("keymiss"),
+            Event::Named(name) => name,
+        };
+        let is_heard = self.publisher.get().is_some_and(Publisher::is_heard);
+        if is_heard && self.mask().has(class) {
+            let key = key.into();
+            lock(&self.queue).push_back(Notification { db, key, name });
+        }
+    }
+
+    fn released(&self) {
+        let Some(publisher) = self.publisher.get() else {
+            return;
+        };
+        let _publishing = lock(&self.publishing);
+        loop {
+            let batch = std::mem::take(&mut *lock(&self.queue));
+            if batch.is_empty() {
+                return;
+            }
+            batch
+                .iter()
+                .for_each(|notification| notification.publish(publisher, self.mask()));
+        }
+    }
+}
+
+impl Notification {
+    fn publish(&self, publisher: &Publisher, mask: Mask) {
+        let Self { db, key, name } = self;
+        if mask.has(KEYSPACE) {
+            let channel = [format!("__keyspace@{db}__:").as_bytes(), key].concat();
+            publisher.publish(&channel, name.as_bytes());
+        }
+        if mask.has(KEYEVENT) {
+            publisher.publish(format!("__keyevent@{db}__:{name}").as_bytes(), key);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;
