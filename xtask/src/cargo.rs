@@ -28,6 +28,11 @@ pub(crate) const FEATURE_SETS: &[(&str, &[&str])] = &[
             "mio",
         ],
     ),
+    // Commands on keys are shown to work for a type that is no string.
+    (
+        "the commands with a type of value for tests",
+        &["-p", "respire-commands", "--features", "toy", "--lib"],
+    ),
     (
         "the codec with all its features",
         &["-p", "resp-codec", "--all-features"],

@@ -37,7 +37,7 @@ fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
         is_built = outcome.is_ok();
         tally.check("the explorer's page is built", outcome);
     });
-    let [(all, all_flags), flavours @ .., codec_all, codec_none] = FEATURE_SETS else {
+    let [(all, all_flags), flavours @ .., toy, codec_all, codec_none] = FEATURE_SETS else {
         return Err("FEATURE_SETS is shorter than this chore knows it".to_owned());
     };
     let server = suites::check(steps, all, all_flags).then(clients::keep_server);
@@ -65,6 +65,7 @@ fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
             steps.now(&name, |tally| tally.check(&name, run(&mut command)));
         }
     }
+    suites::check_binaries(steps, toy.0, toy.1);
     for (what, flags) in [codec_all, codec_none] {
         suites::check(steps, what, flags);
     }

@@ -2,8 +2,15 @@
 //! The ones any service may need stand in `respire_engine::text`.
 
 use respire_engine::Error;
+use respire_store::WrongType;
 
 pub(crate) use respire_engine::text::{DB_INDEX, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, wrong_arity};
+
+/// A key holds a value of another type.
+#[inline(always)]
+pub(crate) fn wrong_type(_: WrongType) -> Error {
+    WRONG_TYPE
+}
 
 /// Memory is used up, and nothing may be evicted.
 pub(crate) const OUT_OF_MEMORY: Error =

@@ -49,6 +49,8 @@ mod bit;
 mod key;
 mod rdb;
 mod server;
+#[cfg(feature = "toy")]
+mod stack;
 mod string;
 
 pub(crate) use ctx::Ctx;

@@ -8,6 +8,8 @@
 
 use crate::kv::Row;
 use crate::rdb::Reader;
+#[cfg(feature = "toy")]
+use crate::stack;
 use crate::{bit, key, server, string};
 use respire_store::NewValue;
 
@@ -30,8 +32,14 @@ pub(crate) type Container = (Row, &'static [Row]);
 pub(crate) type Restore = for<'p> fn(&mut Reader<'p>) -> Option<NewValue<'p>>;
 
 /// Every family. Dispatch, `COMMAND`, the documents, `RESTORE` and the tests read this list.
-pub(crate) static FAMILIES: &[&Family] =
-    &[&string::FAMILY, &bit::FAMILY, &key::FAMILY, &server::FAMILY];
+pub(crate) static FAMILIES: &[&Family] = &[
+    &string::FAMILY,
+    &bit::FAMILY,
+    &key::FAMILY,
+    &server::FAMILY,
+    #[cfg(feature = "toy")]
+    &stack::FAMILY,
+];
 
 /// The commands without subcommands.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {

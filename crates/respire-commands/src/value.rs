@@ -1,6 +1,6 @@
 //! Strings between entries and replies.
 
-use crate::errors::WRONG_TYPE;
+use crate::errors::wrong_type;
 use respire_engine::{Client, Error, Reply};
 use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, Slot, StringRef};
 use std::ops::Range;
@@ -12,7 +12,7 @@ const _: () = assert!(SHARED_BYTES_MIN == respire_engine::SHARED_BYTES_MIN);
 /// The string that an entry holds.
 #[inline]
 pub(crate) fn string_of(entry: EntryRef<'_>) -> Result<StringRef<'_>, Error> {
-    entry.value().as_string().ok_or(WRONG_TYPE)
+    entry.string().map_err(wrong_type)
 }
 
 /// The string that a key holds, where the absence of the key is fine.

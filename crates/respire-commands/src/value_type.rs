@@ -20,5 +20,7 @@ pub(crate) trait ValueType {
 pub(crate) fn with_type<R>(value: ValueRef<'_>, f: impl FnOnce(&dyn ValueType) -> R) -> R {
     match value {
         ValueRef::String(string) => f(&string),
+        #[cfg(feature = "toy")]
+        ValueRef::Stack(stack) => f(stack),
     }
 }

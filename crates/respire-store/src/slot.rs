@@ -10,7 +10,7 @@ use crate::hash::Tag;
 use crate::prefetch::Bucket;
 use crate::report::Unreported;
 use crate::shard::ShardMut;
-use crate::types::{Encoding, Kind, NewValue, ValueRef, WrongType};
+use crate::types::{Encoding, Kind, NewValue, StringRef, ValueRef, WrongType};
 use crate::value::{Expiry, Owned};
 
 /// An entry, borrowed for the time of a closure.
@@ -61,6 +61,15 @@ impl<'e> EntryRef<'e> {
     #[must_use]
     pub fn memory(self) -> usize {
         crate::entry::SLOT_BYTES + self.entry.heap_bytes()
+    }
+
+    /// The value as a string.
+    ///
+    /// # Errors
+    /// [`WrongType`] if it is of another type.
+    #[inline(always)]
+    pub fn string(self) -> Result<StringRef<'e>, WrongType> {
+        self.entry.value().as_string().ok_or(WrongType)
     }
 
     /// The value as one of type `K`.
@@ -415,7 +424,7 @@ impl fmt::Debug for Slot<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Store, StringRef};
+    use crate::{Config, Store};
 
     fn check(f: impl FnOnce(&mut Slot<'_>)) {
         let store = Store::new(Config::default());

@@ -96,7 +96,7 @@ pub(crate) fn restore(payload: &[u8]) -> Result<NewValue<'_>, PayloadError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use respire_store::StringRef;
 
@@ -116,17 +116,12 @@ mod tests {
     }
 
     pub(super) fn bytes_of(value: NewValue<'_>) -> Vec<u8> {
-        match value {
-            NewValue::Bytes(bytes) => bytes.to_vec(),
-            NewValue::Int(number) => number.to_string().into_bytes(),
-            NewValue::Shared(bytes) => bytes.to_vec(),
-            NewValue::Text(text) => text.into_owned(),
-            NewValue::Raw(bytes) => bytes,
-        }
+        let string = value.as_ref().as_string();
+        string.map(StringRef::to_vec).expect("a string")
     }
 
     /// A payload with this body and a footer that is right.
-    fn payload(body: &[u8], version: u16) -> Vec<u8> {
+    pub(crate) fn payload(body: &[u8], version: u16) -> Vec<u8> {
         let mut payload = [body, &version.to_le_bytes()].concat();
         let crc = CRC.checksum(&payload);
         payload.extend_from_slice(&crc.to_le_bytes());

@@ -192,7 +192,9 @@ macro_rules! types {
         }
 
         impl NewValue<'_> {
-            pub(crate) fn as_ref(&self) -> ValueRef<'_> {
+            /// The value, to read it.
+            #[must_use]
+            pub fn as_ref(&self) -> ValueRef<'_> {
                 match self {
                     NewValue::Int(number) => ValueRef::String(StringRef::Int(*number)),
                     NewValue::Bytes(bytes) => ValueRef::String(StringRef::Bytes(bytes)),

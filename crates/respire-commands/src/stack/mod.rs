@@ -1,0 +1,23 @@
+//! A type of value that only tests have: stacks of byte strings. It has all that a type needs here, and shows that a
+//! folder and a line of [`FAMILIES`](crate::table::FAMILIES) are enough for every command on keys to know it.
+
+mod edit;
+#[cfg(test)]
+mod tests;
+mod value_type;
+
+use crate::kv::Row;
+use crate::table::Family;
+
+pub(crate) static FAMILY: Family = Family {
+    rows: ROWS,
+    containers: &[],
+    restores: value_type::RESTORES,
+};
+
+/// Sorted by name.
+static ROWS: &[Row] = &[
+    Row::new(&edit::LEN, edit::len),
+    Row::new(&edit::POP, edit::pop),
+    Row::new(&edit::PUSH, edit::push),
+];

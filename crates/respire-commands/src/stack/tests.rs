@@ -1,0 +1,250 @@
+//! Every command on keys, with a value that is no string.
+
+use crate::key::testing::Client;
+use crate::unlocked::tests::send_and_write_meanwhile;
+use std::time::Duration;
+
+const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
+
+/// A client of a server with a stack of so many elements of 20 bytes under the key `k`.
+fn with_stack(elements: usize) -> Client {
+    let mut client = Client::new();
+    for part in (0..elements).collect::<Vec<_>>().chunks(1_000) {
+        let part: Vec<String> = part.iter().map(|it| format!("{it:020}")).collect();
+        client.send(&format!("STACK.PUSH k {}", part.join(" ")));
+    }
+    client
+}
+
+fn int(reply: &str) -> usize {
+    let text = reply.trim_start_matches(':').trim_end();
+    text.parse().expect("an integer")
+}
+
+/// The payload of `k`, in the quoting of redis-cli.
+fn dump(client: &mut Client) -> String {
+    let reply = client.send_for_output("DUMP k").to_vec();
+    let (_, payload) = reply.split_at(
+        reply
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .expect("a line")
+            + 1,
+    );
+    let bytes = payload[..payload.len() - 2].iter();
+    format!(
+        "\"{}\"",
+        bytes
+            .map(|byte| format!("\\x{byte:02x}"))
+            .collect::<String>()
+    )
+}
+
+#[test]
+fn type_encoding_and_scan_tell_of_it() {
+    let mut client = with_stack(3);
+    client.check(&[
+        ("SET s 1", "+OK\r\n"),
+        ("TYPE k", "+stack\r\n"),
+        ("OBJECT ENCODING k", "$5\r\nstack\r\n"),
+        ("OBJECT REFCOUNT k", ":1\r\n"),
+        (
+            "SCAN 0 COUNT 1000 TYPE stack",
+            "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nk\r\n",
+        ),
+        (
+            "SCAN 0 COUNT 1000 TYPE string",
+            "*2\r\n$1\r\n0\r\n*1\r\n$1\r\ns\r\n",
+        ),
+    ]);
+}
+
+#[test]
+fn commands_on_strings_refuse_it_and_leave_it() {
+    let mut client = with_stack(3);
+    for request in [
+        "GET k",
+        "APPEND k x",
+        "INCR k",
+        "SETRANGE k 0 x",
+        "STRLEN k",
+        "GETRANGE k 0 -1",
+        "SETBIT k 1 1",
+        "GETSET k x",
+        "GETDEL k",
+        "GETEX k",
+        "BITCOUNT k",
+        "BITOP NOT d k",
+        "INCRBYFLOAT k 1",
+        "SORT k",
+        "BITFIELD k SET u8 0 1",
+        "SET k x GET",
+    ] {
+        assert_eq!(client.send(request), WRONG_TYPE, "{request}");
+    }
+    client.check(&[
+        ("STACK.LEN k", ":3\r\n"),
+        ("MGET k", "*1\r\n$-1\r\n"),
+        ("SET k x", "+OK\r\n"),
+    ]);
+}
+
+#[test]
+fn dump_and_restore_bring_it_back() {
+    for elements in [1, 3, 500] {
+        let mut client = with_stack(elements);
+        let digest = client.send("DEBUG DIGEST-VALUE k");
+        let payload = dump(&mut client);
+        client.check(&[
+            (&format!("RESTORE copy 0 {payload}"), "+OK\r\n"),
+            ("DEBUG DIGEST-VALUE copy", &digest),
+            (&format!("RESTORE copy 5000 {payload} REPLACE"), "+OK\r\n"),
+            ("PTTL copy", ":5000\r\n"),
+            ("STACK.LEN copy", &format!(":{elements}\r\n")),
+        ]);
+        let last = elements - 1;
+        client.check(&[("STACK.POP copy", &format!("$20\r\n{last:020}\r\n"))]);
+        assert_ne!(client.send("DEBUG DIGEST-VALUE k copy"), digest);
+    }
+}
+
+#[test]
+fn restore_refuses_what_is_malformed() {
+    use crate::rdb::tests::payload;
+    let mut client = Client::new();
+    // No element, fewer than there should be, more than there could be.
+    for body in [
+        &b"\xc8\x00"[..],
+        b"\xc8\x02\x01a",
+        b"\xc8\x81\xff\xff\xff\xff\xff\xff\xff\xff\x01a",
+    ] {
+        let bytes = payload(body, 10);
+        let quoted: String = bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        let request = format!("RESTORE k 0 \"{quoted}\"");
+        client.check(&[(&request, "-ERR Bad data format\r\n")]);
+    }
+}
+
+#[test]
+fn copy_rename_and_move_take_it_along() {
+    with_stack(100).check(&[
+        ("COPY k c", ":1\r\n"),
+        ("STACK.PUSH c more", ":101\r\n"),
+        ("STACK.LEN k", ":100\r\n"),
+        ("RENAME k r", "+OK\r\n"),
+        ("MOVE r 3", ":1\r\n"),
+        ("EXISTS k r", ":0\r\n"),
+        ("SELECT 3", "+OK\r\n"),
+        ("STACK.LEN r", ":100\r\n"),
+    ]);
+}
+
+#[test]
+fn digest_and_object_describe_it() {
+    let mut client = with_stack(3);
+    let of_three = client.send("DEBUG DIGEST");
+    client.send("STACK.POP k");
+    assert_ne!(client.send("DEBUG DIGEST"), of_three);
+    let object = client.send("DEBUG OBJECT k");
+    // A length, and two strings of 20 bytes.
+    assert!(
+        object.contains("encoding:stack serializedlength:43 "),
+        "{object}"
+    );
+}
+
+#[test]
+fn memory_is_that_of_its_elements() {
+    let mut client = with_stack(0);
+    let empty = client.send("MEMORY STATS");
+    let mut before = 0;
+    for _ in 0..10 {
+        let part = vec!["x".repeat(100); 100].join(" ");
+        client.send(&format!("STACK.PUSH k {part}"));
+        let usage = int(&client.send("MEMORY USAGE k"));
+        assert!(
+            (before + 10_000..before + 16_000).contains(&usage),
+            "{usage}"
+        );
+        before = usage;
+    }
+    client.check(&[("DEL k", ":1\r\n")]);
+    let dataset = |stats: &str| {
+        stats
+            .split("dataset.bytes")
+            .nth(1)
+            .map(|rest| rest.split("\r\n").nth(1).map(str::to_owned))
+    };
+    assert_eq!(dataset(&client.send("MEMORY STATS")), dataset(&empty));
+}
+
+#[test]
+fn it_expires_and_is_evicted() {
+    let mut client = with_stack(10);
+    client.check(&[("PEXPIRE k 10", ":1\r\n")]);
+    client.advance(Duration::from_millis(10));
+    client.check(&[("STACK.PUSH k new", ":1\r\n"), ("PTTL k", ":-1\r\n")]);
+    client.tune(|tuning| {
+        tuning.memory_bytes_max = 1;
+        tuning.policy = respire_store::Policy::AllKeysLru;
+    });
+    // The room is made before the command, which finds no key.
+    assert!(client.send("STACK.PUSH k new").starts_with("-OOM"));
+    client.check(&[("EXISTS k", ":0\r\n")]);
+}
+
+#[test]
+fn large_one_is_freed_in_steps_by_whatever_removes_it() {
+    for request in [
+        "DEL k",
+        "UNLINK k",
+        "SET k x",
+        "COPY other k REPLACE",
+        "RENAME other k",
+        "GETSET k x",
+        "PEXPIRE k -1",
+    ] {
+        let mut client = with_stack(30_000);
+        client.send("SET other 1");
+        let refused = client.send(request).starts_with('-');
+        let pending = client.engine().app().store().memory().pending_keys;
+        assert_eq!(pending, usize::from(!refused), "{request}");
+        assert_eq!(refused, request == "GETSET k x");
+        let mut steps = 1;
+        while !client.engine().app().store().sweep(0, 1).finished {
+            steps += 1;
+        }
+        assert!(refused || steps > 100, "{request}: {steps}");
+    }
+}
+
+#[test]
+fn key_is_free_while_its_value_is_worked_on() {
+    for request in ["DUMP k", "DEBUG OBJECT k", "DEBUG DIGEST-VALUE k"] {
+        let mut client = with_stack(30_000);
+        let push = || "STACK.PUSH k meanwhile".to_owned();
+        let (reply, is_free) = send_and_write_meanwhile(&mut client, request, push);
+        assert!(!reply.starts_with('-'), "{request}");
+        assert_eq!(is_free, [true], "{request}");
+        client.check(&[("STACK.LEN k", ":30001\r\n")]);
+    }
+}
+
+#[test]
+fn transaction_and_watch_see_it() {
+    let mut client = with_stack(2);
+    let mut other = client.other();
+    client.check(&[
+        ("WATCH k", "+OK\r\n"),
+        ("MULTI", "+OK\r\n"),
+        ("STACK.POP k", "+QUEUED\r\n"),
+    ]);
+    other.check(&[("STACK.PUSH k more", ":3\r\n")]);
+    client.check(&[
+        ("EXEC", "*-1\r\n"),
+        ("MULTI", "+OK\r\n"),
+        ("STACK.POP k", "+QUEUED\r\n"),
+        ("STACK.LEN k", "+QUEUED\r\n"),
+        ("EXEC", "*2\r\n$4\r\nmore\r\n:2\r\n"),
+    ]);
+}

@@ -1,0 +1,37 @@
+//! What commands on keys of any type need of stacks.
+
+use crate::digest::Digest;
+use crate::rdb::{Payload, Reader};
+use crate::table::Restore;
+use crate::value_type::ValueType;
+use respire_store::{Kind, NewValue, Stack, StringRef};
+
+/// No type byte of Redis.
+const TYPE: u8 = 200;
+
+pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
+
+impl ValueType for Stack {
+    fn payload(&self) -> Payload {
+        let mut payload = Payload::new(TYPE, self.heap_bytes());
+        payload.len(self.len());
+        self.for_each(&mut |element| payload.string(StringRef::Bytes(element)));
+        payload
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.mix(&u32::from(TYPE).to_be_bytes());
+        self.for_each(&mut |element| digest.mix(element));
+    }
+}
+
+fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
+    let mut stack = Stack::default();
+    for _ in 0..reader.len()? {
+        let element = reader.string()?;
+        let element = element.as_ref().as_string()?;
+        stack.push(element.as_bytes(&mut [0; 20]));
+    }
+    // No key holds an empty value.
+    (!stack.is_empty()).then(|| stack.into())
+}
