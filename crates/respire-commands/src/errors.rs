@@ -12,6 +12,9 @@ pub(crate) fn wrong_type(_: WrongType) -> Error {
     WRONG_TYPE
 }
 
+/// `SORT` by what is no number.
+pub(crate) const SORT_NO_DOUBLE: Error =
+    Error::fixed("ERR One or more scores can't be converted into double");
 /// Memory is used up, and nothing may be evicted.
 pub(crate) const OUT_OF_MEMORY: Error =
     Error::fixed("OOM command not allowed when used memory > 'maxmemory'.");

@@ -84,6 +84,7 @@ pub(crate) const RESTORE: EventName = EventClass::Generic.event("restore");
 pub(crate) const SET: EventName = EventClass::String.event("set");
 pub(crate) const SETBIT: EventName = EventClass::String.event("setbit");
 pub(crate) const SETRANGE: EventName = EventClass::String.event("setrange");
+pub(crate) const SORTSTORE: EventName = EventClass::List.event("sortstore");
 
 /// A key was set by a command of strings, with this expiry.
 #[inline]

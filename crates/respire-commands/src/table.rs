@@ -22,6 +22,8 @@ pub(crate) struct Family {
     /// The type bytes of `RESTORE`'s payloads that hold this family's type of value, each with the function
     /// that reads what follows it. Empty where the family brings no type.
     pub(crate) restores: &'static [(u8, Restore)],
+    /// Makes the list that `SORT` stores; of the family of lists alone.
+    pub(crate) list_of: Option<ListOf>,
 }
 
 /// A command whose first argument names one of its subcommands, and those, sorted by name.
@@ -30,6 +32,9 @@ pub(crate) type Container = (Row, &'static [Row]);
 /// Reads a value from a payload, behind its type byte; `None` if it is malformed. Nothing of the payload is to
 /// be trusted but that its checksum is right, which anybody can compute.
 pub(crate) type Restore = for<'p> fn(&mut Reader<'p>) -> Option<NewValue<'p>>;
+
+/// Makes a list of at least one element.
+pub(crate) type ListOf = fn(&mut dyn Iterator<Item = &[u8]>) -> NewValue<'static>;
 
 /// Every family. Dispatch, `COMMAND`, the documents, `RESTORE` and the tests read this list.
 pub(crate) static FAMILIES: &[&Family] = &[
@@ -56,6 +61,11 @@ pub(crate) fn restore_of(type_byte: u8) -> Option<Restore> {
     let mut restores = FAMILIES.iter().flat_map(|family| family.restores);
     let (_, restore) = restores.find(|(byte, _)| *byte == type_byte)?;
     Some(*restore)
+}
+
+/// What makes a list, if there are lists.
+pub(crate) fn list_of() -> Option<ListOf> {
+    FAMILIES.iter().find_map(|family| family.list_of)
 }
 
 #[cfg(test)]

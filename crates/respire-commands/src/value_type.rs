@@ -1,4 +1,4 @@
-//! What commands on keys of any type need of each type of value: `DUMP`, `DEBUG OBJECT`, `DEBUG DIGEST`.
+//! What commands on keys of any type need of each type of value: `DUMP`, `DEBUG OBJECT`, `DEBUG DIGEST`, `SORT`.
 
 use crate::digest::Digest;
 use crate::rdb::Payload;
@@ -14,6 +14,14 @@ pub(crate) trait ValueType {
     /// Mixes the value, with the number of its type, into a digest as Redis's `DEBUG DIGEST` does. O(the value's
     /// size).
     fn digest(&self, digest: &mut Digest);
+
+    /// The elements that `SORT` sorts, in their own order; `None` if it refuses the type. O(the value's size), and
+    /// called without a lock.
+    fn elements(&self) -> Option<Vec<Vec<u8>>>;
+
+    /// What a `BY` or `GET` of `SORT` finds in a key of this type: its value, or the field of this name. `None` if
+    /// it has no such thing.
+    fn part(&self, field: Option<&[u8]>) -> Option<Vec<u8>>;
 }
 
 /// Runs `f` on a value as its type. This is the one place that lists the types.

@@ -17,6 +17,7 @@ pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
     containers: &[],
     restores: &[],
+    list_of: None,
 };
 
 /// Sorted by name.

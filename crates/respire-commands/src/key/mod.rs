@@ -33,6 +33,7 @@ pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
     containers: CONTAINERS,
     restores: &[],
+    list_of: None,
 };
 
 /// Sorted by name.

@@ -1,18 +1,23 @@
 //! `SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA]
 //! [STORE destination]`, `SORT_RO key [...]` (without `STORE`): sorts a list, set or sorted set.
 //!
-//! There are none of these yet: a missing key sorts to nothing, so that `STORE` removes its
-//! destination, and a string is of the wrong type. Options are checked in full.
+//! Which types have elements to sort, and what a `BY` or `GET` finds in the others, says each type's
+//! [`ValueType`](crate::value_type::ValueType). A missing key sorts to nothing, so that `STORE` removes its
+//! destination. What reads other keys holds all of them meanwhile, as it learns their names only then.
+
+mod sorting;
 
 use crate::Ctx;
-use crate::errors::{SYNTAX, WRONG_TYPE};
+use crate::errors::WRONG_TYPE;
 use crate::notify;
 use crate::options::{Options, is_word};
+use crate::table;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply,
     Spec,
 };
-use respire_store::Scope;
+use respire_store::{Expiry, Scope, View};
+use sorting::{Form, Sorting};
 
 /// What both forms take; the last of each is `STORE`'s, which the read-only one is without.
 const KEYS: &[KeySpec] = &[
@@ -72,7 +77,10 @@ pub(super) static SORT: Spec = Spec {
     complexity: "O(N+M*log(M)) where N is the number of elements in the list or set to sort, and M the number of returned elements. When the elements are not sorted, complexity is O(N).",
     group: Group::Generic,
     arity: Arity::at_least(2),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::MOVABLE_KEYS),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::MOVABLE_KEYS)
+        .with(Flags::ALL_KEYS),
     categories: &["dangerous", "list", "set", "sortedset"],
     keys: KEYS,
     args: ARGS,
@@ -97,7 +105,9 @@ pub(super) static SORT_RO: Spec = Spec {
     complexity: "O(N+M*log(M)) where N is the number of elements in the list or set to sort, and M the number of returned elements. When the elements are not sorted, complexity is O(N).",
     group: Group::Generic,
     arity: Arity::at_least(2),
-    flags: Flags::READONLY.with(Flags::MOVABLE_KEYS),
+    flags: Flags::READONLY
+        .with(Flags::MOVABLE_KEYS)
+        .with(Flags::ALL_KEYS),
     categories: &["dangerous", "list", "set", "sortedset"],
     keys: KEYS.split_at(KEYS.len() - 1).0,
     args: ARGS.split_at(ARGS.len() - 1).0,
@@ -113,31 +123,10 @@ pub(super) fn sort(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let key = &args[0];
-    match parse_destination(Options::new(args.skip(1)), Form::ReadWrite)? {
-        None => reply_sorted(ctx, key, reply),
-        Some(destination) => {
-            let db = ctx.view.db();
-            let is_found = ctx
-                .view
-                .locked(&Scope::Keys(&[(db, key), (db, destination)]), |view| {
-                    let is_found = view.read(key, |entry| entry.is_some());
-                    if !is_found {
-                        view.update(destination, |slot| {
-                            if slot.remove() {
-                                slot.event(notify::DEL);
-                            }
-                        });
-                    }
-                    is_found
-                });
-            ctx.looked_up(is_found);
-            if is_found {
-                return Err(WRONG_TYPE);
-            }
-            reply.int(0);
-            Ok(())
-        }
+    let sorting = Sorting::parse(Options::new(args.skip(1)), Form::ReadWrite)?;
+    match sorting.destination {
+        None => reply_sorted(ctx, &args[0], &sorting, reply),
+        Some(destination) => store_sorted(ctx, &args[0], &sorting, destination, reply),
     }
 }
 
@@ -146,8 +135,8 @@ pub(super) fn sort_ro(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    parse_destination(Options::new(args.skip(1)), Form::ReadOnly)?;
-    reply_sorted(ctx, &args[0], reply)
+    let sorting = Sorting::parse(Options::new(args.skip(1)), Form::ReadOnly)?;
+    reply_sorted(ctx, &args[0], &sorting, reply)
 }
 
 /// The keys of a `SORT` request: the one to sort, and the last destination named.
@@ -171,43 +160,90 @@ pub(super) fn keys(request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result
     Ok(())
 }
 
-fn reply_sorted(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
-    if ctx.read(key, |entry| entry.is_some()) {
-        return Err(WRONG_TYPE);
+/// What a sort gives: elements, or what `GET` found for each of them.
+type Sorted = Vec<Option<Vec<u8>>>;
+
+fn reply_sorted(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    sorting: &Sorting<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let sorted = if sorting.reads_other_keys() {
+        let run = |view: &mut View<'_>| sorting.run(view, key);
+        ctx.view.locked(&Scope::Everything, run)
+    } else {
+        sorting.run(&mut ctx.view, key)
+    };
+    let sorted = counted(ctx, sorted)?.unwrap_or_default();
+    reply.array(sorted.len());
+    for element in sorted {
+        match element {
+            Some(element) => reply.bulk(element),
+            None => reply.null(),
+        }
     }
-    reply.array(0);
     Ok(())
 }
 
-/// Which of the two commands it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    ReadWrite,
-    ReadOnly,
+fn store_sorted(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    sorting: &Sorting<'_>,
+    destination: &[u8],
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let db = ctx.view.db();
+    let keys = [(db, key), (db, destination)];
+    let scope = if sorting.reads_other_keys() {
+        Scope::Everything
+    } else {
+        Scope::Keys(&keys)
+    };
+    let sorted = ctx.view.locked(&scope, |view| {
+        let Some(sorted) = sorting.run(view, key)? else {
+            remove(view, destination);
+            return Ok(None);
+        };
+        store(view, destination, &sorted)?;
+        Ok(Some(sorted))
+    });
+    let sorted = counted(ctx, sorted)?.unwrap_or_default();
+    reply.int(sorted.len() as i64);
+    Ok(())
 }
 
-/// Checks the options; what is left of them where there is nothing to sort is the destination.
-fn parse_destination<'a>(mut options: Options<'a>, form: Form) -> Result<Option<&'a [u8]>, Error> {
-    let mut destination = None;
-    while let Some(word) = options.next() {
-        if ["ASC", "DESC", "ALPHA"]
-            .into_iter()
-            .any(|known| is_word(word, known))
-        {
-            continue;
-        }
-        if is_word(word, "LIMIT") && options.len() >= 2 {
-            options.integer()?;
-            options.integer()?;
-        } else if is_word(word, "STORE") && form == Form::ReadWrite {
-            destination = Some(options.value()?);
-        } else if is_word(word, "BY") || is_word(word, "GET") {
-            options.value()?;
-        } else {
-            return Err(SYNTAX);
-        }
+/// Gives the destination what was sorted, as a list, in which what was not found is empty. Nothing removes it.
+fn store(view: &mut View<'_>, destination: &[u8], sorted: &Sorted) -> Result<(), Error> {
+    if sorted.is_empty() {
+        remove(view, destination);
+        return Ok(());
     }
-    Ok(destination)
+    let list_of = table::list_of().ok_or(WRONG_TYPE)?;
+    let mut elements = sorted.iter().map(|it| it.as_deref().unwrap_or_default());
+    let list = list_of(&mut elements);
+    view.update(destination, |slot| {
+        slot.set(list, Expiry::Clear);
+        slot.event(notify::SORTSTORE);
+    });
+    Ok(())
+}
+
+fn remove(view: &mut View<'_>, key: &[u8]) {
+    view.update(key, |slot| {
+        if slot.remove() {
+            slot.event(notify::DEL);
+        }
+    });
+}
+
+/// Counts whether the key was there, also if it was of the wrong type.
+fn counted(
+    ctx: &mut Ctx<'_>,
+    sorted: Result<Option<Sorted>, Error>,
+) -> Result<Option<Sorted>, Error> {
+    ctx.looked_up(!matches!(sorted, Ok(None)));
+    sorted
 }
 
 #[cfg(test)]

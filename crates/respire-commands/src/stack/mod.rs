@@ -13,6 +13,7 @@ pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
     containers: &[],
     restores: value_type::RESTORES,
+    list_of: Some(value_type::list_of),
 };
 
 /// Sorted by name.

@@ -76,7 +76,6 @@ fn commands_on_strings_refuse_it_and_leave_it() {
         "BITCOUNT k",
         "BITOP NOT d k",
         "INCRBYFLOAT k 1",
-        "SORT k",
         "BITFIELD k SET u8 0 1",
         "SET k x GET",
     ] {
@@ -246,5 +245,59 @@ fn transaction_and_watch_see_it() {
         ("STACK.POP k", "+QUEUED\r\n"),
         ("STACK.LEN k", "+QUEUED\r\n"),
         ("EXEC", "*2\r\n$4\r\nmore\r\n:2\r\n"),
+    ]);
+}
+
+#[test]
+fn sort_orders_its_elements_by_number_text_or_other_keys() {
+    let array = |elements: &[&str]| {
+        let bulk = |text: &&str| format!("${}\r\n{text}\r\n", text.len());
+        format!(
+            "*{}\r\n{}",
+            elements.len(),
+            elements.iter().map(bulk).collect::<String>()
+        )
+    };
+    let mut client = Client::new();
+    client.send("STACK.PUSH k 3 10 -1 2.5 10");
+    client.send("MSET w_3 a w_10 c w_-1 b n_3 1 n_10 -5 v_3 three v_10 ten");
+    client.send("STACK.PUSH f_3 x y");
+    for (options, expected) in [
+        ("", &["-1", "2.5", "3", "10", "10"][..]),
+        ("DESC", &["10", "10", "3", "2.5", "-1"]),
+        ("ALPHA", &["-1", "10", "10", "2.5", "3"]),
+        ("ALPHA DESC LIMIT 1 2", &["2.5", "10"]),
+        ("LIMIT -3 2", &["-1", "2.5"]),
+        ("LIMIT 3 -1", &["10", "10"]),
+        ("LIMIT 9 1", &[]),
+        // Keys that are not there come first as texts, and count as 0.
+        ("BY w_* ALPHA", &["2.5", "3", "-1", "10", "10"]),
+        ("BY n_*", &["10", "10", "-1", "2.5", "3"]),
+        ("BY nosort", &["3", "10", "-1", "2.5", "10"]),
+        ("BY nosort DESC LIMIT 1 2", &["10", "-1"]),
+        ("BY n_* LIMIT 0 1 GET #", &["10"]),
+    ] {
+        for name in ["SORT", "SORT_RO"] {
+            let request = format!("{name} k {options}");
+            assert_eq!(client.send(&request), array(expected), "{request}");
+        }
+    }
+    client.check(&[
+        ("SORT k BY w_*", "-ERR One or more scores can't be converted into double\r\n"),
+        (
+            "SORT k LIMIT 2 2 GET # GET v_* GET f_*->1 GET v GET f_* GET v_*->1",
+            "*12\r\n$1\r\n3\r\n$5\r\nthree\r\n$1\r\ny\r\n$-1\r\n$-1\r\n$-1\r\n$2\r\n10\r\n$3\r\nten\r\n$-1\r\n$-1\r\n$-1\r\n$-1\r\n",
+        ),
+        ("SORT k STORE d", ":5\r\n"),
+        ("STACK.POP d", "$2\r\n10\r\n"),
+        ("SORT k GET v_* LIMIT 1 2 STORE d", ":2\r\n"),
+        ("STACK.POP d", "$5\r\nthree\r\n"),
+        ("STACK.POP d", "$0\r\n\r\n"),
+        ("SET d 1", "+OK\r\n"),
+        ("SORT k LIMIT 9 9 STORE d", ":0\r\n"),
+        ("EXISTS d", ":0\r\n"),
+        ("MULTI", "+OK\r\n"),
+        ("SORT k BY n_* LIMIT 0 1 GET v_*", "+QUEUED\r\n"),
+        ("EXEC", "*1\r\n*1\r\n$3\r\nten\r\n"),
     ]);
 }

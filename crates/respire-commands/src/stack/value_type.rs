@@ -23,6 +23,24 @@ impl ValueType for Stack {
         digest.mix(&u32::from(TYPE).to_be_bytes());
         self.for_each(&mut |element| digest.mix(element));
     }
+
+    fn elements(&self) -> Option<Vec<Vec<u8>>> {
+        let mut elements = Vec::with_capacity(self.len());
+        self.for_each(&mut |element| elements.push(element.to_vec()));
+        Some(elements)
+    }
+
+    /// An element counts as a field of its number, from the bottom.
+    fn part(&self, field: Option<&[u8]>) -> Option<Vec<u8>> {
+        let at = std::str::from_utf8(field?).ok()?.parse().ok()?;
+        self.get(at).map(<[u8]>::to_vec)
+    }
+}
+
+pub(super) fn list_of(elements: &mut dyn Iterator<Item = &[u8]>) -> NewValue<'static> {
+    let mut stack = Stack::default();
+    elements.for_each(|element| stack.push(element));
+    stack.into()
 }
 
 fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {

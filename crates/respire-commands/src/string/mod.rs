@@ -24,6 +24,7 @@ pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
     containers: &[],
     restores: value_type::RESTORES,
+    list_of: None,
 };
 
 /// Sorted by name.

@@ -22,6 +22,14 @@ impl ValueType for StringRef<'_> {
         digest.mix(&u32::from(TYPE).to_be_bytes());
         digest.mix(self.as_bytes(&mut [0; 20]));
     }
+
+    fn elements(&self) -> Option<Vec<Vec<u8>>> {
+        None
+    }
+
+    fn part(&self, field: Option<&[u8]>) -> Option<Vec<u8>> {
+        field.is_none().then(|| self.to_vec())
+    }
 }
 
 fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {

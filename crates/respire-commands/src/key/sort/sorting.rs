@@ -1,0 +1,164 @@
+//! What a `SORT` does with the elements it was given: picks, orders and cuts them, and looks up what `BY` and `GET`
+//! name.
+
+use crate::errors::{SORT_NO_DOUBLE, SYNTAX, WRONG_TYPE};
+use crate::options::{Options, is_word};
+use crate::value_type::with_type;
+use resp_codec::number::parse_f64;
+use respire_engine::Error;
+use respire_store::{EntryRef, View};
+use std::cmp::Ordering;
+
+/// Which of the two commands it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// The options of one request.
+#[derive(Default)]
+pub(super) struct Sorting<'a> {
+    by: Option<&'a [u8]>,
+    gets: Vec<&'a [u8]>,
+    limit: Option<(i64, i64)>,
+    is_descending: bool,
+    is_alphabetical: bool,
+    pub(super) destination: Option<&'a [u8]>,
+}
+
+/// By what elements are ordered.
+enum Rank {
+    Number(f64),
+    Text(Option<Vec<u8>>),
+}
+
+impl<'a> Sorting<'a> {
+    pub(super) fn parse(mut options: Options<'a>, form: Form) -> Result<Self, Error> {
+        let mut sorting = Self::default();
+        while let Some(word) = options.next() {
+            if is_word(word, "ASC") {
+                sorting.is_descending = false;
+            } else if is_word(word, "DESC") {
+                sorting.is_descending = true;
+            } else if is_word(word, "ALPHA") {
+                sorting.is_alphabetical = true;
+            } else if is_word(word, "LIMIT") && options.len() >= 2 {
+                sorting.limit = Some((options.integer()?, options.integer()?));
+            } else if is_word(word, "STORE") && form == Form::ReadWrite {
+                sorting.destination = Some(options.value()?);
+            } else if is_word(word, "BY") {
+                sorting.by = Some(options.value()?);
+            } else if is_word(word, "GET") {
+                sorting.gets.push(options.value()?);
+            } else {
+                return Err(SYNTAX);
+            }
+        }
+        Ok(sorting)
+    }
+
+    /// Whether other keys than the one that is sorted are read.
+    pub(super) fn reads_other_keys(&self) -> bool {
+        let mut patterns = self.by.iter().chain(&self.gets);
+        patterns.any(|pattern| pattern.contains(&b'*'))
+    }
+
+    /// What the key's elements sort to, each with what `GET` found for it; `None` if there is no such key.
+    pub(super) fn run(
+        &self,
+        view: &mut View<'_>,
+        key: &[u8],
+    ) -> Result<Option<Vec<Option<Vec<u8>>>>, Error> {
+        let Some(owned) = view.read(key, |entry| entry.map(EntryRef::owned)) else {
+            return Ok(None);
+        };
+        let elements = with_type(owned.value(), |value| value.elements()).ok_or(WRONG_TYPE)?;
+        let elements = self.cut(self.order(view, elements)?);
+        if self.gets.is_empty() {
+            return Ok(Some(elements.into_iter().map(Some).collect()));
+        }
+        let gets = |element: &Vec<u8>| -> Vec<_> {
+            let gets = self.gets.iter();
+            gets.map(|get| look_up(view, get, element)).collect()
+        };
+        Ok(Some(elements.iter().flat_map(gets).collect()))
+    }
+
+    fn order(&self, view: &mut View<'_>, elements: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
+        // A pattern that names no other keys asks for the elements as they are.
+        if self.by.is_some_and(|by| !by.contains(&b'*')) {
+            return Ok(elements);
+        }
+        let ranked: Result<Vec<(Rank, Vec<u8>)>, Error> = elements
+            .into_iter()
+            .map(|element| Ok((self.rank(view, &element)?, element)))
+            .collect();
+        let mut ranked = ranked?;
+        ranked.sort_by(|a, b| {
+            let order = compare(a, b);
+            if self.is_descending {
+                order.reverse()
+            } else {
+                order
+            }
+        });
+        Ok(ranked.into_iter().map(|(_, element)| element).collect())
+    }
+
+    fn rank(&self, view: &mut View<'_>, element: &[u8]) -> Result<Rank, Error> {
+        let text = match self.by {
+            Some(by) => look_up(view, by, element),
+            None => Some(element.to_vec()),
+        };
+        if self.is_alphabetical {
+            return Ok(Rank::Text(text));
+        }
+        // What is not there counts as 0.
+        let number = text.map_or(Some(0.0), |text| parse_f64(&text));
+        number.map(Rank::Number).ok_or(SORT_NO_DOUBLE)
+    }
+
+    fn cut(&self, elements: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        let Some((offset, count)) = self.limit else {
+            return elements;
+        };
+        let offset = usize::try_from(offset).unwrap_or(0);
+        // A negative count is all of them.
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        elements.into_iter().skip(offset).take(count).collect()
+    }
+}
+
+/// Equal numbers are ordered by their elements.
+fn compare(a: &(Rank, Vec<u8>), b: &(Rank, Vec<u8>)) -> Ordering {
+    match (&a.0, &b.0) {
+        (Rank::Number(x), Rank::Number(y)) => {
+            let order = x.partial_cmp(y).unwrap_or(Ordering::Equal);
+            order.then_with(|| a.1.cmp(&b.1))
+        }
+        (Rank::Text(x), Rank::Text(y)) => x.cmp(y),
+        (Rank::Number(_), Rank::Text(_)) => Ordering::Less,
+        (Rank::Text(_), Rank::Number(_)) => Ordering::Greater,
+    }
+}
+
+/// What a pattern finds for an element: `#` is the element itself; else the element takes the place of the first
+/// `*`, and what follows a `->` behind that is a field. `None` if there is no `*`, no such key, or nothing in it.
+fn look_up(view: &mut View<'_>, pattern: &[u8], element: &[u8]) -> Option<Vec<u8>> {
+    if pattern == b"#" {
+        return Some(element.to_vec());
+    }
+    let star = pattern.iter().position(|byte| *byte == b'*')?;
+    let (before, after) = (&pattern[..star], &pattern[star + 1..]);
+    let arrow = after.windows(2).position(|pair| pair == b"->");
+    // An arrow with nothing behind it is a part of the key.
+    let (after, field) = match arrow {
+        Some(at) if at + 2 < after.len() => (&after[..at], Some(&after[at + 2..])),
+        _ => (after, None),
+    };
+    let key = [before, element, after].concat();
+    view.read(&key, |entry| {
+        with_type(entry?.value(), |value| value.part(field))
+    })
+}
