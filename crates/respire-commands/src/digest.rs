@@ -1,8 +1,8 @@
 //! Digests of values and of the whole data, equal to those that Redis's `DEBUG DIGEST` gives for
 //! the same data: for comparing two servers without reading one of them out.
 
-use crate::unlocked::work_begins;
 use crate::value_type::with_type;
+use crate::work::work_begins;
 use respire_store::{EntryRef, ValueRef};
 use sha1::{Digest as _, Sha1};
 

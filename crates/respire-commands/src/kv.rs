@@ -6,6 +6,7 @@ use crate::notify::Notifications;
 use crate::pace::Pace;
 use crate::settings::Tuning;
 use crate::stats::KvStats;
+use crate::value_type::Types;
 use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
 use respire_store::{Store, View};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Kv {
     store: Store,
+    pub(crate) types: Types,
     pub(crate) stats: KvStats,
     pub(crate) pace: Pace,
     pub(crate) notifications: Notifications,
@@ -32,10 +34,10 @@ pub struct Kv {
 }
 
 impl Kv {
-    /// A service on this store.
-    #[must_use]
-    pub fn new(store: Store) -> Self {
+    /// A service on this store, with these types of value.
+    pub(crate) fn with_types(store: Store, types: Types) -> Self {
         Self {
+            types,
             stats: KvStats::new(&store),
             notifications: Notifications::new(&store),
             store,

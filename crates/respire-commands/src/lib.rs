@@ -28,30 +28,41 @@
 
 #![forbid(unsafe_code)]
 
+// Floor: the service as the engine sees it
 mod app;
-mod ctx;
-mod digest;
-mod errors;
 mod info;
-mod kv;
 mod monitor;
-mod notify;
-mod options;
-mod pace;
-mod settings;
-mod stats;
 mod table;
-mod unlocked;
-mod value;
-mod value_type;
 
+// Floor: commands, a folder for each family
 mod bit;
 mod key;
-mod rdb;
 mod server;
 #[cfg(feature = "toy")]
 mod stack;
 mod string;
+
+// Floor: what commands see, and how
+mod ctx;
+mod family;
+mod kv;
+mod settings;
+mod unlocked;
+
+// Floor: what commands on keys of any type need of each
+mod digest;
+mod rdb;
+mod value_type;
+
+// Floor: what all of it is made of
+mod errors;
+mod help;
+mod notify;
+mod options;
+mod pace;
+mod stats;
+mod value;
+mod work;
 
 pub(crate) use ctx::Ctx;
 pub use kv::{HasKv, Kv, view};

@@ -15,13 +15,6 @@ use std::ops::Range;
 /// of a millisecond at most.
 pub(crate) const EDITED_BYTES_MAX: usize = 1 << 20;
 
-/// Stands where work on a large string begins: tests look from here whether its key is free.
-#[inline(always)]
-pub(crate) fn work_begins() {
-    #[cfg(test)]
-    tests::look();
-}
-
 /// What a look at a string under its lock gave.
 enum Look<R> {
     Done(Option<R>),
@@ -141,7 +134,7 @@ pub(crate) mod tests {
         static LOOK: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
     }
 
-    pub(super) fn look() {
+    pub(crate) fn look() {
         LOOK.with_borrow_mut(|look| {
             if let Some(look) = look {
                 look();

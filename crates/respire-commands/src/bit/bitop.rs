@@ -9,8 +9,9 @@ use crate::Ctx;
 use crate::errors::{BITOP_NOT, SYNTAX, WRONG_TYPE};
 use crate::notify;
 use crate::options::is_word;
-use crate::unlocked::{share, work_begins};
+use crate::unlocked::share;
 use crate::value::string_if_any;
+use crate::work::work_begins;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };

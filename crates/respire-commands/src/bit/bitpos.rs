@@ -5,7 +5,7 @@ use super::range::{Parts, Unit, read_bits};
 use crate::Ctx;
 use crate::errors::{BIT_ARGUMENT, SYNTAX};
 use crate::options::integer;
-use crate::unlocked::work_begins;
+use crate::work::work_begins;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use std::cell::Cell;
 use std::ops::Range;

@@ -10,8 +10,8 @@ mod operation;
 mod range;
 mod setbit;
 
+use crate::family::Family;
 use crate::kv::Row;
-use crate::table::Family;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,

@@ -39,7 +39,7 @@ pub(super) fn run(
         reply.null();
         return Ok(());
     };
-    let payload = rdb::dump(owned.value());
+    let payload = rdb::dump(owned.value(), ctx.kv.types);
     if payload.as_slice().len() < SHARED_BYTES_MIN {
         reply.bulk(payload.as_slice());
     } else {

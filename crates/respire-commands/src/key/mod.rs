@@ -23,8 +23,8 @@ mod ttl;
 mod type_name;
 
 use crate::Ctx;
+use crate::family::{Container, Family};
 use crate::kv::Row;
-use crate::table::{Container, Family};
 use respire_store::EntryRef;
 
 pub(crate) use database::{db_index, int};

@@ -7,8 +7,8 @@
 
 use crate::Ctx;
 use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
+use crate::help::reply_help;
 use crate::kv::Row;
-use crate::server::reply_help;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, StringRef};
 

@@ -80,7 +80,7 @@ pub(super) fn run(
     let expiry = options.expiry(ttl, now_ms);
     // Unpacking takes its time, so it is done before the key is held, though a key that is in the
     // way is the first thing to complain of.
-    let value = match rdb::restore(payload) {
+    let value = match rdb::restore(payload, ctx.kv.types) {
         // A long one is kept where it lies.
         Ok(NewValue::Bytes(bytes)) => Ok(new_value(ctx.client, bytes)),
         Ok(value) => Ok(value),

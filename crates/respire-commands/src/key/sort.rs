@@ -11,7 +11,7 @@ use crate::Ctx;
 use crate::errors::WRONG_TYPE;
 use crate::notify;
 use crate::options::{Options, is_word};
-use crate::table;
+use crate::value_type::ListOf;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply,
     Spec,
@@ -200,12 +200,13 @@ fn store_sorted(
     } else {
         Scope::Keys(&keys)
     };
+    let list_of = (ctx.kv.types.list_of)();
     let sorted = ctx.view.locked(&scope, |view| {
         let Some(sorted) = sorting.run(view, key)? else {
             remove(view, destination);
             return Ok(None);
         };
-        store(view, destination, &sorted)?;
+        store(view, destination, &sorted, list_of)?;
         Ok(Some(sorted))
     });
     let sorted = counted(ctx, sorted)?.unwrap_or_default();
@@ -214,12 +215,17 @@ fn store_sorted(
 }
 
 /// Gives the destination what was sorted, as a list, in which what was not found is empty. Nothing removes it.
-fn store(view: &mut View<'_>, destination: &[u8], sorted: &Sorted) -> Result<(), Error> {
+fn store(
+    view: &mut View<'_>,
+    destination: &[u8],
+    sorted: &Sorted,
+    list_of: Option<ListOf>,
+) -> Result<(), Error> {
     if sorted.is_empty() {
         remove(view, destination);
         return Ok(());
     }
-    let list_of = table::list_of().ok_or(WRONG_TYPE)?;
+    let list_of = list_of.ok_or(WRONG_TYPE)?;
     let mut elements = sorted.iter().map(|it| it.as_deref().unwrap_or_default());
     let list = list_of(&mut elements);
     view.update(destination, |slot| {

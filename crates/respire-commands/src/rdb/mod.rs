@@ -4,16 +4,15 @@
 //! A type byte and the value, then two bytes of format version (little-endian) and eight of
 //! CRC-64 over everything before them. How a value is written stands with its type
 //! ([`ValueType::payload`](crate::value_type::ValueType::payload)), how it is read with the type's
-//! [`Family`](crate::table::Family). A type byte that no family reads is refused as a bad format, as Redis
+//! [`Family`](crate::family::Family). A type byte that no family reads is refused as a bad format, as Redis
 //! refuses those it does not know.
 
 mod lzf;
 mod payload;
 mod reader;
 
-use crate::table;
-use crate::unlocked::work_begins;
-use crate::value_type::with_type;
+use crate::value_type::{Types, with_type};
+use crate::work::work_begins;
 use crc::{CRC_64_REDIS, Crc, Table};
 use respire_store::{NewValue, ValueRef};
 
@@ -54,8 +53,12 @@ pub(crate) enum PayloadError {
 }
 
 /// The payload for a value. O(the value's size), whatever its bytes.
-pub(crate) fn dump(value: ValueRef<'_>) -> Payload {
+pub(crate) fn dump(value: ValueRef<'_>, types: Types) -> Payload {
     let mut payload = without_footer(value);
+    debug_assert!(
+        (types.restore_of)(payload.as_slice()[0]).is_some(),
+        "no family reads what DUMP writes of this type: add it to its `Family::restores`"
+    );
     payload.raw(&VERSION.to_le_bytes());
     let crc = CRC.checksum(payload.as_slice());
     payload.raw(&crc.to_le_bytes());
@@ -69,16 +72,11 @@ pub(crate) fn serialized_len(value: ValueRef<'_>) -> usize {
 
 fn without_footer(value: ValueRef<'_>) -> Payload {
     work_begins();
-    let payload = with_type(value, |value| value.payload());
-    debug_assert!(
-        table::restore_of(payload.as_slice()[0]).is_some(),
-        "no family reads what DUMP writes of this type: add it to its `Family::restores`"
-    );
-    payload
+    with_type(value, |value| value.payload())
 }
 
 /// The value that a payload holds, borrowed from it where that can be.
-pub(crate) fn restore(payload: &[u8]) -> Result<NewValue<'_>, PayloadError> {
+pub(crate) fn restore(payload: &[u8], types: Types) -> Result<NewValue<'_>, PayloadError> {
     let (checked, crc) = payload
         .split_last_chunk::<CRC_BYTES>()
         .ok_or(PayloadError::Footer)?;
@@ -89,7 +87,7 @@ pub(crate) fn restore(payload: &[u8]) -> Result<NewValue<'_>, PayloadError> {
         return Err(PayloadError::Footer);
     }
     let mut reader = Reader::new(body);
-    let restore = reader.byte().and_then(table::restore_of);
+    let restore = reader.byte().and_then(types.restore_of);
     restore
         .and_then(|restore| restore(&mut reader))
         .ok_or(PayloadError::Format)
@@ -98,12 +96,13 @@ pub(crate) fn restore(payload: &[u8]) -> Result<NewValue<'_>, PayloadError> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::table::TYPES;
     use respire_store::StringRef;
 
     const TYPE_STRING: u8 = 0;
 
     fn dump_string(string: StringRef<'_>) -> Payload {
-        dump(ValueRef::String(string))
+        dump(ValueRef::String(string), TYPES)
     }
 
     fn dump_bytes(bytes: &[u8]) -> Vec<u8> {
@@ -112,7 +111,7 @@ pub(crate) mod tests {
 
     /// Restores, and gives the string's bytes.
     fn restored(payload: &[u8]) -> Result<Vec<u8>, PayloadError> {
-        restore(payload).map(bytes_of)
+        restore(payload, TYPES).map(bytes_of)
     }
 
     pub(super) fn bytes_of(value: NewValue<'_>) -> Vec<u8> {

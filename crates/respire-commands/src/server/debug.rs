@@ -7,12 +7,12 @@
 //! altogether; and `OBJECT` keeps the address to itself. What is left needs no permission, where
 //! Redis asks for `enable-debug-command`.
 
-use super::reply_help;
 use crate::digest::Digest;
 use crate::errors::{
     NO_SUCH_KEY, NOT_POSITIVE, POPULATE_TOO_MUCH, PROTOCOL_TYPE, RESP2_UNSUPPORTED,
     STRING_TOO_LONG, debug_subcommand,
 };
+use crate::help::reply_help;
 use crate::{Ctx, rdb};
 use resp_codec::number::{parse_f64, parse_i64};
 use respire_engine::{ArgList, Arity, Error, Flags, Group, Proto, Reply, Spec};

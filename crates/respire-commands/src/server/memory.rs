@@ -4,9 +4,9 @@
 //! `STATS` gives the fields of Redis that can be told from the store alone; those about the
 //! allocator and the process are left out. `USAGE` counts what an entry takes here.
 
-use super::reply_help;
 use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_arity};
+use crate::help::reply_help;
 use crate::kv::Row;
 use crate::options::{Options, is_word};
 use respire_engine::{

@@ -3,15 +3,12 @@
 mod dbsize;
 mod debug;
 mod flush;
-mod help;
 mod lastsave;
 mod memory;
 mod swapdb;
 
+use crate::family::{Container, Family};
 use crate::kv::Row;
-use crate::table::{Container, Family};
-
-pub(crate) use help::reply_help;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,

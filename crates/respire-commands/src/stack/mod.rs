@@ -6,8 +6,8 @@ mod edit;
 mod tests;
 mod value_type;
 
+use crate::family::Family;
 use crate::kv::Row;
-use crate::table::Family;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,

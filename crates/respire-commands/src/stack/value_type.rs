@@ -2,8 +2,7 @@
 
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader};
-use crate::table::Restore;
-use crate::value_type::ValueType;
+use crate::value_type::{Restore, ValueType};
 use respire_store::{Kind, NewValue, Stack, StringRef};
 
 /// No type byte of Redis.

@@ -17,8 +17,8 @@ mod strlen;
 mod subsequence;
 mod value_type;
 
+use crate::family::Family;
 use crate::kv::Row;
-use crate::table::Family;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,

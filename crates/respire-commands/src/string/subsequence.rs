@@ -5,7 +5,7 @@
 //! for each column, clear where it grows. The next row comes from it by an addition (Hyyrö, "Bit-Parallel
 //! LCS-length Computation Revisited", 2004).
 
-use crate::unlocked::work_begins;
+use crate::work::work_begins;
 
 /// Columns in a word.
 const WORD: usize = u64::BITS as usize;

@@ -2,8 +2,7 @@
 
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader};
-use crate::table::Restore;
-use crate::value_type::ValueType;
+use crate::value_type::{Restore, ValueType};
 use respire_store::{NewValue, StringRef};
 
 /// The type byte of a string, in a payload and in a digest.
