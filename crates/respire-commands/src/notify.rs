@@ -253,6 +253,7 @@ impl Observer for Notifier {
             Event::Added => EventClass::New.event("new"),
             Event::Expired => EventClass::Expired.event("expired"),
             Event::Evicted => EventClass::Evicted.event("evicted"),
+            Event::Emptied => DEL,
             Event::Missed => EventClass::KeyMiss.event("keymiss"),
             Event::Named(name) => name,
         };

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::observe::{Event, EventName};
 use crate::slot::Slot;
 use crate::types::{Kind, WrongType};
 
@@ -24,8 +25,8 @@ impl<R> Edited<R> {
 
 impl Slot<'_> {
     /// Edits the key's value, of type `K`, and keeps its expiry. An absent key starts with an empty value. If the
-    /// value is empty afterwards, the key is removed, or not made. A change is reported once, and memory is
-    /// accounted for, also if `f` panics, which counts as a change.
+    /// value is empty afterwards, the key is removed, or not made. A change is reported once, with `event` as what was
+    /// done, and memory is accounted for, also if `f` panics, which counts as a change.
     ///
     /// `f` runs under the shard's lock.
     ///
@@ -36,11 +37,12 @@ impl Slot<'_> {
     /// If `f` does.
     pub fn edit<K: Kind, R>(
         &mut self,
+        event: EventName,
         f: impl FnOnce(&mut K) -> Edited<R>,
     ) -> Result<R, WrongType> {
         let mut f = Some(f);
         let mut call = |value: &mut K| f.take().map(|f| f(value));
-        if let Some(edited) = self.edit_found(&mut call)? {
+        if let Some(edited) = self.edit_found(event, &mut call)? {
             return Ok(edited);
         }
         let mut value = Box::<K>::default();
@@ -50,6 +52,7 @@ impl Slot<'_> {
         if !value.is_empty() {
             let change = self.insert(K::into_new(value), None);
             self.report_written(change);
+            self.event(event);
         }
         Ok(edited.into_answer())
     }
@@ -63,15 +66,17 @@ impl Slot<'_> {
     /// If `f` does.
     pub fn edit_existing<K: Kind, R>(
         &mut self,
+        event: EventName,
         f: impl FnOnce(&mut K) -> Edited<R>,
     ) -> Result<Option<R>, WrongType> {
         let mut f = Some(f);
-        self.edit_found(&mut |value| f.take().map(|f| f(value)))
+        self.edit_found(event, &mut |value| f.take().map(|f| f(value)))
     }
 
     /// Calls `f` with the value, if there is one.
     fn edit_found<K: Kind, R>(
         &mut self,
+        event: EventName,
         f: &mut impl FnMut(&mut K) -> Option<Edited<R>>,
     ) -> Result<Option<R>, WrongType> {
         let modified = self.modify(|entry| {
@@ -92,10 +97,13 @@ impl Slot<'_> {
             // The removal is what is reported.
             change.hide();
             self.remove();
+            self.event(event);
+            self.report_event(Event::Emptied);
         } else if matches!(edited, Ok(None | Some(Edited::Unchanged(_)))) {
             change.hide();
         } else {
             self.report_written(change);
+            self.event(event);
         }
         match edited {
             Ok(edited) => Ok(edited.map(Edited::into_answer)),

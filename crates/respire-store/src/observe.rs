@@ -33,7 +33,7 @@ impl Interest {
     pub const ADDITIONS: Interest = Interest(1 << 2);
     /// Keys that the store removes by itself ([`Event::Expired`], [`Event::Evicted`]).
     pub const LOSSES: Interest = Interest(1 << 3);
-    /// What commands say about the changes they make ([`Event::Named`]).
+    /// What commands say about the changes they make ([`Event::Named`], [`Event::Emptied`]).
     pub const EVENTS: Interest = Interest(1 << 4);
     /// Keys that are read and are not there ([`Event::Missed`]).
     pub const MISSES: Interest = Interest(1 << 5);
@@ -141,6 +141,9 @@ pub enum Event {
     Expired,
     /// The key was removed because memory ran out.
     Evicted,
+    /// The key was removed because its value has no elements left. Comes after the event that says what was done
+    /// to the value.
+    Emptied,
     /// The key was read, and there is none. It is reported after the look-up, so other events may have
     /// come between.
     Missed,
@@ -154,7 +157,7 @@ impl Event {
             Event::Added => Interest::ADDITIONS,
             Event::Expired | Event::Evicted => Interest::LOSSES,
             Event::Missed => Interest::MISSES,
-            Event::Named(_) => Interest::EVENTS,
+            Event::Named(_) | Event::Emptied => Interest::EVENTS,
         }
     }
 }

@@ -326,13 +326,17 @@ mod tests {
             store.prefetch_entry(0, &mut ahead[at / 2]);
             store.prefetch_element(0, &ahead[at / 2], b"element");
         }
+        const PUSHED: crate::EventName = crate::EventName {
+            class: 1,
+            name: "pushed",
+        };
         let push = |stack: &mut crate::Stack| {
             stack.push(b"element");
             crate::Edited::Changed(())
         };
         let pushed = store.view(0, 0).update(&keys[3], |slot| {
             slot.remove();
-            slot.edit(push)
+            slot.edit(PUSHED, push)
         });
         assert_eq!(pushed, Ok(()));
         store.prefetch_element(0, &ahead[3], b"element");

@@ -122,7 +122,7 @@ impl Slot<'_> {
     }
 
     #[inline]
-    fn report_event(&self, event: Event) {
+    pub(crate) fn report_event(&self, event: Event) {
         if self.shard.side().hooks.has(event.interest().bits()) {
             self.shard.report_event(self.key, event);
         }

@@ -2,8 +2,12 @@
 
 use crate::Ctx;
 use crate::errors::wrong_type;
+use crate::notify::EventClass;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, KeySpec, Reply, Spec};
-use respire_store::{Edited, EntryRef, Kind, Stack};
+use respire_store::{Edited, EntryRef, EventName, Kind, Stack};
+
+const PUSHED: EventName = EventClass::Module.event("stack.push");
+const POPPED: EventName = EventClass::Module.event("stack.pop");
 
 pub(super) static PUSH: Spec = Spec {
     name: "stack.push",
@@ -59,7 +63,7 @@ pub(super) fn push(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let len = ctx.view.update(&args[0], |slot| {
-        slot.edit(|stack: &mut Stack| {
+        slot.edit(PUSHED, |stack: &mut Stack| {
             args.skip(1).iter().for_each(|element| stack.push(element));
             Edited::Changed(stack.len())
         })
@@ -74,7 +78,7 @@ pub(super) fn pop(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let popped = ctx.view.update(&args[0], |slot| {
-        slot.edit_existing(|stack: &mut Stack| Edited::Changed(stack.pop()))
+        slot.edit_existing(POPPED, |stack: &mut Stack| Edited::Changed(stack.pop()))
     });
     match popped.map_err(wrong_type)?.flatten() {
         Some(element) => reply.bulk(&*element),

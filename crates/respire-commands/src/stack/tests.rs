@@ -301,3 +301,20 @@ fn sort_orders_its_elements_by_number_text_or_other_keys() {
         ("EXEC", "*1\r\n*1\r\n$3\r\nten\r\n"),
     ]);
 }
+
+#[test]
+fn notifications_say_what_was_done_and_that_the_key_is_gone() {
+    let mut client = Client::new();
+    client.check(&[("CONFIG SET notify-keyspace-events KEA", "+OK\r\n")]);
+    let mut other = client.other();
+    other.send("PSUBSCRIBE __keyspace@0__:k");
+    client.send("STACK.PUSH k a");
+    client.send("STACK.POP k");
+    client.send("STACK.POP k");
+    let heard = other.poll();
+    let events: Vec<&str> = heard
+        .split("\r\n")
+        .filter(|line| ["stack.push", "stack.pop", "del"].contains(line))
+        .collect();
+    assert_eq!(events, ["stack.push", "stack.pop", "del"], "{heard}");
+}

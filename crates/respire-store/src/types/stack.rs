@@ -9,12 +9,14 @@ use crate::raw;
 /// A stack of byte strings, which tests use as a type of value that is no string.
 ///
 /// ```
-/// use respire_store::{Config, Edited, Kind, Stack, Store};
+/// use respire_store::{Config, Edited, EventName, Kind, Stack, Store};
+///
+/// const PUSHED: EventName = EventName { class: 1, name: "pushed" };
 ///
 /// let store = Store::new(Config::default());
 /// let mut view = store.view(0, 0);
 /// let pushed = view.update(b"k", |slot| {
-///     slot.edit(|stack: &mut Stack| {
+///     slot.edit(PUSHED, |stack: &mut Stack| {
 ///         stack.push(b"top");
 ///         Edited::Changed(stack.len())
 ///     })

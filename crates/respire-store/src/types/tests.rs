@@ -1,8 +1,30 @@
 //! What holds for values of every type, shown with the one that only tests have.
 
 use super::*;
-use crate::{Config, Edited, EntryRef, Expiry, Owned, Policy, Store, View};
+use crate::{
+    Config, Edited, EntryRef, Event, EventName, Expiry, Interest, Observer, Owned, Policy, Store,
+    View,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex};
+
+const PUSHED: EventName = EventName {
+    class: 1,
+    name: "pushed",
+};
+const POPPED: EventName = EventName {
+    class: 1,
+    name: "popped",
+};
+
+#[derive(Default)]
+struct Events(Mutex<Vec<Event>>);
+
+impl Observer for Events {
+    fn event(&self, _: u32, _: &[u8], event: Event) {
+        self.0.lock().unwrap().push(event);
+    }
+}
 
 fn store() -> Store {
     Store::new(Config {
@@ -14,7 +36,7 @@ fn store() -> Store {
 
 fn push(view: &mut View<'_>, key: &[u8], element: &[u8]) -> Result<usize, WrongType> {
     view.update(key, |slot| {
-        slot.edit(|stack: &mut Stack| {
+        slot.edit(PUSHED, |stack: &mut Stack| {
             stack.push(element);
             Edited::Changed(stack.len())
         })
@@ -23,7 +45,7 @@ fn push(view: &mut View<'_>, key: &[u8], element: &[u8]) -> Result<usize, WrongT
 
 fn pop(view: &mut View<'_>, key: &[u8]) -> Result<Option<Box<[u8]>>, WrongType> {
     let popped = view.update(key, |slot| {
-        slot.edit_existing(|stack: &mut Stack| Edited::Changed(stack.pop()))
+        slot.edit_existing(POPPED, |stack: &mut Stack| Edited::Changed(stack.pop()))
     })?;
     Ok(popped.flatten())
 }
@@ -88,7 +110,9 @@ fn value_is_made_edited_and_removed_when_it_is_empty() {
 fn edit_that_leaves_nothing_makes_no_key() {
     let store = store();
     let mut view = store.view(0, 0);
-    let edited = view.update(b"k", |slot| slot.edit(|_: &mut Stack| Edited::Unchanged(7)));
+    let edited = view.update(b"k", |slot| {
+        slot.edit(PUSHED, |_: &mut Stack| Edited::Unchanged(7))
+    });
     assert_eq!((edited, store.len(0), store.changes()), (Ok(7), 0, 0));
 }
 
@@ -133,7 +157,7 @@ fn change_is_reported_once_and_only_if_there_is_one() {
     let mut pop_one = |view: &mut View<'_>| assert!(pop(view, b"k").is_ok());
     let mut look = |view: &mut View<'_>| {
         let looked = view.update(b"k", |slot| {
-            slot.edit(|stack: &mut Stack| Edited::Unchanged(stack.len()))
+            slot.edit(PUSHED, |stack: &mut Stack| Edited::Unchanged(stack.len()))
         });
         assert_eq!(looked, Ok(1));
     };
@@ -159,7 +183,9 @@ fn edit_that_panics_is_accounted_for_and_removes_what_is_empty() {
             resume_unwind(Box::new(()))
         };
         let edited = catch_unwind(AssertUnwindSafe(|| {
-            store.view(0, 0).update(b"k", |slot| slot.edit(edit))
+            store
+                .view(0, 0)
+                .update(b"k", |slot| slot.edit(POPPED, edit))
         }));
         assert!(edited.is_err() && watch.is_dirty(0));
         assert_eq!(store.len(0), usize::from(start > 1));
@@ -251,4 +277,27 @@ fn scan_gives_every_element_and_sample_any() {
     );
     let sampled = (0..2_200).filter_map(|random| stack.sample(random));
     assert_eq!(sampled.filter(|element| *element == b"new").count(), 200);
+}
+
+#[test]
+fn events_say_what_was_done_and_that_nothing_is_left() {
+    let (store, events) = (store(), Arc::new(Events::default()));
+    store.observe(events.clone(), Interest::EVENTS.with(Interest::ADDITIONS));
+    let mut view = store.view(0, 0);
+    let heard = || core::mem::take(&mut *events.0.lock().unwrap());
+    assert_eq!(pop(&mut view, b"k"), Ok(None));
+    assert_eq!(heard(), []);
+    assert!(push(&mut view, b"k", b"a").is_ok() && push(&mut view, b"k", b"b").is_ok());
+    let pushed = Event::Named(PUSHED);
+    assert_eq!(heard(), [Event::Added, pushed, pushed]);
+    assert!(pop(&mut view, b"k").is_ok() && pop(&mut view, b"k").is_ok());
+    let popped = Event::Named(POPPED);
+    assert_eq!(heard(), [popped, popped, Event::Emptied]);
+    view.update(b"k", |slot| slot.set(b"string", Expiry::Clear));
+    heard();
+    assert!(push(&mut view, b"k", b"a").is_err());
+    let looked = view.update(b"l", |slot| {
+        slot.edit(PUSHED, |_: &mut Stack| Edited::Unchanged(()))
+    });
+    assert_eq!((looked, heard()), (Ok(()), Vec::new()));
 }
