@@ -277,6 +277,22 @@ mod tests {
     }
 
     #[test]
+    fn subscriber_hears_of_keys_that_are_written_and_that_expire() {
+        let mut server = Server::new(START_MS);
+        let (one, two) = (server.connect().unwrap(), server.connect().unwrap());
+        server.feed(one, b"SUBSCRIBE __keyspace@0__:k\r\n").unwrap();
+        said(&mut server, one);
+        server
+            .feed(two, b"CONFIG SET notify-keyspace-events KA\r\n")
+            .unwrap();
+        server.feed(two, b"SET k v PX 10\r\n").unwrap();
+        server.advance(11);
+        let heard = said(&mut server, one);
+        let events: Vec<&str> = heard.split("\r\n").skip(6).step_by(7).collect();
+        assert_eq!(events, ["set", "expire", "expired"]);
+    }
+
+    #[test]
     fn expired_keys_are_swept_when_the_clock_moves() {
         let mut server = Server::new(START_MS);
         let conn = server.connect().unwrap();

@@ -3,6 +3,7 @@
 //! A seed decides everything that is sent, so a difference can be seen again. What is sent comes
 //! from the descriptions of the commands ([`grammar`]), what may differ and why stands in [`rules`].
 
+mod events;
 pub mod grammar;
 mod hints;
 mod requests;
@@ -14,6 +15,7 @@ pub use requests::Requests;
 use crate::quoting::encode_command;
 use crate::reply::{self, Value};
 use crate::target::{Received, Target};
+use events::Listener;
 use rules::Rule;
 use std::fmt;
 
@@ -105,17 +107,14 @@ struct Run<'t> {
 struct Side<'t> {
     target: &'t mut dyn Target,
     connections: Vec<usize>,
+    listener: Listener,
 }
 
 impl<'t> Run<'t> {
     fn new(ours: &'t mut dyn Target, theirs: &'t mut dyn Target) -> Self {
-        let side = |target| Side {
-            target,
-            connections: Vec::new(),
-        };
         let mut run = Self {
-            ours: side(ours),
-            theirs: side(theirs),
+            ours: Side::new(ours),
+            theirs: Side::new(theirs),
             queued: Vec::new(),
             history: Vec::new(),
             last_reply: Value::Null(b'$'),
@@ -147,7 +146,12 @@ impl<'t> Run<'t> {
         } else {
             self.same(connection, args, ours.clone(), theirs.clone())
         };
-        (!same).then_some((ours, theirs))
+        if !same {
+            return Some((ours, theirs));
+        }
+        // Notifications are compared like a reply that comes behind it.
+        let (ours, theirs) = (self.ours.events(), self.theirs.events());
+        (ours != theirs).then_some((Value::Array(ours), Value::Array(theirs)))
     }
 
     fn same(&mut self, connection: usize, args: &[Vec<u8>], ours: Value, theirs: Value) -> bool {
@@ -214,9 +218,19 @@ impl<'t> Run<'t> {
     }
 }
 
-impl Side<'_> {
+impl<'t> Side<'t> {
+    fn new(target: &'t mut dyn Target) -> Self {
+        let listener = Listener::new(target);
+        Self {
+            target,
+            connections: Vec::new(),
+            listener,
+        }
+    }
+
     fn restart(&mut self) {
         self.target.reset();
+        self.listener = Listener::new(self.target);
         self.connections = (0..CONNECTIONS).map(|_| self.target.connect()).collect();
     }
 

@@ -2,7 +2,8 @@
 
 use super::{SocketTarget, kv_router};
 use respire::serve::{Flavour, Shutdown};
-use respire_engine::{Engine, Options};
+use respire_commands::Kv;
+use respire_engine::{Engine, Options, Router};
 use respire_net::{Config, Facts, Listeners, Process, Report, clock};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,6 +26,15 @@ impl FlavourServer {
     /// When the system has no port to listen on.
     #[must_use]
     pub fn start(flavour: Flavour) -> Self {
+        Self::of(flavour, kv_router())
+    }
+
+    /// Starts one of this router.
+    ///
+    /// # Panics
+    /// When the system has no port to listen on.
+    #[must_use]
+    pub fn of(flavour: Flavour, router: Router<Kv>) -> Self {
         let config = Config {
             port: 0,
             threads: 2,
@@ -39,7 +49,7 @@ impl FlavourServer {
             host,
             ..Options::default()
         };
-        let engine = Engine::new(kv_router(), options, clock::now());
+        let engine = Engine::new(router, options, clock::now());
         let switch = shutdown.clone();
         let thread = std::thread::spawn(move || flavour.serve(listeners, engine, config, switch));
         Self {

@@ -124,7 +124,7 @@ pub struct SocketTarget {
 }
 
 /// What cases may change, and must be found as it was by the next.
-const CLEANING: [&[&str]; 12] = [
+const CLEANING: [&[&str]; 13] = [
     &["CLIENT", "UNPAUSE"],
     &["FLUSHALL"],
     &["CONFIG", "SET", "requirepass", ""],
@@ -134,6 +134,7 @@ const CLEANING: [&[&str]; 12] = [
     &["CONFIG", "SET", "maxmemory-samples", "5"],
     &["CONFIG", "SET", "slowlog-max-len", "128"],
     &["CONFIG", "SET", "latency-monitor-threshold", "0"],
+    &["CONFIG", "SET", "notify-keyspace-events", ""],
     &["LATENCY", "RESET"],
     &["CONFIG", "RESETSTAT"],
     &["SLOWLOG", "RESET"],

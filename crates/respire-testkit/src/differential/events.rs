@@ -1,0 +1,92 @@
+//! Keyspace notifications of random commands: a subscriber on each side, and what it was sent.
+
+use super::Side;
+use crate::quoting::encode_command;
+use crate::reply::{self, Value};
+use crate::target::{Received, Target};
+
+/// The end of what a request made happen is told by a message of our own, on a channel that the
+/// subscriber's pattern matches.
+const END: &str = "__keys done__";
+
+/// All events. Keys that expire are left out ([`Listener::events`]).
+const LETTERS: &str = "KEAnm";
+
+/// A subscriber to all events of one side.
+pub(super) struct Listener {
+    subscriber: usize,
+    /// Who publishes [`END`].
+    publisher: usize,
+    /// What has arrived and was not looked at.
+    bytes: Vec<u8>,
+}
+
+impl Listener {
+    /// Has the events of a side published, and subscribes to them.
+    pub(super) fn new(target: &mut dyn Target) -> Self {
+        let mut listener = Self {
+            subscriber: target.connect(),
+            publisher: target.connect(),
+            bytes: Vec::new(),
+        };
+        let set = ["CONFIG", "SET", "notify-keyspace-events", LETTERS];
+        target.send(listener.publisher, &encode_command(&set));
+        receive(target, listener.publisher, &mut Vec::new());
+        target.send(
+            listener.subscriber,
+            &encode_command(&["PSUBSCRIBE", "__key*"]),
+        );
+        receive(target, listener.subscriber, &mut listener.bytes);
+        listener
+    }
+
+    /// The messages since the last call. A key whose time has come is told when a server comes to it,
+    /// which is not at the same time on both sides, so such messages are left out.
+    pub(super) fn events(&mut self, target: &mut dyn Target) -> Vec<Value> {
+        target.send(self.publisher, &encode_command(&["PUBLISH", END, ""]));
+        receive(target, self.publisher, &mut Vec::new());
+        let mut events = Vec::new();
+        loop {
+            let message = receive(target, self.subscriber, &mut self.bytes).into_elements();
+            let is = |at: usize, text: &str| {
+                let part = message.get(at).and_then(Value::as_bytes);
+                part.is_some_and(|part| part == text.as_bytes())
+            };
+            if is(2, END) {
+                return events;
+            }
+            let channel = message.get(2).and_then(Value::as_bytes);
+            let is_of_expiry = channel.is_some_and(|channel| channel.ends_with(b"__:expired"));
+            if !is(3, "expired") && !is_of_expiry {
+                events.push(Value::Array(message));
+            }
+        }
+    }
+}
+
+impl Side<'_> {
+    /// What happened to keys since the last call.
+    pub(super) fn events(&mut self) -> Vec<Value> {
+        self.listener.events(self.target)
+    }
+}
+
+/// The next reply or message of a connection; `bytes` keeps what comes behind it.
+///
+/// # Panics
+/// When none comes.
+fn receive(target: &mut dyn Target, connection: usize, bytes: &mut Vec<u8>) -> Value {
+    loop {
+        if let Ok(Some((value, len))) = reply::parse(bytes) {
+            bytes.drain(..len);
+            return value;
+        }
+        let received = target.receive(connection, bytes);
+        assert_eq!(
+            received,
+            Received::Bytes,
+            "after {:?}",
+            bytes.escape_ascii().to_string()
+        );
+    }
+}

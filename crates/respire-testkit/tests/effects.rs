@@ -1,0 +1,141 @@
+//! What an observer of the store hears while random commands run from several connections at once, on both
+//! servers: applied elsewhere in the order of its tickets, it makes the same keys.
+
+use respire::serve::Flavour;
+use respire_commands::Kv;
+use respire_store::{Effect, Freeing, Interest, Observer, Owned, Scope, Store, Ticket};
+use respire_testkit::differential::Requests;
+use respire_testkit::target::{FlavourServer, Link, kv_router};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The connections, each with random commands of its own.
+const CONNECTIONS: u64 = 4;
+const STEPS: usize = 4000;
+
+/// An effect, kept for later.
+enum Kept {
+    Written(u32, Vec<u8>, Owned),
+    ExpirySet(u32, Vec<u8>, Option<u64>),
+    Removed(u32, Vec<u8>),
+    Flushed(u32),
+    Swapped(u32, u32),
+}
+
+impl Kept {
+    fn new(effect: Effect<'_>) -> Self {
+        match effect {
+            Effect::Written { db, key, entry } => Self::Written(db, key.into(), entry.owned()),
+            Effect::ExpirySet {
+                db,
+                key,
+                expires_at,
+            } => Self::ExpirySet(db, key.into(), expires_at),
+            Effect::Removed { db, key, .. } => Self::Removed(db, key.into()),
+            Effect::Flushed { db } => Self::Flushed(db),
+            Effect::Swapped { a, b } => Self::Swapped(a, b),
+        }
+    }
+
+    /// Applies it at the time 0, when no key is due.
+    fn apply(self, store: &Store) {
+        match self {
+            Self::Written(db, key, owned) => {
+                store.view(db, 0).update(&key, |slot| slot.put(owned));
+            }
+            Self::ExpirySet(db, key, expires_at) => {
+                let mut view = store.view(db, 0);
+                assert!(view.update(&key, |slot| slot.set_expiry(expires_at)));
+            }
+            Self::Removed(db, key) => {
+                store.view(db, 0).update(&key, |slot| slot.remove());
+            }
+            Self::Flushed(db) => {
+                store.view(db, 0).flush(Freeing::AtOnce);
+            }
+            Self::Swapped(a, b) => store.view(a, 0).swap(a, b),
+        }
+    }
+}
+
+/// The effects of each unit, and whether it has ended.
+#[derive(Default)]
+struct Log(Mutex<BTreeMap<u64, (Vec<Kept>, bool)>>);
+
+impl Log {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, (Vec<Kept>, bool)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Log {
+    fn effect(&self, ticket: Ticket, effect: Effect<'_>) {
+        let mut units = self.lock();
+        let (effects, _) = units.entry(ticket.number()).or_default();
+        effects.push(Kept::new(effect));
+    }
+
+    fn unit_ended(&self, ticket: Ticket) {
+        let mut units = self.lock();
+        let (_, has_ended) = units.entry(ticket.number()).or_default();
+        assert!(!std::mem::replace(has_ended, true), "a unit ends once");
+    }
+}
+
+/// Every key with its value and expiry, also where its time has come.
+fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
+    let mut all = Vec::new();
+    for db in 0..store.databases() {
+        store.view(db, 0).for_each(|key, entry| {
+            let shown = format!("{:?} {:?}", entry.value(), entry.expires_at());
+            all.push((db, key.to_vec(), shown));
+        });
+    }
+    all.sort();
+    all
+}
+
+fn check(flavour: Flavour) {
+    let (router, log) = (kv_router(), Arc::new(Log::default()));
+    let app: Arc<Kv> = Arc::clone(router.app());
+    let section = app.store().lock(&Scope::Everything);
+    let id = app
+        .store()
+        .observe(Arc::clone(&log) as Arc<dyn Observer>, Interest::EFFECTS);
+    drop(section);
+    let server = FlavourServer::of(flavour, router);
+    thread::scope(|scope| {
+        for seed in 0..CONNECTIONS {
+            let address = server.address();
+            scope.spawn(move || {
+                let (mut link, mut requests) = (Link::open(address), Requests::new(seed));
+                for _ in 0..STEPS {
+                    let reply = link.call(&requests.next());
+                    requests.learn(&reply);
+                }
+            });
+        }
+    });
+    drop(server);
+    let section = app.store().lock(&Scope::Everything);
+    app.store().unobserve(id);
+    drop(section);
+    let units = std::mem::take(&mut *log.lock());
+    assert!(units.len() > 1000, "{flavour:?}: {} units", units.len());
+    assert!(units.keys().copied().eq(1..=units.len() as u64));
+    let other = kv_router();
+    let copy = other.app().store();
+    for (effects, has_ended) in units.into_values() {
+        assert!(has_ended);
+        effects.into_iter().for_each(|effect| effect.apply(copy));
+    }
+    assert_eq!(contents(copy), contents(app.store()), "{flavour:?}");
+}
+
+#[test]
+fn effects_of_random_commands_make_the_same_keys_elsewhere() {
+    for flavour in [Flavour::Tokio, Flavour::Mio] {
+        check(flavour);
+    }
+}
