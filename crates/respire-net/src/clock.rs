@@ -1,14 +1,14 @@
-//! The clocks of the process, read here and nowhere else.
+//! Reads the clocks of the process. No other module reads them.
 
 use respire_engine::Now;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Where monotonic time begins for every server of this process, so that an engine and the
-/// drivers that serve it agree on it.
+/// The origin of monotonic time for all servers of this process. An engine and the drivers that
+/// serve it must share it.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
 
-/// The time now, on both clocks. Two reads of a clock: once per turn is often enough.
+/// The current time on both clocks. Reads two clocks, so call it once per turn.
 ///
 /// ```
 /// let earlier = respire_net::clock::now();
@@ -16,29 +16,29 @@ static ORIGIN: OnceLock<Instant> = OnceLock::new();
 /// ```
 #[must_use]
 pub fn now() -> Now {
-    // A wall clock before 1970 is taken for 1970: nothing expires early.
+    // A wall clock before 1970 counts as 1970: nothing expires early.
     let unix = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     Now::new(origin().elapsed(), unix)
 }
 
-/// The monotonic time alone, in nanoseconds since the origin.
+/// The monotonic time in nanoseconds since the origin. Reads one clock.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     u64::try_from(origin().elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The instant at which the monotonic time reads `us`.
+/// The instant at which the monotonic time is `us`.
 #[must_use]
 pub fn instant_at(us: u64) -> Instant {
-    // Out of range only for deadlines that no process lives to see.
+    // Only a deadline further away than any process runs is out of range.
     origin()
         .checked_add(Duration::from_micros(us))
         .unwrap_or_else(|| origin() + FAR)
 }
 
-/// How long to wait from `now` until the monotonic time reads `us`; zero when that is past.
+/// How long to wait from `now` until the monotonic time is `us`; zero if that has passed.
 #[must_use]
 pub fn until(us: u64, now: Now) -> Duration {
     Duration::from_micros(us.saturating_sub(now.monotonic_us()))

@@ -1,4 +1,4 @@
-//! How a server is set up: where it listens and how it drives.
+//! The configuration of a server: its addresses, its threads and its limits.
 
 use crate::Limits;
 use crate::tap::Tap;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where a server listens and how it drives its connections. What it answers is the engine's.
+/// Where a server listens and how it drives its connections. The engine decides what it replies.
 ///
 /// ```
 /// use respire_net::Config;
@@ -23,19 +23,20 @@ pub struct Config {
     pub port: u16,
     /// The path of a Unix socket to listen on as well.
     pub unix_socket: Option<PathBuf>,
-    /// The permissions of that socket, such as `0o700`; by default what the process's umask leaves.
+    /// The permissions of that socket, such as `0o700`. By default the process's umask decides.
     pub unix_socket_mode: Option<u32>,
-    /// How many connections the system queues until they are accepted (`tcp-backlog`).
+    /// How many connections the system queues until the server accepts them (`tcp-backlog`).
     pub backlog: u32,
-    /// After how many idle seconds the system begins to probe a peer (`tcp-keepalive`); 0: never.
+    /// After how many idle seconds the system begins to probe a peer (`tcp-keepalive`); 0 means
+    /// never.
     pub keepalive_s: u32,
-    /// Threads that serve connections, for flavours that have a choice.
+    /// Threads that serve connections, for flavours that let you choose.
     pub threads: usize,
-    /// Whether peers from other machines need a password to have been set.
+    /// Whether peers from other machines are refused while no password is set.
     pub protected_mode: ProtectedMode,
-    /// Bounds of turns and waits.
+    /// Limits of turns and waits.
     pub limits: Limits,
-    /// Where copies of the traffic go; by default nowhere.
+    /// Where copies of the traffic go. By default there are no copies.
     pub tap: Tap,
 }
 
@@ -57,12 +58,12 @@ impl Default for Config {
 }
 
 /// Whether peers from other machines are refused while no password is set. Clones share the value,
-/// so that `CONFIG SET protected-mode` reaches the running server.
+/// so `CONFIG SET protected-mode` reaches the running server.
 #[derive(Clone, Debug)]
 pub struct ProtectedMode(Arc<AtomicBool>);
 
 impl ProtectedMode {
-    /// A value of its own.
+    /// A new value, which no other `ProtectedMode` shares.
     #[must_use]
     pub fn new(is_on: bool) -> Self {
         Self(Arc::new(AtomicBool::new(is_on)))
@@ -74,7 +75,7 @@ impl ProtectedMode {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Switches it, for all clones.
+    /// Switches it on or off, for all clones.
     pub fn set(&self, is_on: bool) {
         self.0.store(is_on, Ordering::Relaxed);
     }

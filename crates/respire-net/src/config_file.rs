@@ -1,7 +1,7 @@
-//! The configuration file: lines of `key value`, as `redis.conf` has them.
+//! Reads and rewrites the configuration file: lines of `key value`, as in `redis.conf`.
 //!
-//! Blank lines and lines that begin with `#` are skipped. Values with blanks or special bytes stand
-//! in quotes: `"…"` knows `\n \r \t \a \b \\ \"` and `\xHH`, `'…'` knows only `\'`.
+//! Blank lines and lines that begin with `#` are skipped. Quote values that hold blanks or special
+//! bytes: `"…"` understands `\n \r \t \a \b \\ \"` and `\xHH`, `'…'` only `\'`.
 
 use respire_engine::parse_memory;
 use std::fmt::{self, Write as _};
@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A configuration file that was read, and can be written back.
+/// A configuration file that can be read and rewritten.
 ///
 /// ```
 /// use respire_net::ConfigFile;
@@ -23,35 +23,35 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
     path: PathBuf,
-    /// What the settings are when neither the file nor a flag says otherwise: a value that is not
-    /// the default is written even if the file did not have it.
+    /// The value of each setting when neither the file nor a flag sets it. A rewrite adds a line
+    /// for a value that differs from this.
     defaults: Vec<(String, String)>,
-    /// Other names under which a line may give a setting, each with the setting's own name.
+    /// Other names of settings, each with the setting's own name.
     aliases: Vec<(String, &'static str)>,
 }
 
-/// One line that sets something.
+/// One line that sets a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it stands; the first line is 1.
+    /// The line number; the first line is 1.
     pub number: usize,
     /// The first word, lower case.
     pub key: String,
-    /// The others, joined by single blanks.
+    /// The other words, joined by single blanks.
     pub value: String,
 }
 
-/// A line that cannot be used.
+/// A line that cannot be used, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Where it stands; the first line is 1.
+    /// The line number; the first line is 1.
     pub number: usize,
-    /// What is wrong with it, for people to read.
+    /// The reason, for people to read.
     pub why: String,
 }
 
 impl Mistake {
-    /// A line that cannot be used, and why.
+    /// A mistake in the line of this number, with the reason.
     #[must_use]
     pub fn new(number: usize, why: impl Into<String>) -> Self {
         let why = why.into();
@@ -65,17 +65,17 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The text of a configuration file, taken apart.
+/// The parsed text of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
-    /// The lines that set something, in their order.
+    /// The lines that set a value, in order.
     pub lines: Vec<Line>,
-    /// The lines that cannot be understood, all of them, in their order.
+    /// All lines that cannot be parsed, in order.
     pub mistakes: Vec<Mistake>,
 }
 
 impl ConfigFile {
-    /// The file at `path`, which must be absolute or stay valid while the process runs.
+    /// The file at `path`. The path must be absolute, or stay valid while the process runs.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self {
@@ -85,25 +85,25 @@ impl ConfigFile {
         }
     }
 
-    /// Tells which values need not be written.
+    /// Sets the default values, which a rewrite need not write.
     pub fn set_defaults(&mut self, defaults: Vec<(String, String)>) {
         self.defaults = defaults;
     }
 
-    /// The same, with other names for settings.
+    /// Adds other names for settings.
     #[must_use]
     pub fn with_aliases(mut self, aliases: Vec<(String, &'static str)>) -> Self {
         self.aliases = aliases;
         self
     }
 
-    /// Where it lies.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads the file and takes it apart.
+    /// Reads and parses the file.
     ///
     /// # Errors
     /// When the file cannot be read; the text names it.
@@ -115,8 +115,8 @@ impl ConfigFile {
         Ok(Self::parse(&text))
     }
 
-    /// Takes the text of such a file apart. A line that cannot be understood does not keep those
-    /// behind it from being read, so that all mistakes are found at once.
+    /// Parses the text of such a file. A broken line does not stop the parsing, so one call finds
+    /// all mistakes.
     #[must_use]
     pub fn parse(text: &[u8]) -> Parsed {
         let mut parsed = Parsed::default();
@@ -129,9 +129,9 @@ impl ConfigFile {
         parsed
     }
 
-    /// Writes the present values into the file: lines that are there get the new value where it
-    /// changed, comments and order stay, and what differs from its default and has no line is
-    /// added at the end. The file is replaced in one step or not at all.
+    /// Writes the present values into the file. A line whose value changed gets the new value;
+    /// comments and order stay. A value that differs from its default and has no line is added at
+    /// the end. The file is replaced in one step or not at all.
     ///
     /// # Errors
     /// When the file cannot be read, or its directory cannot be written.
@@ -150,7 +150,7 @@ impl ConfigFile {
                 push_line(&mut text, line);
                 continue;
             };
-            // The value is known, so one line says all.
+            // The value is known, so one line is enough.
             if written.contains(&name) {
                 continue;
             }
@@ -199,10 +199,11 @@ impl ConfigFile {
     }
 }
 
-/// Stands above what `CONFIG REWRITE` added; the same words as Redis's, so that either reads it.
+/// The comment above the lines that `CONFIG REWRITE` added. It has Redis's wording, so that Redis
+/// and Respire read each other's files.
 const GENERATED: &str = "# Generated by CONFIG REWRITE";
 
-/// Whether two texts of a value are the same; sizes such as `64kb` may be written in two ways.
+/// Whether two texts mean the same value; a size such as `64kb` can be written in two ways.
 fn means_the_same(name: &str, one: &str, other: &str) -> bool {
     let size = parse_memory(one);
     one == other || (name != "requirepass" && size.is_some() && size == parse_memory(other))
@@ -216,7 +217,7 @@ fn push_line(text: &mut String, line: &str) {
 fn push_setting(text: &mut String, key: &str, value: &str) {
     text.push_str(key);
     text.push(' ');
-    // A list such as that of `bind` is words of its own, as long as none of them needs quotes.
+    // A list such as that of `bind` is written as separate words, unless one of them needs quotes.
     if !value.is_empty()
         && value
             .split(' ')
@@ -252,7 +253,7 @@ fn quote(text: &mut String, value: &str) {
     text.push('"');
 }
 
-/// One line; `None` for a blank one and a comment.
+/// Parses one line; `None` for a blank line or a comment.
 fn parse_line(number: usize, line: &[u8]) -> Result<Option<Line>, Mistake> {
     if line.trim_ascii_start().starts_with(b"#") {
         return Ok(None);
@@ -270,7 +271,7 @@ fn parse_line(number: usize, line: &[u8]) -> Result<Option<Line>, Mistake> {
     }
 }
 
-/// Splits a line into words as Redis does; a comment has none.
+/// Splits a line into words as Redis does; a comment has no words.
 fn split(line: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut rest = line.trim_start();
@@ -311,11 +312,12 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
         return Err("a closing quote must be followed by a blank");
     }
     let word = String::from_utf8(word).map_err(|_| "a value is not UTF-8")?;
-    // Quotes and escapes are ASCII, so what follows the closing quote begins a character.
+    // Quotes and escapes are ASCII, so the text after the closing quote begins with a whole
+    // character.
     Ok((word, &body[body.len() - rest.len()..]))
 }
 
-/// Adds what follows a backslash; returns what comes after that.
+/// Adds the character that a backslash escape stands for; returns the text after it.
 fn unescape<'t>(quote: char, rest: &'t [u8], word: &mut Vec<u8>) -> &'t [u8] {
     let Some((&first, after)) = rest.split_first() else {
         return rest;
@@ -346,9 +348,9 @@ fn unescape<'t>(quote: char, rest: &'t [u8], word: &mut Vec<u8>) -> &'t [u8] {
     after
 }
 
-/// Puts `text` in the place of the file, in one step, with the permissions it had.
+/// Replaces the file with `text` in one step and keeps its permissions.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link: what it points to is replaced.
+    // A link stays a link: the file it points to is replaced.
     let path = fs::canonicalize(path)?;
     let mode = fs::metadata(&path)?.permissions().mode();
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -356,7 +358,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let draft = path.with_file_name(name);
     let written = write_synced(&draft, text, mode).and_then(|()| fs::rename(&draft, &path));
     if written.is_err() {
-        // The first error is the one to tell; a draft that cannot be removed does no harm.
+        // Report the first error. A draft that cannot be removed does no harm.
         let _ = fs::remove_file(&draft);
     }
     written
@@ -364,7 +366,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 fn write_synced(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
-    // The file may hold a password: nobody may read it who could not before.
+    // The file may hold a password, so nobody else may gain access to it.
     file.set_permissions(fs::Permissions::from_mode(mode))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()

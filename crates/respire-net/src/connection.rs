@@ -1,4 +1,4 @@
-//! One connection's exchange: read, answer, write, in bounded turns, whatever the socket is.
+//! Drives one connection without its socket: read, reply, write, in bounded turns.
 
 mod arrival;
 
@@ -9,18 +9,19 @@ pub use arrival::{Arrival, arrival_buffer};
 use respire_engine::{App, CloseReason, Event, Now, Output, Session, Step};
 use std::io::{self, ErrorKind, IoSlice};
 
-/// The socket, as a turn sees it. Nothing here blocks: what cannot be done now is
-/// [`ErrorKind::WouldBlock`], and the driver calls [`Connection::drive`] again when it can.
+/// The socket, as a turn uses it. No method blocks: an operation that would block returns
+/// [`ErrorKind::WouldBlock`], and the driver calls [`Connection::drive`] again once the socket is
+/// ready.
 pub trait Transport {
-    /// Reads once; 0 bytes mean that the peer will send no more.
+    /// Reads once; 0 bytes mean that the peer will send nothing more.
     ///
     /// # Errors
     /// [`ErrorKind::WouldBlock`] when nothing has arrived; anything else ends the connection.
     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Reads once, to the end of `buffer` and not past its capacity, which is more than its length; 0
-    /// bytes mean that the peer will send no more. This is how a large argument arrives: in pieces, in
-    /// memory that need not have been written before.
+    /// Reads once and appends to `buffer`, up to its capacity, which is larger than its length; 0
+    /// bytes mean that the peer will send nothing more. Large arguments arrive this way: in pieces,
+    /// in memory that need not be initialised.
     ///
     /// # Errors
     /// As [`Transport::read_some`].
@@ -32,25 +33,26 @@ pub trait Transport {
     /// [`ErrorKind::WouldBlock`] when it takes nothing; anything else ends the connection.
     fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// Ends our side, so that the peer sees the end after what was written.
+    /// Shuts down our side, so that the peer reads the end of the stream after the last reply.
     fn finish(&mut self);
 }
 
-/// What the driver does next with a connection.
+/// What the driver must do next with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Pace {
-    /// Wait for the socket, for a wake, or for [`Connection::deadline_us`].
+    /// Wait for the socket, for a wake-up, or for [`Connection::deadline_us`].
     Wait,
-    /// The turn was used up: drive it again, after the others had theirs.
+    /// The turn is used up: drive the connection again after the others had a turn.
     Again,
-    /// Drop it and its socket.
+    /// Drop the connection and its socket.
     Closed,
 }
 
-/// What connections use during their turns and do not keep: one per thread is enough.
+/// Buffers that connections use during their turns and do not keep: one `Scratch` per thread is
+/// enough.
 ///
-/// An idle connection therefore holds no buffer at all.
+/// An idle connection therefore holds no buffer.
 #[derive(Debug)]
 pub struct Scratch {
     buffer: Box<[u8]>,
@@ -67,7 +69,7 @@ impl Scratch {
         }
     }
 
-    /// The same buffers, or new ones if these are of another size.
+    /// Keeps the buffers if they have the size of these limits, otherwise replaces them.
     pub fn fit(&mut self, limits: &Limits) {
         if self.buffer.len() != limits.buffer_bytes {
             *self = Self::new(limits);
@@ -75,17 +77,17 @@ impl Scratch {
     }
 }
 
-/// An output above this size is given back after the turn that needed it.
+/// An output buffer larger than this is freed after the turn that needed it.
 const OUT_KEPT_BYTES_MAX: usize = 256 << 10;
 
-/// The most pieces one write gathers; more only pays for replies made of many large values.
+/// The most slices that one write gathers. More would only help replies made of many large values.
 const SLICES_MAX: usize = 16;
 
-/// A session and what is owed to its peer: everything of a connection but the socket.
+/// A session and the output it owes its peer: a connection without its socket.
 ///
-/// A driver calls [`Connection::drive`] when the socket became ready, after
-/// [`Connection::handle_wake`], [`Connection::handle_timeout`] and
-/// [`Connection::handle_shutdown`], and as long as the answer is [`Pace::Again`].
+/// A driver calls [`Connection::drive`] when the socket becomes ready, after
+/// [`Connection::handle_wake`], [`Connection::handle_timeout`] and [`Connection::handle_shutdown`],
+/// and as long as it returns [`Pace::Again`].
 #[derive(Debug)]
 pub struct Connection<A: App> {
     session: Session<A>,
@@ -93,31 +95,31 @@ pub struct Connection<A: App> {
     step: Step,
     limits: Limits,
     is_at_eof: bool,
-    /// The last read was a short one.
+    /// The last read was short.
     reads_little: bool,
     stopping: Stopping,
-    /// When a byte was last written, or the close began: from here a peer's patience is counted.
+    /// When a byte was last written, or the close began. A peer's time limit counts from here.
     progress_us: u64,
-    /// Bytes discarded since our side ended, if it has.
+    /// Bytes discarded since our side was shut down; `None` before that.
     discarded: Option<usize>,
     probe: Probe,
 }
 
-/// How far the news that the server stops has come.
+/// How far the shutdown of the server has reached this connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stopping {
     No,
-    /// What has arrived is read first,
+    /// The bytes that have arrived are read first.
     Pending,
-    /// then the session is told.
-    Told {
-        /// Whether the peer was answered lately, or is about to be.
+    /// The session knows.
+    Notified {
+        /// Whether the peer got a reply lately, or is about to get one.
         is_busy: bool,
     },
 }
 
 impl<A: App> Connection<A> {
-    /// A connection that has just been accepted.
+    /// A newly accepted connection.
     #[must_use]
     pub fn new(session: Session<A>, limits: Limits, now: Now) -> Self {
         Self {
@@ -134,7 +136,7 @@ impl<A: App> Connection<A> {
         }
     }
 
-    /// The same, with copies of what it reads and writes for whoever looks on.
+    /// The same connection, with copies of its traffic going to `tap`.
     #[must_use]
     pub fn with_tap(mut self, tap: &Tap, now: Now) -> Self {
         self.probe = Probe::new(tap, &self.session, now);
@@ -147,14 +149,14 @@ impl<A: App> Connection<A> {
         &self.session
     }
 
-    /// The connection's [`Wake`](respire_engine::Wake) rang.
+    /// Call this when the connection's [`Wake`](respire_engine::Wake) was called.
     pub fn handle_wake(&mut self, now: Now) {
-        if self.heeds() {
+        if self.takes_events() {
             self.poll(now);
         }
     }
 
-    /// [`Connection::deadline_us`] may have passed.
+    /// Call this when [`Connection::deadline_us`] may have passed.
     pub fn handle_timeout(&mut self, now: Now) {
         if self
             .deadline_us()
@@ -164,7 +166,7 @@ impl<A: App> Connection<A> {
         }
         match self.step {
             Step::NeedInput => self.poll(now),
-            // The peer is idle, or gone, and does not take its replies either.
+            // The peer is idle or gone, and does not read its replies either.
             Step::Flush if self.session.is_idle(now) => self.close(CloseReason::Idle, now),
             Step::Flush if self.is_at_eof => self.close(CloseReason::Eof, now),
             Step::Flush => self.poll(now),
@@ -172,7 +174,7 @@ impl<A: App> Connection<A> {
         }
     }
 
-    /// The server stops. May be called any number of times.
+    /// Call this when the server stops. Further calls have no effect.
     pub fn handle_shutdown(&mut self) {
         if self.stopping == Stopping::No {
             self.stopping = Stopping::Pending;
@@ -180,7 +182,7 @@ impl<A: App> Connection<A> {
     }
 
     /// When the connection must be driven, after [`Connection::handle_timeout`], even if nothing
-    /// happens: monotonic microseconds.
+    /// happens, in monotonic microseconds.
     #[must_use]
     pub fn deadline_us(&self) -> Option<u64> {
         let stalled_us = self
@@ -196,8 +198,8 @@ impl<A: App> Connection<A> {
         }
     }
 
-    /// One turn: writes what is owed, reads and answers, until the socket has no more to give or
-    /// take, or the turn's bounds are reached.
+    /// One turn: writes pending output, reads and replies, until the socket would block or the
+    /// limits of the turn are reached.
     pub fn drive(&mut self, io: &mut impl Transport, scratch: &mut Scratch, now: Now) -> Pace {
         self.take_turn(io, None, scratch, now)
     }
@@ -222,7 +224,7 @@ impl<A: App> Connection<A> {
             scratch.out.shrink(OUT_KEPT_BYTES_MAX);
         }
         if pace == Pace::Again && self.stopping == Stopping::Pending {
-            self.tell_shutdown(now);
+            self.notify_shutdown(now);
         }
         pace
     }
@@ -258,14 +260,15 @@ impl<A: App> Connection<A> {
                     Err(error) if error.kind() != ErrorKind::WouldBlock => {
                         return self.lost(&error);
                     }
-                    Err(_) if self.stopping == Stopping::Pending => self.tell_shutdown(now),
+                    Err(_) if self.stopping == Stopping::Pending => self.notify_shutdown(now),
                     Err(_) => return Pace::Wait,
                 },
             }
         }
     }
 
-    /// Writes until nothing is owed, the socket is full (then `true`), or the turn is used up.
+    /// Writes until no output is left, the socket is full (then returns `true`), or the turn is
+    /// used up.
     fn write_owed(
         &mut self,
         io: &mut impl Transport,
@@ -296,13 +299,13 @@ impl<A: App> Connection<A> {
         Ok(false)
     }
 
-    /// Reads once and answers it. Not reading, because the session must not be given more, is the
-    /// same as having nothing to read.
+    /// Reads once and serves the bytes. While the session must not get more input, this acts as if
+    /// nothing had arrived.
     fn receive(&mut self, io: &mut impl Transport, buffer: &mut [u8], now: Now) -> io::Result<()> {
         if self.is_at_eof || !self.session.wants_input(&self.out) {
             return Err(ErrorKind::WouldBlock.into());
         }
-        // Whoever looks on sees every read, so it goes through the one buffer.
+        // The tap copies every read, so all reads go through the one buffer.
         let is_watched = self.probe.is_on();
         let room = if is_watched {
             None
@@ -340,14 +343,14 @@ impl<A: App> Connection<A> {
 
     fn take_end(&mut self, now: Now) {
         self.is_at_eof = true;
-        self.tell(Event::End, now);
+        self.handle(Event::End, now);
     }
 
     fn poll(&mut self, now: Now) {
-        self.tell(Event::Turn, now);
+        self.handle(Event::Turn, now);
     }
 
-    fn tell(&mut self, event: Event<'_, A>, now: Now) {
+    fn handle(&mut self, event: Event<'_, A>, now: Now) {
         let step = self.session.serve(event, now, &mut self.out);
         self.take(step, now);
     }
@@ -365,8 +368,8 @@ impl<A: App> Connection<A> {
         self.warn(reason, now);
     }
 
-    /// Tells the operator of a peer that does not speak the protocol: a client with a defect, or one
-    /// that wants something else of this port.
+    /// Warns the operator of a peer that does not speak the protocol: a client with a defect, or a
+    /// client of another protocol.
     fn warn(&self, reason: CloseReason, now: Now) {
         static MISTAKES: Throttle = Throttle::new();
         let what = match reason {
@@ -381,9 +384,9 @@ impl<A: App> Connection<A> {
         }
     }
 
-    /// Whether news concerns the session still: one that is killed while it closes is not waited for any
-    /// longer.
-    fn heeds(&self) -> bool {
+    /// Whether the session still takes events. A session that is killed while it closes takes one
+    /// more, so that it is not waited for.
+    fn takes_events(&self) -> bool {
         !self.is_closing() || self.session.client().shared().is_killed()
     }
 
@@ -391,18 +394,18 @@ impl<A: App> Connection<A> {
         matches!(self.step, Step::Close(_))
     }
 
-    fn tell_shutdown(&mut self, now: Now) {
+    fn notify_shutdown(&mut self, now: Now) {
         let patience_us = us(self.limits.linger_ms);
         let was_answered = self.progress_us.saturating_add(patience_us) > now.monotonic_us();
-        self.stopping = Stopping::Told {
+        self.stopping = Stopping::Notified {
             is_busy: was_answered || !self.out.is_empty(),
         };
-        if self.heeds() {
-            self.tell(Event::Stop, now);
+        if self.takes_events() {
+            self.handle(Event::Stop, now);
         }
     }
 
-    /// The session is done: waits, within bounds, until the peer took what it is owed.
+    /// Ends a finished session: waits, within limits, until the peer has read its output.
     fn end(
         &mut self,
         io: &mut impl Transport,
@@ -414,8 +417,8 @@ impl<A: App> Connection<A> {
             .deadline_us()
             .is_none_or(|due| due <= now.monotonic_us());
         let is_owed = !self.out.is_empty();
-        // Whoever kills a connection wants it gone, and its memory back; and one that took too little
-        // of what it subscribed to has been waited for long enough.
+        // A killed connection must go at once, and free its memory. A connection that overran its
+        // output limit has had enough time.
         let is_patient = !matches!(reason, CloseReason::Killed | CloseReason::Overrun);
         if is_owed && is_patient && !is_due {
             return Pace::Wait;
@@ -427,11 +430,11 @@ impl<A: App> Connection<A> {
         Pace::Closed
     }
 
-    /// Whether the peer may still be sending, so that closing now could cost it the last replies: a
-    /// socket that is closed with input unread drops what is on its way to the peer.
+    /// Whether to read on before closing, because the peer may still be sending. A socket that is
+    /// closed with unread input drops replies on their way to the peer.
     fn lingers(&self, reason: CloseReason) -> bool {
         let is_in_midst = match (reason, self.stopping) {
-            (CloseReason::ShuttingDown, Stopping::Told { is_busy }) => is_busy,
+            (CloseReason::ShuttingDown, Stopping::Notified { is_busy }) => is_busy,
             (
                 CloseReason::Protocol(_) | CloseReason::CrossProtocol | CloseReason::Unanswerable,
                 Stopping::No,
@@ -441,7 +444,7 @@ impl<A: App> Connection<A> {
         is_in_midst && !self.is_at_eof
     }
 
-    /// Ends our side and drops what still arrives; `true` while that must go on.
+    /// Shuts down our side and discards incoming bytes; returns `true` while that must go on.
     fn discard(&mut self, io: &mut impl Transport, buffer: &mut [u8], now: Now) -> bool {
         if self.discarded.is_none() {
             io.finish();

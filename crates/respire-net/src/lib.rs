@@ -1,16 +1,17 @@
 //! What both Respire servers share: the [`Server`] trait, configuration, limits, shutdown and
-//! statistics, and the exchange of one connection ([`Connection`]) without its socket.
+//! statistics, and the work of one connection ([`Connection`]) without its socket.
 //!
-//! What it deliberately is not: it waits for no socket and serves nobody; that is what a flavour adds. It knows no command and no protocol.
-//! It is the only crate that reads the clocks ([`clock`]).
+//! What it deliberately is not: it waits for no socket and serves no client by itself; a flavour
+//! does that. It knows no command and no protocol. It is the only crate that reads the clocks
+//! ([`clock`]).
 //!
 //! ```
 //! use respire_engine::{Engine, NoWake, Options, Output, Peer, Router};
 //! use respire_net::{Connection, Limits, Pace, Scratch, Transport, clock};
 //! use std::io::{self, IoSlice};
 //!
-//! /// A peer that says PING once and hears the answer.
-//! struct Peer1 { sent: bool, heard: Vec<u8> }
+//! A peer that sends PING once and reads the reply.
+//! struct Peer1 { sent: bool, replies: Vec<u8> }
 //! impl Transport for Peer1 {
 //!     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
 //!         if std::mem::replace(&mut self.sent, true) {
@@ -23,7 +24,7 @@
 //!         unreachable!("its requests are short")
 //!     }
 //!     fn write_some(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-//!         self.heard.extend_from_slice(&slices[0]);
+//!         self.replies.extend_from_slice(&slices[0]);
 //!         Ok(slices[0].len())
 //!     }
 //!     fn finish(&mut self) {}
@@ -34,12 +35,13 @@
 //! let session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
 //! let mut connection = Connection::new(session, Limits::DEFAULT, now);
 //! let mut scratch = Scratch::new(&Limits::DEFAULT);
-//! let mut peer = Peer1 { sent: false, heard: Vec::new() };
+//! let mut peer = Peer1 { sent: false, replies: Vec::new() };
 //! while connection.drive(&mut peer, &mut scratch, now) != Pace::Closed {}
-//! assert_eq!(peer.heard, b"+PONG\r\n");
+//! assert_eq!(peer.replies, b"+PONG\r\n");
 //! ```
 //!
-//! Where to start reading: [`Connection::drive`] is one turn; `service.rs` decides who is let in.
+//! Where to start reading: [`Connection::drive`] is one turn; `service.rs` decides which peers are
+//! served.
 
 #![forbid(unsafe_code)]
 
@@ -83,7 +85,7 @@ pub use shutdown::Shutdown;
 pub use stats::{Report, Stats};
 pub use supervise::supervise;
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

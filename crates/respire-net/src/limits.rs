@@ -1,33 +1,33 @@
-//! The bounds of a driver: sizes of reads, of turns and of waits.
+//! The limits of a driver: sizes of reads, limits of turns, and times to wait.
 
-/// What a driver may do per turn and how long it waits for peers. Units stand last in the names.
+/// Limits of a driver's turns and waits. The unit ends each name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes one read takes. One such buffer exists per thread, none per connection, so a
-    /// large one costs little; it is what a deep pipeline is cut into.
+    /// large one costs little. A deep pipeline is served in pieces of this size.
     pub buffer_bytes: usize,
-    /// The most reads and writes one connection gets before the others have their turn.
+    /// The most reads and writes of one connection before the other connections have their turn.
     pub io_calls_per_turn_max: u32,
     /// The most connections accepted in a row before the open ones are served.
     pub accepts_per_turn_max: u32,
-    /// How long accepting rests when the process is out of descriptors; retrying at once would
-    /// only burn the processor.
+    /// How long accepting pauses when the process is out of descriptors. An immediate retry would
+    /// only waste processor time.
     pub accept_backoff_ms: u32,
-    /// How long a stopping server waits for commands to end and for peers to take what they are owed; then
-    /// it cuts them.
+    /// How long a stopping server waits for commands to end and for peers to read their replies.
+    /// Then it cuts the connections.
     pub shutdown_grace_ms: u32,
-    /// How long a connection that ends in a protocol error, or was answered that lately when the
-    /// server stops, goes on discarding what the peer still sends. Closing a socket with unread input
-    /// makes TCP drop replies that are on their way.
+    /// How long a closing connection keeps discarding what the peer sends. This applies after a
+    /// protocol error, and at a shutdown if the connection got a reply within this time. Closing a
+    /// socket with unread input makes TCP drop replies that are on their way.
     pub linger_ms: u32,
-    /// How much is discarded at most in that time.
+    /// The most bytes discarded in that time.
     pub linger_bytes_max: usize,
-    /// How long a closing or idle peer may leave what it is owed untouched before it is cut.
+    /// How long a closing or idle peer may leave its output unread before it is cut.
     pub stall_ms_max: u32,
 }
 
 impl Limits {
-    /// Turns of about a millisecond at most, and patience for slow peers of seconds.
+    /// Turns take about a millisecond at most; slow peers get some seconds.
     pub const DEFAULT: Self = Self {
         buffer_bytes: 64 << 10,
         io_calls_per_turn_max: 4,
@@ -39,7 +39,7 @@ impl Limits {
         stall_ms_max: 30_000,
     };
 
-    /// One row per limit, from which flags, `CONFIG` and the table of limits are made.
+    /// One row per limit. Flags, `CONFIG` and the table of limits are made from these rows.
     pub const ROWS: &'static [LimitRow] = &[
         LimitRow {
             name: "buffer",
@@ -120,20 +120,20 @@ impl Default for Limits {
     }
 }
 
-/// One limit by its name. The default is read from [`Limits::DEFAULT`] with `get`.
+/// One limit and its name. Read the default from [`Limits::DEFAULT`] with `get`.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitRow {
-    /// The name, in the form that flags and `CONFIG` use where they have it.
+    /// The name, in the form of flags and `CONFIG`.
     pub name: &'static str,
     /// What the number counts.
     pub unit: &'static str,
-    /// The least value that makes sense.
+    /// The least valid value.
     pub min: u64,
-    /// The most.
+    /// The greatest valid value.
     pub max: u64,
-    /// Reads it.
+    /// Reads the limit.
     pub get: fn(&Limits) -> u64,
-    /// Writes it; the caller has checked the range.
+    /// Sets the limit; the caller has checked the range.
     pub set: fn(&mut Limits, u64),
 }
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn every_limit_has_a_row_that_reads_and_writes_it() {
-        // A field that is added fails to compile here until it is named, and then needs its row.
+        // A new field does not compile here until it is named; then it needs a row.
         let Limits {
             buffer_bytes,
             io_calls_per_turn_max,

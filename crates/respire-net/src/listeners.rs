@@ -1,4 +1,4 @@
-//! The sockets a server accepts on, bound before it is started.
+//! Binds the sockets that a server accepts connections on, before the server starts.
 
 use crate::Config;
 use socket2::{Domain, SockAddr, Socket, TcpKeepalive, Type};
@@ -28,10 +28,10 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Binds what `config` asks for.
+    /// Binds the addresses and the path of `config`.
     ///
     /// # Errors
-    /// When an address cannot be listened on; the text names the address and the flag to change.
+    /// When an address cannot be bound; the text names the address and the flag to change.
     pub fn bind(config: &Config) -> io::Result<Self> {
         let mut listeners = Self::default();
         if config.port != 0 {
@@ -60,7 +60,7 @@ impl Listeners {
     /// Binds these TCP addresses.
     ///
     /// # Errors
-    /// When one of them cannot be listened on; the text names it.
+    /// When an address cannot be bound; the text names it.
     pub fn on(addresses: &[SocketAddr], config: &Config) -> io::Result<Self> {
         let tcp = addresses.iter().map(|address| {
             listen_tcp(*address, config).map_err(|error| {
@@ -74,7 +74,7 @@ impl Listeners {
         })
     }
 
-    /// The TCP addresses, with the ports that the system chose where 0 was asked for.
+    /// The TCP addresses, with the ports that the system chose for port 0.
     #[must_use]
     pub fn local_addresses(&self) -> Vec<SocketAddr> {
         self.tcp
@@ -83,7 +83,7 @@ impl Listeners {
             .collect()
     }
 
-    /// The places where clients find the server, for people to read.
+    /// The addresses of the server, for people to read.
     #[must_use]
     pub fn describe(&self) -> String {
         let tcp = self
@@ -132,10 +132,10 @@ impl Listeners {
     }
 }
 
-/// Whether `config` lets other machines in while `has_password` says that anyone may do anything.
+/// Refuses a `config` that lets other machines in while no password is set.
 ///
 /// # Errors
-/// In that case, with a text that names the ways out.
+/// In that case, with a text that names the remedies.
 pub fn check_protected_mode(config: &Config, has_password: bool) -> io::Result<()> {
     let open = config.hosts.iter().find(|host| !is_loopback(host));
     match open {
@@ -159,14 +159,14 @@ fn is_loopback(host: &str) -> bool {
 
 fn listen_tcp(address: SocketAddr, config: &Config) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
-    // A restart must not wait for the connections of the run before to time out.
+    // A restart must not wait until the connections of the previous run have timed out.
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
     if config.keepalive_s > 0 {
-        // Accepted sockets inherit this, which saves calls for each of them. The same spacing as
-        // in Redis: a peer that is gone is noticed after about twice the given time.
+        // Accepted sockets inherit this, which saves system calls. The intervals are Redis's: a
+        // dead peer is noticed after about twice the given time.
         let idle = Duration::from_secs(u64::from(config.keepalive_s));
         let probes = TcpKeepalive::new()
             .with_time(idle)
@@ -196,7 +196,7 @@ fn listen(socket: &Socket, config: &Config) -> io::Result<()> {
     socket.listen(i32::try_from(config.backlog).unwrap_or(i32::MAX))
 }
 
-/// Removes a socket that a killed server left behind, but neither a living one nor another file.
+/// Removes a socket that a killed server left behind. Keeps a socket in use and any other file.
 fn remove_stale(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -210,7 +210,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether this machine has no such address at all.
+/// Whether this machine does not have the address.
 fn is_absent(error: &io::Error) -> bool {
     use nix::errno::Errno;
 
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_port_is_named_with_the_flag_that_changes_it() {
+    fn error_for_a_taken_port_names_the_flag_to_change() {
         let taken = Listeners::on(&[any_port()], &Config::default()).unwrap();
         let address = taken.local_addresses()[0];
         let error = Listeners::on(&[address], &Config::default()).unwrap_err();
@@ -268,11 +268,11 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_address_that_is_absent_is_left_out() {
+    fn optional_address_that_is_absent_is_skipped() {
         let free = Listeners::on(&[any_port()], &Config::default()).unwrap();
         let port = free.local_addresses()[0].port();
         drop(free);
-        // 192.0.2.0/24 is reserved for documentation: no machine has it.
+        // 192.0.2.0/24 is reserved for documentation: no machine has such an address.
         let listeners = Listeners::bind(&with_hosts(&["127.0.0.1", "-192.0.2.1"], port)).unwrap();
         assert_eq!(listeners.describe(), format!("127.0.0.1:{port}"));
         let error = Listeners::bind(&with_hosts(&["192.0.2.1"], port)).unwrap_err();
@@ -280,13 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_listen_on_is_an_error() {
+    fn no_address_is_an_error() {
         let error = Listeners::bind(&with_hosts(&["127.0.0.1"], 0)).unwrap_err();
         assert!(error.to_string().contains("--unixsocket"), "{error}");
     }
 
     #[test]
-    fn protected_mode_refuses_open_addresses_without_a_password() {
+    fn protected_mode_without_a_password_refuses_open_addresses() {
         for host in ["0.0.0.0", "::", "*", "192.0.2.7", "-::", "example.org"] {
             let config = with_hosts(&["127.0.0.1", host], 6379);
             assert!(check_protected_mode(&config, false).is_err(), "{host}");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_left_behind_is_replaced_but_a_living_one_and_a_file_are_not() {
+    fn only_a_stale_socket_is_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("respire.sock");
         let config = Config {

@@ -1,4 +1,4 @@
-//! This process, as the engine's host: what `INFO` tells of it, and what only it can do.
+//! The process as the engine's host: its facts for `INFO`, its shutdown and its configuration file.
 
 use crate::throttle::Throttle;
 use crate::{Config, ConfigFile, Shutdown, clock};
@@ -13,13 +13,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Process {
     facts: Facts,
     shutdown: Shutdown,
-    /// Locked while `CONFIG REWRITE` writes, so that two of them do not mix.
+    /// Locked while `CONFIG REWRITE` writes, so that two rewrites do not interleave.
     file: Mutex<Option<ConfigFile>>,
-    /// What the process took before it had any data.
+    /// The memory of the process before it had any data.
     start_bytes: Option<u64>,
 }
 
-/// What does not change while the process runs.
+/// Facts that do not change while the process runs.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// The flavour's name.
@@ -35,8 +35,8 @@ pub struct Facts {
 }
 
 impl Process {
-    /// The process, given what it was started with. The memory it takes now is, from here on, what it
-    /// takes without data, so this is called when the store has been made and is empty.
+    /// The process with the facts of its start. Call this while the store is empty: the memory used
+    /// now counts as the memory used without data.
     #[must_use]
     pub fn new(facts: Facts, shutdown: Shutdown, file: Option<ConfigFile>) -> Self {
         Self {
@@ -47,14 +47,15 @@ impl Process {
         }
     }
 
-    /// Tells what the settings are by default, so that `CONFIG REWRITE` adds only what differs.
+    /// Sets the default values of the settings, so that `CONFIG REWRITE` adds only values that
+    /// differ.
     pub fn set_defaults(&self, defaults: Vec<(String, String)>) {
         if let Some(file) = &mut *self.file() {
             file.set_defaults(defaults);
         }
     }
 
-    /// The configuration file, if there is one.
+    /// The path of the configuration file, if there is one.
     #[must_use]
     pub fn config_file(&self) -> Option<PathBuf> {
         self.file().as_ref().map(|file| file.path().to_owned())
@@ -201,7 +202,7 @@ fn cpu(out: &mut InfoWriter) {
     }
 }
 
-/// Microseconds, shown as seconds.
+/// A time in microseconds, shown in seconds.
 struct Seconds(i64);
 
 impl std::fmt::Display for Seconds {
@@ -230,13 +231,13 @@ fn path_text(path: Option<&std::path::Path>) -> String {
         .unwrap_or_default()
 }
 
-/// The resident set as Linux tells it; `None` elsewhere.
+/// The resident set size on Linux; `None` elsewhere.
 #[must_use]
 pub fn resident_bytes() -> Option<u64> {
     field_kib("/proc/self/status", "VmRSS:")
 }
 
-/// The memory of the machine as Linux tells it; `None` elsewhere.
+/// The memory of the machine on Linux; `None` elsewhere.
 #[must_use]
 pub fn total_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemTotal:")
@@ -253,7 +254,7 @@ fn field_kib(path: &str, name: &str) -> Option<u64> {
         .checked_mul(1024)
 }
 
-/// A size as Redis writes it for people: `1.50M`.
+/// A size as Redis shows it to people: `1.50M`.
 fn human(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["K", "M", "G", "T"];
     if bytes < 1024 {
@@ -268,10 +269,11 @@ fn human(bytes: u64) -> String {
     format!("{size:.2}{}", UNITS[unit])
 }
 
-/// Descriptors the server needs besides those of its connections, as Redis counts them.
+/// Descriptors that the server needs besides those of its connections. Redis reserves the same
+/// number.
 const RESERVED_DESCRIPTORS: u64 = 32;
 
-/// Raises the process's limit of open descriptors as far as it must and may; returns how many
+/// Raises the process's limit of open descriptors as far as needed and allowed; returns how many
 /// connections it allows, at most `clients_max`.
 #[must_use]
 pub fn raise_descriptor_limit(clients_max: u32) -> u32 {
@@ -298,7 +300,7 @@ pub fn raise_descriptor_limit(clients_max: u32) -> u32 {
     possible
 }
 
-/// The rows of `CONFIG` that a server's configuration has.
+/// The `CONFIG` settings of a server's configuration.
 #[must_use]
 pub fn settings(config: &Config) -> Vec<respire_engine::Setting> {
     use respire_engine::Setting;
@@ -352,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn info_tells_of_the_process() {
+    fn info_describes_the_process() {
         let server = info("server");
         assert!(
             server.contains(&format!("process_id:{}\r\n", std::process::id())),
@@ -368,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn monitoring_is_told_of_the_process() {
+    fn metrics_describe_the_process() {
         let mut out = Metrics::default();
         process().metrics(&mut out);
         let names: Vec<_> = out
@@ -385,14 +387,14 @@ mod tests {
     }
 
     #[test]
-    fn shutdown_presses_the_switch() {
+    fn shutdown_command_requests_a_shutdown() {
         let process = process();
         assert!(Host::shutdown(&process));
         assert!(process.shutdown.is_requested());
     }
 
     #[test]
-    fn rewriting_without_a_file_is_refused_in_rediss_words() {
+    fn rewrite_without_a_file_fails_with_rediss_error() {
         let refused = process().rewrite_config(&[]);
         assert_eq!(
             refused,
@@ -401,24 +403,24 @@ mod tests {
     }
 
     #[test]
-    fn sizes_for_people_are_rediss() {
+    fn sizes_are_shown_as_in_redis() {
         assert_eq!(human(512), "512B");
         assert_eq!(human(1536), "1.50K");
         assert_eq!(human(3 << 30), "3.00G");
     }
 
     #[test]
-    fn seconds_show_microseconds() {
+    fn seconds_are_shown_with_microseconds() {
         assert_eq!(Seconds(1_000_050).to_string(), "1.000050");
     }
 
     #[test]
-    fn descriptors_suffice_for_few_connections() {
+    fn descriptor_limit_allows_a_few_connections() {
         assert_eq!(raise_descriptor_limit(8), 8);
     }
 
     #[test]
-    fn protected_mode_is_switched_by_its_setting() {
+    fn config_set_switches_protected_mode() {
         let config = Config::default();
         let settings = settings(&config);
         let row = settings

@@ -1,24 +1,24 @@
-//! The one trait that both flavours implement.
+//! The trait that both flavours implement.
 
 use crate::{Config, Listeners, Report, Shutdown};
 use respire_engine::{App, Engine};
 use std::io;
 use std::sync::Arc;
 
-/// A way to serve connections: which threads there are and how they wait.
+/// A way to serve connections: its threads, and how they wait.
 ///
-/// Whatever implements this only accepts, reads, calls the session, writes, keeps time and closes;
-/// it knows neither the protocol nor a command.
+/// An implementation only accepts, reads, calls the session, writes, keeps time and closes. It
+/// knows no protocol and no command.
 pub trait Server {
     /// The flavour's name, as `--flavour` takes it.
     const NAME: &'static str;
 
-    /// Serves until `shutdown` is pressed and the connections have ended, or the grace time is over.
-    /// Blocks the calling thread.
+    /// Serves until `shutdown` is requested and the connections have ended, or the grace time is
+    /// over. Blocks the calling thread.
     ///
     /// # Errors
-    /// When the system refuses what serving needs at all: threads, timers, readiness. Whatever
-    /// happens to a single connection only ends that connection.
+    /// When the system refuses a resource that serving needs: threads, timers, readiness. An error
+    /// of a single connection only ends that connection.
     fn serve<A: App>(
         self,
         listeners: Listeners,

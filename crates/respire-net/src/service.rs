@@ -1,4 +1,4 @@
-//! What all connections of a running server share, and who is let in.
+//! The shared state of a running server, and the decision whether to serve a peer.
 
 use crate::{Config, Connection, Limits, Shutdown, Stats};
 use respire_engine::{App, Engine, Now, Peer, Wake};
@@ -11,22 +11,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A running server without its sockets: the engine, the configuration, the switch and the counts.
+/// A running server without its sockets: the engine, the configuration, the shutdown switch and the
+/// counters.
 #[derive(Debug)]
 pub struct Service<A: App> {
     /// Answers requests.
     pub engine: Arc<Engine<A>>,
-    /// How connections are driven.
+    /// The configuration.
     pub config: Config,
     /// Stops the server.
     pub shutdown: Shutdown,
-    /// What is counted.
+    /// The counters.
     pub stats: Stats,
-    /// Whether a failure to accept was logged since the last success.
+    /// Whether a failure to accept was logged since the last successful accept.
     has_accept_trouble: AtomicBool,
 }
 
-/// Where a connection comes from, before it is decided on.
+/// Where a new connection comes from.
 #[derive(Clone, Debug)]
 pub struct Origin {
     peer: Peer,
@@ -68,13 +69,13 @@ impl Origin {
     }
 }
 
-/// What a peer that is not served is told.
+/// The error reply to a peer that is not served.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Refusal(&'static [u8]);
 
 impl<A: App> Service<A> {
-    /// Puts the parts together.
+    /// A service of these parts.
     #[must_use]
     pub fn new(engine: Arc<Engine<A>>, config: Config, shutdown: Shutdown) -> Self {
         let stats = Stats::default();
@@ -87,13 +88,13 @@ impl<A: App> Service<A> {
         }
     }
 
-    /// The bounds of turns and waits.
+    /// The limits of turns and waits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.config.limits
     }
 
-    /// Opens a connection for a peer, or says what it should be told instead.
+    /// Opens a connection for a peer, or refuses it.
     ///
     /// # Errors
     /// The refusal, for [`Service::refuse`].
@@ -114,22 +115,22 @@ impl<A: App> Service<A> {
         Ok(Connection::new(session, *self.limits(), now).with_tap(&self.config.tap, now))
     }
 
-    /// Tells a peer why it is not served, as far as its non-blocking socket takes it at once, and
-    /// closes it.
+    /// Sends the refusal, as far as the non-blocking socket takes it at once, and closes the
+    /// socket.
     pub fn refuse(&self, mut socket: impl Read + Write + AsFd, refusal: Refusal) {
         Stats::count(&self.stats.refused);
         tracing::debug!(
             "refused a connection: {}",
             String::from_utf8_lossy(refusal.0).trim_end()
         );
-        // None of these can do more than fail, and then there is nobody left to tell.
+        // Any of these may fail; then the peer cannot be told.
         let _ = socket.write(refusal.0);
         let _ = SockRef::from(&socket).shutdown(std::net::Shutdown::Write);
-        // A request that has arrived already must not make TCP drop the refusal.
+        // Read a request that has arrived already, or TCP drops the refusal.
         let _ = socket.read(&mut [0; 512]);
     }
 
-    /// What to do after accepting failed: nothing, or rest for a while first.
+    /// What to do after an accept failed: `None` to continue, or how long to pause first.
     pub fn accept_failed(&self, error: &io::Error) -> Option<Duration> {
         if matches!(
             error.kind(),
@@ -146,7 +147,7 @@ impl<A: App> Service<A> {
         )))
     }
 
-    /// Accepting succeeded: the next failure is news again.
+    /// Call this after a successful accept: the next failure is logged again.
     pub fn accept_succeeded(&self) {
         if self.has_accept_trouble.load(Ordering::Relaxed) {
             self.has_accept_trouble.store(false, Ordering::Relaxed);
@@ -154,8 +155,8 @@ impl<A: App> Service<A> {
         }
     }
 
-    /// Counts the connections that are still open when a stopping server waits no longer, and names some
-    /// of them in the log.
+    /// Counts the connections that are still open when a stopping server waits no longer, and logs
+    /// some of them.
     pub fn cut_open(&self) -> u64 {
         let open = self.engine.clients().snapshot();
         if open.is_empty() {
@@ -187,10 +188,10 @@ impl<A: App> Service<A> {
     }
 }
 
-/// Connections that the log names when they are cut; the others are counted.
+/// The most cut connections that the log names; the others are only counted.
 const NAMED_MAX: usize = 8;
 
-/// What Redis tells peers that protected mode keeps out, in short.
+/// A short form of Redis's reply to peers that protected mode refuses.
 const PROTECTED: &[u8] = b"-DENIED Respire is running in protected mode because protected mode is \
 enabled and no password is set. In this mode connections are only accepted from this machine. Set a \
 password with 'CONFIG SET requirepass' from a local connection or with --requirepass, or switch the \
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn protected_mode_keeps_strangers_out_until_there_is_a_password() {
+    fn protected_mode_refuses_other_machines_until_a_password_is_set() {
         let service = service(100);
         for near in ["127.0.0.1:5", "[::1]:5", "[::ffff:127.0.0.1]:5"] {
             assert!(admit(&service, from(near)).is_ok(), "{near}");
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_free_again_when_connections_end() {
+    fn ended_connections_no_longer_count_against_the_limit() {
         let service = service(1);
         let first = admit(&service, from("127.0.0.1:5"));
         let refusal = admit(&service, from("127.0.0.1:6")).unwrap_err();
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn only_failures_that_last_make_accepting_rest() {
+    fn accepting_pauses_only_after_lasting_failures() {
         let service = service(1);
         assert_eq!(
             service.accept_failed(&ErrorKind::ConnectionAborted.into()),

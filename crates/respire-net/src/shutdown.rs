@@ -1,9 +1,9 @@
-//! Asking a server to stop, from anywhere.
+//! A switch that asks a server to stop, from any thread.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The switch that stops a server. Clones are the same switch.
+/// The switch that stops a server. Clones share its state.
 ///
 /// ```
 /// use respire_net::Shutdown;
@@ -29,15 +29,15 @@ const DRAINING: u8 = 1;
 const FORCED: u8 = 2;
 
 impl Shutdown {
-    /// A switch that nobody has pressed.
+    /// A switch that nobody has used.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A switch that SIGTERM and SIGINT press; a second signal presses it harder, so that the
-    /// server does not wait for its peers any longer. Starts one thread, which lives as long as
-    /// the process.
+    /// A switch that SIGTERM and SIGINT operate. The first signal requests a shutdown; a second one
+    /// forces it, so that the server stops waiting for its peers. Starts one thread, which lives as
+    /// long as the process.
     ///
     /// # Errors
     /// When the system refuses the signal handlers or the thread.
@@ -68,7 +68,8 @@ impl Shutdown {
         Ok(shutdown)
     }
 
-    /// Asks the server to stop: no new connections, and open ones end once they are answered.
+    /// Asks the server to stop: it accepts no new connections, and open ones end after their
+    /// replies.
     pub fn request(&self) {
         self.advance_to(DRAINING);
     }
@@ -84,16 +85,16 @@ impl Shutdown {
         self.0.state.load(Ordering::Relaxed) >= DRAINING
     }
 
-    /// Whether it has been asked not to wait.
+    /// Whether the server has been asked to stop without waiting.
     #[must_use]
     pub fn is_forced(&self) -> bool {
         self.0.state.load(Ordering::Relaxed) == FORCED
     }
 
-    /// Has `listener` called whenever the switch is pressed; at once if it was before.
+    /// Calls `listener` on each request to stop; at once if there was one before.
     pub fn on_request(&self, listener: impl Fn() + Send + 'static) {
-        // The state is read under the lock that `advance_to` takes after it wrote the state, so
-        // that no request falls between the two.
+        // Read the state under the lock that `advance_to` takes after it wrote the state, so that
+        // no request is missed between the two.
         let mut listeners = self
             .0
             .listeners
@@ -134,7 +135,7 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     #[test]
-    fn listeners_hear_each_stage_once() {
+    fn listener_is_called_once_per_stage() {
         let shutdown = Shutdown::new();
         let heard = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&heard);
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_comes_late_hears_at_once() {
+    fn late_listener_is_called_at_once() {
         let shutdown = Shutdown::new();
         shutdown.request();
         let heard = Arc::new(AtomicU32::new(0));

@@ -1,4 +1,4 @@
-//! What a server counts besides the engine, and what it reports when it stops.
+//! Counters of a server besides the engine's, and its final report.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Stats {
     /// Connections that were served.
     pub accepted: AtomicU64,
-    /// Connections that were told why not.
+    /// Connections that were refused.
     pub refused: AtomicU64,
-    /// Times that accepting failed.
+    /// Failed accepts.
     pub accept_errors: AtomicU64,
 }
 
 impl Stats {
-    /// Counts one more.
+    /// Adds one to a counter.
     pub fn count(counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
     }
@@ -31,15 +31,15 @@ impl Stats {
     }
 }
 
-/// What happened while a server ran.
+/// The counts of a server's whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
     /// Connections that were served.
     pub accepted: u64,
-    /// Connections that were told why not.
+    /// Connections that were refused.
     pub refused: u64,
-    /// Times that accepting failed.
+    /// Failed accepts.
     pub accept_errors: u64,
     /// Connections that had not ended when the grace time was over.
     pub cut: u64,

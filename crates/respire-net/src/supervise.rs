@@ -1,4 +1,5 @@
-//! Serving on a thread of its own, so that a command that does not end cannot keep a server from stopping.
+//! Runs a server on a thread of its own, so that a command that does not end cannot keep it from
+//! stopping.
 
 use crate::{Report, Service, clock};
 use respire_engine::App;
@@ -9,28 +10,28 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// What a driver that is not held up needs at most to end by itself, so that it is not cut off.
+/// How long a driver that is not blocked may take beyond the grace time to return by itself.
 const MARGIN: Duration = Duration::from_millis(100);
 
-/// As much stack as a main thread usually has: handlers may count on it.
+/// The usual stack of a main thread: handlers may rely on it.
 const STACK_BYTES: usize = 8 << 20;
 
 enum Event {
-    /// The server was asked to stop, or asked again.
-    Pressed,
+    /// The server was asked to stop, possibly again.
+    StopRequested,
     /// The driver returned, or panicked.
     Ended(thread::Result<io::Result<u64>>),
 }
 
-/// Runs `serve` on a thread of its own, called `name`, and waits until it returns how many connections
-/// it cut.
+/// Runs `serve` on a thread called `name` and returns the number of connections it cut.
 ///
-/// Once the server is asked to stop, `serve` has [`Limits::shutdown_grace_ms`](crate::Limits) and a
-/// tenth of a second to return; once it is asked again, a tenth of a second. If it has not returned then,
-/// because a command still runs, its thread is left behind: it ends with its command, or with the process.
+/// After the server is asked to stop, `serve` has [`Limits::shutdown_grace_ms`](crate::Limits) and
+/// a tenth of a second to return. After a second request it has a tenth of a second. If it has not
+/// returned then, because a command still runs, its thread is left running; it ends with its
+/// command or with the process.
 ///
 /// # Errors
-/// Those of `serve`, and when the system refuses the thread.
+/// The errors of `serve`; and when the system refuses the thread.
 ///
 /// # Panics
 /// When `serve` does.
@@ -42,8 +43,8 @@ pub fn supervise<A: App>(
     let (events, heard) = channel();
     let pressed = events.clone();
     service.shutdown.on_request(move || {
-        // It fails once this function has returned, and then there is nothing left to stop.
-        let _ = pressed.send(Event::Pressed);
+        // Fails if this function has returned; then there is nothing left to stop.
+        let _ = pressed.send(Event::StopRequested);
     });
     let served = Arc::clone(service);
     thread::Builder::new()
@@ -51,14 +52,14 @@ pub fn supervise<A: App>(
         .stack_size(STACK_BYTES)
         .spawn(move || {
             let ended = catch_unwind(AssertUnwindSafe(|| serve(served)));
-            // It fails once this thread was left behind.
+            // Fails if this function returned before the driver did.
             let _ = events.send(Event::Ended(ended));
         })?;
     let mut due_us = u64::MAX;
     loop {
         match heard.recv_timeout(clock::until(due_us, clock::now())) {
-            Ok(Event::Pressed) => {
-                let due = clock::now().after(patience(service)).monotonic_us();
+            Ok(Event::StopRequested) => {
+                let due = clock::now().after(time_to_return(service)).monotonic_us();
                 due_us = due_us.min(due);
             }
             Ok(Event::Ended(Ok(cut))) => return cut.map(|cut| service.stats.report(cut)),
@@ -71,8 +72,8 @@ pub fn supervise<A: App>(
     }
 }
 
-/// How long a driver may take to return from now on.
-fn patience<A: App>(service: &Service<A>) -> Duration {
+/// How long the driver may still take to return.
+fn time_to_return<A: App>(service: &Service<A>) -> Duration {
     if service.shutdown.is_forced() {
         return MARGIN;
     }

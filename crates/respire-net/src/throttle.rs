@@ -1,9 +1,9 @@
-//! Keeps what peers can cause at will from flooding the log.
+//! Limits how often an event that peers can cause is logged.
 
 use respire_engine::Now;
 use std::sync::{Mutex, PoisonError};
 
-/// Lets so many events through in each period, and counts the others.
+/// Lets a few events pass in each period, and counts the others.
 #[derive(Debug)]
 pub(crate) struct Throttle {
     period: Mutex<Period>,
@@ -31,7 +31,8 @@ impl Throttle {
         }
     }
 
-    /// Whether an event of now passes: then how many were held back since one passed.
+    /// Whether an event at `now` passes. If so, returns how many were held back since the last one
+    /// that passed.
     pub(crate) fn pass(&self, now: Now) -> Option<HeldBack> {
         let mut period = self.period.lock().unwrap_or_else(PoisonError::into_inner);
         let now_us = now.monotonic_us();
@@ -49,7 +50,7 @@ impl Throttle {
     }
 }
 
-/// How many events were not told of; shown behind one that is.
+/// The number of events that were not logged; displayed after one that is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeldBack(u64);
 
@@ -68,7 +69,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_period_lets_few_through_and_the_next_tells_of_the_others() {
+    fn events_beyond_the_limit_are_counted_in_the_next_period() {
         let throttle = Throttle::new();
         let start = Now::new(Duration::ZERO, Duration::ZERO);
         let passed = |now| {

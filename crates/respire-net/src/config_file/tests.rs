@@ -7,7 +7,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn lines_split_as_rediss() {
+fn lines_split_as_in_redis() {
     assert_eq!(words("port 7000"), ["port", "7000"]);
     assert_eq!(
         words("  bind\t127.0.0.1   ::1  "),
@@ -25,7 +25,7 @@ fn lines_split_as_rediss() {
 }
 
 #[test]
-fn every_broken_line_is_named_and_the_others_are_read() {
+fn every_broken_line_is_reported_and_the_others_are_read() {
     let text = b"port 1\nsave \"x\nsave \"x\"y\ntimeout 5\n  Timeout  \nsave \"\\xff\"\n\
                  save \"x\\\nlogfile \xff\n# \xff\nsave \"\"\n";
     let Parsed { lines, mistakes } = ConfigFile::parse(text);
@@ -52,7 +52,7 @@ fn every_broken_line_is_named_and_the_others_are_read() {
 }
 
 #[test]
-fn rewriting_keeps_comments_and_order_and_adds_what_differs() {
+fn rewrite_keeps_comments_and_order_and_adds_changed_values() {
     let mut file = ConfigFile::new(PathBuf::new()).with_aliases(vec![("host".to_owned(), "bind")]);
     file.set_defaults(
         [("timeout", "0"), ("databases", "16")]
@@ -79,7 +79,7 @@ fn rewriting_keeps_comments_and_order_and_adds_what_differs() {
 }
 
 #[test]
-fn what_is_written_reads_back() {
+fn written_values_read_back() {
     let file = ConfigFile::new(PathBuf::new());
     for value in [
         "",
@@ -98,7 +98,7 @@ fn what_is_written_reads_back() {
 }
 
 #[test]
-fn the_file_is_replaced_with_its_permissions() {
+fn rewrite_keeps_the_permissions_of_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("respire.conf");
     fs::write(&path, "timeout 1\n").unwrap();
@@ -123,7 +123,7 @@ fn the_file_is_replaced_with_its_permissions() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_named() {
+fn read_error_names_the_file() {
     let error = ConfigFile::new("/nowhere/respire.conf".into())
         .read()
         .unwrap_err();

@@ -1,45 +1,46 @@
-//! Reading ahead: a driver that has several connections ready at once reads from all of them before it
-//! answers the first, so that what their requests ask for is loaded meanwhile.
+//! Reads ahead from connections that are ready together. A driver reads from all of them before it
+//! answers the first, so that the keys of their requests are loaded meanwhile.
 
 use super::{Connection, Pace, Scratch, Transport};
 use crate::Limits;
 use respire_engine::{Ahead, App, Event, Now, Step};
 use std::io::{self, ErrorKind};
 
-/// The most that is read ahead. Who sends more has pipelines or large values, and is better read at its
-/// turn, to a buffer that takes them as a whole.
+/// The most bytes that are read ahead. A peer that sends more has a pipeline or large values; its
+/// own turn reads those into a larger buffer.
 const BYTES_MAX: usize = 1024;
 
-/// What was read from a connection and is answered at its turn ([`Connection::receive_ahead`]).
+/// Input that was read ahead; the connection's turn serves it ([`Connection::receive_ahead`]).
 #[derive(Debug)]
 pub struct Arrival<'b, A: App> {
-    /// The bytes, and what is known of them; none at the end of the peer's side.
+    /// The bytes, with their hint for the keyspace; empty at the end of the peer's side.
     read: io::Result<Ahead<'b, A>>,
     len: usize,
 }
 
-/// Room for what is read ahead from one connection within these limits, at most 1 KiB.
+/// A buffer for the bytes read ahead from one connection within these limits, at most 1 KiB.
 #[must_use]
 pub fn arrival_buffer(limits: &Limits) -> Box<[u8]> {
     vec![0; limits.buffer_bytes.min(BYTES_MAX)].into()
 }
 
-/// Whether who was read that much will be read ahead next time.
+/// Whether a connection that read this many bytes is read ahead next time.
 pub(super) fn is_little(read: usize) -> bool {
     read < BYTES_MAX
 }
 
 impl<A: App> Connection<A> {
-    /// The first of three steps for each of several connections that became ready together, all of them
-    /// taken before the second: reads once, if little is likely to come, and tells the keyspace of the
-    /// request ([`Session::look_ahead`](respire_engine::Session::look_ahead)). `None` if nothing was read.
+    /// The first of three steps for connections that became ready together. Take this step for all
+    /// of them before the second step. It reads once, if little input is likely, and announces the
+    /// request to the keyspace ([`Session::look_ahead`](respire_engine::Session::look_ahead)).
+    /// Returns `None` if nothing was read.
     pub fn receive_ahead<'b>(
         &mut self,
         io: &mut impl Transport,
         buffer: &'b mut [u8],
     ) -> Option<Arrival<'b, A>> {
         let is_resting = self.step == Step::NeedInput && self.out.is_empty() && !self.is_at_eof;
-        // Whoever looks on sees every read, which is done in one place.
+        // A tap copies every read, and only one place does that.
         if !is_resting || !self.reads_little || self.probe.is_on() || !self.session.is_quiet() {
             return None;
         }
@@ -50,14 +51,15 @@ impl<A: App> Connection<A> {
         })
     }
 
-    /// The second step: the keyspace finds what the request asks for, as far as that is loaded by now.
+    /// The second step: the keyspace finds the keys of the request, as far as they are loaded by
+    /// now.
     pub fn find_ahead(&self, arrival: &mut Arrival<'_, A>) {
         if let Ok(ahead) = &mut arrival.read {
             self.session.find_ahead(ahead);
         }
     }
 
-    /// The third step: a turn, as [`Connection::drive`], that begins with what was read.
+    /// The third step: a turn, as [`Connection::drive`], that begins with the input read ahead.
     pub fn drive_arrived(
         &mut self,
         io: &mut impl Transport,
@@ -68,7 +70,7 @@ impl<A: App> Connection<A> {
         self.take_turn(io, Some(arrival), scratch, now)
     }
 
-    /// Answers what was read, if anything was.
+    /// Serves the input read ahead, if there is any.
     pub(super) fn take_arrival(&mut self, arrival: Arrival<'_, A>, now: Now) -> io::Result<()> {
         match arrival.read {
             Ok(_) if arrival.len == 0 => self.take_end(now),
@@ -84,7 +86,7 @@ impl<A: App> Connection<A> {
     }
 }
 
-/// Whether the same may be tried again.
+/// Whether a retry may succeed.
 fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

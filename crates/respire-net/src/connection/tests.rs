@@ -1,4 +1,4 @@
-//! Tests of a connection's turns, with a peer made of a script.
+//! Tests of a connection's turns, with a scripted peer.
 
 mod arrival;
 mod tap;
@@ -22,7 +22,7 @@ impl App for Blobs {
 
 static BLOB: Spec = Spec {
     name: "blob",
-    summary: "Answers that many bytes.",
+    summary: "Replies with that many bytes.",
     arity: Arity::exactly(2),
     ..Spec::EMPTY
 };
@@ -35,7 +35,7 @@ fn blob(_: &mut Cx<'_, Blobs>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
     Ok(())
 }
 
-/// What a read of the script gives.
+/// One scripted result of a read.
 enum Read {
     Bytes(&'static str),
     Block,
@@ -43,11 +43,12 @@ enum Read {
     Fail(ErrorKind),
 }
 
-/// A peer whose sends are scripted and who takes so many bytes at a time.
+/// A peer with scripted input that reads a limited number of bytes per write.
 #[derive(Default)]
 struct Script {
     reads: VecDeque<Read>,
-    /// What each write may take, and then how much the rest may; 0 blocks.
+    /// How many bytes each write accepts, and after these how many every further write accepts; 0
+    /// blocks.
     takes: VecDeque<usize>,
     takes_then: usize,
     heard: Vec<u8>,
@@ -113,7 +114,7 @@ impl Transport for Script {
     }
 }
 
-/// A connection with its scratch and a clock that tests move.
+/// A connection with its scratch buffers and a clock that the test moves.
 struct Bench {
     engine: Arc<Engine<Blobs>>,
     connection: Connection<Blobs>,
@@ -160,7 +161,7 @@ impl Bench {
         self.connection.drive(io, &mut self.scratch, self.now)
     }
 
-    /// Drives until there is nothing more to do; bounded, so that a loop fails.
+    /// Drives until nothing more happens; bounded, so that an endless loop fails.
     fn drive_out(&mut self, io: &mut Script) -> Pace {
         for _ in 0..10_000 {
             let pace = self.drive(io);
@@ -168,7 +169,7 @@ impl Bench {
                 return pace;
             }
         }
-        panic!("the connection does not come to rest");
+        panic!("the connection never stops asking for turns");
     }
 
     fn pass(&mut self, ms: u64) {
@@ -177,7 +178,7 @@ impl Bench {
 }
 
 #[test]
-fn a_request_costs_one_read_and_one_write() {
+fn request_costs_one_read_and_one_write() {
     let mut bench = Bench::plain();
     let mut io = Script::new([Read::Bytes("PING\r\nPING\r\n")]);
     assert_eq!(bench.drive(&mut io), Pace::Wait);
@@ -191,7 +192,7 @@ fn a_request_costs_one_read_and_one_write() {
 }
 
 #[test]
-fn a_turn_ends_after_its_calls_and_goes_on_in_the_next() {
+fn turn_ends_at_its_call_limit_and_the_next_turn_continues() {
     let limits = Limits {
         io_calls_per_turn_max: 2,
         ..Limits::DEFAULT
@@ -205,7 +206,7 @@ fn a_turn_ends_after_its_calls_and_goes_on_in_the_next() {
 }
 
 #[test]
-fn output_that_is_not_taken_stops_the_reading() {
+fn reading_stops_while_the_peer_reads_no_replies() {
     let session = respire_engine::Limits {
         output_bytes_max: 100,
         ..respire_engine::Limits::DEFAULT
@@ -218,17 +219,17 @@ fn output_that_is_not_taken_stops_the_reading() {
     assert_eq!(io.reads_done, 1);
     assert!(
         bench.connection.out.len() < 100 + 70,
-        "{} are owed",
+        "{} bytes of output wait",
         bench.connection.out.len()
     );
-    // The peer reads again, in sips.
+    // The peer reads again, a few bytes at a time.
     io.takes_then = 7;
     assert_eq!(bench.drive_out(&mut io), Pace::Wait);
     assert_eq!(io.heard.len(), 20 * ("$60\r\n\r\n".len() + 60));
 }
 
 #[test]
-fn requests_are_taken_while_a_little_output_waits() {
+fn requests_are_read_while_little_output_waits() {
     let mut bench = Bench::plain();
     let mut io = Script::new([
         Read::Bytes("PING\r\n"),
@@ -242,7 +243,7 @@ fn requests_are_taken_while_a_little_output_waits() {
 }
 
 #[test]
-fn the_peers_end_comes_after_its_answers() {
+fn connection_closes_after_the_replies_when_the_peer_ends() {
     let mut bench = Bench::plain();
     let mut io = Script::new([Read::Bytes("PING\r\nPI"), Read::End]);
     io.takes = [3].into();
@@ -250,7 +251,7 @@ fn the_peers_end_comes_after_its_answers() {
     assert_eq!(
         bench.drive_out(&mut io),
         Pace::Wait,
-        "what is owed must be written first"
+        "pending output must be written first"
     );
     io.takes_then = 2;
     assert_eq!(bench.drive_out(&mut io), Pace::Closed);
@@ -258,7 +259,7 @@ fn the_peers_end_comes_after_its_answers() {
 }
 
 #[test]
-fn a_failing_socket_ends_the_connection() {
+fn socket_error_ends_the_connection() {
     let mut bench = Bench::plain();
     let mut io = Script::new([
         Read::Fail(ErrorKind::Interrupted),
@@ -268,7 +269,7 @@ fn a_failing_socket_ends_the_connection() {
 }
 
 #[test]
-fn a_protocol_error_lingers_until_the_peer_has_had_its_chance() {
+fn protocol_error_lingers_until_its_deadline() {
     let mut bench = Bench::plain();
     let mut io = Script::new([
         Read::Bytes("*1\r\n$-9\r\n"),
@@ -289,7 +290,7 @@ fn a_protocol_error_lingers_until_the_peer_has_had_its_chance() {
 }
 
 #[test]
-fn lingering_ends_when_the_connection_is_killed() {
+fn kill_ends_lingering() {
     let mut bench = Bench::plain();
     let mut io = Script::new([Read::Bytes("*1\r\n$-9\r\n"), Read::Block]);
     assert_eq!(bench.drive_out(&mut io), Pace::Wait);
@@ -301,7 +302,7 @@ fn lingering_ends_when_the_connection_is_killed() {
 }
 
 #[test]
-fn lingering_ends_with_the_peer_or_with_too_many_bytes() {
+fn lingering_ends_at_the_peers_end_or_at_its_byte_limit() {
     let wrong = "*1\r\n$-9\r\n";
     let mut io = Script::new([Read::Bytes(wrong), Read::Block, Read::End]);
     let mut bench = Bench::plain();
@@ -323,7 +324,7 @@ fn lingering_ends_with_the_peer_or_with_too_many_bytes() {
 }
 
 #[test]
-fn a_closing_peer_that_takes_nothing_is_cut_and_one_that_sips_is_not() {
+fn closing_connection_is_cut_only_if_the_peer_reads_nothing() {
     let mut bench = Bench::plain();
     let mut io = Script::new([Read::Bytes("BLOB 1000\r\nQUIT\r\n")]);
     io.takes_then = 0;
@@ -336,14 +337,14 @@ fn a_closing_peer_that_takes_nothing_is_cut_and_one_that_sips_is_not() {
     assert_eq!(
         bench.drive_out(&mut io),
         Pace::Wait,
-        "it took some not long ago"
+        "it read some bytes lately"
     );
     bench.pass(1);
     assert_eq!(bench.drive_out(&mut io), Pace::Closed);
 }
 
 #[test]
-fn a_killed_peer_is_dropped_with_what_it_is_owed() {
+fn kill_drops_pending_output() {
     let mut bench = Bench::plain();
     let mut io = Script::new([Read::Bytes("BLOB 1000\r\n")]);
     io.takes_then = 0;
@@ -354,7 +355,7 @@ fn a_killed_peer_is_dropped_with_what_it_is_owed() {
 }
 
 #[test]
-fn a_shutdown_answers_what_has_arrived_and_closes() {
+fn shutdown_answers_arrived_requests_and_closes() {
     let mut bench = Bench::plain();
     let mut io = Script::new([
         Read::Bytes("PING\r\n"),
@@ -364,13 +365,13 @@ fn a_shutdown_answers_what_has_arrived_and_closes() {
     bench.connection.handle_shutdown();
     assert_eq!(bench.drive_out(&mut io), Pace::Wait);
     assert_eq!(io.heard(), "+PONG\r\n+PONG\r\n");
-    assert!(io.is_finished, "the peer sees the end, and closes");
+    assert!(io.is_finished, "the peer reads the end, and closes");
     io.reads.push_back(Read::End);
     assert_eq!(bench.drive_out(&mut io), Pace::Closed);
 }
 
 #[test]
-fn a_shutdown_lets_a_peer_in_the_midst_of_sending_have_its_replies() {
+fn shutdown_lingers_while_the_peer_is_sending() {
     let mut bench = Bench::plain();
     let mut io = Script::new([
         Read::Bytes("PING\r\n"),
@@ -382,7 +383,7 @@ fn a_shutdown_lets_a_peer_in_the_midst_of_sending_have_its_replies() {
     assert_eq!(
         bench.drive_out(&mut io),
         Pace::Wait,
-        "what comes too late is read, or all is lost"
+        "late input is read, or TCP drops the replies"
     );
     assert_eq!(io.heard(), "+PONG\r\n");
     bench.pass(u64::from(Limits::DEFAULT.linger_ms));
@@ -391,7 +392,7 @@ fn a_shutdown_lets_a_peer_in_the_midst_of_sending_have_its_replies() {
 }
 
 #[test]
-fn a_shutdown_ends_an_idle_connection_at_once() {
+fn shutdown_ends_an_idle_connection_at_once() {
     let mut bench = Bench::plain();
     let mut io = Script::new([Read::Bytes("PING\r\n"), Read::Block]);
     assert_eq!(bench.drive_out(&mut io), Pace::Wait);
@@ -402,7 +403,7 @@ fn a_shutdown_ends_an_idle_connection_at_once() {
 }
 
 #[test]
-fn a_shutdown_does_not_wait_for_a_peer_that_never_stops_asking() {
+fn shutdown_does_not_wait_for_a_peer_that_keeps_sending() {
     let limits = Limits {
         linger_bytes_max: 60,
         ..Limits::DEFAULT
@@ -416,7 +417,7 @@ fn a_shutdown_does_not_wait_for_a_peer_that_never_stops_asking() {
 }
 
 #[test]
-fn a_peer_that_takes_nothing_is_idle_once_the_timeout_has_passed() {
+fn peer_that_reads_nothing_is_idle_after_the_timeout() {
     let session = respire_engine::Limits {
         output_bytes_max: 100,
         ..respire_engine::Limits::DEFAULT
@@ -436,7 +437,7 @@ fn a_peer_that_takes_nothing_is_idle_once_the_timeout_has_passed() {
 }
 
 #[test]
-fn every_way_of_cutting_reads_and_writes_gives_the_same_answers() {
+fn replies_do_not_depend_on_how_reads_and_writes_are_split() {
     let input = "PING\r\n*2\r\n$4\r\nBLOB\r\n$2\r\n40\r\nPING x\r\nBLOB 100\r\nQUIT\r\n";
     let whole = {
         let mut io = Script::new([Read::Bytes(input)]);
@@ -461,13 +462,13 @@ fn every_way_of_cutting_reads_and_writes_gives_the_same_answers() {
             io.takes_then = take;
             assert_eq!(bench.drive_out(&mut io), Pace::Wait);
             assert_eq!(bench.drive_out(&mut io), Pace::Closed);
-            assert_eq!(io.heard, whole, "cut at {cut}, {take} at a time");
+            assert_eq!(io.heard, whole, "split at {cut}, {take} at a time");
         }
     }
 }
 
 #[test]
-fn a_streamed_reply_that_breaks_off_ends_the_connection() {
+fn broken_streamed_reply_ends_the_connection() {
     let router = Router::new(Blobs).command("short", |_, ()| {
         respire_engine::Stream::from_read(10, &b"abc"[..])
     });
@@ -501,7 +502,7 @@ impl Args for Piped {
 }
 
 #[test]
-fn a_calls_deadline_does_not_end_a_connection_that_has_replies_to_take() {
+fn call_deadline_does_not_end_a_connection_with_pending_output() {
     let waiting = Arc::new(Mutex::new(VecDeque::<Later>::new()));
     let kept = Arc::clone(&waiting);
     let router = Router::new(Blobs).deferred("PIPE", move |_, Piped, later| {
@@ -534,7 +535,7 @@ fn a_calls_deadline_does_not_end_a_connection_that_has_replies_to_take() {
     }
     assert!(
         last.cancelled(),
-        "its time is over, whatever the peer takes"
+        "its deadline passed, whatever the peer reads"
     );
     io.takes_then = usize::MAX;
     assert_eq!(bench.drive_out(&mut io), Pace::Wait);

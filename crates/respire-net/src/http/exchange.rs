@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! Reads one HTTP request and writes its response.
 
 use super::request::Request;
 use crate::clock;
@@ -7,12 +7,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// What a peer may take.
+/// The limits of one exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The length of a request up to the blank line.
     pub head_bytes_max: usize,
-    /// From the first byte that is waited for to the last that is written.
+    /// The time from waiting for the first byte to writing the last.
     pub exchange: Duration,
 }
 
@@ -27,25 +27,25 @@ impl Bounds {
 /// More headers than any client sends.
 const HEADERS_MAX: usize = 64;
 
-/// What is read and thrown away after the answer, so that closing does not take it back.
+/// The most bytes read and thrown away after the response, so that closing does not drop it.
 const LINGER_BYTES_MAX: usize = 64 << 10;
 
-/// Why a request is refused: its answer's first line.
+/// The status of a refused request: the first line of its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// 400: this is not a request.
+    /// 400: the bytes are not an HTTP request.
     BadRequest,
-    /// 403: not for those who ask this way.
+    /// 403: the request comes from a host or page that may not ask.
     Forbidden,
-    /// 404: there is nothing at this path.
+    /// 404: nothing exists at this path.
     NotFound,
-    /// 405: only `GET` and `HEAD` are answered.
+    /// 405: only `GET` and `HEAD` are allowed.
     MethodNotAllowed,
-    /// 408: the request was not whole in time.
+    /// 408: the request was not complete in time.
     Timeout,
-    /// 431: the head is longer than its bound.
+    /// 431: the head is longer than its limit.
     HeadTooLarge,
-    /// 503: there is no room for one more.
+    /// 503: too many exchanges are running.
     Busy,
 }
 
@@ -63,38 +63,38 @@ impl Status {
     }
 }
 
-/// What a request is answered with.
+/// The response to a request.
 pub enum Answer {
-    /// Nothing but why not.
+    /// No more than the status.
     Refused(Status),
     /// A document.
     Document {
         /// Headers besides its length, as whole lines.
         headers: String,
-        /// What is sent after them.
+        /// The bytes after the headers.
         body: Bytes,
     },
-    /// An answer without an end of its own.
+    /// A response of unknown length, written as a stream.
     Stream {
         /// Headers, as whole lines.
         headers: String,
-        /// Writes it, once the headers are sent; no longer bound by [`Bounds::exchange`].
+        /// Writes the stream after the headers; [`Bounds::exchange`] no longer applies.
         write: Box<dyn FnOnce(&TcpStream)>,
     },
 }
 
-/// Reads one request and answers it with what `route` says.
+/// Reads one request and responds with the answer of `route`.
 pub(super) fn answer(
     peer: &TcpStream,
     bounds: &Bounds,
     route: impl Fn(&Request<'_>) -> Answer,
 ) -> io::Result<()> {
     let mut exchange = Exchange::new(peer, bounds.exchange);
-    let Asked { answer, is_head } = match exchange.read_head(bounds.head_bytes_max, route) {
-        Ok(asked) => asked,
+    let Response { answer, is_head } = match exchange.read_head(bounds.head_bytes_max, route) {
+        Ok(response) => response,
         Err(error) if is_timeout(&error) => {
             exchange = Exchange::new(peer, Duration::from_secs(1));
-            Asked::refused(Status::Timeout)
+            Response::refused(Status::Timeout)
         }
         Err(error) => return Err(error),
     };
@@ -113,19 +113,19 @@ pub(super) fn answer(
             if !is_head {
                 write(peer);
             }
-            // The stream may have taken any time; what is left is to part in peace.
+            // The stream may have taken any time; only the closing of the connection is left.
             exchange = Exchange::new(peer, Duration::from_secs(1));
         }
     }
     exchange.linger()
 }
 
-/// Tells a peer there is no room for that there is none, as far as it takes it at once.
-pub(super) fn send_away(peer: &TcpStream) {
+/// Tells a peer that the listener is busy, as far as its socket takes the response at once.
+pub(super) fn refuse_busy(peer: &TcpStream) {
     let _ = peer.set_nonblocking(true);
     let _ = (&*peer).write(refusal(Status::Busy, false).as_bytes());
     let _ = peer.shutdown(Shutdown::Write);
-    // A request that has arrived already must not make TCP drop the answer.
+    // Read a request that has arrived already, or TCP drops the response.
     let _ = (&*peer).read(&mut [0; 512]);
 }
 
@@ -152,14 +152,14 @@ fn refusal(status: Status, is_head: bool) -> String {
     text
 }
 
-/// What a request is answered with.
-struct Asked {
+/// The response to a request.
+struct Response {
     answer: Answer,
-    /// Whether only the head of the answer is asked for.
+    /// Whether to send only the head of the response.
     is_head: bool,
 }
 
-impl Asked {
+impl Response {
     fn refused(status: Status) -> Self {
         Self {
             answer: Answer::Refused(status),
@@ -168,9 +168,9 @@ impl Asked {
     }
 }
 
-/// What a request is answered with, once its head is complete. `HEAD` is answered as `GET` is, but
-/// for the body, so that no route has to know of it.
-fn look(head: &[u8], route: impl FnOnce(&Request<'_>) -> Answer) -> Option<Asked> {
+/// The response to a request; `None` while its head is incomplete. `HEAD` gets the response to
+/// `GET` without the body, so routes need not know it.
+fn respond(head: &[u8], route: impl FnOnce(&Request<'_>) -> Answer) -> Option<Response> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
     let refused = match request.parse(head) {
@@ -186,15 +186,15 @@ fn look(head: &[u8], route: impl FnOnce(&Request<'_>) -> Answer) -> Option<Asked
                 path: path.split_once('?').map_or(path, |(path, _)| path),
                 headers: &headers,
             });
-            return Some(Asked { answer, is_head });
+            return Some(Response { answer, is_head });
         }
         Err(httparse::Error::TooManyHeaders) => Status::HeadTooLarge,
         Err(_) => Status::BadRequest,
     };
-    Some(Asked::refused(refused))
+    Some(Response::refused(refused))
 }
 
-/// A peer, and until when it has to be done.
+/// An exchange with a peer, with its deadline.
 struct Exchange<'p> {
     peer: &'p TcpStream,
     due_us: u64,
@@ -223,7 +223,7 @@ impl<'p> Exchange<'p> {
         &self,
         bytes_max: usize,
         route: impl Fn(&Request<'_>) -> Answer,
-    ) -> io::Result<Asked> {
+    ) -> io::Result<Response> {
         let mut head = vec![0; bytes_max];
         let mut length = 0;
         loop {
@@ -232,11 +232,11 @@ impl<'p> Exchange<'p> {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
             length += read;
-            if let Some(asked) = look(&head[..length], &route) {
+            if let Some(asked) = respond(&head[..length], &route) {
                 return Ok(asked);
             }
             if length == bytes_max {
-                return Ok(Asked::refused(Status::HeadTooLarge));
+                return Ok(Response::refused(Status::HeadTooLarge));
             }
         }
     }
@@ -250,7 +250,7 @@ impl<'p> Exchange<'p> {
         Ok(())
     }
 
-    /// Ends our side and waits, within the bounds, for the peer to end its own.
+    /// Shuts down our side and waits, within limits, for the peer to close its side.
     fn linger(&self) -> io::Result<()> {
         self.peer.shutdown(Shutdown::Write)?;
         let mut buffer = [0; 1024];
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// What a peer that sends these pieces is answered.
+    /// The response to a peer that sends these pieces.
     fn ask(bounds: Bounds, pieces: &[&[u8]]) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_answered_however_it_is_cut() {
+    fn request_is_answered_however_it_is_split() {
         let request = b"GET /numbers HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n";
         let whole = ask(Bounds::DEFAULT, &[request]);
         let lines: Vec<_> = whole.split("\r\n").collect();
@@ -329,13 +329,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_ends_before_its_query() {
+    fn path_ends_before_its_query() {
         let whole = ask(Bounds::DEFAULT, &[b"GET /numbers?name=x HTTP/1.1\r\n\r\n"]);
         assert!(whole.ends_with("\r\n\r\nnumbers\n"), "{whole}");
     }
 
     #[test]
-    fn head_is_answered_as_get_is_without_the_body() {
+    fn head_gets_the_response_to_get_without_the_body() {
         for path in ["/numbers", "/else"] {
             let of = |method: &str| {
                 let request = format!("{method} {path} HTTP/1.1\r\n\r\n");
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused() {
+    fn invalid_requests_are_refused() {
         let many = format!("GET /numbers HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(65));
         for (head, line) in [
             ("GET /numbers\r\n\r\n", "400 Bad Request"),
@@ -365,12 +365,12 @@ mod tests {
         assert!(refused.starts_with("HTTP/1.1 405 "), "{refused}");
         assert!(refused.contains("\r\nAllow: GET, HEAD\r\n"), "{refused}");
         for head in ["GET /numbers HTTP/1.1\r\nHost: a\r\n", ""] {
-            assert!(look(head.as_bytes(), route).is_none(), "{head}");
+            assert!(respond(head.as_bytes(), route).is_none(), "{head}");
         }
     }
 
     #[test]
-    fn a_head_ends_within_its_bound() {
+    fn head_above_its_limit_is_refused() {
         let bounds = Bounds {
             head_bytes_max: 64,
             ..Bounds::DEFAULT
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_does_not_finish_is_told_so() {
+    fn unfinished_request_times_out() {
         let bounds = Bounds {
             exchange: Duration::from_millis(20),
             ..Bounds::DEFAULT

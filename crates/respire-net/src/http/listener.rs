@@ -1,5 +1,5 @@
-//! A listener with threads of its own, so that what is asked over HTTP takes no turn from the
-//! connections that are served, whatever the flavour.
+//! Accepts HTTP connections on threads of their own, so that HTTP requests take no turn from the
+//! connections that the server serves, whatever the flavour.
 
 use super::exchange::{self, Answer, Bounds};
 use super::request::Request;
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Exchanges at once; further peers are sent away.
+/// The most exchanges at a time; further peers get a busy response.
 const EXCHANGES_MAX: usize = 8;
 
-/// How long to rest after the system could not accept, because it is out of descriptors or memory.
+/// How long to pause after an accept failed because the system is out of descriptors or memory.
 const BACKOFF: Duration = Duration::from_millis(100);
 
-/// An address that nobody is answered on yet.
+/// A bound address that does not respond yet.
 #[derive(Debug)]
 pub struct HttpListener {
     listener: TcpListener,
@@ -24,24 +24,25 @@ pub struct HttpListener {
 }
 
 impl HttpListener {
-    /// Binds the first of these addresses that can be; port 0 lets the system choose.
+    /// Binds the first of these addresses that is available; port 0 lets the system choose.
     ///
     /// # Errors
-    /// When none can be bound.
+    /// When no address can be bound.
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers each request with what `route` says, until the returned value is dropped. The threads
-    /// and the log call it by this name. Exchanges at once are bounded by 8; further peers are sent away.
+    /// Responds to each request with the answer of `route`, until the returned value is dropped.
+    /// `name` names the threads and appears in the log. At most 8 exchanges run at a time; further
+    /// peers get a busy response.
     ///
     /// # Errors
     /// When the system refuses a thread.
@@ -52,7 +53,7 @@ impl HttpListener {
         let Self { listener, address } = self;
         let is_over = Arc::new(AtomicBool::new(false));
         let switch = Arc::clone(&is_over);
-        let door = Door {
+        let door = Acceptor {
             name,
             bounds,
             route: Arc::new(route),
@@ -69,7 +70,7 @@ impl HttpListener {
     }
 }
 
-/// A listener that answers. Dropping it stops it.
+/// A running listener. Dropping it stops it.
 #[derive(Debug)]
 pub struct HttpServer {
     address: SocketAddr,
@@ -78,7 +79,7 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -88,17 +89,17 @@ impl HttpServer {
 impl Drop for HttpServer {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // The thread waits for a peer; this is one.
+        // The thread waits in `accept`; this connection wakes it.
         let reachable = SocketAddr::new(reachable(self.address.ip()), self.address.port());
         let woken = TcpStream::connect_timeout(&reachable, Duration::from_secs(1));
         if let Some(thread) = self.thread.take().filter(|_| woken.is_ok()) {
-            // It can only have panicked, which has been told.
+            // The thread can only have panicked, and the panic hook reported that.
             let _ = thread.join();
         }
     }
 }
 
-/// An address of this machine under which a listener on `ip` is reached.
+/// An address of this machine that reaches a listener on `ip`.
 fn reachable(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -107,15 +108,15 @@ fn reachable(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// What peers come in by.
-struct Door<R> {
+/// Accepts peers and starts their exchanges.
+struct Acceptor<R> {
     name: &'static str,
     bounds: Bounds,
     route: Arc<R>,
     exchanges: Arc<AtomicUsize>,
 }
 
-impl<R> Door<R>
+impl<R> Acceptor<R>
 where
     R: Fn(&Request<'_>) -> Answer + Send + Sync + 'static,
 {
@@ -136,10 +137,10 @@ where
         }
     }
 
-    /// Answers one peer on a thread of its own, if there is room.
+    /// Responds to one peer on a thread of its own, if the limit allows.
     fn begin(&self, peer: TcpStream) {
-        let Some(place) = Place::take(&self.exchanges) else {
-            exchange::send_away(&peer);
+        let Some(permit) = Permit::take(&self.exchanges) else {
+            exchange::refuse_busy(&peer);
             return;
         };
         let (name, bounds, route) = (self.name, self.bounds, Arc::clone(&self.route));
@@ -147,7 +148,7 @@ where
             if let Err(error) = exchange::answer(&peer, &bounds, |request| route(request)) {
                 tracing::debug!("{name}: an exchange failed: {error}");
             }
-            drop(place);
+            drop(permit);
         };
         let thread = thread::Builder::new().name(format!("{name}-peer"));
         if let Err(error) = thread.spawn(answer) {
@@ -156,11 +157,11 @@ where
     }
 }
 
-/// A place among the exchanges, free again when it is dropped.
-struct Place(Arc<AtomicUsize>);
+/// Counts as one running exchange until it is dropped.
+struct Permit(Arc<AtomicUsize>);
 
-impl Place {
-    /// Only one thread takes places.
+impl Permit {
+    /// Only one thread takes permits, so the check and the increment need not be atomic.
     fn take(exchanges: &Arc<AtomicUsize>) -> Option<Self> {
         if exchanges.load(Ordering::Relaxed) >= EXCHANGES_MAX {
             return None;
@@ -170,7 +171,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,7 +1,8 @@
-//! As much HTTP as a page and a scrape need: one request a connection, everything bounded.
+//! A small HTTP server for a page and for scrapes: one request per connection, with limits on
+//! everything.
 //!
-//! It has threads of its own, so that nothing asked over HTTP takes a turn from the connections that
-//! are served, whatever the flavour.
+//! It has threads of its own, so that HTTP requests take no turn from the connections that the
+//! server serves, whatever the flavour.
 //!
 //! ```
 //! use respire_net::http::{Answer, Bounds, HttpListener, Status};

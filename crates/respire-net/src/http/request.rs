@@ -1,18 +1,18 @@
-//! What was asked for.
+//! The head of an HTTP request, as routes see it.
 
-/// The head of a request. A `HEAD` looks like a `GET` here: only its answer differs.
+/// The head of a request. A route sees `HEAD` as `GET`: only the response differs.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
-    /// The method, as it was sent.
+    /// The method.
     pub method: &'r str,
     /// The path, up to the question mark if there is one.
     pub path: &'r str,
-    /// The names and values of the headers, in their order.
+    /// The names and values of the headers, in order.
     pub headers: &'r [(&'r str, &'r [u8])],
 }
 
 impl<'r> Request<'r> {
-    /// The values of a header, whose name may be in any case.
+    /// The values of a header; `name` may be in any case.
     ///
     /// ```
     /// let request = respire_net::http::Request {

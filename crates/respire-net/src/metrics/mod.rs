@@ -1,4 +1,4 @@
-//! What monitoring scrapes: the engine's numbers as OpenMetrics text, on an HTTP listener of its own.
+//! Serves the engine's metrics as OpenMetrics text, on an HTTP listener of its own.
 
 mod text;
 
@@ -11,14 +11,14 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
-/// A listener that answers `GET /metrics` and nothing else.
+/// A listener that responds to `GET /metrics` and to no other request.
 ///
-/// It has threads of its own, so that a scrape takes no turn from the connections that are served,
-/// whatever the flavour. Everything a peer may take is bounded: the head of a request by 8 KiB, an
-/// exchange by 5 seconds, and exchanges at once by 8.
+/// It has threads of its own, so that a scrape takes no turn from the connections that the server
+/// serves, whatever the flavour. Limits apply to every peer: 8 KiB for the head of a request, 5
+/// seconds for an exchange, and 8 exchanges at a time.
 ///
-/// Who may connect may read: there is no password. Bind it to the loopback address, or to one that
-/// only monitoring reaches.
+/// There is no password: everyone who can connect can read the metrics. Bind it to the loopback
+/// address, or to an address that only monitoring reaches.
 ///
 /// ```
 /// use respire_engine::{Engine, Options, Router};
@@ -42,21 +42,21 @@ use std::sync::Arc;
 pub struct MetricsListener(HttpListener);
 
 impl MetricsListener {
-    /// Binds the first of these addresses that can be; port 0 lets the system choose.
+    /// Binds the first of these addresses that is available; port 0 lets the system choose.
     ///
     /// # Errors
-    /// When none can be bound.
+    /// When no address can be bound.
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         HttpListener::bind(address).map(Self)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }
 
-    /// Answers scrapes until the returned value is dropped.
+    /// Responds to scrapes until the returned value is dropped.
     ///
     /// # Errors
     /// When the system refuses a thread.
@@ -73,19 +73,19 @@ impl MetricsListener {
     }
 }
 
-/// A listener that answers scrapes. Dropping it stops it.
+/// A running listener. Dropping it stops it.
 #[derive(Debug)]
 pub struct MetricsServer(HttpServer);
 
 impl MetricsServer {
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }
 }
 
-/// Why a request gets no numbers, if it does not.
+/// The status that refuses a request, if it must be refused.
 fn refused(request: &Request<'_>) -> Option<Status> {
     if request.path != "/metrics" {
         Some(Status::NotFound)
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_get_of_the_numbers_gets_them() {
+    fn only_get_metrics_returns_metrics() {
         for (method, path, status) in [
             ("GET", "/", Some(Status::NotFound)),
             ("GET", "/metrics/", Some(Status::NotFound)),

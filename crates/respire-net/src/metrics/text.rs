@@ -1,4 +1,4 @@
-//! The numbers as OpenMetrics text.
+//! Encodes metrics as OpenMetrics text.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
@@ -9,13 +9,13 @@ use respire_engine::metrics::{Family, Value};
 use std::collections::HashSet;
 use std::fmt;
 
-/// What the text is, as HTTP names it.
+/// The content type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Writes the numbers as OpenMetrics text, which Prometheus and its relatives read.
+/// Encodes the metrics as OpenMetrics text, which Prometheus and compatible tools read.
 ///
-/// A byte that a name must not have becomes `_`; of two families with the same name the first
-/// stands.
+/// A byte that is invalid in a name becomes `_`. If two families have the same name, the first is
+/// kept.
 ///
 /// ```
 /// use respire_engine::Metrics;
@@ -61,7 +61,7 @@ fn write(family: &Family, name: &str, encoder: &mut DescriptorEncoder<'_>) -> fm
         Some(Value::Histogram(_)) => MetricType::Histogram,
         None => return Ok(()),
     };
-    // The encoder takes the text as it is.
+    // The encoder writes the help text unchanged.
     let help = family.help.replace(['\n', '\r', '\\', '"'], " ");
     let mut encoder = encoder.encode_descriptor(name, &help, None, kind)?;
     for sample in &family.samples {
@@ -115,7 +115,7 @@ mod tests {
     use respire_engine::metrics::Buckets;
 
     #[test]
-    fn every_kind_has_its_form() {
+    fn every_kind_of_metric_is_encoded() {
         let mut out = Metrics::default();
         out.counter("a_total", "Help.", &[], 12_345_678_901);
         out.sum("b_seconds", "Help", &[("x", "1")], 0.25);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_valid_and_unique() {
+    fn names_become_valid_and_unique() {
         let mut out = Metrics::default();
         for name in ["a-b", "a_b", "7up", "", "é:x"] {
             out.gauge(name, "Help.", &[("job.id", "1")], 1.0);

@@ -1,4 +1,4 @@
-//! A connection's end of the tap.
+//! A connection's end of the tap: decides which bytes to copy and sends the notes.
 
 use super::{Copy, Gap, Note, Shared, Tap, Wanted, What, Why};
 use crate::clock;
@@ -7,38 +7,38 @@ use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a connection keeps to take notes.
+/// The tap state of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Probe {
     shared: Option<Arc<Shared>>,
     connection: u64,
-    /// The look that the connection takes part in.
+    /// The capture that the connection takes part in.
     joined: Option<Joined>,
-    /// A reply was written in part: what is written next does not begin one.
+    /// The last reply was written in part, so the next write does not begin a reply.
     is_within_reply: bool,
 }
 
 #[derive(Debug)]
 struct Joined {
-    look: u32,
+    capture: u32,
     wanted: Arc<Wanted>,
-    received: Side,
-    sent: Side,
+    received: Coverage,
+    sent: Coverage,
     /// In the binary protocol: the request that the next reply answers was copied.
     may_reply: bool,
 }
 
-/// Where one direction stands.
+/// The state of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum Coverage {
     /// Every byte is copied.
-    InStep,
-    /// Bytes are left out up to the next border.
+    Complete,
+    /// Bytes are left out until the next request or reply begins.
     Gap(Gap),
 }
 
-impl Side {
-    const BEFORE: Self = Self::Gap(Gap {
+impl Coverage {
+    const NOT_BEGUN: Self = Self::Gap(Gap {
         bytes: 0,
         why: Why::BeganInTheMiddle,
     });
@@ -47,22 +47,22 @@ impl Side {
     fn skip(&mut self, bytes: usize, why: Why) {
         let bytes = bytes as u64;
         match self {
-            Self::InStep => *self = Self::Gap(Gap { bytes, why }),
+            Self::Complete => *self = Self::Gap(Gap { bytes, why }),
             Self::Gap(gap) => gap.bytes += bytes,
         }
     }
 
     fn gap(self) -> Option<Gap> {
         match self {
-            Self::InStep => None,
+            Self::Complete => None,
             Self::Gap(gap) => Some(gap),
         }
     }
 }
 
-/// Which way bytes went.
+/// The direction of bytes.
 #[derive(Clone, Copy)]
-enum Way {
+enum Direction {
     In,
     Out,
 }
@@ -74,26 +74,26 @@ impl Probe {
         probe.shared.clone_from(&tap.0);
         probe.connection = session.client().id();
         if probe.is_on() {
-            probe.join(session, Side::InStep, now);
+            probe.join(session, Coverage::Complete, now);
         }
         probe
     }
 
-    /// Whether somebody looks on.
+    /// Whether a capture runs.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.shared
             .as_ref()
-            .is_some_and(|shared| shared.look.load(Ordering::Relaxed) != 0)
+            .is_some_and(|shared| shared.capture.load(Ordering::Relaxed) != 0)
     }
 
-    /// Whether all that was begun to be written is written; to be told after each write.
+    /// Call this after each write: `is_all` says whether the whole output was written.
     #[inline]
     pub(crate) fn wrote(&mut self, is_all: bool) {
         self.is_within_reply = !is_all;
     }
 
-    /// Bytes were read and have yet to be served.
+    /// Call this after a read, before the session serves the bytes.
     pub(crate) fn received<A: App>(
         &mut self,
         bytes: &[u8],
@@ -102,20 +102,26 @@ impl Probe {
         now: Now,
     ) {
         let is_binary = session.is_binary_with(bytes);
-        // The two directions of the binary protocol begin together: its replies do not tell of what
-        // kind they are, their requests do.
+        // Both directions of the binary protocol must begin together: only the request tells which
+        // kind of reply follows.
         let may_begin = if is_binary {
             session.is_quiet() && out.is_empty()
         } else {
             session.is_between_requests()
         };
-        if self.look(session, now).is_some() {
+        if self.capture(session, now).is_some() {
             let copy = || bytes.into();
-            self.put(Way::In, bytes.len(), copy, (is_binary, may_begin), now);
+            self.put(
+                Direction::In,
+                bytes.len(),
+                copy,
+                (is_binary, may_begin),
+                now,
+            );
         }
     }
 
-    /// The first `written` bytes of these were written.
+    /// Call this after a write of the first `written` bytes of `slices`.
     pub(crate) fn sent<A: App>(
         &mut self,
         (slices, written): (&[IoSlice<'_>], usize),
@@ -123,7 +129,7 @@ impl Probe {
         now: Now,
     ) {
         let (is_binary, is_border) = (session.is_binary(), !self.is_within_reply);
-        let Some(joined) = self.look(session, now) else {
+        let Some(joined) = self.capture(session, now) else {
             return;
         };
         let may_begin = is_border && (!is_binary || joined.may_reply);
@@ -135,24 +141,25 @@ impl Probe {
             }
             bytes.into()
         };
-        self.put(Way::Out, written, copy, (is_binary, may_begin), now);
+        self.put(Direction::Out, written, copy, (is_binary, may_begin), now);
     }
 
-    /// The connection ends.
+    /// Call this when the connection ends.
     pub(crate) fn ended(&mut self, why: impl std::fmt::Display) {
-        // Once, and also by those who said nothing during the look: they are known to be open.
+        // Sent once, even if the connection sent no note during the capture: the listener knows
+        // that it is open.
         let Some(shared) = self.shared.take() else {
             return;
         };
-        let look = shared.look.load(Ordering::Acquire);
-        if look == 0 {
+        let capture = shared.capture.load(Ordering::Acquire);
+        if capture == 0 {
             return;
         }
         let note = Note {
             connection: self.connection,
             at_us: clock::now().unix_us(),
             what: What::Ended(why.to_string().into()),
-            look,
+            capture,
             bytes: 0,
         };
         if !shared.put(note) {
@@ -160,51 +167,51 @@ impl Probe {
         }
     }
 
-    /// The look that is on, joined if it is a new one.
-    fn look<A: App>(&mut self, session: &Session<A>, now: Now) -> Option<&mut Joined> {
-        let look = self.shared.as_ref()?.look.load(Ordering::Acquire);
+    /// The running capture; joins it if it is a new one.
+    fn capture<A: App>(&mut self, session: &Session<A>, now: Now) -> Option<&mut Joined> {
+        let capture = self.shared.as_ref()?.capture.load(Ordering::Acquire);
         if self
             .joined
             .as_ref()
-            .is_none_or(|joined| joined.look != look)
+            .is_none_or(|joined| joined.capture != capture)
         {
             self.joined = None;
-            if look != 0 {
-                self.join(session, Side::BEFORE, now);
+            if capture != 0 {
+                self.join(session, Coverage::NOT_BEGUN, now);
             }
         }
         self.joined.as_mut()
     }
 
-    fn join<A: App>(&mut self, session: &Session<A>, side: Side, now: Now) {
+    fn join<A: App>(&mut self, session: &Session<A>, coverage: Coverage, now: Now) {
         let Some(shared) = &self.shared else { return };
         let client = session.client();
         let wanted = Arc::new(Wanted::default());
         let peer = client.shared().peer().address.clone();
         let joined = Joined {
-            look: shared.look.load(Ordering::Acquire),
+            capture: shared.capture.load(Ordering::Acquire),
             wanted: Arc::clone(&wanted),
-            received: side,
-            sent: side,
+            received: coverage,
+            sent: coverage,
             may_reply: false,
         };
         let note = Note {
             connection: self.connection,
             at_us: now.unix_us(),
             what: What::Joined { peer, wanted },
-            look: joined.look,
+            capture: joined.capture,
             bytes: 0,
         };
-        // When there is no room it is tried again with the next bytes, as if the look began then.
+        // If there is no room, retry with the next bytes, as if the capture began then.
         if shared.put(note) {
             self.joined = Some(joined);
         }
     }
 
-    /// Takes a note of bytes, or of having left them out.
+    /// Sends a note of bytes, or counts them as left out.
     fn put(
         &mut self,
-        way: Way,
+        direction: Direction,
         len: usize,
         copy: impl FnOnce() -> Box<[u8]>,
         (is_binary, may_begin): (bool, bool),
@@ -213,21 +220,21 @@ impl Probe {
         let (Some(shared), Some(joined)) = (&self.shared, &mut self.joined) else {
             return;
         };
-        joined.heed();
-        let gap = joined.side(way).gap();
+        joined.apply_wanted();
+        let gap = joined.coverage(direction).gap();
         if gap.is_some() && !may_begin {
-            joined.side(way).skip(len, Why::TooFast);
+            joined.coverage(direction).skip(len, Why::TooFast);
             return;
         }
-        // Nothing is copied that would be thrown away.
+        // Reserve before copying, so that no copy is made in vain.
         if !shared.reserve(len) {
-            joined.side(way).skip(len, Why::TooFast);
+            joined.coverage(direction).skip(len, Why::TooFast);
             if is_binary {
                 joined.skip_both(Why::TooFast);
             }
             return;
         }
-        *joined.side(way) = Side::InStep;
+        *joined.coverage(direction) = Coverage::Complete;
         joined.may_reply |= gap.is_some();
         let copy = Copy {
             bytes: copy(),
@@ -237,23 +244,23 @@ impl Probe {
         let note = Note {
             connection: self.connection,
             at_us: now.unix_us(),
-            what: match way {
-                Way::In => What::Received(copy),
-                Way::Out => What::Sent(copy),
+            what: match direction {
+                Direction::In => What::Received(copy),
+                Direction::Out => What::Sent(copy),
             },
-            look: joined.look,
+            capture: joined.capture,
             bytes: 0,
         };
-        // Where nobody is there any more, nothing is missed.
+        // If the listener is gone, the note is not needed.
         shared.send(note, len);
     }
 }
 
 impl Joined {
-    fn side(&mut self, way: Way) -> &mut Side {
-        match way {
-            Way::In => &mut self.received,
-            Way::Out => &mut self.sent,
+    fn coverage(&mut self, direction: Direction) -> &mut Coverage {
+        match direction {
+            Direction::In => &mut self.received,
+            Direction::Out => &mut self.sent,
         }
     }
 
@@ -263,12 +270,12 @@ impl Joined {
         self.may_reply = false;
     }
 
-    /// Does as it was told by whoever looks on.
-    fn heed(&mut self) {
-        let is_told =
+    /// Applies the listener's requests to skip bytes.
+    fn apply_wanted(&mut self) {
+        let take_flag =
             |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
-        let skips_received = is_told(&self.wanted.skips_received);
-        let skips_sent = is_told(&self.wanted.skips_sent);
+        let skips_received = take_flag(&self.wanted.skips_received);
+        let skips_sent = take_flag(&self.wanted.skips_sent);
         if skips_received && skips_sent {
             self.skip_both(Why::Unwanted);
         } else if skips_received {
@@ -281,7 +288,7 @@ impl Joined {
 
 impl Drop for Probe {
     fn drop(&mut self) {
-        // Of a connection that ended by itself this is known already.
+        // Does nothing if the connection has already reported its end.
         self.ended("cut");
     }
 }

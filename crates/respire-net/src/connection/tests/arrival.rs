@@ -1,25 +1,25 @@
-//! Reading ahead.
+//! Tests of reading ahead.
 
 use super::*;
 
 impl Bench {
-    /// One turn, in the three steps of those who are ready together.
+    /// One turn, in the three steps of connections that are ready together.
     fn drive_ahead(&mut self, io: &mut Script) -> Pace {
         self.drive_ahead_after(io, |_| {})
     }
 
-    /// The same, where something happens before the last step.
-    fn drive_ahead_after(&mut self, io: &mut Script, happens: impl FnOnce(&mut Self)) -> Pace {
+    /// The same, with an event before the last step.
+    fn drive_ahead_after(&mut self, io: &mut Script, event: impl FnOnce(&mut Self)) -> Pace {
         let mut buffer = arrival_buffer(&self.connection.limits);
         let mut arrival = self.connection.receive_ahead(io, &mut buffer);
         if let Some(arrival) = &mut arrival {
             self.connection.find_ahead(arrival);
         }
-        happens(self);
+        event(self);
         self.drive_from(io, arrival)
     }
 
-    /// A turn that begins with what was read ahead, if anything was.
+    /// A turn that begins with the input read ahead, if there is any.
     fn drive_from(&mut self, io: &mut Script, arrival: Option<Arrival<'_, Blobs>>) -> Pace {
         match arrival {
             Some(arrival) => {
@@ -32,7 +32,7 @@ impl Bench {
 }
 
 #[test]
-fn what_is_read_ahead_is_answered_once_and_the_same() {
+fn request_read_ahead_is_answered_once() {
     let long = "x".repeat(3_000);
     let last = format!("PING {long}\r\n");
     let pieces = [
@@ -62,7 +62,7 @@ fn what_is_read_ahead_is_answered_once_and_the_same() {
 }
 
 #[test]
-fn only_who_rests_and_sends_little_is_read_ahead() {
+fn only_idle_connections_with_short_requests_are_read_ahead() {
     let reads_ahead = |bench: &mut Bench| {
         let mut io = Script::new([Read::Bytes("PING\r\n")]);
         let mut buffer = arrival_buffer(&Limits::DEFAULT);
@@ -72,7 +72,7 @@ fn only_who_rests_and_sends_little_is_read_ahead() {
         has_read
     };
     let mut bench = Bench::plain();
-    assert!(!reads_ahead(&mut bench), "nothing is known of it yet");
+    assert!(!reads_ahead(&mut bench), "it has not been read from yet");
     assert!(reads_ahead(&mut bench));
     let mut io = Script::new([Read::Bytes(
         format!("PING {}\r\n", "x".repeat(2_000)).leak(),
@@ -83,18 +83,18 @@ fn only_who_rests_and_sends_little_is_read_ahead() {
     io.takes_then = 3;
     io.takes = [3, 0].into();
     assert_eq!(bench.drive(&mut io), Pace::Wait);
-    assert!(!reads_ahead(&mut bench), "it is owed a reply");
+    assert!(!reads_ahead(&mut bench), "a reply is pending");
     let mut io = Script::new([Read::Bytes("PI")]);
     assert_eq!(bench.drive(&mut io), Pace::Wait);
     let mut io = Script::new([Read::Bytes("NG\r\n")]);
     let mut buffer = arrival_buffer(&Limits::DEFAULT);
     let arrival = bench.connection.receive_ahead(&mut io, &mut buffer);
     assert!(arrival.is_none());
-    assert_eq!(io.reads_done, 0, "half of a request is there");
+    assert_eq!(io.reads_done, 0, "half a request is buffered");
 }
 
 #[test]
-fn an_end_or_a_failure_that_is_read_ahead_ends_the_connection() {
+fn end_or_error_read_ahead_ends_the_connection() {
     let ends = [Read::End, Read::Fail(ErrorKind::ConnectionReset)];
     for end in ends {
         let mut bench = Bench::plain();
@@ -106,20 +106,20 @@ fn an_end_or_a_failure_that_is_read_ahead_ends_the_connection() {
 }
 
 #[test]
-fn a_stop_or_a_kill_after_reading_ahead_is_heeded() {
-    let after = |happens: fn(&mut Bench)| {
+fn stop_or_kill_after_reading_ahead_takes_effect() {
+    let after = |event: fn(&mut Bench)| {
         let mut bench = Bench::plain();
         let ping = || Read::Bytes("PING\r\n");
         let mut io = Script::new([ping(), Read::Block, ping()]);
         assert_eq!(bench.drive(&mut io), Pace::Wait);
-        let pace = bench.drive_ahead_after(&mut io, happens);
+        let pace = bench.drive_ahead_after(&mut io, event);
         (pace, io)
     };
     let (_, io) = after(|bench| bench.connection.handle_shutdown());
     assert_eq!(
         io.heard(),
         "+PONG\r\n+PONG\r\n",
-        "what had arrived is answered"
+        "the arrived request is answered"
     );
     let (pace, io) = after(|bench| bench.engine.clients().snapshot()[0].kill());
     assert_eq!((pace, io.heard()), (Pace::Closed, "+PONG\r\n"));

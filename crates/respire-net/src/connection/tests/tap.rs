@@ -1,4 +1,4 @@
-//! What connections tell whoever looks on.
+//! Tests of the copies that connections send to a tap.
 
 use super::*;
 use crate::tap::{Copy, Gap, Listener, UNDER_WAY_BYTES_MAX, Wanted, What};
@@ -20,16 +20,16 @@ fn gap(copy: &Copy) -> String {
     }
 }
 
-/// Everything that was said, and the last connection's way to be told what is wanted.
-fn heard(listener: &Listener) -> (Vec<String>, Option<Arc<Wanted>>) {
-    let (mut said, mut last) = (Vec::new(), None);
+/// All notes as text, and the last connection's way to be told which copies are not wanted.
+fn notes(listener: &Listener) -> (Vec<String>, Option<Arc<Wanted>>) {
+    let (mut texts, mut last) = (Vec::new(), None);
     while let Some(note) = listener.next(Duration::ZERO) {
         let line = |way: &str, copy: &Copy| {
             let binary = if copy.is_binary { "binary " } else { "" };
             let bytes = copy.bytes.escape_ascii();
             format!("{way} {binary}{}{bytes}", gap(copy))
         };
-        said.push(match note.what {
+        texts.push(match note.what {
             What::Joined { wanted, .. } => {
                 last = Some(wanted);
                 "joined".to_owned()
@@ -40,11 +40,11 @@ fn heard(listener: &Listener) -> (Vec<String>, Option<Arc<Wanted>>) {
         });
     }
     assert_eq!(listener.under_way_bytes(), 0);
-    (said, last)
+    (texts, last)
 }
 
-fn said(listener: &Listener) -> Vec<String> {
-    heard(listener).0
+fn notes_text(listener: &Listener) -> Vec<String> {
+    notes(listener).0
 }
 
 fn exchange(bench: &mut Bench, bytes: &'static str) -> String {
@@ -54,15 +54,15 @@ fn exchange(bench: &mut Bench, bytes: &'static str) -> String {
 }
 
 #[test]
-fn nobody_looks_and_nothing_is_said() {
+fn no_notes_without_a_capture() {
     let (mut bench, _, listener) = tapped(Bench::plain());
     assert_eq!(exchange(&mut bench, "PING\r\n"), "+PONG\r\n");
     drop(bench);
-    assert_eq!(said(&listener), [""; 0]);
+    assert_eq!(notes_text(&listener), [""; 0]);
 }
 
 #[test]
-fn a_connection_tells_all_it_reads_and_writes_until_its_end() {
+fn tap_copies_all_reads_and_writes_until_the_end() {
     let (tap, listener) = Tap::new();
     listener.begin();
     let mut bench = with_tap(Bench::plain(), &tap);
@@ -75,7 +75,7 @@ fn a_connection_tells_all_it_reads_and_writes_until_its_end() {
     assert_eq!(bench.drive_out(&mut io), Pace::Closed);
     drop(bench);
     assert_eq!(
-        said(&listener),
+        notes_text(&listener),
         [
             "joined",
             "in PI",
@@ -88,7 +88,7 @@ fn a_connection_tells_all_it_reads_and_writes_until_its_end() {
 }
 
 #[test]
-fn a_look_that_begins_within_a_request_waits_for_the_next() {
+fn capture_begun_within_a_request_starts_at_the_next() {
     let (mut bench, _, listener) = tapped(Bench::plain());
     exchange(&mut bench, "*1\r\n$4\r\nPI");
     listener.begin();
@@ -96,7 +96,7 @@ fn a_look_that_begins_within_a_request_waits_for_the_next() {
     exchange(&mut bench, "G\r\n");
     exchange(&mut bench, "PING\r\n");
     assert_eq!(
-        said(&listener),
+        notes_text(&listener),
         [
             "joined",
             r"out 0 BeganInTheMiddle, +PONG\r\n",
@@ -107,7 +107,7 @@ fn a_look_that_begins_within_a_request_waits_for_the_next() {
 }
 
 #[test]
-fn a_look_that_begins_within_a_reply_waits_for_the_next() {
+fn capture_begun_within_a_reply_starts_at_the_next() {
     let (mut bench, _, listener) = tapped(Bench::plain());
     let mut io = Script::new([Read::Bytes("PING\r\n")]);
     io.takes = [3, 0].into();
@@ -116,7 +116,7 @@ fn a_look_that_begins_within_a_reply_waits_for_the_next() {
     assert_eq!(bench.drive(&mut io), Pace::Wait);
     exchange(&mut bench, "PING\r\n");
     assert_eq!(
-        said(&listener),
+        notes_text(&listener),
         [
             "joined",
             r"in 0 BeganInTheMiddle, PING\r\n",
@@ -126,7 +126,7 @@ fn a_look_that_begins_within_a_reply_waits_for_the_next() {
 }
 
 #[test]
-fn what_is_too_much_is_left_out_and_the_peer_is_served_all_the_same() {
+fn full_tap_drops_copies_and_the_peer_is_still_served() {
     let (mut bench, _, listener) = tapped(Bench::plain());
     listener.begin();
     let blob = 64 * 1024;
@@ -135,47 +135,57 @@ fn what_is_too_much_is_left_out_and_the_peer_is_served_all_the_same() {
         assert_eq!(exchange(&mut bench, "BLOB 65536\r\n").len(), blob + 10);
     }
     assert!(listener.under_way_bytes() <= UNDER_WAY_BYTES_MAX);
-    let before = said(&listener);
-    let replies = before.iter().filter(|said| said.starts_with("out")).count();
-    assert!(replies < rounds, "not all could be said");
+    let before = notes_text(&listener);
+    let replies = before.iter().filter(|note| note.starts_with("out")).count();
+    assert!(replies < rounds, "some copies must be dropped");
     exchange(&mut bench, "BLOB 1\r\n");
-    let after = said(&listener);
+    let after = notes_text(&listener);
     let lost = (rounds - replies) * (blob + 10);
     assert_eq!(
-        after.last().map(|said| &**said),
+        after.last().map(|note| &**note),
         Some(&*format!(r"out {lost} TooFast, $1\r\nb\r\n"))
     );
     exchange(&mut bench, "BLOB 1\r\n");
-    assert_eq!(said(&listener), [r"in BLOB 1\r\n", r"out $1\r\nb\r\n"]);
+    assert_eq!(
+        notes_text(&listener),
+        [r"in BLOB 1\r\n", r"out $1\r\nb\r\n"]
+    );
 }
 
 #[test]
-fn what_is_not_wanted_is_left_out_up_to_the_next_border() {
+fn unwanted_copies_are_left_out_up_to_the_next_frame() {
     let (mut bench, _, listener) = tapped(Bench::plain());
     listener.begin();
     exchange(&mut bench, "*1\r\n$4\r\nPI");
-    let wanted = heard(&listener).1.expect("it has joined");
+    let wanted = notes(&listener).1.expect("it has joined");
     wanted.skip_received();
     exchange(&mut bench, "NG\r\n");
-    assert_eq!(said(&listener), [r"out 0 BeganInTheMiddle, +PONG\r\n"]);
+    assert_eq!(
+        notes_text(&listener),
+        [r"out 0 BeganInTheMiddle, +PONG\r\n"]
+    );
     wanted.skip_sent();
     exchange(&mut bench, "PING\r\n");
     assert_eq!(
-        said(&listener),
+        notes_text(&listener),
         [r"in 4 Unwanted, PING\r\n", r"out 0 Unwanted, +PONG\r\n"]
     );
 }
 
 #[test]
-fn in_the_binary_protocol_both_directions_begin_together() {
+fn binary_protocol_copies_begin_with_a_request() {
     let call = "\x10\x01\0\0\0\x04\0\0\0PING";
     let (mut bench, _, listener) = tapped(Bench::plain());
     exchange(&mut bench, "\x10\x01\0\0\0\x04\0\0\0PI");
     listener.begin();
     exchange(&mut bench, "NG");
-    assert_eq!(said(&listener), ["joined"], "a reply without its request");
+    assert_eq!(
+        notes_text(&listener),
+        ["joined"],
+        "a reply without its request"
+    );
     exchange(&mut bench, call);
-    let both = said(&listener);
+    let both = notes_text(&listener);
     assert!(
         both[0].starts_with("in binary 2 BeganInTheMiddle, "),
         "{both:?}"
@@ -188,7 +198,7 @@ fn in_the_binary_protocol_both_directions_begin_together() {
 }
 
 #[test]
-fn those_who_said_nothing_end_all_the_same_and_old_notes_are_forgotten() {
+fn silent_connections_report_their_end_and_old_notes_are_dropped() {
     let (mut bench, tap, listener) = tapped(Bench::plain());
     listener.begin();
     exchange(&mut bench, "PING\r\n");
@@ -200,5 +210,5 @@ fn those_who_said_nothing_end_all_the_same_and_old_notes_are_forgotten() {
     listener.begin();
     drop(other);
     drop(bench);
-    assert_eq!(said(&listener), ["ended: cut", "ended: cut"]);
+    assert_eq!(notes_text(&listener), ["ended: cut", "ended: cut"]);
 }
