@@ -1,4 +1,4 @@
-//! One direction of one connection: from copies of reads or writes to whole frames.
+//! Cuts one direction of one connection into whole frames, from the copies of its reads or writes.
 
 use crate::secrets::{LIMITS, Secrets};
 use crate::torn;
@@ -9,14 +9,14 @@ use respire_net::tap::{Copy, Gap, Why};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A frame above this size is left out.
+/// Larger frames are not shown.
 pub(crate) const FRAME_BYTES_MAX: usize = 64 << 10;
 
-/// The bytes of frames that are not whole yet, of all connections together. What decoders keep of them
-/// takes a dozen times that at most.
+/// The most bytes of incomplete frames, over all connections. The decoders' state for them takes at
+/// most a dozen times that.
 pub(crate) const HELD_BYTES_MAX: usize = 2 << 20;
 
-/// Requests of the binary protocol that may wait for their replies.
+/// The most requests of the binary protocol that may wait for their replies.
 const FORMS_MAX: usize = 1 << 16;
 
 /// Bytes that are not shown.
@@ -26,13 +26,13 @@ pub(crate) struct Lost {
     pub(crate) why: Cause,
 }
 
-/// Why they are not.
+/// Why bytes are not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     BeganInTheMiddle,
     TooFast,
     TooLarge,
-    /// Nobody can tell where in it a password lies.
+    /// It is unclear which of the bytes belong to a password.
     Doubtful,
 }
 
@@ -47,11 +47,11 @@ impl Cause {
     }
 }
 
-/// What a direction gives.
+/// A piece of output of a direction.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Whole frames, or one that will never be whole, without passwords; and where in them reads or
-    /// writes ended.
+    /// Whole frames, or one that stays incomplete, without passwords; and the offsets at which
+    /// reads or writes ended.
     Shown {
         bytes: Vec<u8>,
         cuts: Vec<u32>,
@@ -59,28 +59,29 @@ pub(crate) enum Piece {
     Lost(Lost),
 }
 
-/// What directions share while they take a copy.
+/// What the directions share while they take a copy.
 pub(crate) struct Context<'c> {
     pub(crate) secrets: &'c Secrets,
-    /// Of each request of the binary protocol that waits for its reply: whether that is tagged.
+    /// For each request of the binary protocol that waits for its reply: whether the reply is
+    /// tagged.
     pub(crate) forms: &'c mut VecDeque<bool>,
-    /// Bytes held by all directions.
+    /// Bytes buffered by all directions.
     pub(crate) held: &'c mut usize,
     pub(crate) pieces: &'c mut Vec<Piece>,
 }
 
-/// Requests, or replies.
+/// One direction of a connection: requests or replies.
 #[derive(Debug)]
 pub(crate) struct Direction {
     is_client: bool,
     is_binary: bool,
-    /// What reads on at the start of `held`; none between frames.
+    /// Decodes the frame at the start of `held`; `None` between frames.
     decoder: Option<Box<Decoder>>,
     /// The beginning of a frame.
     held: Vec<u8>,
-    /// Where in it reads or writes ended.
+    /// The offsets in `held` at which reads or writes ended.
     cuts: Vec<u32>,
-    /// What is not shown, up to a copy that begins a frame.
+    /// Bytes that are not shown, until a copy begins a frame.
     lost: Option<Lost>,
 }
 
@@ -92,15 +93,15 @@ enum Decoder {
     BinaryReplies(ReplyDecoder),
 }
 
-/// What stands at the front of the bytes held.
-enum Front {
-    /// A frame of so many bytes.
+/// What the buffered bytes begin with.
+enum Decoded {
+    /// A frame of this many bytes.
     Whole(usize),
-    /// One behind which nobody reads on.
+    /// The last frame of this many bytes: nothing after it is decoded.
     Last(usize),
-    /// So many bytes that are none, and then a frame that is not whole.
+    /// This many bytes that belong to no frame, and then an incomplete frame.
     Short(usize),
-    /// What is no frame.
+    /// Bytes that are no frame.
     Wrong,
 }
 
@@ -120,8 +121,8 @@ impl Direction {
         self.is_binary
     }
 
-    /// Takes a copy, and gives the frames that are whole by now. `true`: no more copies are wanted up
-    /// to the next border.
+    /// Takes a copy and emits the frames that are complete. Returns `true` if no more copies are
+    /// wanted until the next frame begins.
     pub(crate) fn take(&mut self, copy: &Copy, cx: &mut Context<'_>) -> bool {
         self.is_binary = copy.is_binary;
         if let Some(gap) = copy.gap {
@@ -145,13 +146,13 @@ impl Direction {
         self.lost.is_some()
     }
 
-    /// Leaves out what comes, up to a copy that begins a frame.
+    /// Drops bytes until a copy begins a frame.
     pub(crate) fn lose(&mut self, why: Cause, cx: &mut Context<'_>) {
         *cx.held -= self.held.len();
         self.give_up(why);
     }
 
-    /// There will be no more bytes.
+    /// Call this at the end of the stream.
     pub(crate) fn end(&mut self, cx: &mut Context<'_>) {
         *cx.held -= self.held.len();
         if let Some(lost) = self.lost.take() {
@@ -163,7 +164,7 @@ impl Direction {
         self.forget();
     }
 
-    /// The next copy begins a frame, whatever was before.
+    /// Starts over: the next copy begins a frame.
     fn begin(&mut self, gap: Gap, cx: &mut Context<'_>) {
         *cx.held -= self.held.len();
         let held = self.held.len() as u64;
@@ -184,30 +185,30 @@ impl Direction {
         }
     }
 
-    /// Gives what is whole, and keeps the rest.
+    /// Emits the complete frames and keeps the rest.
     fn cut(&mut self, cx: &mut Context<'_>) {
         let (mut from, mut at) = (0, 0);
         let mut hidden = Vec::new();
         while at < self.held.len() {
-            let front = self.look(at, cx, &mut hidden);
+            let found = self.decode(at, cx, &mut hidden);
             for range in hidden.drain(..) {
                 self.held[at..][range].fill(b'*');
             }
-            match front {
-                Front::Whole(len) if len > FRAME_BYTES_MAX => {
+            match found {
+                Decoded::Whole(len) if len > FRAME_BYTES_MAX => {
                     self.show(from..at, cx.pieces);
                     let (bytes, why) = (len as u64, Cause::TooLarge);
                     cx.pieces.push(Piece::Lost(Lost { bytes, why }));
                     at += len;
                     from = at;
                 }
-                Front::Whole(len) => at += len,
-                Front::Last(len) => {
+                Decoded::Whole(len) => at += len,
+                Decoded::Last(len) => {
                     self.show(from..at + len, cx.pieces);
                     hide(self.held.len() - at - len, cx.pieces);
                     return self.give_up(Cause::Doubtful);
                 }
-                Front::Wrong => {
+                Decoded::Wrong => {
                     self.show(from..at, cx.pieces);
                     if self.is_client {
                         self.show_torn(at, cx);
@@ -216,7 +217,7 @@ impl Direction {
                     }
                     return self.give_up(Cause::Doubtful);
                 }
-                Front::Short(len) => {
+                Decoded::Short(len) => {
                     at += len;
                     break;
                 }
@@ -237,8 +238,13 @@ impl Direction {
         }
     }
 
-    /// Decodes what stands at `at`, and adds what to hide of it.
-    fn look(&mut self, at: usize, cx: &mut Context<'_>, hidden: &mut Vec<Range<usize>>) -> Front {
+    /// Decodes the frame at `at`, and adds the ranges of its passwords to `hidden`.
+    fn decode(
+        &mut self,
+        at: usize,
+        cx: &mut Context<'_>,
+        hidden: &mut Vec<Range<usize>>,
+    ) -> Decoded {
         let kind = (self.is_client, self.is_binary);
         let decoder = self.decoder.get_or_insert_with(|| Decoder::new(kind));
         let bytes = &self.held[at..];
@@ -249,35 +255,35 @@ impl Direction {
                     let form = (item.wire(), false);
                     cx.secrets.in_request(item.args(), form, hidden);
                     cx.forms.push_back(item.is_tagged());
-                    Front::Whole(consumed)
+                    Decoded::Whole(consumed)
                 }
-                Ok(Step::NeedMore { consumed, .. }) => Front::Short(consumed),
-                Err(_) => Front::Wrong,
+                Ok(Step::NeedMore { consumed, .. }) => Decoded::Short(consumed),
+                Err(_) => Decoded::Wrong,
             },
             Decoder::Replies(decoder) => {
-                let front = front(decoder.decode(bytes));
-                if let Front::Whole(len) = front {
+                let found = classify(decoder.decode(bytes));
+                if let Decoded::Whole(len) = found {
                     cx.secrets.in_reply(&bytes[..len], Mode::Replies, hidden);
                 }
-                front
+                found
             }
-            // An error of the protocol is tagged, whatever was asked.
+            // A protocol error is always a tagged reply, whatever the request was.
             Decoder::BinaryReplies(decoder) => match cx.forms.front() {
-                Some(false) => plain(bytes, cx, hidden),
+                Some(false) => untagged(bytes, cx, hidden),
                 _ => {
-                    let front = front(decoder.decode(bytes));
-                    if let Front::Whole(len) = front {
+                    let found = classify(decoder.decode(bytes));
+                    if let Decoded::Whole(len) = found {
                         cx.secrets
                             .in_reply(&bytes[..len], Mode::BinaryReplies, hidden);
                         cx.forms.pop_front();
                     }
-                    front
+                    found
                 }
             },
         }
     }
 
-    /// Shows what is certainly no password of a frame that will never be whole, from `at` on.
+    /// Shows the part of an incomplete frame from `at` on that certainly holds no password.
     fn show_torn(&mut self, at: usize, cx: &mut Context<'_>) {
         let mode = match (self.is_client, self.is_binary) {
             (true, false) => Mode::Requests,
@@ -288,13 +294,13 @@ impl Direction {
         let bytes = &mut self.held[at..];
         let is_plain = mode == Mode::BinaryReplies && cx.forms.front() == Some(&false);
         let most = match mode {
-            _ if is_plain && cx.secrets.is_begun(bytes) => bytes.len().min(4),
+            _ if is_plain && cx.secrets.ends_in_password(bytes) => bytes.len().min(4),
             _ if is_plain => bytes.len(),
             Mode::Requests | Mode::BinaryRequests => torn::request(cx.secrets, bytes, mode),
             Mode::Replies | Mode::BinaryReplies => torn::reply(cx.secrets, bytes, mode),
         };
-        // What is wrong may say it where a length should stand.
-        let most = cx.secrets.before_said(&bytes[..most]);
+        // An invalid frame may hold a password where its length should be.
+        let most = cx.secrets.before_password(&bytes[..most]);
         self.show(at..at + most, cx.pieces);
         hide(self.held.len() - at - most, cx.pieces);
     }
@@ -323,7 +329,7 @@ impl Direction {
         }
     }
 
-    /// Stands between frames, and takes no memory.
+    /// Drops the decoder and frees the buffers, as between frames.
     fn forget(&mut self) {
         self.decoder = None;
         self.held = Vec::new();
@@ -331,7 +337,7 @@ impl Direction {
     }
 }
 
-/// Tells of bytes that are not shown because nobody knows what they are.
+/// Reports bytes that are hidden because their meaning is unknown.
 fn hide(bytes: usize, pieces: &mut Vec<Piece>) {
     let (bytes, why) = (bytes as u64, Cause::Doubtful);
     pieces.extend((bytes > 0).then_some(Piece::Lost(Lost { bytes, why })));
@@ -348,11 +354,11 @@ impl Decoder {
     }
 }
 
-fn front<T>(decoded: Result<Step<T>, resp_codec::Error>) -> Front {
+fn classify<T>(decoded: Result<Step<T>, resp_codec::Error>) -> Decoded {
     match decoded {
-        Ok(Step::Ready { consumed, .. }) => Front::Whole(consumed),
-        Ok(Step::NeedMore { consumed, .. }) => Front::Short(consumed),
-        Err(_) => Front::Wrong,
+        Ok(Step::Ready { consumed, .. }) => Decoded::Whole(consumed),
+        Ok(Step::NeedMore { consumed, .. }) => Decoded::Short(consumed),
+        Err(_) => Decoded::Wrong,
     }
 }
 
@@ -361,38 +367,39 @@ fn requests(
     bytes: &[u8],
     secrets: &Secrets,
     hidden: &mut Vec<Range<usize>>,
-) -> Front {
+) -> Decoded {
     let decoded = decoder.decode(bytes);
     let Ok(Step::Ready { item, consumed }) = decoded else {
-        return front(decoded);
+        return classify(decoded);
     };
     secrets.in_request(item.args(), (item.wire(), item.is_inline()), hidden);
-    // Empty requests stand in front.
+    // `consumed` includes empty requests before this one.
     let start = consumed - item.wire().len();
     for range in hidden.iter_mut() {
         *range = range.start + start..range.end + start;
     }
-    // A browser was made to speak to us: the server closes, and what follows is the browser's.
+    // This is HTTP from a browser: the server closes the connection, and the bytes that follow may
+    // be secrets of the browser.
     let is_http = [&b"post"[..], b"host:"]
         .iter()
         .any(|name| item.name().eq_ignore_ascii_case(name));
     if is_http {
-        Front::Last(consumed)
+        Decoded::Last(consumed)
     } else {
-        Front::Whole(consumed)
+        Decoded::Whole(consumed)
     }
 }
 
-/// The reply to a request of the binary protocol that is no call.
-fn plain(bytes: &[u8], cx: &mut Context<'_>, hidden: &mut Vec<Range<usize>>) -> Front {
+/// Decodes an untagged reply of the binary protocol.
+fn untagged(bytes: &[u8], cx: &mut Context<'_>, hidden: &mut Vec<Range<usize>>) -> Decoded {
     let decoded = decode_plain(bytes, &LIMITS);
     if let Ok(Step::Ready { item, consumed }) = &decoded {
-        if cx.secrets.is_said(item) {
+        if cx.secrets.contains_password(item) {
             hidden.push(consumed - item.len()..*consumed);
         }
         cx.forms.pop_front();
     }
-    front(decoded)
+    classify(decoded)
 }
 
 #[cfg(test)]

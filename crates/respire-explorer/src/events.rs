@@ -1,14 +1,14 @@
-//! The events of the live view, as the page reads them.
+//! Writes the events of the live view as server-sent events, in the form that the page reads.
 
 use crate::direction::Lost;
 use data_encoding::BASE64;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// A line that keeps the stream alive and means nothing.
+/// A comment line that keeps the stream alive.
 pub(crate) const ALIVE: &[u8] = b": alive\n\n";
 
-/// Which side bytes come from.
+/// The side that sent the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum From {
@@ -43,12 +43,13 @@ pub(crate) fn open(id: u64, peer: &str, at_us: u64) -> Arc<[u8]> {
         peer: &'a str,
         at_us: u64,
     }
-    // A peer over a Unix socket is called by its path and, as Redis has it, port 0, which no other has.
+    // A peer on a Unix socket is named by its path and, as in Redis, port 0, which no other peer
+    // has.
     let peer = peer.strip_suffix(":0").unwrap_or(peer);
     event("open", &Open { id, peer, at_us })
 }
 
-/// Bytes of whole frames, and where in them reads or writes ended.
+/// Bytes of whole frames, and the offsets at which reads or writes ended.
 pub(crate) struct Shown<'a> {
     pub(crate) id: u64,
     pub(crate) from: From,
@@ -103,7 +104,7 @@ pub(crate) fn lost(id: u64, from: From, lost: Lost) -> Arc<[u8]> {
     )
 }
 
-/// A connection is no more.
+/// A connection has ended.
 pub(crate) fn close(id: u64, at_us: u64, why: &str) -> Arc<[u8]> {
     #[derive(Serialize)]
     struct Close<'a> {
@@ -127,7 +128,7 @@ mod tests {
     use crate::direction::Cause;
 
     #[test]
-    fn events_are_as_the_page_reads_them() {
+    fn events_have_the_form_that_the_page_reads() {
         let text = |event: Arc<[u8]>| String::from_utf8(event.to_vec()).unwrap();
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(

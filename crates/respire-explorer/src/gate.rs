@@ -1,10 +1,11 @@
-//! Who may ask: pages of other places must not read what is shown here through a visitor's browser.
+//! Checks `Host` and `Origin`, so that pages of other sites cannot read the traffic through a
+//! visitor's browser.
 
 use respire_net::http::Request;
 use std::net::Ipv4Addr;
 
-/// Whether the request names this machine: a name of another that was made to lead here (DNS
-/// rebinding) is refused.
+/// Whether the `Host` header names this machine. Any other name is refused: DNS rebinding makes a
+/// foreign name lead here.
 pub(crate) fn is_asked_locally(request: &Request<'_>) -> bool {
     let mut hosts = request.values("host");
     match (hosts.next(), hosts.next()) {
@@ -47,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_asked_by() {
+    fn only_names_of_this_machine_are_allowed() {
         for host in [
             "localhost",
             "LocalHost:80",
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_other_places_are_told_apart() {
+    fn requests_of_other_origins_are_refused() {
         for (sites, is_let_in) in [
             (&[][..], true),
             (&["same-origin"], true),

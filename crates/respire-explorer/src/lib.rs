@@ -1,15 +1,16 @@
-//! The protocol explorer's page on an HTTP listener of its own, and the live view of a server's own
+//! The protocol explorer's page on an HTTP listener of its own, with a live view of the server's
 //! traffic.
 //!
-//! A [`Tap`](respire_net::tap::Tap) brings copies of what connections read and write to one thread of the
-//! explorer. It cuts them into frames with the codec's decoders, hides passwords, and hands them to
-//! those who look on. docs/explorer.md tells what they get and what bounds it.
+//! A [`Tap`](respire_net::tap::Tap) brings copies of the bytes that connections read and write to
+//! one thread of the explorer. The thread cuts them into frames with the codec's decoders, hides
+//! passwords, and passes the frames to the viewers. docs/explorer.md says what viewers get, and the
+//! limits.
 //!
-//! What it deliberately is not: it reads from no client's socket and changes no session. What it shows
-//! are copies, taken by `respire-net`'s `Connection`.
+//! What it deliberately is not: it reads from no client's socket and changes no session. It shows
+//! copies, taken by `respire-net`'s `Connection`.
 //!
 //! Where to start reading: [`ExplorerListener::serve_live`], then `live.rs`, the thread between the
-//! connections and those who look on.
+//! connections and the viewers.
 
 #![forbid(unsafe_code)]
 
@@ -41,26 +42,26 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use viewer::Lobby;
+use viewer::Registry;
 
-/// The page is some hundred kilobytes, and the way to it may be long.
+/// The page has some hundred kilobytes, and the connection may be slow.
 const BOUNDS: Bounds = Bounds {
     exchange: Duration::from_secs(30),
     ..Bounds::DEFAULT
 };
 
-/// What the page needs besides its own policy, which is sent as a header too.
+/// The headers that the page needs besides its policy, which is also sent as a header.
 const HEADERS: &str = "Cache-Control: no-store\r\n\
     X-Content-Type-Options: nosniff\r\n\
     X-Frame-Options: DENY\r\n\
     Referrer-Policy: no-referrer\r\n\
     Cross-Origin-Resource-Policy: same-origin\r\n";
 
-/// A listener that answers `GET /` with the explorer's page, and, with a tap, `GET /tap` with the
+/// A listener that answers `GET /` with the explorer's page and, with a tap, `GET /tap` with the
 /// traffic as server-sent events.
 ///
-/// It has threads of its own, in both flavours. Everything a peer may take is bounded: the head of a
-/// request by 8 KiB, an exchange by 30 seconds, exchanges at once by 8, of which 4 may look on.
+/// It has threads of its own, in both flavours. Limits apply to every peer: 8 KiB for the head of a
+/// request, 30 seconds for an exchange, and 8 exchanges at a time, 4 of them viewers.
 ///
 /// ```
 /// use respire_explorer::{ExplorerListener, Page};
@@ -83,35 +84,35 @@ const HEADERS: &str = "Cache-Control: no-store\r\n\
 #[derive(Debug)]
 pub struct ExplorerListener(HttpListener);
 
-/// A listener that shows the explorer. Dropping it stops it, and sends away those who look on.
+/// A running explorer. Dropping it stops it and disconnects the viewers.
 #[derive(Debug)]
 pub struct ExplorerServer {
-    live: Option<(Arc<Lobby>, JoinHandle<()>)>,
+    live: Option<(Arc<Registry>, JoinHandle<()>)>,
     serving: HttpServer,
 }
 
 impl ExplorerListener {
-    /// Binds the first of these addresses that can be; port 0 lets the system choose.
+    /// Binds the first of these addresses that is available; port 0 lets the system choose.
     ///
     /// # Errors
-    /// When none can be bound.
+    /// When no address can be bound.
     pub fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         HttpListener::bind(address).map(Self)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }
 
-    /// Whether only this machine reaches it.
+    /// Whether only this machine can reach it.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.address().ip().to_canonical().is_loopback()
     }
 
-    /// Shows the page until the returned value is dropped. Nothing of the server is shown.
+    /// Serves the page until the returned value is dropped. It shows nothing of the server.
     ///
     /// # Errors
     /// When the system refuses a thread.
@@ -119,11 +120,11 @@ impl ExplorerListener {
         self.open(page, None)
     }
 
-    /// Shows the page, and in it the traffic that `listener` hears of: requests and replies of all
-    /// clients, keys and values included, to everybody on this machine. Passwords are hidden.
+    /// Serves the page, and the traffic that `listener` receives: requests and replies of all
+    /// clients, with keys and values, for everybody on this machine. Passwords are hidden.
     ///
     /// # Errors
-    /// When the address is not one of this machine alone, or the system refuses a thread.
+    /// When other machines can reach the address, or the system refuses a thread.
     pub fn serve_live<A: App>(
         self,
         page: &Page,
@@ -136,29 +137,29 @@ impl ExplorerListener {
             return Err(io::Error::new(ErrorKind::InvalidInput, why));
         }
         let page = page.with_tap()?;
-        let lobby = Arc::new(Lobby::new(listener.bell()));
-        let live = Live::new(engine, listener, Arc::clone(&lobby), flavour);
+        let registry = Arc::new(Registry::new(listener.bell()));
+        let live = Live::new(engine, listener, Arc::clone(&registry), flavour);
         let thread = thread::Builder::new()
             .name("explorer-tap".to_owned())
             .spawn(move || live.run())?;
-        self.open(&page, Some((lobby, thread)))
+        self.open(&page, Some((registry, thread)))
     }
 
     fn open(
         self,
         page: &Page,
-        live: Option<(Arc<Lobby>, JoinHandle<()>)>,
+        live: Option<(Arc<Registry>, JoinHandle<()>)>,
     ) -> io::Result<ExplorerServer> {
-        // Who may ask by which name is a question of where it listens: names of other machines lead
-        // to a page on an open address, and nowhere but here to one of this machine.
+        // A local listener checks the `Host` header. An open address need not: foreign names may
+        // lead to the page there, and the page shows no traffic.
         let is_local = self.is_local();
-        let lobby = live.as_ref().map(|(lobby, _)| Arc::clone(lobby));
+        let registry = live.as_ref().map(|(registry, _)| Arc::clone(registry));
         let page = page.clone();
         let route = move |request: &Request<'_>| {
             if is_local && !gate::is_asked_locally(request) {
                 return Answer::Refused(Status::Forbidden);
             }
-            match (request.path, &lobby) {
+            match (request.path, &registry) {
                 ("/" | "/tap", _) if request.method != "GET" => {
                     Answer::Refused(Status::MethodNotAllowed)
                 }
@@ -166,7 +167,7 @@ impl ExplorerListener {
                 ("/tap", Some(_)) if !gate::is_same_origin(request) => {
                     Answer::Refused(Status::Forbidden)
                 }
-                ("/tap", Some(lobby)) => viewer::answer(lobby, HEADERS),
+                ("/tap", Some(registry)) => viewer::answer(registry, HEADERS),
                 _ => Answer::Refused(Status::NotFound),
             }
         };
@@ -176,7 +177,7 @@ impl ExplorerListener {
 }
 
 impl ExplorerServer {
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.serving.address()
@@ -185,15 +186,15 @@ impl ExplorerServer {
 
 impl Drop for ExplorerServer {
     fn drop(&mut self) {
-        if let Some((lobby, thread)) = self.live.take() {
-            lobby.close();
-            // It can only have panicked, which has been told.
+        if let Some((registry, thread)) = self.live.take() {
+            registry.close();
+            // The thread can only have panicked, and the panic hook reported that.
             let _ = thread.join();
         }
     }
 }
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,10 +1,10 @@
-//! The thread between the connections and those who look on.
+//! Runs the thread that turns the notes of connections into events for the viewers.
 
 use crate::direction::{Cause, Context, Direction, Piece};
 use crate::events::{self, From, Shown};
 use crate::queue::Queue;
 use crate::secrets::Secrets;
-use crate::viewer::Lobby;
+use crate::viewer::Registry;
 use respire_engine::{App, Engine};
 use respire_net::clock;
 use respire_net::tap::{Copy, Listener, Note, Wanted, What};
@@ -12,27 +12,27 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long an event waits for room with one who looks on; meanwhile what connections say is kept,
-/// within the bounds of the tap, or lost.
+/// How long the thread waits for room in a viewer's queue. Meanwhile notes stay in the tap, up to
+/// its limit; further ones are dropped.
 const STALL: Duration = Duration::from_secs(2);
 
-/// How long to wait for news at a time.
+/// The longest wait for a note.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// What the thread knows.
+/// The state of the thread.
 pub(crate) struct Live<A: App> {
     engine: Arc<Engine<A>>,
     listener: Listener,
-    lobby: Arc<Lobby>,
+    registry: Arc<Registry>,
     flavour: &'static str,
     secrets: Secrets,
     viewers: Vec<Arc<Queue>>,
     connections: BTreeMap<u64, Connection>,
-    /// Bytes of frames that are not whole yet.
+    /// Bytes of incomplete frames.
     held: usize,
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 struct Connection {
     peer: Box<str>,
     at_us: u64,
@@ -54,7 +54,7 @@ impl Connection {
         }
     }
 
-    /// Takes a copy; gives what there is to show, whether it is of the binary protocol, and to lose.
+    /// Takes a copy and returns the pieces to show or to report as lost.
     fn take(&mut self, from: From, copy: &Copy, common: (&Secrets, &mut usize)) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let (secrets, held) = common;
@@ -70,7 +70,7 @@ impl Connection {
         };
         let has_had_enough = side.take(copy, &mut cx);
         if has_had_enough && copy.is_binary {
-            // Without its requests nobody can tell what a reply is.
+            // The requests are needed to send what a reply means.
             other.lose(Cause::TooFast, &mut cx);
             cx.forms.clear();
         }
@@ -90,13 +90,13 @@ impl<A: App> Live<A> {
     pub(crate) fn new(
         engine: Arc<Engine<A>>,
         listener: Listener,
-        lobby: Arc<Lobby>,
+        registry: Arc<Registry>,
         flavour: &'static str,
     ) -> Self {
         Self {
             engine,
             listener,
-            lobby,
+            registry,
             flavour,
             secrets: Secrets::new(),
             viewers: Vec::new(),
@@ -105,32 +105,32 @@ impl<A: App> Live<A> {
         }
     }
 
-    /// Runs until the lobby is closed.
+    /// Runs until the registry is closed.
     pub(crate) fn run(mut self) {
         self.learn();
-        while !self.lobby.is_closed() {
-            self.meet_viewers();
+        while !self.registry.is_closed() {
+            self.update_viewers();
             if let Some(note) = self.listener.next(WAIT) {
                 self.learn();
                 self.take(note);
             }
             if self.listener.has_lost_end() {
-                self.end_those_who_are_gone();
+                self.end_lost_connections();
             }
         }
         self.listener.end();
     }
 
-    /// Remembers the server's password: it may change, and those that were do not become public.
+    /// Remembers the server's password. It may change, and old passwords stay hidden.
     fn learn(&mut self) {
         if let Some(password) = self.engine.tunables().password() {
             self.secrets.learn(password);
         }
     }
 
-    /// Looks who has come and who has gone. The tap runs while there is anybody.
-    fn meet_viewers(&mut self) {
-        let present = self.lobby.viewers().clone();
+    /// Finds viewers that came or left. The tap captures while there are viewers.
+    fn update_viewers(&mut self) {
+        let present = self.registry.viewers().clone();
         if present.is_empty() && !self.viewers.is_empty() {
             self.listener.end();
             self.connections.clear();
@@ -140,19 +140,19 @@ impl<A: App> Live<A> {
             let mut known = self.viewers.iter();
             !known.any(|known| Arc::ptr_eq(known, viewer))
         };
-        let newcomers: Vec<_> = present.iter().filter(is_new).cloned().collect();
-        if self.viewers.is_empty() && !newcomers.is_empty() {
+        let new_viewers: Vec<_> = present.iter().filter(is_new).cloned().collect();
+        if self.viewers.is_empty() && !new_viewers.is_empty() {
             self.listener.begin();
-            self.know_all();
+            self.add_open_connections();
         }
         self.viewers = present;
-        for viewer in newcomers {
-            self.greet(&viewer);
+        for viewer in new_viewers {
+            self.send_first_events(&viewer);
         }
     }
 
-    /// Those connections that are open already.
-    fn know_all(&mut self) {
+    /// Adds the connections that are open already.
+    fn add_open_connections(&mut self) {
         let now_us = clock::now().unix_us();
         for client in self.engine.clients().snapshot() {
             let connection = Connection::new(client.peer().address.clone(), now_us);
@@ -160,7 +160,7 @@ impl<A: App> Live<A> {
         }
     }
 
-    fn greet(&self, viewer: &Queue) {
+    fn send_first_events(&self, viewer: &Queue) {
         let hello = events::hello(self.flavour, clock::now().unix_us());
         let open = self
             .connections
@@ -181,7 +181,7 @@ impl<A: App> Live<A> {
         match what {
             What::Joined { peer, wanted } => {
                 if !self.connections.contains_key(&id) {
-                    self.tell(&events::open(id, &peer, at_us));
+                    self.send(&events::open(id, &peer, at_us));
                 }
                 let connection = self.connections.entry(id);
                 let connection = connection.or_insert_with(|| Connection::new(peer, at_us));
@@ -198,7 +198,7 @@ impl<A: App> Live<A> {
             return;
         };
         let pieces = connection.take(from, copy, (&self.secrets, &mut self.held));
-        self.tell_pieces((id, from, copy.is_binary, at_us), &pieces);
+        self.send_pieces((id, from, copy.is_binary, at_us), &pieces);
     }
 
     fn end(&mut self, id: u64, at_us: u64, why: &str) {
@@ -217,13 +217,13 @@ impl<A: App> Live<A> {
                 pieces: &mut pieces,
             });
             let is_binary = side.is_binary();
-            self.tell_pieces((id, from, is_binary, at_us), &pieces);
+            self.send_pieces((id, from, is_binary, at_us), &pieces);
         }
-        self.tell(&events::close(id, at_us, why));
+        self.send(&events::close(id, at_us, why));
     }
 
-    /// Ends connections that had no room to say so themselves.
-    fn end_those_who_are_gone(&mut self) {
+    /// Ends connections whose note of their end was dropped.
+    fn end_lost_connections(&mut self) {
         let open = self.engine.clients().snapshot();
         let is_open = |id: &u64| open.binary_search_by_key(id, |client| client.id()).is_ok();
         let gone = self.connections.keys().copied();
@@ -232,10 +232,10 @@ impl<A: App> Live<A> {
         gone.into_iter().for_each(|id| self.end(id, at_us, "gone"));
     }
 
-    fn tell_pieces(&self, of: (u64, From, bool, u64), pieces: &[Piece]) {
+    fn send_pieces(&self, of: (u64, From, bool, u64), pieces: &[Piece]) {
         let (id, from, is_binary, at_us) = of;
         for piece in pieces {
-            self.tell(&match piece {
+            self.send(&match piece {
                 Piece::Lost(lost) => events::lost(id, from, *lost),
                 Piece::Shown { bytes, cuts } => events::bytes(&Shown {
                     id,
@@ -249,12 +249,12 @@ impl<A: App> Live<A> {
         }
     }
 
-    fn tell(&self, event: &Arc<[u8]>) {
+    fn send(&self, event: &Arc<[u8]>) {
         self.viewers.iter().for_each(|viewer| give(viewer, event));
     }
 }
 
-/// Puts an event into a queue; whoever does not make room for it has seen enough.
+/// Pushes an event into a viewer's queue; disconnects a viewer that does not make room in time.
 fn give(viewer: &Queue, event: &Arc<[u8]>) {
     if !viewer.push(event, STALL) {
         viewer.close();

@@ -1,4 +1,4 @@
-//! The explorer's page, as it is sent.
+//! Prepares the explorer's page for serving: packed, and with its policy.
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
@@ -6,18 +6,18 @@ use respire_engine::Bytes;
 use respire_net::http::{Answer, Request};
 use std::io::{self, ErrorKind, Read};
 
-/// What stands in front of the page's policy.
+/// The text before the page's policy.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
 const HEAD: &str = "<head>";
 
-/// What of the policy keeps the page from talking to anybody, and what lets it read the tap.
-const CONNECTS_TO_NOBODY: &str = "connect-src 'none'";
-const CONNECTS_TO_US: &str = "connect-src 'self'";
+/// The part of the policy that forbids the page to connect, and the one that lets it read the tap.
+const CONNECTS_NOWHERE: &str = "connect-src 'none'";
+const CONNECTS_TO_SELF: &str = "connect-src 'self'";
 
-/// By this the page knows that there is a tap.
+/// This element tells the page that there is a tap.
 const TAP: &str = "<meta name=\"respire-tap\" content=\"/tap\" />";
 
-/// A page of several megabytes is none of ours.
+/// The built page is far smaller.
 const BYTES_MAX: u64 = 32 << 20;
 
 /// The explorer's page: `web/dist/respire-explorer.html`. Clones share it.
@@ -29,10 +29,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page of this text. O(n).
+    /// The page with this HTML. O(n).
     ///
     /// # Errors
-    /// When it has no policy (`Content-Security-Policy`) of its own that could be sent along.
+    /// When it has no policy (`Content-Security-Policy`) of its own that could be sent as a header.
     pub fn new(html: String) -> io::Result<Self> {
         let policy = policy(&html)?.to_owned();
         let mut packed = Vec::new();
@@ -44,10 +44,10 @@ impl Page {
         })
     }
 
-    /// The page as `gzip` packed it. O(n).
+    /// The page from its `gzip` form. O(n).
     ///
     /// # Errors
-    /// When it is not what `gzip` packs, and as [`Page::new`].
+    /// When the bytes are not valid gzip, and as for [`Page::new`].
     pub fn from_gzip(packed: &'static [u8]) -> io::Result<Self> {
         let mut html = String::new();
         GzDecoder::new(packed)
@@ -61,22 +61,22 @@ impl Page {
         })
     }
 
-    /// The page that reads the tap of the place it came from.
+    /// The page that reads the tap of its own origin.
     pub(crate) fn with_tap(&self) -> io::Result<Self> {
-        let connects = self.policy.matches(CONNECTS_TO_NOBODY).count();
+        let connects = self.policy.matches(CONNECTS_NOWHERE).count();
         let text = std::str::from_utf8(&self.html).map_err(io::Error::other)?;
         if connects != 1 || !text.contains(HEAD) {
             return Err(wrong("the page's policy or its head is not as expected"));
         }
-        let policy = self.policy.replace(CONNECTS_TO_NOBODY, CONNECTS_TO_US);
+        let policy = self.policy.replace(CONNECTS_NOWHERE, CONNECTS_TO_SELF);
         let text = text.replacen(&self.policy, &policy, 1);
         Self::new(text.replacen(HEAD, &format!("{HEAD}{TAP}"), 1))
     }
 
-    /// The page, packed for those who unpack it.
+    /// The page as a response, in `gzip` form if the client accepts it.
     pub(crate) fn answer(&self, request: &Request<'_>, headers: &str) -> Answer {
         let policy = &self.policy;
-        let (encoding, body) = if unpacks(request) {
+        let (encoding, body) = if accepts_gzip(request) {
             ("Content-Encoding: gzip\r\n", &self.packed)
         } else {
             ("", &self.html)
@@ -106,8 +106,8 @@ fn wrong(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-/// Whether whoever asks takes gzip.
-fn unpacks(request: &Request<'_>) -> bool {
+/// Whether the client accepts gzip.
+fn accepts_gzip(request: &Request<'_>) -> bool {
     request
         .values("accept-encoding")
         .filter_map(|value| std::str::from_utf8(value).ok())
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_packed_for_those_who_unpack_it() {
+    fn page_is_sent_as_gzip_to_clients_that_accept_it() {
         let page = Page::new(HTML.to_owned()).unwrap();
         for (accepts, is_packed) in [
             (&[][..], false),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_tap_the_page_may_connect_to_us_and_knows_where() {
+    fn page_with_a_tap_may_connect_to_its_origin() {
         let page = Page::new(HTML.to_owned()).unwrap().with_tap().unwrap();
         let (headers, body) = asked(&[], &page);
         let text = std::str::from_utf8(&body).unwrap();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_what_is_needed_is_refused() {
+    fn page_without_a_policy_is_refused() {
         assert!(Page::new("<html><head></head></html>".to_owned()).is_err());
         assert!(Page::new(HTML.replace("default-src", "a\u{7}")).is_err());
         assert!(Page::from_gzip(b"no gzip").is_err());
@@ -211,15 +211,15 @@ mod tests {
         }
     }
 
-    /// The page's sources, so that this holds where the page itself is not built.
+    /// The page's sources, so that this test runs where the page is not built.
     #[test]
-    fn the_single_page_has_the_one_place_that_a_tap_changes() {
+    fn page_source_has_the_one_policy_that_a_tap_changes() {
         let config = include_str!("../../../web/vite.config.ts");
         let (_, single) = config
             .split_once("single: [")
             .expect("a policy of the single page");
         let (single, _) = single.split_once(']').expect("its end");
-        assert_eq!(single.matches(CONNECTS_TO_NOBODY).count(), 1);
+        assert_eq!(single.matches(CONNECTS_NOWHERE).count(), 1);
         let index = include_str!("../../../web/index.html");
         assert_eq!(index.matches(HEAD).count(), 1);
         assert!(index.contains(&format!("{POLICY}%CSP%\"")));

@@ -1,13 +1,13 @@
-//! What waits to be written to one who looks on.
+//! The queue of events for one viewer, bounded in bytes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// The most bytes that wait; one event is taken whatever its size.
+/// The most bytes in a queue; an empty queue takes an event of any size.
 pub(crate) const WAITING_BYTES_MAX: usize = 1 << 20;
 
-/// Events for one peer, bounded in bytes.
+/// Events for one viewer, bounded in bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
@@ -21,19 +21,19 @@ struct State {
     is_closed: bool,
 }
 
-/// What a wait came to.
+/// The result of a wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Event(Arc<[u8]>),
-    /// Nothing, for as long as was waited.
-    Silence,
-    /// There will be nothing more.
+    /// No event within the time.
+    TimedOut,
+    /// The queue is closed.
     Closed,
 }
 
 impl Queue {
-    /// Adds an event, once there is room; `false` when there is none for as long as this, or the
-    /// queue is closed.
+    /// Adds an event once there is room; `false` if there is none within `patience`, or the queue
+    /// is closed.
     pub(crate) fn push(&self, event: &Arc<[u8]>, patience: Duration) -> bool {
         let is_full = |state: &mut State| {
             let is_beyond = state.bytes + event.len() > WAITING_BYTES_MAX;
@@ -51,7 +51,7 @@ impl Queue {
         true
     }
 
-    /// Takes the oldest event, waiting for one at most so long.
+    /// Takes the oldest event; waits for one at most `patience`.
     pub(crate) fn pop(&self, patience: Duration) -> Next {
         let is_empty = |state: &mut State| !state.is_closed && state.events.is_empty();
         let waited = self
@@ -67,11 +67,11 @@ impl Queue {
                 self.changed.notify_all();
                 Next::Event(event)
             }
-            None => Next::Silence,
+            None => Next::TimedOut,
         }
     }
 
-    /// Ends it, for both sides.
+    /// Closes the queue for both sides.
     pub(crate) fn close(&self) {
         *self.lock() = State {
             is_closed: true,
@@ -99,9 +99,9 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_bounded_in_bytes_and_takes_one_event_of_any_size() {
+    fn queue_is_bounded_in_bytes_and_takes_one_event_of_any_size() {
         let queue = Queue::default();
-        assert_eq!(queue.pop(NOW), Next::Silence);
+        assert_eq!(queue.pop(NOW), Next::TimedOut);
         assert!(queue.push(&event(WAITING_BYTES_MAX * 2), NOW));
         assert!(!queue.push(&event(1), NOW), "there is no room");
         assert!(
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_is_woken_by_room_by_an_event_and_by_the_end() {
+    fn waiting_threads_wake_for_room_for_events_and_at_the_end() {
         let queue = Queue::default();
         assert!(queue.push(&event(WAITING_BYTES_MAX), NOW));
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What nobody who looks on gets to see: passwords in requests and in replies.
+//! Finds the passwords in requests and replies, which no viewer may see.
 
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -8,24 +8,24 @@ use respire_engine::secret;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Whatever the server's own limits are: what it refuses it does not answer, and what is too large to
-/// be shown is left out.
+/// Independent of the server's own limits: the server does not answer a request that it refuses,
+/// and larger frames are not shown.
 pub(crate) const LIMITS: Limits = Limits {
     max_bulk: i32::MAX as u64,
     max_inline: i32::MAX as u32,
     ..Limits::CLIENT
 };
 
-/// Passwords that are remembered; the latest count.
+/// The most passwords remembered; the latest ones are kept.
 const PASSWORDS_MAX: usize = 16;
 
-/// What counts as secret.
+/// The rules for what is secret.
 pub(crate) struct Secrets {
-    /// Those of this server, now and lately: they are hidden wherever they stand.
+    /// Passwords of this server, current and recent: they are hidden everywhere.
     passwords: VecDeque<Box<[u8]>>,
     /// Settings whose value is a password.
     settings: AhoCorasick,
-    /// Words by which a password may come near.
+    /// Words that may have a password near them.
     words: AhoCorasick,
 }
 
@@ -54,50 +54,50 @@ impl Secrets {
         }
     }
 
-    /// Whether a password of this server stands in these bytes.
-    pub(crate) fn is_said(&self, bytes: &[u8]) -> bool {
+    /// Whether these bytes hold a password of this server.
+    pub(crate) fn contains_password(&self, bytes: &[u8]) -> bool {
         let mut passwords = self.passwords.iter();
         passwords.any(|password| memmem::find(bytes, password).is_some())
     }
 
     /// How many of these bytes come before the first password of this server.
-    pub(crate) fn before_said(&self, bytes: &[u8]) -> usize {
+    pub(crate) fn before_password(&self, bytes: &[u8]) -> usize {
         let passwords = self.passwords.iter();
         let found = passwords.filter_map(|password| memmem::find(bytes, password));
         found.min().unwrap_or(bytes.len())
     }
 
-    /// Whether it does, or its beginning stands at their end.
-    pub(crate) fn is_begun(&self, bytes: &[u8]) -> bool {
+    /// Whether these bytes hold a password of this server, or end with the beginning of one.
+    pub(crate) fn ends_in_password(&self, bytes: &[u8]) -> bool {
         let begins = |password: &[u8]| {
             let most = password.len().min(bytes.len());
             (1..=most).any(|len| bytes.ends_with(&password[..len]))
         };
-        self.is_said(bytes) || self.passwords.iter().any(|password| begins(password))
+        self.contains_password(bytes) || self.passwords.iter().any(|password| begins(password))
     }
 
-    /// Whether these bytes, of which nobody knows what they are, may hold a password.
+    /// Whether these bytes, whose meaning is unknown, may hold a password.
     pub(crate) fn is_near(&self, bytes: &[u8]) -> bool {
-        self.words.is_match(bytes) || self.is_begun(bytes)
+        self.words.is_match(bytes) || self.ends_in_password(bytes)
     }
 
-    /// Adds what to hide of a whole request, `wire`, in offsets into it.
+    /// Adds the ranges to hide of a whole request, as offsets into `wire`.
     pub(crate) fn in_request(
         &self,
         args: Args<'_>,
         (wire, is_inline): (&[u8], bool),
         hidden: &mut Vec<Range<usize>>,
     ) {
-        let says = |args: Args<'_>| args.iter().any(|arg| self.is_said(arg));
-        // Quotes of inline requests may write a password in many ways.
-        let is_said = self.is_said(wire) || (is_inline && says(args));
-        if !is_said && !secret::has_secret(args) {
+        let says = |args: Args<'_>| args.iter().any(|arg| self.contains_password(arg));
+        // An inline request can quote a password in many ways.
+        let contains_password = self.contains_password(wire) || (is_inline && says(args));
+        if !contains_password && !secret::has_secret(args) {
             return;
         }
         let word = |index: usize| args.get(index);
         for (index, span) in args.spans().iter().enumerate() {
             let is_secret = secret::is_secret(&word, args.len(), index);
-            if !is_secret && !self.is_said(&args[index]) {
+            if !is_secret && !self.contains_password(&args[index]) {
                 continue;
             }
             if !span.is_scratch() {
@@ -108,9 +108,9 @@ impl Secrets {
         }
     }
 
-    /// Adds what to hide of a whole reply, in offsets into it.
+    /// Adds the ranges to hide of a whole reply, as offsets into it.
     pub(crate) fn in_reply(&self, wire: &[u8], mode: Mode, hidden: &mut Vec<Range<usize>>) {
-        if !self.is_said(wire) && !self.settings.is_match(wire) {
+        if !self.contains_password(wire) && !self.settings.is_match(wire) {
             return;
         }
         for value in self.values(wire, mode) {
@@ -120,7 +120,7 @@ impl Secrets {
         }
     }
 
-    /// The values of a reply that are no aggregates, in order, as far as they are there.
+    /// The values of a reply that are not aggregates, in order, as far as they have arrived.
     pub(crate) fn values(&self, wire: &[u8], mode: Mode) -> Vec<Value> {
         let mut marks = Vec::new();
         annotate_frame(wire, 0, mode, &LIMITS, &mut marks);
@@ -133,7 +133,7 @@ impl Secrets {
             }
             let bytes = span(value, &[Role::Payload, Role::Digits, Role::Field]);
             let is_hidden =
-                follows_setting || (is_text(value) && self.is_said(&wire[bytes.clone()]));
+                follows_setting || (is_text(value) && self.contains_password(&wire[bytes.clone()]));
             let is_setting =
                 |known: &&str| wire[bytes.clone()].eq_ignore_ascii_case(known.as_bytes());
             follows_setting = secret::SETTINGS.iter().any(is_setting);
@@ -149,12 +149,12 @@ pub(crate) struct Value {
     pub(crate) is_hidden: bool,
 }
 
-/// Numbers, and what is told in them, are not taken for passwords.
+/// Numbers, and values with numbers in them, do not count as passwords.
 fn is_text(marks: &[Mark]) -> bool {
     marks.iter().any(|mark| mark.role == Role::Payload)
 }
 
-/// From the first to the last mark of these roles.
+/// The range from the first to the last mark with one of these roles.
 fn span(marks: &[Mark], roles: &[Role]) -> Range<usize> {
     let mut found = marks.iter().filter(|mark| roles.contains(&mark.role));
     let Some(first) = found.next() else {
@@ -168,7 +168,7 @@ fn end(mark: &Mark) -> usize {
     (mark.at + mark.len) as usize
 }
 
-/// Where a word of an inline request lies, without its quotes.
+/// The range of a word of an inline request, without its quotes.
 fn inline_word(wire: &[u8], index: usize) -> Vec<Range<usize>> {
     let mut marks = Vec::new();
     annotate_frame(wire, 0, Mode::Requests, &LIMITS, &mut marks);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_keep_their_length_and_lose_their_passwords() {
+    fn passwords_in_requests_are_masked_at_equal_length() {
         for (wire, shown) in [
             ("AUTH user secret\r\n", "AUTH user ******\r\n"),
             (
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_lose_what_follows_a_setting_and_what_is_a_password() {
+    fn passwords_and_secret_settings_in_replies_are_masked() {
         for (wire, shown) in [
             (
                 "*4\r\n$11\r\nRequirePass\r\n$2\r\npw\r\n$4\r\nport\r\n$1\r\n1\r\n",
@@ -256,16 +256,16 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_passwords_are_remembered() {
+    fn latest_passwords_are_remembered() {
         let mut secrets = Secrets::new();
         secrets.learn(Box::default());
-        assert!(!secrets.is_said(b"anything"));
+        assert!(!secrets.contains_password(b"anything"));
         for number in 10..40 {
             secrets.learn(format!("pw{number}").into_bytes().into());
         }
-        assert!(secrets.is_said(b"pw39") && secrets.is_said(b"pw24"));
-        assert!(!secrets.is_said(b"pw23"));
-        assert!(secrets.is_begun(b"so p") && !secrets.is_begun(b"so"));
+        assert!(secrets.contains_password(b"pw39") && secrets.contains_password(b"pw24"));
+        assert!(!secrets.contains_password(b"pw23"));
+        assert!(secrets.ends_in_password(b"so p") && !secrets.ends_in_password(b"so"));
         assert!(secrets.is_near(b"Auth") && secrets.is_near(b"MASTERAUTH"));
         assert!(!secrets.is_near(b"SET k v"));
     }

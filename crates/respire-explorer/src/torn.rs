@@ -1,4 +1,4 @@
-//! Frames that will never be whole: what of them is certainly no password.
+//! Shows the parts of incomplete frames that certainly hold no password.
 
 use crate::secrets::{LIMITS, Secrets};
 use resp_codec::annotate::{Ending, Mark, Mode, Role, annotate_frame};
@@ -6,7 +6,8 @@ use resp_codec::binary::CALL;
 use respire_engine::secret;
 use std::ops::Range;
 
-/// Hides the passwords of a request that is torn or wrong, and returns how much of it may be shown.
+/// Hides the passwords of an incomplete or invalid request, and returns how much of it may be
+/// shown.
 pub(crate) fn request(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize {
     let mut marks = Vec::new();
     let (_, ending) = annotate_frame(bytes, 0, mode, &LIMITS, &mut marks);
@@ -17,7 +18,7 @@ pub(crate) fn request(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize 
     let Some(words) = words else {
         return inline(secrets, bytes);
     };
-    // Behind an error nobody knows what stands there.
+    // The bytes after an error have no known meaning.
     let most = match ending {
         Ending::Bad(error) if secrets.is_near(bytes) => error.offset,
         _ => bytes.len(),
@@ -25,7 +26,7 @@ pub(crate) fn request(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize 
     words.show(secrets, bytes).min(most)
 }
 
-/// The same of a reply that is torn.
+/// The same for an incomplete reply.
 pub(crate) fn reply(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize {
     let mut values = secrets.values(bytes, mode);
     let last = values.pop();
@@ -35,15 +36,14 @@ pub(crate) fn reply(secrets: &Secrets, bytes: &mut [u8], mode: Mode) -> usize {
         }
     }
     match last {
-        Some(last) if last.is_hidden || secrets.is_begun(&bytes[last.bytes.clone()]) => {
+        Some(last) if last.is_hidden || secrets.ends_in_password(&bytes[last.bytes.clone()]) => {
             last.bytes.start
         }
         _ => bytes.len(),
     }
 }
 
-/// The same of a line without its end, or with quotes that do not close: words are not to be told in
-/// it, but for the first.
+/// The same for a line that has no end or an open quote: only its first word is certain.
 fn inline(secrets: &Secrets, bytes: &[u8]) -> usize {
     let start = bytes
         .iter()
@@ -54,7 +54,7 @@ fn inline(secrets: &Secrets, bytes: &[u8]) -> usize {
     let is_quoted = matches!(bytes.get(start + name), Some(b'"' | b'\''));
     if is_quoted || secrets.is_near(bytes) {
         let name = &bytes[start..start + name];
-        return if secrets.is_begun(name) {
+        return if secrets.ends_in_password(name) {
             start
         } else {
             start + name.len()
@@ -63,16 +63,16 @@ fn inline(secrets: &Secrets, bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// The words of a request, as far as they are there.
+/// The words of a request, as far as they have arrived.
 struct Words {
-    /// How many it announces; of none of them a command's rule holds where there is no name.
+    /// How many words the request announces. Without a name, no command's rule applies.
     announced: usize,
-    /// Where each lies; the last may lack its end.
+    /// The range of each word; the end of the last may be missing.
     spans: Vec<Range<usize>>,
 }
 
 impl Words {
-    /// `None` when it is no array.
+    /// `None` if the frame is not an array.
     fn of_resp(marks: &[Mark], bytes: &[u8]) -> Option<Self> {
         let is_head = |mark: &&Mark| {
             mark.role == Role::Type && mark.depth == 0 && bytes[mark.at as usize] == b'*'
@@ -93,14 +93,15 @@ impl Words {
         Some(Self::behind(0, announced, marks))
     }
 
-    /// The words behind the head.
+    /// The words after the head.
     fn behind(head: u32, announced: usize, marks: &[Mark]) -> Self {
         let mut spans: Vec<Range<usize>> = Vec::new();
         let words = marks.iter().filter(|mark| mark.node > head);
         for mark in words.filter(|mark| matches!(mark.role, Role::Length | Role::Payload)) {
             let index = (mark.node - head - 1) as usize;
             let range = range(mark);
-            // A word is at the end of its length until its bytes are met.
+            // Before the bytes of a word arrive, its range is empty and lies at the end of its
+            // length.
             spans.resize(spans.len().max(index + 1), range.end..range.end);
             spans[index] = match mark.role {
                 Role::Payload => range,
@@ -115,13 +116,14 @@ impl Words {
         let is_hidden = |index: usize| {
             let is_command = self.announced > 0;
             is_command && secret::is_secret(&word, self.announced, index)
-                || word(index).is_some_and(|word| secrets.is_said(word))
+                || word(index).is_some_and(|word| secrets.contains_password(word))
         };
         let hidden: Vec<bool> = (0..self.spans.len()).map(is_hidden).collect();
         let Some((last, whole)) = self.spans.split_last() else {
             return bytes.len();
         };
-        let is_last_hidden = hidden.last() == Some(&true) || secrets.is_begun(&bytes[last.clone()]);
+        let is_last_hidden =
+            hidden.last() == Some(&true) || secrets.ends_in_password(&bytes[last.clone()]);
         for (span, _) in whole.iter().zip(hidden).filter(|(_, is_hidden)| *is_hidden) {
             bytes[span.clone()].fill(b'*');
         }
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_torn_is_shown_up_to_what_may_be_a_password() {
+    fn incomplete_frames_are_shown_up_to_a_possible_password() {
         for (wire, seen) in [
             (
                 "*2\r\n$4\r\nAUTH\r\n$6\r\nsec",
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_shown_where_no_password_is_near() {
+    fn invalid_frames_are_shown_if_no_password_is_near() {
         for (wire, seen) in [
             ("*1\r\n:4\r\nrest", "*1\r\n:4\r\nrest"),
             ("SET k \"v\r\nSET a b\r\n", "SET k \"v\r\nSET a b\r\n"),
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_requests_and_replies_are_no_different() {
+    fn incomplete_binary_frames_follow_the_same_rules() {
         let call = "\x10\x02\0\0\0\x04\0\0\0AUTH\x06\0\0\0sec";
         assert_eq!(shown(call, Mode::BinaryRequests), &call[..call.len() - 3]);
         let set = "\x03\x04\0\0\0auth\x06\0\0\0sec";

@@ -1,4 +1,4 @@
-//! Those who look on: a few peers, each with a queue and a thread of its own.
+//! Serves the viewers of the live view: a few peers, each with a queue and a thread of its own.
 
 use crate::events::ALIVE;
 use crate::queue::{Next, Queue};
@@ -10,26 +10,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// How many look on at once.
+/// The most viewers at a time.
 pub(crate) const VIEWERS_MAX: usize = 4;
 
-/// How long a write may wait for a peer that takes nothing.
+/// How long a write may wait for a peer that reads nothing.
 const STALL: Duration = Duration::from_secs(5);
 
-/// How often a peer to which nothing is said is looked at, and how many looks pass until it is told
-/// that the stream is alive.
-const LOOK: Duration = Duration::from_secs(1);
-const LOOKS_UNTIL_ALIVE: u32 = 10;
+/// How often an idle viewer's connection is checked, and after how many checks a comment is sent to
+/// keep the stream alive.
+const CHECK: Duration = Duration::from_secs(1);
+const CHECKS_UNTIL_ALIVE: u32 = 10;
 
-/// Where those who look on come in.
+/// The viewers, and the way to wake the explorer's thread.
 #[derive(Debug)]
-pub(crate) struct Lobby {
+pub(crate) struct Registry {
     viewers: Mutex<Vec<Arc<Queue>>>,
     is_closed: AtomicBool,
     bell: Bell,
 }
 
-impl Lobby {
+impl Registry {
     pub(crate) fn new(bell: Bell) -> Self {
         Self {
             viewers: Mutex::default(),
@@ -38,7 +38,7 @@ impl Lobby {
         }
     }
 
-    /// Those who look on now.
+    /// The current viewers.
     pub(crate) fn viewers(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
         self.viewers
             .lock()
@@ -49,7 +49,7 @@ impl Lobby {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Sends everybody away.
+    /// Disconnects all viewers.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
         self.viewers().iter().for_each(|viewer| viewer.close());
@@ -57,69 +57,69 @@ impl Lobby {
     }
 }
 
-/// One who looks on, for as long as this lives.
-struct Visit {
-    lobby: Arc<Lobby>,
+/// A viewer's entry in the registry; removed when this is dropped.
+struct Registration {
+    registry: Arc<Registry>,
     queue: Arc<Queue>,
 }
 
-impl Visit {
-    fn begin(lobby: &Arc<Lobby>) -> Option<Self> {
+impl Registration {
+    fn begin(registry: &Arc<Registry>) -> Option<Self> {
         let queue = Arc::new(Queue::default());
         {
-            let mut viewers = lobby.viewers();
-            if viewers.len() >= VIEWERS_MAX || lobby.is_closed() {
+            let mut viewers = registry.viewers();
+            if viewers.len() >= VIEWERS_MAX || registry.is_closed() {
                 return None;
             }
             viewers.push(Arc::clone(&queue));
         }
-        lobby.bell.ring();
+        registry.bell.ring();
         Some(Self {
-            lobby: Arc::clone(lobby),
+            registry: Arc::clone(registry),
             queue,
         })
     }
 }
 
-impl Drop for Visit {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.queue.close();
         let is_other = |viewer: &Arc<Queue>| !Arc::ptr_eq(viewer, &self.queue);
-        self.lobby.viewers().retain(is_other);
-        self.lobby.bell.ring();
+        self.registry.viewers().retain(is_other);
+        self.registry.bell.ring();
     }
 }
 
-/// Lets a peer look on, if there is room.
-pub(crate) fn answer(lobby: &Arc<Lobby>, headers: &str) -> Answer {
-    let Some(visit) = Visit::begin(lobby) else {
+/// Starts a viewer's stream if the limit allows.
+pub(crate) fn answer(registry: &Arc<Registry>, headers: &str) -> Answer {
+    let Some(registration) = Registration::begin(registry) else {
         return Answer::Refused(Status::Busy);
     };
     Answer::Stream {
         headers: format!("Content-Type: text/event-stream\r\n{headers}"),
         write: Box::new(move |peer| {
-            if let Err(error) = write(&visit.queue, peer) {
-                tracing::debug!("explorer: somebody looks on no longer: {error}");
+            if let Err(error) = write(&registration.queue, peer) {
+                tracing::debug!("explorer: a viewer left: {error}");
             }
         }),
     }
 }
 
-/// Writes what comes until either side ends it.
+/// Writes events until either side ends the stream.
 fn write(queue: &Queue, mut peer: &TcpStream) -> io::Result<()> {
     peer.set_write_timeout(Some(STALL))?;
     peer.set_nodelay(true)?;
-    let mut looks = 0;
+    let mut checks = 0;
     loop {
-        match queue.pop(LOOK) {
+        match queue.pop(CHECK) {
             Next::Event(event) => {
-                looks = 0;
+                checks = 0;
                 peer.write_all(&event)?;
             }
-            Next::Silence if is_gone(peer)? => return Ok(()),
-            Next::Silence => {
-                looks += 1;
-                if looks % LOOKS_UNTIL_ALIVE == 0 {
+            Next::TimedOut if is_gone(peer)? => return Ok(()),
+            Next::TimedOut => {
+                checks += 1;
+                if checks % CHECKS_UNTIL_ALIVE == 0 {
                     peer.write_all(ALIVE)?;
                 }
             }

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Both directions of a connection, and what they have given so far.
+/// Both directions of a connection, and the pieces they have emitted.
 struct Line {
     secrets: Secrets,
     forms: VecDeque<bool>,
@@ -77,10 +77,10 @@ impl Line {
     fn end(&mut self) {
         self.with(true, Direction::end);
         self.with(false, Direction::end);
-        assert_eq!(self.held, 0, "nothing is held any more");
+        assert_eq!(self.held, 0, "all buffers are empty");
     }
 
-    /// What was given since this was asked last.
+    /// The pieces emitted since the last call.
     fn given(&mut self) -> Vec<String> {
         let given = std::mem::take(&mut self.pieces).into_iter();
         given
@@ -91,7 +91,7 @@ impl Line {
             .collect()
     }
 
-    /// All bytes shown since this was asked last, and how many were hidden.
+    /// All bytes shown since the last call, and how many were hidden.
     fn shown_and_hidden(&mut self) -> (Vec<u8>, u64) {
         let (mut shown, mut hidden) = (Vec::new(), 0);
         for piece in std::mem::take(&mut self.pieces) {
@@ -107,14 +107,14 @@ impl Line {
         (shown, hidden)
     }
 
-    /// The bytes shown alone.
+    /// Only the bytes that are shown.
     fn shown(&mut self) -> Vec<u8> {
         self.shown_and_hidden().0
     }
 }
 
 #[test]
-fn frames_come_whole_and_cuts_tell_where_reads_ended() {
+fn frames_are_whole_and_cuts_mark_the_ends_of_reads() {
     let mut line = Line::new();
     line.ask("PI");
     assert_eq!(line.given(), [""; 0]);
@@ -131,7 +131,7 @@ fn frames_come_whole_and_cuts_tell_where_reads_ended() {
 }
 
 #[test]
-fn what_is_too_large_is_left_out() {
+fn frames_above_the_size_limit_are_left_out() {
     let mut line = Line::new();
     let large = FRAME_BYTES_MAX + 100;
     let set = format!(
@@ -146,7 +146,7 @@ fn what_is_too_large_is_left_out() {
     assert_eq!(line.given(), [r"GET a\r\n []", &lost, r"GET b\r\n [7]"]);
 
     let (first, rest) = set.split_at(FRAME_BYTES_MAX + 1);
-    assert!(line.ask(first), "no more of it");
+    assert!(line.ask(first), "no more copies are wanted");
     assert!(!line.ask("what was under way"));
     assert_eq!(line.given(), [""; 0]);
     let gap = Gap {
@@ -166,7 +166,7 @@ fn what_is_too_large_is_left_out() {
 }
 
 #[test]
-fn gaps_are_told_with_what_was_begun_before_them() {
+fn gap_reports_the_unfinished_frame_before_it() {
     let mut line = Line::new();
     let gap = |bytes, why| Some(Gap { bytes, why });
     line.copy(true, b"PING\r\n", gap(0, Why::BeganInTheMiddle));
@@ -180,7 +180,7 @@ fn gaps_are_told_with_what_was_begun_before_them() {
 }
 
 #[test]
-fn what_is_held_is_bounded_over_all() {
+fn buffered_bytes_are_bounded_over_all_connections() {
     let mut line = Line::new();
     line.held = HELD_BYTES_MAX - 3;
     assert!(!line.ask("GET"));
@@ -192,7 +192,7 @@ fn what_is_held_is_bounded_over_all() {
 }
 
 #[test]
-fn what_is_wrong_ends_the_direction_and_is_shown_of_requests_alone() {
+fn invalid_bytes_end_the_direction_and_only_requests_show_them() {
     let mut line = Line::new();
     assert!(line.ask("PING\r\n*1\r\n:5\r\nwhat"));
     assert_eq!(line.given(), [r"PING\r\n []", r"*1\r\n:5\r\nwhat [12]"]);
@@ -203,14 +203,14 @@ fn what_is_wrong_ends_the_direction_and_is_shown_of_requests_alone() {
     let hidden = "lost 11 may hold a password";
     assert_eq!(line.given(), [r"POST / HTTP/1.1\r\n []", hidden]);
     line.end();
-    // What stands behind the length is the password, however long that is.
+    // The bytes after the length are the password, however long that is.
     assert!(line.ask("*2\r\n$4\r\nAUTH\r\n$x\r\npass\r\n"));
     let shown = r"*2\r\n$4\r\nAUTH\r\n$ []";
     assert_eq!(line.given(), [shown, "lost 9 may hold a password"]);
     line.end();
 }
 
-/// Requests with a password, and the same as everybody may see them.
+/// Requests with a password, and the same as viewers may see them.
 const SECRETS: [(&str, &str); 7] = [
     ("AUTH user pass\r\n", "AUTH user ****\r\n"),
     (
@@ -237,7 +237,7 @@ const SECRETS: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn passwords_are_hidden_however_requests_are_cut() {
+fn passwords_are_hidden_however_requests_are_split() {
     for (request, safe) in SECRETS {
         for at in 0..=request.len() {
             let mut line = Line::new();
@@ -251,7 +251,7 @@ fn passwords_are_hidden_however_requests_are_cut() {
 }
 
 #[test]
-fn a_request_that_ends_anywhere_shows_nothing_of_its_password() {
+fn truncated_request_shows_nothing_of_its_password() {
     for (request, safe) in SECRETS {
         for at in 0..request.len() {
             let mut line = Line::new();
@@ -262,7 +262,7 @@ fn a_request_that_ends_anywhere_shows_nothing_of_its_password() {
             assert_eq!(
                 shown.len() + hidden as usize,
                 at + 6,
-                "all is accounted for"
+                "every byte is shown or counted"
             );
             let whole = format!("PING\r\n{safe}");
             assert!(
@@ -275,7 +275,7 @@ fn a_request_that_ends_anywhere_shows_nothing_of_its_password() {
 }
 
 #[test]
-fn replies_show_no_password_of_the_server() {
+fn replies_never_show_the_servers_password() {
     let reply = "*2\r\n$11\r\nrequirepass\r\n$4\r\npass\r\n";
     let safe = "*2\r\n$11\r\nrequirepass\r\n$4\r\n****\r\n";
     for at in 0..=reply.len() {
@@ -291,8 +291,8 @@ fn replies_show_no_password_of_the_server() {
     }
 }
 
-/// Words that peers say, right and wrong, some of them near passwords.
-fn said() -> impl Strategy<Value = Vec<u8>> {
+/// Bytes that peers send, valid and invalid, some of them similar to passwords.
+fn sent_bytes() -> impl Strategy<Value = Vec<u8>> {
     let words = prop::sample::select(vec![
         &b"*3\r\n"[..],
         b"*2\r\n",
@@ -329,8 +329,8 @@ fn said() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn whatever_is_said_the_servers_password_is_not_shown(
-        reads in prop::collection::vec(said(), 0..6),
+    fn servers_password_is_never_shown(
+        reads in prop::collection::vec(sent_bytes(), 0..6),
         is_client: bool,
         is_binary: bool,
         forms in prop::collection::vec(any::<bool>(), 0..4),
@@ -353,14 +353,15 @@ proptest! {
 }
 
 #[test]
-fn replies_of_the_binary_protocol_are_read_by_what_was_asked() {
+fn binary_replies_are_decoded_by_the_kind_of_their_request() {
     let mut line = Line::new();
     let get = b"\x01\x01\0\0\0k";
     let auth = b"\x10\x02\0\0\0\x04\0\0\0AUTH\x04\0\0\0pass";
     line.call(true, &[&get[..], auth, get].concat());
     let safe = b"\x10\x02\0\0\0\x04\0\0\0AUTH\x04\0\0\0****";
     assert_eq!(line.shown(), [&get[..], safe, get].concat());
-    // A plain reply that would be a tagged one, a tagged one, and a plain one in two pieces.
+    // An untagged reply that would be valid as a tagged one, a tagged one, and an untagged one in
+    // two pieces.
     let plain = b"\x01\0\0\0_";
     let tagged = b"+\x02\0\0\0OK";
     line.call(false, &[&plain[..], tagged, b"\x07\0\0\0hun"].concat());
@@ -368,11 +369,11 @@ fn replies_of_the_binary_protocol_are_read_by_what_was_asked() {
     line.call(false, b"ter2");
     assert_eq!(line.shown(), b"\x07\0\0\0*******");
     assert!(line.forms.is_empty());
-    // A length may be anything.
+    // A length may have any value.
     line.call(false, b"+hunter2");
     line.end();
     assert_eq!(line.shown(), b"+");
-    // What the protocol forbids is answered in tags, although nothing is known to be asked.
+    // A protocol error is a tagged reply, although no request is known.
     line.call(false, b"-\x01\0\0\0e");
     assert_eq!(line.shown(), b"-\x01\0\0\0e");
     line.end();
