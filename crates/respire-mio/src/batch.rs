@@ -1,5 +1,6 @@
-//! Those who are ready together are read from together: while the kernel copies the bytes of the next, what
-//! the requests before ask for is on its way from memory. Alone, each would wait for that at its turn.
+//! Reads from connections that are ready together before it answers the first. While the kernel
+//! copies the bytes of the next connection, memory loads the keys of the requests read before. One
+//! connection at a time would wait for each load.
 
 use crate::{Cause, Entry, Reactor, find};
 use mio::{Events, Token};
@@ -7,11 +8,11 @@ use respire_engine::App;
 use respire_net::{Limits, arrival_buffer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Connections that are read from before the first of them is answered. More would find their memory no
-/// better loaded, and wait longer for their replies.
+/// The most connections that are read from before the first is answered. With more, their keys
+/// would be no more likely to be loaded, and the replies would wait longer.
 const CONNECTIONS_MAX: usize = 8;
 
-/// Connections that became ready, in order, and room for what is read from each.
+/// Connections that became ready, in order, and a read buffer for each.
 pub(crate) struct Batch {
     tokens: Vec<Token>,
     buffers: Vec<Box<[u8]>>,
@@ -30,15 +31,15 @@ impl Batch {
 }
 
 impl<A: App> Reactor<A> {
-    /// Serves everyone that is announced.
+    /// Serves every source of these events.
     pub(crate) fn take_events(&mut self, events: &Events, batch: &mut Batch) {
         for event in events {
             let token = event.token();
             let Some(entry) = find(&mut self.connections, token) else {
-                self.ring(token);
+                self.take_wake(token);
                 continue;
             };
-            entry.socket.note(event);
+            entry.socket.note_event(event);
             batch.tokens.push(token);
             if batch.tokens.len() == CONNECTIONS_MAX {
                 self.serve_batch(batch);
@@ -75,7 +76,7 @@ impl<A: App> Reactor<A> {
         }
     }
 
-    /// A step of a connection that is still there; a panic in it ends that connection, as in a turn.
+    /// Runs a step of a connection, if it still exists. A panic ends that connection, as in a turn.
     fn guard(&mut self, token: Token, step: impl FnOnce(&mut Entry<A>)) {
         if let Some(entry) = find(&mut self.connections, token)
             && catch_unwind(AssertUnwindSafe(|| step(entry))).is_err()

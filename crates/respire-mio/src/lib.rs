@@ -1,8 +1,8 @@
 //! The mio flavour of the Respire server: one thread, one reactor.
 //!
-//! What it deliberately is not: it knows no protocol and no command, and has no policy of its own;
-//! both are shared with the other flavour, whose file reads side by side with this one
-//! (`accept_ready`, `drive`, `read_some`, `write_some`, `finish`).
+//! What it deliberately is not: it knows no protocol and no command, and has no policy of its own.
+//! It shares both with the Tokio flavour; the two files have the same functions and read side by
+//! side (`accept_ready`, `drive`, `read_some`, `write_some`, `finish`).
 //!
 //! ```no_run
 //! use respire_engine::{Engine, Options, Router};
@@ -14,8 +14,8 @@
 //! respire_mio::Mio.serve(listeners, engine, config, Shutdown::on_signals().unwrap()).unwrap();
 //! ```
 //!
-//! Invariants: an edge is told once, so whoever stops before the socket ran dry stands on the
-//! `again` list; a round costs what its ready connections cost, however many are open.
+//! Invariants: an edge is reported once, so a connection that stops before its socket is empty goes
+//! on the `again` list; the cost of a round depends on the ready connections, not on the open ones.
 //!
 //! Where to start reading: `Reactor::run`.
 
@@ -41,17 +41,16 @@ use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use wakes::{Rope, Wakes};
+use wakes::{WakeHandle, Wakes};
 
-/// The flavour: everything on one thread, beside the one that calls [`Server::serve`] and waits. Only the
-/// futures of [`Router::future`](respire_engine::Router::future) run elsewhere, in a pool of
-/// `Config::threads` threads that starts with the first of them.
+/// The flavour: everything runs on one thread, beside the thread that calls [`Server::serve`] and
+/// waits. Only the futures of [`Router::future`](respire_engine::Router::future) run elsewhere, in
+/// a pool of `Config::threads` threads that starts with the first future.
 ///
-/// A command that takes long holds up every connection until it has ended, as in Redis. Housekeeping works
-/// in slices; commands do not. Serve what computes for long from `Router::future` or `Router::deferred`, or
-/// on several threads with Tokio.
-/// Futures that need the timers or sockets of a runtime are lent one with
-/// [`Router::spawn_on`](respire_engine::Router::spawn_on).
+/// A long command holds up every connection until it has ended, as in Redis. Housekeeping works in
+/// slices; commands do not. Run long computations in `Router::future` or `Router::deferred`, or on
+/// several threads with Tokio. For futures that need the timers or sockets of a runtime, set one
+/// with [`Router::spawn_on`](respire_engine::Router::spawn_on).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mio;
 
@@ -78,10 +77,11 @@ impl Server for Mio {
 /// Readiness events taken from the system at a time.
 const EVENTS_MAX: usize = 1024;
 
-/// Tokens count down from here for what is not a connection; connections use slot and generation.
+/// Tokens of other sources than connections count down from here; connections use slot and
+/// generation.
 const WAKER: Token = Token(usize::MAX);
 
-/// A slot below a generation, so that what was meant for a connection that is gone never reaches
+/// A token holds a slot below a generation, so that an event of a closed connection never reaches
 /// the next one in its slot.
 const SLOT_BITS: u32 = 32;
 const _: () = assert!(
@@ -93,30 +93,30 @@ struct Reactor<A: App> {
     service: Arc<Service<A>>,
     poll: Poll,
     listeners: Vec<Listener>,
-    /// Each in memory of its own: what grows by moving all of them leaves the room it had before to
-    /// the allocator.
+    /// Boxed: a slab that grows moves its entries and frees the old room, which should stay small.
     connections: Slab<Box<Entry<A>>>,
     last_generation: u32,
-    /// Who has more to do and waits for nothing: connections that used up their turn, and
-    /// listeners that accepted their fill. While it is not empty, polling does not wait.
+    /// The sources that have more to do and wait for nothing: connections that used up their turn,
+    /// and listeners that accepted their maximum. While it is not empty, polling does not wait.
     again: VecDeque<Token>,
     /// At most one deadline per connection or listener, in monotonic microseconds.
     deadlines: BTreeSet<(u64, Token)>,
     wakes: Arc<Wakes>,
     scratch: Scratch,
     tick_us: u64,
-    /// When a server that was asked to stop waits no longer.
+    /// When a stopping server waits no longer.
     stop_by_us: Option<u64>,
 }
 
 struct Entry<A: App> {
-    /// Dropped, and so closed, before the session: `CLIENT KILL` answers when the session is dropped.
+    /// Dropped, and so closed, before the session: `CLIENT KILL` answers when the session is
+    /// dropped.
     socket: Socket,
     connection: Connection<A>,
     generation: u32,
     is_queued: bool,
-    /// The deadline that is in the set. It may be earlier than the connection's own: one that
-    /// moves away is looked up again when it passes, instead of being moved with every request.
+    /// The deadline in the set. It may be earlier than the connection's own: a deadline that moves
+    /// away is checked when it passes, instead of being moved with every request.
     armed_us: Option<u64>,
 }
 
@@ -142,7 +142,7 @@ impl<A: App> Entry<A> {
 /// Why a connection is driven.
 enum Cause<'b, A: App> {
     Ready,
-    /// Ready, and read from already.
+    /// The socket is ready, and its input was read ahead.
     Arrived(Arrival<'b, A>),
     Wake,
     Deadline,
@@ -152,8 +152,8 @@ impl<A: App> Reactor<A> {
     fn new(listeners: Listeners, service: Arc<Service<A>>) -> io::Result<Self> {
         let poll = Poll::new()?;
         let wakes = Wakes::new(Waker::new(poll.registry(), WAKER)?);
-        let bell = Arc::clone(&wakes);
-        service.shutdown.on_request(move || bell.wake_reactor());
+        let waking = Arc::clone(&wakes);
+        service.shutdown.on_request(move || waking.wake_reactor());
         let mut listeners = Listener::all(listeners)?;
         for (at, listener) in listeners.iter_mut().enumerate() {
             listener.register(poll.registry(), listener_token(at))?;
@@ -205,16 +205,17 @@ impl<A: App> Reactor<A> {
         clock::until(next_us, now)
     }
 
-    /// Housekeeping, for as long as the server runs.
+    /// Runs the housekeeping, for as long as the server runs.
     fn tick(&mut self, now: Now) {
         if self.tick_us <= now.monotonic_us() {
             let wait = self.service.engine.tick(now);
-            // From its end: whoever rests as long as it works would otherwise not rest at all.
+            // Count from its end. Otherwise housekeeping that takes as long as its interval would
+            // never pause.
             self.tick_us = clock::now().after(wait).monotonic_us();
         }
     }
 
-    /// Begins to stop when asked to; whether nothing is left to wait for.
+    /// Begins to stop when requested; returns whether nothing is left to wait for.
     fn has_stopped(&mut self, now: Now) -> bool {
         if !self.service.shutdown.is_requested() {
             return false;
@@ -230,8 +231,8 @@ impl<A: App> Reactor<A> {
             || stop_by_us <= now.monotonic_us()
     }
 
-    /// What is neither a connection nor gone: somebody rang, or wants in.
-    fn ring(&mut self, token: Token) {
+    /// Handles an event of the waker or a listener; an event of a closed connection does nothing.
+    fn take_wake(&mut self, token: Token) {
         if token == WAKER {
             for token in self.wakes.take() {
                 self.drive(token, Cause::Wake);
@@ -241,7 +242,7 @@ impl<A: App> Reactor<A> {
         }
     }
 
-    /// Gives one turn to everyone who asked for another; whoever needs more queues up again.
+    /// Gives one turn to every source in `again`; a source that needs more is appended again.
     fn take_turns(&mut self) {
         for _ in 0..self.again.len() {
             let Some(token) = self.again.pop_front() else {
@@ -277,7 +278,7 @@ impl<A: App> Reactor<A> {
         }
     }
 
-    /// Accepts what waits at a listener, if the token is that of one.
+    /// Accepts the waiting connections, if the token is a listener's.
     fn accept_ready(&mut self, token: Token) {
         for _ in 0..self.service.limits().accepts_per_turn_max {
             let Some(listener) = self.listeners.get(listener_index(token)) else {
@@ -291,7 +292,7 @@ impl<A: App> Reactor<A> {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) => {
                     if let Some(rest) = self.service.accept_failed(&error) {
-                        // The edge is used up, so only this brings us back.
+                        // The edge is used up, so only the `again` list brings us back.
                         let due_us = clock::now().after(rest).monotonic_us();
                         self.deadlines.insert((due_us, token));
                         return;
@@ -302,17 +303,17 @@ impl<A: App> Reactor<A> {
         self.again.push_back(token);
     }
 
-    /// Lets a connection in, or tells it why not.
+    /// Admits a connection, or refuses it.
     fn admit(&mut self, stream: Stream, origin: Origin) {
         let slot = self.connections.vacant_key();
         self.last_generation = self.last_generation.wrapping_add(1);
         let generation = self.last_generation;
         let token = connection_token(slot, generation);
-        let rope = Box::new(Rope {
+        let wake_handle = Box::new(WakeHandle {
             wakes: Arc::clone(&self.wakes),
             token,
         });
-        let connection = match self.service.admit(origin, rope, clock::now()) {
+        let connection = match self.service.admit(origin, wake_handle, clock::now()) {
             Ok(connection) => connection,
             Err(refusal) => return stream.refuse(&self.service, refusal),
         };
@@ -329,25 +330,26 @@ impl<A: App> Reactor<A> {
                 self.drive(token, Cause::Ready);
             }
             Err(error) => {
-                // The system is out of room for watches; the peer sees its connection closed.
+                // The system has no room for another registration; the peer sees its connection
+                // closed.
                 let _ = self.service.accept_failed(&error);
             }
         }
     }
 
-    /// One turn of a connection; nothing if it is gone.
+    /// Drives one turn of a connection; does nothing if it is gone.
     fn drive(&mut self, token: Token, cause: Cause<'_, A>) {
         let Some(entry) = find(&mut self.connections, token) else {
             return;
         };
         let is_stopping = self.stop_by_us.is_some();
-        // What a service brings besides its handlers may panic. As where each connection is a task
-        // of its own, that costs one connection.
+        // The code of a service besides its handlers may panic. As with one task per connection,
+        // that costs only this connection.
         let turn = AssertUnwindSafe(|| entry.turn(cause, is_stopping, &mut self.scratch));
         match catch_unwind(turn).unwrap_or(Pace::Closed) {
             Pace::Closed => return self.finish(token),
             Pace::Again if !entry.is_queued => {
-                // The trap of edges: this socket may hold more, and will not be announced again.
+                // With edge triggering this socket may hold more input and is not reported again.
                 entry.is_queued = true;
                 self.again.push_back(token);
             }
@@ -370,7 +372,7 @@ impl<A: App> Reactor<A> {
         if let Some(armed_us) = entry.armed_us {
             self.deadlines.remove(&(armed_us, token));
         }
-        // The same holds for what a service keeps for each connection. The panic's hook tells of it.
+        // The connection state of a service may panic too when dropped. The panic hook reports it.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(entry)));
     }
 }
@@ -379,7 +381,7 @@ fn listener_token(at: usize) -> Token {
     Token(WAKER.0 - 1 - at)
 }
 
-/// The inverse; out of every range for tokens of connections.
+/// The inverse; for a connection's token, an index beyond all listeners.
 fn listener_index(token: Token) -> usize {
     (WAKER.0 - 1).wrapping_sub(token.0)
 }
@@ -392,7 +394,7 @@ fn slot(token: Token) -> usize {
     token.0 & (usize::MAX >> SLOT_BITS)
 }
 
-/// The connection of this token, unless it is gone or the token is none of a connection.
+/// The connection of this token, unless it is gone or the token is not a connection's.
 fn find<A: App>(connections: &mut Slab<Box<Entry<A>>>, token: Token) -> Option<&mut Entry<A>> {
     let generation = (token.0 >> SLOT_BITS) as u32;
     connections
@@ -406,14 +408,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connection_takes_no_more_than_its_share_of_two_kibibytes() {
-        // What it shares with other threads, its names and addresses, takes the other half at most.
+    fn connection_state_fits_its_share_of_two_kibibytes() {
+        // State shared with other threads, such as names and addresses, takes the other half at
+        // most.
         let bytes = size_of::<Entry<()>>();
         assert!(bytes <= 768, "{bytes}");
     }
 }
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

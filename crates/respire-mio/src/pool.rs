@@ -1,10 +1,10 @@
-//! The threads that run the futures of commands.
+//! The thread pool that runs the futures of commands.
 
 use futures_executor::{ThreadPool, ThreadPoolBuilder};
 use respire_engine::{BoxFuture, Spawn};
 use std::sync::OnceLock;
 
-/// A small pool that starts with its first future, so that a server without them has one thread.
+/// A small pool that starts with its first future, so that a server without futures has one thread.
 #[derive(Debug)]
 pub(crate) struct Pool {
     threads: usize,
@@ -30,7 +30,7 @@ impl Spawn for Pool {
                 .create()
                 .ok()
         };
-        // Without threads the task is dropped, and that answers its call with an error.
+        // Without threads the task is dropped, and its call then gets an error reply.
         if let Some(pool) = self.started.get_or_init(start) {
             pool.spawn_ok(task);
         }

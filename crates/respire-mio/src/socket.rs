@@ -1,4 +1,4 @@
-//! A mio socket as a turn sees it, with what the system last said of it.
+//! A mio socket with its last known readiness, in the form that a turn uses.
 
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -66,7 +66,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Tells the peer why it is not served, and closes.
+    /// Sends the refusal to the peer, and closes.
     pub(crate) fn refuse<A: respire_engine::App>(self, service: &Service<A>, refusal: Refusal) {
         match self {
             Self::Tcp(stream) => service.refuse(stream, refusal),
@@ -100,14 +100,14 @@ impl Stream {
     }
 }
 
-/// A connected socket and what the system last said of it, so that nothing is asked in vain.
+/// A connected socket and its last known readiness, which saves useless system calls.
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: Stream,
     is_readable: bool,
     is_writable: bool,
-    /// The peer's end has been announced: a short read is then no proof that nothing follows,
-    /// because the end has no edge of its own any more.
+    /// The peer's end was reported. From then on a short read does not prove that the socket is
+    /// empty, because the end has no further edge.
     is_read_closed: bool,
 }
 
@@ -128,15 +128,15 @@ impl Socket {
         })
     }
 
-    /// Takes note of an edge.
-    pub(crate) fn note(&mut self, event: &Event) {
+    /// Stores the readiness from an event.
+    pub(crate) fn note_event(&mut self, event: &Event) {
         let has_failed = event.is_error();
         self.is_read_closed |= event.is_read_closed();
         self.is_readable |= event.is_readable() || event.is_read_closed() || has_failed;
         self.is_writable |= event.is_writable() || event.is_write_closed() || has_failed;
     }
 
-    /// Takes note of what a read into so much room says of the next.
+    /// Stores what a read into `room` bytes says about readiness.
     fn note_read(&mut self, result: &io::Result<usize>, room: usize) {
         self.is_readable = match result {
             Ok(read) => *read == room || self.is_read_closed,
@@ -181,7 +181,7 @@ impl Transport for Socket {
     }
 
     fn finish(&mut self) {
-        // It ends our side at once or fails, and then there is no side left to end.
+        // Either it shuts down our side at once, or it fails because that side is closed already.
         let _ = match &self.stream {
             Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
             Stream::Unix(stream) => stream.shutdown(Shutdown::Write),

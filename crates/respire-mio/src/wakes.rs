@@ -1,56 +1,56 @@
-//! Waking a connection of the reactor from any thread.
+//! Wakes connections of the reactor from any thread.
 
 use mio::{Token, Waker};
 use respire_engine::Wake;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The connections that somebody rang for, and the way to wake the reactor.
+/// The connections that were woken, and the reactor's own waker.
 #[derive(Debug)]
 pub(crate) struct Wakes {
-    rung: Mutex<Vec<Token>>,
+    woken: Mutex<Vec<Token>>,
     waker: Waker,
 }
 
 impl Wakes {
     pub(crate) fn new(waker: Waker) -> Arc<Self> {
         Arc::new(Self {
-            rung: Mutex::default(),
+            woken: Mutex::default(),
             waker,
         })
     }
 
     /// Wakes the reactor itself.
     pub(crate) fn wake_reactor(&self) {
-        // It fails only when the system is out of memory for a counter that exists already.
+        // It fails only if the system has no memory for a counter that exists already.
         let _ = self.waker.wake();
     }
 
-    /// Who was rung for since the last call.
+    /// The connections woken since the last call.
     pub(crate) fn take(&self) -> Vec<Token> {
-        std::mem::take(&mut *self.rung.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn ring(&self, token: Token) {
-        let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let was_empty = rung.is_empty();
-        rung.push(token);
-        drop(rung);
+    fn push(&self, token: Token) {
+        let mut woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_empty = woken.is_empty();
+        woken.push(token);
+        drop(woken);
         if was_empty {
             self.wake_reactor();
         }
     }
 }
 
-/// One connection's end, which the engine holds.
+/// The wake handle of one connection, which the engine holds.
 #[derive(Debug)]
-pub(crate) struct Rope {
+pub(crate) struct WakeHandle {
     pub(crate) wakes: Arc<Wakes>,
     pub(crate) token: Token,
 }
 
-impl Wake for Rope {
+impl Wake for WakeHandle {
     fn wake(&self) {
-        self.wakes.ring(self.token);
+        self.wakes.push(self.token);
     }
 
     fn drops_killed(&self) -> bool {
@@ -65,11 +65,11 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn rings_are_collected_and_wake_the_reactor() {
+    fn wakes_are_collected_and_wake_the_reactor() {
         let mut poll = Poll::new().unwrap();
         let wakes = Wakes::new(Waker::new(poll.registry(), Token(9)).unwrap());
         for token in [Token(3), Token(5)] {
-            Rope {
+            WakeHandle {
                 wakes: Arc::clone(&wakes),
                 token,
             }
