@@ -1,7 +1,7 @@
 //! The Tokio flavour of the Respire server: many threads, one task per connection.
 //!
-//! What it deliberately is not: it knows no protocol and no command, and has no policy of its own;
-//! both are shared with the other flavour, whose file reads side by side with this one
+//! What it deliberately is not: it knows no protocol and no command, and has no policy of its own.
+//! It shares both with the mio flavour; the two files have the same functions and read side by side
 //! (`accept_ready`, `drive`, `read_some`, `write_some`, `finish`).
 //!
 //! ```no_run
@@ -14,18 +14,17 @@
 //! respire_tokio::Tokio.serve(listeners, engine, config, Shutdown::on_signals().unwrap()).unwrap();
 //! ```
 //!
-//! Invariants: no lock is held and no buffer is borrowed while a task waits; a task asks the
-//! system only for what it has reason to expect.
+//! Invariants: no lock is held and no buffer is borrowed while a task waits; a task makes only
+//! system calls that are likely to succeed.
 //!
 //! Where to start reading: `Task::drive`.
 
 #![forbid(unsafe_code)]
 
-mod bell;
 mod socket;
+mod wake;
 mod watchdog;
 
-use bell::{Bell, Rope};
 use respire_engine::{App, BoxFuture, Engine};
 use respire_net::{
     Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service,
@@ -49,16 +48,17 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep, sleep_until};
+use wake::{WakeHandle, WakeState};
 use watchdog::Watchdog;
 
-/// The flavour: a Tokio runtime of its own with `Config::threads` workers, beside the thread that calls
+/// The flavour: a Tokio runtime with `Config::threads` workers, beside the thread that calls
 /// [`Server::serve`] and waits.
 ///
-/// A command that takes long holds up its own worker: as long as another worker is free, the other
-/// connections are served, after a few milliseconds at the most. As many long commands at once as there
-/// are workers hold up everything, as one does in a server of one thread.
+/// A long command holds up its own worker. While another worker is free, the other connections are
+/// served, after a few milliseconds at most. As many long commands at a time as there are workers
+/// hold up everything, as one does in a server of one thread.
 ///
-/// [`Server::serve`] must not be called from within another Tokio runtime's task.
+/// Do not call [`Server::serve`] from a task of another Tokio runtime.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tokio;
 
@@ -79,15 +79,16 @@ impl Server for Tokio {
         supervise("respire-tokio", &service, move |service| {
             let cut = runtime.block_on(run(listeners, &service))?;
             drop(watchdog);
-            // Connections that did not end in time are dropped, with their sockets, where they wait.
+            // Connections that did not end in time are dropped, with their sockets, at their await
+            // point.
             drop(runtime);
             Ok(cut)
         })
     }
 }
 
-/// A runtime of this many workers. A single one is the thread that serves, and needs nothing of what
-/// several share; several have a watchdog.
+/// A runtime with this many workers. A single worker is the thread that serves, and shares nothing;
+/// several workers have a watchdog.
 fn runtime(threads: usize) -> io::Result<(Runtime, Option<Watchdog>)> {
     if threads <= 1 {
         let runtime = configure(&mut Builder::new_current_thread()).build()?;
@@ -109,16 +110,16 @@ fn configure(builder: &mut Builder) -> &mut Builder {
         .event_interval(QUEUE_TASKS_MAX)
 }
 
-/// Tasks that the queue of a worker has room for; more go to one that all workers share, which is
-/// looked at now and then.
+/// The capacity of a worker's task queue. Further tasks go to the queue that all workers share,
+/// which is checked only now and then.
 const QUEUE_TASKS_MAX: u32 = 256;
 
-/// Connections woken at a time, few enough for the queue: those who came to the shared one would
-/// wait there while the others are served again and again. For the same reason the system is not asked
-/// for more before the queue has been worked off.
+/// The most connections woken at a time, so that they fit into the worker's queue. Connections in
+/// the shared queue would wait while the others are served again and again. For the same reason the
+/// worker polls the system only after it has worked off its queue.
 const WOKEN_AT_ONCE_MAX: usize = QUEUE_TASKS_MAX as usize / 2;
 
-/// Held by every task of a connection; the server has ended when none is left.
+/// Every connection's task holds one; the server has ended when none is left.
 type Open = mpsc::Sender<Infallible>;
 
 /// Accepts until the server is stopped, then waits for the connections; returns how many were left.
@@ -135,7 +136,7 @@ async fn run<A: App>(listeners: Listeners, service: &Arc<Service<A>>) -> io::Res
     tasks.spawn(tick(Arc::clone(service)));
     stop.notified().await;
 
-    // Once this returns, nobody accepts any more, so that `wake_all` reaches every connection.
+    // Stop accepting before this returns, so that `wake_all` reaches every connection.
     tasks.shutdown().await;
     drop(open);
     service.wake_all();
@@ -153,12 +154,12 @@ async fn run<A: App>(listeners: Listeners, service: &Arc<Service<A>>) -> io::Res
     Ok(service.cut_open())
 }
 
-/// Housekeeping, for as long as the server runs.
+/// Runs the housekeeping, for as long as the server runs.
 async fn tick<A: App>(service: Arc<Service<A>>) {
     loop {
         let wait = service.engine.tick(clock::now());
         if wait.is_zero() {
-            // Behind those who wait to be served; a timer would rest for a millisecond or two.
+            // Yield to the tasks that wait; a timer would pause for a millisecond or two.
             tokio::task::yield_now().await;
         } else {
             sleep(wait).await;
@@ -234,23 +235,24 @@ async fn accept_ready<A: App>(listener: Listener, service: Arc<Service<A>>, open
     }
 }
 
-/// Lets a connection in, as a task of its own, or tells it why not.
+/// Admits a connection as a task of its own, or refuses it.
 fn admit<A: App>(accepted: Accepted, service: &Arc<Service<A>>, open: &Open) {
-    let bell = Arc::new(Bell::default());
-    let rope = Box::new(Rope(Arc::clone(&bell)));
+    let wake_state = Arc::new(WakeState::default());
+    let wake_handle = Box::new(WakeHandle(Arc::clone(&wake_state)));
     let now = clock::now();
     match accepted {
-        Accepted::Tcp(socket, origin) => match service.admit(origin, rope, now) {
-            Ok(connection) => Task::new(connection, socket, bell, service, open).spawn(),
+        Accepted::Tcp(socket, origin) => match service.admit(origin, wake_handle, now) {
+            Ok(connection) => Task::new(connection, socket, wake_state, service, open).spawn(),
             Err(refusal) => {
-                // A socket that cannot be taken back is closed, and that tells the peer as well.
+                // A socket that cannot be converted back is closed, and so the peer learns of it
+                // too.
                 let _ = socket
                     .into_std()
                     .map(|socket| service.refuse(socket, refusal));
             }
         },
-        Accepted::Unix(socket, origin) => match service.admit(origin, rope, now) {
-            Ok(connection) => Task::new(connection, socket, bell, service, open).spawn(),
+        Accepted::Unix(socket, origin) => match service.admit(origin, wake_handle, now) {
+            Ok(connection) => Task::new(connection, socket, wake_state, service, open).spawn(),
             Err(refusal) => {
                 let _ = socket
                     .into_std()
@@ -260,26 +262,26 @@ fn admit<A: App>(accepted: Accepted, service: &Arc<Service<A>>, open: &Open) {
     }
 }
 
-/// One connection: its session, its socket, and what wakes it.
+/// One connection: its session, its socket, and its wake state.
 struct Task<A: App, S> {
     /// Dropped, and so closed, before the session: `CLIENT KILL` answers when the session is dropped.
     socket: S,
     connection: Connection<A>,
-    bell: Arc<Bell>,
-    /// Armed only while the connection has a deadline, which few have.
+    wake_state: Arc<WakeState>,
+    /// Armed only while the connection has a deadline, as few have.
     timer: Option<Timer>,
     service: Arc<Service<A>>,
     _open: Open,
 }
 
-/// A timer that may run early: a deadline that moves away is looked up again when it fires.
+/// A timer that may fire early: a deadline that moves away is checked when the timer fires.
 struct Timer {
     due_us: u64,
     sleep: Pin<Box<Sleep>>,
 }
 
 thread_local! {
-    /// The buffers of whichever task runs on this thread.
+    /// The buffers of the task that runs on this thread.
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new(&Limits::DEFAULT));
 }
 
@@ -287,7 +289,7 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
     fn new(
         connection: Connection<A>,
         socket: S,
-        bell: Arc<Bell>,
+        wake_state: Arc<WakeState>,
         service: &Arc<Service<A>>,
         open: &Open,
     ) -> Self {
@@ -295,7 +297,7 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
         Self {
             connection,
             socket,
-            bell,
+            wake_state,
             timer: None,
             service,
             _open: open.clone(),
@@ -306,10 +308,10 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
         tokio::spawn(poll_fn(move |cx| self.drive(cx)));
     }
 
-    /// One turn, or several as far as deadlines have passed; ready when the connection has ended.
+    /// Runs one turn, or several if deadlines have passed; ready when the connection has ended.
     fn drive(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut now = clock::now();
-        if self.bell.take(cx.waker()) {
+        if self.wake_state.take(cx.waker()) {
             self.connection.handle_wake(now);
         }
         if self.service.shutdown.is_requested() {
@@ -327,7 +329,7 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
             match pace {
                 Pace::Closed => return Poll::Ready(()),
                 Pace::Again => {
-                    // Behind the other tasks that are ready.
+                    // Queue up after the other ready tasks.
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -365,14 +367,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connection_takes_no_more_than_its_share_of_two_kibibytes() {
-        // What it shares with other threads, and what the runtime keeps, takes the other half at most.
+    fn connection_state_fits_its_share_of_two_kibibytes() {
+        // State shared with other threads, and the runtime's own, takes the other half at most.
         let bytes = size_of::<Task<(), TcpStream>>();
         assert!(bytes <= 768, "{bytes}");
     }
 }
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! A Tokio socket as a turn sees it.
+//! A Tokio socket in the form that a turn uses.
 
 use bytes::BufMut;
 use respire_net::Transport;
@@ -8,16 +8,16 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-/// A socket within one poll of its task. What would block has left the task's waker with the
-/// socket, and Tokio remembers that it would: asking again costs no system call.
+/// A socket within one poll of its task. When an operation would block, the socket has the task's
+/// waker, and Tokio remembers the state: a further attempt costs no system call.
 pub(crate) struct Polled<'p, 'c, S> {
     pub(crate) socket: &'p mut S,
     pub(crate) cx: &'p mut Context<'c>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Transport for Polled<'_, '_, S> {
-    /// Reads with `poll_read` and not with `try_read`: only the former takes a read that did not
-    /// fill the buffer for proof that the socket is empty.
+    /// Reads with `poll_read` and not with `try_read`: only `poll_read` takes a read that did not
+    /// fill the buffer as proof that the socket is empty.
     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut buffer = ReadBuf::new(buffer);
         now(Pin::new(&mut *self.socket).poll_read(self.cx, &mut buffer))?;
@@ -39,7 +39,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Transport for Polled<'_, '_, S> {
     }
 
     fn finish(&mut self) {
-        // It ends our side at once or fails, and then there is no side left to end.
+        // Either it shuts down our side at once, or it fails because that side is closed already.
         let _ = Pin::new(&mut *self.socket).poll_shutdown(self.cx);
     }
 }

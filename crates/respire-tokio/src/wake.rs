@@ -1,4 +1,4 @@
-//! Waking a connection's task from any thread.
+//! Wakes a connection's task from any thread.
 
 use atomic_waker::AtomicWaker;
 use respire_engine::Wake;
@@ -6,29 +6,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-/// The task's end: whether somebody rang, and how the task is woken.
+/// The wake state of a task: whether it was woken, and its waker.
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
-    is_rung: AtomicBool,
+pub(crate) struct WakeState {
+    is_woken: AtomicBool,
     waker: AtomicWaker,
 }
 
-impl Bell {
-    /// Whether it was rung since the last call. The waker is kept first, so that a ring between
-    /// the two is not lost.
+impl WakeState {
+    /// Whether it was woken since the last call. The waker is registered first, so that a wake-up
+    /// between the two steps is not lost.
     pub(crate) fn take(&self, waker: &Waker) -> bool {
         self.waker.register(waker);
-        self.is_rung.load(Ordering::Acquire) && self.is_rung.swap(false, Ordering::AcqRel)
+        self.is_woken.load(Ordering::Acquire) && self.is_woken.swap(false, Ordering::AcqRel)
     }
 }
 
-/// The other end, which the engine holds.
+/// The wake handle of the task, which the engine holds.
 #[derive(Debug)]
-pub(crate) struct Rope(pub(crate) Arc<Bell>);
+pub(crate) struct WakeHandle(pub(crate) Arc<WakeState>);
 
-impl Wake for Rope {
+impl Wake for WakeHandle {
     fn wake(&self) {
-        self.0.is_rung.store(true, Ordering::Release);
+        self.0.is_woken.store(true, Ordering::Release);
         self.0.waker.wake();
     }
 
@@ -42,13 +42,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_is_heard_once() {
-        let bell = Arc::new(Bell::default());
-        let rope = Rope(Arc::clone(&bell));
-        assert!(!bell.take(Waker::noop()));
-        rope.wake();
-        rope.wake();
-        assert!(bell.take(Waker::noop()));
-        assert!(!bell.take(Waker::noop()));
+    fn wake_is_taken_once() {
+        let state = Arc::new(WakeState::default());
+        let handle = WakeHandle(Arc::clone(&state));
+        assert!(!state.take(Waker::noop()));
+        handle.wake();
+        handle.wake();
+        assert!(state.take(Waker::noop()));
+        assert!(!state.take(Waker::noop()));
     }
 }

@@ -1,19 +1,19 @@
-//! Keeps a worker waiting for events while another is held up by a long command.
+//! Keeps a worker waiting for events while a long command holds up another.
 //!
-//! One worker of a runtime waits for the system's events; the others sleep on a condition variable. The
-//! worker that takes an event also runs what the event leads to, and meanwhile nobody waits for events: a
-//! command of one second would hold up every connection for a second, although a thread is idle. The
-//! runtime has no stable way to hand the waiting over, and doing so before each request would cost a
-//! switch of threads per request.
+//! One worker of a runtime waits for the system's events; the others sleep on a condition variable.
+//! The worker that takes an event also runs the task that the event wakes, and meanwhile no worker
+//! waits for events: a command of one second would hold up every connection for a second, although
+//! a thread is idle. The runtime has no stable way to pass on the waiting, and doing so before each
+//! request would cost a switch of threads per request.
 //!
-//! The watchdog is a thread that looks at the workers every [`LOOK`] while there is work. If one of them
-//! has been at work since the last look and another one sleeps, the watchdog wakes the sleeper, which
-//! finds nothing to do and waits for events. A worker pays one fence and one load each time it wakes up.
-//! While all workers sleep, so does the watchdog.
+//! The watchdog is a thread that checks the workers every [`CHECK_INTERVAL`] while there is work. If one of
+//! them has been at work since the last check and another one sleeps, the watchdog wakes the
+//! sleeping worker. It finds no task and waits for events. Each wake-up of a worker costs one fence
+//! and one load. While all workers sleep, the watchdog sleeps too.
 //!
 //! Two limits remain. Nothing helps when long commands hold up all workers at once. And the last
-//! connection that a command wakes, for example by a message to a subscriber, is served when that command
-//! has ended, because the runtime reserves that task for the same worker.
+//! connection that a command wakes, for example by a message to a subscriber, is served after that
+//! command, because the runtime reserves that task for the same worker.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -22,12 +22,12 @@ use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 
-/// The time between two looks. A long command is noticed after one to two of them.
-const LOOK: Duration = Duration::from_millis(2);
+/// The time between two checks. A long command is noticed after one to two of them.
+const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Looks without work before the watchdog rests. Requests that come closer together than this do not
-/// have to wake it.
-const IDLE_LOOKS_MAX: u32 = 3;
+/// The number of checks without work after which the watchdog rests. Requests that come closer
+/// together than this do not have to wake it.
+const IDLE_CHECKS_MAX: u32 = 3;
 
 /// Watches the workers of one runtime until it is dropped.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Watchdog {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the workers and the watchdog share.
+/// State shared by the workers and the watchdog.
 #[derive(Debug, Default)]
 struct State {
     is_resting: AtomicBool,
@@ -57,7 +57,7 @@ impl Watchdog {
         }
     }
 
-    /// Begins to watch the workers of the runtime that was built.
+    /// Starts to watch the workers of the built runtime.
     ///
     /// # Errors
     /// When the system refuses the thread.
@@ -78,14 +78,14 @@ impl Drop for Watchdog {
         self.state.is_over.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // Should it have panicked, the panic's hook has told.
+            // If it panicked, the panic hook has reported it.
             let _ = thread.join();
         }
     }
 }
 
 impl State {
-    /// Called by a worker that has just been woken, and counted as such.
+    /// A worker that has just been woken, and counted as such, calls this.
     fn worker_woke(&self) {
         // Pairs with the fence in `rest`: either the watchdog sees this worker at work, or this worker
         // sees the watchdog rest.
@@ -119,43 +119,43 @@ impl State {
 fn watch(state: &State, runtime: &Handle) {
     let metrics = runtime.metrics();
     let mut workers = vec![0; metrics.num_workers()];
-    let mut look = || {
+    let mut check = || {
         let counts = (0..metrics.num_workers()).map(|at| metrics.worker_park_unpark_count(at));
-        look(&mut workers, counts)
+        check(&mut workers, counts)
     };
     let mut idle_looks = 0;
     while !state.is_over.load(Ordering::Acquire) {
-        match look() {
-            Seen::Idle => idle_looks += 1,
-            Seen::Working => idle_looks = 0,
-            Seen::HeldUp => {
+        match check() {
+            Finding::Idle => idle_looks += 1,
+            Finding::Working => idle_looks = 0,
+            Finding::HeldUp => {
                 idle_looks = 0;
                 // Any task wakes a worker, which then waits for events.
                 drop(runtime.spawn(async {}));
             }
         }
-        if idle_looks > IDLE_LOOKS_MAX {
+        if idle_looks > IDLE_CHECKS_MAX {
             idle_looks = 0;
-            state.rest(|| look() == Seen::Idle);
+            state.rest(|| check() == Finding::Idle);
         }
-        thread::park_timeout(LOOK);
+        thread::park_timeout(CHECK_INTERVAL);
     }
 }
 
-/// How the workers were found.
+/// What a check found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
-    /// All of them have slept since the last look.
+enum Finding {
+    /// All workers have slept since the last check.
     Idle,
-    /// There is work, and events are waited for as far as that can be.
+    /// There is work, and a worker waits for events if any can.
     Working,
-    /// One has been at work since the last look, and another one sleeps.
+    /// One worker has been at work since the last check, and another one sleeps.
     HeldUp,
 }
 
-/// Compares how often each worker fell asleep or woke up (an odd count: it sleeps) with `before`, which
-/// becomes the new count.
-fn look(before: &mut [u64], counts: impl Iterator<Item = u64>) -> Seen {
+/// Compares how often each worker fell asleep or woke up (an odd count means asleep) with `before`,
+/// which becomes the new count.
+fn check(before: &mut [u64], counts: impl Iterator<Item = u64>) -> Finding {
     let (mut is_idle, mut is_held_up, mut has_sleeper) = (true, false, false);
     for (before, count) in before.iter_mut().zip(counts) {
         let (sleeps, is_same) = (count % 2 == 1, count == *before);
@@ -165,9 +165,9 @@ fn look(before: &mut [u64], counts: impl Iterator<Item = u64>) -> Seen {
         *before = count;
     }
     match (is_idle, is_held_up && has_sleeper) {
-        (true, _) => Seen::Idle,
-        (_, true) => Seen::HeldUp,
-        _ => Seen::Working,
+        (true, _) => Finding::Idle,
+        (_, true) => Finding::HeldUp,
+        _ => Finding::Working,
     }
 }
 
@@ -176,21 +176,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worker_at_work_for_two_looks_is_held_up_while_another_sleeps() {
+    fn worker_busy_for_two_checks_counts_as_held_up_while_another_sleeps() {
         let mut before = vec![0; 2];
-        let mut seen = |counts: [u64; 2]| look(&mut before, counts.into_iter());
-        assert_eq!(seen([3, 5]), Seen::Working);
-        assert_eq!(seen([3, 5]), Seen::Idle);
-        assert_eq!(seen([4, 5]), Seen::Working);
-        assert_eq!(seen([4, 5]), Seen::HeldUp);
-        assert_eq!(seen([4, 5]), Seen::HeldUp, "as often as it takes");
-        assert_eq!(seen([4, 6]), Seen::Working, "nobody is left to wake");
-        assert_eq!(seen([4, 6]), Seen::Working);
-        assert_eq!(seen([6, 7]), Seen::Working, "it slept in between");
+        let mut seen = |counts: [u64; 2]| check(&mut before, counts.into_iter());
+        assert_eq!(seen([3, 5]), Finding::Working);
+        assert_eq!(seen([3, 5]), Finding::Idle);
+        assert_eq!(seen([4, 5]), Finding::Working);
+        assert_eq!(seen([4, 5]), Finding::HeldUp);
+        assert_eq!(seen([4, 5]), Finding::HeldUp, "at every further check too");
+        assert_eq!(seen([4, 6]), Finding::Working, "no worker is left to wake");
+        assert_eq!(seen([4, 6]), Finding::Working);
+        assert_eq!(seen([6, 7]), Finding::Working, "it slept in between");
     }
 
     #[test]
-    fn rest_ends_when_a_worker_wakes_or_was_at_work_before() {
+    fn rest_ends_when_a_worker_wakes_or_is_already_at_work() {
         let state = Arc::new(State::default());
         state.rest(|| false);
         let resting = Arc::clone(&state);
