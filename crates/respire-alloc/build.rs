@@ -1,4 +1,4 @@
-//! Compiles mimalloc, with the settings in `src/mimalloc.c`, from the sources that `libmimalloc-sys` brings.
+//! Compiles mimalloc from the sources of `libmimalloc-sys`, with the settings in `src/mimalloc.c`.
 
 use std::env;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn main() {
         .define("MI_BUILD_RELEASE", None)
         .define("NDEBUG", None)
         .flag_if_supported("-ftls-model=initial-exec")
-        // Calls within the one object are direct, and may be expanded.
+        // Calls within the one object are direct, and may be inlined.
         .flag_if_supported("-fvisibility=hidden")
         .warnings(false);
     build.compile("respire_mimalloc");
@@ -28,8 +28,8 @@ fn main() {
     }
 }
 
-/// The folder of mimalloc 3: `libmimalloc-sys` tells where its headers are, which are version 2's where another
-/// crate asks it for that.
+/// The folder of mimalloc 3. `libmimalloc-sys` reports its header folder, which is version 2's if
+/// another crate asks for that version.
 fn sources() -> PathBuf {
     let include = env::var_os("DEP_MIMALLOC_INCLUDE_DIR");
     let include = PathBuf::from(include.expect("libmimalloc-sys tells where its headers are"));

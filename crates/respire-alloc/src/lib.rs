@@ -20,10 +20,10 @@ unsafe extern "C" {
     safe fn respire_mi_allow_thp() -> c_long;
 }
 
-/// Every block is a whole number of words, so it is aligned at least like one.
+/// A block is a whole number of words, so it has at least the alignment of a word.
 const BLOCK_ALIGN: usize = size_of::<usize>();
 
-/// What `MI_DEFAULT_ALLOW_THP` is set to: huge pages are used, and given back whole.
+/// The value of `MI_DEFAULT_ALLOW_THP`: huge pages are used, and returned whole.
 const THP_WHOLE: c_long = 2;
 
 /// The allocator, for `#[global_allocator]`. See the [crate's page](crate).
@@ -31,8 +31,8 @@ const THP_WHOLE: c_long = 2;
 pub struct Mimalloc;
 
 impl Mimalloc {
-    /// The bytes that an allocation of this layout has in truth; `None` where memory has run out.
-    /// Costs an allocation, which is freed again.
+    /// The real size in bytes of an allocation of this layout; `None` if memory has run out. Costs
+    /// an allocation, which is freed again.
     #[must_use]
     pub fn usable_bytes(layout: Layout) -> Option<usize> {
         let block = malloc(layout).cast::<c_void>();
@@ -41,13 +41,13 @@ impl Mimalloc {
         }
         // SAFETY: the block was allocated just now, by this allocator.
         let bytes = unsafe { respire_mi_usable_size(block) };
-        // SAFETY: as above; and it is freed once.
+        // SAFETY: as above, and it is freed once.
         unsafe { respire_mi_free(block) };
         Some(bytes)
     }
 
-    /// Whether free memory goes back to the system in whole huge pages only. It does, unless the
-    /// environment variable `MIMALLOC_ALLOW_THP` says otherwise.
+    /// Whether free memory is returned to the system only in whole huge pages. That is so unless
+    /// the environment variable `MIMALLOC_ALLOW_THP` overrides it.
     #[must_use]
     pub fn keeps_huge_pages_whole() -> bool {
         respire_mi_allow_thp() == THP_WHOLE
@@ -65,8 +65,9 @@ fn malloc(layout: Layout) -> *mut u8 {
     block.cast()
 }
 
-// SAFETY: each function keeps its part of `GlobalAlloc`'s contract as its own comment says: blocks have the
-// size and alignment of their layout, belong to nobody else until they are freed, and nothing unwinds.
+// SAFETY: each function fulfils its part of `GlobalAlloc`'s contract as its own comment says:
+// blocks have the size and alignment of their layout, belong to one owner until they are freed, and
+// nothing unwinds.
 unsafe impl GlobalAlloc for Mimalloc {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

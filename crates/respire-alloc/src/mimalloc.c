@@ -1,18 +1,18 @@
-// mimalloc as one object, with Respire's two settings. They stand here and not in a compiler flag, so a
-// user's CFLAGS cannot lose or change them.
+// Compiles mimalloc as one object, with Respire's two settings. They are not compiler flags, so a user's
+// CFLAGS cannot lose or change them.
 
 // Sizes up to 64 bytes in steps of 8 instead of 16.
 #undef MI_MAX_ALIGN_SIZE
 #define MI_MAX_ALIGN_SIZE 8
 
-// Give memory back in whole huge pages only.
+// Return memory only in whole huge pages.
 #undef MI_DEFAULT_ALLOW_THP
 #define MI_DEFAULT_ALLOW_THP 2
 
 #include "static.c"
 
-// The doors have names of their own: a program that also links mimalloc from elsewhere cannot come to
-// the other one's code through them.
+// These functions have names of their own: a program that also links another mimalloc cannot reach the
+// other one's code through them.
 
 void* respire_mi_malloc(size_t size) {
   return mi_malloc(size);

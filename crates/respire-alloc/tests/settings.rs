@@ -1,4 +1,5 @@
-//! In a program whose global allocator this is: the settings are in effect, and blocks are what Rust asks for.
+//! Tests in a program that uses the allocator: the settings are in effect, and blocks fit their
+//! layout.
 
 use core::alloc::Layout;
 use respire_alloc::Mimalloc;
@@ -12,7 +13,7 @@ fn usable_bytes(bytes: usize, align: usize) -> Option<usize> {
 }
 
 #[test]
-fn sizes_up_to_64_bytes_come_in_steps_of_eight() {
+fn sizes_up_to_64_bytes_come_in_steps_of_8_bytes() {
     for bytes in 1..=64_usize {
         for align in [1, 2, 4, 8] {
             let expected = bytes.next_multiple_of(8);
@@ -28,14 +29,14 @@ fn sizes_up_to_64_bytes_come_in_steps_of_eight() {
 }
 
 #[test]
-fn memory_goes_back_in_whole_huge_pages() {
+fn free_memory_is_returned_in_whole_huge_pages() {
     // The variable overrides the setting.
     if std::env::var_os("MIMALLOC_ALLOW_THP").is_none() {
         assert!(Mimalloc::keeps_huge_pages_whole());
     }
 }
 
-/// Grows and shrinks a vector of `T`, and checks where it lies and what is in it.
+/// Grows and shrinks a vector of `T`, and checks its alignment and contents.
 fn grow_and_shrink<T: Copy + PartialEq + core::fmt::Debug>(make: impl Fn(usize) -> T) {
     let mut items = Vec::new();
     for at in 0..3_000 {
@@ -62,7 +63,7 @@ struct Aligned128(usize);
 struct Aligned4096(usize);
 
 #[test]
-fn blocks_are_aligned_and_keep_their_contents_while_they_move() {
+fn moved_blocks_keep_alignment_and_contents() {
     grow_and_shrink(|at| at as u8);
     grow_and_shrink(|at| at as u64);
     grow_and_shrink(|at| [at as u64; 3]);
@@ -72,7 +73,7 @@ fn blocks_are_aligned_and_keep_their_contents_while_they_move() {
 }
 
 #[test]
-fn zeroed_blocks_are_zero_where_others_were_before() {
+fn zeroed_blocks_are_zero_in_reused_memory() {
     for bytes in [1, 7, 24, 64, 1_000, 100_000, 5_000_000] {
         drop(vec![0xff_u8; bytes]);
         assert!(vec![0_u8; bytes].iter().all(|byte| *byte == 0));
@@ -82,7 +83,7 @@ fn zeroed_blocks_are_zero_where_others_were_before() {
 }
 
 #[test]
-fn blocks_are_freed_by_another_thread_than_allocated_them() {
+fn another_thread_can_free_a_block() {
     let made: Vec<Vec<u8>> = (0..1_000).map(|at| vec![at as u8; at]).collect();
     let made = std::thread::spawn(move || {
         let again = made.clone();
