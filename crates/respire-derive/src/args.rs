@@ -1,4 +1,4 @@
-//! `#[derive(Args)]`: a struct as the arguments of a command.
+//! Implements `#[derive(Args)]`: a struct becomes the arguments of a command.
 
 use crate::attrs::{CommandAttrs, Root, doc};
 use crate::field::{Field, Shape, fields};
@@ -38,7 +38,7 @@ pub(crate) fn derive(input: &DeriveInput, root: &Root) -> Result<TokenStream> {
     })
 }
 
-/// The constant: what is known of a command with these arguments.
+/// The `SPEC` constant: the description of a command with these arguments.
 fn spec(
     input: &DeriveInput,
     attrs: &CommandAttrs,
@@ -50,7 +50,7 @@ fn spec(
     let summary = doc(&input.attrs)
         .filter(|_| !has("summary"))
         .map(|summary| quote!(summary: #summary,));
-    // `Spec::EMPTY` says O(1); say nothing where the cost is not stated.
+    // `Spec::EMPTY` has O(1); leave the cost empty if none is stated.
     let complexity = (!has("complexity")).then(|| quote!(complexity: "",));
     let (text_fields, texts) = attrs.texts.iter().cloned().unzip::<_, _, Vec<_>, Vec<_>>();
     let group = attrs
@@ -98,7 +98,7 @@ type Grammar = Vec<TokenStream>;
 
 fn keys_and_args(attrs: &CommandAttrs, fields: &[Field], root: &Root) -> Result<(Keys, Grammar)> {
     let (mut keys, mut args) = (Keys::new(), Grammar::new());
-    // Where the next argument stands, while that is certain.
+    // The position of the next argument, while it is certain.
     let mut place = Some(1_usize);
     for field in fields {
         let arg = match &field.attrs.key {
@@ -161,7 +161,7 @@ fn key_arg(field: &Field, key_spec: u8, root: &Root) -> TokenStream {
     }
 }
 
-/// The grammar of a field.
+/// The grammar of a field, as a constant expression.
 fn arg(field: &Field, root: &Root) -> TokenStream {
     let name = &field.name;
     let word = field.attrs.word.as_ref();
@@ -195,20 +195,20 @@ fn optional_tail(field: &Field) -> Option<TokenStream> {
     (field.at_least() == 0).then(|| quote!(.optional()))
 }
 
-/// The statements that parse every field into its variable.
+/// The statements that parse each field into its variable.
 fn parse(fields: &[Field], root: &Root) -> TokenStream {
     let mut statements = TokenStream::new();
     let runs = fields.chunk_by(|a, b| a.is_by_word() && b.is_by_word());
     for run in runs {
         statements.extend(match run {
-            [field] if !field.is_by_word() => parse_at_place(field, root),
+            [field] if !field.is_by_word() => parse_by_position(field, root),
             fields => parse_by_word(fields, root),
         });
     }
     statements
 }
 
-fn parse_at_place(field: &Field, root: &Root) -> TokenStream {
+fn parse_by_position(field: &Field, root: &Root) -> TokenStream {
     let var = &field.var;
     match &field.shape {
         Shape::Required(value) => {
@@ -252,7 +252,7 @@ fn parse_at_place(field: &Field, root: &Root) -> TokenStream {
     }
 }
 
-/// Parses words in any order, each once unless it may be repeated.
+/// Parses words in any order, each once unless it may repeat.
 fn parse_by_word(fields: &[Field], root: &Root) -> TokenStream {
     let none = quote!(::core::option::Option::None);
     let some = quote!(::core::option::Option::Some);
@@ -303,7 +303,7 @@ fn parse_by_word(fields: &[Field], root: &Root) -> TokenStream {
     }
 }
 
-/// The fields of the struct's expression.
+/// The fields of the struct expression.
 fn construct(fields: &[Field]) -> TokenStream {
     let fields = fields.iter().map(|field| {
         let (member, var) = (&field.member, &field.var);
@@ -321,7 +321,7 @@ fn construct(fields: &[Field]) -> TokenStream {
     quote!(#(#fields),*)
 }
 
-/// The name of the only field of a tuple struct: the struct's own.
+/// The name of a tuple struct's only field: the struct's name in snake case.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {

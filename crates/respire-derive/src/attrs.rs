@@ -1,4 +1,5 @@
-//! The attributes: `#[args(..)]` on a struct, `#[arg(..)]` on a field or variant, and doc comments.
+//! Parses the attributes `#[args(..)]` of a struct, `#[arg(..)]` of a field or variant, and doc
+//! comments.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -6,7 +7,7 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Ident, Lit, LitInt, LitStr, Meta, Result};
 
-/// What `#[args(..)]` says of a command.
+/// The content of `#[args(..)]`.
 #[derive(Default)]
 pub(crate) struct CommandAttrs {
     /// Constants of `Flags`.
@@ -17,7 +18,7 @@ pub(crate) struct CommandAttrs {
     pub(crate) group: Option<Ident>,
 }
 
-/// The flags by the name `COMMAND INFO` has for them, or Respire for its own.
+/// The flags, named as in `COMMAND INFO`, or as in Respire for its own flags.
 const FLAGS: [&str; 18] = [
     "write",
     "readonly",
@@ -90,7 +91,7 @@ impl CommandAttrs {
     }
 }
 
-/// The flags of a key by the name `COMMAND INFO` has for them.
+/// The flags of a key, named as in `COMMAND INFO`.
 const KEY_FLAGS: [(&str, &str); 10] = [
     ("RO", "Ro"),
     ("RW", "Rw"),
@@ -113,17 +114,17 @@ fn key_flags(names: &LitStr) -> Result<Vec<Ident>> {
     names.value().split_whitespace().map(flag).collect()
 }
 
-/// What `#[arg(..)]` says of a field, or of a variant.
+/// The content of `#[arg(..)]` of a field or variant.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
-    /// The key, and its flags by the names of `KeyFlag`.
+    /// The key, and its flags, named as in `KeyFlag`.
     pub(crate) key: Option<(Span, Option<Vec<Ident>>)>,
     pub(crate) word: Option<LitStr>,
     pub(crate) words: Option<Span>,
     pub(crate) name: Option<LitStr>,
     pub(crate) min: Option<Expr>,
     pub(crate) max: Option<Expr>,
-    /// The value of an argument that is left out; `None` inside: the type's own.
+    /// The value of an omitted argument; `None` inside means the type's own default.
     pub(crate) default: Option<(Span, Option<Expr>)>,
     pub(crate) at_least: Option<LitInt>,
     pub(crate) summary: Option<String>,
@@ -174,7 +175,7 @@ impl FieldAttrs {
         }
     }
 
-    /// Refuses attributes that mean nothing here; `why` says so.
+    /// Refuses attributes that have no meaning here; `why` is the reason in the error.
     pub(crate) fn refuse(&self, names: &[&str], why: &str) -> Result<()> {
         let spans = [
             ("key", self.key.as_ref().map(|(span, _)| *span)),
@@ -234,7 +235,8 @@ pub(crate) fn doc(attrs: &[Attribute]) -> Option<String> {
         },
         _ => None,
     });
-    // A line of a comment is an attribute of its own, and a block comment is one of many lines.
+    // Each line of a line comment is an attribute of its own; a block comment is one attribute with
+    // many lines.
     let lines: Vec<String> = lines
         .flat_map(|text| text.split('\n').map(str::to_owned).collect::<Vec<_>>())
         .collect();
@@ -247,7 +249,7 @@ pub(crate) fn doc(attrs: &[Attribute]) -> Option<String> {
     (!text.is_empty()).then(|| text.join(" "))
 }
 
-/// Paths to the crate that the generated code refers to.
+/// The path to the crate that the generated code refers to.
 #[derive(Clone)]
 pub(crate) struct Root(pub(crate) TokenStream);
 

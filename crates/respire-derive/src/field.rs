@@ -1,4 +1,4 @@
-//! A field: what it takes from the arguments, and where it stands among the others.
+//! A field of a struct of arguments: its form, and its place in the order.
 
 use crate::attrs::FieldAttrs;
 use crate::value::{Value, inside, is_named};
@@ -10,24 +10,24 @@ use syn::{Error, Expr, Fields, LitStr, Member, Result, Type};
 /// A field of a struct of arguments.
 pub(crate) struct Field {
     pub(crate) member: Member,
-    /// The variable it is parsed into.
+    /// The variable that the field is parsed into.
     pub(crate) var: Ident,
-    /// What replies and documents call it.
+    /// Its name in replies and documents.
     pub(crate) name: String,
     pub(crate) attrs: FieldAttrs,
     pub(crate) shape: Shape,
     pub(crate) span: Span,
 }
 
-/// What a field takes.
+/// The form of a field.
 pub(crate) enum Shape {
-    /// A value that must be there.
+    /// A required value.
     Required(Value),
-    /// A value that may be left out: by its word, or at its place.
+    /// An optional value: found by its word, or by its position.
     Optional(Value),
-    /// A word alone.
+    /// A word without a value.
     Flag,
-    /// Values: each behind the word, or all that are left.
+    /// Values: each after its word, or all remaining arguments.
     Repeated(Value),
     /// One of the words of an enum, or none.
     Words(Type),
@@ -41,23 +41,23 @@ impl Field {
         self.attrs.word.is_some() || matches!(self.shape, Shape::Words(_))
     }
 
-    /// Whether it takes all arguments that are left.
+    /// Whether it takes all remaining arguments.
     pub(crate) fn is_tail(&self) -> bool {
         !self.is_by_word() && matches!(self.shape, Shape::Repeated(_))
     }
 
-    /// Whether it must be there.
+    /// Whether it is required.
     pub(crate) fn is_required(&self) -> bool {
         matches!(self.shape, Shape::Required(_) | Shape::RequiredWords(_))
     }
 
-    /// The fewest values of a tail.
+    /// The least number of values of a tail.
     pub(crate) fn at_least(&self) -> usize {
         let count = self.attrs.at_least.as_ref();
         count.map_or(0, |count| count.base10_parse().unwrap_or(0))
     }
 
-    /// The value of an argument that is left out, unless the field is an `Option`.
+    /// The value of an omitted argument, unless the field is an `Option`.
     pub(crate) fn default(&self) -> Option<Option<&Expr>> {
         let (_, value) = self.attrs.default.as_ref()?;
         Some(value.as_ref())
@@ -85,7 +85,7 @@ impl Field {
         Ok(field)
     }
 
-    /// Refuses attributes that mean nothing for what the field takes.
+    /// Refuses attributes that have no meaning for this form.
     fn check(&self) -> Result<()> {
         let attrs = &self.attrs;
         match &self.shape {
@@ -178,7 +178,7 @@ pub(crate) fn fields(fields: &Fields, alone: &str) -> Result<Vec<Field>> {
     }
 }
 
-/// Refuses fields whose arguments could not be told apart.
+/// Refuses an order of fields that makes their arguments ambiguous.
 fn check_order(fields: &[Field]) -> Result<()> {
     let mut tail: Option<&Field> = None;
     let mut optional: Option<&Field> = None;

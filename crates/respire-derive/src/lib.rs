@@ -1,11 +1,11 @@
-//! The derive macros of Respire: a struct as the arguments of a command, and an enum as words that
-//! exclude each other.
+//! The derive macros of Respire: a struct becomes the arguments of a command, an enum a choice of
+//! words that exclude each other.
 //!
-//! They are re-exported by `respire` and by `respire-engine` (feature `derive`) beside the traits
-//! they implement; nobody needs this crate by itself.
+//! `respire` and `respire-engine` (feature `derive`) re-export them with the traits they implement;
+//! you need not depend on this crate.
 //!
-//! What they deliberately do not do: they know no protocol and no server. They write the
-//! description that `COMMAND` tells and the parser that goes with it, from one declaration.
+//! What they deliberately do not do: they know no protocol and no server. From one declaration they
+//! write the description for `COMMAND` and the parser that matches it.
 
 mod args;
 mod attrs;
@@ -18,7 +18,7 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Makes a struct the arguments of a command: its fields are taken in the order they stand.
+/// Makes a struct the arguments of a command: its fields are parsed in the order of declaration.
 ///
 /// ```
 /// use respire_engine::{Args, Arity, Bytes, Words};
@@ -30,7 +30,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///     #[arg(key)]
 ///     key: Bytes,
 ///     value: Bytes,
-///     /// Only if the key is there, or is not.
+///     /// Set the key only if it exists, or only if it does not.
 ///     #[arg(words)]
 ///     condition: Option<Condition>,
 ///     #[arg(words)]
@@ -62,27 +62,27 @@ use syn::{DeriveInput, parse_macro_input};
 /// # Fields
 /// | field | takes |
 /// |---|---|
-/// | `T` | one argument, which must be there |
-/// | `Option<T>`, `T` with `default` | one argument, if there is one left |
-/// | `Option<T>`, `T` with `default`, and `word` | the word and one argument, if the word comes |
-/// | `bool` with `word` | the word, if it comes |
-/// | `Vec<T>`, `Rest<T>` | all arguments that are left |
-/// | `Vec<T>` with `word` | the word and one argument, as often as the word comes |
-/// | `Option<E>` with `words` | one of the words of `E` and what belongs to it, if one comes |
-/// | `E` with `words` | the same, and it must be there |
+/// | `T` | one argument, required |
+/// | `Option<T>`, `T` with `default` | one argument, if one is left |
+/// | `Option<T>`, `T` with `default`, and `word` | the word and one argument, if the word is present |
+/// | `bool` with `word` | the word, if it is present |
+/// | `Vec<T>`, `Rest<T>` | all remaining arguments |
+/// | `Vec<T>` with `word` | the word and one argument, as often as the word occurs |
+/// | `Option<E>` with `words` | one of the words of `E` and its arguments, if one is present |
+/// | `E` with `words` | the same, required |
 ///
 /// `T` is any type that implements `FromArg` (`Vec<u8>` is one argument), or a tuple of such types,
 /// which takes as many arguments. Neighbouring fields with a word come in any order, each once.
 ///
 /// # Attributes of a field: `#[arg(..)]`
-/// * `key`, `key = "OW insert"`: the argument is a key, of these flags in Redis's spelling; as a rule
-///   read, and in a `write` command changed.
-/// * `word = "BURST"`, `words`: see above; a word is matched in any case.
-/// * `min = 1`, `max = 10`: the bounds of a number, both included.
-/// * `default`, `default = 5`: what an argument is that is left out.
-/// * `at_least = 1`: the fewest values of a `Vec` or `Rest`.
-/// * `name = "n"`: what replies and `COMMAND DOCS` call it, if not by the field's name; the parts of
-///   a tuple are named one by one, as in `name = "field value"`.
+/// * `key`, `key = "OW insert"`: the argument is a key, with these flags in Redis's spelling. By
+///   default the key is read, and in a `write` command updated.
+/// * `word = "BURST"`, `words`: see above; words match in any case.
+/// * `min = 1`, `max = 10`: the inclusive limits of a number.
+/// * `default`, `default = 5`: the value of an omitted argument.
+/// * `at_least = 1`: the least number of values of a `Vec` or `Rest`.
+/// * `name = "n"`: its name in replies and `COMMAND DOCS`, instead of the field's name; a tuple names
+///   each of its parts, as in `name = "field value"`.
 ///
 /// # Attributes of the struct: `#[args(..)]`
 /// * Flags: `write`, `readonly`, `fast`, `denyoom`, `admin`, `blocking`, `no_auth`, `no_multi`,
@@ -98,7 +98,8 @@ pub fn args(input: TokenStream) -> TokenStream {
     answer(args::derive(&input, &Root(quote!(::respire))))
 }
 
-/// The same for users of `respire-engine` without `respire`, which re-exports it as `Args`.
+/// The same macro for users of `respire-engine` without `respire`. `respire-engine` re-exports it
+/// as `Args`.
 #[doc(hidden)]
 #[proc_macro_derive(EngineArgs, attributes(args, arg))]
 pub fn engine_args(input: TokenStream) -> TokenStream {
@@ -106,10 +107,10 @@ pub fn engine_args(input: TokenStream) -> TokenStream {
     answer(args::derive(&input, &Root(quote!(::respire_engine))))
 }
 
-/// Makes an enum words that exclude each other: each variant is its name in upper case, or
-/// `#[arg(word = "..")]`, followed by one argument for each of its fields.
+/// Makes an enum a choice of words that exclude each other: each variant is its name in upper case,
+/// or `#[arg(word = "..")]`, followed by one argument for each of its fields.
 ///
-/// An enum whose variants have no fields is a type of argument as well.
+/// An enum whose variants have no fields can also be the type of an argument.
 ///
 /// ```
 /// use respire_engine::{Args, FromArg, Words};
@@ -138,7 +139,8 @@ pub fn words(input: TokenStream) -> TokenStream {
     answer(words::derive(&input, &Root(quote!(::respire))))
 }
 
-/// The same for users of `respire-engine` without `respire`, which re-exports it as `Words`.
+/// The same macro for users of `respire-engine` without `respire`. `respire-engine` re-exports it
+/// as `Words`.
 #[doc(hidden)]
 #[proc_macro_derive(EngineWords, attributes(arg))]
 pub fn engine_words(input: TokenStream) -> TokenStream {
@@ -152,7 +154,7 @@ fn answer(derived: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
         .into()
 }
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

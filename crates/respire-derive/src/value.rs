@@ -1,4 +1,4 @@
-//! One value of a field: an argument, or several as a tuple.
+//! A value of a field: one argument, or several as a tuple.
 
 use crate::attrs::{FieldAttrs, Root};
 use proc_macro2::TokenStream;
@@ -8,7 +8,7 @@ use syn::{Error, Expr, GenericArgument, PathArguments, Result, Type};
 
 /// A type that one argument is parsed into, or a tuple of such types.
 pub(crate) struct Value {
-    /// The type itself, and the parts of a tuple with the name of each.
+    /// The type itself, and the parts of a tuple with their names.
     ty: Type,
     parts: Option<Vec<(Type, String)>>,
     name: String,
@@ -35,7 +35,7 @@ impl Value {
         };
         let mut name = name.to_owned();
         let mut parts: Option<Vec<(Type, String)>> = parts;
-        // The name of a tuple may tell those of its parts: `name = "field value"`.
+        // The name of a tuple may list the names of its parts: `name = "field value"`.
         if let (Some(parts), Some(given)) = (&mut parts, &attrs.name) {
             let given_names: Vec<String> = given
                 .value()
@@ -62,12 +62,12 @@ impl Value {
         &self.ty
     }
 
-    /// How many arguments it is.
+    /// The number of arguments.
     pub(crate) fn width(&self) -> usize {
         self.parts.as_ref().map_or(1, Vec::len)
     }
 
-    /// The expression that takes it from `__args`.
+    /// The expression that takes the value from `__args`.
     pub(crate) fn take(&self, root: &Root) -> TokenStream {
         if let Some(parts) = &self.parts {
             let takes = parts.iter().map(|(ty, name)| take_one(ty, name));
@@ -86,7 +86,7 @@ impl Value {
         quote!(#root::__derive::within::<#ty>(#take, #min, #max, #name)?)
     }
 
-    /// Its grammar, as a constant expression.
+    /// The grammar of the value, as a constant expression.
     pub(crate) fn arg(&self, root: &Root) -> TokenStream {
         let name = &self.name;
         match &self.parts {
@@ -98,7 +98,7 @@ impl Value {
         }
     }
 
-    /// The same, where it is a key, or begins with one.
+    /// The same for a value that is a key or begins with one.
     pub(crate) fn key_arg(&self, root: &Root, key_spec: u8) -> TokenStream {
         let name = &self.name;
         match &self.parts {
@@ -139,7 +139,7 @@ pub(crate) fn inside<'t>(ty: &'t Type, wrapper: &str) -> Option<&'t Type> {
     }
 }
 
-/// Whether a type is written as this one name, with any path before it.
+/// Whether a type is written with this one name, after any path.
 pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     match ty {
         Type::Path(path) => {

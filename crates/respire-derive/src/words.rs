@@ -1,4 +1,4 @@
-//! `#[derive(Words)]`: an enum as words that exclude each other.
+//! Implements `#[derive(Words)]`: an enum becomes a choice of words that exclude each other.
 
 use crate::attrs::{FieldAttrs, Root};
 use crate::value::Value;
@@ -7,7 +7,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Data, DataEnum, DeriveInput, Error, Fields, LitStr, Member, Result, Variant};
 
-/// A variant: its word, and the values behind it.
+/// A variant: its word, and the values after it.
 struct Choice<'i> {
     variant: &'i Variant,
     word: String,
@@ -144,7 +144,7 @@ fn choices<'i>(input: &DeriveInput, data: &'i DataEnum) -> Result<Vec<Choice<'i>
     Ok(choices)
 }
 
-/// Words that all stand alone are also a type of argument.
+/// If no word has values, the enum is also the type of an argument.
 fn from_arg(input: &DeriveInput, choices: &[Choice<'_>], root: &Root) -> Option<TokenStream> {
     let are_bare = choices
         .iter()

@@ -1,4 +1,4 @@
-//! Attributes that are not there, or mean nothing where they stand.
+//! Attributes that do not exist, or have no meaning in their place.
 use respire_engine::{Args, Words};
 
 #[derive(Args)]

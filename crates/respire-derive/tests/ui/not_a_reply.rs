@@ -1,4 +1,4 @@
-//! A handler returns what can be written as a reply.
+//! A handler returns a type that can be written as a reply.
 use respire_engine::{App, NoKeys, Router};
 
 struct Nothing;

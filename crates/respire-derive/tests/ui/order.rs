@@ -1,4 +1,4 @@
-//! What may be left out stands behind what must be there.
+//! Optional arguments come after required ones.
 use respire_engine::Args;
 
 #[derive(Args)]

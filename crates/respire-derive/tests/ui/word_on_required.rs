@@ -1,4 +1,4 @@
-//! What a word introduces may be left out.
+//! An argument after a word is optional.
 use respire_engine::Args;
 
 #[derive(Args)]

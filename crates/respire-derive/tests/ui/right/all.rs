@@ -1,4 +1,4 @@
-//! The right way, with nothing imported that the derives might lean on.
+//! The correct use, with no imports that the derives might rely on.
 #![deny(warnings)]
 
 struct Nothing;
