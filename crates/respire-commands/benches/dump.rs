@@ -5,7 +5,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use respire_commands::{Kv, add_to};
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, Step};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionStep};
 use respire_store::{Config, Store};
 use std::time::Duration;
 
@@ -27,7 +27,10 @@ fn connect() -> Session<Kv> {
 fn answer(session: &mut Session<Kv>, request: &[&[u8]]) -> Output {
     let (mut bytes, mut out) = (Vec::new(), Output::new());
     resp_codec::command(&mut bytes, request);
-    assert_eq!(session.serve(&bytes, now(), &mut out), Step::NeedInput);
+    assert_eq!(
+        session.serve(&bytes, now(), &mut out),
+        SessionStep::NeedInput
+    );
     assert_ne!(out.first().first(), Some(&b'-'));
     out
 }

@@ -15,7 +15,7 @@ mod served;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use load::Load;
 use respire_commands::Kv;
-use respire_engine::{Engine, Event, Output, Session, Step};
+use respire_engine::{Engine, Output, Session, SessionEvent, SessionStep};
 use served::{Bench, connect, engine, now};
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,8 +89,8 @@ fn publish(criterion: &mut Criterion) {
             bencher.iter(|| {
                 bench.answer_all(&message);
                 for (session, out) in &mut listening {
-                    let step = session.serve(Event::Turn, now(), out);
-                    assert!(step == Step::NeedInput && !out.is_empty());
+                    let step = session.serve(SessionEvent::Turn, now(), out);
+                    assert!(step == SessionStep::NeedInput && !out.is_empty());
                     out.advance(out.len());
                 }
             });
@@ -103,7 +103,7 @@ fn subscriber(engine: &Arc<Engine<Kv>>) -> (Session<Kv>, Output) {
     let mut session = connect(engine);
     let mut out = Output::new();
     let step = session.serve(b"SUBSCRIBE news\r\n", now(), &mut out);
-    assert_eq!(step, Step::NeedInput);
+    assert_eq!(step, SessionStep::NeedInput);
     out.advance(out.len());
     (session, out)
 }

@@ -6,7 +6,7 @@ use crate::pace::REST;
 use crate::stats::ConnStats;
 use crate::{info, monitor};
 use respire_engine::{
-    App, Error, InfoWriter, Keyspace, Metrics, Now, Publisher, Scope, Setting, Watch,
+    App, Error, InfoWriter, Keyspace, Metrics, Now, Publisher, SectionScope, Setting, WatchedKey,
 };
 use respire_store::{Foreseen, Held};
 use std::sync::Arc;
@@ -64,18 +64,18 @@ impl<A: HasKv> Keyspace<A> for Kv {
         app.kv().store().prefetch_entry(db, hint);
     }
 
-    fn atomically(app: &A, scope: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut Held)) {
+    fn atomically(app: &A, scope: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut Held)) {
         let scope = match *scope {
-            Scope::Keys(keys) => respire_store::Scope::Keys(keys),
-            Scope::Everything => respire_store::Scope::Everything,
+            SectionScope::Keys(keys) => respire_store::Scope::Keys(keys),
+            SectionScope::Everything => respire_store::Scope::Everything,
         };
         let mut section = app.kv().store().lock(&scope);
         body(section.held());
     }
 
-    fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn Watch> {
+    fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn WatchedKey> {
         let mut view = app.kv().store().view(db, now.unix_ms());
-        Box::new(WatchedKey(view.watch(key)))
+        Box::new(StoreWatch(view.watch(key)))
     }
 
     fn info(app: &A, section: &str, now: Now, out: &mut InfoWriter) {
@@ -130,9 +130,9 @@ impl Kv {
     }
 }
 
-struct WatchedKey(respire_store::Watch);
+struct StoreWatch(respire_store::Watch);
 
-impl Watch for WatchedKey {
+impl WatchedKey for StoreWatch {
     fn is_dirty(&self, now: Now) -> bool {
         self.0.is_dirty(now.unix_ms())
     }
@@ -232,7 +232,7 @@ mod tests {
         let kv = kv();
         let keys: [(u32, &[u8]); 2] = [(0, b"a"), (3, b"b")];
         let mut ran = 0;
-        Kv::atomically(&kv, &Scope::Keys(&keys), now(), &mut |held| {
+        Kv::atomically(&kv, &SectionScope::Keys(&keys), now(), &mut |held| {
             let mut view = View::within(kv.store(), 3, now().unix_ms(), Some(held));
             view.update(b"b", |slot| slot.set(b"v", Expiry::Clear));
             ran += 1;

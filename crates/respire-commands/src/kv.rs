@@ -3,7 +3,7 @@
 use crate::Ctx;
 use crate::ctx::split;
 use crate::notify::Notifications;
-use crate::pace::Pace;
+use crate::pace::SweepPace;
 use crate::settings::Tuning;
 use crate::stats::KvStats;
 use crate::value_type::Types;
@@ -28,7 +28,7 @@ pub struct Kv {
     store: Store,
     pub(crate) types: Types,
     pub(crate) stats: KvStats,
-    pub(crate) pace: Pace,
+    pub(crate) pace: SweepPace,
     pub(crate) notifications: Notifications,
     tuning: Mutex<Tuning>,
 }
@@ -41,7 +41,7 @@ impl Kv {
             stats: KvStats::new(&store),
             notifications: Notifications::new(&store),
             store,
-            pace: Pace::default(),
+            pace: SweepPace::default(),
             tuning: Mutex::default(),
         }
     }
@@ -149,19 +149,19 @@ pub fn view<'c, A: HasKv>(cx: &'c mut Cx<'_, A>) -> View<'c> {
 }
 
 /// What a command of this crate does: its context, its arguments after the name, its reply.
-pub(crate) type Run = fn(&mut Ctx<'_>, ArgList<'_>, &mut Reply<'_>) -> Result<(), Error>;
+pub(crate) type KvRun = fn(&mut Ctx<'_>, ArgList<'_>, &mut Reply<'_>) -> Result<(), Error>;
 
 /// A row of the command table.
 #[derive(Clone, Copy)]
-pub(crate) struct Row {
+pub(crate) struct KvRow {
     pub(crate) spec: &'static Spec,
-    pub(crate) run: Run,
+    pub(crate) run: KvRun,
     /// Where the keys stand, for commands whose spec alone does not tell.
     pub(crate) keys: Option<KeyPositions>,
 }
 
-impl Row {
-    pub(crate) const fn new(spec: &'static Spec, run: Run) -> Self {
+impl KvRow {
+    pub(crate) const fn new(spec: &'static Spec, run: KvRun) -> Self {
         Self {
             spec,
             run,
@@ -178,7 +178,7 @@ impl Row {
     }
 }
 
-impl<A: HasKv> Command<A> for Row {
+impl<A: HasKv> Command<A> for KvRow {
     fn spec(&self) -> &Spec {
         self.spec
     }

@@ -29,7 +29,7 @@ const SAMPLE_US: u64 = 100_000;
 /// When there was what, in monotonic microseconds. Housekeeping has one thread, so these are plain
 /// loads and stores.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct SweepPace {
     sliced_us: AtomicU64,
     sampled_us: AtomicU64,
     /// Since when there has been more to sweep than a slice holds; [`NOT_BEHIND`] if there is not.
@@ -38,7 +38,7 @@ pub(crate) struct Pace {
 
 const NOT_BEHIND: u64 = u64::MAX;
 
-impl Default for Pace {
+impl Default for SweepPace {
     fn default() -> Self {
         Self {
             sliced_us: AtomicU64::new(0),
@@ -48,7 +48,7 @@ impl Default for Pace {
     }
 }
 
-impl Pace {
+impl SweepPace {
     /// Keys that the slice may look at that begins now.
     pub(crate) fn slice(&self, now: Now) -> usize {
         let keys = since(&self.sliced_us, now) / US_PER_KEY;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn slice_grows_with_the_time_since_the_one_before_within_its_bounds() {
-        let pace = Pace::default();
+        let pace = SweepPace::default();
         let mut now_us = 0;
         let slices = [0, 1, 300, 600, 900, 2_000, 1_000_000].map(|us| {
             now_us += us;
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn who_is_behind_for_long_rests_no_more_until_caught_up() {
-        let pace = Pace::default();
+        let pace = SweepPace::default();
         for begin_us in [0, 100_000_000] {
             for (us, rest) in [(0, REST), (4_999_999, REST), (5_000_000, Duration::ZERO)] {
                 assert_eq!(pace.rest(at(begin_us + us)), rest, "{us}");
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn memory_is_looked_at_ten_times_a_second_however_many_slices_there_are() {
-        let pace = Pace::default();
+        let pace = SweepPace::default();
         let looks = (0..=1_000_000).step_by(50);
         let looks = looks.filter(|us| pace.is_sample_due(at(*us)));
         assert_eq!(looks.count(), 10);

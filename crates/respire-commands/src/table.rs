@@ -7,7 +7,7 @@
 //! To add a family: write its folder with a [`Family`], and add it to [`FAMILIES`].
 
 use crate::family::{Container, Family};
-use crate::kv::{Kv, Row};
+use crate::kv::{Kv, KvRow};
 #[cfg(feature = "toy")]
 use crate::stack;
 use crate::value_type::Types;
@@ -25,7 +25,7 @@ static FAMILIES: &[&Family] = &[
 ];
 
 /// The commands without subcommands.
-pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+pub(crate) fn rows() -> impl Iterator<Item = &'static KvRow> {
     FAMILIES.iter().flat_map(|family| family.rows)
 }
 

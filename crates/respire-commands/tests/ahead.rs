@@ -1,7 +1,7 @@
 //! Looking ahead loses no key, whichever session, store or engine it was for.
 
 use respire_commands::{Kv, add_to};
-use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Session};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent};
 use respire_store::{Config, Store};
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn key_that_another_session_looked_ahead_to_is_found_again() {
     let mut ahead = one.look_ahead(SET);
     one.find_ahead(&mut ahead);
     other.find_ahead(&mut ahead);
-    let _step = other.serve(Event::Ahead(ahead), now(), &mut Output::new());
+    let _step = other.serve(SessionEvent::Ahead(ahead), now(), &mut Output::new());
     assert_eq!(serve(&mut other, b"GET key\r\n"), "$1\r\n1\r\n");
     assert_eq!(serve(&mut one, b"GET key\r\n"), "$-1\r\n");
 }
@@ -55,12 +55,12 @@ fn key_of_bytes_looked_ahead_to_before_others_came_is_found_again() {
         "+OK\r\n+OK\r\n"
     );
     session.find_ahead(&mut ahead);
-    let _step = session.serve(Event::Ahead(ahead), now(), &mut Output::new());
+    let _step = session.serve(SessionEvent::Ahead(ahead), now(), &mut Output::new());
     assert_eq!(serve(&mut session, b"GET key\r\n"), "$1\r\n1\r\n");
     assert_eq!(
         serve(&mut session, b"SELECT 0\r\nGET key\r\n"),
         "+OK\r\n$-1\r\n"
     );
-    let _step = session.serve(Event::Ahead(second), now(), &mut Output::new());
+    let _step = session.serve(SessionEvent::Ahead(second), now(), &mut Output::new());
     assert_eq!(serve(&mut session, b"GET key\r\n"), "$1\r\n1\r\n");
 }

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use respire_engine::{App, ArgList, Cx, Engine, Error, NoKeys, NoWake, Now, Options, Output, Peer};
-//! use respire_engine::{Arity, Reply, Router, Row, Session, Spec, Step};
+//! use respire_engine::{Arity, Reply, Router, Row, Session, Spec, SessionStep};
 //! use std::time::Duration;
 //!
 //! struct Doubler;
@@ -30,7 +30,7 @@
 //! let engine = Engine::new(router, Options::default(), now);
 //! let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
 //! let mut out = Output::new();
-//! assert_eq!(session.serve(b"DOUBLE 21\r\n", now, &mut out), Step::NeedInput);
+//! assert_eq!(session.serve(b"DOUBLE 21\r\n", now, &mut out), SessionStep::NeedInput);
 //! assert_eq!(out.to_vec(), b":42\r\n");
 //! ```
 //!
@@ -76,7 +76,7 @@ pub use client::guard::Denied;
 pub use client::later::{BoxFuture, Later, Spawn};
 pub use client::mailbox::WhenFull;
 pub use client::pusher::{IntoPush, PushError, Pusher};
-pub use client::transaction::Watch;
+pub use client::transaction::WatchedKey;
 pub use client::tunables::Tunables;
 pub use client::{Client, ClientShared, Clients, Names, NoWake, Peer, Publisher, ReplyMode, Wake};
 pub use command::app::App;
@@ -84,10 +84,10 @@ pub use command::authenticator::{Authenticator, PasswordMissing, Passwords};
 pub use command::cx::{Cx, CxParts};
 pub use command::engine::{Engine, Options};
 pub use command::host::{Host, NoHost};
-pub use command::keyspace::{Keyspace, NoKeys, Scope};
+pub use command::keyspace::{Keyspace, NoKeys, SectionScope};
 pub use command::layer::{End, Layer};
 pub use command::row::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
-pub use command::table::{CommandTable, Entry};
+pub use command::table::{CommandEntry, CommandTable};
 #[cfg(feature = "msgpack")]
 pub use embed::msgpack::Mp;
 pub use embed::router::Router;
@@ -104,7 +104,7 @@ pub use reply::stream::{Body, Broken, Stream};
 pub use reply::{
     Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Reply, Set, Status, Verbatim,
 };
-pub use session::{Ahead, CloseReason, Event, Session, Step};
+pub use session::{Ahead, CloseReason, Session, SessionEvent, SessionStep};
 pub use settings::{Setting, parse_memory};
 pub use spec::{
     Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Spec,

@@ -2,7 +2,7 @@
 //! copies the bytes of the next connection, memory loads the keys of the requests read before. One
 //! connection at a time would wait for each load.
 
-use crate::{Cause, Entry, Reactor, find};
+use crate::{Cause, Reactor, Registered, find};
 use mio::{Events, Token};
 use respire_engine::App;
 use respire_net::{Limits, arrival_buffer};
@@ -77,7 +77,7 @@ impl<A: App> Reactor<A> {
     }
 
     /// Runs a step of a connection, if it still exists. A panic ends that connection, as in a turn.
-    fn guard(&mut self, token: Token, step: impl FnOnce(&mut Entry<A>)) {
+    fn guard(&mut self, token: Token, step: impl FnOnce(&mut Registered<A>)) {
         if let Some(entry) = find(&mut self.connections, token)
             && catch_unwind(AssertUnwindSafe(|| step(entry))).is_err()
         {

@@ -94,7 +94,7 @@ struct Reactor<A: App> {
     poll: Poll,
     listeners: Vec<Listener>,
     /// Boxed: a slab that grows moves its entries and frees the old room, which should stay small.
-    connections: Slab<Box<Entry<A>>>,
+    connections: Slab<Box<Registered<A>>>,
     last_generation: u32,
     /// The sources that have more to do and wait for nothing: connections that used up their turn,
     /// and listeners that accepted their maximum. While it is not empty, polling does not wait.
@@ -108,7 +108,7 @@ struct Reactor<A: App> {
     stop_by_us: Option<u64>,
 }
 
-struct Entry<A: App> {
+struct Registered<A: App> {
     /// Dropped, and so closed, before the session: `CLIENT KILL` answers when the session is
     /// dropped.
     socket: Socket,
@@ -120,7 +120,7 @@ struct Entry<A: App> {
     armed_us: Option<u64>,
 }
 
-impl<A: App> Entry<A> {
+impl<A: App> Registered<A> {
     fn turn(&mut self, cause: Cause<'_, A>, is_stopping: bool, scratch: &mut Scratch) -> Pace {
         let now = clock::now();
         match cause {
@@ -319,7 +319,7 @@ impl<A: App> Reactor<A> {
         };
         match Socket::register(stream, self.poll.registry(), token) {
             Ok(socket) => {
-                let entry = Entry {
+                let entry = Registered {
                     connection,
                     socket,
                     generation,
@@ -395,7 +395,10 @@ fn slot(token: Token) -> usize {
 }
 
 /// The connection of this token, unless it is gone or the token is not a connection's.
-fn find<A: App>(connections: &mut Slab<Box<Entry<A>>>, token: Token) -> Option<&mut Entry<A>> {
+fn find<A: App>(
+    connections: &mut Slab<Box<Registered<A>>>,
+    token: Token,
+) -> Option<&mut Registered<A>> {
     let generation = (token.0 >> SLOT_BITS) as u32;
     connections
         .get_mut(slot(token))
@@ -411,7 +414,7 @@ mod tests {
     fn connection_state_fits_its_share_of_two_kibibytes() {
         // State shared with other threads, such as names and addresses, takes the other half at
         // most.
-        let bytes = size_of::<Entry<()>>();
+        let bytes = size_of::<Registered<()>>();
         assert!(bytes <= 768, "{bytes}");
     }
 }

@@ -6,7 +6,7 @@ use crate::Limits;
 use crate::tap::{Probe, Tap};
 use crate::throttle::Throttle;
 pub use arrival::{Arrival, arrival_buffer};
-use respire_engine::{App, CloseReason, Event, Now, Output, Session, Step};
+use respire_engine::{App, CloseReason, Now, Output, Session, SessionEvent, SessionStep};
 use std::io::{self, ErrorKind, IoSlice};
 
 /// The socket, as a turn uses it. No method blocks: an operation that would block returns
@@ -92,7 +92,7 @@ const SLICES_MAX: usize = 16;
 pub struct Connection<A: App> {
     session: Session<A>,
     out: Output,
-    step: Step,
+    step: SessionStep,
     limits: Limits,
     is_at_eof: bool,
     /// The last read was short.
@@ -125,7 +125,7 @@ impl<A: App> Connection<A> {
         Self {
             session,
             out: Output::new(),
-            step: Step::NeedInput,
+            step: SessionStep::NeedInput,
             limits,
             is_at_eof: false,
             reads_little: false,
@@ -165,12 +165,12 @@ impl<A: App> Connection<A> {
             return;
         }
         match self.step {
-            Step::NeedInput => self.poll(now),
+            SessionStep::NeedInput => self.poll(now),
             // The peer is idle or gone, and does not read its replies either.
-            Step::Flush if self.session.is_idle(now) => self.close(CloseReason::Idle, now),
-            Step::Flush if self.is_at_eof => self.close(CloseReason::Eof, now),
-            Step::Flush => self.poll(now),
-            Step::Close(_) => {}
+            SessionStep::Flush if self.session.is_idle(now) => self.close(CloseReason::Idle, now),
+            SessionStep::Flush if self.is_at_eof => self.close(CloseReason::Eof, now),
+            SessionStep::Flush => self.poll(now),
+            SessionStep::Close(_) => {}
         }
     }
 
@@ -189,12 +189,12 @@ impl<A: App> Connection<A> {
             .progress_us
             .saturating_add(us(self.limits.stall_ms_max));
         match self.step {
-            Step::NeedInput => self.session.next_timeout(),
-            Step::Flush => self.session.next_timeout().map(|due| due.max(stalled_us)),
-            Step::Close(_) if self.discarded.is_some() => {
+            SessionStep::NeedInput => self.session.next_timeout(),
+            SessionStep::Flush => self.session.next_timeout().map(|due| due.max(stalled_us)),
+            SessionStep::Close(_) if self.discarded.is_some() => {
                 Some(self.progress_us.saturating_add(us(self.limits.linger_ms)))
             }
-            Step::Close(_) => Some(stalled_us),
+            SessionStep::Close(_) => Some(stalled_us),
         }
     }
 
@@ -252,10 +252,10 @@ impl<A: App> Connection<A> {
             }
             calls_left -= 1;
             match self.step {
-                Step::Close(reason) => return self.end(io, buffer, reason, now),
-                Step::Flush if is_blocked => return Pace::Wait,
-                Step::Flush => self.poll(now),
-                Step::NeedInput => match self.receive(io, buffer, now) {
+                SessionStep::Close(reason) => return self.end(io, buffer, reason, now),
+                SessionStep::Flush if is_blocked => return Pace::Wait,
+                SessionStep::Flush => self.poll(now),
+                SessionStep::NeedInput => match self.receive(io, buffer, now) {
                     Ok(()) => {}
                     Err(error) if error.kind() != ErrorKind::WouldBlock => {
                         return self.lost(&error);
@@ -329,7 +329,7 @@ impl<A: App> Connection<A> {
                     self.probe.received(bytes, &self.session, &self.out, now);
                 }
                 let step = if has_room {
-                    self.session.serve(Event::Room, now, &mut self.out)
+                    self.session.serve(SessionEvent::Room, now, &mut self.out)
                 } else {
                     self.session.serve(&buffer[..read], now, &mut self.out)
                 };
@@ -343,27 +343,27 @@ impl<A: App> Connection<A> {
 
     fn take_end(&mut self, now: Now) {
         self.is_at_eof = true;
-        self.handle(Event::End, now);
+        self.handle(SessionEvent::End, now);
     }
 
     fn poll(&mut self, now: Now) {
-        self.handle(Event::Turn, now);
+        self.handle(SessionEvent::Turn, now);
     }
 
-    fn handle(&mut self, event: Event<'_, A>, now: Now) {
+    fn handle(&mut self, event: SessionEvent<'_, A>, now: Now) {
         let step = self.session.serve(event, now, &mut self.out);
         self.take(step, now);
     }
 
-    fn take(&mut self, step: Step, now: Now) {
+    fn take(&mut self, step: SessionStep, now: Now) {
         match step {
-            Step::Close(reason) => self.close(reason, now),
-            Step::NeedInput | Step::Flush => self.step = step,
+            SessionStep::Close(reason) => self.close(reason, now),
+            SessionStep::NeedInput | SessionStep::Flush => self.step = step,
         }
     }
 
     fn close(&mut self, reason: CloseReason, now: Now) {
-        self.step = Step::Close(reason);
+        self.step = SessionStep::Close(reason);
         self.progress_us = now.monotonic_us();
         self.warn(reason, now);
     }
@@ -391,7 +391,7 @@ impl<A: App> Connection<A> {
     }
 
     fn is_closing(&self) -> bool {
-        matches!(self.step, Step::Close(_))
+        matches!(self.step, SessionStep::Close(_))
     }
 
     fn notify_shutdown(&mut self, now: Now) {
@@ -401,7 +401,7 @@ impl<A: App> Connection<A> {
             is_busy: was_answered || !self.out.is_empty(),
         };
         if self.takes_events() {
-            self.handle(Event::Stop, now);
+            self.handle(SessionEvent::Stop, now);
         }
     }
 

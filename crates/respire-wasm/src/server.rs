@@ -3,7 +3,7 @@
 
 use crate::engine::new_engine;
 use respire_commands::Kv;
-use respire_engine::{Engine, Event, Now, Output, Peer, Proto, Session, Step, Wake};
+use respire_engine::{Engine, Now, Output, Peer, Proto, Session, SessionEvent, SessionStep, Wake};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -216,15 +216,15 @@ impl Connection {
 
     fn poll(&mut self, now: Now) {
         if self.closed.is_none() {
-            let step = self.session.serve(Event::Turn, now, &mut self.out);
+            let step = self.session.serve(SessionEvent::Turn, now, &mut self.out);
             self.follow(step, now);
         }
     }
 
-    fn follow(&mut self, mut step: Step, now: Now) {
+    fn follow(&mut self, mut step: SessionStep, now: Now) {
         self.replies.append(&mut self.out.take());
-        while step == Step::Flush {
-            step = self.session.serve(Event::Turn, now, &mut self.out);
+        while step == SessionStep::Flush {
+            step = self.session.serve(SessionEvent::Turn, now, &mut self.out);
             self.replies.append(&mut self.out.take());
         }
         self.wire = match self.session.client().proto() {
@@ -232,7 +232,7 @@ impl Connection {
             Proto::Resp3 => 1,
             _ => 0,
         };
-        if let Step::Close(reason) = step {
+        if let SessionStep::Close(reason) = step {
             self.closed = Some(reason.text());
         }
     }

@@ -17,7 +17,9 @@
 //! the clock by milliseconds.
 
 use respire_commands::{Kv, add_to};
-use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Session, Step};
+use respire_engine::{
+    Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent, SessionStep,
+};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,11 +47,11 @@ fn connect(engine: &Arc<Engine<Kv>>, now: Now) -> Session<Kv> {
 fn exchange(session: &mut Session<Kv>, bytes: &[u8], now: Now) -> Output {
     let mut out = Output::new();
     let mut step = session.serve(bytes, now, &mut out);
-    while step == Step::Flush {
+    while step == SessionStep::Flush {
         out = Output::new();
-        step = session.serve(Event::Turn, now, &mut out);
+        step = session.serve(SessionEvent::Turn, now, &mut out);
     }
-    assert_eq!(step, Step::NeedInput);
+    assert_eq!(step, SessionStep::NeedInput);
     out
 }
 

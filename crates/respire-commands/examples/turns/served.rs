@@ -54,7 +54,7 @@ impl Bench {
     pub(crate) fn answer_all(&mut self, turns: &[Vec<u8>]) {
         for turn in turns {
             let step = self.session.serve(black_box(turn), now(), &mut self.out);
-            assert_eq!(black_box(step), respire_engine::Step::NeedInput);
+            assert_eq!(black_box(step), respire_engine::SessionStep::NeedInput);
             assert!(self.out.first().first() != Some(&b'-'));
             self.out.advance(self.out.len());
         }

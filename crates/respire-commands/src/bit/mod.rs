@@ -11,7 +11,7 @@ mod range;
 mod setbit;
 
 use crate::family::Family;
-use crate::kv::Row;
+use crate::kv::KvRow;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
@@ -21,12 +21,12 @@ pub(crate) static FAMILY: Family = Family {
 };
 
 /// Sorted by name.
-static ROWS: &[Row] = &[
-    Row::new(&bitcount::BITCOUNT, bitcount::bitcount),
-    Row::new(&bitfield::BITFIELD, bitfield::bitfield),
-    Row::new(&bitfield::BITFIELD_RO, bitfield::bitfield_ro),
-    Row::new(&bitop::BITOP, bitop::bitop),
-    Row::new(&bitpos::BITPOS, bitpos::bitpos),
-    Row::new(&getbit::GETBIT, getbit::getbit),
-    Row::new(&setbit::SETBIT, setbit::setbit),
+static ROWS: &[KvRow] = &[
+    KvRow::new(&bitcount::BITCOUNT, bitcount::bitcount),
+    KvRow::new(&bitfield::BITFIELD, bitfield::bitfield),
+    KvRow::new(&bitfield::BITFIELD_RO, bitfield::bitfield_ro),
+    KvRow::new(&bitop::BITOP, bitop::bitop),
+    KvRow::new(&bitpos::BITPOS, bitpos::bitpos),
+    KvRow::new(&getbit::GETBIT, getbit::getbit),
+    KvRow::new(&setbit::SETBIT, setbit::setbit),
 ];

@@ -24,7 +24,7 @@ mod type_name;
 
 use crate::Ctx;
 use crate::family::{Container, Family};
-use crate::kv::Row;
+use crate::kv::KvRow;
 use respire_store::EntryRef;
 
 pub(crate) use database::{db_index, int};
@@ -37,32 +37,32 @@ pub(crate) static FAMILY: Family = Family {
 };
 
 /// Sorted by name.
-static ROWS: &[Row] = &[
-    Row::new(&copy::COPY, copy::run),
-    Row::new(&del::DEL, del::del),
-    Row::new(&dump::DUMP, dump::run),
-    Row::new(&exists::EXISTS, exists::run),
-    Row::new(&expire::EXPIRE, expire::expire),
-    Row::new(&expire::EXPIREAT, expire::expireat),
-    Row::new(&ttl::EXPIRETIME, ttl::expiretime),
-    Row::new(&keys::KEYS, keys::run),
-    Row::new(&move_key::MOVE, move_key::run),
-    Row::new(&persist::PERSIST, persist::run),
-    Row::new(&expire::PEXPIRE, expire::pexpire),
-    Row::new(&expire::PEXPIREAT, expire::pexpireat),
-    Row::new(&ttl::PEXPIRETIME, ttl::pexpiretime),
-    Row::new(&ttl::PTTL, ttl::pttl),
-    Row::new(&randomkey::RANDOMKEY, randomkey::run),
-    Row::new(&rename::RENAME, rename::rename),
-    Row::new(&rename::RENAMENX, rename::renamenx),
-    Row::new(&restore::RESTORE, restore::run),
-    Row::new(&scan::SCAN, scan::run),
-    Row::new(&sort::SORT, sort::sort).with_keys(sort::keys),
-    Row::new(&sort::SORT_RO, sort::sort_ro),
-    Row::new(&touch::TOUCH, touch::run),
-    Row::new(&ttl::TTL, ttl::ttl),
-    Row::new(&type_name::TYPE, type_name::run),
-    Row::new(&del::UNLINK, del::del),
+static ROWS: &[KvRow] = &[
+    KvRow::new(&copy::COPY, copy::run),
+    KvRow::new(&del::DEL, del::del),
+    KvRow::new(&dump::DUMP, dump::run),
+    KvRow::new(&exists::EXISTS, exists::run),
+    KvRow::new(&expire::EXPIRE, expire::expire),
+    KvRow::new(&expire::EXPIREAT, expire::expireat),
+    KvRow::new(&ttl::EXPIRETIME, ttl::expiretime),
+    KvRow::new(&keys::KEYS, keys::run),
+    KvRow::new(&move_key::MOVE, move_key::run),
+    KvRow::new(&persist::PERSIST, persist::run),
+    KvRow::new(&expire::PEXPIRE, expire::pexpire),
+    KvRow::new(&expire::PEXPIREAT, expire::pexpireat),
+    KvRow::new(&ttl::PEXPIRETIME, ttl::pexpiretime),
+    KvRow::new(&ttl::PTTL, ttl::pttl),
+    KvRow::new(&randomkey::RANDOMKEY, randomkey::run),
+    KvRow::new(&rename::RENAME, rename::rename),
+    KvRow::new(&rename::RENAMENX, rename::renamenx),
+    KvRow::new(&restore::RESTORE, restore::run),
+    KvRow::new(&scan::SCAN, scan::run),
+    KvRow::new(&sort::SORT, sort::sort).with_keys(sort::keys),
+    KvRow::new(&sort::SORT_RO, sort::sort_ro),
+    KvRow::new(&touch::TOUCH, touch::run),
+    KvRow::new(&ttl::TTL, ttl::ttl),
+    KvRow::new(&type_name::TYPE, type_name::run),
+    KvRow::new(&del::UNLINK, del::del),
 ];
 
 /// Sorted by name.

@@ -8,7 +8,7 @@
 use crate::Ctx;
 use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
 use crate::help::reply_help;
-use crate::kv::Row;
+use crate::kv::KvRow;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 use respire_store::{EntryRef, StringRef};
 
@@ -131,15 +131,15 @@ pub(super) static REFCOUNT: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) const ROW: Row = Row::new(&OBJECT, bare);
+pub(super) const ROW: KvRow = KvRow::new(&OBJECT, bare);
 
 /// Sorted by name.
-pub(super) static SUBCOMMANDS: &[Row] = &[
-    Row::new(&ENCODING, encoding),
-    Row::new(&FREQ, freq),
-    Row::new(&HELP, help),
-    Row::new(&IDLETIME, idle_time),
-    Row::new(&REFCOUNT, ref_count),
+pub(super) static SUBCOMMANDS: &[KvRow] = &[
+    KvRow::new(&ENCODING, encoding),
+    KvRow::new(&FREQ, freq),
+    KvRow::new(&HELP, help),
+    KvRow::new(&IDLETIME, idle_time),
+    KvRow::new(&REFCOUNT, ref_count),
 ];
 
 /// The integers from 0 up to here are one object each in Redis.

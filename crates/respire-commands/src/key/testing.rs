@@ -2,7 +2,7 @@
 
 use crate::settings::Tuning;
 use crate::{Kv, add_to};
-use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Session};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +81,7 @@ impl Client {
     /// What is sent without a request: replies that were held back.
     pub(crate) fn poll(&mut self) -> String {
         let mut out = Output::new();
-        let _ = self.session.serve(Event::Turn, self.now, &mut out);
+        let _ = self.session.serve(SessionEvent::Turn, self.now, &mut out);
         String::from_utf8_lossy(&out.to_vec()).into_owned()
     }
 

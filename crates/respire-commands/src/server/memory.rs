@@ -7,7 +7,7 @@
 use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_arity};
 use crate::help::reply_help;
-use crate::kv::Row;
+use crate::kv::KvRow;
 use crate::options::{Options, is_word};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -148,16 +148,16 @@ pub(super) static USAGE: Spec = Spec {
     ..Spec::EMPTY
 };
 
-pub(super) const ROW: Row = Row::new(&MEMORY, bare);
+pub(super) const ROW: KvRow = KvRow::new(&MEMORY, bare);
 
 /// Sorted by name.
-pub(super) static SUBCOMMANDS: &[Row] = &[
-    Row::new(&DOCTOR, doctor),
-    Row::new(&HELP, help),
-    Row::new(&MALLOC_STATS, malloc_stats),
-    Row::new(&PURGE, purge),
-    Row::new(&STATS, stats),
-    Row::new(&USAGE, usage),
+pub(super) static SUBCOMMANDS: &[KvRow] = &[
+    KvRow::new(&DOCTOR, doctor),
+    KvRow::new(&HELP, help),
+    KvRow::new(&MALLOC_STATS, malloc_stats),
+    KvRow::new(&PURGE, purge),
+    KvRow::new(&STATS, stats),
+    KvRow::new(&USAGE, usage),
 ];
 
 /// Below this, Redis's doctor has no opinion.

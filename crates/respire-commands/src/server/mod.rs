@@ -8,7 +8,7 @@ mod memory;
 mod swapdb;
 
 use crate::family::{Container, Family};
-use crate::kv::Row;
+use crate::kv::KvRow;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
@@ -18,13 +18,13 @@ pub(crate) static FAMILY: Family = Family {
 };
 
 /// Sorted by name.
-static ROWS: &[Row] = &[
-    Row::new(&dbsize::DBSIZE, dbsize::run),
-    Row::new(&debug::DEBUG, debug::run),
-    Row::new(&flush::FLUSHALL, flush::flushall),
-    Row::new(&flush::FLUSHDB, flush::flushdb),
-    Row::new(&lastsave::LASTSAVE, lastsave::run),
-    Row::new(&swapdb::SWAPDB, swapdb::run),
+static ROWS: &[KvRow] = &[
+    KvRow::new(&dbsize::DBSIZE, dbsize::run),
+    KvRow::new(&debug::DEBUG, debug::run),
+    KvRow::new(&flush::FLUSHALL, flush::flushall),
+    KvRow::new(&flush::FLUSHDB, flush::flushdb),
+    KvRow::new(&lastsave::LASTSAVE, lastsave::run),
+    KvRow::new(&swapdb::SWAPDB, swapdb::run),
 ];
 
 /// Sorted by name.

@@ -7,7 +7,7 @@ mod tests;
 mod value_type;
 
 use crate::family::Family;
-use crate::kv::Row;
+use crate::kv::KvRow;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
@@ -17,8 +17,8 @@ pub(crate) static FAMILY: Family = Family {
 };
 
 /// Sorted by name.
-static ROWS: &[Row] = &[
-    Row::new(&edit::LEN, edit::len),
-    Row::new(&edit::POP, edit::pop),
-    Row::new(&edit::PUSH, edit::push),
+static ROWS: &[KvRow] = &[
+    KvRow::new(&edit::LEN, edit::len),
+    KvRow::new(&edit::POP, edit::pop),
+    KvRow::new(&edit::PUSH, edit::push),
 ];

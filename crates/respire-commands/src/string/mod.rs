@@ -18,7 +18,7 @@ mod subsequence;
 mod value_type;
 
 use crate::family::Family;
-use crate::kv::Row;
+use crate::kv::KvRow;
 
 pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
@@ -28,27 +28,27 @@ pub(crate) static FAMILY: Family = Family {
 };
 
 /// Sorted by name.
-static ROWS: &[Row] = &[
-    Row::new(&append::APPEND, append::append),
-    Row::new(&incr::DECR, incr::decr),
-    Row::new(&incr::DECRBY, incr::decrby),
-    Row::new(&get::GET, get::get),
-    Row::new(&getdel::GETDEL, getdel::getdel),
-    Row::new(&getex::GETEX, getex::getex),
-    Row::new(&getrange::GETRANGE, getrange::getrange),
-    Row::new(&set::GETSET, set::getset),
-    Row::new(&incr::INCR, incr::incr),
-    Row::new(&incr::INCRBY, incr::incrby),
-    Row::new(&incrbyfloat::INCRBYFLOAT, incrbyfloat::incrbyfloat),
-    Row::new(&lcs::LCS, lcs::lcs),
-    Row::new(&mget::MGET, mget::mget),
-    Row::new(&mset::MSET, mset::mset),
-    Row::new(&mset::MSETNX, mset::msetnx),
-    Row::new(&set::PSETEX, set::psetex),
-    Row::new(&set::SET, set::set),
-    Row::new(&set::SETEX, set::setex),
-    Row::new(&set::SETNX, set::setnx),
-    Row::new(&setrange::SETRANGE, setrange::setrange),
-    Row::new(&strlen::STRLEN, strlen::strlen),
-    Row::new(&getrange::SUBSTR, getrange::getrange),
+static ROWS: &[KvRow] = &[
+    KvRow::new(&append::APPEND, append::append),
+    KvRow::new(&incr::DECR, incr::decr),
+    KvRow::new(&incr::DECRBY, incr::decrby),
+    KvRow::new(&get::GET, get::get),
+    KvRow::new(&getdel::GETDEL, getdel::getdel),
+    KvRow::new(&getex::GETEX, getex::getex),
+    KvRow::new(&getrange::GETRANGE, getrange::getrange),
+    KvRow::new(&set::GETSET, set::getset),
+    KvRow::new(&incr::INCR, incr::incr),
+    KvRow::new(&incr::INCRBY, incr::incrby),
+    KvRow::new(&incrbyfloat::INCRBYFLOAT, incrbyfloat::incrbyfloat),
+    KvRow::new(&lcs::LCS, lcs::lcs),
+    KvRow::new(&mget::MGET, mget::mget),
+    KvRow::new(&mset::MSET, mset::mset),
+    KvRow::new(&mset::MSETNX, mset::msetnx),
+    KvRow::new(&set::PSETEX, set::psetex),
+    KvRow::new(&set::SET, set::set),
+    KvRow::new(&set::SETEX, set::setex),
+    KvRow::new(&set::SETNX, set::setnx),
+    KvRow::new(&setrange::SETRANGE, setrange::setrange),
+    KvRow::new(&strlen::STRLEN, strlen::strlen),
+    KvRow::new(&getrange::SUBSTR, getrange::getrange),
 ];

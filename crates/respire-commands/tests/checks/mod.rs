@@ -4,7 +4,7 @@ mod peer;
 mod source;
 
 use peer::{Desk, Peer};
-use respire_engine::{Engine, Event};
+use respire_engine::{Engine, SessionEvent};
 use source::Source;
 use std::time::Duration;
 
@@ -72,8 +72,8 @@ pub(crate) fn check_sessions_together(data: &[u8]) {
         let [peer, other, third] = &mut peers;
         match source.byte() % 16 {
             0 => other.kill(),
-            1 => peer.tell(Event::End),
-            2 => peer.tell(Event::Stop),
+            1 => peer.tell(SessionEvent::End),
+            2 => peer.tell(SessionEvent::Stop),
             3 => *third = Peer::new(&engine),
             _ => {
                 let requests = source.requests(false);
@@ -81,7 +81,7 @@ pub(crate) fn check_sessions_together(data: &[u8]) {
                 peer.feed(rest);
             }
         }
-        third.tell(Event::Turn);
+        third.tell(SessionEvent::Turn);
         peers.rotate_left(1);
     }
     for peer in peers {
@@ -105,7 +105,7 @@ fn apply<'b>(
         Operation::Foreign(len) => peer.feed_ahead(front(len), Some(other), false),
         Operation::Late(len) => peer.feed_ahead(front(len), None, true),
         Operation::Turn => {
-            peer.tell(Event::Turn);
+            peer.tell(SessionEvent::Turn);
             0
         }
         Operation::Pass(time) => {
@@ -114,7 +114,7 @@ fn apply<'b>(
         }
         Operation::Answer => {
             engine.app().answer();
-            peer.tell(Event::Turn);
+            peer.tell(SessionEvent::Turn);
             0
         }
     };

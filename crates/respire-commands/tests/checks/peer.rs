@@ -2,8 +2,8 @@
 
 use respire_commands::{HasKv, Kv, add_to};
 use respire_engine::{
-    App, ArgIter, Args, Arity, CloseReason, Engine, Error, Event, Flags, Later, Limits, NoWake,
-    Now, Options, Output, Router, Session, Spec, Step,
+    App, ArgIter, Args, Arity, CloseReason, Engine, Error, Flags, Later, Limits, NoWake, Now,
+    Options, Output, Router, Session, SessionEvent, SessionStep, Spec,
 };
 use respire_store::{Config, Store};
 use std::collections::VecDeque;
@@ -116,11 +116,11 @@ impl Peer {
         }
     }
 
-    pub(crate) fn tell(&mut self, event: Event<'_, Desk>) {
+    pub(crate) fn tell(&mut self, event: SessionEvent<'_, Desk>) {
         let before = self.closed;
         let step = self.session.serve(event, self.now, &mut self.out);
         if before.is_some() {
-            assert!(matches!(step, Step::Close(_)), "it had closed");
+            assert!(matches!(step, SessionStep::Close(_)), "it had closed");
             assert!(self.out.is_empty(), "it had closed");
             return;
         }
@@ -128,19 +128,21 @@ impl Peer {
     }
 
     /// Takes what was written, and has the rest answered.
-    fn follow(&mut self, mut step: Step) {
+    fn follow(&mut self, mut step: SessionStep) {
         for _ in 0..TURNS_MAX {
             self.out.pull().expect("nothing here breaks off");
             self.heard.extend_from_slice(&self.out.to_vec());
             self.out.advance(self.out.len());
             match step {
-                Step::NeedInput => return,
-                Step::Close(reason) => {
+                SessionStep::NeedInput => return,
+                SessionStep::Close(reason) => {
                     self.closed = Some(reason);
                     return;
                 }
-                Step::Flush => {
-                    step = self.session.serve(Event::Turn, self.now, &mut self.out);
+                SessionStep::Flush => {
+                    step = self
+                        .session
+                        .serve(SessionEvent::Turn, self.now, &mut self.out);
                 }
             }
         }
@@ -157,7 +159,7 @@ impl Peer {
         if !self.reads() || bytes.is_empty() {
             return 0;
         }
-        self.tell(Event::Bytes(bytes));
+        self.tell(SessionEvent::Bytes(bytes));
         bytes.len()
     }
 
@@ -172,7 +174,7 @@ impl Peer {
         let taken = bytes.len().min(room.capacity() - room.len());
         assert!(taken > 0, "a room is never full");
         room.extend_from_slice(&bytes[..taken]);
-        self.tell(Event::Room);
+        self.tell(SessionEvent::Room);
         taken
     }
 
@@ -192,12 +194,12 @@ impl Peer {
         };
         self.session.find_ahead(&mut ahead);
         if late {
-            self.tell(Event::Turn);
+            self.tell(SessionEvent::Turn);
             if !self.reads() {
                 return 0;
             }
         }
-        self.tell(Event::Ahead(ahead));
+        self.tell(SessionEvent::Ahead(ahead));
         bytes.len()
     }
 
@@ -205,13 +207,13 @@ impl Peer {
         self.now = self.now.after(time);
         let is_due = |due: u64| due <= self.now.monotonic_us();
         if self.session.next_timeout().is_some_and(is_due) {
-            self.tell(Event::Turn);
+            self.tell(SessionEvent::Turn);
         }
     }
 
     pub(crate) fn kill(&mut self) {
         self.session.client().shared().kill();
-        self.tell(Event::Turn);
+        self.tell(SessionEvent::Turn);
         assert!(self.closed.is_some());
     }
 
@@ -223,12 +225,12 @@ impl Peer {
             }
             rest = &rest[self.feed(rest)..];
             let has_answered = self.engine.app().answer();
-            self.tell(Event::Turn);
+            self.tell(SessionEvent::Turn);
             if let Some(due_us) = self.session.next_timeout() {
                 let wait = due_us.saturating_sub(self.now.monotonic_us());
                 self.pass(Duration::from_micros(wait));
             } else if rest.is_empty() && !has_answered {
-                self.tell(Event::End);
+                self.tell(SessionEvent::End);
             }
         }
         panic!("the session does not end");

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) type Found = (u32, usize);
 
 /// A watched key. Dropping it ends the watch.
-pub trait Watch: Send {
+pub trait WatchedKey: Send {
     /// Whether the key was changed since the watch began, or has expired by `now`.
     fn is_dirty(&self, now: Now) -> bool;
 }
@@ -19,11 +19,11 @@ pub trait Watch: Send {
 pub(crate) struct Transaction {
     queue: Option<Box<Queue>>,
     /// By database and key: a request may name a million keys, and each is watched once.
-    watched: BTreeMap<WatchedKey, Box<dyn Watch>>,
+    watched: BTreeMap<Place, Box<dyn WatchedKey>>,
 }
 
 /// A database and a key of it.
-type WatchedKey = (u32, Box<[u8]>);
+type Place = (u32, Box<[u8]>);
 
 /// The requests queued since `MULTI`.
 #[derive(Default)]
@@ -168,7 +168,12 @@ impl Transaction {
     }
 
     /// Watches a key once more only if it is not watched yet. O(log of those that are).
-    pub(crate) fn watch(&mut self, db: u32, key: &[u8], begin: impl FnOnce() -> Box<dyn Watch>) {
+    pub(crate) fn watch(
+        &mut self,
+        db: u32,
+        key: &[u8],
+        begin: impl FnOnce() -> Box<dyn WatchedKey>,
+    ) {
         self.watched.entry((db, key.into())).or_insert_with(begin);
     }
 

@@ -6,7 +6,7 @@ use crate::client::pause::Pause;
 use crate::client::pubsub::PubSub;
 use crate::client::tunables::Tunables;
 use crate::command::layer::Setup;
-use crate::command::table::{CommandTable, Entry};
+use crate::command::table::{CommandEntry, CommandTable};
 use crate::observe::latency::LatencyMonitor;
 use crate::observe::slowlog::SlowLog;
 use crate::observe::stats::{SAMPLE_US, Stats};
@@ -253,7 +253,7 @@ impl<A: App> Engine<A> {
     pub(crate) fn reset_stats(&self) {
         self.stats.reset();
         self.unknowns.reset();
-        self.table.all().for_each(Entry::reset_stats);
+        self.table.all().for_each(CommandEntry::reset_stats);
         self.app.reset_stats();
         A::Keys::reset_stats(&self.app);
     }

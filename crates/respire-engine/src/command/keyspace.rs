@@ -1,6 +1,6 @@
 //! Where a service's keys live, and what the engine asks of it.
 
-use crate::client::transaction::Watch;
+use crate::client::transaction::WatchedKey;
 use crate::{App, Error, InfoWriter, Metrics, Now, Publisher, Setting};
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,11 +69,16 @@ pub trait Keyspace<A: App>: Sized + 'static {
 
     /// Runs `body` so that no other connection sees any of its effects before all of them. It gets what
     /// the commands in it need to work inside the section.
-    fn atomically(app: &A, scope: &Scope<'_>, now: Now, body: &mut dyn FnMut(&mut Self::Held));
+    fn atomically(
+        app: &A,
+        scope: &SectionScope<'_>,
+        now: Now,
+        body: &mut dyn FnMut(&mut Self::Held),
+    );
 
     /// Begins to watch a key, for `WATCH`; by default no change is ever seen.
     #[must_use]
-    fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn Watch> {
+    fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn WatchedKey> {
         let _ = (app, db, key, now);
         Box::new(NeverChanged)
     }
@@ -143,14 +148,14 @@ impl<A: App> Keyspace<A> for NoKeys {
 
     fn foresee(_: &A, _: u32, _: &[u8]) {}
 
-    fn atomically(_: &A, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+    fn atomically(_: &A, _: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
         body(&mut ());
     }
 }
 
 /// What an atomic section covers.
 #[derive(Clone, Copy, Debug)]
-pub enum Scope<'a> {
+pub enum SectionScope<'a> {
     /// These keys, each with its database.
     Keys(&'a [(u32, &'a [u8])]),
     /// Every key of every database.
@@ -159,7 +164,7 @@ pub enum Scope<'a> {
 
 struct NeverChanged;
 
-impl Watch for NeverChanged {
+impl WatchedKey for NeverChanged {
     fn is_dirty(&self, _now: Now) -> bool {
         false
     }
@@ -167,7 +172,7 @@ impl Watch for NeverChanged {
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use super::{Keyspace, Scope};
+    use super::{Keyspace, SectionScope};
     use crate::{App, Now};
 
     /// A keyspace of nothing that is worth looking ahead to all the same.
@@ -188,7 +193,7 @@ pub(crate) mod testing {
 
         fn foresee(_: &A, _: u32, _: &[u8]) {}
 
-        fn atomically(_: &A, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+        fn atomically(_: &A, _: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
             body(&mut ());
         }
     }

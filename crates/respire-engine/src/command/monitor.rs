@@ -1,7 +1,7 @@
 //! What the engine itself tells monitoring.
 
 use crate::client::pubsub::Kind;
-use crate::command::table::Entry;
+use crate::command::table::CommandEntry;
 use crate::observe::histogram::Counts;
 use crate::observe::metrics::{Buckets, Metrics};
 use crate::{App, Engine, Keyspace, Now};
@@ -112,7 +112,7 @@ impl<A: App> Engine<A> {
 }
 
 /// The numbers of one command, if it was called or refused.
-fn command<A: App>(entry: &Entry<A>, out: &mut Metrics) {
+fn command<A: App>(entry: &CommandEntry<A>, out: &mut Metrics) {
     let stats = &entry.stats;
     let counts = [&stats.calls, &stats.failed, &stats.rejected, &stats.panics]
         .map(|counter| counter.load(Relaxed));

@@ -4,7 +4,7 @@ use super::exec::refused;
 use super::shape;
 use crate::client::ClientShared;
 use crate::client::sampler::CALLS_PER_SAMPLE;
-use crate::command::table::Entry;
+use crate::command::table::CommandEntry;
 use crate::observe::stats::Stats;
 use crate::reply::code::error_code;
 use crate::reply::output::Mark;
@@ -52,7 +52,7 @@ impl<A: App> Engine<A> {
 
     /// For how many calls the time of this one is to stand; 0: it is not timed.
     #[inline]
-    fn stands_for(&self, entry: &Entry<A>, client: &mut Client) -> u64 {
+    fn stands_for(&self, entry: &CommandEntry<A>, client: &mut Client) -> u64 {
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
         // Whoever asks for times that short asks for those of every command.
         if entry.is_timed.load(Ordering::Relaxed) || (0..SHORT_US).contains(&slow_us) {
@@ -133,7 +133,7 @@ impl<A: App> Engine<A> {
     #[cold]
     pub(crate) fn panicked(
         &self,
-        entry: &Entry<A>,
+        entry: &CommandEntry<A>,
         panic: &(dyn Any + Send),
         reply: &mut Reply<'_>,
     ) -> Flow {
@@ -144,7 +144,7 @@ impl<A: App> Engine<A> {
 
     /// Counts a panic and tells the host.
     #[cold]
-    pub(crate) fn note_panic(&self, entry: &Entry<A>, panic: &(dyn Any + Send)) {
+    pub(crate) fn note_panic(&self, entry: &CommandEntry<A>, panic: &(dyn Any + Send)) {
         Stats::add(&entry.stats.panics, 1);
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied());
@@ -157,7 +157,7 @@ impl<A: App> Engine<A> {
         &self,
         passed: usize,
         client: &ClientShared,
-        entry: &Entry<A>,
+        entry: &CommandEntry<A>,
         took: Duration,
         end: End,
     ) {
@@ -175,7 +175,7 @@ impl<A: App> Engine<A> {
     #[cold]
     fn turned_away(
         &self,
-        entry: &Entry<A>,
+        entry: &CommandEntry<A>,
         cx: &mut Cx<'_, A>,
         refusal: Error,
         reply: &mut Reply<'_>,
@@ -189,14 +189,14 @@ impl<A: App> Engine<A> {
 
     /// Counts a call that was answered with an error, which begins at `mark`.
     #[cold]
-    fn failed(&self, entry: &Entry<A>, reply: &mut Reply<'_>, mark: Mark) {
+    fn failed(&self, entry: &CommandEntry<A>, reply: &mut Reply<'_>, mark: Mark) {
         Stats::add(&entry.stats.failed, 1);
         let proto = reply.proto();
         self.stats
             .count_error(error_code(reply.sink().put_since(mark.len()), proto));
     }
 
-    fn add_time(&self, entry: &Entry<A>, took: Duration, stands_for: u64) {
+    fn add_time(&self, entry: &CommandEntry<A>, took: Duration, stands_for: u64) {
         let nanos = took.as_nanos() as u64;
         Stats::add(&entry.stats.nanos, nanos.saturating_mul(stands_for));
         if self.tunables.latency_tracking.load(Ordering::Relaxed) {
@@ -204,7 +204,13 @@ impl<A: App> Engine<A> {
         }
     }
 
-    fn note_slow(&self, entry: &Entry<A>, cx: &Cx<'_, A>, request: ArgList<'_>, took: Duration) {
+    fn note_slow(
+        &self,
+        entry: &CommandEntry<A>,
+        cx: &Cx<'_, A>,
+        request: ArgList<'_>,
+        took: Duration,
+    ) {
         let took_us = took.as_micros() as u64;
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
         if slow_us >= 0

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One command of the table, or one subcommand of a container.
-pub struct Entry<A: App> {
+pub struct CommandEntry<A: App> {
     command: Box<dyn Command<A>>,
     spec: Spec,
     word: u64,
@@ -72,7 +72,7 @@ impl CommandStats {
     }
 }
 
-impl<A: App> Entry<A> {
+impl<A: App> CommandEntry<A> {
     fn new(command: Box<dyn Command<A>>, is_container: bool) -> Self {
         let spec = *command.spec();
         let is_always_timed = command.is_timed();
@@ -160,7 +160,7 @@ pub(crate) fn name_word(name: &[u8]) -> u64 {
 
 /// All commands, found by name in one probe or a few.
 pub struct CommandTable<A: App> {
-    entries: Vec<Entry<A>>,
+    entries: Vec<CommandEntry<A>>,
     /// Open addressing: entry number + 1, or 0 for a free slot; at most half full.
     slots: Vec<u32>,
 }
@@ -182,7 +182,7 @@ impl<A: App> CommandTable<A> {
 
     /// Adds a command; one of the same name is replaced.
     pub(crate) fn add(&mut self, command: Box<dyn Command<A>>) {
-        self.put(Entry::new(command, false));
+        self.put(CommandEntry::new(command, false));
     }
 
     /// Adds a command whose first argument names one of `subcommands`.
@@ -191,10 +191,10 @@ impl<A: App> CommandTable<A> {
         container: Box<dyn Command<A>>,
         subcommands: Vec<Box<dyn Command<A>>>,
     ) {
-        let mut entry = Entry::new(container, true);
+        let mut entry = CommandEntry::new(container, true);
         for subcommand in subcommands {
             entry.subcommands.push(self.entries.len() as u32);
-            self.entries.push(Entry::new(subcommand, false));
+            self.entries.push(CommandEntry::new(subcommand, false));
         }
         self.put(entry);
     }
@@ -210,7 +210,8 @@ impl<A: App> CommandTable<A> {
     pub(crate) fn merge(&mut self, other: Self) {
         let mut entries: Vec<_> = other.entries.into_iter().map(Some).collect();
         for at in 0..entries.len() {
-            let is_added = |entry: &mut Entry<A>| !entry.is_builtin && !entry.is_subcommand();
+            let is_added =
+                |entry: &mut CommandEntry<A>| !entry.is_builtin && !entry.is_subcommand();
             let Some(mut entry) = entries[at].take_if(is_added) else {
                 continue;
             };
@@ -224,7 +225,7 @@ impl<A: App> CommandTable<A> {
         }
     }
 
-    fn put(&mut self, entry: Entry<A>) {
+    fn put(&mut self, entry: CommandEntry<A>) {
         if let Some(at) = self.find(entry.word, entry.spec.name.as_bytes()) {
             self.entries[at as usize] = entry;
             return;
@@ -303,12 +304,15 @@ impl<A: App> CommandTable<A> {
 
     /// The entry of a number that this table gave out.
     #[must_use]
-    pub fn entry(&self, at: u32) -> &Entry<A> {
+    pub fn entry(&self, at: u32) -> &CommandEntry<A> {
         &self.entries[at as usize]
     }
 
     /// The subcommands of a container.
-    pub fn subcommands<'t>(&'t self, entry: &'t Entry<A>) -> impl Iterator<Item = &'t Entry<A>> {
+    pub fn subcommands<'t>(
+        &'t self,
+        entry: &'t CommandEntry<A>,
+    ) -> impl Iterator<Item = &'t CommandEntry<A>> {
         entry.subcommands.iter().map(|at| self.entry(*at))
     }
 
@@ -323,12 +327,12 @@ impl<A: App> CommandTable<A> {
     }
 
     /// All commands, subcommands left out, in the order they were added.
-    pub fn commands(&self) -> impl Iterator<Item = &Entry<A>> {
+    pub fn commands(&self) -> impl Iterator<Item = &CommandEntry<A>> {
         self.entries.iter().filter(|entry| !entry.is_subcommand())
     }
 
     /// All commands and subcommands.
-    pub fn all(&self) -> impl Iterator<Item = &Entry<A>> {
+    pub fn all(&self) -> impl Iterator<Item = &CommandEntry<A>> {
         self.entries.iter()
     }
 }
@@ -351,7 +355,7 @@ impl<A: App> std::fmt::Debug for CommandTable<A> {
     }
 }
 
-impl<A: App> std::fmt::Debug for Entry<A> {
+impl<A: App> std::fmt::Debug for CommandEntry<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Entry")
             .field("spec", &self.spec)

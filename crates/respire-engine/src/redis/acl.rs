@@ -3,7 +3,7 @@
 use super::Rows;
 use super::help::{boxed, help, needs_subcommand, wrong_subcommand};
 use crate::Spec;
-use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Entry, Error, Flags, Group, Reply, Row};
+use crate::{App, Arg, ArgKind, ArgList, Arity, CommandEntry, Cx, Error, Flags, Group, Reply, Row};
 
 pub(super) fn add_to<A: App>(rows: Rows<'_, A>) -> Rows<'_, A> {
     rows.container(
@@ -122,7 +122,7 @@ const CATEGORIES: [&str; 21] = [
 
 /// The categories a command belongs to: those its description names, and those that follow from
 /// its flags and its group.
-pub(super) fn categories<A: App>(entry: &Entry<A>) -> impl Iterator<Item = &'static str> {
+pub(super) fn categories<A: App>(entry: &CommandEntry<A>) -> impl Iterator<Item = &'static str> {
     let is_container = entry.is_container();
     let spec = *entry.spec();
     CATEGORIES.into_iter().filter(move |category| {
@@ -173,7 +173,7 @@ fn cat<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
     if !CATEGORIES.iter().any(|category| is_asked(category)) {
         return Err(Error::quoting("ERR Unknown category '", asked, "'"));
     }
-    let chosen: Vec<&Entry<A>> = cx
+    let chosen: Vec<&CommandEntry<A>> = cx
         .engine
         .table
         .all()

@@ -188,7 +188,7 @@ fn select<A: App>(
 #[cfg(test)]
 mod tests {
     use crate::redis::testing::{Server, check};
-    use crate::{CloseReason, Step};
+    use crate::{CloseReason, SessionStep};
 
     #[test]
     fn ping_and_echo_answer_what_they_are_given() {
@@ -207,7 +207,7 @@ mod tests {
     fn quit_answers_and_ends_the_connection() {
         let mut line = Server::new().connect();
         assert_eq!(line.ask("MULTI\nQUIT now\nPING"), "+OK|+OK|");
-        assert_eq!(line.step, Step::Close(CloseReason::Quit));
+        assert_eq!(line.step, SessionStep::Close(CloseReason::Quit));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::client::transaction::Queue;
 use crate::command::exec::{aborted, end_at_once, settle};
 use crate::command::keyspace::Held;
 use crate::command::{admit, after_ends};
-use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Keyspace, Reply, Scope, Spec};
+use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Keyspace, Reply, SectionScope, Spec};
 use resp_codec::{Encoder, number};
 
 pub(super) fn add_to<A: App>(rows: Rows<'_, A>) -> Rows<'_, A> {
@@ -87,7 +87,9 @@ fn run<A: App>(cx: &mut Cx<'_, A>, queue: &Queue, reply: &mut Reply<'_>) -> Flow
         keys.extend(transaction.watched());
         keys
     });
-    let scope = keys.as_deref().map_or(Scope::Everything, Scope::Keys);
+    let scope = keys
+        .as_deref()
+        .map_or(SectionScope::Everything, SectionScope::Keys);
     let mut flow = Flow::Replied;
     A::Keys::atomically(app, &scope, now, &mut |held| {
         flow = if transaction.is_dirty(now) {
@@ -180,7 +182,7 @@ fn run_queue<A: App>(
 
 #[cfg(test)]
 mod tests {
-    use crate::Step;
+    use crate::SessionStep;
     use crate::redis::testing::{Server, check};
     use std::sync::atomic::Ordering;
     use std::time::Duration;
@@ -322,6 +324,6 @@ mod tests {
         let mut line = Server::new().connect();
         line.ask("MULTI\nCLIENT KILL SKIPME no\nPING");
         assert_eq!(line.ask("EXEC\nPING"), "*2|:1|+PONG|");
-        assert!(matches!(line.step, Step::Close(_)));
+        assert!(matches!(line.step, SessionStep::Close(_)));
     }
 }

@@ -85,10 +85,10 @@ impl<A: App> Command<A> for Act<A> {
 #[cfg(test)]
 mod tests {
     use super::testing::Server;
-    use crate::Entry;
+    use crate::CommandEntry;
 
     /// The rows that come with every router.
-    fn rows(server: &Server) -> impl Iterator<Item = &Entry<super::testing::Cells>> {
+    fn rows(server: &Server) -> impl Iterator<Item = &CommandEntry<super::testing::Cells>> {
         const OF_THE_TESTS: [&str; 5] = ["get", "set", "copy", "nap", "count"];
         let all = server.engine.commands().all();
         all.filter(|entry| !OF_THE_TESTS.contains(&entry.spec().name))
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_row_is_described() {
-        for spec in rows(&Server::new()).map(Entry::spec) {
+        for spec in rows(&Server::new()).map(CommandEntry::spec) {
             assert!(!spec.summary.is_empty(), "{} has no summary", spec.name);
             assert_eq!(spec.name, spec.name.to_ascii_lowercase());
         }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_example_is_answered_as_written() {
-        for spec in rows(&Server::new()).map(Entry::spec) {
+        for spec in rows(&Server::new()).map(CommandEntry::spec) {
             let mut line = Server::new().connect();
             for (request, reply) in spec.examples {
                 assert_eq!(line.ask(request), reply.replace("\r\n", "|"), "{request}");

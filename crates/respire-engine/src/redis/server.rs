@@ -159,7 +159,7 @@ fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>
 #[cfg(test)]
 mod tests {
     use super::breath;
-    use crate::Step;
+    use crate::SessionStep;
     use crate::redis::testing::{Server, check};
     use std::sync::atomic::Ordering;
 
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(line.ask("SHUTDOWN NOSAVE"), cannot);
         server.process.can_stop.store(true, Ordering::Relaxed);
         assert_eq!(line.ask("SHUTDOWN nosave now force\nPING"), "");
-        assert!(matches!(line.step, Step::Close(_)));
+        assert!(matches!(line.step, SessionStep::Close(_)));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::Act;
 use crate::{
-    App, ArgList, Arity, Cx, Denied, Engine, Error, Event, Flags, Flow, Host, InfoWriter, KeyFlag,
+    App, ArgList, Arity, Cx, Denied, Engine, Error, Flags, Flow, Host, InfoWriter, KeyFlag,
     KeySpec, Keyspace, Limits, Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row,
-    Scope, Session, Spec, Step, Unknown, Wake, Watch,
+    SectionScope, Session, SessionEvent, SessionStep, Spec, Unknown, Wake, WatchedKey,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -29,7 +29,7 @@ struct AnyChange {
     seen: u64,
 }
 
-impl Watch for AnyChange {
+impl WatchedKey for AnyChange {
     fn is_dirty(&self, _: Now) -> bool {
         self.changes.load(Relaxed) != self.seen
     }
@@ -80,10 +80,10 @@ impl Keyspace<Self> for Cells {
 
     fn foresee(_: &Self, _: u32, _: &[u8]) {}
 
-    fn atomically(cells: &Self, scope: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+    fn atomically(cells: &Self, scope: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
         let shown = match scope {
-            Scope::Everything => "everything".to_owned(),
-            Scope::Keys(keys) => {
+            SectionScope::Everything => "everything".to_owned(),
+            SectionScope::Keys(keys) => {
                 let show = |(db, key): &(u32, &[u8])| format!("{db}:{}", key.escape_ascii());
                 keys.iter().map(show).collect::<Vec<_>>().join(" ")
             }
@@ -92,7 +92,7 @@ impl Keyspace<Self> for Cells {
         body(&mut ());
     }
 
-    fn watch(cells: &Self, _: u32, _: &[u8], _: Now) -> Box<dyn Watch> {
+    fn watch(cells: &Self, _: u32, _: &[u8], _: Now) -> Box<dyn WatchedKey> {
         let changes = Arc::clone(&cells.changes);
         Box::new(AnyChange {
             seen: changes.load(Relaxed),
@@ -252,7 +252,7 @@ pub(crate) struct Line {
     pub(crate) session: Session<Cells>,
     pub(crate) now: Now,
     /// What the last turn ended with.
-    pub(crate) step: Step,
+    pub(crate) step: SessionStep,
 }
 
 impl Server {
@@ -326,7 +326,7 @@ impl Server {
         Line {
             session,
             now: start(),
-            step: Step::NeedInput,
+            step: SessionStep::NeedInput,
         }
     }
 }
@@ -343,7 +343,7 @@ impl Line {
     /// What is answered by now of what was asked before.
     pub(crate) fn poll(&mut self) -> String {
         let mut out = Output::new();
-        self.step = self.session.serve(Event::Turn, self.now, &mut out);
+        self.step = self.session.serve(SessionEvent::Turn, self.now, &mut out);
         String::from_utf8_lossy(&out.take()).replace("\r\n", "|")
     }
 

@@ -33,7 +33,7 @@ impl<A: App> std::fmt::Debug for Ahead<'_, A> {
     }
 }
 
-/// Looking ahead, in two steps before [`Event::Ahead`](super::Event::Ahead), for drivers that have read from
+/// Looking ahead, in two steps before [`SessionEvent::Ahead`](super::SessionEvent::Ahead), for drivers that have read from
 /// several connections and answer them one after another. A pipeline looks ahead by itself.
 impl<A: App> Session<A> {
     /// The first step: decodes the first request of `bytes`, and tells the keyspace which key it names
@@ -41,7 +41,7 @@ impl<A: App> Session<A> {
     /// is in the midst of something, or the request is not whole.
     ///
     /// ```
-    /// use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Step};
+    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, SessionEvent, SessionStep};
     /// use std::time::Duration;
     ///
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);
@@ -54,7 +54,7 @@ impl<A: App> Session<A> {
     /// }
     /// for (session, ahead) in sessions.iter_mut().zip(ahead) {
     ///     let mut out = Output::new();
-    ///     assert_eq!(session.serve(Event::Ahead(ahead), now, &mut out), Step::NeedInput);
+    ///     assert_eq!(session.serve(SessionEvent::Ahead(ahead), now, &mut out), SessionStep::NeedInput);
     ///     assert_eq!(out.to_vec(), b"+PONG\r\n");
     /// }
     /// ```
@@ -107,8 +107,8 @@ impl<A: App> Session<A> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        App, ArgList, Arity, Cx, Engine, Error, Event, KeySpec, Keyspace, NoWake, Now, Options,
-        Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
+        App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
+        Peer, Reply, Router, Row, SectionScope, Session, SessionEvent, SessionStep, Spec,
     };
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
@@ -148,7 +148,7 @@ mod tests {
             hint.1 = true;
         }
 
-        fn atomically(_: &Self, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+        fn atomically(_: &Self, _: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
             body(&mut ());
         }
     }
@@ -177,7 +177,7 @@ mod tests {
         session: Session<Seer>,
         out: Output,
         /// What the last call returned.
-        step: Step,
+        step: SessionStep,
     }
 
     impl Line {
@@ -192,7 +192,7 @@ mod tests {
                     .connect(Peer::default(), Box::new(NoWake), now())
                     .expect("there is room"),
                 out: Output::new(),
-                step: Step::NeedInput,
+                step: SessionStep::NeedInput,
             }
         }
 
@@ -206,13 +206,13 @@ mod tests {
             self.session.find_ahead(&mut ahead);
             self.step = self
                 .session
-                .serve(Event::Ahead(ahead), now(), &mut self.out);
+                .serve(SessionEvent::Ahead(ahead), now(), &mut self.out);
             self.rest();
         }
 
         fn rest(&mut self) {
-            while self.step == Step::Flush {
-                self.step = self.session.serve(Event::Turn, now(), &mut self.out);
+            while self.step == SessionStep::Flush {
+                self.step = self.session.serve(SessionEvent::Turn, now(), &mut self.out);
             }
         }
 
@@ -276,8 +276,8 @@ mod tests {
         let ahead = line.session.look_ahead(&bytes);
         other.step = other
             .session
-            .serve(Event::Ahead(ahead), now(), &mut other.out);
-        assert_eq!(other.step, Step::NeedInput);
+            .serve(SessionEvent::Ahead(ahead), now(), &mut other.out);
+        assert_eq!(other.step, SessionStep::NeedInput);
         assert!(other.out.to_vec().ends_with(b"$3\r\none\r\n"));
         assert_eq!((line.counts(), other.counts()), ((1, 0), (0, 0)));
     }
@@ -292,7 +292,7 @@ mod tests {
         let _step = line.session.serve(half, now(), &mut line.out);
         line.step = line
             .session
-            .serve(Event::Ahead(ahead), now(), &mut line.out);
+            .serve(SessionEvent::Ahead(ahead), now(), &mut line.out);
         line.serve(b"xyz");
         line.serve(end);
         let replies = line.out.to_vec();
@@ -330,7 +330,7 @@ mod tests {
                     plain.serve(now);
                     assert_eq!(ahead.step, plain.step);
                     (rest, is_first) = (later, !is_first);
-                    if let Step::Close(_) = plain.step {
+                    if let SessionStep::Close(_) = plain.step {
                         break;
                     }
                 }

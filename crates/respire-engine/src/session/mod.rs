@@ -25,7 +25,7 @@ use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
 use resp_codec::CommandDecoder;
 use states::State;
-pub use states::{CloseReason, Event, Step};
+pub use states::{CloseReason, SessionEvent, SessionStep};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -34,27 +34,27 @@ use std::sync::atomic::Ordering;
 /// The contract, which both servers, the tests and the page follow:
 ///
 /// 1. Whatever happens is told with [`Session::serve`]: bytes that arrived (from the driver's own read
-///    buffer, or, those of a large argument, read to [`Session::input_room`]), and every other [`Event`].
-/// 2. It returns a [`Step`], and may have added to `out`; the driver writes that first.
-/// 3. [`Step::Flush`]: the turn was used up and more can be answered: [`Event::Turn`] when `out` is written.
-/// 4. [`Step::NeedInput`]: read more once [`Session::wants_input`] says so; [`Event::Turn`] when
+///    buffer, or, those of a large argument, read to [`Session::input_room`]), and every other [`SessionEvent`].
+/// 2. It returns a [`SessionStep`], and may have added to `out`; the driver writes that first.
+/// 3. [`SessionStep::Flush`]: the turn was used up and more can be answered: [`SessionEvent::Turn`] when `out` is written.
+/// 4. [`SessionStep::NeedInput`]: read more once [`Session::wants_input`] says so; [`SessionEvent::Turn`] when
 ///    [`Session::next_timeout`] passes or the connection's [`Wake`](crate::Wake) rings.
-/// 5. [`Step::Close`]: write what is owed, within bounds, and close. The session is done.
+/// 5. [`SessionStep::Close`]: write what is owed, within bounds, and close. The session is done.
 ///
 /// Memory is bounded by one request (whose parts the limits bound), one turn's input, and
 /// `output_bytes_max` plus one reply; while calls are pending, by their replies and by
 /// `parked_bytes_max` and `output_bytes_max` for those behind them.
 ///
 /// ```
-/// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Step};
+/// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, SessionStep};
 /// use std::time::Duration;
 ///
 /// let now = Now::new(Duration::ZERO, Duration::ZERO);
 /// let engine = Engine::new(Router::new(()), Options::default(), now);
 /// let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
 /// let mut out = Output::new();
-/// assert_eq!(session.serve(b"PING\r\n*1\r\n$4\r\nPI", now, &mut out), Step::NeedInput);
-/// assert_eq!(session.serve(b"NG\r\n", now, &mut out), Step::NeedInput);
+/// assert_eq!(session.serve(b"PING\r\n*1\r\n$4\r\nPI", now, &mut out), SessionStep::NeedInput);
+/// assert_eq!(session.serve(b"NG\r\n", now, &mut out), SessionStep::NeedInput);
 /// assert_eq!(out.to_vec(), b"+PONG\r\n+PONG\r\n");
 /// ```
 pub struct Session<A: App> {
@@ -168,10 +168,10 @@ impl<A: App> Session<A> {
 
     /// Where a driver is to read to instead of its own buffer, if anywhere: while a large argument
     /// arrives, the buffer that it lies in, so that it is not copied. What is read goes to the buffer's
-    /// end, not past its capacity; [`Event::Room`] then has it answered.
+    /// end, not past its capacity; [`SessionEvent::Room`] then has it answered.
     ///
     /// ```
-    /// use respire_engine::{Engine, Event, NoWake, Now, Options, Output, Peer, Router, Step};
+    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, SessionEvent, SessionStep};
     /// use std::time::Duration;
     ///
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);
@@ -180,11 +180,11 @@ impl<A: App> Session<A> {
     /// let mut out = Output::new();
     /// assert!(session.input_room().is_none());
     /// let head = b"*2\r\n$4\r\nECHO\r\n$100000\r\n";
-    /// assert_eq!(session.serve(head, now, &mut out), Step::NeedInput);
+    /// assert_eq!(session.serve(head, now, &mut out), SessionStep::NeedInput);
     /// let room = session.input_room().unwrap();
     /// room.extend_from_slice(&[b'x'; 100_000]);
     /// room.extend_from_slice(b"\r\n");
-    /// assert_eq!(session.serve(Event::Room, now, &mut out), Step::NeedInput);
+    /// assert_eq!(session.serve(SessionEvent::Room, now, &mut out), SessionStep::NeedInput);
     /// assert_eq!(out.len(), 100_000 + "$100000\r\n\r\n".len());
     /// ```
     pub fn input_room(&mut self) -> Option<&mut Vec<u8>> {
@@ -209,20 +209,20 @@ impl<A: App> Session<A> {
     /// Bytes are not copied unless a request is left unfinished.
     pub fn serve<'b>(
         &mut self,
-        event: impl Into<Event<'b, A>>,
+        event: impl Into<SessionEvent<'b, A>>,
         now: Now,
         out: &mut Output,
-    ) -> Step {
+    ) -> SessionStep {
         match event.into() {
-            Event::Bytes(bytes) => return self.arrived(bytes, None, now, out),
-            Event::Ahead(ahead) => {
+            SessionEvent::Bytes(bytes) => return self.arrived(bytes, None, now, out),
+            SessionEvent::Ahead(ahead) => {
                 let request = self.foreseen(&ahead);
                 return self.arrived(ahead.bytes(), request, now, out);
             }
-            Event::Room => self.is_heard = true,
-            Event::Turn => {}
-            Event::End => self.is_at_eof = true,
-            Event::Stop => {
+            SessionEvent::Room => self.is_heard = true,
+            SessionEvent::Turn => {}
+            SessionEvent::End => self.is_at_eof = true,
+            SessionEvent::Stop => {
                 self.is_shutting_down = true;
                 // What a pause holds back is owed an answer, and there will be no later.
                 self.engine.pause.end();
@@ -239,7 +239,7 @@ impl<A: App> Session<A> {
         first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
-    ) -> Step {
+    ) -> SessionStep {
         self.is_heard = true;
         if !self.input.is_empty() {
             self.input.push(bytes, self.large_end());
@@ -247,14 +247,14 @@ impl<A: App> Session<A> {
         }
         let (step, used) = self.turn(bytes, first, now, out);
         debug_assert!(used <= bytes.len());
-        if used < bytes.len() && !matches!(step, Step::Close(_)) {
+        if used < bytes.len() && !matches!(step, SessionStep::Close(_)) {
             self.input.push(&bytes[used..], self.large_end());
         }
         step
     }
 
     /// Answers what can be answered of the input that was taken before.
-    fn answer_input(&mut self, now: Now, out: &mut Output) -> Step {
+    fn answer_input(&mut self, now: Now, out: &mut Output) -> SessionStep {
         let end = self.large_end();
         let mut input = std::mem::take(&mut self.input);
         let step = input.lend(end, |bytes, lent| {
@@ -282,7 +282,7 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// When [`Event::Turn`] is due even if nothing arrives, in monotonic microseconds.
+    /// When [`SessionEvent::Turn`] is due even if nothing arrives, in monotonic microseconds.
     #[must_use]
     pub fn next_timeout(&self) -> Option<u64> {
         let due = match self.state {

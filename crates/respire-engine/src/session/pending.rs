@@ -2,7 +2,7 @@
 
 use super::dispatch::Outcome;
 use super::parked::Item;
-use super::{CloseReason, Core, Session, State, Step};
+use super::{CloseReason, Core, Session, SessionStep, State};
 use crate::client::later::{Answer, Call};
 use crate::{App, End, Engine, Flags, Now, Output, Proto, text};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ fn took(call: &Call, now: Now) -> Duration {
 
 impl<A: App> Session<A> {
     /// Remembers a call that was left pending.
-    pub(super) fn park(&mut self, item: Item) -> Step {
+    pub(super) fn park(&mut self, item: Item) -> SessionStep {
         if !item.is_pipelined {
             let shared = &self.core.client.shared;
             shared.set_blocked(Some(Arc::clone(&item.call)));
@@ -85,13 +85,13 @@ impl<A: App> Session<A> {
             };
         }
         self.parked.push(item);
-        Step::NeedInput
+        SessionStep::NeedInput
     }
 
     /// Writes what pending calls were answered with by now, as far as order and room allow. An
     /// answer that ends the connection gives the step.
     #[cold]
-    pub(super) fn collect(&mut self, now: Now, out: &mut Output) -> Option<Step> {
+    pub(super) fn collect(&mut self, now: Now, out: &mut Output) -> Option<SessionStep> {
         self.parked.run_tasks();
         self.parked.expire(now.monotonic_us());
         while out.len() < self.engine.limits.output_bytes_max
@@ -120,10 +120,10 @@ impl<A: App> Session<A> {
     pub(super) fn answer_behind(
         &mut self,
         bytes: &[u8],
-        (mut step, mut used): (Step, usize),
+        (mut step, mut used): (SessionStep, usize),
         now: Now,
-    ) -> (Step, usize) {
-        while step == Step::NeedInput
+    ) -> (SessionStep, usize) {
+        while step == SessionStep::NeedInput
             && matches!(self.state, State::Serving)
             && used < bytes.len()
             && !self.parked.is_full(&self.engine.limits)
@@ -138,8 +138,8 @@ impl<A: App> Session<A> {
                 break;
             }
         }
-        if step == Step::Flush && self.parked.is_full(&self.engine.limits) {
-            step = Step::NeedInput;
+        if step == SessionStep::Flush && self.parked.is_full(&self.engine.limits) {
+            step = SessionStep::NeedInput;
         }
         (step, used)
     }
@@ -147,15 +147,15 @@ impl<A: App> Session<A> {
     /// Nothing more can be answered while calls are pending: wait for them, or end for a reason
     /// that does not.
     #[cold]
-    pub(super) fn rest_pending(&mut self, now: Now) -> Step {
+    pub(super) fn rest_pending(&mut self, now: Now) -> SessionStep {
         if self.is_shutting_down {
             self.parked.expire_blocking();
         }
         if self.parked.is_restless() {
-            return Step::Flush;
+            return SessionStep::Flush;
         }
         if !self.is_at_eof {
-            return Step::NeedInput;
+            return SessionStep::NeedInput;
         }
         let patience = Duration::from_millis(u64::from(self.engine.limits.half_closed_ms_max));
         let leave_by_us = *self
@@ -164,7 +164,7 @@ impl<A: App> Session<A> {
         if self.parked.has_blocking() || leave_by_us <= now.monotonic_us() {
             return self.close_now(CloseReason::Eof);
         }
-        Step::NeedInput
+        SessionStep::NeedInput
     }
 
     /// Cancels all pending calls.

@@ -7,14 +7,14 @@ use crate::{App, Output};
 
 /// What a driver tells a session ([`Session::serve`](super::Session::serve)). Bytes are one as they are.
 #[derive(Debug)]
-pub enum Event<'b, A: App> {
+pub enum SessionEvent<'b, A: App> {
     /// These bytes arrived.
     Bytes(&'b [u8]),
     /// Bytes arrived, and were looked ahead to ([`Session::look_ahead`](super::Session::look_ahead)).
     Ahead(Ahead<'b, A>),
     /// Bytes were read to [`Session::input_room`](super::Session::input_room).
     Room,
-    /// Nothing arrived, but there may be more to answer: the output of a [`Step::Flush`] is written, the time
+    /// Nothing arrived, but there may be more to answer: the output of a [`SessionStep::Flush`] is written, the time
     /// of [`Session::next_timeout`](super::Session::next_timeout) has come, or the connection's
     /// [`Wake`](crate::Wake) rang.
     Turn,
@@ -24,19 +24,19 @@ pub enum Event<'b, A: App> {
     Stop,
 }
 
-impl<'b, A: App> From<&'b [u8]> for Event<'b, A> {
+impl<'b, A: App> From<&'b [u8]> for SessionEvent<'b, A> {
     fn from(bytes: &'b [u8]) -> Self {
         Self::Bytes(bytes)
     }
 }
 
-impl<'b, A: App, const N: usize> From<&'b [u8; N]> for Event<'b, A> {
+impl<'b, A: App, const N: usize> From<&'b [u8; N]> for SessionEvent<'b, A> {
     fn from(bytes: &'b [u8; N]) -> Self {
         Self::Bytes(bytes)
     }
 }
 
-impl<'b, A: App> From<&'b Vec<u8>> for Event<'b, A> {
+impl<'b, A: App> From<&'b Vec<u8>> for SessionEvent<'b, A> {
     fn from(bytes: &'b Vec<u8>) -> Self {
         Self::Bytes(bytes)
     }
@@ -63,7 +63,7 @@ pub(super) enum State {
 /// until every driver knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Step {
+pub enum SessionStep {
     /// Everything that can be answered is.
     NeedInput,
     /// More can be answered once the output is written.

@@ -1,6 +1,6 @@
 //! The session's contract, held with a small application and no socket.
 
-use super::{CloseReason, Event, Session, Step};
+use super::{CloseReason, Session, SessionEvent, SessionStep};
 use crate::command::keyspace::testing::FarKeys;
 use crate::{
     App, ArgList, Arity, Cx, Engine, Error, Flags, KeySpec, Limits, NoKeys, NoWake, Now, Options,
@@ -107,12 +107,12 @@ fn session() -> Session<Counter> {
 }
 
 /// Serves `input` whole and returns the last step with all replies.
-fn serve(session: &mut Session<Counter>, input: &[u8]) -> (Step, Vec<u8>) {
+fn serve(session: &mut Session<Counter>, input: &[u8]) -> (SessionStep, Vec<u8>) {
     let mut out = Output::new();
     let mut step = session.serve(input, start(), &mut out);
     let mut replies = out.take();
-    while step == Step::Flush {
-        step = session.serve(Event::Turn, start(), &mut out);
+    while step == SessionStep::Flush {
+        step = session.serve(SessionEvent::Turn, start(), &mut out);
         replies.extend(out.take());
     }
     (step, replies)
@@ -172,12 +172,15 @@ fn a_turn_ends_at_its_bound_and_goes_on_when_polled() {
     }));
     let mut out = Output::new();
     let input = b"INCR a\r\n".repeat(5);
-    assert_eq!(session.serve(&input, start(), &mut out), Step::Flush);
+    assert_eq!(session.serve(&input, start(), &mut out), SessionStep::Flush);
     assert_eq!(out.take(), b":1\r\n:2\r\n");
-    assert_eq!(session.serve(Event::Turn, start(), &mut out), Step::Flush);
     assert_eq!(
-        session.serve(Event::Turn, start(), &mut out),
-        Step::NeedInput
+        session.serve(SessionEvent::Turn, start(), &mut out),
+        SessionStep::Flush
+    );
+    assert_eq!(
+        session.serve(SessionEvent::Turn, start(), &mut out),
+        SessionStep::NeedInput
     );
     assert_eq!(out.take(), b":3\r\n:4\r\n:5\r\n");
 }
@@ -191,7 +194,7 @@ fn output_past_its_bound_stops_the_turn_and_the_reading() {
     let mut session = connect(&engine(limits));
     let mut out = Output::new();
     let input = b"BLOB 600\r\n".repeat(10);
-    assert_eq!(session.serve(&input, start(), &mut out), Step::Flush);
+    assert_eq!(session.serve(&input, start(), &mut out), SessionStep::Flush);
     assert!(
         out.len() < 2 * 700,
         "two replies at most, but {} bytes are owed",
@@ -211,7 +214,7 @@ fn a_broken_request_is_answered_after_the_good_ones_and_ends_the_session() {
         replies,
         b":1\r\n-ERR Protocol error: expected '$', got ':'\r\n"
     );
-    assert!(matches!(step, Step::Close(CloseReason::Protocol(_))));
+    assert!(matches!(step, SessionStep::Close(CloseReason::Protocol(_))));
     let (again, nothing) = serve(&mut session, b"INCR a\r\n");
     assert_eq!(again, step);
     assert!(nothing.is_empty());
@@ -221,7 +224,7 @@ fn a_broken_request_is_answered_after_the_good_ones_and_ends_the_session() {
 fn a_panicking_command_is_an_error_reply_and_keeps_the_connection() {
     let mut session = session();
     let (step, replies) = serve(&mut session, b"INCR a\r\nPANIC\r\nINCR a\r\n");
-    assert_eq!(step, Step::NeedInput);
+    assert_eq!(step, SessionStep::NeedInput);
     assert_eq!(replies, b":1\r\n-ERR internal error\r\n:2\r\n");
 }
 
@@ -237,10 +240,13 @@ fn slow_session() -> Session<Counter> {
 fn what_came_before_the_end_of_input_is_answered() {
     let mut session = slow_session();
     let mut out = Output::new();
-    let mut serve = |event: Event<'_, Counter>| session.serve(event, start(), &mut out);
-    assert_eq!(serve(b"INCR a\r\nINCR a\r\nINC".into()), Step::Flush);
-    assert_eq!(serve(Event::End), Step::Flush);
-    assert_eq!(serve(Event::Turn), Step::Close(CloseReason::Eof));
+    let mut serve = |event: SessionEvent<'_, Counter>| session.serve(event, start(), &mut out);
+    assert_eq!(serve(b"INCR a\r\nINCR a\r\nINC".into()), SessionStep::Flush);
+    assert_eq!(serve(SessionEvent::End), SessionStep::Flush);
+    assert_eq!(
+        serve(SessionEvent::Turn),
+        SessionStep::Close(CloseReason::Eof)
+    );
     assert_eq!(out.take(), b":1\r\n:2\r\n");
 }
 
@@ -248,9 +254,12 @@ fn what_came_before_the_end_of_input_is_answered() {
 fn shutdown_answers_what_arrived_and_then_closes() {
     let mut session = slow_session();
     let mut out = Output::new();
-    let mut serve = |event: Event<'_, Counter>| session.serve(event, start(), &mut out);
-    assert_eq!(serve(b"INCR a\r\nINCR a\r\n".into()), Step::Flush);
-    assert_eq!(serve(Event::Stop), Step::Close(CloseReason::ShuttingDown));
+    let mut serve = |event: SessionEvent<'_, Counter>| session.serve(event, start(), &mut out);
+    assert_eq!(serve(b"INCR a\r\nINCR a\r\n".into()), SessionStep::Flush);
+    assert_eq!(
+        serve(SessionEvent::Stop),
+        SessionStep::Close(CloseReason::ShuttingDown)
+    );
     assert_eq!(out.take(), b":1\r\n:2\r\n");
 }
 
@@ -262,7 +271,7 @@ fn a_silent_connection_is_closed_after_the_timeout() {
     let mut out = Output::new();
     assert_eq!(
         session.serve(b"INCR a\r\nINC", start(), &mut out),
-        Step::NeedInput
+        SessionStep::NeedInput
     );
     assert_eq!(
         session.next_timeout(),
@@ -270,13 +279,13 @@ fn a_silent_connection_is_closed_after_the_timeout() {
     );
     let almost = start().after(Duration::from_millis(9_999));
     assert_eq!(
-        session.serve(Event::Turn, almost, &mut out),
-        Step::NeedInput
+        session.serve(SessionEvent::Turn, almost, &mut out),
+        SessionStep::NeedInput
     );
     let after = start().after(Duration::from_secs(10));
     assert_eq!(
-        session.serve(Event::Turn, after, &mut out),
-        Step::Close(CloseReason::Idle)
+        session.serve(SessionEvent::Turn, after, &mut out),
+        SessionStep::Close(CloseReason::Idle)
     );
 }
 
@@ -290,8 +299,8 @@ fn a_killed_connection_closes_at_its_next_poll() {
         .expect("open")
         .kill();
     assert_eq!(
-        session.serve(Event::Turn, start(), &mut Output::new()),
-        Step::Close(CloseReason::Killed)
+        session.serve(SessionEvent::Turn, start(), &mut Output::new()),
+        SessionStep::Close(CloseReason::Killed)
     );
 }
 
@@ -304,11 +313,14 @@ fn a_paused_connection_answers_when_the_pause_ends() {
     let mut out = Output::new();
     assert_eq!(
         session.serve(b"INCR a\r\n", start(), &mut out),
-        Step::NeedInput
+        SessionStep::NeedInput
     );
     assert!(out.is_empty());
     assert_eq!(session.next_timeout(), Some(until.monotonic_us()));
-    assert_eq!(session.serve(Event::Turn, until, &mut out), Step::NeedInput);
+    assert_eq!(
+        session.serve(SessionEvent::Turn, until, &mut out),
+        SessionStep::NeedInput
+    );
     assert_eq!(out.take(), b":1\r\n");
 }
 
@@ -372,18 +384,18 @@ fn strangers_get_tight_limits_until_they_authenticate() {
         replies,
         b"-ERR Protocol error: unauthenticated bulk length\r\n"
     );
-    assert!(matches!(step, Step::Close(CloseReason::Protocol(_))));
+    assert!(matches!(step, SessionStep::Close(CloseReason::Protocol(_))));
     let (step, _) = serve(
         &mut connect(&engine),
         b"AUTH secret\r\n*2\r\n$4\r\nINCR\r\n$16385\r\n",
     );
-    assert_eq!(step, Step::NeedInput);
+    assert_eq!(step, SessionStep::NeedInput);
 }
 
 #[test]
 fn a_browser_is_cut_off() {
     let (step, replies) = serve(&mut session(), b"POST / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_eq!(step, Step::Close(CloseReason::CrossProtocol));
+    assert_eq!(step, SessionStep::Close(CloseReason::CrossProtocol));
     assert!(replies.is_empty());
 }
 
@@ -393,14 +405,14 @@ fn binary_call_answers_tagged_and_a_failed_set_closes() {
     let mut input = Vec::new();
     resp_codec::binary::write_call(&mut input, &[&b"incr"[..], b"a"]);
     let (step, replies) = serve(&mut session, &input);
-    assert_eq!(step, Step::NeedInput);
+    assert_eq!(step, SessionStep::NeedInput);
     let mut expected = Vec::new();
     resp_codec::Encoder::new(&mut expected, resp_codec::Proto::Binary).int(1);
     assert_eq!(replies, expected);
     let mut input = Vec::new();
     resp_codec::binary::write_set(&mut input, b"k", b"v");
     let (step, replies) = serve(&mut session, &input);
-    assert_eq!(step, Step::Close(CloseReason::Unanswerable));
+    assert_eq!(step, SessionStep::Close(CloseReason::Unanswerable));
     assert!(replies.is_empty());
 }
 
@@ -425,7 +437,7 @@ fn calls_are_counted_once_per_run() {
 #[test]
 fn an_unknown_operation_is_told_and_closed_without_waiting_for_a_line() {
     let (step, replies) = serve(&mut session(), b"\x07garbage");
-    assert!(matches!(step, Step::Close(CloseReason::Protocol(_))));
+    assert!(matches!(step, SessionStep::Close(CloseReason::Protocol(_))));
     let mut expected = Vec::new();
     resp_codec::Encoder::new(&mut expected, resp_codec::Proto::Binary)
         .error("ERR Protocol error: unknown binary operation");
@@ -437,8 +449,11 @@ fn a_large_value_neither_overshoots_its_length_nor_is_trusted_before_it_arrives(
     let mut session = session();
     let len = 32 << 20;
     let header = format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${len}\r\n");
-    assert_eq!(serve(&mut session, header.as_bytes()).0, Step::NeedInput);
-    assert_eq!(serve(&mut session, &[b'x'; 1000]).0, Step::NeedInput);
+    assert_eq!(
+        serve(&mut session, header.as_bytes()).0,
+        SessionStep::NeedInput
+    );
+    assert_eq!(serve(&mut session, &[b'x'; 1000]).0, SessionStep::NeedInput);
     assert!(
         session.input.capacity() <= 4 << 20,
         "{} bytes",
@@ -446,7 +461,7 @@ fn a_large_value_neither_overshoots_its_length_nor_is_trusted_before_it_arrives(
     );
     let chunk = vec![b'x'; 1 << 20];
     for _ in 0..31 {
-        assert_eq!(serve(&mut session, &chunk).0, Step::NeedInput);
+        assert_eq!(serve(&mut session, &chunk).0, SessionStep::NeedInput);
         assert!(
             session.input.capacity() <= len + 100,
             "{} bytes",
@@ -467,11 +482,11 @@ fn shutdown_answers_what_a_pause_held_back() {
     let mut out = Output::new();
     assert_eq!(
         session.serve(b"INCR a\r\n", start(), &mut out),
-        Step::NeedInput
+        SessionStep::NeedInput
     );
     assert_eq!(
-        session.serve(Event::Stop, start(), &mut out),
-        Step::Close(CloseReason::ShuttingDown)
+        session.serve(SessionEvent::Stop, start(), &mut out),
+        SessionStep::Close(CloseReason::ShuttingDown)
     );
     assert_eq!(out.take(), b":1\r\n");
 }

@@ -3,7 +3,7 @@
 use super::decoded::Decoded;
 use super::dispatch::{Asked, Form, Outcome};
 use super::window::{self, Window};
-use super::{CloseReason, LimitsFrom, Session, State, Step, Wire, codec_limits};
+use super::{CloseReason, LimitsFrom, Session, SessionStep, State, Wire, codec_limits};
 use crate::client::mailbox::Mail;
 use crate::observe::stats::Stats;
 use crate::{App, Keyspace, Now, Output};
@@ -20,7 +20,7 @@ impl<A: App> Session<A> {
         first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
-    ) -> (Step, usize) {
+    ) -> (SessionStep, usize) {
         let owed = out.len();
         if self.core.client.shared.is_killed() {
             return (self.close_now(CloseReason::Killed), 0);
@@ -45,7 +45,7 @@ impl<A: App> Session<A> {
         self.take_over_limits();
         self.deliver(out);
         self.budget = self.engine.limits.commands_per_poll_max;
-        let (mut step, mut used) = (Step::NeedInput, 0);
+        let (mut step, mut used) = (SessionStep::NeedInput, 0);
         if self.parked.is_empty() && matches!(self.state, State::Serving) {
             (step, used) = self.answer(bytes, first, now, out);
         }
@@ -55,9 +55,9 @@ impl<A: App> Session<A> {
         let mail = self.deliver(out);
         if mail == Mail::Overrun {
             step = self.close_now(CloseReason::Overrun);
-        } else if step == Step::NeedInput && mail == Mail::Left {
-            step = Step::Flush;
-        } else if step == Step::NeedInput {
+        } else if step == SessionStep::NeedInput && mail == Mail::Left {
+            step = SessionStep::Flush;
+        } else if step == SessionStep::NeedInput {
             step = self.rest(now);
         }
         debug_assert!(used <= bytes.len() && owed <= out.len());
@@ -66,10 +66,10 @@ impl<A: App> Session<A> {
     }
 
     /// What has to be settled before anything is answered.
-    fn enter(&mut self, now: Now, out: &mut Output) -> Option<Step> {
+    fn enter(&mut self, now: Now, out: &mut Output) -> Option<SessionStep> {
         match &mut self.state {
             State::Serving | State::Pending | State::Ending(_) => None,
-            State::Done(reason) => Some(Step::Close(*reason)),
+            State::Done(reason) => Some(SessionStep::Close(*reason)),
             // Whether the pause is over is looked up when its request is tried again.
             State::Paused { .. } => {
                 self.core
@@ -128,14 +128,14 @@ impl<A: App> Session<A> {
     }
 
     /// Nothing more can be answered: stay, or end for a reason that had to wait for that.
-    fn rest(&mut self, now: Now) -> Step {
+    fn rest(&mut self, now: Now) -> SessionStep {
         if !self.parked.is_empty() {
             return self.rest_pending(now);
         }
         match self.state {
             State::Serving => {}
             State::Ending(reason) => return self.close(reason),
-            _ => return Step::NeedInput,
+            _ => return SessionStep::NeedInput,
         }
         if self.is_at_eof {
             self.close(CloseReason::Eof)
@@ -144,7 +144,7 @@ impl<A: App> Session<A> {
         } else if self.is_idle(now) {
             self.close(CloseReason::Idle)
         } else {
-            Step::NeedInput
+            SessionStep::NeedInput
         }
     }
 
@@ -173,7 +173,7 @@ impl<A: App> Session<A> {
         first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
-    ) -> (Step, usize) {
+    ) -> (SessionStep, usize) {
         if let (Wire::Undecided, Some(first)) = (&self.wire, bytes.first()) {
             self.wire = if is_binary(*first) {
                 Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
@@ -185,7 +185,7 @@ impl<A: App> Session<A> {
             };
         }
         match self.wire {
-            Wire::Undecided => (Step::NeedInput, 0),
+            Wire::Undecided => (SessionStep::NeedInput, 0),
             Wire::Resp | Wire::Binary(_) => self.answer_requests(bytes, first, now, out),
         }
     }
@@ -197,14 +197,14 @@ impl<A: App> Session<A> {
         mut first: Option<&Decoded<'_, A>>,
         now: Now,
         out: &mut Output,
-    ) -> (Step, usize) {
+    ) -> (SessionStep, usize) {
         let mut used = 0;
         loop {
             if used == bytes.len() {
-                return (Step::NeedInput, used);
+                return (SessionStep::NeedInput, used);
             }
             if self.is_turn_over(out) {
-                return (Step::Flush, used);
+                return (SessionStep::Flush, used);
             }
             let step = if let Some(request) = first.take() {
                 self.answer_decoded(request, bytes, &mut used, now, out)
@@ -227,7 +227,7 @@ impl<A: App> Session<A> {
         used: &mut usize,
         now: Now,
         out: &mut Output,
-    ) -> Option<Step> {
+    ) -> Option<SessionStep> {
         let is_far = A::Keys::is_far(self.engine.app());
         let mut window = Window::new(bytes, *used, is_far, self.core.client.db());
         loop {
@@ -240,7 +240,7 @@ impl<A: App> Session<A> {
             }
             let (asked, end) = window.current();
             if self.is_turn_over(out) {
-                return Some(Step::Flush);
+                return Some(SessionStep::Flush);
             }
             self.budget -= 1;
             let outcome = self.core.dispatch(&self.engine, now, &asked, out);
@@ -263,7 +263,7 @@ impl<A: App> Session<A> {
         used: &mut usize,
         now: Now,
         out: &mut Output,
-    ) -> Option<Step> {
+    ) -> Option<SessionStep> {
         self.budget -= 1;
         let (asked, end) = request.asked(bytes);
         let outcome = self.core.dispatch(&self.engine, now, &asked, out);
@@ -281,7 +281,7 @@ impl<A: App> Session<A> {
         used: &mut usize,
         now: Now,
         out: &mut Output,
-    ) -> Option<Step> {
+    ) -> Option<SessionStep> {
         self.budget -= 1;
         let rest = &bytes[*used..];
         let decoded = match &mut self.wire {
@@ -312,7 +312,7 @@ impl<A: App> Session<A> {
             }
             Ok((None, consumed)) => {
                 *used += consumed;
-                Some(Step::NeedInput)
+                Some(SessionStep::NeedInput)
             }
             Err(error) => {
                 *used = bytes.len();
@@ -329,7 +329,7 @@ impl<A: App> Session<A> {
         now: Now,
         (end, used): (usize, &mut usize),
         out: &mut Output,
-    ) -> Option<Step> {
+    ) -> Option<SessionStep> {
         if !matches!(outcome, Outcome::Done) {
             // What is held back is tried again.
             if !matches!(outcome, Outcome::Hold(_)) {
@@ -373,9 +373,9 @@ impl<A: App> Session<A> {
     }
 
     /// Follows an outcome that ends the turn.
-    pub(super) fn settle(&mut self, outcome: Outcome, now: Now) -> Step {
+    pub(super) fn settle(&mut self, outcome: Outcome, now: Now) -> SessionStep {
         match outcome {
-            Outcome::Done => Step::NeedInput,
+            Outcome::Done => SessionStep::NeedInput,
             Outcome::Hold(until_us) => {
                 self.core
                     .client
@@ -383,21 +383,21 @@ impl<A: App> Session<A> {
                     .is_paused
                     .store(true, Ordering::Relaxed);
                 self.state = State::Paused { until_us };
-                Step::NeedInput
+                SessionStep::NeedInput
             }
             Outcome::Wait(wait, reply) => {
                 self.state = State::Waiting {
                     until_us: due_us(now, wait),
                     reply,
                 };
-                Step::NeedInput
+                SessionStep::NeedInput
             }
             Outcome::Pending(item) => self.park(*item),
             Outcome::Close(reason) => self.close(reason),
         }
     }
 
-    fn protocol_error(&mut self, error: resp_codec::Error, out: &mut Output) -> Step {
+    fn protocol_error(&mut self, error: resp_codec::Error, out: &mut Output) -> SessionStep {
         Stats::add(&self.engine.stats.protocol_errors, 1);
         if let Wire::Binary(_) = self.wire {
             let mut text = Vec::new();
@@ -411,19 +411,19 @@ impl<A: App> Session<A> {
     }
 
     /// Ends the session, once pending calls are answered.
-    pub(super) fn close(&mut self, reason: CloseReason) -> Step {
+    pub(super) fn close(&mut self, reason: CloseReason) -> SessionStep {
         if self.parked.is_empty() {
             return self.close_now(reason);
         }
         self.state = State::Ending(reason);
-        Step::NeedInput
+        SessionStep::NeedInput
     }
 
     /// Ends the session, whatever is pending.
-    pub(super) fn close_now(&mut self, reason: CloseReason) -> Step {
+    pub(super) fn close_now(&mut self, reason: CloseReason) -> SessionStep {
         self.abandon();
         self.state = State::Done(reason);
-        Step::Close(reason)
+        SessionStep::Close(reason)
     }
 
     fn is_stranger(&self) -> bool {

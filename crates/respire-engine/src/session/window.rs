@@ -144,8 +144,8 @@ pub(super) fn fits(args: &ArgList<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::{
-        App, ArgList, Arity, Cx, Engine, Error, Event, KeySpec, Keyspace, NoWake, Now, Options,
-        Output, Peer, Reply, Router, Row, Scope, Session, Spec, Step,
+        App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
+        Peer, Reply, Router, Row, SectionScope, Session, SessionEvent, SessionStep, Spec,
     };
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
@@ -190,7 +190,7 @@ mod tests {
             hint.2 = true;
         }
 
-        fn atomically(_: &Self, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+        fn atomically(_: &Self, _: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
             body(&mut ());
         }
     }
@@ -237,8 +237,8 @@ mod tests {
         let mut out = Output::new();
         for piece in pieces {
             let mut step = session.serve(piece, now(), &mut out);
-            while step == Step::Flush {
-                step = session.serve(Event::Turn, now(), &mut out);
+            while step == SessionStep::Flush {
+                step = session.serve(SessionEvent::Turn, now(), &mut out);
             }
         }
         out.to_vec()

@@ -3,7 +3,7 @@
 
 use super::{Connection, Pace, Scratch, Transport};
 use crate::Limits;
-use respire_engine::{Ahead, App, Event, Now, Step};
+use respire_engine::{Ahead, App, Now, SessionEvent, SessionStep};
 use std::io::{self, ErrorKind};
 
 /// The most bytes that are read ahead. A peer that sends more has a pipeline or large values; its
@@ -39,7 +39,8 @@ impl<A: App> Connection<A> {
         io: &mut impl Transport,
         buffer: &'b mut [u8],
     ) -> Option<Arrival<'b, A>> {
-        let is_resting = self.step == Step::NeedInput && self.out.is_empty() && !self.is_at_eof;
+        let is_resting =
+            self.step == SessionStep::NeedInput && self.out.is_empty() && !self.is_at_eof;
         // A tap copies every read, and only one place does that.
         if !is_resting || !self.reads_little || self.probe.is_on() || !self.session.is_quiet() {
             return None;
@@ -76,7 +77,9 @@ impl<A: App> Connection<A> {
             Ok(_) if arrival.len == 0 => self.take_end(now),
             Ok(ahead) => {
                 self.reads_little = is_little(arrival.len);
-                let step = self.session.serve(Event::Ahead(ahead), now, &mut self.out);
+                let step = self
+                    .session
+                    .serve(SessionEvent::Ahead(ahead), now, &mut self.out);
                 self.take(step, now);
             }
             Err(error) if !is_transient(&error) => return Err(error),

@@ -433,7 +433,7 @@ fn peer_that_reads_nothing_is_idle_after_the_timeout() {
     assert_eq!(due_us - bench.now.monotonic_us(), 60_000_000);
     bench.pass(60_000);
     bench.connection.handle_timeout(bench.now);
-    assert_eq!(bench.connection.step, Step::Close(CloseReason::Idle));
+    assert_eq!(bench.connection.step, SessionStep::Close(CloseReason::Idle));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Received, Target};
 use respire_commands::Kv;
 use respire_engine::{
-    Engine, Event, Limits, NoWake, Now, Options, Output, Peer, Router, Session, Step,
+    Engine, Limits, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent, SessionStep,
 };
 use respire_store::{Config, Store};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl EngineTarget {
 }
 
 impl Connection {
-    fn serve<'b>(&mut self, event: impl Into<Event<'b, Kv>>, now: Now) {
+    fn serve<'b>(&mut self, event: impl Into<SessionEvent<'b, Kv>>, now: Now) {
         if !self.is_closed {
             let step = self.session.serve(event, now, &mut self.out);
             self.follow(step, now);
@@ -102,14 +102,14 @@ impl Connection {
     }
 
     fn poll(&mut self, now: Now) {
-        self.serve(Event::Turn, now);
+        self.serve(SessionEvent::Turn, now);
     }
 
-    fn follow(&mut self, mut step: Step, now: Now) {
-        while step == Step::Flush {
-            step = self.session.serve(Event::Turn, now, &mut self.out);
+    fn follow(&mut self, mut step: SessionStep, now: Now) {
+        while step == SessionStep::Flush {
+            step = self.session.serve(SessionEvent::Turn, now, &mut self.out);
         }
-        self.is_closed = matches!(step, Step::Close(_));
+        self.is_closed = matches!(step, SessionStep::Close(_));
     }
 }
 
@@ -174,7 +174,7 @@ impl Target for EngineTarget {
 
     fn half_close(&mut self, connection: usize) {
         let now = self.now;
-        self.connections[connection].serve(Event::End, now);
+        self.connections[connection].serve(SessionEvent::End, now);
         self.settle();
     }
 

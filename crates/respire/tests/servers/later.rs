@@ -3,8 +3,8 @@
 use crate::harness::{Kind, One, PATIENCE, Running, Setup};
 use respire::net::{Limits as ServerLimits, clock};
 use respire::{
-    App, Engine, Error, Event, Later, Limits, NoKeys, Options, Output, Pusher, Router, Step,
-    Stream, Wake,
+    App, Engine, Error, Later, Limits, NoKeys, Options, Output, Pusher, Router, SessionEvent,
+    SessionStep, Stream, Wake,
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -137,9 +137,9 @@ fn in_memory(piece: usize) -> Vec<u8> {
         assert!(Instant::now() < deadline, "no end to {transcript:?}");
         let step = match pieces.next() {
             Some(piece) => session.serve(piece, clock::now(), &mut out),
-            None => session.serve(Event::Turn, clock::now(), &mut out),
+            None => session.serve(SessionEvent::Turn, clock::now(), &mut out),
         };
-        assert!(!matches!(step, Step::Close(_)));
+        assert!(!matches!(step, SessionStep::Close(_)));
         transcript.extend(out.take());
     }
     transcript.truncate(transcript.len() - END.len());

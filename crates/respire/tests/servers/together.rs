@@ -1,7 +1,7 @@
 //! Many connections that are ready in the same moment, as after a command that took its time.
 
 use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
-use respire::engine::{ArgList, Cx, KeySpec, Keyspace, Reply, Row, Scope};
+use respire::engine::{ArgList, Cx, KeySpec, Keyspace, Reply, Row, SectionScope};
 use respire::{App, Arity, Error, Now, Router, Spec};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ impl Keyspace<Self> for Gate {
         assert!(!*is_dented, "a defect, on purpose");
     }
 
-    fn atomically(_: &Self, _: &Scope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
+    fn atomically(_: &Self, _: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
         body(&mut ());
     }
 }

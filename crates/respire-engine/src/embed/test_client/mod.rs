@@ -7,8 +7,8 @@ pub use reply::{Like, TestReply};
 pub use request::IntoRequest;
 
 use crate::{
-    App, CloseReason, Engine, Event, Host, Now, Options, Output, Peer, Proto, Router, Session,
-    Step, Wake,
+    App, CloseReason, Engine, Host, Now, Options, Output, Peer, Proto, Router, Session,
+    SessionEvent, SessionStep, Wake,
 };
 use resp_codec::binary::ReplyDecoder;
 use resp_codec::{FrameDecoder, Kind, Limits, Value};
@@ -363,20 +363,24 @@ impl<A: App> TestClient<A> {
         if self.closed.is_none() {
             *lock(&self.bell.is_rung) = false;
             let now = self.now();
-            let step = self.session.serve(Event::Turn, now, &mut self.out);
+            let step = self.session.serve(SessionEvent::Turn, now, &mut self.out);
             self.go_on(step);
         }
     }
 
     /// Takes what was written, and polls until the session waits for its peer or a time.
     #[track_caller]
-    fn go_on(&mut self, mut step: Step) {
+    fn go_on(&mut self, mut step: SessionStep) {
         loop {
             self.bytes.extend(self.out.take());
             match step {
-                Step::Flush => step = self.session.serve(Event::Turn, self.now(), &mut self.out),
-                Step::NeedInput => break,
-                Step::Close(reason) => {
+                SessionStep::Flush => {
+                    step = self
+                        .session
+                        .serve(SessionEvent::Turn, self.now(), &mut self.out)
+                }
+                SessionStep::NeedInput => break,
+                SessionStep::Close(reason) => {
                     self.closed = Some(reason);
                     break;
                 }

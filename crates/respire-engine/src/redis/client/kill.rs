@@ -262,7 +262,7 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
 #[cfg(test)]
 mod tests {
     use crate::redis::testing::{Server, check};
-    use crate::{CloseReason, Step, Wake};
+    use crate::{CloseReason, SessionStep, Wake};
     use std::time::Duration;
 
     /// A driver that drops the sessions of killed connections.
@@ -309,10 +309,10 @@ mod tests {
         let server = Server::new();
         let (mut line, other) = (server.connect(), server.connect_with(Dropping));
         assert_eq!(line.ask("CLIENT KILL TYPE normal SKIPME no\nPING"), "");
-        assert_eq!(line.step, Step::NeedInput);
+        assert_eq!(line.step, SessionStep::NeedInput);
         drop(other);
         assert_eq!(line.ask("PING"), ":2|");
-        assert_eq!(line.step, Step::Close(CloseReason::Quit));
+        assert_eq!(line.step, SessionStep::Close(CloseReason::Quit));
     }
 
     #[test]
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(line.ask("EXEC"), "");
         drop(other);
         assert_eq!(line.ask(""), "*2|:2|+PONG|");
-        assert_eq!(line.step, Step::Close(CloseReason::Quit));
+        assert_eq!(line.step, SessionStep::Close(CloseReason::Quit));
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
         let (mut one, mut two) = (server.connect_with(Dropping), server.connect_with(Dropping));
         assert_eq!(one.ask("CLIENT KILL ID 2"), "");
         assert_eq!(two.ask("CLIENT KILL ID 1"), "");
-        assert_eq!(two.step, Step::Close(CloseReason::Killed));
+        assert_eq!(two.step, SessionStep::Close(CloseReason::Killed));
         drop(two);
         assert_eq!(one.ask(""), ":1|");
     }
@@ -352,7 +352,7 @@ mod tests {
             ":1|"
         );
         assert_eq!(other.ask("PING"), "");
-        assert_eq!(other.step, Step::Close(CloseReason::Killed));
+        assert_eq!(other.step, SessionStep::Close(CloseReason::Killed));
         assert_eq!(line.ask("CLIENT KILL ID 1"), ":0|");
     }
 
@@ -361,7 +361,7 @@ mod tests {
         let mut line = Server::new().connect();
         assert_eq!(line.ask("CLIENT KILL 1.2.3.4:5"), "-ERR No such client|");
         assert_eq!(line.ask("CLIENT KILL 10.0.0.1:5\nPING"), "+OK|");
-        assert!(matches!(line.step, Step::Close(_)));
+        assert!(matches!(line.step, SessionStep::Close(_)));
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(line.ask("CLIENT KILL TYPE normal"), ":0|");
         assert_eq!(line.ask("CLIENT KILL TYPE replica SKIPME no"), ":0|");
         assert_eq!(line.ask("CLIENT KILL SKIPME no ADDR 10.0.0.1:5"), ":1|");
-        assert!(matches!(line.step, Step::Close(_)));
+        assert!(matches!(line.step, SessionStep::Close(_)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `COMMAND DOCS`: what people and their shells need to know of a command.
 
 use super::named;
-use crate::{App, Arg, ArgKind, ArgList, Cx, Engine, Entry, Error, Reply, Spec};
+use crate::{App, Arg, ArgKind, ArgList, CommandEntry, Cx, Engine, Error, Reply, Spec};
 
 pub(super) fn docs<A: App>(
     cx: &mut Cx<'_, A>,
@@ -9,7 +9,7 @@ pub(super) fn docs<A: App>(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let engine = cx.engine;
-    let chosen: Vec<&Entry<A>> = if args.is_empty() {
+    let chosen: Vec<&CommandEntry<A>> = if args.is_empty() {
         engine.table.commands().collect()
     } else {
         args.iter()
@@ -23,7 +23,7 @@ pub(super) fn docs<A: App>(
     Ok(())
 }
 
-fn write<A: App>(engine: &Engine<A>, entry: &Entry<A>, reply: &mut Reply<'_>) {
+fn write<A: App>(engine: &Engine<A>, entry: &CommandEntry<A>, reply: &mut Reply<'_>) {
     let spec = entry.spec();
     let subcommands = engine.table.subcommands(entry).count();
     let parts = [

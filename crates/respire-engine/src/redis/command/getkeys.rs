@@ -1,7 +1,7 @@
 //! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: which arguments of a request are keys.
 
 use crate::command::table::CommandTable;
-use crate::{App, ArgList, Cx, Entry, Error, KeyBegin, KeyFind, KeyFlag, Reply, Spec};
+use crate::{App, ArgList, CommandEntry, Cx, Error, KeyBegin, KeyFind, KeyFlag, Reply, Spec};
 
 pub(super) fn keys<A: App>(
     cx: &mut Cx<'_, A>,
@@ -40,7 +40,7 @@ pub(super) fn keys_and_flags<A: App>(
 fn positions<'t, A: App>(
     table: &'t CommandTable<A>,
     request: ArgList<'_>,
-) -> Result<(&'t Entry<A>, Vec<usize>), Error> {
+) -> Result<(&'t CommandEntry<A>, Vec<usize>), Error> {
     const UNKNOWN: Error = Error::fixed("ERR Invalid command specified");
     let container = table.find_name(&request[0]).ok_or(UNKNOWN)?;
     let at = match request.get(1) {

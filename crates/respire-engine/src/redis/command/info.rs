@@ -2,7 +2,7 @@
 
 use super::named;
 use crate::redis::acl::categories;
-use crate::{App, ArgList, Cx, Engine, Entry, Error, KeyBegin, KeyFind, KeySpec, Reply};
+use crate::{App, ArgList, CommandEntry, Cx, Engine, Error, KeyBegin, KeyFind, KeySpec, Reply};
 
 pub(super) fn info<A: App>(
     cx: &mut Cx<'_, A>,
@@ -28,7 +28,7 @@ pub(super) fn info<A: App>(
     Ok(())
 }
 
-fn write<A: App>(engine: &Engine<A>, entry: &Entry<A>, reply: &mut Reply<'_>) {
+fn write<A: App>(engine: &Engine<A>, entry: &CommandEntry<A>, reply: &mut Reply<'_>) {
     let spec = entry.spec();
     let (first, last, step) = range(spec.keys);
     reply.array(10);

@@ -1,7 +1,7 @@
 //! `COMMAND LIST`: names of commands and subcommands.
 
 use crate::redis::acl::categories;
-use crate::{App, ArgList, Cx, Entry, Error, Reply, glob_match, text};
+use crate::{App, ArgList, CommandEntry, Cx, Error, Reply, glob_match, text};
 
 /// Which names are asked for.
 enum Filter<'a> {
@@ -34,7 +34,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    fn matches<A: App>(&self, entry: &Entry<A>) -> bool {
+    fn matches<A: App>(&self, entry: &CommandEntry<A>) -> bool {
         match self {
             Self::None => true,
             Self::Module => false,
@@ -52,7 +52,7 @@ pub(super) fn list<A: App>(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let filter = Filter::parse(args)?;
-    let chosen: Vec<&Entry<A>> = cx
+    let chosen: Vec<&CommandEntry<A>> = cx
         .engine
         .table
         .all()

@@ -9,7 +9,7 @@ use super::Rows;
 use super::help::{boxed, help};
 use crate::Spec;
 use crate::command::table::CommandTable;
-use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Entry, Error, Flags, Group, Reply, Row};
+use crate::{App, Arg, ArgKind, ArgList, Arity, CommandEntry, Cx, Error, Flags, Group, Reply, Row};
 
 pub(super) fn add_to<A: App>(rows: Rows<'_, A>) -> Rows<'_, A> {
     rows.container(
@@ -206,7 +206,7 @@ fn command_help<A: App>(
 }
 
 /// The entry of a name as people write it.
-fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Option<&'t Entry<A>> {
+fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Option<&'t CommandEntry<A>> {
     table.find_path(name).map(|at| table.entry(at))
 }
 

@@ -1,6 +1,6 @@
 //! `LATENCY HISTOGRAM`: how long the calls of each command took.
 
-use crate::command::table::{CommandTable, Entry};
+use crate::command::table::{CommandEntry, CommandTable};
 use crate::observe::histogram::Counts;
 use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, Reply, Spec};
 
@@ -31,7 +31,7 @@ pub(super) fn histogram<A: App>(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let table = &cx.engine.table;
-    let entries: Vec<&Entry<A>> = if args.is_empty() {
+    let entries: Vec<&CommandEntry<A>> = if args.is_empty() {
         table.all().collect()
     } else {
         args.iter().flat_map(|name| named(table, name)).collect()
@@ -58,7 +58,7 @@ pub(super) fn histogram<A: App>(
 }
 
 /// The command of this name; of a container its subcommands, which are what is called.
-fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Vec<&'t Entry<A>> {
+fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Vec<&'t CommandEntry<A>> {
     match table.find_path(name).map(|at| table.entry(at)) {
         Some(entry) if entry.is_container() => table.subcommands(entry).collect(),
         Some(entry) => vec![entry],

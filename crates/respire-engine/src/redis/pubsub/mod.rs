@@ -274,7 +274,7 @@ fn publish<A: App>(
 #[cfg(test)]
 mod tests {
     use crate::redis::testing::{Server, check};
-    use crate::{CloseReason, Limits, Step};
+    use crate::{CloseReason, Limits, SessionStep};
 
     #[test]
     fn confirmations_count_channels_and_patterns_together() {
@@ -371,7 +371,7 @@ mod tests {
             assert!(quick.ask("").starts_with("*3|$7|message|"));
         }
         assert_eq!(slow.ask(""), "");
-        assert_eq!(slow.step, Step::Close(CloseReason::Overrun));
+        assert_eq!(slow.step, SessionStep::Close(CloseReason::Overrun));
         drop(slow);
         assert_eq!(other.ask("PUBLISH a x"), ":1|");
     }

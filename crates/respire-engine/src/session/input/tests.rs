@@ -3,8 +3,8 @@
 use super::*;
 use crate::command::keyspace::testing::FarKeys;
 use crate::{
-    App, ArgList, Arity, Cx, Engine, Error, Event, NoWake, Now, Options, Output, Peer, Reply,
-    Router, Row, Session, Spec, Step,
+    App, ArgList, Arity, Cx, Engine, Error, NoWake, Now, Options, Output, Peer, Reply, Router, Row,
+    Session, SessionEvent, SessionStep, Spec,
 };
 use bytes::Bytes;
 use proptest::collection::vec;
@@ -101,15 +101,15 @@ impl Line {
                 read = read.min(room.capacity() - room.len());
                 assert!(read > 0, "a read into no room is no end of input");
                 room.extend_from_slice(&input[..read]);
-                self.session.serve(Event::Room, now(), &mut out)
+                self.session.serve(SessionEvent::Room, now(), &mut out)
             }
             None => self.session.serve(&input[..read], now(), &mut out),
         };
-        while step == Step::Flush {
+        while step == SessionStep::Flush {
             self.heard.append(&mut out.take());
-            step = self.session.serve(Event::Turn, now(), &mut out);
+            step = self.session.serve(SessionEvent::Turn, now(), &mut out);
         }
-        assert_eq!(step, Step::NeedInput);
+        assert_eq!(step, SessionStep::NeedInput);
         self.heard.append(&mut out.take());
         read
     }
@@ -304,8 +304,8 @@ fn a_request_that_waits_is_not_given_room_for_its_length() {
     line.engine.pause.end();
     let mut out = Output::new();
     assert_eq!(
-        line.session.serve(Event::Turn, now(), &mut out),
-        Step::NeedInput
+        line.session.serve(SessionEvent::Turn, now(), &mut out),
+        SessionStep::NeedInput
     );
     assert_eq!(out.take(), b":1\r\n");
 }

@@ -50,7 +50,7 @@ fn a_killed_connection_cancels_what_it_waits_for() {
     });
     assert_eq!(other.ask("CLIENT KILL ID 1"), ":1|");
     assert_eq!(line.poll(), "");
-    assert_eq!(line.step, Step::Close(CloseReason::Killed));
+    assert_eq!(line.step, SessionStep::Close(CloseReason::Killed));
     assert!(later.cancelled());
     assert_eq!(line.desk().cancelled.load(Ordering::Relaxed), 1);
 }
@@ -59,21 +59,21 @@ fn a_killed_connection_cancels_what_it_waits_for() {
 fn the_peers_end_cancels_blocking_calls_at_once_and_others_after_a_while() {
     let mut line = Line::new();
     line.ask("BLOCK|PING");
-    assert_eq!(line.tell(Event::End), "");
-    assert_eq!(line.step, Step::Close(CloseReason::Eof));
+    assert_eq!(line.tell(SessionEvent::End), "");
+    assert_eq!(line.step, SessionStep::Close(CloseReason::Eof));
     assert!(line.next().cancelled());
 
     let mut line = Line::new();
     line.ask("WAIT|PING|WAIT");
-    assert_eq!(line.tell(Event::End), "");
-    assert_eq!(line.step, Step::NeedInput);
+    assert_eq!(line.tell(SessionEvent::End), "");
+    assert_eq!(line.step, SessionStep::NeedInput);
     line.next().reply(());
     assert_eq!(line.poll(), "+OK|+PONG|");
     let patience = Duration::from_millis(u64::from(Limits::DEFAULT.half_closed_ms_max));
     let due = start().after(patience).monotonic_us();
     assert_eq!(line.session.next_timeout(), Some(due));
     assert_eq!(line.pass(patience), "");
-    assert_eq!(line.step, Step::Close(CloseReason::Eof));
+    assert_eq!(line.step, SessionStep::Close(CloseReason::Eof));
     assert!(line.next().cancelled());
 }
 
@@ -81,16 +81,16 @@ fn the_peers_end_cancels_blocking_calls_at_once_and_others_after_a_while() {
 fn shutdown_waits_for_owed_replies_and_ends_blocking_calls_early() {
     let mut line = Line::new();
     line.ask("WAIT|PING");
-    assert_eq!(line.tell(Event::Stop), "");
-    assert_eq!(line.step, Step::NeedInput);
+    assert_eq!(line.tell(SessionEvent::Stop), "");
+    assert_eq!(line.step, SessionStep::NeedInput);
     line.next().reply(());
     assert_eq!(line.poll(), "+OK|+PONG|");
-    assert_eq!(line.step, Step::Close(CloseReason::ShuttingDown));
+    assert_eq!(line.step, SessionStep::Close(CloseReason::ShuttingDown));
 
     let mut line = Line::new();
     line.ask("TAKE|PING");
-    assert_eq!(line.tell(Event::Stop), "$7|nothing|+PONG|");
-    assert_eq!(line.step, Step::Close(CloseReason::ShuttingDown));
+    assert_eq!(line.tell(SessionEvent::Stop), "$7|nothing|+PONG|");
+    assert_eq!(line.step, SessionStep::Close(CloseReason::ShuttingDown));
 }
 
 #[test]
@@ -101,12 +101,12 @@ fn the_last_reply_comes_before_the_end() {
     ] {
         let mut line = Line::new();
         assert_eq!(line.ask(&format!("PIPE|PIPE|{last}|PING")), "");
-        assert_eq!(line.step, Step::NeedInput);
+        assert_eq!(line.step, SessionStep::NeedInput);
         line.nth(1).reply(2_i64);
         assert_eq!(line.poll(), "");
         line.next().reply(1_i64);
         assert_eq!(line.poll(), format!(":1|:2|{replies}"));
-        assert!(matches!(line.step, Step::Close(_)), "{last}");
+        assert!(matches!(line.step, SessionStep::Close(_)), "{last}");
     }
 }
 
@@ -141,17 +141,17 @@ fn the_skipped_reply_is_that_of_a_request_a_pause_held_back() {
 fn a_closed_sides_patience_begins_anew_with_each_answer() {
     let mut line = Line::new();
     line.ask("PIPE|PIPE|PIPE|PIPE");
-    assert_eq!(line.tell(Event::End), "");
+    assert_eq!(line.tell(SessionEvent::End), "");
     for n in 1..=3_i64 {
         assert_eq!(line.pass(Duration::from_millis(600)), "");
-        assert_eq!(line.step, Step::NeedInput, "{n}");
+        assert_eq!(line.step, SessionStep::NeedInput, "{n}");
         line.next().reply(n);
         assert_eq!(line.poll(), format!(":{n}|"));
     }
     assert_eq!(line.pass(Duration::from_millis(999)), "");
-    assert_eq!(line.step, Step::NeedInput);
+    assert_eq!(line.step, SessionStep::NeedInput);
     line.pass(Duration::from_millis(1));
-    assert_eq!(line.step, Step::Close(CloseReason::Eof));
+    assert_eq!(line.step, SessionStep::Close(CloseReason::Eof));
 }
 
 #[test]
@@ -203,16 +203,16 @@ fn a_waiting_connection_is_not_idle() {
     line.ask("CONFIG SET timeout 10|WAIT");
     assert_eq!(line.session.next_timeout(), None);
     assert_eq!(line.pass(Duration::from_secs(60)), "");
-    assert_eq!(line.step, Step::NeedInput);
+    assert_eq!(line.step, SessionStep::NeedInput);
     line.next().reply(());
     assert_eq!(line.poll(), "+OK|");
     assert_eq!(
         line.step,
-        Step::NeedInput,
+        SessionStep::NeedInput,
         "it was not idle while it waited"
     );
     line.pass(Duration::from_secs(10));
-    assert_eq!(line.step, Step::Close(CloseReason::Idle));
+    assert_eq!(line.step, SessionStep::Close(CloseReason::Idle));
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod ends;
 mod order;
 mod pushes;
 
-use super::{CloseReason, Event, Session, Step};
+use super::{CloseReason, Session, SessionEvent, SessionStep};
 use crate::{
     App, ArgIter, Args, Arity, Engine, Error, Flags, Later, Limits, NoKeys, NoWake, Now, Options,
     Output, Peer, PushError, Pusher, Router, Spec, Stream,
@@ -125,7 +125,7 @@ struct Line {
     engine: Arc<Engine<Desk>>,
     session: Session<Desk>,
     now: Now,
-    step: Step,
+    step: SessionStep,
 }
 
 impl Line {
@@ -147,7 +147,7 @@ impl Line {
             engine: Arc::clone(engine),
             session: session.expect("below maxclients"),
             now: start(),
-            step: Step::NeedInput,
+            step: SessionStep::NeedInput,
         }
     }
 
@@ -164,10 +164,10 @@ impl Line {
     }
 
     fn poll(&mut self) -> String {
-        self.tell(Event::Turn)
+        self.tell(SessionEvent::Turn)
     }
 
-    fn tell(&mut self, event: Event<'_, Desk>) -> String {
+    fn tell(&mut self, event: SessionEvent<'_, Desk>) -> String {
         let mut out = Output::new();
         self.step = self.session.serve(event, self.now, &mut out);
         self.drain(out)
@@ -176,10 +176,10 @@ impl Line {
     fn drain(&mut self, mut out: Output) -> String {
         let mut replies = out.take();
         for _ in 0..1000 {
-            if self.step != Step::Flush {
+            if self.step != SessionStep::Flush {
                 return String::from_utf8_lossy(&replies).replace("\r\n", "|");
             }
-            self.step = self.session.serve(Event::Turn, self.now, &mut out);
+            self.step = self.session.serve(SessionEvent::Turn, self.now, &mut out);
             replies.extend(out.take());
         }
         panic!("the session flushes without end");

@@ -6,7 +6,7 @@ use super::*;
 fn requests_behind_a_pending_call_wait_for_its_reply() {
     let mut line = Line::new();
     assert_eq!(line.ask("PING|WAIT|PING|ECHO a|PING"), "+PONG|");
-    assert_eq!(line.step, Step::NeedInput);
+    assert_eq!(line.step, SessionStep::NeedInput);
     assert_eq!(line.poll(), "");
     assert!(line.next().reply("now"));
     assert_eq!(line.poll(), "$3|now|+PONG|$1|a|+PONG|");
@@ -166,7 +166,7 @@ fn the_binary_protocol_is_answered_later_as_well() {
     line.send(&get);
     line.next().reply(Error::fixed("ERR no"));
     assert_eq!(line.poll(), "");
-    assert_eq!(line.step, Step::Close(CloseReason::Unanswerable));
+    assert_eq!(line.step, SessionStep::Close(CloseReason::Unanswerable));
 }
 
 mod against_a_model {

@@ -55,11 +55,11 @@ fn a_pusher_is_bounded_in_bytes() {
     assert!((1..20).contains(&sent), "{sent} were sent");
     assert_eq!(small.push(("k",)), Err(PushError::Full));
     assert_eq!(line.poll(), ">1|$1|k|".repeat(sent));
-    assert_eq!(line.step, Step::NeedInput);
+    assert_eq!(line.step, SessionStep::NeedInput);
     let strict = pusher.bytes_max(300);
     while strict.push(("k",)).is_ok() {}
     assert_eq!(line.poll(), "");
-    assert_eq!(line.step, Step::Close(CloseReason::Overrun));
+    assert_eq!(line.step, SessionStep::Close(CloseReason::Overrun));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Every event in every state, held against `transitions.txt`.
 
-use super::{Event, State, Step};
+use super::{SessionEvent, SessionStep, State};
 use crate::redis::testing::{Cells, Line, Server};
 use crate::{ArgIter, Args, Arity, Error, Flags, Later, Limits, Output, Spec};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What a test does to a session, and how the table calls it.
-type Happening = (&'static str, fn(&mut Scene) -> Step);
+type Happening = (&'static str, fn(&mut Scene) -> SessionStep);
 
 /// A session, its server, and the replies that it waits for.
 struct Scene {
@@ -55,7 +55,7 @@ impl Scene {
         }
     }
 
-    fn serve<'b>(&mut self, event: impl Into<Event<'b, Cells>>) -> Step {
+    fn serve<'b>(&mut self, event: impl Into<SessionEvent<'b, Cells>>) -> SessionStep {
         let Line { session, now, .. } = &mut self.line;
         session.serve(event, *now, &mut Output::new())
     }
@@ -113,24 +113,24 @@ const EVENTS: [Happening; 15] = [
         scene.serve(b"PIPE\r\nQUIT\r\n")
     }),
     ("a broken request", |scene| scene.serve(b"*x\r\n")),
-    ("a turn too early", |scene| scene.serve(Event::Turn)),
+    ("a turn too early", |scene| scene.serve(SessionEvent::Turn)),
     ("a turn when due", |scene| {
         scene.line.now = scene.line.now.after(DUE);
-        scene.serve(Event::Turn)
+        scene.serve(SessionEvent::Turn)
     }),
     ("the answer to a call", |scene| {
         let waiting = std::mem::take(&mut *scene.waiting.lock().expect("no panic"));
         for later in waiting {
             later.reply(1);
         }
-        scene.serve(Event::Turn)
+        scene.serve(SessionEvent::Turn)
     }),
     ("a kill", |scene| {
         scene.line.session.client().shared().kill();
-        scene.serve(Event::Turn)
+        scene.serve(SessionEvent::Turn)
     }),
-    ("the peer's end", |scene| scene.serve(Event::End)),
-    ("the server's stop", |scene| scene.serve(Event::Stop)),
+    ("the peer's end", |scene| scene.serve(SessionEvent::End)),
+    ("the server's stop", |scene| scene.serve(SessionEvent::Stop)),
 ];
 
 fn table() -> String {
@@ -142,9 +142,9 @@ fn table() -> String {
             let _step = reach(&mut scene);
             assert_eq!(scene.state(), state);
             let step = match happen(&mut scene) {
-                Step::NeedInput => "needs input".to_owned(),
-                Step::Flush => "flushes".to_owned(),
-                Step::Close(reason) => format!("closes: {}", reason.text()),
+                SessionStep::NeedInput => "needs input".to_owned(),
+                SessionStep::Flush => "flushes".to_owned(),
+                SessionStep::Close(reason) => format!("closes: {}", reason.text()),
             };
             let arrow = format!("{state} + {event}");
             writeln!(table, "{arrow:32} -> {:8} {step}", scene.state()).expect("to a string");
