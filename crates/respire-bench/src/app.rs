@@ -1,4 +1,4 @@
-//! From the command line to what is printed and written.
+//! Runs the command that the command line asks for, and prints and writes its results.
 
 use std::io::Write;
 
@@ -9,10 +9,10 @@ use crate::plot;
 use crate::progress::Progress;
 use crate::stats::write_json;
 
-/// Does what the command line says; `false` if it was done and found a server at fault.
+/// Runs the command; returns `false` if it finished and found a server at fault.
 ///
 /// # Errors
-/// Any [`Error`]; nothing has been measured then.
+/// Any [`Error`]; then nothing has been measured.
 pub fn run(cli: Cli, out: &mut dyn Write) -> Result<bool> {
     match cli.command {
         None => one_run(&cli.run, out),

@@ -1,58 +1,58 @@
-//! Replies, checked as they come: by comparison with what must come, and by the codec only where they differ.
+//! Checks each reply: compares it with the expected bytes, and decodes it only if they differ.
 
 use resp_codec::{Frame, FrameDecoder, Limits, Step, binary};
 
 use crate::workload::{Expect, Kind, Protocol, Wire};
 
-/// How closely replies are looked at.
+/// How thoroughly replies are checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
-    /// Each reply must be of its command's kind; for a server filled by somebody else.
+    /// Each reply must be of its command's kind. Use this for a server that another program filled.
     Replies,
-    /// And each value must be the one that its key stands for.
+    /// Also, each value must be the one that belongs to its key.
     #[default]
     Values,
 }
 
-/// What a reply turned out to be.
+/// The result of checking a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// What was expected, and there was an entry.
+    /// The expected reply, and the key existed.
     Hit,
-    /// What was expected of a key that is not there.
+    /// The expected reply of a missing key.
     Miss,
     /// An error reply.
     Failed,
-    /// Anything else: the wrong value, the wrong kind of reply.
+    /// Any other reply: a wrong value, or the wrong kind of reply.
     Mismatch,
 }
 
-/// What stands at the front of a read buffer.
+/// The state of the read buffer's first reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// Part of a reply. The whole takes at least so many bytes, as far as is known.
+    /// Part of a reply. The whole reply has at least `need` bytes, as far as is known.
     Partial {
-        /// Bytes from the reply's start, more than there are now.
+        /// Bytes from the reply's start; more than the buffer holds now.
         need: usize,
     },
     /// A whole reply.
     Reply {
-        /// Its bytes.
+        /// Its length in bytes.
         len: usize,
-        /// What it is.
+        /// The result of the check.
         outcome: Outcome,
     },
 }
 
-/// Longest reply that is not expected, such as an error's text, beyond the size of a value.
+/// The longest unexpected reply, such as an error's text, beyond the size of a value.
 const UNEXPECTED_BYTES_MAX: usize = 1 << 20;
 
 /// Compares replies with the requests they answer.
 pub struct Checker {
     verify: Verify,
     wire: Wire,
-    /// `$<size>\r\n` or the binary length: what a reply with a value begins with.
+    /// `$<size>\r\n` or the binary length: the beginning of a reply with a value.
     header: Vec<u8>,
     /// `\r\n` or nothing.
     trailer: &'static [u8],
@@ -85,21 +85,21 @@ impl Checker {
         }
     }
 
-    /// Bytes of a reply that carries a value, or of any other that is expected.
+    /// The length in bytes of the longest expected reply.
     pub fn reply_len_max(&self) -> usize {
         let value = self.header.len() + self.wire.values().filler().len() + self.trailer.len();
         value.max(8)
     }
 
-    /// The first reply that was an error or a mismatch, in words.
+    /// The first reply that was an error or a mismatch, as text.
     pub fn first_complaint(&self) -> Option<&str> {
         self.first_complaint.as_deref()
     }
 
-    /// Looks at the reply to `expect` at the front of `buf`.
+    /// Checks the reply to `expect` at the start of `buf`.
     ///
     /// # Errors
-    /// What the server did that is no reply at all; nothing that follows can be made sense of.
+    /// When the bytes are not a reply. The bytes after them cannot be decoded either.
     #[inline]
     pub fn check(&mut self, buf: &[u8], expect: &Expect) -> Result<Checked, String> {
         let usual = match (self.wire.protocol(), expect.kind) {
@@ -111,12 +111,12 @@ impl Checker {
         };
         match usual {
             Some(checked) => Ok(checked),
-            None if self.wire.protocol() == Protocol::Binary => self.unusual_plain(buf, expect),
+            None if self.wire.protocol() == Protocol::Binary => self.unusual_untagged(buf, expect),
             None => self.unusual(buf, expect),
         }
     }
 
-    /// The reply with the value that is expected, whole or in part; `None` if it is another reply.
+    /// Matches the reply with the expected value, whole or in part; `None` if it is another reply.
     #[inline]
     fn value(&self, buf: &[u8], expect: &Expect) -> Option<Checked> {
         let start = self.header.len();
@@ -144,7 +144,7 @@ impl Checker {
                 need: buf.len() + hint,
             }),
             Step::Ready { item, consumed } => {
-                let outcome = judge(&item, expect.kind, self.verify);
+                let outcome = classify(&item, expect.kind, self.verify);
                 if matches!(outcome, Outcome::Failed | Outcome::Mismatch) {
                     let complaint = describe(expect, item.wire());
                     self.first_complaint.get_or_insert(complaint);
@@ -157,9 +157,9 @@ impl Checker {
         }
     }
 
-    /// A plain reply of the binary protocol other than the value expected.
+    /// Checks an untagged reply of the binary protocol other than the expected value.
     #[cold]
-    fn unusual_plain(&mut self, buf: &[u8], expect: &Expect) -> Result<Checked, String> {
+    fn unusual_untagged(&mut self, buf: &[u8], expect: &Expect) -> Result<Checked, String> {
         let step = binary::decode_plain(buf, &self.limits);
         match step.map_err(|e| format!("not a reply: {e}"))? {
             Step::NeedMore { hint, .. } => Ok(Checked::Partial {
@@ -167,7 +167,7 @@ impl Checker {
             }),
             Step::Ready { item, consumed } => {
                 let outcome = match (item.is_empty(), expect.kind, self.verify) {
-                    // There was nothing to replace.
+                    // The key had no value to replace.
                     (true, Kind::Set, _) => Outcome::Hit,
                     (true, _, _) => Outcome::Miss,
                     (false, _, Verify::Replies) => Outcome::Hit,
@@ -186,7 +186,7 @@ impl Checker {
     }
 }
 
-/// One fixed reply, if it is that one.
+/// Matches one fixed reply; `None` if it is another reply.
 #[inline]
 fn line(buf: &[u8], text: &[u8], outcome: Outcome) -> Option<Checked> {
     let len = text.len();
@@ -194,8 +194,8 @@ fn line(buf: &[u8], text: &[u8], outcome: Outcome) -> Option<Checked> {
         .then_some(Checked::Reply { len, outcome })
 }
 
-/// Judges a reply that is not the usual one.
-fn judge(frame: &Frame<'_, '_>, kind: Kind, verify: Verify) -> Outcome {
+/// Classifies an unusual reply.
+fn classify(frame: &Frame<'_, '_>, kind: Kind, verify: Verify) -> Outcome {
     match kind {
         _ if frame.is_error() => Outcome::Failed,
         Kind::Get if frame.is_null() => Outcome::Miss,
@@ -204,7 +204,7 @@ fn judge(frame: &Frame<'_, '_>, kind: Kind, verify: Verify) -> Outcome {
     }
 }
 
-/// A request and the reply that does not go with it, cut to a readable length.
+/// A request and its unexpected reply as text, cut to a readable length.
 fn describe(expect: &Expect, reply: &[u8]) -> String {
     let shown = &reply[..reply.len().min(120)];
     format!(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn judged(checker: &mut Checker, kind: Kind, wire: &[u8], outcome: Outcome) {
+    fn check_outcome(checker: &mut Checker, kind: Kind, wire: &[u8], outcome: Outcome) {
         let len = wire.len();
         let whole = Ok(Checked::Reply { len, outcome });
         for end in 0..len {
@@ -259,48 +259,48 @@ mod tests {
     }
 
     #[test]
-    fn resp_replies_are_told_apart_at_every_split() {
+    fn resp_replies_are_classified_at_every_split() {
         for protocol in [Protocol::Resp2, Protocol::Resp3] {
             let c = &mut checker(protocol, Verify::Values);
-            judged(c, Kind::Set, b"+OK\r\n", Outcome::Hit);
+            check_outcome(c, Kind::Set, b"+OK\r\n", Outcome::Hit);
             let hit = format!("$3\r\n{}\r\n", value());
-            judged(c, Kind::Get, hit.as_bytes(), Outcome::Hit);
-            judged(c, Kind::Get, b"$-1\r\n", Outcome::Miss);
-            judged(c, Kind::Get, b"_\r\n", Outcome::Miss);
-            judged(c, Kind::Delete, b":1\r\n", Outcome::Hit);
-            judged(c, Kind::Delete, b":0\r\n", Outcome::Miss);
-            judged(c, Kind::Set, b"-OOM no room\r\n", Outcome::Failed);
-            judged(c, Kind::Get, b"$4\r\nabcd\r\n", Outcome::Mismatch);
-            judged(c, Kind::Set, b"$-1\r\n", Outcome::Mismatch);
+            check_outcome(c, Kind::Get, hit.as_bytes(), Outcome::Hit);
+            check_outcome(c, Kind::Get, b"$-1\r\n", Outcome::Miss);
+            check_outcome(c, Kind::Get, b"_\r\n", Outcome::Miss);
+            check_outcome(c, Kind::Delete, b":1\r\n", Outcome::Hit);
+            check_outcome(c, Kind::Delete, b":0\r\n", Outcome::Miss);
+            check_outcome(c, Kind::Set, b"-OOM no room\r\n", Outcome::Failed);
+            check_outcome(c, Kind::Get, b"$4\r\nabcd\r\n", Outcome::Mismatch);
+            check_outcome(c, Kind::Set, b"$-1\r\n", Outcome::Mismatch);
         }
     }
 
     #[test]
     fn wrong_value_is_a_mismatch_unless_only_replies_are_checked() {
         let c = &mut checker(Protocol::Resp2, Verify::Values);
-        judged(c, Kind::Get, b"$3\r\nxyz\r\n", Outcome::Mismatch);
+        check_outcome(c, Kind::Get, b"$3\r\nxyz\r\n", Outcome::Mismatch);
         let complaint = c.first_complaint().unwrap();
         assert!(complaint.starts_with("GET of key 42 was answered"));
         let c = &mut checker(Protocol::Resp2, Verify::Replies);
-        judged(c, Kind::Get, b"$3\r\nxyz\r\n", Outcome::Hit);
-        judged(c, Kind::Get, b"$1\r\nx\r\n", Outcome::Hit);
+        check_outcome(c, Kind::Get, b"$3\r\nxyz\r\n", Outcome::Hit);
+        check_outcome(c, Kind::Get, b"$1\r\nx\r\n", Outcome::Hit);
         assert_eq!(c.first_complaint(), None);
     }
 
     #[test]
-    fn binary_replies_are_told_apart_at_every_split() {
+    fn binary_replies_are_classified_at_every_split() {
         let c = &mut checker(Protocol::Binary, Verify::Values);
         let hit = format!("\x03\0\0\0{}", value());
         for kind in Kind::ALL {
-            judged(c, kind, hit.as_bytes(), Outcome::Hit);
+            check_outcome(c, kind, hit.as_bytes(), Outcome::Hit);
         }
-        judged(c, Kind::Set, b"\0\0\0\0", Outcome::Hit);
-        judged(c, Kind::Get, b"\0\0\0\0", Outcome::Miss);
-        judged(c, Kind::Get, b"\x02\0\0\0xy", Outcome::Mismatch);
+        check_outcome(c, Kind::Set, b"\0\0\0\0", Outcome::Hit);
+        check_outcome(c, Kind::Get, b"\0\0\0\0", Outcome::Miss);
+        check_outcome(c, Kind::Get, b"\x02\0\0\0xy", Outcome::Mismatch);
     }
 
     #[test]
-    fn bytes_that_are_no_reply_end_the_run() {
+    fn invalid_reply_ends_the_run() {
         let mut c = checker(Protocol::Resp2, Verify::Values);
         assert!(c.check(b"HTTP/1.1 400\r\n", &expect(Kind::Get)).is_err());
         let mut c = checker(Protocol::Binary, Verify::Values);

@@ -1,28 +1,28 @@
-//! What can go wrong, in words that name the flag or the server concerned.
+//! The errors of the crate. Each names the flag or the server concerned.
 
 use std::io;
 
-/// Why a run could not be made or cannot be trusted.
+/// Why a run failed or its results are unusable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A flag's value, alone or beside the others, makes no sense.
+    /// A flag's value is invalid, alone or with the others.
     #[error("{flag}: {reason}")]
     Flag {
         /// The flag as it is typed.
         flag: &'static str,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and which values are valid.
         reason: String,
     },
-    /// The system refused something.
+    /// The system reported an error.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done, and to what.
+        /// The operation, and its object.
         what: String,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// The server answered what no request of ours asks for, or an error where there must be none.
+    /// The server sent a reply that fits no request, or an error reply where none is allowed.
     #[error("{server}: {reason}")]
     Server {
         /// Address of the server.
@@ -30,7 +30,7 @@ pub enum Error {
         /// What it did.
         reason: String,
     },
-    /// A program that was started, or is needed, did not do its part.
+    /// A program that was started, or is needed, failed.
     #[error("{program}: {reason}")]
     Program {
         /// Its command line.
@@ -40,7 +40,7 @@ pub enum Error {
     },
 }
 
-/// The result of everything here.
+/// A result with this crate's error.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -52,7 +52,7 @@ impl Error {
         }
     }
 
-    /// For `map_err`: says what was being done.
+    /// For `map_err`: adds the operation to the error.
     pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }

@@ -1,4 +1,4 @@
-//! Servers that are started here, and ended by their process.
+//! Starts servers, and stops them when they are dropped.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -10,38 +10,39 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::target::{Client, Login, Socket, Target};
 
-/// How long a server may take to listen, and to end.
+/// How long a server may take to listen, and to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time between two looks.
+/// The time between two checks.
 const NAP: Duration = Duration::from_millis(20);
-/// What stands for the port in a command line.
+/// The placeholder of the port in a command line.
 const PORT: &str = "{port}";
 
-/// How to tell that a server is ready.
+/// How to find out that a server is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// It accepts a connection.
     Connect,
-    /// It answers `PING` with anything but an error that it is loading.
+    /// It answers `PING`, and not with an error that it is still loading.
     Ping,
 }
 
-/// A running server. Dropping it ends it.
+/// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     line: String,
     target: Target,
-    /// What it prints, kept while it runs.
+    /// The file with its output, kept while it runs.
     log: PathBuf,
 }
 
 impl Server {
-    /// Starts `words` on a free port of the loopback, which replaces `{port}` in them, pinned with `taskset` to `cores`
-    /// if there are any, and waits until it is ready.
+    /// Starts `words` on a free port of the loopback address, which replaces `{port}` in them. If
+    /// there are `cores`, pins it to them with `taskset`. Waits until it is ready.
     ///
     /// # Errors
-    /// [`Error::Program`] if it cannot be started, ends at once, or does not listen within 10 seconds.
+    /// [`Error::Program`] if it cannot be started, ends at once, or does not listen within 10
+    /// seconds.
     pub fn start(words: &[String], cores: Option<&str>, probe: Probe) -> Result<Self> {
         let line = line(words);
         if !words.iter().any(|word| word.contains(PORT)) {
@@ -114,17 +115,17 @@ impl Server {
         }
     }
 
-    /// Its process.
+    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Its command line, with `{port}` as it was given.
+    /// Its command line, with `{port}` as given.
     pub fn line(&self) -> &str {
         &self.line
     }
@@ -143,7 +144,7 @@ impl Server {
                 thread::sleep(NAP);
             }
         }
-        // Nothing can be done about a process that cannot be ended.
+        // A process that cannot be killed stays; nothing else can be done.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -154,25 +155,25 @@ impl Drop for Server {
         if matches!(self.child.try_wait(), Ok(None)) {
             self.terminate();
         }
-        // A log that is gone already is as good as removed.
+        // The log may be gone already.
         drop(fs::remove_file(&self.log));
     }
 }
 
-/// A command line as a shell would take it.
+/// A command line in the form that a shell reads.
 pub fn line(words: &[String]) -> String {
     let quote = |word: &String| match shlex::try_quote(word) {
-        // Braces are quoted by the letter of the rules only.
+        // Shells accept unquoted braces, although the strict rules quote them.
         Ok(quoted) if !word.contains(PORT) => quoted.into_owned(),
         _ => word.clone(),
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a command line, quotes taken as a shell takes them.
+/// The words of a command line, with quotes as in a shell.
 ///
 /// # Errors
-/// [`Error::Program`] if a quote is not closed, or there is no word.
+/// [`Error::Program`] if a quote is not closed, or the line has no words.
 pub fn words(line: &str) -> Result<Vec<String>> {
     match shlex::split(line) {
         Some(words) if !words.is_empty() => Ok(words),
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_line_is_split_and_joined_as_a_shell_does() {
+    fn command_line_is_split_and_joined_as_in_a_shell() {
         let text = "redis-server --port {port} --save ''";
         let split = words(text).unwrap();
         assert_eq!(split[4], "");

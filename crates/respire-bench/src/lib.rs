@@ -1,10 +1,11 @@
 //! A load generator for any server of the Redis protocol.
 //!
-//! It sends what a [`workload::Workload`] says over as many connections as are asked for, from one thread that never
-//! waits ([`engine`]), checks every reply, values included ([`check`]), and keeps latencies in HDR histograms
-//! ([`stats`]). A closed loop finds out how much a server can do, an open loop ([`schedule`]) how long it takes at a
-//! given rate, without coordinated omission. Servers are compared in interleaved rounds ([`compare`]). It knows no server
-//! in particular, and of this project only `resp-codec`.
+//! It sends the requests of a [`workload::Workload`] over a given number of connections, from one
+//! thread that never blocks ([`engine`]), checks every reply, values included ([`check`]), and
+//! keeps latencies in HDR histograms ([`stats`]). A closed loop measures the throughput of a
+//! server, an open loop ([`schedule`]) its latency at a given rate, without coordinated omission.
+//! [`compare`] compares servers in interleaved rounds. The crate knows no particular server; of
+//! this project it uses only `resp-codec`.
 //!
 //! ```no_run
 //! use respire_bench::check::Verify;

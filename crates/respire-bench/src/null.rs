@@ -1,8 +1,8 @@
-//! The floor: a server that moves the same bytes and looks at none of them.
+//! The null server: sends replies of the right sizes without reading the requests.
 //!
-//! The sizes of requests and replies follow from the load, and their order from the mix. So the number of bytes
-//! received tells the number of bytes owed, without parsing, without a store: what is left is reading, writing and
-//! waiting, which no server can do without.
+//! The sizes of requests and replies follow from the load, and their order from the mix. So the
+//! number of bytes received determines the number of bytes to send, without parsing and without a
+//! store. Only reading, writing and waiting remain, which every server must do.
 
 use std::io::{self, Write};
 
@@ -17,17 +17,17 @@ use crate::workload::{Wire, Workload};
 const LISTENER: Token = Token(usize::MAX);
 const READ_BYTES: usize = 64 * 1024;
 
-/// How many reply bytes are owed for so many request bytes.
+/// Computes how many reply bytes are due for a number of request bytes.
 #[derive(Debug)]
 pub struct Exchange {
     /// Request and reply bytes up to the end of each place of the mix.
     ends: Vec<(u64, u64)>,
-    /// The replies of whole rounds of the mix, at least one, one after the other.
+    /// The replies of whole rounds of the mix, at least one, in order.
     replies: Vec<u8>,
 }
 
 impl Exchange {
-    /// The exchange of a load whose every key is stored.
+    /// The exchange of a load whose keys are all stored.
     pub fn new(load: &Workload) -> Self {
         let wire = Wire::new(load);
         let mut round = Vec::new();
@@ -47,7 +47,7 @@ impl Exchange {
         }
     }
 
-    /// Reply bytes owed in all, once `received` bytes of requests have come.
+    /// The reply bytes due in all after `received` bytes of requests.
     #[inline]
     pub fn owed(&self, received: u64) -> u64 {
         let (asked, answered) = self.ends[self.ends.len() - 1];
@@ -57,7 +57,7 @@ impl Exchange {
         received / asked * answered + part
     }
 
-    /// Reply bytes that follow the first `sent`, up to `owed`, as many as lie together.
+    /// The reply bytes after the first `sent`, up to `owed`, as many as are contiguous.
     #[inline]
     fn next(&self, sent: u64, owed: u64) -> &[u8] {
         let (_, answered) = self.ends[self.ends.len() - 1];
@@ -74,7 +74,7 @@ struct Peer {
     watches_writable: bool,
 }
 
-/// Listens, says where, and serves until it is killed.
+/// Listens, prints the address, and serves until it is killed.
 ///
 /// # Errors
 /// [`Error::Flag`] of the load, or [`Error::Io`] if it cannot listen.
@@ -150,7 +150,7 @@ fn accept(listener: &TcpListener, poll: &Poll, peers: &mut Vec<Option<Peer>>) ->
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            // The peer was gone before it was accepted.
+            // The peer left before it was accepted.
             Err(e) if e.kind() == io::ErrorKind::ConnectionAborted => continue,
             Err(e) => return Err(e),
         };
@@ -175,7 +175,7 @@ fn accept(listener: &TcpListener, poll: &Poll, peers: &mut Vec<Option<Peer>>) ->
 }
 
 impl Peer {
-    /// Reads what there is and answers it; `false` once the peer has closed.
+    /// Reads and answers the available requests; returns `false` once the peer has closed.
     fn serve(&mut self, exchange: &Exchange, room: &mut [u8]) -> io::Result<bool> {
         loop {
             let full = match self.stream.read_some(room)? {
@@ -206,7 +206,7 @@ mod tests {
     use crate::workload::{Mix, Protocol};
 
     #[test]
-    fn replies_are_owed_at_the_end_of_each_request() {
+    fn replies_are_due_at_the_end_of_each_request() {
         let load = Workload::mixed(1, 2);
         let (set, get) = {
             let wire = Wire::new(&load);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_go_on_where_the_last_write_ended() {
+    fn replies_continue_where_the_last_write_ended() {
         let exchange = Exchange::new(&Workload::mixed(0, 1));
         assert_eq!(exchange.next(4, 9).len(), 5);
         assert!(exchange.next(9 * 1000, 9 * 1001).starts_with(b"$3\r\nabc"));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_cycle_finds_nothing_to_replace_first() {
+    fn binary_cycle_replaces_no_value_at_first() {
         let load = Workload {
             protocol: Protocol::Binary,
             mix: Mix::Cycle,

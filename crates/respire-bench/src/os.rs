@@ -1,4 +1,4 @@
-//! What only the system can do: CPU time and memory of processes, the cores they run on, open files.
+//! System calls: CPU time and memory of processes, their cores, and the limit of open files.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub fn allow_files(files: u64) -> Result<()> {
 /// CPU time of this process, all threads.
 ///
 /// # Errors
-/// [`Error::Io`] if the system does not tell.
+/// [`Error::Io`] if the system does not report it.
 pub fn own_cpu() -> Result<Duration> {
     #[cfg(unix)]
     {
@@ -56,10 +56,10 @@ pub fn own_cpu() -> Result<Duration> {
     Ok(Duration::ZERO)
 }
 
-/// Restricts this process, and the threads it will start, to some cores.
+/// Restricts this process, and the threads it will start, to these cores.
 ///
 /// # Errors
-/// [`Error::Flag`] of `--load-cpu` if there is no such core, or the system cannot pin.
+/// [`Error::Flag`] of `--load-cpu` if a core does not exist, or the system cannot pin.
 pub fn pin_self(cores: &[usize]) -> Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -79,13 +79,14 @@ pub fn pin_self(cores: &[usize]) -> Result<()> {
     ))
 }
 
-/// Usage of a process on this machine; `None` if there is no such process to see, or the system does not tell.
+/// The usage of a process on this machine; `None` if it does not exist or the system does not
+/// report it.
 pub fn usage(pid: u32) -> Option<Usage> {
     #[cfg(target_os = "linux")]
     {
         use nix::time::clock_getcpuclockid;
         use nix::unistd::{Pid, SysconfVar, sysconf};
-        // Its own clock, since /proc counts in ticks of usually 10 ms.
+        // Use the process's own clock: /proc counts in ticks of usually 10 ms.
         let clock = clock_getcpuclockid(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
         let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
         let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;

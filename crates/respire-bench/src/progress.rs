@@ -1,22 +1,22 @@
-//! The line that moves while a load runs.
+//! The progress line that a terminal shows while a load runs.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::time::{Duration, Instant};
 
 use crate::stats::Collector;
 
-/// How often the line changes.
+/// How often the line is updated.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Writes to standard error, if that is a terminal.
+/// Writes the progress line to standard error, if that is a terminal.
 pub struct Progress {
-    /// `None` where nobody looks.
+    /// When the line was last written; `None` if there is no terminal.
     last: Option<Instant>,
     shown: bool,
 }
 
 impl Progress {
-    /// A progress line, silent unless `wanted` and standard error is a terminal.
+    /// A progress line; silent unless `wanted` and standard error is a terminal.
     pub fn new(wanted: bool) -> Self {
         Self {
             last: (wanted && stderr().is_terminal()).then(Instant::now),
@@ -24,7 +24,7 @@ impl Progress {
         }
     }
 
-    /// Shows how far the load has come.
+    /// Shows the progress of the load.
     pub fn show(&mut self, collector: &Collector) {
         let Some(last) = &mut self.last else { return };
         if last.elapsed() < PERIOD {
@@ -33,13 +33,13 @@ impl Progress {
         *last = Instant::now();
         if let Some(line) = line(collector) {
             self.shown = true;
-            // A terminal that is gone is no reason to stop measuring.
+            // A closed terminal is no reason to stop measuring.
             drop(write!(stderr(), "\r\x1b[K{line}"));
         }
     }
 }
 
-/// Clears the line, so that the report begins on an empty one.
+/// Clears the line, so that the report begins on an empty line.
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown {
@@ -68,7 +68,7 @@ mod tests {
     use crate::workload::Kind;
 
     #[test]
-    fn line_tells_the_last_interval_and_the_sum() {
+    fn line_shows_the_last_interval_and_the_totals() {
         let mut collector = Collector::new(Duration::from_secs(1), false);
         assert_eq!(line(&collector), None);
         for index in 0..2 {

@@ -1,11 +1,12 @@
-//! The open loop: when each request is meant to leave, whatever the server does.
+//! The schedule of the open loop: the time at which each request should leave, independent of the
+//! server.
 //!
-//! In a closed loop a slow reply delays the requests behind it, and the wait that they would have had is never seen
-//! (coordinated omission). Here the time of every request is fixed before the run, latency counts from that time, and
-//! a connection that is busy owes its requests until it can send them.
+//! In a closed loop a slow reply delays the requests after it, and their waiting time is never
+//! measured (coordinated omission). Here the time of every request is fixed before the run, and
+//! latency counts from that time. A busy connection sends its due requests as soon as it can.
 
-/// Requests at a constant rate, dealt to connections in turn. Times are nanoseconds since the start of the run;
-/// nothing here reads a clock.
+/// Requests at a constant rate, assigned to connections in turn. Times are nanoseconds since the
+/// start of the run; this module reads no clock.
 ///
 /// ```
 /// use respire_bench::schedule::Schedule;
@@ -18,30 +19,30 @@
 pub struct Schedule {
     ns_per_request: f64,
     connections: u64,
-    /// Requests that have become due.
-    dealt: u64,
+    /// The number of requests that have become due.
+    assigned: u64,
 }
 
 impl Schedule {
-    /// `rate` requests per second over so many connections.
+    /// `rate` requests per second over this number of connections.
     ///
     /// # Panics
-    /// Panics if the rate is not above 0 or there is no connection.
+    /// If the rate is not above 0, or there are no connections.
     pub fn new(rate: f64, connections: usize) -> Self {
         assert!(rate > 0.0 && connections > 0, "a rate over something");
         Self {
             ns_per_request: 1e9 / rate,
             connections: connections as u64,
-            dealt: 0,
+            assigned: 0,
         }
     }
 
     /// When the next request is due.
     pub fn next_ns(&self) -> u64 {
-        self.at(self.dealt)
+        self.at(self.assigned)
     }
 
-    /// When the `nth` request of a connection is meant to leave.
+    /// When the `nth` request of a connection should leave.
     #[inline]
     pub fn intended_ns(&self, connection: usize, nth: u64) -> u64 {
         self.at(nth * self.connections + connection as u64)
@@ -50,9 +51,9 @@ impl Schedule {
     /// The connections of the requests that became due since the last call.
     pub fn due(&mut self, now_ns: u64) -> impl Iterator<Item = usize> + '_ {
         std::iter::from_fn(move || {
-            let connection = self.dealt % self.connections;
+            let connection = self.assigned % self.connections;
             (self.next_ns() <= now_ns).then(|| {
-                self.dealt += 1;
+                self.assigned += 1;
                 connection as usize
             })
         })
@@ -70,23 +71,23 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn every_request_is_dealt_once_however_the_clock_jumps() {
+    fn every_request_is_assigned_once_even_if_the_clock_jumps() {
         for step in [1, 7, 1_000] {
             let mut schedule = Schedule::new(1_000.0, 3);
-            let mut dealt = [0_u64; 3];
+            let mut assigned = [0_u64; 3];
             for now in (0..=2_000).step_by(step) {
                 for connection in schedule.due(now * MS) {
-                    dealt[connection] += 1;
+                    assigned[connection] += 1;
                 }
             }
             let last = (2_000 / step * step) as u64;
-            assert_eq!(dealt.iter().sum::<u64>(), last + 1, "step {step}");
-            assert!(dealt.iter().all(|&n| n.abs_diff(dealt[0]) <= 1));
+            assert_eq!(assigned.iter().sum::<u64>(), last + 1, "step {step}");
+            assert!(assigned.iter().all(|&n| n.abs_diff(assigned[0]) <= 1));
         }
     }
 
     #[test]
-    fn intended_times_are_those_the_requests_were_dealt_for() {
+    fn intended_times_match_the_times_when_requests_became_due() {
         let mut schedule = Schedule::new(333.0, 4);
         let mut sent = [0_u64; 4];
         let mut last = 0;
@@ -104,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn stalled_server_is_charged_for_the_wait_of_each_request() {
-        // The server answers nothing for 100 ms, then all at once.
+    fn stalled_server_adds_latency_to_every_waiting_request() {
+        // The server sends nothing for 100 ms, then all replies at once.
         let mut schedule = Schedule::new(1_000.0, 1);
         let owed = schedule.due(100 * MS).count() as u64;
         let waits: Vec<u64> = (0..owed)
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn rate_holds_over_a_long_run() {
+    fn rate_is_exact_over_a_long_run() {
         let schedule = Schedule::new(3_000_000.0, 1);
         let hour = 3_600 * 3_000_000_u64;
         assert!(schedule.at(hour).abs_diff(3_600_000 * MS) < 1_000);

@@ -1,4 +1,5 @@
-//! Where a server listens, how to connect, and a plain client for what is asked before and after a load.
+//! Addresses of servers, how to connect and log in, and a blocking client for requests before and
+//! after a load.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -13,7 +14,7 @@ use resp_codec::{FrameDecoder, Limits, Step, Value, command};
 use crate::error::{Error, Result};
 use crate::workload::Protocol;
 
-/// How long to wait for a connection, and for each reply of the plain client.
+/// How long to wait for a connection, and for each reply of the blocking client.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The address of a server.
@@ -61,12 +62,12 @@ impl FromStr for Target {
     }
 }
 
-/// What a connection says before its load.
+/// How a connection logs in before its load.
 #[derive(Clone, Debug, Default)]
 pub struct Login {
     /// User of `AUTH`.
     pub user: Option<String>,
-    /// Password of `AUTH`; none is sent without it.
+    /// Password of `AUTH`; without it no `AUTH` is sent.
     pub password: Option<String>,
     /// Database of `SELECT`; 0 is not sent.
     pub database: u32,
@@ -113,7 +114,7 @@ impl Socket {
         }
     }
 
-    /// Lets reads and writes fail after 5 seconds without progress.
+    /// Makes reads and writes fail after 5 seconds without progress.
     ///
     /// # Errors
     /// When the system refuses it.
@@ -161,7 +162,7 @@ enum Decoder {
     Binary(Box<ReplyDecoder>),
 }
 
-/// One request, one reply, blocking.
+/// A blocking client: one request, one reply.
 pub struct Client {
     socket: Socket,
     server: String,
@@ -226,7 +227,7 @@ impl Client {
     /// Sends a command and reads its reply, which may be an error reply.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is no reply in time, [`Error::Server`] if it is none.
+    /// [`Error::Io`] if no reply arrives in time, [`Error::Server`] if the bytes are not a reply.
     pub fn call(&mut self, words: &[&str]) -> Result<Value> {
         let mut request = Vec::new();
         match self.decoder {
@@ -280,10 +281,10 @@ impl Client {
         Ok(line.map(|line| line.trim().to_owned()))
     }
 
-    /// The connection, for a load of its own.
+    /// The connection, for use by a load.
     ///
     /// # Errors
-    /// [`Error::Server`] if it said more than it was asked.
+    /// [`Error::Server`] if the server sent more than it was asked for.
     pub fn into_socket(mut self) -> Result<Socket> {
         if mem::take(&mut self.input).is_empty() {
             Ok(self.socket)
@@ -298,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_text_is_read_and_written_alike() {
+    fn address_is_printed_as_it_was_parsed() {
         for text in ["localhost:6379", "[::1]:7000", "unix:/run/redis.sock"] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }

@@ -1,4 +1,5 @@
-//! Whole runs: against a small server of this file, and against redis-server where it is installed.
+//! Tests of whole runs: against a small server in this file, and against redis-server if it is
+//! installed.
 #![expect(clippy::unwrap_used, reason = "the small server is part of the tests")]
 
 use std::collections::HashMap;
@@ -22,11 +23,11 @@ type Entries = Arc<Mutex<HashMap<Vec<u8>, Vec<u8>>>>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
-    /// Every value comes back with its last byte changed.
+    /// Every value has its last byte changed.
     WrongValues,
-    /// Every SET is refused.
+    /// Every SET gets an error reply.
     Errors,
-    /// The connection ends at the first GET.
+    /// The connection closes at the first GET.
     Closes,
 }
 
@@ -38,7 +39,7 @@ fn serve(fault: Fault) -> Target {
     thread::spawn(move || {
         for stream in listener.incoming() {
             let (stream, entries) = (stream.unwrap(), Arc::clone(&entries));
-            thread::spawn(move || converse(stream, &entries, fault));
+            thread::spawn(move || serve_connection(stream, &entries, fault));
         }
     });
     Target::Tcp {
@@ -47,7 +48,7 @@ fn serve(fault: Fault) -> Target {
     }
 }
 
-fn converse(mut stream: TcpStream, entries: &Entries, fault: Fault) {
+fn serve_connection(mut stream: TcpStream, entries: &Entries, fault: Fault) {
     stream.set_nodelay(true).unwrap();
     let mut input = Vec::new();
     let mut room = [0; 4096];
@@ -65,7 +66,7 @@ fn converse(mut stream: TcpStream, entries: &Entries, fault: Fault) {
         };
         let Some(consumed) = consumed else { return };
         input.drain(..consumed);
-        // Short writes, so that replies arrive in pieces.
+        // Write in small pieces, so that replies arrive in pieces.
         for piece in output.chunks(7_000) {
             if stream.write_all(piece).is_err() {
                 return;
@@ -74,7 +75,7 @@ fn converse(mut stream: TcpStream, entries: &Entries, fault: Fault) {
     }
 }
 
-/// Answers what is whole; `None` closes the connection.
+/// Answers the complete requests; `None` closes the connection.
 fn answer_resp(input: &[u8], entries: &Entries, fault: Fault, out: &mut Vec<u8>) -> Option<usize> {
     let mut decoder = CommandDecoder::new(Limits::SERVER);
     let mut consumed = 0;
@@ -166,7 +167,7 @@ fn cycle(protocol: Protocol) -> Workload {
 }
 
 #[test]
-fn cycle_of_every_protocol_finds_what_it_stored() {
+fn cycle_of_every_protocol_reads_its_own_values() {
     for protocol in [Protocol::Resp2, Protocol::Resp3, Protocol::Binary] {
         for pipeline in [1, 4] {
             let workload = Workload {
@@ -183,7 +184,7 @@ fn cycle_of_every_protocol_finds_what_it_stored() {
 }
 
 #[test]
-fn populated_keys_are_all_hit() {
+fn every_get_of_a_populated_load_is_a_hit() {
     for pattern in [
         Pattern::Uniform,
         Pattern::Zipf { exponent: 1.0 },
@@ -209,7 +210,7 @@ fn populated_keys_are_all_hit() {
 }
 
 #[test]
-fn keys_that_are_not_there_are_misses_and_not_errors() {
+fn missing_keys_are_misses_and_not_errors() {
     let (report, _) = load(serve(Fault::None), Workload::mixed(0, 1), 100)
         .run(|_| ())
         .unwrap();
@@ -218,7 +219,7 @@ fn keys_that_are_not_there_are_misses_and_not_errors() {
 }
 
 #[test]
-fn wrong_values_and_errors_are_counted_and_shown() {
+fn wrong_values_and_errors_are_counted_and_reported() {
     let (report, _) = load(serve(Fault::WrongValues), cycle(Protocol::Resp2), 50)
         .run(|_| ())
         .unwrap();
@@ -233,7 +234,7 @@ fn wrong_values_and_errors_are_counted_and_shown() {
 }
 
 #[test]
-fn server_that_closes_ends_the_load_with_its_address() {
+fn error_for_a_closed_connection_names_the_server() {
     let target = serve(Fault::Closes);
     let failed = load(target.clone(), cycle(Protocol::Resp2), 50).run(|_| ());
     let text = failed.err().unwrap().to_string();
@@ -254,7 +255,7 @@ fn open_loop_sends_every_request_at_its_rate() {
 }
 
 #[test]
-fn open_loop_of_cycles_ends_with_whole_sequences() {
+fn open_loop_of_cycles_ends_after_a_whole_sequence() {
     let load = Load {
         rate: Some(20_000.0),
         ..load(serve(Fault::None), cycle(Protocol::Resp2), 100)
@@ -264,7 +265,7 @@ fn open_loop_of_cycles_ends_with_whole_sequences() {
 }
 
 #[test]
-fn time_bounds_a_load_without_a_count() {
+fn test_time_ends_a_load_without_a_request_count() {
     let load = Load {
         bound: Bound::time(Duration::from_millis(60)),
         ..load(serve(Fault::None), Workload::mixed(1, 1), 0)
@@ -274,7 +275,7 @@ fn time_bounds_a_load_without_a_count() {
 }
 
 #[test]
-fn comparison_takes_turns_and_tells_spreads() {
+fn comparison_alternates_servers_and_reports_spreads() {
     let mut contenders = [
         Contender::running("one", serve(Fault::None)),
         Contender::running("two", serve(Fault::WrongValues)),
@@ -296,7 +297,7 @@ fn comparison_takes_turns_and_tells_spreads() {
 
 #[cfg(unix)]
 #[test]
-fn null_server_moves_the_bytes_of_its_load() {
+fn null_server_sends_the_bytes_of_its_load() {
     for protocol in [Protocol::Resp2, Protocol::Binary] {
         let workload = Workload {
             protocol,
@@ -321,10 +322,10 @@ fn null_server_moves_the_bytes_of_its_load() {
     }
 }
 
-/// Where redis-server is not installed there is nothing to hold against.
+/// Without redis-server this test passes without checking anything.
 #[cfg(unix)]
 #[test]
-fn redis_server_gives_sound_replies_and_its_process() {
+fn redis_server_sends_correct_replies_and_reports_its_process() {
     let line = words("redis-server --port {port} --save '' --appendonly no").unwrap();
     if respire_bench::launch::first_line("redis-server", &["--version"]).is_none() {
         return;

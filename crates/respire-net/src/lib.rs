@@ -10,7 +10,7 @@
 //! use respire_net::{Connection, Limits, Pace, Scratch, Transport, clock};
 //! use std::io::{self, IoSlice};
 //!
-//! A peer that sends PING once and reads the reply.
+//! /// A peer that sends PING once and reads the reply.
 //! struct Peer1 { sent: bool, replies: Vec<u8> }
 //! impl Transport for Peer1 {
 //!     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

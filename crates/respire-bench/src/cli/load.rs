@@ -1,4 +1,4 @@
-//! The flags that make a load.
+//! The flags that describe a load.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::error::{Error, Result};
 use crate::target::{Login, Target};
 use crate::workload::{Mix, Pattern, Protocol, Workload};
 
-/// Commands of a load that says neither how many nor how long.
+/// The default number of requests of a load without `--requests` and `--test-time`.
 const REQUESTS: u64 = 100_000;
-/// Keys of a mix that does not say how many.
+/// The default number of keys of a `--ratio`.
 const KEY_SPACE: u64 = 1_000_000;
-/// What keys begin with, where there is room for it.
+/// The default prefix of keys, where there is room for it.
 const KEY_PREFIX: &str = "key:";
 
-/// Who we are.
+/// How to log in.
 #[derive(Args, Clone, Debug, Default)]
 pub struct LoginArgs {
     /// Password; RESPIRE_BENCH_PASSWORD keeps it out of the process list.
@@ -45,47 +45,48 @@ pub struct LoginArgs {
 /// How keys are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KeyPattern {
-    /// Each as likely as any other.
+    /// Every key with the same probability.
     Uniform,
-    /// Few keys take most of the load; see --zipf-exponent.
+    /// A few keys take most of the load; see --zipf-exponent.
     Zipf,
     /// Around the middle of the key space; see --deviation.
     Gaussian,
-    /// One after the other.
+    /// One after another.
     Sequential,
 }
 
-/// What is asked.
+/// What to send.
 #[derive(Args, Clone, Debug)]
 pub struct LoadArgs {
     /// Connections.
     #[arg(short, long, default_value_t = 50, help_heading = "Load")]
     pub clients: usize,
-    /// Requests in all: commands of a --ratio, otherwise sequences of SET, GET, DELETE [default: 100000 unless --test-time].
+    /// Requests in all: commands of a --ratio, otherwise sequences of SET, GET, DELETE [default:
+    /// 100000 unless --test-time].
     #[arg(short = 'n', long, help_heading = "Load")]
     pub requests: Option<u64>,
-    /// Seconds until no more is sent.
+    /// Seconds after which no more requests are sent.
     #[arg(long, value_name = "SECONDS", help_heading = "Load")]
     pub test_time: Option<f64>,
-    /// Commands sent at once on a connection; with --rate, outstanding at most.
+    /// Commands sent at once on a connection; with --rate, the most that are outstanding.
     #[arg(short = 'P', long, default_value_t = 1, help_heading = "Load")]
     pub pipeline: usize,
     /// SETs and GETs in turn, each of a key of its own, such as 1:10.
     #[arg(long, value_name = "SET:GET", help_heading = "Load")]
     pub ratio: Option<Mix>,
-    /// Open loop: so many commands per second, each with its time to leave, from which its latency counts.
+    /// Open loop: commands per second. Each has a scheduled time, from which its latency counts.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load")]
     pub rate: Option<f64>,
     /// Threads that share the connections.
     #[arg(long, default_value_t = 1, help_heading = "Load")]
     pub threads: usize,
-    /// How to speak.
+    /// Protocol to speak.
     #[arg(long, value_enum, default_value_t, help_heading = "Load")]
     pub protocol: Protocol,
     /// SET every key before the measurement, so that every GET finds one.
     #[arg(long, requires = "ratio", help_heading = "Load")]
     pub populate: bool,
-    /// How closely replies are looked at.
+    /// How thoroughly replies are checked.
     #[arg(long, value_enum, default_value_t, help_heading = "Load")]
     pub verify: Verify,
 
@@ -100,10 +101,11 @@ pub struct LoadArgs {
         help_heading = "Keys and values"
     )]
     pub key_length: usize,
-    /// What every key begins with; the rest is digits [default: key: where there is room].
+    /// Prefix of every key; the rest is digits [default: key: where there is room].
     #[arg(long, value_name = "TEXT", help_heading = "Keys and values")]
     pub key_prefix: Option<String>,
-    /// Different keys [default: 1000000 of a --ratio, otherwise all that --key-length has digits for].
+    /// Number of different keys [default: 1000000 of a --ratio, otherwise all that --key-length has
+    /// digits for].
     #[arg(
         short = 'r',
         long,
@@ -130,7 +132,7 @@ pub struct LoadArgs {
         help_heading = "Keys and values"
     )]
     pub deviation: f64,
-    /// Decides which keys are drawn: the same seed, the same keys.
+    /// Seed of the random keys: the same seed draws the same keys.
     #[arg(long, default_value_t = 1, help_heading = "Keys and values")]
     pub seed: u64,
 }
@@ -151,10 +153,10 @@ fn parse_bytes(text: &str) -> std::result::Result<usize, String> {
 }
 
 impl LoadArgs {
-    /// The workload alone, checked.
+    /// The workload of these flags, checked.
     ///
     /// # Errors
-    /// [`Error::Flag`] as [`Workload::check`].
+    /// [`Error::Flag`] as for [`Workload::check`].
     pub fn workload(&self) -> Result<Workload> {
         let mix = self.ratio.unwrap_or(Mix::Cycle);
         let prefix = match &self.key_prefix {
@@ -194,7 +196,7 @@ impl LoadArgs {
     /// The load on a server, checked.
     ///
     /// # Errors
-    /// [`Error::Flag`] for a flag that makes no sense, alone or beside the others.
+    /// [`Error::Flag`] for a flag that is invalid, alone or with the others.
     pub fn load(&self, target: Target, login: &LoginArgs) -> Result<Load> {
         let workload = self.workload()?;
         let time = match self.test_time {
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn short_keys_do_without_the_prefix() {
+    fn short_keys_have_no_prefix() {
         let load = load("--key-length 4 --requests 10").unwrap();
         assert_eq!(load.workload.key_prefix, "");
         assert_eq!(load.workload.key_space, 10_000);
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_a_workload_make_it_again() {
+    fn flags_of_a_workload_parse_to_the_same_workload() {
         for flags in [
             "",
             "--ratio 1:10 --pipeline 30 --data-size 256",
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_take_a_unit() {
+    fn byte_sizes_accept_a_unit() {
         assert_eq!(parse_bytes("4k"), Ok(4096));
         assert_eq!(parse_bytes("1M"), Ok(1 << 20));
         assert!(parse_bytes("").is_err() && parse_bytes("k").is_err());

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: subcommands and the flags of one run.
 
 mod load;
 
@@ -21,12 +21,13 @@ Examples:
 
 /// A load generator for any server of the Redis protocol.
 ///
-/// Without --ratio each request is the sequence SET, GET, DELETE of a random key, one command at a time. Every reply
-/// is checked, values included. A load always ends: after --requests, or --test-time, whichever is first.
+/// Without --ratio each request is the sequence SET, GET, DELETE of a random key, one command at a
+/// time. Every reply is checked, values included. A load always ends: after --requests or
+/// --test-time, whichever is first.
 #[derive(Debug, Parser)]
 #[command(name = "respire-bench", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do instead of one run.
+    /// A command other than one run.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// One run.
@@ -34,12 +35,13 @@ pub struct Cli {
     pub run: RunArgs,
 }
 
-/// What there is beside one run.
+/// The commands other than one run.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run one load on several servers in interleaved rounds, and compare medians.
     Compare(CompareArgs),
-    /// Serve fixed replies by counting bytes: the floor below any server for the same load.
+    /// Serve fixed replies by counting bytes: the lower limit of the cost of any server under the
+    /// same load.
     NullServer(NullServerArgs),
 }
 
@@ -55,10 +57,10 @@ pub struct RunArgs {
     /// Unix socket of the server, instead of host and port.
     #[arg(short = 's', long, value_name = "PATH", help_heading = "Server")]
     pub unixsocket: Option<PathBuf>,
-    /// Who we are.
+    /// How to log in.
     #[command(flatten)]
     pub login: LoginArgs,
-    /// What is asked.
+    /// What to send.
     #[command(flatten)]
     pub load: LoadArgs,
     /// Cores of the load generator, such as 1 or 2,3.
@@ -69,7 +71,7 @@ pub struct RunArgs {
         help_heading = "Load"
     )]
     pub load_cpu: Vec<usize>,
-    /// Write everything that was measured as JSON.
+    /// Write all measurements as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
     /// Write an HDR interval log in nanoseconds, one tag per command.
@@ -78,7 +80,7 @@ pub struct RunArgs {
     /// Write PREFIX-latency.svg and PREFIX-throughput.svg.
     #[arg(long, value_name = "PREFIX", help_heading = "Output")]
     pub svg: Option<PathBuf>,
-    /// Print no progress line, which a terminal shows otherwise.
+    /// Print no progress line. A terminal shows one otherwise.
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -96,25 +98,26 @@ impl RunArgs {
     }
 }
 
-/// Several servers.
+/// A comparison of several servers.
 #[derive(Args, Debug)]
 pub struct CompareArgs {
-    /// Servers, the first is what the others are measured by: [NAME=]HOST:PORT, [NAME=]unix:PATH, or [NAME=]exec:COMMAND to start one, with {port} for its port.
+    /// Servers; the others are compared with the first: [NAME=]HOST:PORT, [NAME=]unix:PATH, or
+    /// [NAME=]exec:COMMAND to start one, with {port} for its port.
     #[arg(required = true, num_args = 2.., value_name = "SERVER")]
     pub servers: Vec<String>,
-    /// Who we are, on every server.
+    /// How to log in, on every server.
     #[command(flatten)]
     pub login: LoginArgs,
-    /// What is asked of each.
+    /// What to send to each.
     #[command(flatten)]
     pub load: LoadArgs,
-    /// How rounds are made.
+    /// The settings of the rounds.
     #[command(flatten)]
     pub rounds: RoundArgs,
-    /// Process of a server, for its CPU time and memory, where INFO does not tell.
+    /// Process of a server, for its CPU time and memory, if INFO does not show it.
     #[arg(long, value_name = "NAME=PID", help_heading = "Comparison")]
     pub pid: Vec<String>,
-    /// Write everything that was measured as JSON.
+    /// Write all measurements as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
     /// Write PREFIX-latency.svg and PREFIX-throughput.svg.
@@ -122,13 +125,13 @@ pub struct CompareArgs {
     pub svg: Option<PathBuf>,
 }
 
-/// How rounds are made.
+/// The settings of the rounds.
 #[derive(Args, Clone, Debug)]
 pub struct RoundArgs {
-    /// Rounds; in each, every server has its turn.
+    /// Number of rounds; in each, every server has its turn.
     #[arg(long, default_value_t = 5, help_heading = "Comparison")]
     pub rounds: usize,
-    /// Cores of the servers that are started here.
+    /// Cores of the servers that this program starts.
     #[arg(long, value_name = "CORES", help_heading = "Comparison")]
     pub server_cpu: Option<String>,
     /// Cores of the load generator, such as 1 or 2,3.
@@ -141,13 +144,13 @@ pub struct RoundArgs {
     pub load_cpu: Vec<usize>,
 }
 
-/// The floor.
+/// The null server.
 #[derive(Args, Debug)]
 pub struct NullServerArgs {
-    /// Port to listen on; 0 is any.
+    /// Port to listen on; 0 means any free port.
     #[arg(short, long, default_value_t = 0, help_heading = "Server")]
     pub port: u16,
-    /// The load it is made for: request and reply sizes follow from it.
+    /// The load it serves: the sizes of requests and replies follow from it.
     #[command(flatten)]
     pub load: LoadArgs,
 }
@@ -164,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_of_a_run_stands_under_a_heading() {
+    fn every_flag_of_a_run_has_a_heading() {
         for arg in Cli::command().get_arguments() {
             let name = arg.get_id().as_str();
             let heading = arg.get_help_heading();
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn unix_socket_comes_before_host_and_port() {
+    fn unix_socket_overrides_host_and_port() {
         let cli = Cli::parse_from(["respire-bench", "--unixsocket", "/run/r.sock"]);
         assert_eq!(cli.run.target().to_string(), "unix:/run/r.sock");
         let cli = Cli::parse_from(["respire-bench", "-p", "7"]);

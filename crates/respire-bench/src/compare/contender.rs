@@ -9,24 +9,25 @@ use crate::workload::Protocol;
 /// A server in a comparison.
 #[derive(Debug)]
 pub struct Contender {
-    /// As the result names it.
+    /// Its name in the result.
     pub name: String,
-    /// Where it listens.
+    /// The address it listens on.
     pub target: Target,
-    /// Its process, if it is to be seen from here.
+    /// Its process, if it runs on this machine.
     pub pid: Option<u32>,
-    /// The protocol spoken to it, where that is not the load's.
+    /// The protocol it speaks, if not the load's.
     pub protocol: Option<Protocol>,
-    /// Whether it stores nothing: it is not asked anything but the load, and its values are not checked.
+    /// Whether it is the null server: it gets only the load, and its values are not checked.
     pub is_floor: bool,
-    /// Resident memory in bytes before its first load, once [`Contest`](super::Contest) has looked.
+    /// Resident memory in bytes before its first load, once [`Contest`](super::Contest) has
+    /// measured it.
     pub rss_idle: Option<u64>,
-    /// Kept while it runs, if it was started here.
+    /// The process, if this program started it. Dropping it ends the server.
     server: Option<Server>,
 }
 
 impl Contender {
-    /// A server that runs already.
+    /// A server that is already running.
     pub fn running(name: &str, target: Target) -> Self {
         Self {
             name: name.to_owned(),
@@ -39,10 +40,10 @@ impl Contender {
         }
     }
 
-    /// A server that is started now.
+    /// Starts a server.
     ///
     /// # Errors
-    /// As [`Server::start`].
+    /// The errors of [`Server::start`].
     pub fn started(
         name: &str,
         words: &[String],
@@ -64,7 +65,7 @@ impl Contender {
     /// `[NAME=]ADDRESS` or `[NAME=]exec:COMMAND`. `pids` are `NAME=PID`.
     ///
     /// # Errors
-    /// [`Error::Flag`] if it is neither, or as [`Contender::started`].
+    /// [`Error::Flag`] if it is neither, or the errors of [`Contender::started`].
     pub fn parse(text: &str, rounds: &RoundArgs, pids: &[String]) -> Result<Self> {
         let (name, server) = match text.split_once('=') {
             Some((name, server)) if !name.contains([':', ' ', '/']) => (Some(name), server),
@@ -95,21 +96,21 @@ impl Contender {
         Ok(contender)
     }
 
-    /// Finds out its process from `INFO`, if nothing else told and the server is on this machine.
+    /// Finds its process from `INFO`, if it is not known and the server is on this machine.
     pub fn find_pid(&mut self, login: &Login) {
         let local = match &self.target {
             Target::Unix(_) => true,
             Target::Tcp { host, .. } => ["127.0.0.1", "localhost", "::1"].contains(&host.as_str()),
         };
         if self.pid.is_none() && !self.is_floor && local {
-            // A server without INFO is compared all the same, without its CPU time.
+            // A server without INFO is compared without its CPU time.
             let told = Client::connect(&self.target, login)
                 .and_then(|mut client| client.info("server", "process_id"));
             self.pid = told.ok().flatten().and_then(|pid| pid.parse().ok());
         }
     }
 
-    /// Its command line, if it was started here.
+    /// Its command line, if this program started it.
     pub fn line(&self) -> Option<&str> {
         self.server.as_ref().map(Server::line)
     }
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn name_stands_before_the_address_or_is_the_address() {
+    fn name_precedes_the_address_or_is_the_address() {
         let named = parse("one=127.0.0.1:7", &["one=12", "two=13"]).unwrap();
         assert_eq!((&*named.name, named.pid), ("one", Some(12)));
         assert_eq!(parse("localhost:7", &[]).unwrap().name, "localhost:7");

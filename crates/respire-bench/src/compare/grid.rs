@@ -1,4 +1,4 @@
-//! A table that reads well as text and is Markdown.
+//! A table that is readable as text and valid Markdown.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A table with no row yet.
+    /// A table without rows.
     pub fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut grid = Self { rows: Vec::new() };
         grid.push(header);

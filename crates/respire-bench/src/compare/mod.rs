@@ -1,7 +1,8 @@
-//! Several servers under one load, in interleaved rounds.
+//! Compares several servers under one load, in interleaved rounds.
 //!
-//! In each round every server has its turn, so that what changes on the machine meanwhile meets them all. Medians of
-//! the rounds are compared; the smallest and the greatest show how far to trust them.
+//! In each round every server has its turn, so that changes on the machine affect all servers
+//! alike. The result compares the medians of the rounds; minimum and maximum show how reliable they
+//! are.
 
 mod contender;
 mod grid;
@@ -19,10 +20,10 @@ use crate::error::{Error, Result};
 use crate::stats::write_json;
 use crate::{os, plot};
 
-/// Longest load on each server before the first round.
+/// The longest load on each server before the first round.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// Does what `respire-bench compare` says; `false` if a server gave wrong replies.
+/// Runs `respire-bench compare`; returns `false` if a server sent wrong replies.
 ///
 /// # Errors
 /// Any [`Error`].
@@ -38,7 +39,7 @@ pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<bool> {
             return Err(Error::flag("--pid", reason));
         }
     }
-    // Not earlier: servers that are started inherit where this process may run.
+    // Pin only now: servers started before this do not inherit the pinning.
     if !args.rounds.load_cpu.is_empty() {
         os::pin_self(&args.rounds.load_cpu)?;
     }
@@ -52,7 +53,7 @@ pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<bool> {
     let attended = std::io::stderr().is_terminal();
     let standings = contest.run(&mut contenders, |note| {
         if attended {
-            // A terminal that is gone is no reason to stop measuring.
+            // A closed terminal is no reason to stop measuring.
             drop(writeln!(std::io::stderr(), "{note}"));
         }
     })?;

@@ -1,4 +1,4 @@
-//! The rounds, and what each server made of them.
+//! Runs the rounds of a comparison and summarises each server's results.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use crate::stats::{Moment, Report, Spread};
 /// One load on several servers.
 #[derive(Clone, Debug)]
 pub struct Contest {
-    /// The load; its target is replaced by each server's.
+    /// The load; each server's address replaces its target.
     pub load: Load,
-    /// Whether every key is stored before the first round.
+    /// Whether to store every key before the first round.
     pub populate: bool,
-    /// How many rounds.
+    /// The number of rounds.
     pub rounds: usize,
-    /// Longest load on each server before the first round.
+    /// The longest load on each server before the first round.
     pub warm_up: Duration,
 }
 
-/// One turn of one server.
+/// One measurement of one server.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Sample {
     /// Commands answered per second.
@@ -33,22 +33,22 @@ pub struct Sample {
     pub p50_us: f64,
     /// 99th percentile in microseconds.
     pub p99_us: f64,
-    /// CPU time of the server per command in microseconds, where its process can be seen.
+    /// CPU time of the server per command in microseconds, if its process is known.
     pub cpu_us: Option<f64>,
-    /// Share of its time that the load generator was busy.
+    /// The share of the time that the load generator was busy.
     pub load_share: f64,
 }
 
-/// What a server made of all rounds.
+/// The results of a server over all rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Standing {
-    /// The server.
+    /// The server's name.
     pub name: String,
-    /// How it was started, if it was here.
+    /// Its command line, if this program started it.
     pub line: Option<String>,
-    /// Whether it is the floor.
+    /// Whether it is the null server.
     pub is_floor: bool,
-    /// Round by round.
+    /// The measurements of each round.
     pub samples: Vec<Sample>,
     /// Commands per second.
     pub per_second: Spread,
@@ -58,7 +58,7 @@ pub struct Standing {
     pub p99_us: Spread,
     /// CPU time of the server per command in microseconds.
     pub cpu_us: Option<Spread>,
-    /// Share of its time that the load generator was busy.
+    /// The share of the time that the load generator was busy.
     pub load_share: Spread,
     /// Resident memory before the first load, in bytes.
     pub rss_idle: Option<u64>,
@@ -68,19 +68,19 @@ pub struct Standing {
     pub misses: u64,
     /// Wrong and error replies, in all rounds.
     pub wrong: u64,
-    /// The first of them.
+    /// The first of them, as text.
     pub first_complaint: Option<String>,
     /// (share of requests that are longer, microseconds) of the last round.
     pub quantiles_us: Vec<(f64, f64)>,
-    /// The course of the last round.
+    /// The time series of the last round.
     pub moments: Vec<Moment>,
 }
 
 impl Contest {
-    /// Populates, warms up, and makes the rounds. `note` is told how far it is.
+    /// Populates, warms up, and runs the rounds. Calls `note` with the progress.
     ///
     /// # Errors
-    /// Any [`Error`] of a load, and [`Error::Flag`] without a round.
+    /// Any [`Error`] of a load; [`Error::Flag`] if there are no rounds.
     pub fn run(
         &self,
         contenders: &mut [Contender],
@@ -98,7 +98,7 @@ impl Contest {
         for round in 0..self.rounds {
             note(&format!("round {} of {}", round + 1, self.rounds));
             for place in 0..contenders.len() {
-                // Nobody is always the one behind the same other.
+                // Rotate the order, so that no server always follows the same other.
                 let index = (place + round) % contenders.len();
                 turns[index].push(turn(&self.load_on(&contenders[index]), &contenders[index])?);
             }
@@ -141,7 +141,7 @@ fn rss(contender: &Contender) -> Option<u64> {
     contender.pid.and_then(os::usage).map(|usage| usage.rss)
 }
 
-/// Runs a load once. The server's CPU time counts from when all connections stand.
+/// Runs a load once. The server's CPU time counts from the moment all connections are open.
 ///
 /// # Errors
 /// Any [`Error`] of the load.
@@ -190,10 +190,10 @@ fn standing(contender: &Contender, turns: &[(Sample, Report)]) -> Standing {
     }
 }
 
-/// The standings, each measured by the first.
+/// The results as a table; each server is compared with the first.
 ///
 /// # Panics
-/// Without a standing.
+/// If there are no results.
 pub fn standings_grid(standings: &[Standing]) -> Grid {
     let mut grid = Grid::new([
         "server",

@@ -1,4 +1,4 @@
-//! One connection of a load: what it waits for, what it has read, what it could not send yet.
+//! One connection of a load: its outstanding requests, its read buffer, and its unsent bytes.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,16 +8,16 @@ use mio::{Registry, Token};
 use super::Stream;
 use crate::workload::Expect;
 
-/// Longest read buffer that is not made for a single reply.
+/// The largest read buffer, unless a single reply needs more.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What a read brought.
+/// The result of a read.
 pub(super) enum Filled {
-    /// Nothing for now.
+    /// Nothing has arrived.
     Nothing,
-    /// Bytes; if the buffer is full there may be more.
+    /// Bytes were read; if they fill the buffer, there may be more.
     Bytes { count: usize, full: bool },
-    /// The server has closed.
+    /// The server has closed the connection.
     End,
 }
 
@@ -31,20 +31,21 @@ pub(super) struct Connection {
     watches_writable: bool,
     /// Requests sent and not answered, oldest first.
     pub(super) pending: VecDeque<Expect>,
-    /// Place in the mix of the next request.
+    /// The next request's place in the mix.
     pub(super) place: usize,
-    /// The key last drawn.
+    /// The key drawn last.
     pub(super) key: u64,
-    /// Requests sent, ever.
+    /// The number of requests sent.
     pub(super) sent: u64,
-    /// Requests due and not sent (open loop).
+    /// The number of requests due and not sent (open loop).
     pub(super) owed: u64,
 }
 
 impl Connection {
-    /// A connection that reads `batch_bytes` of replies at once, within reason.
+    /// A connection whose buffer holds `batch` bytes of replies, within limits.
     pub(super) fn new(stream: Stream, token: Token, reply: usize, batch: usize) -> Self {
-        // One byte more than is expected, so that a read of a whole batch is seen to be all there is.
+        // One byte more than expected: a read of a whole batch then does not fill the buffer, so
+        // nothing is left.
         let room = (reply * batch).clamp(reply.max(256), READ_BYTES.max(reply)) + 1;
         Self {
             stream,
@@ -66,7 +67,7 @@ impl Connection {
         self.stream.register(registry, self.token)
     }
 
-    /// What was read and not consumed.
+    /// Input that was read and not consumed.
     #[inline]
     pub(super) fn input(&self) -> &[u8] {
         &self.buf[self.start..self.end]
@@ -95,7 +96,7 @@ impl Connection {
         })
     }
 
-    /// Makes room for a reply of `need` bytes, of which a part is the input.
+    /// Makes room for a reply of `need` bytes, part of which is in the input.
     pub(super) fn make_room(&mut self, need: usize) {
         if self.start + need >= self.buf.len() {
             self.buf.copy_within(self.start..self.end, 0);
@@ -106,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// Sends `bytes` behind what is unsent, as far as the socket takes them; keeps the rest.
+    /// Sends `bytes` after the unsent bytes, as far as the socket takes them; keeps the rest.
     #[inline]
     pub(super) fn send(&mut self, bytes: &[u8], registry: &Registry) -> io::Result<()> {
         let written = if self.unsent.is_empty() {
@@ -124,7 +125,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what is unsent, as far as the socket takes it.
+    /// Sends the unsent bytes, as far as the socket takes them.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.stream.write_some(self.unsent.as_slices().0)? {

@@ -1,7 +1,8 @@
-//! The load itself: connections that are never waited for, one thread for as many of them as there are.
+//! Runs a load: non-blocking connections, shared by one or more threads.
 //!
-//! In the closed loop a connection sends a batch, reads its replies, and sends the next. In the open loop
-//! ([`Schedule`](crate::schedule::Schedule)) requests leave at their time, at most `pipeline` of them outstanding.
+//! In the closed loop a connection sends a batch, reads its replies, and sends the next. In the
+//! open loop ([`Schedule`](crate::schedule::Schedule)) requests leave at scheduled times, at most
+//! `pipeline` of them outstanding.
 
 mod connection;
 mod stream;
@@ -22,20 +23,20 @@ use crate::target::{Client, Login, Socket, Target};
 use crate::workload::{Pattern, Workload};
 use worker::{Job, Worker};
 
-/// How often threads hand over what they measured.
+/// How often threads report their measurements.
 pub const INTERVAL: Duration = Duration::from_millis(250);
 
-/// When a load ends: at the first of these. There is always one.
+/// When a load ends: at the first of these limits. At least one must be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// Commands of a ratio, or whole sequences of a cycle.
     pub requests: Option<u64>,
-    /// Time since the first request; replies still to come are waited for.
+    /// Time since the first request. Outstanding replies are waited for.
     pub time: Option<Duration>,
 }
 
 impl Bound {
-    /// So many requests.
+    /// Ends after this number of requests.
     pub fn requests(requests: u64) -> Self {
         Self {
             requests: Some(requests),
@@ -43,7 +44,7 @@ impl Bound {
         }
     }
 
-    /// So much time.
+    /// Ends after this time.
     pub fn time(time: Duration) -> Self {
         Self {
             requests: None,
@@ -57,23 +58,23 @@ impl Bound {
 pub struct Load {
     /// The server.
     pub target: Target,
-    /// What each connection says first.
+    /// How each connection logs in.
     pub login: Login,
-    /// What is asked.
+    /// The requests to send.
     pub workload: Workload,
-    /// How replies are looked at.
+    /// How thoroughly replies are checked.
     pub verify: Verify,
     /// Connections, shared by the threads.
     pub clients: usize,
     /// Threads, at most one per connection.
     pub threads: usize,
-    /// The end.
+    /// When the load ends.
     pub bound: Bound,
-    /// Requests per second of the open loop; `None` is the closed loop.
+    /// Requests per second of the open loop; `None` means the closed loop.
     pub rate: Option<f64>,
-    /// Decides which keys are drawn.
+    /// Seed of the random keys.
     pub seed: u64,
-    /// Whether histograms of every interval are kept.
+    /// Whether to keep the histograms of every interval.
     pub logging: bool,
 }
 
@@ -109,7 +110,7 @@ impl Load {
         }
     }
 
-    /// The load that stores every key of this one, once.
+    /// The load that stores every key of this one once.
     pub fn populating(&self) -> Self {
         Self {
             workload: self.workload.populating(),
@@ -122,18 +123,18 @@ impl Load {
         }
     }
 
-    /// Connects and runs. `watch` is called after every interval that a thread hands over.
+    /// Connects and runs. Calls `watch` after every interval that a thread reports.
     ///
     /// # Errors
-    /// As [`Load::connect`] and [`Ready::run`].
+    /// The errors of [`Load::connect`] and [`Ready::run`].
     pub fn run(&self, watch: impl FnMut(&Collector)) -> Result<(Report, Collector)> {
         self.connect()?.run(watch)
     }
 
-    /// Makes all connections, so that what they cost the server is not measured.
+    /// Opens all connections, so that the measurement does not include their cost.
     ///
     /// # Errors
-    /// What [`Load::check`] finds, [`Error::Io`], or [`Error::Server`] if the login is refused.
+    /// The errors of [`Load::check`], [`Error::Io`], or [`Error::Server`] if the login is refused.
     pub fn connect(&self) -> Result<Ready<'_>> {
         self.check()?;
         os::allow_files(self.clients as u64 + 64)?;
@@ -153,7 +154,7 @@ impl Load {
         })
     }
 
-    /// Connections of one thread.
+    /// The number of connections of one thread.
     fn share(&self, thread: usize) -> usize {
         self.clients / self.threads + usize::from(thread < self.clients % self.threads)
     }
@@ -187,7 +188,7 @@ impl Load {
     }
 }
 
-/// A load whose connections stand.
+/// A load whose connections are open.
 pub struct Ready<'a> {
     load: &'a Load,
     workers: Vec<Worker<'a>>,
@@ -198,8 +199,8 @@ impl Ready<'_> {
     /// Runs the load to its end.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::Server`] if it stops answering or answers what is no reply. Error replies and wrong
-    /// values do not end a load; the report counts them.
+    /// [`Error::Io`], or [`Error::Server`] if the server stops answering or sends invalid replies.
+    /// Error replies and wrong values do not end a load; the report counts them.
     pub fn run(self, mut watch: impl FnMut(&Collector)) -> Result<(Report, Collector)> {
         let load = self.load;
         let cpu = os::own_cpu()?;

@@ -1,4 +1,4 @@
-//! A connection's socket, TCP or Unix, that never blocks.
+//! A non-blocking socket of a connection, TCP or Unix.
 
 use std::io::{self, Read, Write};
 
@@ -7,7 +7,7 @@ use mio::{Interest, Registry, Token};
 
 use crate::target::Socket;
 
-/// Either kind of socket.
+/// A TCP or Unix socket.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Tcp(mio::net::TcpStream),
@@ -46,7 +46,7 @@ impl Stream {
         registry.register(self.source(), token, Interest::READABLE)
     }
 
-    /// Asks for writable events too; they are rare enough to be left on.
+    /// Requests writable events as well. They are rare enough to stay enabled.
     pub(crate) fn watch_writable(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         let both = Interest::READABLE | Interest::WRITABLE;
         registry.reregister(self.source(), token, both)
@@ -62,7 +62,7 @@ impl Stream {
         })
     }
 
-    /// Bytes written, 0 if none can be now.
+    /// Bytes written; 0 if the socket takes none now.
     #[inline]
     pub(crate) fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = settle(match self {

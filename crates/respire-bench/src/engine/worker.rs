@@ -1,4 +1,4 @@
-//! One thread of a load.
+//! One thread of a load: sends requests, and receives and checks replies.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +16,12 @@ use crate::stats::{Interval, Recorder};
 use crate::target::Socket;
 use crate::workload::{Expect, KeySource, Place, Wire};
 
-/// How long a server may answer nothing while requests are outstanding.
+/// How long a server may send nothing while requests are outstanding.
 const SILENCE_NS_MAX: u64 = 10_000_000_000;
-/// Longest sleep, so that intervals are handed over in time.
+/// The longest sleep, so that intervals are reported in time.
 const NAP: Duration = Duration::from_millis(100);
-/// A request due sooner than this is waited for without sleeping: the system's timers are coarser.
+/// A request due sooner than this is waited for without sleeping: the system's timers are too
+/// coarse.
 const SPIN_NS: u64 = 2_000_000;
 
 /// A thread's part of a load.
@@ -32,7 +33,7 @@ pub(super) struct Job<'a> {
     pub(super) rate: Option<f64>,
 }
 
-/// What a thread has to tell beside its intervals.
+/// The final result of a thread, besides its intervals.
 pub(super) struct End {
     pub(super) elapsed: Duration,
     pub(super) first_complaint: Option<String>,
@@ -49,18 +50,18 @@ pub(super) struct Worker<'a> {
     recorder: Recorder,
     schedule: Option<Schedule>,
     batch: Vec<u8>,
-    /// Keys that may still be drawn: commands of a ratio, sequences of a cycle.
+    /// The number of keys still to be drawn: commands of a ratio, sequences of a cycle.
     left: u64,
-    /// Commands that each of them stands for.
+    /// The number of commands per key.
     commands_each: u64,
     /// Commands of sequences that were begun and not sent.
     promised: u64,
-    /// No command is sent from here on.
+    /// After this time no command is sent.
     deadline_ns: u64,
     outstanding: usize,
     last_reply_ns: u64,
-    /// The last reply, or the first request after all were answered.
-    heard_ns: u64,
+    /// When the last reply arrived, or when the first request was sent after all had been answered.
+    answered_ns: u64,
     start: Instant,
 }
 
@@ -103,12 +104,13 @@ impl<'a> Worker<'a> {
             deadline_ns: load.bound.time.map_or(u64::MAX, |t| t.as_nanos() as u64),
             outstanding: 0,
             last_reply_ns: 0,
-            heard_ns: 0,
+            answered_ns: 0,
             start: Instant::now(),
         })
     }
 
-    /// Runs until the bound is reached and every reply is there, or until another thread has failed.
+    /// Runs until the limit is reached and every reply has arrived, or until another thread has
+    /// failed.
     pub(super) fn run(mut self, start: Instant, stop: &AtomicBool) -> Result<End> {
         self.start = start;
         let ended = self.turns(stop);
@@ -141,7 +143,7 @@ impl<'a> Worker<'a> {
             if (self.outstanding == 0 && !open) || stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if self.outstanding > 0 && now > self.heard_ns + SILENCE_NS_MAX {
+            if self.outstanding > 0 && now > self.answered_ns + SILENCE_NS_MAX {
                 let reason = format!("no reply for 10 s, {} outstanding", self.outstanding);
                 return Err(self.complaint(reason));
             }
@@ -169,7 +171,7 @@ impl<'a> Worker<'a> {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// How long there is nothing to do but to wait for replies.
+    /// How long the thread can only wait for replies.
     fn nap(&self, now_ns: u64) -> Duration {
         let Some(schedule) = &self.schedule else {
             return NAP;
@@ -184,7 +186,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Open loop: deals the requests that are due.
+    /// Open loop: assigns the requests that are due to connections.
     fn pace(&mut self, now_ns: u64, due: &mut Vec<usize>) -> Result<()> {
         let Some(schedule) = &mut self.schedule else {
             return Ok(());
@@ -203,13 +205,13 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Sends what the connection may send now.
+    /// Sends the requests that the connection may send now.
     #[inline]
     fn offer(&mut self, index: usize, now_ns: u64) -> Result<()> {
         let connection = &mut self.connections[index];
         if self.outstanding == 0 {
-            // The silence that is not forgiven begins with a request.
-            self.heard_ns = now_ns;
+            // The time limit for an answer starts with the first request.
+            self.answered_ns = now_ns;
         }
         let pipeline = self.load.workload.pipeline;
         let free = (pipeline - connection.pending.len()) as u64;
@@ -260,7 +262,7 @@ impl<'a> Worker<'a> {
             .map_err(|e| self.broken(e))
     }
 
-    /// Reads what there is, checks it, and sends what that makes room for.
+    /// Reads and checks the available replies, and sends the requests that may follow.
     fn receive(&mut self, index: usize) -> Result<()> {
         loop {
             let filled = self.connections[index].fill();
@@ -285,7 +287,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Checks and records the replies that were read.
+    /// Checks and records the replies in the buffer.
     #[inline]
     fn replies(&mut self, index: usize, now_ns: u64) -> Result<()> {
         let connection = &mut self.connections[index];
@@ -310,7 +312,7 @@ impl<'a> Worker<'a> {
         }
         self.recorder.settle(now_ns);
         self.last_reply_ns = now_ns;
-        self.heard_ns = now_ns;
+        self.answered_ns = now_ns;
         Ok(())
     }
 

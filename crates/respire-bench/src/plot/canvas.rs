@@ -1,4 +1,4 @@
-//! What all plots share: an SVG file, and curves in a frame.
+//! Shared parts of all plots: an SVG file, and curves in a frame.
 
 use std::error::Error as StdError;
 use std::ops::Range;
@@ -12,43 +12,43 @@ use crate::error::{Error, Result};
 
 /// Width and height of a plot of curves.
 pub const SIZE: (u32, u32) = (1000, 480);
-/// The font of everything written in a plot.
+/// The font of all text in a plot.
 pub const FONT: &str = "sans-serif";
-/// Size of captions.
+/// The font size of captions.
 pub const LARGE: i32 = 24;
-/// Size of axes and legends.
+/// The font size of axes and legends.
 pub const MEDIUM: i32 = 16;
 
-/// Whether something could be drawn.
+/// The result of drawing.
 pub type Drawn = std::result::Result<(), Box<dyn StdError>>;
 
-/// A part of a plot that is drawn on.
+/// A part of a plot to draw on.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// A curve's name, empty if it is the only one, and its points.
 pub type Curve<'a> = (&'a str, Vec<(f64, f64)>);
 
-/// What stands around curves.
+/// The caption and the axes of a plot of curves.
 pub struct Frame<'a> {
-    /// Above all.
+    /// The caption.
     pub caption: &'a str,
-    /// What the horizontal axis measures.
+    /// The quantity of the horizontal axis.
     pub x: &'a str,
-    /// What the vertical axis measures, with its unit.
+    /// The quantity of the vertical axis, with its unit.
     pub y: &'a str,
-    /// Most labels below.
+    /// The most labels on the horizontal axis.
     pub x_labels: usize,
-    /// The label of a place on the horizontal axis.
+    /// The label of a value on the horizontal axis.
     pub x_label: &'a dyn Fn(f64) -> String,
-    /// The label of a place on the vertical axis.
+    /// The label of a value on the vertical axis.
     pub y_label: &'a dyn Fn(f64) -> String,
 }
 
 impl Frame<'_> {
-    /// Draws curves on these axes, with a legend if one of them has a name.
+    /// Draws curves on these axes, with a legend if a curve has a name.
     ///
     /// # Errors
-    /// What the drawing library says.
+    /// The errors of the drawing library.
     pub fn curves<Y>(&self, root: &Area<'_>, x: Range<f64>, y: Y, curves: Vec<Curve<'_>>) -> Drawn
     where
         Y: AsRangedCoord<Value = f64>,
@@ -57,7 +57,7 @@ impl Frame<'_> {
         let mut chart = ChartBuilder::on(root)
             .caption(self.caption, (FONT, LARGE))
             .margin(12)
-            // Room for the half of the last label.
+            // Space for half of the last label.
             .margin_right(40)
             .x_label_area_size(40)
             .y_label_area_size(90)
@@ -93,7 +93,7 @@ impl Frame<'_> {
     }
 }
 
-/// Writes a plot of this size, drawn by `content`.
+/// Writes a plot of this size; `content` draws it.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be written.

@@ -1,4 +1,4 @@
-//! Plots as SVG.
+//! Writes plots of latency and throughput as SVG.
 
 pub mod canvas;
 
@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::stats::Moment;
 use canvas::{Frame, SIZE, beside, draw};
 
-/// Writes `<prefix>-latency.svg`: latency (logarithmic) over percentile (as HDR plots draw it, each step to the right
-/// ten times rarer), a line per series of (share of requests that are longer, microseconds).
+/// Writes `<prefix>-latency.svg`: latency (logarithmic) over percentile (as in HDR plots, each step
+/// to the right is ten times rarer), a line per series of (share of requests that are longer,
+/// microseconds).
 ///
 /// # Errors
 /// [`Error::Io`](crate::error::Error::Io) if the file cannot be written.

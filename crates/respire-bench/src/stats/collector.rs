@@ -1,4 +1,4 @@
-//! The threads' intervals, merged: totals, the course over time, and the interval log.
+//! Merges the intervals of all threads: totals, the time series, and the interval log.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::workload::Kind;
 /// One interval of the run, for plots and the progress line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Moment {
-    /// Where it begins, in seconds since the start.
+    /// When it begins, in seconds since the start.
     pub at_s: f64,
     /// Commands per second.
     pub per_second: f64,
@@ -39,7 +39,8 @@ pub struct Collector {
     log: Option<Log>,
 }
 
-/// Histograms for the interval log, kept compressed until it is written: a few hundred bytes instead of 200 KiB.
+/// Histograms for the interval log, compressed until they are written: a few hundred bytes each
+/// instead of 200 KiB.
 struct Log {
     started: SystemTime,
     serializer: V2DeflateSerializer,
@@ -57,7 +58,8 @@ impl Log {
 }
 
 impl Collector {
-    /// A collector of intervals of one length; `logging` keeps every interval's histograms for [`Collector::write_log`].
+    /// A collector of intervals of one length; with `logging` it keeps every interval's histograms
+    /// for [`Collector::write_log`].
     pub fn new(interval: Duration, logging: bool) -> Self {
         Self {
             interval,
@@ -73,8 +75,8 @@ impl Collector {
         }
     }
 
-    /// Takes one thread's interval. Intervals more than two behind it are taken to be complete: threads hand over
-    /// within a turn of their loop.
+    /// Takes one thread's interval. Intervals more than two before it count as complete, because
+    /// threads report within one turn of their loop.
     pub fn take(&mut self, interval: Interval) {
         let newest = interval.index;
         self.counts.add(&interval.counts);
@@ -97,7 +99,7 @@ impl Collector {
         }
     }
 
-    /// Takes no more intervals.
+    /// Completes all intervals; call this after the last one.
     pub fn finish(&mut self) {
         while let Some((_, interval)) = self.open.pop_first() {
             self.close(interval);
@@ -117,7 +119,8 @@ impl Collector {
         let us = |ns: u64| ns as f64 / 1_000.0;
         let at_s = interval.index as f64 * self.interval.as_secs_f64();
         if self.moments.last().is_some_and(|last| last.at_s >= at_s) {
-            // A thread that was not scheduled for long: its latencies count, the course is not rewritten.
+            // The thread was not scheduled for a long time: count its latencies, and leave the time
+            // series as it is.
             return;
         }
         self.moments.push(Moment {
@@ -129,7 +132,7 @@ impl Collector {
         });
     }
 
-    /// The intervals that are complete.
+    /// The complete intervals.
     pub fn moments(&self) -> &[Moment] {
         &self.moments
     }
@@ -158,8 +161,8 @@ impl Collector {
         &self.counts
     }
 
-    /// Writes the HDR interval log (format 1.3, values in nanoseconds, one tag per command), which the usual HDR tools
-    /// read.
+    /// Writes the HDR interval log (format 1.3, values in nanoseconds, one tag per command), which
+    /// common HDR tools read.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
@@ -189,7 +192,7 @@ impl Collector {
     }
 }
 
-/// A histogram as [`Log::push`] packed it.
+/// Unpacks a histogram that [`Log::push`] packed.
 fn unpack(bytes: &[u8]) -> Latencies {
     Deserializer::new()
         .deserialize(&mut &bytes[..])
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn log_is_read_back_by_the_hdr_reader() {
+    fn hdr_reader_can_read_the_log() {
         use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
         let mut collector = Collector::new(Duration::from_secs(1), true);
         collector.take(interval(0, 10));

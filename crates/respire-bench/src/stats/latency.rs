@@ -1,4 +1,4 @@
-//! Histograms and repeated measurements in a few numbers.
+//! Summarises histograms and repeated measurements in a few numbers.
 
 use serde::Serialize;
 
@@ -13,20 +13,20 @@ pub struct Latency {
     pub max_us: f64,
     /// Arithmetic mean.
     pub avg_us: f64,
-    /// Half are not longer.
+    /// Half of the latencies are not longer.
     pub p50_us: f64,
-    /// 90 in 100 are not longer.
+    /// 90 in 100 latencies are not longer.
     pub p90_us: f64,
-    /// 95 in 100 are not longer.
+    /// 95 in 100 latencies are not longer.
     pub p95_us: f64,
-    /// 99 in 100 are not longer.
+    /// 99 in 100 latencies are not longer.
     pub p99_us: f64,
-    /// 999 in 1000 are not longer.
+    /// 999 in 1000 latencies are not longer.
     pub p999_us: f64,
 }
 
 impl Latency {
-    /// The numbers of a histogram in nanoseconds; zeros of an empty one.
+    /// The summary of a histogram in nanoseconds; zeros for an empty one.
     pub fn of(latencies: &Latencies) -> Self {
         if latencies.is_empty() {
             return Self::default();
@@ -60,10 +60,10 @@ pub fn quantiles_us(latencies: &Latencies) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// One number measured several times.
+/// Statistics of a number that was measured several times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// The middle one, or the mean of the middle two.
+    /// The middle value, or the mean of the two middle values.
     pub median: f64,
     /// The smallest.
     pub min: f64,
@@ -99,7 +99,7 @@ mod tests {
     use crate::stats::latencies;
 
     #[test]
-    fn percentiles_are_those_of_a_sorted_list() {
+    fn percentiles_match_a_sorted_list() {
         let mut histogram = latencies();
         for us in 1..=1_000_u64 {
             histogram.record(us * 1_000).unwrap();

@@ -1,4 +1,4 @@
-//! What a run measured: histograms per command and interval, merged, and written out.
+//! The measurements of a run: histograms per command and interval, merged, and written out.
 
 mod collector;
 mod latency;
@@ -19,16 +19,16 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// Latencies in nanoseconds, to three digits, up to a minute; what is longer counts as a minute.
+/// Latencies in nanoseconds, to three digits, up to a minute; longer ones count as a minute.
 pub type Latencies = Histogram<u64>;
 
-/// The longest latency that is told apart: one minute.
+/// The longest latency that is distinguished: one minute.
 const LATENCY_NS_MAX: u64 = 60_000_000_000;
 
-/// An empty histogram. About 200 KiB, of which only what is used is touched.
+/// An empty histogram. About 200 KiB, of which only the used part is touched.
 ///
 /// # Panics
-/// Never: its bounds are constants that a histogram takes.
+/// Never: its limits are valid constants.
 #[must_use]
 pub fn latencies() -> Latencies {
     Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).expect("the bounds are in the domain")

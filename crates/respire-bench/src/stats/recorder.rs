@@ -1,4 +1,4 @@
-//! One thread's latencies, handed over interval by interval.
+//! Records one thread's latencies, and reports them interval by interval.
 
 use std::mem;
 use std::sync::mpsc::Sender;
@@ -7,16 +7,16 @@ use super::{LATENCY_NS_MAX, Latencies, latencies};
 use crate::check::Outcome;
 use crate::workload::Kind;
 
-/// Outcomes other than the usual one, and bytes.
+/// Counts of unusual outcomes, and of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// Commands on keys that were not there.
+    /// Commands on missing keys.
     pub misses: u64,
-    /// Replies that were not what the request asks for.
+    /// Replies that do not fit their request.
     pub mismatches: u64,
     /// Error replies.
     pub errors: u64,
-    /// Requests of the open loop that were due and could not be sent by the end.
+    /// Requests of the open loop that were due and not sent by the end.
     pub unsent: u64,
     /// Bytes received.
     pub bytes_in: u64,
@@ -25,7 +25,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds another thread's or interval's.
+    /// Adds the counts of another thread or interval.
     pub fn add(&mut self, other: &Self) {
         self.misses += other.misses;
         self.mismatches += other.mismatches;
@@ -36,19 +36,19 @@ impl Counts {
     }
 }
 
-/// What a thread measured within one interval of time.
+/// The measurements of a thread in one interval.
 #[derive(Debug)]
 pub struct Interval {
-    /// Which interval: it begins `index` interval lengths after the start.
+    /// The number of the interval: it begins `index` interval lengths after the start.
     pub index: u64,
-    /// Latencies by [`Kind::index`]; `None` where there were none.
+    /// Latencies by [`Kind::index`]; `None` for a kind without replies.
     pub kinds: [Option<Latencies>; 3],
-    /// The rest.
+    /// The counts.
     pub counts: Counts,
 }
 
 impl Interval {
-    /// An interval without a request.
+    /// An interval without requests.
     pub fn empty(index: u64) -> Self {
         Self {
             index,
@@ -58,14 +58,14 @@ impl Interval {
     }
 }
 
-/// Replies of one kind whose requests left at the same time.
+/// Replies of one kind whose requests were sent at the same time.
 #[derive(Clone, Copy, Default)]
 struct Run {
     sent_ns: u64,
     count: u64,
 }
 
-/// Records replies. Those of one batch, read at one time, cost one entry in the histogram together.
+/// Records replies. Replies of one batch, read at one time, are added to the histogram in one step.
 pub struct Recorder {
     interval_ns: u64,
     current: Interval,
@@ -74,7 +74,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder that hands over an [`Interval`] of so many nanoseconds at a time.
+    /// A recorder that reports an [`Interval`] every `interval_ns` nanoseconds.
     pub fn new(interval_ns: u64, out: Sender<Interval>) -> Self {
         Self {
             interval_ns,
@@ -84,12 +84,12 @@ impl Recorder {
         }
     }
 
-    /// Bytes and outcomes, for the caller to count.
+    /// The counts, for the caller to update.
     pub fn counts(&mut self) -> &mut Counts {
         &mut self.current.counts
     }
 
-    /// A reply that was read at `now_ns`, the same until [`Recorder::settle`].
+    /// Records a reply read at `now_ns`, which stays the same until [`Recorder::settle`].
     #[inline]
     pub fn reply(&mut self, kind: Kind, sent_ns: u64, now_ns: u64, outcome: Outcome) {
         let run = self.runs[kind.index()];
@@ -106,7 +106,7 @@ impl Recorder {
         }
     }
 
-    /// To be called after the replies of one read.
+    /// Call this after the replies of one read.
     #[inline]
     pub fn settle(&mut self, now_ns: u64) {
         for kind in Kind::ALL {
@@ -125,23 +125,23 @@ impl Recorder {
         }
     }
 
-    /// Hands the current interval over if `now_ns` lies behind it.
+    /// Reports the current interval if `now_ns` is after its end.
     #[inline]
     pub fn tick(&mut self, now_ns: u64) {
         let index = now_ns / self.interval_ns;
         if index > self.current.index {
-            self.hand_over(index);
+            self.report(index);
         }
     }
 
-    /// Hands over what there is.
+    /// Reports the last interval.
     pub fn finish(mut self) {
-        self.hand_over(u64::MAX);
+        self.report(u64::MAX);
     }
 
-    fn hand_over(&mut self, index: u64) {
+    fn report(&mut self, index: u64) {
         let whole = mem::replace(&mut self.current, Interval::empty(index));
-        // Nobody listens any more only when the run has failed elsewhere.
+        // The receiver is gone only if the run failed elsewhere.
         drop(self.out.send(whole));
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replies_of_one_batch_are_counted_apart_by_kind() {
+    fn replies_of_one_batch_are_counted_by_kind() {
         let (out, intervals) = channel();
         let mut recorder = Recorder::new(1_000_000, out);
         for kind in [Kind::Set, Kind::Get, Kind::Get, Kind::Set, Kind::Get] {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn interval_is_handed_over_once_its_time_is_past() {
+    fn interval_is_reported_once_after_its_end() {
         let (out, intervals) = channel();
         let mut recorder = Recorder::new(1_000, out);
         recorder.reply(Kind::Get, 0, 900, Outcome::Hit);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn latency_beyond_the_bound_is_kept_at_the_bound() {
+    fn latency_above_the_limit_counts_as_the_limit() {
         let (out, intervals) = channel();
         let mut recorder = Recorder::new(u64::MAX, out);
         recorder.reply(Kind::Set, 0, 10 * LATENCY_NS_MAX, Outcome::Hit);

@@ -1,4 +1,4 @@
-//! One run, in numbers for people and for programs.
+//! The report of one run, for people and for programs.
 
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -8,18 +8,18 @@ use serde::Serialize;
 use super::{Collector, Counts, Latency, Moment, quantiles_us};
 use crate::workload::{Kind, Mix, Workload};
 
-/// What a run found.
+/// The results of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Address of the server.
     pub server: String,
-    /// What was asked of it.
+    /// The requests that were sent.
     pub workload: Workload,
     /// Connections.
     pub clients: usize,
     /// Threads of the load generator.
     pub threads: usize,
-    /// Requests per second aimed at, in the open loop.
+    /// The intended requests per second, in the open loop.
     pub rate: Option<f64>,
     /// From the first request to the last reply, in seconds.
     pub seconds: f64,
@@ -31,7 +31,8 @@ pub struct Report {
     pub counts: Counts,
     /// The first reply that was an error or a mismatch.
     pub first_complaint: Option<String>,
-    /// CPU seconds the load generator took: near `seconds` × threads, it was the limit itself.
+    /// CPU seconds of the load generator. If near `seconds` × threads, the load generator was the
+    /// bottleneck.
     pub load_cpu_s: f64,
     /// Latencies of all commands.
     pub all: Latency,
@@ -39,7 +40,7 @@ pub struct Report {
     pub kinds: Vec<KindReport>,
     /// (share of requests that are longer, microseconds).
     pub quantiles_us: Vec<(f64, f64)>,
-    /// The course of the run.
+    /// The time series of the run.
     pub moments: Vec<Moment>,
 }
 
@@ -48,14 +49,14 @@ pub struct Report {
 pub struct KindReport {
     /// The command.
     pub kind: Kind,
-    /// How many were answered.
+    /// How many commands were answered.
     pub commands: u64,
-    /// How fast.
+    /// Their latencies.
     #[serde(flatten)]
     pub latency: Latency,
 }
 
-/// What a [`Report`] is made from, beside the measurements.
+/// The facts of a run besides the measurements.
 pub(crate) struct Facts<'a> {
     pub(crate) server: String,
     pub(crate) workload: &'a Workload,
@@ -98,12 +99,12 @@ impl Report {
         }
     }
 
-    /// Whether every reply was of the kind its request asks for, and every value the right one.
+    /// Whether every reply was of its request's kind, and every value correct.
     pub fn is_sound(&self) -> bool {
         self.counts.mismatches == 0 && self.counts.errors == 0
     }
 
-    /// Share of its time that the load generator's threads were busy.
+    /// The share of the time that the load generator's threads were busy.
     pub fn load_share(&self) -> f64 {
         self.load_cpu_s / (self.seconds * self.threads as f64).max(1e-9)
     }

@@ -1,4 +1,4 @@
-//! Which key comes next.
+//! Draws keys from the key space: uniform, Zipf, Gaussian or sequential.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -11,23 +11,25 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pattern {
-    /// Each as likely as any other.
+    /// Every key with the same probability.
     Uniform,
-    /// Key `i` with a probability in proportion to `1 / (i + 1)^exponent`: few keys take most of the load.
+    /// Key `i` with a probability proportional to `1 / (i + 1)^exponent`: a few keys take most of
+    /// the load.
     Zipf {
-        /// 0 is uniform, 1 is the classic law.
+        /// 0 is uniform, 1 is Zipf's original law.
         exponent: f64,
     },
-    /// Around the middle of the space; a draw outside of it is drawn again.
+    /// Around the middle of the space; a draw outside the space is repeated.
     Gaussian {
         /// Standard deviation as a share of the key space.
         deviation: f64,
     },
-    /// One after the other, and again from the first.
+    /// One after another, then again from the first.
     Sequential,
 }
 
-/// Widest deviation, in shares of the key space: beyond, nearly every draw would fall outside and be drawn again.
+/// The greatest deviation, as a multiple of the key space. With more, nearly every draw would be
+/// outside and repeated.
 const DEVIATION_MAX: f64 = 10.0;
 
 enum Draw {
@@ -51,10 +53,10 @@ pub struct KeySource {
 }
 
 impl KeySource {
-    /// Keys below `space`, the same for the same `seed`; a sequence begins with `first`.
+    /// Keys below `space`, the same for the same `seed`; a sequential source begins with `first`.
     ///
     /// # Errors
-    /// [`Error::Flag`] if `space` is 0, or the pattern's number is out of its domain.
+    /// [`Error::Flag`] if `space` is 0, or the pattern's number is out of range.
     pub fn new(pattern: Pattern, space: u64, seed: u64, first: u64) -> Result<Self> {
         if space == 0 {
             return Err(Error::flag("--key-space", "want at least one key"));
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn exponent_out_of_domain_names_the_flag() {
+    fn error_for_an_invalid_exponent_names_the_flag() {
         let refused = KeySource::new(Pattern::Zipf { exponent: -1.0 }, 10, 0, 0);
         let text = refused.err().unwrap().to_string();
         assert!(text.starts_with("--zipf-exponent: "), "{text}");

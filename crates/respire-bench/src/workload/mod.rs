@@ -1,7 +1,7 @@
-//! What is asked of the server: which commands, of which keys, with which values.
+//! The requests of a load: which commands, with which keys and values.
 //!
-//! A [`Workload`] is plain data. Together with a seed it decides every byte that is sent, and, since values follow
-//! from keys, every byte that must come back.
+//! A [`Workload`] is plain data. With a seed it determines every byte that is sent and, since
+//! values follow from keys, every byte that must come back.
 
 mod keys;
 mod values;
@@ -15,14 +15,14 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// How requests and replies are written.
+/// The protocol of requests and replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// The Redis protocol as every server speaks it.
+    /// The Redis protocol that every server speaks.
     #[default]
     Resp2,
-    /// After `HELLO 3`.
+    /// The Redis protocol after `HELLO 3`.
     Resp3,
     /// Respire's compact binary protocol; only Respire speaks it.
     Binary,
@@ -44,12 +44,12 @@ impl Kind {
     /// All of them, in the order of [`Kind::index`].
     pub const ALL: [Self; 3] = [Self::Set, Self::Get, Self::Delete];
 
-    /// Its place in per-kind arrays.
+    /// Its index in arrays with one entry per kind.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// As reports name it.
+    /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Set => "SET",
@@ -65,7 +65,7 @@ impl Kind {
 pub enum Mix {
     /// SET, GET and DELETE of one key.
     Cycle,
-    /// So many SETs, then so many GETs, each of a key of its own.
+    /// A number of SETs, then a number of GETs, each with a key of its own.
     Ratio {
         /// SETs per round of the mix.
         sets: u32,
@@ -79,15 +79,15 @@ pub enum Mix {
 pub struct Place {
     /// The command.
     pub kind: Kind,
-    /// Whether a new key is drawn, rather than the last one kept.
+    /// Whether to draw a new key, rather than to keep the last one.
     pub draws: bool,
 }
 
-/// Most commands in one round of a mix.
+/// The most commands in one round of a mix.
 const ROUND_MAX: u32 = 10_000;
 
 impl Mix {
-    /// Commands for each key that is drawn, which is what a request is.
+    /// The number of commands per drawn key; these are one request.
     pub const fn commands_each(self) -> u64 {
         match self {
             Self::Cycle => Kind::ALL.len() as u64,
@@ -95,7 +95,7 @@ impl Mix {
         }
     }
 
-    /// A round of the mix.
+    /// One round of the mix.
     pub fn places(self) -> Vec<Place> {
         match self {
             Self::Cycle => Kind::ALL
@@ -130,28 +130,28 @@ impl std::str::FromStr for Mix {
     }
 }
 
-/// A load, whatever server it is meant for.
+/// A load, independent of a server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Workload {
-    /// How it is spoken.
+    /// The protocol.
     pub protocol: Protocol,
-    /// Which commands in which order.
+    /// The commands and their order.
     pub mix: Mix,
     /// Requests sent at once on a connection (closed loop), or outstanding at most (open loop).
     pub pipeline: usize,
     /// Bytes of a value.
     pub data_size: usize,
-    /// What every key begins with.
+    /// The prefix of every key.
     pub key_prefix: String,
-    /// Bytes of a key, the prefix included; the rest is decimal digits.
+    /// Length of a key in bytes, prefix included; the rest is decimal digits.
     pub key_length: usize,
-    /// How many different keys there are.
+    /// The number of different keys.
     pub key_space: u64,
     /// How keys are drawn.
     pub pattern: Pattern,
 }
 
-/// Digits that a `u64` can always fill.
+/// A `u64` can have any number of this many digits.
 const DIGITS_MAX: usize = 18;
 
 impl Workload {
@@ -169,14 +169,14 @@ impl Workload {
         }
     }
 
-    /// How many keys a length and a prefix leave room for, at most 10^18.
+    /// How many keys fit this length and prefix, at most 10^18.
     pub fn key_capacity(key_prefix: &str, key_length: usize) -> u64 {
         let digits = key_length.saturating_sub(key_prefix.len()).min(DIGITS_MAX);
         10_u64.pow(digits as u32)
     }
 
     /// # Errors
-    /// [`Error::Flag`] for the first field that is out of bounds or does not go with the others.
+    /// [`Error::Flag`] for the first field that is out of range or conflicts with the others.
     pub fn check(&self) -> Result<()> {
         if !(1..=10_000).contains(&self.pipeline) {
             return Err(Error::flag("--pipeline", "want 1 to 10000 requests"));
@@ -205,7 +205,7 @@ impl Workload {
         Ok(())
     }
 
-    /// The flags that make this load, as they are typed.
+    /// The flags that describe this workload, as typed.
     pub fn flags(&self) -> Vec<String> {
         let mut flags = vec![
             format!("--pipeline={}", self.pipeline),
@@ -237,7 +237,7 @@ impl Workload {
         flags
     }
 
-    /// The same keys and values, each set once in order: what fills a server before a measurement.
+    /// The same keys and values, each set once in order, to fill a server before a measurement.
     pub fn populating(&self) -> Self {
         Self {
             mix: Mix::Ratio { sets: 1, gets: 0 },
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratio_text_is_read_as_sets_and_gets() {
+    fn ratio_is_parsed_as_sets_and_gets() {
         assert_eq!("1:10".parse(), Ok(Mix::Ratio { sets: 1, gets: 10 }));
         for bad in ["", "1", "0:0", "-1:2", "1:2:3", "9999:2"] {
             assert!(bad.parse::<Mix>().is_err(), "{bad}");
@@ -261,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn cycle_keeps_its_key_for_three_commands() {
+    fn cycle_uses_one_key_for_three_commands() {
         let draws: Vec<bool> = Mix::Cycle.places().iter().map(|p| p.draws).collect();
         assert_eq!(draws, [true, false, false]);
         assert_eq!(Mix::Ratio { sets: 2, gets: 3 }.places().len(), 5);
     }
 
     #[test]
-    fn key_space_beyond_the_digits_names_the_flag() {
+    fn error_for_too_many_keys_names_the_flag() {
         let load = Workload {
             key_length: 8,
             ..Workload::mixed(1, 1)

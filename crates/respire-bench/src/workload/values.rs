@@ -1,9 +1,11 @@
-//! Values that follow from their key, so that a reply can be checked without remembering what was written.
+//! Values that follow from their key, so that a reply can be checked without storing the written
+//! values.
 
-/// Bytes of a value that depend on its key.
+/// How many bytes of a value depend on its key.
 const HEAD: usize = 8;
 
-/// What stands at each key: a head of letters hashed from the key, then letters that are the same for all.
+/// The value of each key: first letters hashed from the key, then letters that are the same for all
+/// keys.
 ///
 /// ```
 /// use respire_bench::workload::Values;
@@ -24,12 +26,12 @@ impl Values {
         Self { filler }
     }
 
-    /// The value as it is before a key has set its head.
+    /// A value whose head no key has set yet.
     pub fn filler(&self) -> &[u8] {
         &self.filler
     }
 
-    /// Writes the head of `key`'s value to the front of `value`, whose rest is already [`Values::filler`].
+    /// Writes the head of `key`'s value into `value`; the rest must already be [`Values::filler`].
     #[inline]
     pub fn write_head(&self, value: &mut [u8], key: u64) {
         let head = head(key);
@@ -45,7 +47,7 @@ impl Values {
         self.write_head(value, key);
     }
 
-    /// Whether `value` is what was stored at `key`.
+    /// Whether `value` is the value of `key`.
     #[inline]
     pub fn matches(&self, value: &[u8], key: u64) -> bool {
         let head = head(key);
@@ -57,7 +59,7 @@ impl Values {
     }
 }
 
-/// Eight letters from `a` to `p`, never digits, so that no server takes the value for an integer.
+/// Eight letters from `a` to `p`, never digits, so that no server stores the value as an integer.
 #[inline]
 fn head(key: u64) -> [u8; HEAD] {
     let mut x = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn value_of_every_size_matches_its_key_only() {
+    fn value_of_any_size_matches_only_its_key() {
         for size in [0, 1, 3, 7, 8, 9, 256] {
             let values = Values::new(size);
             let mut value = vec![0; size];
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn value_with_a_changed_tail_does_not_match() {
+    fn changed_value_does_not_match() {
         let values = Values::new(20);
         let mut value = vec![0; 20];
         values.write(&mut value, 1);
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn value_is_letters_only() {
+    fn value_has_only_letters() {
         let values = Values::new(16);
         let mut value = [0; 16];
         for key in 0..1000 {

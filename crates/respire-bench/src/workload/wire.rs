@@ -1,4 +1,4 @@
-//! Requests written ahead: to send one is to copy a template and to fill in the key's digits.
+//! Templates of requests: to send one, copy the template and fill in the key's digits.
 
 use resp_codec::{Encoder, Proto, binary, command};
 
@@ -11,11 +11,11 @@ pub struct Expect {
     pub kind: Kind,
     /// Its key.
     pub key: u64,
-    /// When it was sent, or was meant to be: nanoseconds since the start of the run.
+    /// When it was sent, or should have been: nanoseconds since the start of the run.
     pub sent_ns: u64,
 }
 
-/// The bytes of each command, all of one size per kind.
+/// The bytes of each command; all requests of one kind have the same size.
 #[derive(Clone, Debug)]
 pub struct Wire {
     templates: [Template; 3],
@@ -26,14 +26,14 @@ pub struct Wire {
 #[derive(Clone, Debug)]
 struct Template {
     bytes: Vec<u8>,
-    /// One past the key's last digit.
+    /// The end of the key's last digit.
     digits_end: usize,
-    /// Where the value stands, if the command has one.
+    /// The position of the value, if the command has one.
     value: Option<usize>,
 }
 
 impl Wire {
-    /// The templates of a load.
+    /// The templates of a workload.
     pub fn new(load: &Workload) -> Self {
         let values = Values::new(load.data_size);
         let mut key = load.key_prefix.clone().into_bytes();
@@ -45,17 +45,17 @@ impl Wire {
         }
     }
 
-    /// The values it stores.
+    /// The values of the workload.
     pub fn values(&self) -> &Values {
         &self.values
     }
 
-    /// How it is spoken.
+    /// The protocol of the requests.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// Bytes of a request of `kind`.
+    /// The length of a request of `kind` in bytes.
     pub fn request_len(&self, kind: Kind) -> usize {
         self.templates[kind.index()].bytes.len()
     }
@@ -75,7 +75,7 @@ impl Wire {
         }
     }
 
-    /// Appends the reply of a server that has the key, as a server that never looks would answer it.
+    /// Appends the reply that a null server sends: a server that has every key.
     pub fn write_reply(&self, out: &mut Vec<u8>, kind: Kind, stored: bool) {
         let value = self.values.filler();
         if self.protocol == Protocol::Binary {
@@ -125,7 +125,7 @@ impl Template {
     }
 }
 
-/// Writes `key` in decimal so that it ends where `field` ends; the zeros before it are there already.
+/// Writes `key` in decimal to the end of `field`; the zeros before it are there already.
 #[inline]
 fn write_digits(field: &mut [u8], mut key: u64) {
     for digit in field.iter_mut().rev() {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn request_is_what_the_codec_writes() {
+    fn request_equals_the_codecs_encoding() {
         let mut value = [0; 3];
         Values::new(3).write(&mut value, 120);
         for protocol in [Protocol::Resp2, Protocol::Resp3] {
