@@ -330,16 +330,13 @@ impl View<'_> {
         let (db, note) = (self.store.database(self.db), self.note());
         let mut aims = Aims::new(self, db, keys);
         let mut from = 0;
-        // With an observer the keys are changed in the command's order, and all stay locked until the last
-        // change is reported.
-        let is_observed = self.store.observers().is_any();
         match self.held.as_deref_mut() {
             Some(held) => {
                 aims.look_into(db, self.db, held);
                 if are_new && aims.any_exists(self.now_ms, |nth| held.nth(nth)) {
                     return false;
                 }
-                if is_observed {
+                if self.store.observers().is_any() {
                     for (at, aim) in aims.aims.iter().enumerate() {
                         let shard = db.shard_of(aim.hash);
                         let (table, unit) = held.lend((self.db, shard));
@@ -358,7 +355,8 @@ impl View<'_> {
                     return false;
                 }
                 let _ending = unit.ending();
-                if is_observed {
+                // Asked while the shards are locked, as observers that want every change begin when none is.
+                if self.store.observers().is_any() {
                     for (at, aim) in aims.aims.iter().enumerate() {
                         let (shard, table) = (db.shard_of(aim.hash), &mut guards[aim.nth]);
                         aims.change_one(at, db.shard(shard, table, &unit), note, &mut f);

@@ -1,7 +1,8 @@
 //! What observers hear: every change, in order, in whole units, while the shards are locked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Mutex, OnceLock, Weak};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Barrier, Mutex, OnceLock, Weak};
 use std::thread;
 
 use super::*;
@@ -133,9 +134,13 @@ fn observed(interest: Interest) -> (Arc<Store>, Arc<Log>) {
 
 /// Everything in a store: value and expiry of each key, also where its time has come.
 fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
+    contents_of(&mut store.view(0, 0))
+}
+
+fn contents_of(view: &mut View<'_>) -> Vec<(u32, Vec<u8>, String)> {
     let mut all = Vec::new();
-    for db in 0..store.databases() {
-        store.view(db, 0).for_each(|key, entry| {
+    for db in 0..view.store().databases() {
+        view.in_db(db).for_each(|key, entry| {
             let shown = format!("{:?} {:?}", entry.value(), entry.expires_at());
             all.push((db, key.to_vec(), shown));
         });
@@ -249,6 +254,57 @@ fn threads_that_change_the_same_keys_are_heard_in_the_order_of_their_changes() {
     let effects = heard.units.into_iter().flat_map(|unit| unit.1);
     effects.for_each(|effect| effect.apply(&copy));
     assert_eq!(contents(&copy), contents(&store));
+}
+
+#[test]
+fn observer_that_begins_and_ends_in_a_section_hears_all_that_was_changed_between() {
+    let [store, copy] = [store(), store()];
+    let log = Arc::new(Log::default());
+    let everything = Scope::Everything;
+    let (stop, began) = (AtomicBool::new(false), Barrier::new(3));
+    thread::scope(|scope| {
+        for thread in 0..2_u64 {
+            let (store, stop, began) = (&store, &stop, &began);
+            scope.spawn(move || {
+                // A test that fails does not stop them.
+                let steps = (0_u64..1_000_000).take_while(|_| !stop.load(Ordering::Relaxed));
+                for step in steps {
+                    change(store, mix(thread << 32 | step), step);
+                    if step == 20 {
+                        began.wait();
+                    }
+                }
+            });
+        }
+        began.wait();
+        for _ in 0..20 {
+            let mut section = store.lock(&everything);
+            let mut view = View::within(&store, 0, 0, Some(section.held()));
+            copy.view(0, 0).flush_all(Freeing::AtOnce);
+            for db in 0..store.databases() {
+                view.in_db(db).for_each(|key, entry| {
+                    let owned = entry.owned();
+                    copy.view(db, 0).update(key, |slot| slot.put(owned));
+                });
+            }
+            let observer = Arc::clone(&log) as Arc<dyn Observer>;
+            let id = store.observe(observer, Interest::EFFECTS);
+            drop(section);
+            while log.heard.lock().expect("no observer panics").ended.len() < 20 {
+                thread::yield_now();
+            }
+            let mut section = store.lock(&everything);
+            store.unobserve(id);
+            let mut heard = log.take();
+            heard.units.sort_by_key(|unit| unit.0);
+            assert_eq!(heard.ended.len(), heard.units.len());
+            let effects = heard.units.into_iter().flat_map(|unit| unit.1);
+            effects.for_each(|effect| effect.apply(&copy));
+            let mut view = View::within(&store, 0, 0, Some(section.held()));
+            assert_eq!(contents_of(&mut copy.view(0, 0)), contents_of(&mut view));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
