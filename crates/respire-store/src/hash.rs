@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hasher};
 use ahash::RandomState;
 
 /// The bits of a hash that a table uses: where the search starts (the low bits) and the seven bits
-/// it compares first (the highest of a `usize`), as `table.rs` says.
+/// it compares first (the highest of a `usize`), as `table/mod.rs` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag([u8; 3]);
 
@@ -75,6 +75,13 @@ pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();
     state.write(key);
     state.finish()
+}
+
+/// The output function of SplitMix64.
+pub(crate) fn mix(state: u64) -> u64 {
+    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
 }
 
 /// Whether two keys are equal. Short ones are compared by words that lie within them: a comparison

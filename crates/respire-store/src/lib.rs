@@ -1,48 +1,44 @@
 #![doc = include_str!("../README.md")]
 
-mod database;
-mod edit;
-mod entry;
-mod evict;
-mod expiry;
-mod garbage;
-mod hash;
-mod hooks;
-mod iterate;
-mod many;
-mod observe;
-mod packed;
-mod prefetch;
-mod raw;
-mod report;
-mod scan;
-mod section;
-mod shard;
-mod slot;
-mod store;
-mod table;
-mod types;
-mod unit;
-mod value;
+// Floor: what a command works on
 mod view;
-mod watch;
-mod wheel;
-mod whole;
 
-pub use crate::edit::Edited;
-pub use crate::evict::Policy;
-pub use crate::expiry::Swept;
-pub use crate::garbage::Freeing;
+// Floor: all databases together
+mod store;
+
+// Floor: one key, under its shard's write lock
+mod slot;
+
+// Floor: a shard under its write lock
+mod shard;
+
+// Floor: a database: its shards, and what is kept beside each
+mod database;
+
+// Floor: who hears of changes
+mod observe;
+
+// Floor: the entries of a shard
+mod table;
+
+// Floor: a key with its value and expiry
+mod entry;
+
+// Floor: the types of value
+mod types;
+
+// Floor: what all of it is made of
+mod hash;
+mod raw;
+
+pub use crate::database::{Freeing, Watch};
+pub use crate::entry::{Access, EntryRef, Expiry, Owned, Policy};
 pub use crate::observe::{Cause, Effect, Event, EventName, Interest, Observer, ObserverId, Ticket};
-pub use crate::prefetch::Foreseen;
-pub use crate::section::{Held, Scope, Section};
-pub use crate::slot::{Access, EntryRef, Slot};
-pub use crate::store::{Config, MemoryUse, Stats, Store};
+pub use crate::slot::{Edited, Slot};
+pub use crate::store::{Config, Foreseen, Held, MemoryUse, Scope, Section, Stats, Store, Swept};
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::Stack;
 pub use crate::types::{
     Encoding, Kind, NewValue, SHARED_BYTES_MIN, StringRef, ValueRef, WrongType,
 };
-pub use crate::value::{Expiry, Owned};
 pub use crate::view::View;
-pub use crate::watch::Watch;

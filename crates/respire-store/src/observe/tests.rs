@@ -1,13 +1,13 @@
 //! What observers hear: every change, in order, in whole units, while the shards are locked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Barrier, Mutex, OnceLock, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak};
 use std::thread;
 
 use super::*;
-use crate::database::mix;
-use crate::{Config, Expiry, Freeing, Owned, Policy, Scope, Section, Slot, View};
+use crate::hash::mix;
+use crate::{Config, Expiry, Freeing, Owned, Policy, Scope, Section, Slot, Store, View};
 
 /// An effect, kept.
 #[derive(Debug, Clone)]
@@ -513,6 +513,7 @@ fn interest_holds_for_databases_made_later_and_until_it_ends() {
     set(1);
     set(2);
     assert_eq!(log.take().ended, [1, 2, 3]);
-    let is_free = |db: &Database| db.sides().iter().all(|side| !side.hooks.is_set());
+    let is_free =
+        |db: &crate::database::Database| db.sides().iter().all(|side| !side.hooks.is_set());
     assert!(store.existing().all(is_free));
 }

@@ -3,6 +3,7 @@
 //! A type is a file here, or a folder, that implements [`Kind`], and a line of the list at the end of this file.
 //! All that works on values of whatever type goes through that list: reading, copying, accounting, freeing.
 
+mod plain;
 #[cfg(any(test, feature = "toy"))]
 mod stack;
 mod string;
@@ -12,8 +13,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use crate::packed::Plain;
-
+pub(crate) use plain::Plain;
 #[cfg(any(test, feature = "toy"))]
 pub use stack::Stack;
 pub(crate) use string::LongString;

@@ -1,10 +1,9 @@
-//! Strings. Most are packed into a cell with their key (`packed.rs`); what is here is how they are read, and those
+//! Strings. Most are packed into a cell with their key (`entry/packed.rs`); what is here is how they are read, and those
 //! that are large or grow.
 
 use bytes::Bytes;
 
-use super::{Encoding, NewValue, allocated};
-use crate::packed::Plain;
+use super::{Encoding, NewValue, Plain, allocated};
 
 /// Values of at least this many bytes are kept as shared [`Bytes`], so that a reply can borrow
 /// them without a copy. Below it, copying is cheaper than sharing. `respire-commands` holds it against the

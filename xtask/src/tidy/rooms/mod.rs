@@ -25,18 +25,9 @@ const KNOT_MODULES_MAX: usize = 6;
 /// The most modules that a crate may have without stating floors.
 const MODULES_WITHOUT_FLOORS_MAX: usize = 8;
 
-/// Crates that are not held against these rules yet, and why.
-const LEFT_OUT: [(&str, &str); 1] = [("respire-store", "its values become rooms of their own")];
-
 pub(super) fn problems() -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     for package in metadata()?.workspace_packages() {
-        if LEFT_OUT
-            .iter()
-            .any(|(name, _)| *name == package.name.as_str())
-        {
-            continue;
-        }
         for target in &package.targets {
             if !target.is_lib() && !target.is_bin() && !target.is_proc_macro() {
                 continue;

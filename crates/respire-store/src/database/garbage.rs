@@ -1,0 +1,322 @@
+//! What was removed and has yet to be freed: a queue that the sweep empties in bounded steps.
+//!
+//! Freeing a million keys takes a good part of a second, so who removes them may leave it to the
+//! housekeeping. To the counters they are gone at once: only the allocator still has them.
+
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::deadlines::Deadlines;
+use crate::entry::Entry;
+use crate::table::{Entries, Table};
+
+/// Who frees the memory of keys that a flush removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freeing {
+    /// The caller, before the call returns, though after other threads may go on.
+    AtOnce,
+    /// [`Store::sweep`](crate::Store::sweep), in its bounded steps.
+    InSteps,
+}
+
+/// What a shard held when it was cleared.
+#[derive(Default)]
+pub(crate) struct Cleared {
+    pub(crate) table: Table,
+    pub(crate) deadlines: Deadlines,
+}
+
+/// Memory that is as much work to give back as an entry is.
+const BYTES_PER_ENTRY: usize = 16 << 10;
+
+/// What leaves a table is queued from this size on; to free a smaller entry takes less than it would take to
+/// come back to it.
+pub(crate) const QUEUED_BYTES_MIN: usize = 1 << 20;
+
+/// The queue. Its lock is a leaf, and held for no longer than a push or a pop.
+#[derive(Default)]
+pub(crate) struct Garbage {
+    pieces: Mutex<VecDeque<Piece>>,
+    /// Entries in the queue.
+    pending: AtomicUsize,
+    /// Entries that have left it.
+    freed: AtomicU64,
+}
+
+enum Piece {
+    Entry(Entry),
+    /// What is left of an entry, and those after it.
+    Entries(Option<Entry>, Entries),
+    Deadlines(Deadlines),
+}
+
+impl Garbage {
+    /// Frees an entry that has left its table, now or, if it is large, in the sweep's steps. Every way out of a
+    /// table but a flush comes here: removal, another value, expiry, eviction.
+    #[inline]
+    pub(crate) fn discard(&self, entry: Entry) {
+        if entry.heap_bytes() >= QUEUED_BYTES_MIN {
+            self.pending.fetch_add(1, Ordering::Relaxed);
+            self.lock().push_back(Piece::Entry(entry));
+        }
+    }
+
+    pub(crate) fn push(&self, Cleared { table, deadlines }: Cleared) {
+        if !table.has_memory() && deadlines.bytes() == 0 {
+            return;
+        }
+        self.pending.fetch_add(table.len(), Ordering::Relaxed);
+        let mut pieces = self.lock();
+        pieces.push_back(Piece::Entries(None, table.into_entries()));
+        pieces.push_back(Piece::Deadlines(deadlines));
+    }
+
+    /// Entries waiting to be freed.
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.load(Ordering::Relaxed)
+    }
+
+    /// Entries freed since the start.
+    pub(crate) fn freed(&self) -> u64 {
+        self.freed.load(Ordering::Relaxed)
+    }
+
+    /// Frees as much as is the work of `budget` entries, and at least one allocation if there is
+    /// any; whether nothing is left.
+    pub(crate) fn free(&self, budget: usize) -> bool {
+        let mut left = budget;
+        loop {
+            let Some(piece) = self.lock().pop_front() else {
+                return true;
+            };
+            let rest = self.free_piece(piece, &mut left);
+            if rest.is_some() || left == 0 {
+                let mut pieces = self.lock();
+                pieces.extend(rest);
+                return pieces.is_empty();
+            }
+        }
+    }
+
+    /// Frees a piece as far as the budget goes; what is left of it.
+    fn free_piece(&self, piece: Piece, left: &mut usize) -> Option<Piece> {
+        match piece {
+            Piece::Deadlines(deadlines) => {
+                let bytes = deadlines.bytes() / BYTES_PER_ENTRY;
+                *left = left.saturating_sub(deadlines.allocations() + bytes);
+                None
+            }
+            Piece::Entry(entry) => self.free_entry(entry, left).map(Piece::Entry),
+            Piece::Entries(mut rest, mut entries) => {
+                while *left > 0 {
+                    let entry = rest.take().or_else(|| entries.next())?;
+                    rest = self.free_entry(entry, left);
+                }
+                Some(Piece::Entries(rest, entries))
+            }
+        }
+    }
+
+    /// Frees an entry as far as the budget goes; what is left of it.
+    fn free_entry(&self, mut entry: Entry, left: &mut usize) -> Option<Entry> {
+        if !entry.free_some(left) {
+            return Some(entry);
+        }
+        *left = left.saturating_sub(1 + entry.heap_bytes() / BYTES_PER_ENTRY);
+        drop(entry);
+        self.pending.fetch_sub(1, Ordering::Relaxed);
+        self.freed.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Piece>> {
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::FREED_PER_DEADLINE;
+    use crate::{Config, Expiry, Freeing, Kind, MemoryUse, NewValue, Policy, Stack, Store, View};
+
+    fn store(keys: u32) -> Store {
+        let store = Store::new(Config {
+            databases: 2,
+            shards: 4,
+            ..Config::default()
+        });
+        for key in 0..keys {
+            let expiry = Expiry::At(1_000 + u64::from(key));
+            let mut view = store.view(key % 2, 0);
+            view.update(&key.to_le_bytes(), |slot| slot.set(b"value", expiry));
+        }
+        store
+    }
+
+    #[test]
+    fn flush_in_steps_forgets_at_once_and_frees_within_the_budget() {
+        let store = store(1_000);
+        assert_eq!(store.view(0, 0).flush(Freeing::InSteps), 500);
+        assert_eq!(store.view(0, 0).flush_all(Freeing::InSteps), 500);
+        let pending = |keys| MemoryUse {
+            pending_keys: keys,
+            ..MemoryUse::default()
+        };
+        assert_eq!(store.memory(), pending(1_000));
+        store
+            .view(0, 0)
+            .update(b"new", |slot| slot.set(1, Expiry::At(5_000)));
+        let mut steps = 0;
+        loop {
+            let before = store.memory().pending_keys;
+            let swept = store.sweep(0, 10);
+            let freed = before - store.memory().pending_keys;
+            assert!(freed <= 10 * FREED_PER_DEADLINE, "{freed}");
+            assert_eq!(swept.expired, 0);
+            assert!(swept.next_ms.is_some_and(|at| (1..=5_000).contains(&at)));
+            steps += 1;
+            if swept.finished {
+                break;
+            }
+        }
+        assert!(steps > 1_000 / 10 / FREED_PER_DEADLINE);
+        assert_eq!((store.len(0), store.memory().pending_keys), (1, 0));
+        assert_eq!(store.stats().freed_later_keys, 1_000);
+    }
+
+    #[test]
+    fn flush_at_once_leaves_nothing_to_the_sweep() {
+        let store = store(100);
+        assert_eq!(store.view(0, 0).flush_all(Freeing::AtOnce), 100);
+        assert_eq!(store.memory(), MemoryUse::default());
+        assert_eq!(store.stats().freed_later_keys, 0);
+    }
+
+    #[test]
+    fn sweep_frees_also_while_expiry_is_switched_off() {
+        let store = store(100);
+        store.set_active_expiry(false);
+        store.view(0, 0).flush_all(Freeing::InSteps);
+        assert!(store.sweep(0, 1_000).finished);
+        assert_eq!(store.memory().pending_keys, 0);
+    }
+
+    /// A stack of so many bytes.
+    fn stack(bytes: usize) -> Stack {
+        let mut stack = Stack::default();
+        while stack.heap_bytes() < bytes {
+            stack.push(b"0123456789abcdef");
+        }
+        stack
+    }
+
+    fn put(view: &mut View<'_>, key: &[u8], value: impl Into<NewValue<'static>>, expiry: Expiry) {
+        view.update(key, |slot| slot.set(value, expiry));
+    }
+
+    type Way = fn(&Store, &mut View<'_>);
+
+    /// Every way out of a table but a flush.
+    const WAYS: &[(&str, Way)] = &[
+        ("removed", |_, view| {
+            assert!(view.update(b"k", |slot| slot.remove()))
+        }),
+        ("written over by a small one", |_, view| {
+            put(view, b"k", 1, Expiry::Keep)
+        }),
+        ("written over by a large one", |_, view| {
+            put(view, b"k", vec![0; 20_000], Expiry::Clear)
+        }),
+        ("exchanged", |_, view| {
+            let exchanged = view.update(b"k", |slot| {
+                slot.exchange(b"other", Expiry::Clear, |old| old.map(|_| ()).ok_or(()))
+            });
+            assert_eq!(exchanged, Ok(()));
+        }),
+        ("renamed over", |_, view| {
+            put(view, b"other", 1, Expiry::Clear);
+            let other = view.update(b"other", |slot| slot.take());
+            view.update(b"k", |slot| slot.put(other.expect("it was put")));
+        }),
+        ("expired as it is read", |store, _| {
+            assert!(store.view(0, 1_000).read(b"k", |entry| entry.is_none()))
+        }),
+        ("set to a time that is over", |_, view| {
+            assert!(view.update(b"k", |slot| slot.set_expiry(Some(0))))
+        }),
+        ("evicted", |store, _| {
+            store.set_max_memory(store.memory().total() as u64 - 1, Policy::AllKeysRandom, 5);
+            assert!(store.make_room(0));
+            store.set_max_memory(0, Policy::NoEviction, 5);
+        }),
+    ];
+
+    #[test]
+    fn large_value_is_freed_in_steps_whichever_way_it_goes() {
+        for (way, go) in WAYS {
+            for is_string in [false, true] {
+                let store = store(0);
+                let mut view = store.view(0, 0);
+                let large = if is_string {
+                    vec![b'x'; super::QUEUED_BYTES_MIN].into()
+                } else {
+                    NewValue::from(stack(super::QUEUED_BYTES_MIN))
+                };
+                put(&mut view, b"k", large, Expiry::At(1_000));
+                go(&store, &mut view);
+                assert!(
+                    store.memory().dataset < super::QUEUED_BYTES_MIN / 2,
+                    "{way}"
+                );
+                assert_eq!(store.memory().pending_keys, 1, "{way}");
+                let mut steps = 1;
+                while !store.sweep(0, 1).finished {
+                    steps += 1;
+                }
+                assert_eq!(store.memory().pending_keys, 0, "{way}");
+                assert_eq!(store.stats().freed_later_keys, 1, "{way}");
+                // A string is one allocation.
+                assert_eq!(steps > 100, !is_string, "{way}: {steps}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_value_is_freed_at_once_whichever_way_it_goes() {
+        for (way, go) in WAYS {
+            let store = store(0);
+            let mut view = store.view(0, 0);
+            put(&mut view, b"k", stack(10_000), Expiry::At(1_000));
+            go(&store, &mut view);
+            assert_eq!(store.memory().pending_keys, 0, "{way}");
+        }
+    }
+
+    #[test]
+    fn flush_frees_the_elements_of_large_values_in_steps_as_well() {
+        let store = store(100);
+        put(&mut store.view(0, 0), b"k", stack(1 << 20), Expiry::Clear);
+        assert_eq!(store.view(0, 0).flush(Freeing::InSteps), 51);
+        let elements = stack(1 << 20).len();
+        let mut steps = 1;
+        while !store.sweep(0, 1).finished {
+            steps += 1;
+        }
+        // A part of 64 elements is freed together.
+        assert!(steps >= elements / 64, "{steps}");
+        assert_eq!(store.stats().freed_later_keys, 51);
+    }
+
+    #[test]
+    fn value_moved_under_another_key_is_not_freed() {
+        let store = store(0);
+        let mut view = store.view(0, 0);
+        put(&mut view, b"k", stack(1 << 20), Expiry::Clear);
+        let before = store.memory();
+        let owned = view.update(b"k", |slot| slot.take()).expect("it is there");
+        view.update(b"l", |slot| slot.put(owned));
+        assert_eq!(store.memory().dataset, before.dataset);
+        assert_eq!(store.memory().pending_keys, 0);
+    }
+}

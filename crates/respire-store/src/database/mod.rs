@@ -1,0 +1,325 @@
+//! One database: its shards, and beside each shard what is counted about it.
+
+mod deadlines;
+mod garbage;
+mod side;
+mod watch;
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use ahash::RandomState;
+use dashmap::RwLock;
+
+use crate::observe::{Effect, Interest, Observers, Unit, Unreported};
+use crate::raw;
+use crate::table::{Shards, Table, Whereabouts};
+
+pub use garbage::Freeing;
+pub(crate) use garbage::{Cleared, Garbage, QUEUED_BYTES_MIN};
+pub(crate) use side::{GAUGE_STEP, Side, bump};
+pub use watch::Watch;
+use watch::Watches;
+
+/// One database.
+pub(crate) struct Database {
+    pub(crate) number: u32,
+    shards: Shards,
+    hasher: RandomState,
+    sides: Arc<[Side]>,
+    /// 32 less the logarithm of the number of shards.
+    shard_shift: u32,
+    /// Where each shard's table lies, close together for those who look ahead.
+    whereabouts: Box<[Whereabouts]>,
+    pub(crate) watches: Arc<Watches>,
+    /// Bytes used by all databases, kept roughly ([`GAUGE_STEP`]).
+    pub(crate) gauge: Arc<AtomicUsize>,
+    /// What all databases leave to be freed later.
+    pub(crate) garbage: Arc<Garbage>,
+    pub(crate) observers: Arc<Observers>,
+}
+
+/// What all databases of a store share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) hasher: RandomState,
+    pub(crate) gauge: Arc<AtomicUsize>,
+    pub(crate) garbage: Arc<Garbage>,
+    pub(crate) observers: Arc<Observers>,
+}
+
+impl Shared {
+    pub(crate) fn new(hasher: RandomState) -> Shared {
+        Shared {
+            hasher,
+            gauge: Arc::default(),
+            garbage: Arc::default(),
+            observers: Arc::default(),
+        }
+    }
+}
+
+impl Database {
+    pub(crate) fn new(
+        number: u32,
+        shards: usize,
+        capacity: usize,
+        interests: u32,
+        shared: Shared,
+    ) -> Database {
+        let Shared {
+            hasher,
+            gauge,
+            garbage,
+            observers,
+        } = shared;
+        let sides: Arc<[Side]> = (0..shards)
+            .map(|shard| Side::new(hasher.hash_one(shard), interests))
+            .collect();
+        let watches = Arc::new(Watches::new(Arc::clone(&sides), hasher.clone()));
+        let db = Database {
+            number,
+            shards: Shards::new(shards, capacity),
+            hasher,
+            sides,
+            shard_shift: u32::BITS - shards.trailing_zeros(),
+            whereabouts: (0..shards).map(|_| Whereabouts::default()).collect(),
+            watches,
+            gauge,
+            garbage,
+            observers,
+        };
+        for index in 0..shards {
+            db.resized(index, &db.lock(index).read());
+        }
+        db
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self, shard: usize) -> &RwLock<Table> {
+        self.shards.lock(shard)
+    }
+
+    #[inline]
+    pub(crate) fn side(&self, shard: usize) -> &Side {
+        &self.sides[shard]
+    }
+
+    #[inline]
+    pub(crate) fn whereabouts(&self, shard: usize) -> &Whereabouts {
+        &self.whereabouts[shard]
+    }
+
+    pub(crate) fn sides(&self) -> &[Side] {
+        &self.sides
+    }
+
+    /// The shard of a hash: one that its upper bits choose, the higher ones more often
+    /// ([`uneven`]).
+    #[inline]
+    pub(crate) fn shard_of(&self, hash: u64) -> usize {
+        // The highest seven bits are those that a table tells entries of one home apart by.
+        let fraction = (hash << 7) >> 32;
+        (uneven(fraction) >> self.shard_shift) as usize
+    }
+
+    pub(crate) fn hasher(&self) -> &RandomState {
+        &self.hasher
+    }
+
+    pub(crate) fn keys(&self) -> usize {
+        self.sides
+            .iter()
+            .map(|side| side.keys.load(Ordering::Acquire))
+            .sum()
+    }
+
+    /// Loads what a search for `hash` begins with.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let shard = self.shard_of(hash);
+        raw::prefetch(core::ptr::from_ref(self.lock(shard)).addr());
+        raw::prefetch(core::ptr::from_ref(self.side(shard)).addr());
+        self.whereabouts(shard).prefetch(hash);
+    }
+
+    /// Whether observers want every change. All shards say the same.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.side(0).hooks.has(Interest::EFFECTS.bits())
+    }
+
+    /// Reports a change of the whole database, all of whose shards are locked. Its watched keys have
+    /// heard of it.
+    pub(crate) fn report_whole(&self, unit: &Unit, effect: Effect<'_>, _: Unreported) {
+        if self.is_observed() {
+            unit.effect(&self.observers, effect);
+        }
+    }
+
+    /// Brings what is known of a shard's table up to date with its size.
+    #[inline]
+    pub(crate) fn resized(&self, index: usize, table: &Table) {
+        self.whereabouts(index).note_if_moved(table);
+        self.side(index).note_size(table, &self.gauge);
+    }
+
+    /// Exchanges what is counted about a shard with another database's, as their tables are.
+    pub(crate) fn swap_side(&self, other: &Database, shard: usize) {
+        let (ours, theirs) = (self.side(shard), other.side(shard));
+        for (a, b) in ours.contents().into_iter().zip(theirs.contents()) {
+            b.store(
+                a.swap(b.load(Ordering::Relaxed), Ordering::Release),
+                Ordering::Release,
+            );
+        }
+        for (a, b) in [
+            (&ours.expires_sum, &theirs.expires_sum),
+            (&ours.next_deadline, &theirs.next_deadline),
+        ] {
+            b.store(
+                a.swap(b.load(Ordering::Relaxed), Ordering::Release),
+                Ordering::Release,
+            );
+        }
+        core::mem::swap(&mut *ours.deadlines.write(), &mut *theirs.deadlines.write());
+    }
+}
+
+/// Bends a fraction of 2^32 so that what is spread evenly below comes out half as dense at the low
+/// end as at the high one, and about evenly in its logarithm in between.
+///
+/// Tables double. Were all shards of one size, they would all double together: at the worst all are
+/// less than half full, and all pause requests at the same time. So sizes are spread over the very
+/// factor of two in which a table doubles. At any time some shards are nearly full, some have just
+/// grown, and all of them together take what they take on the average.
+#[inline(always)]
+fn uneven(fraction: u64) -> u64 {
+    // log2(1 + x) is x + 0.344 x (1 - x), nearly enough.
+    const BEND: u64 = (0.344 * 65536.0) as u64;
+    let arc = (fraction * ((1 << 32) - fraction)) >> 32;
+    fraction + ((arc * BEND) >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::Entry;
+    use crate::hash::{HashPart, hash_key, mix};
+    use crate::{Config, Expiry, Freeing, Scope, Store, View};
+
+    /// Counts every shard again and compares.
+    fn recount(store: &Store) {
+        for db in store.existing() {
+            for (index, side) in db.sides().iter().enumerate() {
+                let table = db.lock(index).read();
+                let entries = || table.entries();
+                let expiries = || entries().filter_map(Entry::expires_at);
+                assert_eq!(side.keys.load(Ordering::Relaxed), entries().count());
+                assert_eq!(side.expires.load(Ordering::Relaxed), expiries().count());
+                assert_eq!(
+                    side.expires_sum.load(Ordering::Relaxed),
+                    expiries().sum::<u64>()
+                );
+                assert_eq!(
+                    side.dataset.load(Ordering::Relaxed),
+                    entries().map(Entry::heap_bytes).sum::<usize>()
+                );
+                assert_eq!(side.table_bytes.load(Ordering::Relaxed), table.bytes());
+                assert!(db.whereabouts(index).are_of(&table));
+                let deadlines = side.deadlines.read();
+                assert_eq!(side.index_bytes.load(Ordering::Relaxed), deadlines.bytes());
+                assert_eq!(side.next_deadline.load(Ordering::Relaxed), deadlines.next());
+                for entry in entries() {
+                    let part = HashPart::new(hash_key(db.hasher(), entry.key()));
+                    assert!(entry.expires_at().is_none_or(|at| deadlines.has(part, at)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shards_differ_in_size_by_a_factor_of_two_and_all_are_reached() {
+        let store = Store::new(Config {
+            shards: 64,
+            ..Config::default()
+        });
+        let db = store.database(0);
+        let mut counts = [0; 64];
+        for step in 0..640_000_u64 {
+            counts[db.shard_of(mix(step))] += 1;
+        }
+        assert_eq!((db.shard_of(0), db.shard_of(u64::MAX)), (0, 63));
+        let (first, last) = (f64::from(counts[0]), f64::from(counts[63]));
+        assert!((1.7..2.4).contains(&(last / first)), "{counts:?}");
+        let is_rising = |pair: &[i32]| f64::from(pair[1]) > 0.9 * f64::from(pair[0]);
+        assert!(counts.windows(2).all(is_rising), "{counts:?}");
+    }
+
+    #[test]
+    fn counters_agree_with_a_recount() {
+        let config = Config {
+            databases: 3,
+            shards: 4,
+            capacity: 100,
+            seed: [1, 2, 3, 4],
+            ..Config::default()
+        };
+        let store = Store::new(config);
+        recount(&store);
+        for step in 0..3_000_u64 {
+            let random = mix(step);
+            let (db, key) = ((random % 3) as u32, (random >> 8) as u8 % 200);
+            let mut view = store.view(db, step);
+            view.update(&[key], |slot| match random >> 32 & 7 {
+                0 => slot.set(vec![b'x'; (random >> 40) as usize % 2_000], Expiry::Keep),
+                1 | 2 => slot.set(random as i64, Expiry::At(step + (random >> 50))),
+                3 => slot.edit_string(|bytes| bytes.extend_from_slice(&[b'y'; 300])),
+                4 => drop(slot.set_expiry(Some(step + 10))),
+                5 => drop(slot.set_expiry(None)),
+                6 => drop(slot.remove()),
+                _ => slot.set([b'z'; 20_000].to_vec(), Expiry::Clear),
+            });
+            match random >> 20 & 127 {
+                0 => view.swap(0, 1),
+                1 => drop(view.flush(Freeing::InSteps)),
+                2..10 => drop(store.sweep(step, 5)),
+                10 => {
+                    let flush = |view: &mut View<'_>| view.flush_all(Freeing::AtOnce);
+                    assert!(view.locked(&Scope::Everything, flush) <= 600);
+                }
+                _ => {}
+            }
+            if step.is_multiple_of(50) {
+                recount(&store);
+            }
+        }
+        recount(&store);
+    }
+
+    #[test]
+    fn table_beyond_the_reach_of_tags_finds_its_keys() {
+        let store = Store::new(Config {
+            databases: 1,
+            shards: 2,
+            ..Config::default()
+        });
+        let keys = 270_000_u32;
+        for key in 0..keys {
+            store.view(0, 0).update(&key.to_le_bytes(), |slot| {
+                slot.set(i64::from(key), Expiry::Clear)
+            });
+        }
+        assert!(store.database(0).side(1).buckets() > 1 << 17);
+        let found = (0..keys).filter(|key| {
+            store
+                .view(0, 0)
+                .read(&key.to_le_bytes(), |entry| entry.is_some())
+        });
+        assert_eq!(found.count(), keys as usize);
+        let (mut given, mut cursor) = (0, 0);
+        for _ in 0..5 {
+            cursor = store.view(0, 0).scan(cursor, 10, |_, _| given += 1);
+        }
+        assert!((50..100).contains(&given), "{given}");
+    }
+}

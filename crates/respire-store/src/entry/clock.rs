@@ -1,0 +1,179 @@
+//! The access clock that each entry has, and how it is read and written.
+
+use super::Policy;
+
+/// How a key was used before it came here ([`Slot::set_access`](crate::Slot::set_access)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It was last used so many milliseconds ago. Counts unless the policy is an LFU one.
+    IdleMs(u64),
+    /// Its logarithmic counter of uses. Counts under an LFU policy.
+    Frequency(u8),
+}
+
+/// How the 32 bits of access clock in each entry are read and written: under LRU, the second of
+/// the last use; under LFU, 16 bits of minutes and 8 bits of logarithmic counter, as in Redis.
+///
+/// The rules in one word, so that they are loaded and passed on as one: in the low byte the place of the policy
+/// in [`Policy::ALL`], then 16 bits each of LFU factor and decay, then a bit for an LFU policy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock(u64);
+
+/// The bit of [`Clock`] that says that the policy is an LFU one.
+const IS_LFU: u64 = 1 << 40;
+
+/// Counter of a new key, so that it is not the first to go.
+const LFU_INITIAL: u32 = 5;
+
+impl Clock {
+    /// No eviction, and these rules of LFU.
+    pub(crate) fn new(log_factor: u16, decay_minutes: u16) -> Clock {
+        Clock(0).with_lfu(log_factor, decay_minutes)
+    }
+
+    /// The clock of this [word](Clock::word).
+    #[inline]
+    pub(crate) fn of_word(word: u64) -> Clock {
+        Clock(word)
+    }
+
+    /// The rules in one word.
+    pub(crate) fn word(self) -> u64 {
+        self.0
+    }
+
+    /// The same under another policy.
+    pub(crate) fn with_policy(self, policy: Policy) -> Clock {
+        let mut all = Policy::ALL.iter();
+        let at = all.position(|known| *known == policy).unwrap_or_default() as u64;
+        let is_lfu = if policy.is_lfu() { IS_LFU } else { 0 };
+        Clock((self.0 & !(0xff | IS_LFU)) | at | is_lfu)
+    }
+
+    /// The same with other rules of LFU.
+    pub(crate) fn with_lfu(self, log_factor: u16, decay_minutes: u16) -> Clock {
+        let rules = (u64::from(log_factor) << 8) | (u64::from(decay_minutes) << 24);
+        Clock((self.0 & (0xff | IS_LFU)) | rules)
+    }
+
+    #[inline]
+    pub(crate) fn policy(self) -> Policy {
+        let at = usize::from(self.0 as u8);
+        Policy::ALL.get(at).copied().unwrap_or_default()
+    }
+
+    fn is_lfu(self) -> bool {
+        self.0 & IS_LFU != 0
+    }
+
+    fn log_factor(self) -> u16 {
+        (self.0 >> 8) as u16
+    }
+
+    fn decay_minutes(self) -> u16 {
+        (self.0 >> 24) as u16
+    }
+
+    /// The clock of a new entry.
+    pub(crate) fn fresh(self, now_ms: u64) -> u32 {
+        if self.is_lfu() {
+            (minutes(now_ms) << 8) | LFU_INITIAL
+        } else {
+            seconds(now_ms)
+        }
+    }
+
+    /// The clock of an entry said to have been used so; `None` if the policy ranks by another measure.
+    pub(crate) fn said(self, access: Access, now_ms: u64) -> Option<u32> {
+        match access {
+            Access::IdleMs(idle_ms) if !self.is_lfu() => {
+                Some(seconds(now_ms.saturating_sub(idle_ms)))
+            }
+            Access::Frequency(counter) if self.is_lfu() => {
+                Some((minutes(now_ms) << 8) | u32::from(counter))
+            }
+            Access::IdleMs(_) | Access::Frequency(_) => None,
+        }
+    }
+
+    /// The clock after one more use.
+    #[inline]
+    pub(crate) fn touched(self, clock: u32, now_ms: u64, random: impl FnOnce() -> u64) -> u32 {
+        if !self.is_lfu() {
+            return seconds(now_ms);
+        }
+        let counter = self.counter(clock, now_ms);
+        let rarity =
+            u64::from(counter.saturating_sub(LFU_INITIAL)) * u64::from(self.log_factor()) + 1;
+        let grows = counter < 255 && random().is_multiple_of(rarity);
+        (minutes(now_ms) << 8) | (counter + u32::from(grows))
+    }
+
+    pub(crate) fn idle_ms(self, clock: u32, now_ms: u64) -> u64 {
+        if self.is_lfu() {
+            0
+        } else {
+            u64::from(seconds(now_ms).saturating_sub(clock)) * 1000
+        }
+    }
+
+    pub(crate) fn freq(self, clock: u32, now_ms: u64) -> u8 {
+        if self.is_lfu() {
+            self.counter(clock, now_ms) as u8
+        } else {
+            0
+        }
+    }
+
+    /// The counter, less one for each `decay_minutes` that have passed.
+    fn counter(self, clock: u32, now_ms: u64) -> u32 {
+        let passed = minutes(now_ms).wrapping_sub(clock >> 8) & 0xffff;
+        let periods = passed
+            .checked_div(u32::from(self.decay_minutes()))
+            .unwrap_or(0);
+        (clock & 0xff).saturating_sub(periods)
+    }
+}
+
+fn seconds(now_ms: u64) -> u32 {
+    (now_ms / 1000) as u32
+}
+
+fn minutes(now_ms: u64) -> u32 {
+    ((now_ms / 60_000) & 0xffff) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+
+    #[test]
+    fn lfu_counter_decays_by_the_minute() {
+        let clock = |decay_minutes| Clock::new(10, decay_minutes).with_policy(Policy::AllKeysLfu);
+        let (clock, lasting) = (clock(2), clock(0));
+        let fresh = clock.fresh(0);
+        assert_eq!(clock.freq(fresh, 0), 5);
+        assert_eq!(clock.freq(fresh, 4 * 60_000), 3);
+        assert_eq!(clock.freq(fresh, 60 * 60_000), 0);
+        assert_eq!(lasting.freq(fresh, 60 * 60_000), 5);
+        let used = (0..10_000).fold(fresh, |state, step| clock.touched(state, 0, || mix(step)));
+        // Redis's table for factor 10: about 18 after 1,000 uses, about 53 after 10,000.
+        assert!(
+            (40..=70).contains(&clock.freq(used, 0)),
+            "{}",
+            clock.freq(used, 0)
+        );
+    }
+
+    #[test]
+    fn policy_and_lfu_rules_are_kept_apart() {
+        for policy in Policy::ALL {
+            let clock = Clock::new(u16::MAX, u16::MAX).with_policy(policy);
+            assert_eq!((clock.policy(), clock.is_lfu()), (policy, policy.is_lfu()));
+            let other = Clock::of_word(clock.with_lfu(1, 2).word());
+            assert_eq!((other.policy(), other.is_lfu()), (policy, policy.is_lfu()));
+            assert_eq!((other.log_factor(), other.decay_minutes()), (1, 2));
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! One key with its value, expiry and access clock: the representation lives here and nowhere else.
+//!
+//! An entry takes 16 bytes of a table (on 64-bit machines) and, for small strings, one allocation:
+//! a [packed] cell. A boxed array knows its length from its type, so the variant *is*
+//! the size class and the pointer stays thin; the remaining bytes hold the access clock and enough
+//! of the hash that a table grows without touching its keys. The small classes are what allocators
+//! hand out anyway: multiples of 16, or up to 64 of 8 (mimalloc), or those less the allocator's own word (glibc), so their
+//! slack costs nothing; the large ones waste no more than the second allocation that a
+//! [`Long`](Entry::Long) entry has.
+
+mod clock;
+mod entry_ref;
+mod packed;
+mod policy;
+mod value;
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key, is_same_key};
+use crate::types::{
+    Encoding, Kind, LongString, NewValue, Plain, StringRef, Value, ValueRef, allocated,
+};
+use ahash::RandomState;
+
+pub use clock::Access;
+pub(crate) use clock::Clock;
+pub use entry_ref::EntryRef;
+use packed::SHORT_BYTES_MAX;
+pub use policy::Policy;
+pub use value::{Expiry, Owned};
+
+/// Bytes of a table each entry takes, its control byte included.
+pub(crate) const SLOT_BYTES: usize = size_of::<Entry>() + 1;
+
+macro_rules! entry {
+    ($($class:ident = $size:literal),* $(,)?) => {
+        /// One entry of a table.
+        pub(crate) enum Entry {
+            $($class { tag: Tag, clock: AtomicU32, cell: Box<[u8; $size]> },)*
+            /// A cell longer than the classes go.
+            Long { tag: Tag, clock: AtomicU32, cell: Box<Box<[u8]>> },
+            /// A value with an allocation of its own.
+            Full { tag: Tag, clock: AtomicU32, full: Box<Full> },
+        }
+
+        impl Entry {
+            fn with_cell(size: usize, tag: Tag, clock: u32) -> Entry {
+                let clock = AtomicU32::new(clock);
+                match size {
+                    $(..=$size => Entry::$class { tag, clock, cell: Box::new([0; $size]) },)*
+                    _ => Entry::Long { tag, clock, cell: Box::new(vec![0; size].into_boxed_slice()) },
+                }
+            }
+
+            #[inline(always)]
+            fn body(&self) -> Body<'_> {
+                match self {
+                    $(Entry::$class { cell, .. } => Body::Cell(&cell[..]),)*
+                    Entry::Long { cell, .. } => Body::Cell(cell),
+                    Entry::Full { full, .. } => Body::Full(full),
+                }
+            }
+
+            #[inline(always)]
+            fn body_mut(&mut self) -> BodyMut<'_> {
+                match self {
+                    $(Entry::$class { cell, .. } => BodyMut::Cell(&mut cell[..]),)*
+                    Entry::Long { cell, .. } => BodyMut::Cell(cell),
+                    Entry::Full { full, .. } => BodyMut::Full(full),
+                }
+            }
+
+            #[inline(always)]
+            fn meta(&self) -> (Tag, &AtomicU32) {
+                match self {
+                    $(Entry::$class { tag, clock, .. })|*
+                    | Entry::Long { tag, clock, .. }
+                    | Entry::Full { tag, clock, .. } => (*tag, clock),
+                }
+            }
+        }
+
+        /// The classes, ascending, are what [`cell_len`] says.
+        const _: () = {
+            let classes = [$($size),*];
+            let (mut size, mut class) = (0, 0);
+            while class < classes.len() {
+                assert!(cell_len(size) == classes[class]);
+                size += 1;
+                if size > classes[class] {
+                    class += 1;
+                }
+            }
+            assert!(cell_len(size) == size);
+        };
+    };
+}
+
+entry! {
+    Cell24 = 24, Cell32 = 32, Cell40 = 40, Cell48 = 48, Cell56 = 56, Cell64 = 64, Cell72 = 72,
+    Cell80 = 80, Cell88 = 88, Cell96 = 96, Cell104 = 104, Cell112 = 112, Cell120 = 120,
+    Cell128 = 128, Cell136 = 136, Cell152 = 152, Cell168 = 168, Cell184 = 184, Cell200 = 200,
+    Cell216 = 216, Cell232 = 232, Cell248 = 248, Cell312 = 312, Cell376 = 376, Cell440 = 440,
+    Cell504 = 504, Cell568 = 568, Cell632 = 632, Cell696 = 696, Cell760 = 760, Cell824 = 824,
+    Cell888 = 888, Cell952 = 952, Cell1016 = 1016,
+}
+
+/// The allocation a cell of at least `size` bytes is given: that of the smallest class that has room,
+/// or just as many where no class has.
+#[inline]
+const fn cell_len(size: usize) -> usize {
+    match size {
+        0..=24 => 24,
+        25..=128 => size.next_multiple_of(8),
+        129..=248 => (size - 8).next_multiple_of(16) + 8,
+        249..=1016 => (size - 248).next_multiple_of(64) + 248,
+        _ => size,
+    }
+}
+
+const _: () = assert!(size_of::<usize>() != 8 || size_of::<Entry>() == 16);
+// A short cell is told by its length, so it must not be given a longer one.
+const _: () = assert!(cell_len(SHORT_BYTES_MAX) == SHORT_BYTES_MAX);
+
+enum Body<'e> {
+    Cell(&'e [u8]),
+    Full(&'e Full),
+}
+
+enum BodyMut<'e> {
+    Cell(&'e mut [u8]),
+    Full(&'e mut Full),
+}
+
+/// A value that is large or grows, with its key.
+pub(crate) struct Full {
+    key: Box<[u8]>,
+    /// Unix milliseconds, or [`NEVER`].
+    expires_at: u64,
+    value: Value,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl Entry {
+    pub(crate) fn new(
+        key: &[u8],
+        tag: Tag,
+        value: NewValue<'_>,
+        expires_at: Option<u64>,
+        clock: u32,
+    ) -> Entry {
+        match value.plain() {
+            Some(plain) => Entry::packed(key, tag, plain, expires_at, clock),
+            None => Entry::full(key, tag, value.into_value(), expires_at, clock),
+        }
+    }
+
+    fn packed(
+        key: &[u8],
+        tag: Tag,
+        plain: Plain<'_>,
+        expires_at: Option<u64>,
+        clock: u32,
+    ) -> Entry {
+        let size = packed::size(key.len(), plain, expires_at.is_some());
+        let mut entry = Entry::with_cell(size, tag, clock);
+        if let BodyMut::Cell(cell) = entry.body_mut() {
+            packed::write(cell, key, plain, expires_at);
+        }
+        entry
+    }
+
+    fn full(key: &[u8], tag: Tag, value: Value, expires_at: Option<u64>, clock: u32) -> Entry {
+        let full = Full {
+            key: key.into(),
+            expires_at: expires_at.unwrap_or(NEVER),
+            value,
+        };
+        Entry::Full {
+            tag,
+            clock: AtomicU32::new(clock),
+            full: Box::new(full),
+        }
+    }
+
+    /// Where the entry's allocation lies, and its bytes.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> (usize, usize) {
+        match self.body() {
+            Body::Cell(cell) => (cell.as_ptr().addr(), cell.len()),
+            Body::Full(full) => (core::ptr::from_ref(full).addr(), size_of::<Full>()),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn key(&self) -> &[u8] {
+        match self.body() {
+            Body::Cell(cell) => packed::key(cell),
+            Body::Full(full) => &full.key,
+        }
+    }
+
+    /// Whether this is the entry of `key`, whose tag is `tag`. The tag decides nearly always, and
+    /// unlike the key it lies in the table itself.
+    #[inline(always)]
+    pub(crate) fn is(&self, tag: Tag, key: &[u8]) -> bool {
+        self.tag() == tag && is_same_key(self.key(), key)
+    }
+
+    #[inline(always)]
+    pub(crate) fn value(&self) -> ValueRef<'_> {
+        match self.body() {
+            Body::Cell(cell) => ValueRef::String(match packed::plain(cell) {
+                Plain::Int(number) => StringRef::Int(number),
+                Plain::Bytes(bytes) | Plain::Raw(bytes) => StringRef::Bytes(bytes),
+            }),
+            Body::Full(full) => full.value.as_ref(),
+        }
+    }
+
+    pub(crate) fn encoding(&self) -> Encoding {
+        match self.body() {
+            Body::Cell(cell) => match packed::plain(cell) {
+                Plain::Int(_) => Encoding::Int,
+                Plain::Bytes(bytes) => Encoding::of_bytes(bytes.len()),
+                Plain::Raw(_) => Encoding::Raw,
+            },
+            Body::Full(full) => full.value.encoding(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn expires_at(&self) -> Option<u64> {
+        match self.body() {
+            Body::Cell(cell) => packed::expires_at(cell),
+            Body::Full(full) => (full.expires_at != NEVER).then_some(full.expires_at),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
+        self.expires_at().is_some_and(|at| at <= now_ms)
+    }
+
+    /// Bytes allocated for the entry beside its place in the table.
+    #[inline(always)]
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Entry::Long { cell, .. } => allocated(size_of::<Box<[u8]>>()) + allocated(cell.len()),
+            Entry::Full { full, .. } => {
+                allocated(size_of::<Full>()) + allocated(full.key.len()) + full.value.heap_bytes()
+            }
+            packed => match packed.body() {
+                Body::Cell(cell) => allocated(cell.len()),
+                Body::Full(_) => 0,
+            },
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn tag(&self) -> Tag {
+        self.meta().0
+    }
+
+    #[inline(always)]
+    pub(crate) fn clock(&self) -> u32 {
+        self.meta().1.load(Ordering::Relaxed)
+    }
+
+    /// Notes a use. Readers that share the entry may overwrite each other's note.
+    #[inline(always)]
+    pub(crate) fn set_clock(&self, clock: u32) {
+        self.meta().1.store(clock, Ordering::Relaxed);
+    }
+
+    /// Replaces value and expiry.
+    pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
+        match value.plain() {
+            Some(plain) => self.set_plain(plain, expires_at),
+            None => self.set_large(value.into_value(), expires_at),
+        }
+    }
+
+    /// Writes a value over the one that is there, if neither has an expiry and they take a cell of the
+    /// same class; whether they do.
+    #[inline(always)]
+    pub(crate) fn rewrite(&mut self, plain: Plain<'_>) -> bool {
+        match self.body_mut() {
+            BodyMut::Cell(cell)
+                if packed::expires_at(cell).is_none()
+                    && cell.len()
+                        == cell_len(packed::size(packed::key(cell).len(), plain, false)) =>
+            {
+                packed::rewrite(cell, plain, None);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The same for a value that fits into a cell: in place where the size class stays.
+    #[inline]
+    pub(crate) fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
+        let size = packed::size(self.key().len(), plain, expires_at.is_some());
+        match self.body_mut() {
+            BodyMut::Cell(cell) if cell.len() == cell_len(size) => {
+                packed::rewrite(cell, plain, expires_at)
+            }
+            _ => self.repack(plain, expires_at),
+        }
+    }
+
+    #[inline(never)]
+    fn repack(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
+        *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock());
+    }
+
+    fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
+        match self.body_mut() {
+            BodyMut::Full(full) => {
+                full.value = value;
+                full.expires_at = expires_at.unwrap_or(NEVER);
+            }
+            BodyMut::Cell(_) => {
+                *self = Entry::full(self.key(), self.tag(), value, expires_at, self.clock())
+            }
+        }
+    }
+
+    pub(crate) fn set_expires_at(&mut self, expires_at: Option<u64>) {
+        if let Body::Cell(cell) = self.body() {
+            let (key, plain) = (packed::key(cell), packed::plain(cell));
+            if cell.len() != cell_len(packed::size(key.len(), plain, expires_at.is_some())) {
+                *self = Entry::packed(key, self.tag(), plain, expires_at, self.clock());
+                return;
+            }
+        }
+        match self.body_mut() {
+            BodyMut::Full(full) => full.expires_at = expires_at.unwrap_or(NEVER),
+            BodyMut::Cell(cell) => packed::set_expires_at(cell, expires_at),
+        }
+    }
+
+    /// Lets `f` change the string's bytes. What stays short is packed again, so that only strings
+    /// that are worth it own a buffer with room to grow. A value of another type is replaced, by what `f` makes
+    /// of no bytes.
+    pub(crate) fn edit<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        if let Some(string) = self.long_string() {
+            return f(string.edit());
+        }
+        let mut bytes = self
+            .value()
+            .as_string()
+            .map_or_else(Vec::new, StringRef::to_vec);
+        let answer = f(&mut bytes);
+        let expires_at = self.expires_at();
+        let raw = Plain::Raw(&bytes);
+        if packed::size(self.key().len(), raw, expires_at.is_some()) <= SHORT_BYTES_MAX {
+            self.set_plain(raw, expires_at);
+        } else {
+            self.set_large(Value::String(LongString::growing(bytes)), expires_at);
+        }
+        answer
+    }
+
+    /// Makes a large string that was edited in place one that replies share. The next edit takes it back.
+    pub(crate) fn share(&mut self) {
+        if let Some(string) = self.long_string() {
+            string.share();
+        }
+    }
+
+    fn long_string(&mut self) -> Option<&mut LongString> {
+        match self.body_mut() {
+            BodyMut::Full(full) => full.value.as_string_mut(),
+            BodyMut::Cell(_) => None,
+        }
+    }
+
+    /// The value, to change it, if it is of this type.
+    pub(crate) fn typed_mut<K: Kind>(&mut self) -> Option<&mut K> {
+        match self.body_mut() {
+            BodyMut::Full(full) => K::of_mut(&mut full.value),
+            BodyMut::Cell(_) => None,
+        }
+    }
+
+    /// Frees a part of a value that is more than one allocation ([`Kind::free_some`]).
+    pub(crate) fn free_some(&mut self, budget: &mut usize) -> bool {
+        match self.body_mut() {
+            BodyMut::Full(full) => full.value.free_some(budget),
+            BodyMut::Cell(_) => true,
+        }
+    }
+
+    /// Takes the value out, if that takes at least `bytes_min` of memory, and leaves an empty string: before another
+    /// one is written over it.
+    #[inline]
+    pub(crate) fn retire(&mut self, bytes_min: usize) -> Option<Entry> {
+        match self {
+            Entry::Full { .. } if self.heap_bytes() >= bytes_min => {
+                let (tag, clock) = (self.tag(), self.clock());
+                let bare = Plain::Bytes(b"");
+                let bare = Entry::packed(self.key(), tag, bare, self.expires_at(), clock);
+                Some(core::mem::replace(self, bare))
+            }
+            _ => None,
+        }
+    }
+
+    /// A copy of value and expiry. Shared strings are shared, and so are the parts of other types.
+    pub(crate) fn owned(&self) -> Owned {
+        let value = match self.body() {
+            Body::Cell(cell) => match packed::plain(cell) {
+                Plain::Int(number) => NewValue::Int(number),
+                // Bytes that look like an integer were written as text, and stay text.
+                Plain::Bytes(bytes) => NewValue::Text(bytes.to_vec().into()),
+                Plain::Raw(bytes) => NewValue::Raw(bytes.to_vec()),
+            },
+            Body::Full(full) => full.value.to_new(),
+        };
+        Owned {
+            value,
+            expires_at: self.expires_at(),
+        }
+    }
+
+    /// The value and expiry, moved out where they have an allocation of their own.
+    pub(crate) fn into_owned(self) -> Owned {
+        let expires_at = self.expires_at();
+        match self {
+            Entry::Full { full, .. } => Owned {
+                value: full.value.into_new(),
+                expires_at,
+            },
+            packed => packed.owned(),
+        }
+    }
+
+    /// The entry's hash as a table of `buckets` looks at it. Up to 2^17 buckets the tag says it
+    /// all and the key, which lies elsewhere in memory, is left alone.
+    pub(crate) fn table_hash(&self, hasher: &RandomState, buckets: usize) -> u64 {
+        if buckets <= TAG_BUCKETS_MAX {
+            self.tag().table_hash()
+        } else {
+            hash_key(hasher, self.key())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

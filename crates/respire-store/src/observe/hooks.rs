@@ -1,0 +1,54 @@
+//! The hook word of a shard: one bit for each kind of party that must hear of its changes.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// A key of the shard is watched ([`Watch`](crate::Watch)). The other bits are those of
+/// [`Interest`](crate::Interest).
+pub(crate) const WATCHED: u32 = 1;
+
+/// The word. A write reads it once, in a line of memory that it has loaded anyway; while it is zero,
+/// nothing else is done for watchers and observers.
+///
+/// [`WATCHED`] changes under the lock of the watched keys, the other bits under that of the observers.
+#[derive(Default)]
+pub(crate) struct Hooks(AtomicU32);
+
+impl Hooks {
+    pub(crate) fn new(bits: u32) -> Hooks {
+        Hooks(AtomicU32::new(bits))
+    }
+
+    /// A watch, or an observer that wants every change, begins while the shard is locked. So whoever
+    /// writes under that lock finds its bit, without an order of their own.
+    #[inline(always)]
+    fn bits(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether anyone at all must hear of changes.
+    #[inline(always)]
+    pub(crate) fn is_set(&self) -> bool {
+        self.bits() != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn has(&self, bits: u32) -> bool {
+        self.bits() & bits != 0
+    }
+
+    pub(crate) fn set_watched(&self, is_watched: bool) {
+        if is_watched {
+            self.0.fetch_or(WATCHED, Ordering::Relaxed);
+        } else {
+            self.0.fetch_and(!WATCHED, Ordering::Relaxed);
+        }
+    }
+
+    /// Sets the bits of all interests at once.
+    pub(crate) fn set_interests(&self, bits: u32) {
+        let set = |word: u32| Some(word & WATCHED | bits);
+        let _previous = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, set);
+    }
+}

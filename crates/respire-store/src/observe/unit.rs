@@ -1,0 +1,125 @@
+//! A unit of changes: what nobody sees half done, and what observers hear of as one.
+
+use core::cell::{Cell, OnceCell};
+use core::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use super::{Effect, Event, Interest, Observers, Registered, Ticket};
+
+/// The unit that changes are reported in. Most never begin: nobody observes, or nothing is changed.
+///
+/// It outlives the locks of its shards: when it is dropped, observers hear that they are released.
+#[derive(Default)]
+pub(crate) struct Unit {
+    /// Emptied when the unit is dropped. That nothing is left to be dropped after that keeps the code
+    /// small where no unit ever begins.
+    running: ManuallyDrop<OnceCell<Running>>,
+}
+
+/// What a unit with something to report has.
+struct Running {
+    /// Those who observed when it began.
+    observers: Arc<[Registered]>,
+    /// Taken at the first effect.
+    ticket: Cell<Option<Ticket>>,
+    /// What has been reported.
+    reported: Cell<Interest>,
+}
+
+impl Unit {
+    /// Reports an effect; all shards of the unit are locked.
+    pub(crate) fn effect(&self, observers: &Observers, effect: Effect<'_>) {
+        let running = self.running(observers);
+        let ticket = running.ticket.get().unwrap_or_else(|| {
+            let ticket = observers.next_ticket();
+            running.ticket.set(Some(ticket));
+            ticket
+        });
+        running.report(Interest::EFFECTS, |registered| {
+            registered.observer.effect(ticket, effect);
+        });
+    }
+
+    /// Reports an event; the key's shard is locked.
+    pub(crate) fn event(&self, observers: &Observers, db: u32, key: &[u8], event: Event) {
+        self.running(observers)
+            .report(event.interest(), |registered| {
+                registered.observer.event(db, key, event);
+            });
+    }
+
+    #[inline(always)]
+    fn has_reported(&self) -> bool {
+        self.running.get().is_some()
+    }
+
+    /// To be held while the unit's shards are locked: when it is dropped, also while panicking,
+    /// observers hear that the unit has ended.
+    #[inline(always)]
+    pub(crate) fn ending(&self) -> Ending<'_> {
+        Ending(self)
+    }
+
+    #[cold]
+    fn end(&self) {
+        if let Some(running) = self.running.get()
+            && let Some(ticket) = running.ticket.take()
+        {
+            running.each(Interest::EFFECTS, |registered| {
+                registered.observer.unit_ended(ticket);
+            });
+        }
+    }
+
+    #[cold]
+    fn released(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.each(running.reported.get(), |registered| {
+                registered.observer.released();
+            });
+        }
+    }
+
+    fn running(&self, observers: &Observers) -> &Running {
+        self.running.get_or_init(|| Running {
+            observers: observers.list(),
+            ticket: Cell::new(None),
+            reported: Cell::new(Interest::NONE),
+        })
+    }
+}
+
+impl Running {
+    fn report(&self, interest: Interest, f: impl FnMut(&Registered)) {
+        self.reported.set(self.reported.get().with(interest));
+        self.each(interest, f);
+    }
+
+    /// Those who have any of these interests.
+    fn each(&self, interests: Interest, f: impl FnMut(&Registered)) {
+        let bits = interests.bits();
+        let interested = |registered: &&Registered| registered.interest.bits() & bits != 0;
+        self.observers.iter().filter(interested).for_each(f);
+    }
+}
+
+/// Ends a unit ([`Unit::ending`]).
+pub(crate) struct Ending<'u>(&'u Unit);
+
+impl Drop for Ending<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.0.has_reported() {
+            self.0.end();
+        }
+    }
+}
+
+impl Drop for Unit {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.has_reported() {
+            self.released();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Reports of changes, to those who watch the key and to observers.
+
+use super::ShardMut;
+use crate::database::bump;
+use crate::observe::{Cause, Effect, Event, Interest, Unreported, WATCHED};
+
+impl ShardMut<'_> {
+    /// Counts and reports a key that a command removed.
+    #[inline]
+    pub(crate) fn report_removed(&mut self, key: &[u8], _: Unreported) {
+        let side = self.side();
+        bump(&side.changes, 1);
+        if side.hooks.is_set() {
+            self.observe_removed(key);
+        }
+    }
+
+    /// Reports a key that the store removed by itself, and not as a change that somebody made.
+    #[inline]
+    pub(crate) fn report_lost(&mut self, key: &[u8], cause: Cause, _: Unreported) {
+        if self.side().hooks.is_set() {
+            self.observe_lost(key, cause);
+        }
+    }
+
+    /// Reports a key that is about to be added.
+    #[inline]
+    pub(crate) fn report_added(&mut self, key: &[u8]) {
+        if self.side().hooks.has(Interest::ADDITIONS.bits()) {
+            self.report_event(key, Event::Added);
+        }
+    }
+
+    #[cold]
+    fn observe_removed(&self, key: &[u8]) {
+        self.touch(key);
+        let (db, cause) = (self.db.number, Cause::Command);
+        self.report(Effect::Removed { db, key, cause });
+    }
+
+    #[cold]
+    fn observe_lost(&self, key: &[u8], cause: Cause) {
+        let event = if cause == Cause::Expiry {
+            if self.side().hooks.has(WATCHED) {
+                self.db.watches.touch_removed(key);
+            }
+            Event::Expired
+        } else {
+            self.touch(key);
+            Event::Evicted
+        };
+        let db = self.db.number;
+        self.report(Effect::Removed { db, key, cause });
+        if self.side().hooks.has(Interest::LOSSES.bits()) {
+            self.report_event(key, event);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report_event(&self, key: &[u8], event: Event) {
+        let (observers, db) = (&self.db.observers, self.db.number);
+        self.unit.event(observers, db, key, event);
+    }
+
+    pub(crate) fn report(&self, effect: Effect<'_>) {
+        if self.is_observed() {
+            self.unit.effect(&self.db.observers, effect);
+        }
+    }
+
+    pub(crate) fn is_observed(&self) -> bool {
+        self.side().hooks.has(Interest::EFFECTS.bits())
+    }
+
+    /// Tells those who watch the key that it has changed.
+    pub(crate) fn touch(&self, key: &[u8]) {
+        if self.side().hooks.has(WATCHED) {
+            self.db.watches.touch(key);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Eviction is random; these tests ask for what any sample must give.
+
+use super::*;
+use crate::{Config, Expiry, Freeing};
+
+/// Of a length with which an entry takes 112 bytes, whether or not it has an expiry.
+const VALUE: [u8; 90] = [b'x'; 90];
+
+fn store() -> Store {
+    Store::new(Config {
+        databases: 2,
+        shards: 4,
+        ..Config::default()
+    })
+}
+
+fn set(store: &Store, db: u32, key: usize, expiry: Expiry, now_ms: u64) {
+    store
+        .view(db, now_ms)
+        .update(&key.to_le_bytes(), |slot| slot.set(&VALUE, expiry));
+}
+
+fn exists(store: &Store, db: u32, key: usize) -> bool {
+    store
+        .view(db, 0)
+        .peek(&key.to_le_bytes(), |entry| entry.is_some())
+}
+
+/// Limits the memory to what is used, less `keys` of these entries.
+fn squeeze(store: &Store, policy: Policy, keys: u64) {
+    let bytes = store.memory().total() as u64 - keys * 112;
+    store.set_max_memory(bytes, policy, 10);
+}
+
+#[test]
+fn policy_name_reads_back() {
+    for policy in Policy::ALL {
+        assert_eq!(Policy::from_name(policy.name().as_bytes()), Some(policy));
+        let store = store();
+        store.set_max_memory(1 << 30, policy, 5);
+        assert_eq!(store.policy(), policy);
+    }
+}
+
+#[test]
+fn memory_without_a_bound_always_has_room() {
+    let store = store();
+    set(&store, 0, 1, Expiry::Clear, 0);
+    assert!(store.make_room(0));
+    store.set_max_memory(0, Policy::AllKeysLru, 5);
+    assert!(store.make_room(0) && exists(&store, 0, 1));
+}
+
+#[test]
+fn noeviction_refuses_until_there_is_room() {
+    let store = store();
+    (0..100).for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
+    squeeze(&store, Policy::NoEviction, 1);
+    assert!(!store.make_room(0));
+    store
+        .view(0, 0)
+        .update(&1_usize.to_le_bytes(), |slot| slot.remove());
+    assert!(store.make_room(0));
+}
+
+#[test]
+fn lru_keeps_what_was_used_and_counts_what_goes() {
+    let store = store();
+    (0..200).for_each(|key| set(&store, key as u32 % 2, key, Expiry::Clear, 0));
+    for key in 0..20_usize {
+        store
+            .view(key as u32 % 2, 60_000)
+            .read(&key.to_le_bytes(), |entry| assert!(entry.is_some()));
+    }
+    squeeze(&store, Policy::AllKeysLru, 100);
+    assert!(store.make_room(60_000));
+    let left = store.len(0) + store.len(1);
+    assert!((99..=101).contains(&left), "{left} left");
+    assert_eq!(store.stats().evicted_keys, 200 - left as u64);
+    // A sample of ten in a shard of fifty holds an unused one for certain only if enough are left.
+    let used = (0..20)
+        .filter(|key| exists(&store, *key as u32 % 2, *key))
+        .count();
+    assert!(used >= 18, "{used} of 20 used keys left");
+}
+
+#[test]
+fn lfu_keeps_what_is_used_often() {
+    let store = store();
+    store.set_max_memory(1 << 30, Policy::AllKeysLfu, 10);
+    (0..200).for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
+    for key in 0..20_usize {
+        for _ in 0..200 {
+            store
+                .view(0, 0)
+                .read(&key.to_le_bytes(), |entry| assert!(entry.is_some()));
+        }
+        let freq = store.view(0, 0).peek(&key.to_le_bytes(), |entry| {
+            entry.map_or(0, |entry| entry.freq(0))
+        });
+        assert!((8..=60).contains(&freq), "{freq}");
+    }
+    squeeze(&store, Policy::AllKeysLfu, 100);
+    assert!(store.make_room(0));
+    let used = (0..20).filter(|key| exists(&store, 0, *key)).count();
+    assert!(used >= 18, "{used} of 20 used keys left");
+}
+
+#[test]
+fn volatile_policies_spare_keys_without_expiry() {
+    for policy in [
+        Policy::VolatileLru,
+        Policy::VolatileLfu,
+        Policy::VolatileRandom,
+        Policy::VolatileTtl,
+    ] {
+        let store = store();
+        (0..100).for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
+        (100..200).for_each(|key| set(&store, 0, key, Expiry::At(1_000_000 + key as u64), 0));
+        squeeze(&store, policy, 50);
+        assert!(store.make_room(0), "{policy:?}");
+        assert!((0..100).all(|key| exists(&store, 0, key)), "{policy:?}");
+        let left = store.expires_len(0);
+        assert!((49..=51).contains(&left), "{policy:?}: {left} left");
+        squeeze(&store, policy, 100);
+        assert!(!store.make_room(0), "{policy:?}");
+        assert_eq!((store.len(0), store.expires_len(0)), (100, 0));
+    }
+}
+
+#[test]
+fn volatile_ttl_takes_the_nearest_expiry() {
+    let store = store();
+    (0..200).for_each(|key| set(&store, 0, key, Expiry::At(1_000 + key as u64), 0));
+    squeeze(&store, Policy::VolatileTtl, 100);
+    assert!(store.make_room(0));
+    let late = (180..200).filter(|key| exists(&store, 0, *key)).count();
+    assert!(late >= 18, "{late} of the last 20 left");
+}
+
+#[test]
+fn expiring_keys_are_found_among_stale_deadlines() {
+    let store = store();
+    for key in 0..40 {
+        set(&store, 0, key, Expiry::At(1_000), 0);
+        set(
+            &store,
+            0,
+            key,
+            if key % 10 == 0 {
+                Expiry::At(2_000)
+            } else {
+                Expiry::Clear
+            },
+            0,
+        );
+    }
+    squeeze(&store, Policy::VolatileLru, 4);
+    assert!(store.make_room(0));
+    assert_eq!((store.len(0), store.expires_len(0)), (36, 0));
+}
+
+#[test]
+fn eviction_is_a_change_to_who_watches() {
+    let store = store();
+    set(&store, 0, 1, Expiry::Clear, 0);
+    let watch = store.view(0, 0).watch(&1_usize.to_le_bytes());
+    squeeze(&store, Policy::AllKeysRandom, 1);
+    assert!(store.make_room(0));
+    assert!(watch.is_dirty(0));
+    assert_eq!(store.changes(), 1);
+}
+
+#[test]
+fn gauge_is_never_far_from_the_sum() {
+    let store = store();
+    for round in 0..3 {
+        for key in 0..1000 {
+            set(
+                &store,
+                key as u32 % 2,
+                key,
+                if key % 2 == round {
+                    Expiry::At(9)
+                } else {
+                    Expiry::Clear
+                },
+                0,
+            );
+            let total = store.memory().total();
+            assert!(store.gauge().abs_diff(total) <= 2 * 4 * GAUGE_STEP);
+        }
+        store.view(0, 0).swap(0, 1);
+        store.view(round as u32 % 2, 0).flush(Freeing::AtOnce);
+        assert!(store.gauge().abs_diff(store.memory().total()) <= 2 * 4 * GAUGE_STEP);
+    }
+}

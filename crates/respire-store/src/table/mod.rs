@@ -1,0 +1,352 @@
+//! The shards of a database and their tables: the one place that names hashbrown.
+//!
+//! Shards are DashMap's: its lock, around a table, on cache lines of its own. The table is hashbrown's
+//! newest, where DashMap has an old one that says neither where an entry lies nor what lies in a bucket
+//! (docs/decisions/001-tables-of-shards.md).
+//!
+//! Beyond hashbrown's interface, the store relies on this, which the tests below hold:
+//!
+//! - an entry is looked for from its *home* on, the low bits of its hash; entries of one home are told apart
+//!   by the highest seven bits of a `usize` of it. [`Tag`] and [`HashPart`](crate::hash::HashPart)
+//!   keep these bits alone, and SCAN goes from home to home;
+//! - slots lie below the control bytes, in falling order. Prefetches alone use it, so elsewhere they would
+//!   be in vain and nothing would be wrong.
+
+mod prefetch;
+mod scan;
+
+use core::mem::size_of;
+
+use dashmap::RwLock;
+use hashbrown::HashTable;
+use hashbrown::hash_table::IntoIter;
+
+use crate::entry::{Entry, SLOT_BYTES};
+use crate::hash::Tag;
+
+pub(crate) use prefetch::{Bucket, Whereabouts, entry_of};
+pub(crate) use scan::{Allowance, Cursor, scan_from};
+
+/// The shards of a database.
+pub(crate) struct Shards(Box<[Shard]>);
+
+/// A shard shares no cache line with another, nor the pair of lines that are loaded together.
+#[repr(align(128))]
+struct Shard(RwLock<Table>);
+
+const _: () = assert!(size_of::<Shard>() == 128);
+
+impl Shards {
+    /// So many shards, with room for `capacity` entries in all of them together.
+    pub(crate) fn new(shards: usize, capacity: usize) -> Shards {
+        let each = capacity.div_ceil(shards);
+        let shard = || Shard(RwLock::new(Table(HashTable::with_capacity(each))));
+        Shards((0..shards).map(|_| shard()).collect())
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self, shard: usize) -> &RwLock<Table> {
+        &self.0[shard].0
+    }
+}
+
+/// The entries of one shard.
+#[derive(Default)]
+pub(crate) struct Table(HashTable<Entry>);
+
+/// The entries of a table that is no more.
+pub(crate) type Entries = IntoIter<Entry>;
+
+impl Table {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many buckets there are, in name: a table without memory has one.
+    #[inline]
+    pub(crate) fn buckets(&self) -> usize {
+        self.0.num_buckets()
+    }
+
+    /// Whether the table has memory.
+    #[inline]
+    pub(crate) fn has_memory(&self) -> bool {
+        self.0.capacity() > 0
+    }
+
+    /// Bytes of the table.
+    pub(crate) fn bytes(&self) -> usize {
+        if self.has_memory() {
+            self.buckets() * SLOT_BYTES
+        } else {
+            0
+        }
+    }
+
+    /// Every entry, in no particular order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.0.iter()
+    }
+
+    /// The entries from a place that `random` chooses, going round once.
+    pub(crate) fn entries_from(&self, random: u64) -> impl Iterator<Item = &Entry> {
+        let buckets = self.buckets();
+        (0..buckets).filter_map(move |step| {
+            let index = (random as usize).wrapping_add(step) & (buckets - 1);
+            self.at(index)
+        })
+    }
+
+    pub(crate) fn into_entries(self) -> Entries {
+        self.0.into_iter()
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, hash: u64, wanted: impl FnMut(&Entry) -> bool) -> Option<&Entry> {
+        self.0.find(hash, wanted)
+    }
+
+    #[inline]
+    pub(crate) fn find_mut(
+        &mut self,
+        hash: u64,
+        wanted: impl FnMut(&Entry) -> bool,
+    ) -> Option<&mut Entry> {
+        self.0.find_mut(hash, wanted)
+    }
+
+    /// The same, with its bucket.
+    #[inline(always)]
+    pub(crate) fn find_bucket(
+        &self,
+        hash: u64,
+        wanted: impl FnMut(&Entry) -> bool,
+    ) -> Option<(usize, &Entry)> {
+        let index = self.0.find_bucket_index(hash, wanted)?;
+        Some((index, self.at(index)?))
+    }
+
+    /// Every entry that a search for `hash` comes by: those of its home and its seven bits, and perhaps
+    /// some that have these bits and another home.
+    pub(crate) fn met_by(&self, hash: u64) -> impl Iterator<Item = &Entry> {
+        self.0.iter_hash(hash)
+    }
+
+    /// The entry in the bucket of this number, if there are both.
+    #[inline(always)]
+    pub(crate) fn at(&self, bucket: usize) -> Option<&Entry> {
+        self.0.get_bucket(bucket)
+    }
+
+    /// The same, to change it.
+    #[inline(always)]
+    pub(crate) fn at_mut(&mut self, bucket: usize) -> Option<&mut Entry> {
+        self.0.get_bucket_mut(bucket)
+    }
+
+    /// Adds an entry whose key is not there. A table that grows asks `rehash` for the hashes of all others.
+    pub(crate) fn insert(&mut self, hash: u64, entry: Entry, rehash: impl Fn(&Entry) -> u64) {
+        self.0.insert_unique(hash, entry, rehash);
+    }
+
+    pub(crate) fn remove(
+        &mut self,
+        hash: u64,
+        wanted: impl FnMut(&Entry) -> bool,
+    ) -> Option<Entry> {
+        let found = self.0.find_entry(hash, wanted).ok()?;
+        Some(found.remove().0)
+    }
+
+    /// Gives back what there is beyond room for `capacity` entries, or for those that are there.
+    pub(crate) fn shrink_to(&mut self, capacity: usize, rehash: impl Fn(&Entry) -> u64) {
+        self.0.shrink_to(capacity, rehash);
+    }
+
+    /// The address where slots end and control bytes begin; any entry tells, where there is one.
+    pub(crate) fn control_address(&self) -> Option<usize> {
+        let bucket = self.0.iter_buckets().next()?;
+        let slot = core::ptr::from_ref(self.at(bucket)?).addr();
+        Some(slot + (bucket + 1) * size_of::<Entry>())
+    }
+}
+
+#[inline]
+pub(crate) fn find<'t>(table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
+    let tag = Tag::new(hash);
+    table.find(hash, |entry| entry.is(tag, key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Tag;
+    use crate::hash::mix;
+    use crate::types::NewValue;
+
+    fn table(keys: u64) -> Table {
+        let mut table = Table::default();
+        (0..keys).for_each(|key| insert(&mut table, key));
+        table
+    }
+
+    fn insert(table: &mut Table, key: u64) {
+        table.insert(mix(key), entry(key, mix(key)), |entry| mix(number(entry)));
+    }
+
+    fn entry(key: u64, hash: u64) -> Entry {
+        Entry::new(
+            &key.to_le_bytes(),
+            Tag::new(hash),
+            NewValue::Int(1),
+            None,
+            0,
+        )
+    }
+
+    fn number(entry: &Entry) -> u64 {
+        u64::from_le_bytes(entry.key().try_into().unwrap())
+    }
+
+    fn sorted<'t>(entries: impl Iterator<Item = &'t Entry>) -> Vec<u64> {
+        let mut numbers: Vec<u64> = entries.map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    #[test]
+    fn entries_of_any_table_come_once_each() {
+        for keys in [0, 1, 3, 4, 28, 29, 100] {
+            let mut table = table(keys);
+            let expected: Vec<u64> = (0..keys).collect();
+            assert_eq!(sorted(table.entries()), expected);
+            for random in [0, 1, 17, u64::MAX] {
+                assert_eq!(sorted(table.entries_from(random)), expected);
+            }
+            for key in (0..keys).step_by(2) {
+                let removed = table.remove(mix(key), |entry| number(entry) == key);
+                assert!(removed.is_some());
+            }
+            let expected: Vec<u64> = (0..keys).filter(|key| key % 2 == 1).collect();
+            assert_eq!(sorted(table.entries()), expected);
+            assert_eq!(sorted(table.entries_from(5)), expected);
+            let mut left: Vec<u64> = table.into_entries().map(|it| number(&it)).collect();
+            left.sort_unstable();
+            assert_eq!(left, expected);
+        }
+    }
+
+    #[test]
+    fn buckets_give_their_entry_and_those_that_are_not_there_none() {
+        for keys in [0, 1, 28] {
+            let mut table = table(keys);
+            for key in 0..keys {
+                let wanted = |entry: &Entry| entry.tag() == Tag::new(mix(key));
+                let (index, entry) = table.find_bucket(mix(key), wanted).unwrap();
+                assert_eq!(number(entry), key);
+                assert_eq!(table.at(index).map(number), Some(key));
+                assert_eq!(table.at_mut(index).map(|it| number(it)), Some(key));
+            }
+            let full = (0..table.buckets()).filter(|index| table.at(*index).is_some());
+            assert_eq!(full.count() as u64, keys);
+            assert!(table.at(table.buckets()).is_none());
+            assert!(table.at_mut(usize::MAX).is_none());
+        }
+    }
+
+    #[test]
+    fn entries_from_starts_where_it_is_told() {
+        let table = table(28);
+        let firsts: Vec<u64> = (0..32)
+            .filter_map(|at| table.entries_from(at).next().map(number))
+            .collect();
+        assert!(firsts.iter().any(|first| *first != firsts[0]));
+    }
+
+    /// All that a table may look at of a hash is what a tag keeps of it.
+    #[test]
+    fn tables_look_at_the_bits_of_a_hash_that_a_tag_keeps_and_no_others() {
+        let keys = if cfg!(miri) { 100 } else { 50_000 };
+        // A bit that a tag does not keep, so that the two hashes differ.
+        let whole = |key: u64| mix(key) | 1 << 40;
+        let known = |key: u64| Tag::new(whole(key)).table_hash();
+        let mut table = Table::default();
+        for key in 0..keys {
+            // Entered with one hash, moved when the table grows with another that has the same tag.
+            table.insert(whole(key), entry(key, whole(key)), |entry| {
+                known(number(entry))
+            });
+        }
+        for key in 0..keys {
+            assert_ne!(whole(key), known(key));
+            for hash in [whole(key), known(key)] {
+                let found = table.find(hash, |entry| number(entry) == key);
+                assert!(found.is_some(), "{key}");
+                assert!(table.met_by(hash).any(|entry| number(entry) == key));
+            }
+        }
+    }
+
+    #[test]
+    fn homes_are_the_low_bits_and_a_free_one_takes_its_entry() {
+        // Of a few entries in a large table, each is at home or right behind: its own home is free.
+        let mut table = Table(HashTable::with_capacity(1 << 10));
+        let mask = table.buckets() - 1;
+        for key in 0..16 {
+            insert(&mut table, key);
+            let wanted = |entry: &Entry| number(entry) == key;
+            let (bucket, _) = table.find_bucket(mix(key), wanted).unwrap();
+            let behind = bucket.wrapping_sub(mix(key) as usize) & mask;
+            assert!(behind < 16, "{key}: {behind} behind its home");
+        }
+    }
+
+    #[test]
+    fn slots_lie_below_the_control_bytes_in_falling_order() {
+        assert_eq!(Table::default().control_address(), None);
+        for keys in [1, 4, 29, 1_000] {
+            let table = table(keys);
+            let end = table.control_address().unwrap();
+            for bucket in 0..table.buckets() {
+                let slot = table.at(bucket).map(core::ptr::from_ref);
+                let expected = end - (bucket + 1) * size_of::<Entry>();
+                assert!(slot.is_none_or(|slot| slot.addr() == expected));
+            }
+            // A control byte for each bucket, and a group of them again at the end; nothing else.
+            let groups = table.0.allocation_size() - table.bytes();
+            assert!(groups <= 16, "{groups}");
+        }
+    }
+
+    #[test]
+    fn table_that_keeps_its_size_stays_where_it_is() {
+        let mut table = table(20);
+        let place = |table: &Table| (table.buckets(), table.control_address());
+        let mut before = place(&table);
+        for key in 20..2_000 {
+            // What was removed leaves marks behind, which the table cleans up where it lies.
+            insert(&mut table, key);
+            let removed = table.remove(mix(key - 20), |entry| number(entry) == key - 20);
+            assert!(removed.is_some());
+            let now = place(&table);
+            assert!(now.0 != before.0 || now == before);
+            before = now;
+        }
+        table.shrink_to(40, |entry| mix(number(entry)));
+        assert_eq!(place(&table), before);
+        table.shrink_to(0, |entry| mix(number(entry)));
+        assert!(table.buckets() < before.0);
+    }
+
+    #[test]
+    fn shards_have_room_for_their_part() {
+        let shards = Shards::new(4, 100);
+        assert!((0..4).all(|shard| shards.lock(shard).read().0.capacity() >= 25));
+        let empty = Shards::new(2, 0);
+        assert_eq!(empty.lock(1).read().bytes(), 0);
+    }
+}

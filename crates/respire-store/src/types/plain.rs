@@ -1,0 +1,26 @@
+//! Strings that are small enough to be kept in one run of bytes with their key.
+
+/// A string small enough for a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plain<'a> {
+    Int(i64),
+    Bytes(&'a [u8]),
+    /// Bytes that were built piece by piece, which Redis's encodings tell apart.
+    Raw(&'a [u8]),
+}
+
+impl Plain<'_> {
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Plain::Int(number) => int_len(number),
+            Plain::Bytes(bytes) | Plain::Raw(bytes) => bytes.len(),
+        }
+    }
+}
+
+/// Bytes a two's complement number needs.
+fn int_len(number: i64) -> usize {
+    let significant = 65 - (number ^ (number >> 63)).leading_zeros() as usize;
+    significant.div_ceil(8)
+}

@@ -1,0 +1,117 @@
+//! What is done to whole databases at once: FLUSHDB, FLUSHALL, SWAPDB.
+
+use super::View;
+use crate::database::{Database, Freeing, bump};
+use crate::hash::hash_key;
+use crate::observe::{Effect, Unreported};
+use crate::store::{Held, Scope, Store};
+use crate::table::find;
+
+impl View<'_> {
+    /// Removes every key of the database, all at once; how many there were. Their memory no longer
+    /// counts, and is freed when the shards have been released, or later. O(shards), and O(keys)
+    /// to free them.
+    pub fn flush(&mut self, freeing: Freeing) -> usize {
+        let Some(db) = self.store.existing_database(self.db) else {
+            return 0;
+        };
+        let number = self.db;
+        self.locked(&Scope::Database(number), |view| {
+            view.held
+                .as_deref_mut()
+                .map_or(0, |held| clear(db, number, held, freeing))
+        })
+    }
+
+    /// Removes every key of every database, all at once, like [`View::flush`]; how many there were.
+    pub fn flush_all(&mut self, freeing: Freeing) -> usize {
+        match self.held.as_deref_mut() {
+            Some(held) => clear_all(self.store, held, freeing),
+            None => clear_all(self.store, self.store.lock_existing().held(), freeing),
+        }
+    }
+
+    /// Exchanges the contents of two databases, all at once; watches stay where they are. O(shards).
+    ///
+    /// # Panics
+    ///
+    /// If there is no such database.
+    pub fn swap(&mut self, a: u32, b: u32) {
+        if a == b {
+            return;
+        }
+        let (first, second) = (self.store.database(a), self.store.database(b));
+        let now_ms = self.now_ms;
+        self.locked(&Scope::Databases(a, b), |view| {
+            let Some(held) = view.held.as_deref_mut() else {
+                return;
+            };
+            touch_watched(first, held, a, |watched| live_in(held, b, watched, now_ms));
+            touch_watched(second, held, b, |watched| live_in(held, a, watched, now_ms));
+            let mut swapped = None;
+            for index in 0..view.store.shards() {
+                let change = held.swap_tables((a, index), (b, index));
+                swapped = Some(change.with(swapped));
+                first.whereabouts(index).note(held.table((a, index)));
+                second.whereabouts(index).note(held.table((b, index)));
+                first.swap_side(second, index);
+            }
+            bump(&first.side(0).changes, 1);
+            if let Some(change) = swapped {
+                first.report_whole(held.unit(), Effect::Swapped { a, b }, change);
+            }
+        });
+    }
+}
+
+/// Empties a database that is wholly held.
+fn clear(db: &Database, number: u32, held: &mut Held, freeing: Freeing) -> usize {
+    touch_watched(db, held, number, |_| false);
+    let (mut keys, mut flushed) = (0, None);
+    for index in 0..db.sides().len() {
+        let (table, unit) = held.lend((number, index));
+        let (cleared, change) = db.shard(index, table, unit).clear();
+        flushed = Some(change.with(flushed));
+        keys += cleared.table.len();
+        match freeing {
+            Freeing::AtOnce => held.discard(cleared),
+            Freeing::InSteps => db.garbage.push(cleared),
+        }
+    }
+    match flushed {
+        Some(change) if keys > 0 => {
+            db.report_whole(held.unit(), Effect::Flushed { db: number }, change);
+        }
+        change => change.into_iter().for_each(Unreported::hide),
+    }
+    keys
+}
+
+/// Empties every database that shards are held of.
+fn clear_all(store: &Store, held: &mut Held, freeing: Freeing) -> usize {
+    let databases = held.databases();
+    databases
+        .into_iter()
+        .map(|db| clear(store.database(db), db, held, freeing))
+        .sum()
+}
+
+/// A key on its way through the watches: its shard, its hash and itself.
+type Watched<'k> = (usize, u64, &'k [u8]);
+
+/// Tells the watches of database `number` that its contents go, and which keys come in their place.
+fn touch_watched(db: &Database, held: &Held, number: u32, comes: impl Fn(Watched<'_>) -> bool) {
+    for key in db.watches.keys() {
+        let hash = hash_key(db.hasher(), &key);
+        let index = db.shard_of(hash);
+        if comes((index, hash, &key)) {
+            db.watches.touch(&key);
+        } else if find(held.table((number, index)), hash, &key).is_some() {
+            db.watches.touch_removed(&key);
+        }
+    }
+}
+
+fn live_in(held: &Held, number: u32, (index, hash, key): Watched<'_>, now_ms: u64) -> bool {
+    find(held.table((number, index)), hash, key).is_some_and(|entry| !entry.is_expired(now_ms))
+}
