@@ -2,9 +2,14 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use super::Interest;
+
 /// A key of the shard is watched ([`Watch`](crate::Watch)). The other bits are those of
 /// [`Interest`](crate::Interest).
 pub(crate) const WATCHED: u32 = 1;
+
+/// The bits of those that hear of every change: watches of the key, and observers of effects.
+pub(crate) const CHANGES: u32 = WATCHED | Interest::EFFECTS.bits();
 
 /// The word. A write reads it once, in a line of memory that it has loaded anyway; while it is zero,
 /// nothing else is done for watchers and observers.
@@ -25,12 +30,7 @@ impl Hooks {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Whether anyone at all must hear of changes.
-    #[inline(always)]
-    pub(crate) fn is_set(&self) -> bool {
-        self.bits() != 0
-    }
-
+    /// Whether any of these bits is set.
     #[inline(always)]
     pub(crate) fn has(&self, bits: u32) -> bool {
         self.bits() & bits != 0

@@ -11,7 +11,7 @@ mod unreported;
 
 use crate::entry::EntryRef;
 
-pub(crate) use hooks::{Hooks, WATCHED};
+pub(crate) use hooks::{CHANGES, Hooks, WATCHED};
 pub(crate) use observers::{Observers, Registered};
 pub(crate) use unit::Unit;
 pub(crate) use unreported::Unreported;

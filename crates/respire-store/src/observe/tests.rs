@@ -514,6 +514,6 @@ fn interest_holds_for_databases_made_later_and_until_it_ends() {
     set(2);
     assert_eq!(log.take().ended, [1, 2, 3]);
     let is_free =
-        |db: &crate::database::Database| db.sides().iter().all(|side| !side.hooks.is_set());
+        |db: &crate::database::Database| db.sides().iter().all(|side| !side.hooks.has(u32::MAX));
     assert!(store.existing().all(is_free));
 }

@@ -2,7 +2,7 @@
 
 use super::ShardMut;
 use crate::database::bump;
-use crate::observe::{Cause, Effect, Event, Interest, Unreported, WATCHED};
+use crate::observe::{CHANGES, Cause, Effect, Event, Interest, Unreported, WATCHED};
 
 impl ShardMut<'_> {
     /// Counts and reports a key that a command removed.
@@ -10,7 +10,7 @@ impl ShardMut<'_> {
     pub(crate) fn report_removed(&mut self, key: &[u8], _: Unreported) {
         let side = self.side();
         bump(&side.changes, 1);
-        if side.hooks.is_set() {
+        if side.hooks.has(CHANGES) {
             self.observe_removed(key);
         }
     }
@@ -18,7 +18,7 @@ impl ShardMut<'_> {
     /// Reports a key that the store removed by itself, and not as a change that somebody made.
     #[inline]
     pub(crate) fn report_lost(&mut self, key: &[u8], cause: Cause, _: Unreported) {
-        if self.side().hooks.is_set() {
+        if self.side().hooks.has(CHANGES | Interest::LOSSES.bits()) {
             self.observe_lost(key, cause);
         }
     }

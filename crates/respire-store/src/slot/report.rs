@@ -3,7 +3,7 @@
 use super::Slot;
 use crate::database::bump;
 use crate::entry::{Entry, EntryRef, Owned};
-use crate::observe::{Effect, Event, EventName, Interest, Unreported};
+use crate::observe::{CHANGES, Effect, Event, EventName, Interest, Unreported};
 use crate::table::Bucket;
 
 impl Slot<'_> {
@@ -72,14 +72,14 @@ impl Slot<'_> {
     pub(crate) fn report_written(&mut self, _: Unreported) {
         let side = self.shard.side();
         bump(&side.changes, 1);
-        if side.hooks.is_set() {
+        if side.hooks.has(CHANGES) {
             self.observe_written(true);
         }
     }
 
     /// Reports to observers alone that the key was written: to all others it counts as unchanged.
     pub(crate) fn report_quietly(&mut self, _: Unreported) {
-        if self.shard.side().hooks.is_set() {
+        if self.shard.side().hooks.has(CHANGES) {
             self.observe_written(false);
         }
     }
@@ -89,7 +89,7 @@ impl Slot<'_> {
     pub(crate) fn report_expiry(&mut self, expires_at: Option<u64>, _: Unreported) {
         let side = self.shard.side();
         bump(&side.changes, 1);
-        if side.hooks.is_set() {
+        if side.hooks.has(CHANGES) {
             self.observe_expiry(expires_at);
         }
     }
