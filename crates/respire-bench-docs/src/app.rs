@@ -1,4 +1,4 @@
-//! From the command line to what is measured.
+//! Runs the measurement that the command line asks for.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use respire_bench::error::Result;
 use crate::cli::{Cli, Command};
 use crate::{growth, http, table};
 
-/// Does what the command line says; `false` if it was done and found a server at fault.
+/// Runs the command; returns `false` if it finished and found a server at fault.
 ///
 /// # Errors
 /// Any [`Error`](respire_bench::error::Error); nothing has been written then.

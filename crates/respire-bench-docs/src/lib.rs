@@ -5,11 +5,11 @@
 //!   docs/benchmarks.md.
 //! - [`http`] measures one command behind RESP and behind HTTP: docs/resp-instead-of-http.md.
 //!
-//! What it deliberately is not: a load generator. Loads, checks, histograms, servers that are started, and comparisons
-//! are those of `respire_bench`, which knows no server in particular. Whatever knows this project's servers and
-//! documents stands here.
+//! What it deliberately is not: a load generator. `respire_bench` has the loads, checks,
+//! histograms, started servers and comparisons, and knows no particular server. This crate has the
+//! code that knows this project's servers and documents.
 //!
-//! All of a document's figures come from one run; nobody edits them. Start reading in `table/mod.rs`.
+//! All figures of a document come from one run; nobody edits them. Start reading in `table/mod.rs`.
 
 // Floor: from the command line to a measurement
 pub mod app;

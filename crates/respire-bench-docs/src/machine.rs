@@ -1,4 +1,4 @@
-//! The machine that is measured on: what documents tell of it, and what of it is free.
+//! Describes the machine of a measurement, and its free memory, cores and load.
 
 use std::fs;
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use respire_bench::launch::first_line;
 
-/// What the numbers depend on beside the servers.
+/// The machine and the sources of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     /// Model of the processor.
     pub processor: String,
-    /// Cores that may be used.
+    /// The number of cores.
     pub cores: usize,
     /// Memory in MiB.
     pub memory_mib: u64,
@@ -19,12 +19,12 @@ pub struct Machine {
     pub system: String,
     /// Day of the measurement, UTC.
     pub day: String,
-    /// Revision of the sources, if they are at hand.
+    /// Revision of the sources, if git knows it.
     pub revision: Option<String>,
 }
 
 impl Machine {
-    /// This one, today. What it does not tell is "unknown".
+    /// This machine, today. Unavailable facts are "unknown".
     pub fn this() -> Self {
         let unknown = || "unknown".to_owned();
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -49,7 +49,7 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     })
 }
 
-/// The cores this process may run on; none where the system does not tell.
+/// The cores this process may run on; empty if the system does not report them.
 pub fn own_cores() -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -82,15 +82,16 @@ pub fn free_memory() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// How many threads were running or ready to, on average over the last minute; `None` where the system does not tell.
+/// The number of threads that were running or ready to run, averaged over the last minute; `None` if the system does
+/// not report it.
 pub fn load_average() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split(' ').next()?.parse().ok()
 }
 
-/// How much this process, and those it starts, leave to others: from -20, which takes most, to 19; 0 unless somebody
-/// chose otherwise. Where the system weighs sessions and not processes, it is the session's. `None` where the system
-/// does not tell.
+/// The niceness of this process and of those it starts: from -20, the highest priority, to 19; 0 by default. If the
+/// system schedules by sessions and not by processes, it is the session's niceness. `None` if the system does not report
+/// it.
 pub fn own_niceness() -> Option<i32> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let by_session = read("/proc/sys/kernel/sched_autogroup_enabled")
@@ -99,14 +100,14 @@ pub fn own_niceness() -> Option<i32> {
     by_session.or_else(|| after_name(&read("/proc/self/stat")?)?.nth(16)?.parse().ok())
 }
 
-/// The niceness in a line of `/proc/<pid>/autogroup`, as `/autogroup-25 nice 0`; `None` if it is empty, as it is of a
-/// process that was started outside of every session.
+/// The niceness in a line of `/proc/<pid>/autogroup`, such as `/autogroup-25 nice 0`; `None` if it is empty, as for a
+/// process outside any session.
 fn session_niceness(line: &str) -> Option<i32> {
     line.trim().rsplit_once(' ')?.1.parse().ok()
 }
 
-/// The fields of a line of `/proc/<pid>/stat` behind the program's name, which stands in parentheses and may hold
-/// anything.
+/// The fields of a line of `/proc/<pid>/stat` after the program's name, which is in parentheses and may have any
+/// characters.
 fn after_name(stat: &str) -> Option<std::str::Split<'_, char>> {
     Some(stat.rsplit_once(") ")?.1.split(' '))
 }
@@ -116,14 +117,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn field_is_the_first_line_of_that_name() {
+    fn field_is_read_from_the_first_line_of_its_name() {
         let text = "processor\t: 0\nmodel name\t: A B: C\nmodel name\t: D\n";
         assert_eq!(field(text, "model name"), Some("A B: C"));
         assert_eq!(field(text, "model"), None);
     }
 
     #[test]
-    fn stat_line_is_read_behind_a_name_with_parentheses() {
+    fn stat_fields_are_read_after_a_name_with_parentheses() {
         let line = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0";
         let fields: Vec<&str> = after_name(line).unwrap().collect();
         assert_eq!((fields[0], fields[11]), ("S", "120"));
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn niceness_of_a_session_is_at_the_end_and_may_be_missing() {
+    fn session_niceness_is_read_from_the_end_of_the_line() {
         assert_eq!(session_niceness("/autogroup-25 nice -5\n"), Some(-5));
         assert_eq!(session_niceness(""), None);
         assert_eq!(session_niceness("\n"), None);

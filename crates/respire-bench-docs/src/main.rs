@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // Without a standard error there is nobody left to tell.
+            // If standard error is closed, nobody can be told.
             drop(writeln!(std::io::stderr(), "respire-bench-docs: {error}"));
             ExitCode::FAILURE
         }

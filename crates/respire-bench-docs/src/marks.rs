@@ -1,6 +1,6 @@
-//! The part of a document that a program writes, between two marks.
+//! Replaces the part of a document between two marks.
 
-/// `text` with `block` between the marks; `None` if it does not have both.
+/// `text` with `block` between the marks; `None` if a mark is missing.
 ///
 /// ```
 /// use respire_bench_docs::marks::replace_between;
@@ -13,7 +13,7 @@ pub fn replace_between(text: &str, marks: (&str, &str), block: &str) -> Option<S
     Some([before, marks.0, block, marks.1, after].concat())
 }
 
-/// What stands between the marks; `None` if `text` does not have both.
+/// The text between the marks; `None` if a mark is missing.
 ///
 /// ```
 /// use respire_bench_docs::marks::between;

@@ -8,44 +8,44 @@ use respire_bench::plot::canvas::{
     Area, Curve, Drawn, FONT, Frame, LARGE, MEDIUM, SIZE, beside, draw,
 };
 
-/// Size of each of several panels in one plot.
+/// The size of each panel in a plot of several.
 const PANEL_SIZE: (u32, u32) = (1400, 300);
-/// Size of numbers at bars.
+/// The font size of numbers at bars.
 const SMALL: i32 = 13;
 
-/// A group's name, and its bars: whose and how much.
+/// A group's name, and its bars: the name and number of each.
 pub type Group<'a> = (&'a str, Vec<(&'a str, f64)>);
 
 /// Groups of bars under a caption.
 #[derive(Clone, Debug)]
 pub struct Panel<'a> {
-    /// What the bars are, with its unit.
+    /// The quantity of the bars, with its unit.
     pub caption: &'a str,
     /// The groups, from left to right.
     pub groups: Vec<Group<'a>>,
 }
 
-/// What the height of a bar says.
+/// What the height of a bar shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Height {
-    /// Its share of its group's first bar.
+    /// The share of the group's first bar.
     Share,
-    /// Its number.
+    /// The number itself.
     Number,
 }
 
-/// What is left free around bars.
+/// The free space around bars.
 struct Room {
-    /// Height of the plot in heights of the greatest bar.
+    /// Height of the plot as a multiple of the greatest bar.
     above: f64,
-    /// Width beside the last group, in groups.
+    /// Width beside the last group, as a number of groups.
     beside: f64,
-    /// How far numbers stand above bars, as a share of the plot.
+    /// The distance of numbers above bars, as a share of the plot.
     lift: f64,
 }
 
 impl Height {
-    /// The legend stands above shares, and beside the flat panels of numbers.
+    /// The legend is above shares, and beside the flat panels of numbers.
     fn room(self) -> Room {
         match self {
             Self::Share => Room {
@@ -86,7 +86,7 @@ pub fn shares(path: &Path, caption: &str, sizes_of: &str, curves: &[Curve<'_>]) 
     let powers = || points().map(|p| p.0.log10());
     let first = powers().reduce(f64::min).unwrap_or(0.0);
     let last = powers().fold(first + 1.0, f64::max);
-    // Room for the legend above what is nearly flat.
+    // Space for the legend above nearly flat curves.
     let top = points().map(|p| p.1).fold(1.0, f64::max) * 1.8;
     let curves = curves.iter().map(|(name, points)| {
         let points = points.iter().map(|p| (p.0.log10(), p.1));
@@ -186,7 +186,7 @@ fn draw_bars(root: &Area<'_>, caption: &str, groups: &[Group<'_>], height: Heigh
                 group as f64 + GAP + index as f64 * width,
                 height.of(bars, index) + top * room.lift,
             );
-            chart.draw_series([Text::new(three_digits(*number), at, small.clone())])?;
+            chart.draw_series([Text::new(round_to_three_digits(*number), at, small.clone())])?;
         }
     }
     chart
@@ -199,7 +199,7 @@ fn draw_bars(root: &Area<'_>, caption: &str, groups: &[Group<'_>], height: Heigh
 }
 
 /// A number with about three digits.
-fn three_digits(number: f64) -> String {
+fn round_to_three_digits(number: f64) -> String {
     match number {
         100.0.. => format!("{number:.0}"),
         10.0.. => format!("{number:.1}"),
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn numbers_at_bars_have_three_digits() {
-        let texts = [0.5, 12.34, 1234.5].map(three_digits);
+        let texts = [0.5, 12.34, 1234.5].map(round_to_three_digits);
         assert_eq!(texts, ["0.50", "12.3", "1234"]);
     }
 

@@ -1,4 +1,4 @@
-//! `respire-bench-docs growth` as it is typed, with tiny loads, of redis-server where it is installed.
+//! Tests of `respire-bench-docs growth` with tiny loads on redis-server, if it is installed.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
@@ -8,14 +8,14 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// Everything on core 0, which every machine has.
+/// Run everything on core 0, which every machine has.
 const TINY: &str =
     "--rounds 2 --test-time 0.1 --keys-max 10000 --connections-max 10 --server-cpu 0 --load-cpu 0";
-/// Redis has one thread, whatever it is given; here it stands for a server that takes a number.
+/// Redis stays at one thread whatever the number; it serves as a server that takes one.
 const REDIS: &str =
     "redis=redis-server --port {port} --save '' --appendonly no --tcp-backlog 51{threads}";
 
-/// A folder of its own, removed at the end.
+/// A temporary folder, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -92,7 +92,7 @@ fn every_part_is_measured_and_written() {
 }
 
 #[test]
-fn result_takes_its_place_in_a_document_and_leaves_the_rest() {
+fn result_replaces_only_its_part_of_a_document() {
     if !has_redis() {
         return;
     }

@@ -1,4 +1,4 @@
-//! `respire-bench-docs http` as it is typed, with tiny loads.
+//! Tests of `respire-bench-docs http` with tiny loads.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A folder of its own, removed at the end.
+/// A temporary folder, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -30,7 +30,7 @@ impl Drop for Folder {
     }
 }
 
-/// A tiny load, everything on core 0, which every machine has.
+/// A tiny load; everything runs on core 0, which every machine has.
 const TINY: &str = "--rounds 2 --test-time 0.02 --callers 12 --pool 4 --server-cpu 0 --load-cpu 0";
 
 fn http(out: &Path, load: &str, flags: &[&str]) -> Output {
@@ -83,7 +83,8 @@ fn every_row_is_measured_and_written() {
         assert_eq!(standing["samples"].as_array().unwrap().len(), 2);
         for sample in standing["samples"].as_array().unwrap() {
             assert!(sample["calls"].as_u64().unwrap() > 0);
-            // The same request and the same reply every time, so bytes per call are whole.
+            // All requests are equal and all replies are equal, so the bytes per call are a whole
+            // number.
             let [sent, received] =
                 ["bytes_sent", "bytes_received"].map(|name| sample[name].as_f64().unwrap());
             match standing["client"].as_str().unwrap() {
@@ -102,7 +103,7 @@ fn every_row_is_measured_and_written() {
 }
 
 #[test]
-fn only_what_stands_between_the_marks_is_replaced() {
+fn only_the_text_between_the_marks_is_replaced() {
     let folder = Folder::new("marks");
     let out = folder.path("doc.md");
     let flags = ["--row", "one", "--times", "1", "--payload", "a b"];
@@ -116,7 +117,7 @@ fn only_what_stands_between_the_marks_is_replaced() {
 }
 
 #[test]
-fn document_without_marks_is_refused_and_left_alone() {
+fn document_without_marks_is_refused_and_unchanged() {
     let folder = Folder::new("unmarked");
     let out = folder.path("doc.md");
     fs::write(&out, "somebody's own\n").unwrap();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// What costs more as something grows.
+/// Measure how costs grow.
 #[derive(Args, Clone, Debug)]
 pub struct GrowthArgs {
     /// The respire-server to measure, in both flavours.
@@ -15,13 +15,14 @@ pub struct GrowthArgs {
         help_heading = "Servers"
     )]
     pub respire: String,
-    /// Servers to measure instead, as NAME=COMMAND with {port} for the port, and {threads} for the number of threads.
+    /// Servers to measure instead, as NAME=COMMAND with {port} for the port, and {threads} for the
+    /// number of threads.
     #[arg(long, value_name = "NAME=COMMAND", help_heading = "Servers")]
     pub server: Vec<String>,
-    /// Only these parts, by name.
+    /// Measure only these parts, by name.
     #[arg(long, value_name = "PART", help_heading = "Measurement")]
     pub part: Vec<String>,
-    /// Rounds; in each, every server and size has its turn.
+    /// Number of rounds; in each, every server and size has its turn.
     #[arg(long, default_value_t = 3, help_heading = "Measurement")]
     pub rounds: usize,
     /// Seconds of each turn.
@@ -32,7 +33,7 @@ pub struct GrowthArgs {
         help_heading = "Measurement"
     )]
     pub test_time: f64,
-    /// Most keys in a server; where the number is not what is measured, it is a tenth of that.
+    /// Greatest number of keys in a server; measurements that do not vary it use a tenth of it.
     #[arg(
         long,
         value_name = "KEYS",
@@ -40,7 +41,7 @@ pub struct GrowthArgs {
         help_heading = "Measurement"
     )]
     pub keys_max: u64,
-    /// Most connections.
+    /// Greatest number of connections.
     #[arg(
         long,
         value_name = "CONNECTIONS",
@@ -64,7 +65,8 @@ pub struct GrowthArgs {
         help_heading = "Measurement"
     )]
     pub load_cpu: usize,
-    /// The Markdown file, where the result takes its place between <!-- growth --> and <!-- /growth -->; it is written anew if it is not there. Plots are written beside it, with its name.
+    /// The Markdown file. The result replaces the text between <!-- growth --> and <!-- /growth
+    /// -->; a missing file is created. Plots are written beside it, with its name.
     #[arg(
         long,
         value_name = "FILE",
@@ -72,7 +74,7 @@ pub struct GrowthArgs {
         help_heading = "Output"
     )]
     pub out: PathBuf,
-    /// Write everything that was measured as JSON.
+    /// Write all measurements as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
 }

@@ -5,28 +5,29 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-/// What is repeated unless told otherwise: characters that URLs, JSON or lines must escape.
+/// The default payload: characters that URLs, JSON or lines must escape.
 pub(crate) const PAYLOAD: &str = "12345&?\"678,\n90";
 
-/// RESP instead of HTTP.
+/// Measure RESP and HTTP.
 #[derive(Args, Clone, Debug)]
 pub struct HttpArgs {
-    /// What a call sends; by default 12345&?"678, with a line feed and 90 behind it, which URLs and JSON must escape.
+    /// Payload of a call; by default 12345&?"678, a line feed and 90, which URLs and JSON must
+    /// escape.
     #[arg(long, value_name = "TEXT", default_value = PAYLOAD, hide_default_value = true, help_heading = "Call")]
     pub payload: String,
-    /// How often the reply repeats it.
+    /// How often the reply repeats the payload.
     #[arg(long, default_value_t = 100, help_heading = "Call")]
     pub times: u32,
-    /// Callers, each with one call at a time: calls that are under way or wait for a connection.
+    /// Callers, each with one call at a time, which is sent or waits for a connection.
     #[arg(long, default_value_t = 1000, help_heading = "Call")]
     pub callers: usize,
     /// Connections of a pool.
     #[arg(long, default_value_t = 100, help_heading = "Call")]
     pub pool: usize,
-    /// Only these rows, by name.
+    /// Measure only these rows, by name.
     #[arg(long, value_name = "ROW", help_heading = "Measurement")]
     pub row: Vec<String>,
-    /// Rounds; in each, every row and server has its turn.
+    /// Number of rounds; in each, every row and server has its turn.
     #[arg(long, default_value_t = 5, help_heading = "Measurement")]
     pub rounds: usize,
     /// Seconds of each turn.
@@ -45,7 +46,7 @@ pub struct HttpArgs {
         help_heading = "Measurement"
     )]
     pub server_cpu: usize,
-    /// Core of the clients, but where the servers have all cores.
+    /// Core of the clients, unless the servers have all cores.
     #[arg(
         long,
         value_name = "CORE",
@@ -53,7 +54,8 @@ pub struct HttpArgs {
         help_heading = "Measurement"
     )]
     pub load_cpu: usize,
-    /// The Markdown file; what it has between <!-- http --> and <!-- /http --> is replaced. The plot is written beside it, with its name.
+    /// The Markdown file; the text between <!-- http --> and <!-- /http --> is replaced. The plot
+    /// is written beside it, with its name.
     #[arg(
         long,
         value_name = "FILE",
@@ -61,15 +63,15 @@ pub struct HttpArgs {
         help_heading = "Output"
     )]
     pub out: PathBuf,
-    /// Write everything that was measured as JSON.
+    /// Write all measurements as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
 }
 
-/// A server of `respire-bench-docs http`, which starts it.
+/// A server that `respire-bench-docs http` starts.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct HttpServerArgs {
-    /// What serves.
+    /// Which server to run.
     #[arg(long, help_heading = "Server")]
     pub service: Service,
     /// Port to listen on.

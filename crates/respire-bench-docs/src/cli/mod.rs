@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: one subcommand per document, and the servers they start.
 
 mod growth;
 mod http;
@@ -16,12 +16,12 @@ use respire_bench::cli::NullServerArgs;
 #[derive(Debug, Parser)]
 #[command(name = "respire-bench-docs", version)]
 pub struct Cli {
-    /// Which.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What is measured and written, and the servers that measurements start.
+/// The measurements, and the servers that they start.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure the project's benchmark table, and write it as Markdown.
@@ -30,7 +30,7 @@ pub enum Command {
     Growth(GrowthArgs),
     /// Measure one command behind RESP and behind HTTP, and write the comparison as Markdown.
     Http(HttpArgs),
-    /// Serve what `http` measures; it starts this itself.
+    /// Serve the command that `http` measures; `http` starts this itself.
     #[command(hide = true)]
     HttpServer(HttpServerArgs),
     /// Serve as `respire-bench null-server` does; `table` and `growth` start this themselves.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// The project's table.
+/// Measure the project's table.
 #[derive(Args, Debug)]
 pub struct TableArgs {
     /// The respire-server to measure.
@@ -15,7 +15,7 @@ pub struct TableArgs {
         help_heading = "Servers"
     )]
     pub respire: String,
-    /// The redis-server to measure it against.
+    /// The redis-server to compare with.
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -26,10 +26,10 @@ pub struct TableArgs {
     /// Further servers, as NAME=COMMAND with {port} for the port.
     #[arg(long, value_name = "NAME=COMMAND", help_heading = "Servers")]
     pub also: Vec<String>,
-    /// Only these rows, by name.
+    /// Measure only these rows, by name.
     #[arg(long, value_name = "ROW", help_heading = "Measurement")]
     pub row: Vec<String>,
-    /// Rounds; in each, every server has its turn.
+    /// Number of rounds; in each, every server has its turn.
     #[arg(long, default_value_t = 5, help_heading = "Measurement")]
     pub rounds: usize,
     /// Seconds of each turn.
@@ -64,10 +64,11 @@ pub struct TableArgs {
         help_heading = "Output"
     )]
     pub out: PathBuf,
-    /// A Markdown file, in the folder this is run in, that shows the summary between <!-- benchmarks --> and <!-- /benchmarks -->.
+    /// A Markdown file, in the current folder, that shows the summary between <!-- benchmarks -->
+    /// and <!-- /benchmarks -->.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub summary: Option<PathBuf>,
-    /// Write everything that was measured as JSON.
+    /// Write all measurements as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! As the arguments of a command grow.
+//! Measures the cost of a command by its number of arguments.
 
 use respire_bench::error::Result;
 use respire_bench::os;
@@ -7,11 +7,13 @@ use super::scaling::{Scaling, Series, powers_of_ten};
 use super::script::{Batch, key, once, rounds};
 use super::setting::{Entrant, Setting, no_cpu_time};
 
-/// Keys that each batch of requests names, however many arguments a request has; most arguments.
+/// The number of keys in each batch, whatever the number of arguments per request; also the most
+/// arguments.
 const KEYS: u64 = 1_000;
 const VALUE: &str = "xxx";
 
-/// A command, its requests on the keys `from..to`, and how many keys a batch moves for each that it names.
+/// A command, its requests on the keys `from..to`, and how many key operations a batch does per
+/// key.
 type Load = (&'static str, fn(&mut Batch, u64, u64), f64);
 
 const LOADS: [Load; 3] = [
@@ -58,7 +60,7 @@ fn on(setting: &Setting, entrant: &Entrant, sizes: &[u64]) -> Result<Vec<Series>
                 let used = used.1.saturating_sub(used.0).as_secs_f64() * 1e6;
                 costs.push(used / (count.max(1) as f64 * KEYS as f64 * moved));
             }
-            // The next command finds every key.
+            // Store the keys again, so that the next command finds them all.
             once(&server.target, [all.clone()])?;
         }
     }
@@ -71,7 +73,7 @@ fn on(setting: &Setting, entrant: &Entrant, sizes: &[u64]) -> Result<Vec<Series>
         .collect())
 }
 
-/// Requests of `size` keys each, which name all keys together.
+/// Requests of `size` keys each, which together name every key once.
 fn batch(requests: fn(&mut Batch, u64, u64), size: u64) -> Batch {
     let mut batch = Batch::default();
     for from in (0..KEYS).step_by(size as usize) {

@@ -1,4 +1,4 @@
-//! As connections grow: what a request costs, and what one costs that says nothing.
+//! Measures the cost of a request by the number of connections, and the memory of idle connections.
 
 use respire_bench::compare::{Contender, Grid};
 use respire_bench::error::Result;
@@ -11,19 +11,19 @@ use serde::Serialize;
 use super::scaling::{Scaling, Series, grouped, powers_of_ten};
 use super::setting::{Entrant, Setting, sound_turn};
 
-/// Keys of the load: few enough for the processor's caches.
+/// The number of keys of the load: few enough for the processor's caches.
 const KEYS: u64 = 1_000;
-/// Open files beside the connections, here and in a server.
+/// Open files besides the connections, here and in a server.
 const FILES_LEFT: u64 = 200;
 
-/// Memory of connections that are open and say nothing.
+/// The memory of idle connections.
 #[derive(Clone, Debug, Serialize)]
 pub struct Idle {
     /// The server.
     pub name: String,
-    /// Connections, each of which has been answered once.
+    /// The number of connections; each has had one reply.
     pub connections: usize,
-    /// Resident bytes that the server grew by, for each.
+    /// Growth of resident memory in bytes per connection.
     pub bytes_each: f64,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn measure(setting: &Setting) -> Result<Scaling> {
     })
 }
 
-/// The server that only moves the bytes.
+/// The null server, which only moves the bytes.
 fn floor(setting: &Setting) -> Result<Contender> {
     let mut words = crate::floor::command()?;
     words.extend(workload().flags());
@@ -86,7 +86,7 @@ fn workload() -> Workload {
     }
 }
 
-/// What open connections take that have been answered once and say nothing since.
+/// Measures the memory of connections that are idle after one reply.
 pub(super) fn idle(setting: &Setting) -> Result<Vec<Idle>> {
     let connections = setting.connections_max;
     os::allow_files(connections as u64 + FILES_LEFT)?;

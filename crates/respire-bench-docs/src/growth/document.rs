@@ -1,4 +1,4 @@
-//! What was measured of growth as a part of a Markdown document, with its plots.
+//! Writes the results of `growth` as a part of a Markdown document, with plots.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::{Measured, Part, connections, memory, pauses, workers};
 use crate::machine::program_name;
 use crate::plot::shares;
 
-/// The part of the document. `stem` is what the names of its plots begin with.
+/// The part of the document. `stem` is the prefix of its plots' names.
 pub(super) fn markdown(measured: &Measured, stem: &str) -> String {
     let mut text = String::new();
     write_all(measured, stem, &mut text).expect("a string takes any text");

@@ -1,4 +1,4 @@
-//! As keys grow.
+//! Measures the cost of a request by the number of keys.
 
 use respire_bench::compare::Contender;
 use respire_bench::error::Result;
@@ -8,13 +8,13 @@ use super::scaling::{Scaling, Series, grouped, powers_of_ten};
 use super::setting::{Entrant, Setting, sound_turn};
 use crate::machine::free_memory;
 
-/// Keys of the smallest store, and of the load that stays in the caches.
+/// The number of keys of the smallest store, and of the load that stays in the caches.
 const HOT: u64 = 1_000;
-/// Free memory that is asked for: for each key, and beside them.
+/// The free memory required: per key, and besides the keys.
 const BYTES_PER_KEY: u64 = 160;
 const BYTES_LEFT: u64 = 1 << 30;
 
-/// Commands, and whether of all keys.
+/// The commands, and whether they use all keys.
 const LOADS: [(&str, u32, u32, bool); 4] = [
     ("GET of 1,000 keys", 0, 1, false),
     ("SET of 1,000 keys", 1, 0, false),
@@ -25,7 +25,7 @@ const LOADS: [(&str, u32, u32, bool); 4] = [
 pub(super) fn measure(setting: &Setting) -> Result<Scaling> {
     let mut left_out = Vec::new();
     let mut sizes = powers_of_ten(HOT, setting.keys_max);
-    // All sizes stand beside each other, so that each round meets all of them.
+    // Servers of all sizes run side by side, so that each round measures all of them.
     sizes.retain(|&size| {
         let need = 2 * size * BYTES_PER_KEY + BYTES_LEFT;
         let free = free_memory().unwrap_or(u64::MAX);

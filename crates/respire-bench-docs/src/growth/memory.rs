@@ -1,4 +1,4 @@
-//! The memory of keys.
+//! Measures the memory that servers need per key.
 
 use std::time::Duration;
 
@@ -11,25 +11,25 @@ use super::scaling::grouped;
 use super::script::{Batch, key, once};
 use super::setting::Setting;
 
-/// Bytes of values.
+/// The value sizes in bytes.
 const SIZES: [usize; 2] = [3, 256];
-/// Requests sent at once.
+/// The number of requests sent at once.
 const BATCH: u64 = 256;
-/// An expiry that is not reached.
+/// An expiry that the measurement does not reach.
 const EXPIRY: Duration = Duration::from_secs(100_000);
 
-/// What a server grew by.
+/// The growth of a server's memory.
 #[derive(Clone, Debug, Serialize)]
 pub struct Memory {
     /// The server.
     pub name: String,
-    /// Keys in it.
+    /// The number of keys.
     pub keys: u64,
-    /// Bytes of a value.
+    /// The size of a value in bytes.
     pub value_bytes: usize,
     /// Whether keys expire.
     pub expires: bool,
-    /// Resident bytes for each key, beyond those of key and value.
+    /// Resident bytes per key besides the bytes of key and value.
     pub bytes_over: f64,
 }
 

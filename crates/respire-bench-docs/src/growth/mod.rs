@@ -1,5 +1,5 @@
-//! What a request costs as something grows: keys, connections, arguments, worker threads; what clients wait while a
-//! server has much to do beside them; and the memory of keys and connections.
+//! Measures how costs grow with keys, connections, arguments and worker threads, how long clients
+//! wait while a server does other work, and the memory of keys and connections.
 
 mod arguments;
 mod connections;
@@ -36,16 +36,16 @@ use crate::marks::replace_between;
 use crate::output::say;
 use setting::THREADS;
 
-/// What stands around the result in the document.
+/// The marks around the result in the document.
 pub(crate) const MARKS: (&str, &str) = ("<!-- growth -->", "<!-- /growth -->");
 
 /// One part of the result.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// A cost over sizes.
+    /// A cost by size.
     Scaling(Scaling),
-    /// A load alone, and beside a sweep and a flush.
+    /// A load alone, and during a sweep and a flush.
     BesideWork(Vec<Pauses>),
     /// A load that grows the tables, and one that does not.
     GrowingTables(Vec<Pauses>),
@@ -53,14 +53,14 @@ pub enum Part {
     Memory(Vec<Memory>),
     /// The memory of connections.
     Idle(Vec<Idle>),
-    /// One worker and two.
+    /// One worker thread and two.
     Workers(Vec<Workers>),
 }
 
 /// Measures one part.
 type Measure = fn(&Setting) -> Result<Part>;
 
-/// The parts, in the order of the document.
+/// The parts, in document order.
 const PARTS: [(&str, Measure); 8] = [
     ("keys", |setting| keys::measure(setting).map(Part::Scaling)),
     ("connections", |setting| {
@@ -84,21 +84,21 @@ const PARTS: [(&str, Measure); 8] = [
     }),
 ];
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// Where.
+    /// The machine.
     pub machine: Machine,
-    /// How.
+    /// The settings.
     pub setting: Setting,
     /// The parts.
     pub parts: Vec<Part>,
 }
 
-/// Does what `respire-bench-docs growth` says.
+/// Runs `respire-bench-docs growth`.
 ///
 /// # Errors
-/// Any [`Error`]; a wrong reply is one.
+/// Any [`Error`]; a wrong reply is an error.
 pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<bool> {
     let chosen = choose(&args.part)?;
     let setting = setting(args)?;
@@ -197,7 +197,7 @@ fn entrants(args: &GrowthArgs) -> Result<Vec<Entrant>> {
     commands.into_iter().map(entrant).collect()
 }
 
-/// Puts the result into its place in a document, or makes a document of it.
+/// Replaces the result in the document, or creates the document.
 fn write_between(path: &Path, block: &str) -> Result<()> {
     let what = format!("--out {}", path.display());
     if let Some(folder) = path.parent() {
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_chosen_by_name_in_the_order_of_the_document() {
+    fn parts_chosen_by_name_keep_document_order() {
         let chosen = choose(&["idle".to_owned(), "keys".to_owned()]).unwrap();
         let names: Vec<&str> = chosen.iter().map(|part| part.0).collect();
         assert_eq!(names, ["keys", "idle"]);

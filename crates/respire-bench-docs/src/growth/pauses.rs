@@ -1,4 +1,5 @@
-//! What clients wait while a server has much to do beside them: keys that expire, all keys flushed, tables that grow.
+//! Measures how long clients wait while a server does other work: expires keys, flushes all keys,
+//! or grows its tables.
 
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,35 +15,36 @@ use super::scaling::grouped;
 use super::script::{Batch, key, once};
 use super::setting::{Entrant, Setting, ask, info};
 
-/// The load beside a sweep or a flush: connections, requests per second.
+/// The load during a sweep or a flush: connections, requests per second.
 const CLIENTS: usize = 16;
 const RATE: f64 = 20_000.0;
-/// Turns of other measurements that such a load takes.
+/// The length of such a load, as a multiple of the usual one.
 const TURNS: u32 = 5;
-/// Requests sent at once to fill a server.
+/// The number of requests sent at once to fill a server.
 const BATCH: u64 = 256;
-/// What the keys that expire begin their numbers with: none that is read.
+/// The first number of the keys that expire; the load reads no such keys.
 const EXPIRING: u64 = 100_000_000_000;
 
-/// A latency in all rounds, and its curve in the last.
+/// The latencies of all rounds, and the curve of the last round.
 #[derive(Clone, Debug, Serialize)]
 pub struct Waits {
-    /// What went on meanwhile.
+    /// The work at the same time.
     pub name: &'static str,
-    /// Round by round.
+    /// The latency of each round.
     pub rounds: Vec<Latency>,
     /// (share of requests that are longer, microseconds) of the last round.
     pub quantiles_us: Vec<(f64, f64)>,
 }
 
-/// The same load on one server, alone and beside something.
+/// The same load on one server, alone and during other work.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pauses {
     /// The server.
     pub server: String,
-    /// The load alone, then beside each.
+    /// The load alone, then during each kind of work.
     pub waits: Vec<Waits>,
-    /// Round by round, the share of the keys due that were swept by the end of the load; none where none were due.
+    /// For each round, the share of the due keys that were swept by the end of the load; empty if
+    /// no keys were due.
     pub swept: Vec<f64>,
 }
 
@@ -59,7 +61,7 @@ impl Waits {
         Spread::of(self.rounds.iter().map(number)).expect("there is a round")
     }
 
-    /// Makes one round.
+    /// Runs one round.
     fn measure(&mut self, load: &Load) -> Result<()> {
         let (report, _) = load.run(|_| ())?;
         if let Some(complaint) = report.first_complaint {
@@ -71,7 +73,8 @@ impl Waits {
     }
 }
 
-/// A steady load, alone, while as many keys expire within half of its time, and while all are flushed.
+/// Runs a steady load alone, while as many keys expire within half of its time, and while all keys
+/// are flushed.
 pub(super) fn beside_work(setting: &Setting) -> Result<Vec<Pauses>> {
     setting
         .entrants
@@ -100,7 +103,7 @@ fn steady(setting: &Setting, entrant: &Entrant) -> Result<Pauses> {
         waits[0].measure(&load)?;
         let keys = setting.keys();
         let due = expiring(&server, keys, setting.time * TURNS / 2, patience)?;
-        // The load stands when the first of them is due, or a moment earlier.
+        // The load starts when the first keys are due, or a moment earlier.
         let until_due = due
             .saturating_sub(unix_time())
             .saturating_sub(setting.time / 4);
@@ -118,8 +121,9 @@ fn steady(setting: &Setting, entrant: &Entrant) -> Result<Pauses> {
     })
 }
 
-/// Stores keys that expire evenly over `spread`, from a moment on that is told, as time since 1970. Storing them may
-/// take `patience`, or else as much more as it turns out to need.
+/// Stores keys that expire evenly over `spread`, and returns the time of the first expiry, as time
+/// since 1970. Storing them may take `patience`; if it takes longer, the expiries are moved by as
+/// much.
 fn expiring(
     server: &Contender,
     keys: u64,
@@ -155,7 +159,7 @@ fn unix_time() -> Duration {
         .unwrap_or_default()
 }
 
-/// The load, and all keys flushed after a quarter of it.
+/// Runs the load, and flushes all keys after a quarter of it.
 fn flush_beside(waits: &mut Waits, load: &Load) -> Result<()> {
     let time = load.bound.time.unwrap_or_default();
     thread::scope(|scope| {
@@ -170,7 +174,7 @@ fn flush_beside(waits: &mut Waits, load: &Load) -> Result<()> {
     })
 }
 
-/// Keys stored in a server that has none, so that its tables grow, and the same keys stored again.
+/// Stores keys in an empty server, so that its tables grow, and then stores the same keys again.
 pub(super) fn growing_tables(setting: &Setting) -> Result<Vec<Pauses>> {
     let workload = Workload {
         pipeline: 16,
@@ -230,14 +234,14 @@ pub(super) fn grid(all: &[Pauses]) -> Grid {
     grid
 }
 
-/// How much of what was due was swept in time, in the worst round of each server.
+/// The share of the due keys that were swept in time, in the worst round of each server.
 pub(super) fn swept(all: &[Pauses]) -> String {
     let least = |pauses: &Pauses| pauses.swept.iter().copied().fold(1.0, f64::min);
     let of = |pauses: &Pauses| format!("{} {:.1} %", pauses.server, 100.0 * least(pauses));
     all.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// How both kinds were measured, in words: the load beside work, and the growing tables.
+/// A description of both methods: the load during other work, and the growing tables.
 pub(super) fn methods(setting: &Setting) -> (String, String) {
     let keys = grouped(setting.keys());
     let seconds = (setting.time * TURNS).as_secs_f64();

@@ -1,26 +1,26 @@
-//! What a request costs as something grows.
+//! A cost that was measured at several sizes.
 
 use serde::Serialize;
 
 use respire_bench::compare::{Grid, ratio};
 use respire_bench::stats::Spread;
 
-/// A cost over sizes.
+/// A cost by size.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
-    /// As `--part` names it.
+    /// Its name for `--part`.
     pub name: &'static str,
-    /// What grows, in words.
+    /// The title: the quantity that grows.
     pub title: &'static str,
-    /// What a size is a number of.
+    /// The unit of a size.
     pub sizes_of: &'static str,
-    /// What one cost is for.
+    /// The unit of the cost.
     pub cost_of: &'static str,
-    /// How it was measured, and what the columns say.
+    /// The method, and the meaning of the columns.
     pub method: String,
     /// The costs.
     pub series: Vec<Series>,
-    /// What was left out, and why.
+    /// The sizes left out, with reasons.
     pub left_out: Vec<String>,
 }
 
@@ -29,11 +29,11 @@ pub struct Scaling {
 pub struct Series {
     /// Server and load.
     pub name: String,
-    /// By size, ascending.
+    /// Its points in ascending order of size.
     pub points: Vec<Point>,
 }
 
-/// What a size costs.
+/// The cost at one size.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Point {
     /// The size.
@@ -43,7 +43,7 @@ pub struct Point {
 }
 
 impl Series {
-    /// A series of (size, costs of all rounds).
+    /// A series from pairs of a size and the costs of all rounds.
     pub(super) fn new(
         name: impl Into<String>,
         costs: impl IntoIterator<Item = (u64, Vec<f64>)>,
@@ -58,7 +58,8 @@ impl Series {
         }
     }
 
-    /// (size, cost as a share of the smallest size's); none where that is too small for the system's clock.
+    /// Pairs of a size and its cost as a share of the smallest size's cost; empty if that is too
+    /// small for the system's clock.
     pub(super) fn shares(&self) -> Vec<(f64, f64)> {
         let first = self.points.first().map_or(0.0, |point| point.cpu_us.median);
         if first == 0.0 {
@@ -70,7 +71,7 @@ impl Series {
 }
 
 impl Scaling {
-    /// Costs by size, each with its share of the smallest size's.
+    /// Costs by size, each with its share of the smallest size's cost.
     pub(super) fn grid(&self) -> Grid {
         let longest = self.series.iter().max_by_key(|series| series.points.len());
         let sizes = longest.map_or(&[][..], |series| &series.points);
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_powers_of_ten_and_read_well() {
+    fn sizes_are_powers_of_ten_with_grouped_digits() {
         assert_eq!(powers_of_ten(1, 1_000), [1, 10, 100, 1_000]);
         assert_eq!(powers_of_ten(1_000, 99_999), [1_000, 10_000]);
         assert_eq!(
@@ -125,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_share_of_nothing() {
+    fn shares_of_a_zero_cost_are_left_out() {
         let series = Series::new("GET", [(1_000, vec![0.0]), (10_000, vec![0.3])]);
         assert!(series.shares().is_empty());
         assert!(Series::new("GET", []).shares().is_empty());
     }
 
     #[test]
-    fn grid_has_costs_and_their_shares_of_the_first() {
+    fn grid_shows_costs_and_their_shares_of_the_first() {
         let scaling = Scaling {
             name: "keys",
             title: "Keys",

@@ -1,5 +1,5 @@
-//! Requests that the load generator does not know, with the very bytes that must answer them, over connections that
-//! wait.
+//! Sends scripted requests over blocking connections and compares every reply with given bytes. The
+//! load generator does not know these commands.
 
 use std::io::{Read as _, Write as _};
 use std::thread;
@@ -10,7 +10,7 @@ use resp_codec::command;
 use respire_bench::error::{Error, Result};
 use respire_bench::target::{Socket, Target};
 
-/// A batch of requests and all of their replies.
+/// A batch of requests with all of their replies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     request: Vec<u8>,
@@ -25,15 +25,15 @@ impl Batch {
     }
 }
 
-/// The name of a key: 16 bytes, as the workloads have them.
+/// The name of a key: 16 bytes, as in the workloads.
 pub(super) fn key(number: u64) -> String {
     format!("key:{number:012}")
 }
 
-/// Sends batches one after the other, each when the one before is answered.
+/// Sends batches one after another, each after the replies to the one before.
 ///
 /// # Errors
-/// [`Error::Io`], or [`Error::Server`] if a reply is another than the one given.
+/// [`Error::Io`], or [`Error::Server`] if a reply differs from the given one.
 pub(super) fn once(target: &Target, batches: impl IntoIterator<Item = Batch>) -> Result<()> {
     let mut socket = connect(target)?;
     let mut room = Vec::new();
@@ -42,11 +42,11 @@ pub(super) fn once(target: &Target, batches: impl IntoIterator<Item = Batch>) ->
         .try_for_each(|batch| exchange(&mut socket, target, &batch, &mut room))
 }
 
-/// Sends batches round and round for some time, those of each connection on a thread of its own; how many were
-/// answered, and how long that took.
+/// Sends batches repeatedly for some time, each connection on a thread of its own; returns how many
+/// were answered, and the time that took.
 ///
 /// # Errors
-/// As [`once`].
+/// The errors of [`once`].
 pub(super) fn rounds(
     target: &Target,
     connections: &[Vec<Batch>],

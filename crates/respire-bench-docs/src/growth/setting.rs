@@ -1,4 +1,4 @@
-//! What all measurements of growth have in common: servers, loads, and how much of each.
+//! The settings that all measurements of growth share: servers, cores, rounds and sizes.
 
 use std::time::Duration;
 
@@ -12,21 +12,21 @@ use respire_bench::launch::Probe;
 use respire_bench::target::{Client, Login, Target};
 use respire_bench::workload::Workload;
 
-/// What stands for the number of threads in a command line.
+/// The placeholder of the number of threads in a command line.
 pub(super) const THREADS: &str = "{threads}";
 
-/// A server that is measured.
+/// A measured server.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entrant {
-    /// As the tables name it.
+    /// Its name in the tables.
     pub name: String,
-    /// Its command, `{port}` for the port and `{threads}`, if it takes them, for its threads.
+    /// Its command, with `{port}` for the port and, if it takes them, `{threads}` for its threads.
     pub words: Vec<String>,
-    /// What it says it is.
+    /// Its version, as it reports it.
     pub version: String,
 }
 
-/// Where and how long is measured.
+/// The settings of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Setting {
     /// The servers.
@@ -35,14 +35,14 @@ pub struct Setting {
     pub server_cpu: usize,
     /// Core of the load generator.
     pub load_cpu: usize,
-    /// Rounds of each measurement.
+    /// The number of rounds of each measurement.
     pub rounds: usize,
-    /// Time of each turn of a load.
+    /// The time of each turn of a load.
     #[serde(rename = "test_time_s", serialize_with = "as_seconds")]
     pub time: Duration,
-    /// Most keys in a server.
+    /// The greatest number of keys in a server.
     pub keys_max: u64,
-    /// Most connections.
+    /// The greatest number of connections.
     pub connections_max: usize,
 }
 
@@ -54,12 +54,12 @@ fn as_seconds<S: serde::Serializer>(
 }
 
 impl Setting {
-    /// Keys where their number is not what is measured.
+    /// The number of keys in measurements that do not vary it.
     pub(super) fn keys(&self) -> u64 {
         (self.keys_max / 10).max(1_000)
     }
 
-    /// Starts a server on the servers' core, with one thread if it takes a number of them.
+    /// Starts a server on the servers' core, with one thread if it takes a number of threads.
     pub(super) fn start(&self, entrant: &Entrant) -> Result<Contender> {
         self.start_with(entrant, 1, &self.server_cpu.to_string())
     }
@@ -77,7 +77,7 @@ impl Setting {
         Contender::started(&entrant.name, &words, Some(cores), Probe::Ping)
     }
 
-    /// A closed loop of one turn; what differs is for the caller to change.
+    /// A closed loop of one turn; the caller changes what differs.
     pub(super) fn load(&self, server: &Contender, workload: Workload, clients: usize) -> Load {
         Load {
             target: server.target.clone(),
@@ -106,7 +106,8 @@ impl Setting {
     }
 }
 
-/// A turn whose replies must all be right; its CPU time of the server per command in microseconds.
+/// A turn whose replies must all be correct; also returns the server's CPU time per command in
+/// microseconds.
 pub(super) fn sound_turn(load: &Load, server: &Contender) -> Result<(Sample, f64)> {
     let (sample, report) = turn(load, server)?;
     if let Some(complaint) = report.first_complaint {
@@ -120,7 +121,7 @@ pub(super) fn no_cpu_time(server: &Contender) -> Error {
     Error::server(server.name.clone(), "the system does not tell its CPU time")
 }
 
-/// Sends a command that must not be answered by an error.
+/// Sends a command that must not get an error reply.
 pub(super) fn ask(target: &Target, words: &[&str]) -> Result<()> {
     let reply = Client::connect(target, &Login::default())?.call(words)?;
     if reply.is_error() {
@@ -134,7 +135,7 @@ pub(super) fn ask(target: &Target, words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A number of `INFO`; 0 if it is not there.
+/// A number of `INFO`; 0 if it is missing.
 pub(super) fn info(target: &Target, section: &str, field: &str) -> Result<u64> {
     let told = Client::connect(target, &Login::default())?.info(section, field)?;
     Ok(told.and_then(|text| text.parse().ok()).unwrap_or(0))

@@ -1,4 +1,5 @@
-//! One worker thread and two, on the two cores of a server that share the second with the load generator.
+//! Compares one worker thread with two, on two cores; the server and the load generator share the
+//! second core.
 
 use std::time::Duration;
 
@@ -14,28 +15,28 @@ use super::script::{Batch, key, rounds};
 use super::setting::{Entrant, Setting, THREADS, no_cpu_time, sound_turn};
 
 const CONNECTIONS: u64 = 16;
-/// What each connection sends, round and round: batches of requests of keys.
+/// Each connection repeats these batches of requests.
 const BATCHES: u64 = 8;
 const REQUESTS: u64 = 16;
 const KEYS: u64 = 100;
 const VALUE_BYTES: usize = 3;
 
-/// A load on so many workers.
+/// A load on a server with this many workers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Workers {
     /// Server and load.
     pub name: String,
     /// Worker threads.
     pub threads: usize,
-    /// Keys a second.
+    /// Keys per second.
     pub per_second: Spread,
-    /// CPU time of the server for each key in microseconds.
+    /// CPU time of the server per key in microseconds.
     pub cpu_us: Spread,
-    /// Share of a core that the load generator was busy.
+    /// The share of a core that the load generator was busy.
     pub load_share: Spread,
 }
 
-/// One turn.
+/// The figures of one turn.
 #[derive(Clone, Copy)]
 struct Turn {
     per_second: f64,
@@ -43,21 +44,21 @@ struct Turn {
     load_share: f64,
 }
 
-/// What is asked.
+/// The requests to send.
 #[derive(Clone, Copy)]
-enum Ask {
+enum Request {
     Exists,
     Mset,
     Get,
 }
 
-const ASKS: [(&str, Ask); 3] = [
-    ("EXISTS of 100 keys", Ask::Exists),
-    ("MSET of 100 keys", Ask::Mset),
-    ("GET, pipeline 64", Ask::Get),
+const REQUEST_KINDS: [(&str, Request); 3] = [
+    ("EXISTS of 100 keys", Request::Exists),
+    ("MSET of 100 keys", Request::Mset),
+    ("GET, pipeline 64", Request::Get),
 ];
 
-/// Whether a server says how many threads it has.
+/// Whether a server takes a number of threads.
 fn has_workers(entrant: &Entrant) -> bool {
     entrant.words.iter().any(|word| word.contains(THREADS))
 }
@@ -83,16 +84,16 @@ fn on(setting: &Setting, entrant: &Entrant) -> Result<Vec<Workers>> {
     for (_, server) in &servers {
         setting.populate(server, &workload(setting))?;
     }
-    let mut turns = vec![[const { Vec::new() }; 2]; ASKS.len()];
+    let mut turns = vec![[const { Vec::new() }; 2]; REQUEST_KINDS.len()];
     for _ in 0..setting.rounds {
-        for (turns, (_, ask)) in turns.iter_mut().zip(ASKS) {
+        for (turns, (_, ask)) in turns.iter_mut().zip(REQUEST_KINDS) {
             for (turns, (_, server)) in turns.iter_mut().zip(&servers) {
                 turns.push(turn(setting, server, ask)?);
             }
         }
     }
     let mut all = Vec::new();
-    for (turns, (title, _)) in turns.iter().zip(ASKS) {
+    for (turns, (title, _)) in turns.iter().zip(REQUEST_KINDS) {
         for (turns, (threads, _)) in turns.iter().zip(&servers) {
             let spread = |number: fn(&Turn) -> f64| {
                 Spread::of(turns.iter().map(number)).expect("there is a round")
@@ -118,11 +119,11 @@ fn workload(setting: &Setting) -> Workload {
     }
 }
 
-fn turn(setting: &Setting, server: &Contender, ask: Ask) -> Result<Turn> {
+fn turn(setting: &Setting, server: &Contender, ask: Request) -> Result<Turn> {
     let request: fn(&[u64]) -> (Vec<String>, String) = match ask {
-        Ask::Exists => exists,
-        Ask::Mset => mset,
-        Ask::Get => {
+        Request::Exists => exists,
+        Request::Mset => mset,
+        Request::Get => {
             let load = setting.load(server, workload(setting), CONNECTIONS as usize);
             let (sample, cpu_us) = sound_turn(&load, server)?;
             return Ok(Turn {
@@ -149,9 +150,9 @@ fn turn(setting: &Setting, server: &Contender, ask: Ask) -> Result<Turn> {
     })
 }
 
-/// What one connection sends: requests of keys in no order.
+/// The batches of one connection: requests of keys in scattered order.
 fn batches(connection: u64, keys: u64, request: fn(&[u64]) -> (Vec<String>, String)) -> Vec<Batch> {
-    // Steps of a prime come to every key, whatever their number.
+    // Steps of a prime number reach every key, whatever their number.
     const STEP: u64 = 2_654_435_761;
     let mut next = connection * BATCHES * REQUESTS * KEYS;
     let mut some_keys = || -> Vec<u64> {
@@ -177,7 +178,7 @@ fn exists(keys: &[u64]) -> (Vec<String>, String) {
     (words.collect(), format!(":{}\r\n", keys.len()))
 }
 
-/// Stores the values that belong to the keys, which `GET` finds again.
+/// Stores the values of the keys, which `GET` checks.
 fn mset(keys: &[u64]) -> (Vec<String>, String) {
     let values = Values::new(VALUE_BYTES);
     let pair = |number: u64| {

@@ -1,4 +1,4 @@
-//! The call that is measured, as each protocol writes it, and its reply.
+//! The measured call in each protocol, and its expected reply.
 
 use bytes::Bytes;
 use respire_bench::error::{Error, Result};
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::bench_command::REPLY_BYTES_MAX;
 
-/// Where the HTTP server answers.
+/// The path that the HTTP server answers.
 pub(super) const PATH: &str = "/bench";
 
-/// One call: its reply is the payload, so many times.
+/// One call: its reply repeats the payload `times` times.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Call {
-    /// What is repeated.
+    /// The payload to repeat.
     pub payload: String,
-    /// How many times.
+    /// How often to repeat it.
     pub times: u32,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct JsonReply<T> {
 
 impl Call {
     /// # Errors
-    /// [`Error::Flag`] if the reply would be longer than servers give.
+    /// [`Error::Flag`] if the reply would exceed the servers' limit.
     pub fn check(&self) -> Result<()> {
         let length = self.payload.len().checked_mul(self.times as usize);
         match length {
@@ -38,7 +38,7 @@ impl Call {
         }
     }
 
-    /// The right reply.
+    /// The expected reply.
     pub fn reply(&self) -> String {
         self.payload.repeat(self.times as usize)
     }
@@ -66,7 +66,7 @@ impl Call {
         json.into()
     }
 
-    /// Body of the reply to the POST request, as a server of this crate writes it.
+    /// Body of the reply to the POST request, in the form that a server of this crate writes.
     pub(super) fn json_reply(&self) -> Vec<u8> {
         let reply = self.reply();
         serde_json::to_vec(&JsonReply { reply }).expect("text is JSON")
@@ -90,7 +90,7 @@ fn decimal(mut number: u32, digits: &mut [u8; 10]) -> &[u8] {
 pub(super) mod tests {
     use super::*;
 
-    /// A short call with every kind of character that some protocol must escape.
+    /// A short call with every kind of character that a protocol must escape.
     pub(crate) fn call() -> Call {
         Call {
             payload: crate::cli::PAYLOAD.to_owned(),
@@ -99,7 +99,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn payload_survives_every_protocol() {
+    fn every_protocol_preserves_the_payload() {
         let call = call();
         assert_eq!(call.payload.len(), 15);
         let mut resp = Vec::new();
@@ -126,7 +126,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn reply_beyond_the_bound_names_the_flag() {
+    fn error_for_a_reply_above_the_limit_names_the_flag() {
         let long = Call {
             times: u32::MAX,
             ..call()

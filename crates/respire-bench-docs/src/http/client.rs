@@ -1,4 +1,5 @@
-//! The clients: one connection each, over which calls are made and every reply is compared with the right one.
+//! The clients of the comparison: each has one connection, makes calls and compares every reply
+//! with the expected one.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -20,10 +21,10 @@ use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use super::call::{Call, JsonReply, PATH};
 use super::counted::Counted;
 
-/// What goes wrong on a connection: the system's error, or what is wrong with the reply.
+/// An error on a connection: the system's error, or a description of a wrong reply.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// How calls are made.
+/// The ways to make calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Client {
@@ -33,7 +34,8 @@ pub enum Client {
     Get,
     /// HTTP/1.1 with hyper: POST, request and reply are JSON.
     Post,
-    /// The bytes of the GET request, prepared; of the reply only the length is looked for, and its body compared.
+    /// The bytes of the GET request are prepared; of the reply only the length is parsed and the
+    /// body compared.
     ReplayedGet,
     /// The same with the POST request.
     ReplayedPost,
@@ -60,7 +62,7 @@ impl Link {
         })
     }
 
-    /// Makes so many calls and waits until at least one is answered; returns how many are.
+    /// Makes `count` calls and waits until at least one is answered; returns how many are.
     pub(super) async fn exchange(&mut self, count: usize) -> Result<usize, Failure> {
         match self {
             Self::Plain(link) => link.exchange(count).await,
@@ -74,10 +76,10 @@ impl Link {
     }
 }
 
-/// Bytes written and read as they are.
+/// A connection that writes and reads raw bytes.
 pub(super) struct Plain {
     stream: Counted,
-    speech: Speech,
+    speech: Protocol,
     out: Vec<u8>,
     written: usize,
     input: Vec<u8>,
@@ -85,8 +87,8 @@ pub(super) struct Plain {
     end: usize,
 }
 
-/// How a plain connection speaks.
-enum Speech {
+/// The protocol of a plain connection.
+enum Protocol {
     Resp {
         call: Arc<Call>,
         decoder: FrameDecoder,
@@ -98,13 +100,13 @@ enum Speech {
     },
 }
 
-/// Room for replies; one that does not fit is a wrong one.
+/// Room for replies; a reply that does not fit is wrong.
 const INPUT_BYTES_MIN: usize = 64 * 1024;
 const HEAD_BYTES_MAX: usize = 4 * 1024;
 const HEADERS_MAX: usize = 32;
 
 impl Plain {
-    fn new(stream: Counted, speech: Speech, reply: usize) -> Self {
+    fn new(stream: Counted, speech: Protocol, reply: usize) -> Self {
         Self {
             stream,
             speech,
@@ -119,7 +121,7 @@ impl Plain {
     fn resp(stream: Counted, call: Arc<Call>) -> Self {
         let reply = call.reply();
         let length = reply.len();
-        let speech = Speech::Resp {
+        let speech = Protocol::Resp {
             call,
             decoder: FrameDecoder::new(Limits::CLIENT),
             reply,
@@ -148,7 +150,7 @@ impl Plain {
 
     fn replayed(stream: Counted, request: Vec<u8>, body: Vec<u8>) -> Self {
         let length = body.len();
-        Self::new(stream, Speech::Replayed { request, body }, length)
+        Self::new(stream, Protocol::Replayed { request, body }, length)
     }
 
     async fn exchange(&mut self, count: usize) -> Result<usize, Failure> {
@@ -164,8 +166,8 @@ impl Plain {
         }
     }
 
-    /// Writes what is unwritten as far as it goes, and reads once. A peer that must be read from before it reads on
-    /// is no dead end.
+    /// Writes pending bytes as far as possible, and reads once. Reading each time avoids a deadlock
+    /// with a peer that stops reading while its replies wait.
     fn poll_move(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.written < self.out.len() {
             match Pin::new(&mut self.stream).poll_write(cx, &self.out[self.written..])? {
@@ -188,7 +190,7 @@ impl Plain {
         }
     }
 
-    /// How many whole replies were read, all of them right.
+    /// The number of whole replies read; an error if one is wrong.
     fn answered(&mut self) -> Result<usize, Failure> {
         let mut count = 0;
         while let Some(length) = self.speech.read(&self.input[self.start..self.end])? {
@@ -208,7 +210,7 @@ impl Plain {
     }
 }
 
-impl Speech {
+impl Protocol {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Resp { call, .. } => call.write_resp(out),
@@ -216,7 +218,7 @@ impl Speech {
         }
     }
 
-    /// The length of the reply at the front, `None` if it is not whole.
+    /// The length of the first reply; `None` if it is incomplete.
     fn read(&mut self, input: &[u8]) -> Result<Option<usize>, Failure> {
         if input.is_empty() {
             return Ok(None);
@@ -243,7 +245,7 @@ impl Speech {
     }
 }
 
-/// Lengths of the head and the body of an HTTP reply, `None` if the head is not whole.
+/// Lengths of the head and the body of an HTTP reply; `None` if the head is incomplete.
 fn head(input: &[u8]) -> Result<Option<(usize, usize)>, Failure> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
@@ -259,7 +261,7 @@ fn head(input: &[u8]) -> Result<Option<(usize, usize)>, Failure> {
     }
 }
 
-/// HTTP as programs speak it in Rust.
+/// HTTP through hyper, as Rust programs use it.
 pub(super) struct Hyper {
     sender: SendRequest<Full<Bytes>>,
     call: Arc<Call>,
@@ -271,7 +273,7 @@ pub(super) struct Hyper {
 impl Hyper {
     async fn new(stream: Counted, call: Arc<Call>, is_json: bool) -> Result<Self, Failure> {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // It ends with the sender; what goes wrong on it, the sender reports.
+        // The connection task ends with the sender, which also reports its errors.
         tokio::spawn(async move { drop(connection.await) });
         Ok(Self {
             sender,
@@ -308,9 +310,9 @@ impl Hyper {
     }
 }
 
-/// A reply that is not the right one.
+/// An error for a wrong reply.
 fn wrong(reply: &[u8]) -> Failure {
-    /// So much of it is shown.
+    /// The error shows this much of the reply.
     const SHOWN_BYTES: usize = 120;
     let shown = &reply[..reply.len().min(SHOWN_BYTES)];
     let text: &dyn fmt::Display = &shown.escape_ascii();

@@ -1,4 +1,4 @@
-//! A socket that counts the bytes that pass it, for whoever speaks over it.
+//! A socket that counts the bytes it sends and receives, whatever the protocol.
 
 use std::io;
 use std::pin::Pin;
@@ -9,14 +9,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// Bytes that passed, of all sockets that share it.
+/// The byte counts of all sockets that share it.
 #[derive(Debug, Default)]
-pub(super) struct Passed {
+pub(super) struct ByteCounts {
     sent: AtomicU64,
     received: AtomicU64,
 }
 
-impl Passed {
+impl ByteCounts {
     /// Bytes sent and received.
     pub(super) fn both(&self) -> (u64, u64) {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -24,22 +24,25 @@ impl Passed {
     }
 }
 
-/// A connection whose bytes are counted as the system takes and gives them.
+/// A connection that counts bytes as the system sends and delivers them.
 #[derive(Debug)]
 pub(super) struct Counted {
     stream: TcpStream,
-    passed: Arc<Passed>,
+    byte_counts: Arc<ByteCounts>,
 }
 
 impl Counted {
-    pub(super) fn new(stream: TcpStream, passed: Arc<Passed>) -> Self {
-        Self { stream, passed }
+    pub(super) fn new(stream: TcpStream, byte_counts: Arc<ByteCounts>) -> Self {
+        Self {
+            stream,
+            byte_counts,
+        }
     }
 
     fn written(&self, result: io::Result<usize>) -> Poll<io::Result<usize>> {
         if let Ok(count) = &result {
             let count = *count as u64;
-            self.passed.sent.fetch_add(count, Ordering::Relaxed);
+            self.byte_counts.sent.fetch_add(count, Ordering::Relaxed);
         }
         Poll::Ready(result)
     }
@@ -54,7 +57,9 @@ impl AsyncRead for Counted {
         let before = room.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, room))?;
         let count = (room.filled().len() - before) as u64;
-        self.passed.received.fetch_add(count, Ordering::Relaxed);
+        self.byte_counts
+            .received
+            .fetch_add(count, Ordering::Relaxed);
         Poll::Ready(Ok(()))
     }
 }

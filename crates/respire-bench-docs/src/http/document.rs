@@ -1,4 +1,4 @@
-//! The comparison as a part of a Markdown document, and its plot.
+//! Writes the comparison as a part of a Markdown document, with its plot.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,12 +14,12 @@ use super::reading::reading;
 use crate::marks::replace_between;
 use crate::plot::{self, Panel};
 
-/// Between these, the document is this command's.
+/// This command owns the text between these marks.
 const MARKS: (&str, &str) = ("<!-- http -->", "<!-- /http -->");
-/// What stands around the marks where there is no document yet.
+/// The title of a new document.
 const TITLE: &str = "# RESP instead of HTTP";
 
-/// The document as it is, or the frame of a new one.
+/// The existing document, or the frame of a new one.
 ///
 /// # Errors
 /// [`Error::Io`], or [`Error::Flag`] of `--out` for a document without the marks.
@@ -39,7 +39,7 @@ pub(super) fn read(path: &Path) -> Result<String> {
     }
 }
 
-/// Writes the document, which was [`read`] before, and its plot.
+/// Writes the document, which [`read`] has returned, and its plot.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -55,7 +55,7 @@ pub(super) fn write(text: &str, measured: &Measured, path: &Path) -> Result<()> 
     fs::write(path, text.expect("a document that was read has its marks")).map_err(what())
 }
 
-/// All that stands between the marks. `stem` is what the name of the plot begins with.
+/// The text between the marks. `stem` is the prefix of the plot's name.
 pub(super) fn block(measured: &Measured, stem: &str) -> String {
     let mut text = String::from(
         "\n<!-- Written by this command. Do not edit between its marks: it is replaced. -->\n\n",
@@ -156,7 +156,7 @@ fn section(outcome: &Outcome, text: &mut String) -> std::fmt::Result {
 }
 
 impl Outcome {
-    /// The figures of all entrants, each measured by the first.
+    /// The figures of all entrants, each compared with the first.
     pub(super) fn grid(&self) -> Grid {
         let mut grid = Grid::new([
             "",
@@ -206,7 +206,7 @@ impl Outcome {
     }
 }
 
-/// Its name, with its threads if they are several.
+/// Its name, with its number of threads if it has several.
 fn name(standing: &Standing) -> String {
     match standing.threads {
         1 => standing.entrant.name.to_owned(),
@@ -214,7 +214,7 @@ fn name(standing: &Standing) -> String {
     }
 }
 
-/// A number of a standing, as bars show it.
+/// A number of a standing, for the bars of a plot.
 type Number = fn(&Standing) -> f64;
 
 fn panels(outcomes: &[Outcome]) -> Vec<Panel<'_>> {

@@ -1,4 +1,4 @@
-//! What was measured, as plain data.
+//! The figures of the comparison, as plain data.
 
 use std::time::Duration;
 
@@ -21,11 +21,11 @@ pub struct Sample {
     pub p50_us: f64,
     /// 99th percentile in microseconds.
     pub p99_us: f64,
-    /// CPU time of the server per call in microseconds, where the system tells.
+    /// CPU time of the server per call in microseconds, if the system reports it.
     pub server_cpu_us: Option<f64>,
     /// CPU time of the client per call in microseconds.
     pub client_cpu_us: f64,
-    /// Share of its time that the client was busy.
+    /// The share of the time that the client was busy.
     pub client_share: f64,
     /// Bytes that the client wrote to its sockets, per call.
     pub bytes_sent: f64,
@@ -33,7 +33,7 @@ pub struct Sample {
     pub bytes_received: f64,
 }
 
-/// What an entrant made of all rounds.
+/// The figures of an entrant over all rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Standing {
     /// Server and client.
@@ -41,7 +41,7 @@ pub struct Standing {
     pub entrant: Entrant,
     /// Threads of the server.
     pub threads: usize,
-    /// Round by round.
+    /// The figures of each round.
     pub samples: Vec<Sample>,
     /// Calls answered per second.
     pub per_second: Spread,
@@ -53,7 +53,7 @@ pub struct Standing {
     pub server_cpu_us: Option<Spread>,
     /// CPU time of the client per call in microseconds.
     pub client_cpu_us: Spread,
-    /// Share of its time that the client was busy.
+    /// The share of the time that the client was busy.
     pub client_share: Spread,
     /// Bytes sent per call.
     pub bytes_sent: Spread,
@@ -63,7 +63,7 @@ pub struct Standing {
     pub quantiles_us: Vec<(f64, f64)>,
 }
 
-/// A row and what came of it.
+/// A row with its results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The row.
@@ -73,24 +73,24 @@ pub struct Outcome {
     pub standings: Vec<Standing>,
 }
 
-/// Everything in the document.
+/// All content of the document.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// Where.
+    /// The machine.
     pub machine: Machine,
-    /// Threads that wanted to run when the measurement began, on average over a minute.
+    /// The number of threads that were ready to run before the measurement, averaged over a minute.
     pub load_average: Option<f64>,
-    /// How much servers and client leave to other processes; 0 is the usual.
+    /// The niceness of servers and client; 0 is the default.
     pub niceness: Option<i32>,
-    /// The compiler at hand.
+    /// The installed compiler.
     pub compiler: Option<String>,
-    /// Versions of the packages that take part, as `Cargo.lock` tells them.
+    /// Versions of the packages involved, from `Cargo.lock`.
     pub packages: Vec<(String, String)>,
     /// The command line.
     pub line: String,
-    /// What was called.
+    /// The call.
     pub call: Call,
-    /// Bytes of the right reply.
+    /// Length of the expected reply in bytes.
     pub reply_bytes: usize,
     /// Callers.
     pub callers: usize,
@@ -127,7 +127,7 @@ pub(super) fn sample(turn: &Turn, server_cpu: Option<Duration>, client_cpu: Dura
     }
 }
 
-/// The figures of all turns of an entrant.
+/// The figures of an entrant over all turns.
 pub(super) fn standing(entrant: &Entrant, threads: usize, turns: &[(Sample, Turn)]) -> Standing {
     let spread = |number: fn(&Sample) -> f64| {
         Spread::of(turns.iter().map(|(sample, _)| number(sample))).expect("there is a round")
@@ -159,7 +159,7 @@ pub(super) mod tests {
     use crate::cli::{Cli, Command};
     use respire_bench::stats::latencies;
 
-    /// A turn of so many calls in a second.
+    /// A turn with this many calls in a second.
     fn turn(calls: u64) -> Turn {
         let mut histogram = latencies();
         histogram.record_n(2_000, calls).unwrap();
@@ -172,8 +172,8 @@ pub(super) mod tests {
         }
     }
 
-    /// All rows: `resp` calls per second over RESP, `http` by an HTTP client, twice as many replayed. HTTP clients
-    /// are always busy, everybody else is for half of the time.
+    /// All rows: `resp` calls per second over RESP, `http` by an HTTP client, twice as many
+    /// replayed. HTTP clients are always busy; all other clients are busy half of the time.
     pub(crate) fn measured(resp: u64, http: u64) -> Measured {
         let cli = Cli::parse_from(["respire-bench-docs", "http"]);
         let Command::Http(args) = cli.command else {

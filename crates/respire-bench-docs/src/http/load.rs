@@ -1,4 +1,5 @@
-//! One turn: callers that each make a call, wait for its reply and make the next, over the connections there are.
+//! One turn: each caller makes a call, waits for its reply and makes the next, over a limited
+//! number of connections.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -13,38 +14,39 @@ use tokio::time::timeout;
 
 use super::call::Call;
 use super::client::{Client, Failure, Link};
-use super::counted::{Counted, Passed};
+use super::counted::{ByteCounts, Counted};
 
-/// How long after its end a turn may still wait for replies.
+/// How long a turn may wait for replies after its end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is asked of a server in one turn.
+/// The load of one turn.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) server: SocketAddr,
     pub(super) client: Client,
     pub(super) call: Arc<Call>,
-    /// Callers, each with one call at a time. The one that has waited longest has the next free place.
+    /// Callers, each with one call at a time. The caller that has waited longest gets the next free
+    /// place.
     pub(super) callers: usize,
     pub(super) connections: usize,
-    /// Calls under way at a time on each connection.
+    /// Calls at a time on each connection.
     pub(super) depth: usize,
     pub(super) time: Duration,
 }
 
-/// What came of it.
+/// The results of a turn.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) calls: u64,
     /// From the first call to the last reply.
     pub(super) elapsed: Duration,
-    /// From the moment a caller wants its call, so with the wait for a place, to its reply.
+    /// From the moment a caller wants to call, including the wait for a place, to the reply.
     pub(super) latencies: Latencies,
     pub(super) bytes_sent: u64,
     pub(super) bytes_received: u64,
 }
 
-/// Those who wait for a place, since when, and what became of the others.
+/// The callers that wait for a place, since when, and the results of the others.
 struct Callers {
     waiting: VecDeque<Instant>,
     end: Instant,
@@ -53,20 +55,20 @@ struct Callers {
 }
 
 impl Callers {
-    /// Moves callers to a connection with room for so many; none after the end.
-    fn board(&mut self, room: usize, aboard: &mut VecDeque<Instant>) -> usize {
+    /// Moves up to `room` callers to a connection; none after the end.
+    fn start_calls(&mut self, room: usize, in_flight: &mut VecDeque<Instant>) -> usize {
         if Instant::now() >= self.end {
             return 0;
         }
         let count = room.min(self.waiting.len());
-        aboard.extend(self.waiting.drain(..count));
+        in_flight.extend(self.waiting.drain(..count));
         count
     }
 
-    /// The first so many have their replies, and want their next calls.
-    fn leave(&mut self, count: usize, aboard: &mut VecDeque<Instant>) {
+    /// Completes the first `count` calls; their callers then want to call again.
+    fn complete_calls(&mut self, count: usize, in_flight: &mut VecDeque<Instant>) {
         let now = Instant::now();
-        for since in aboard.drain(..count) {
+        for since in in_flight.drain(..count) {
             let waited = now.duration_since(since).as_nanos() as u64;
             self.latencies.saturating_record(waited);
             self.waiting.push_back(now);
@@ -75,16 +77,16 @@ impl Callers {
     }
 }
 
-/// Connections that stand, so that what making them costs is not measured.
+/// Open connections. Opening them is not part of the measurement.
 pub(super) struct Ready {
     links: Vec<Link>,
     load: Load,
-    passed: Arc<Passed>,
+    passed: Arc<ByteCounts>,
 }
 
 impl Load {
     pub(super) async fn connect(&self) -> Result<Ready> {
-        let passed = Arc::new(Passed::default());
+        let passed = Arc::new(ByteCounts::default());
         let mut links = Vec::with_capacity(self.connections);
         for _ in 0..self.connections {
             let what = || Error::io(format!("connect to {}", self.server));
@@ -107,10 +109,11 @@ impl Load {
 }
 
 impl Ready {
-    /// Makes calls until the time is over, and waits for the replies to come.
+    /// Makes calls until the time is over, and waits for the outstanding replies.
     ///
     /// # Errors
-    /// [`Error::Server`] for the first reply that is wrong, and for a server that closes or keeps silent.
+    /// [`Error::Server`] for the first wrong reply, and for a server that closes or stops
+    /// answering.
     pub(super) async fn run(self) -> Result<Turn> {
         let Self {
             links,
@@ -127,7 +130,7 @@ impl Ready {
         }));
         let mut tasks = JoinSet::new();
         for link in links {
-            tasks.spawn(carry(link, load.depth, Arc::clone(&callers)));
+            tasks.spawn(run_connection(link, load.depth, Arc::clone(&callers)));
         }
         let all = async {
             while let Some(ended) = tasks.join_next().await {
@@ -157,25 +160,25 @@ impl Ready {
     }
 }
 
-/// What one connection does.
-async fn carry(
+/// Runs the calls of one connection.
+async fn run_connection(
     mut link: Link,
     depth: usize,
     callers: Arc<Mutex<Callers>>,
 ) -> std::result::Result<(), Failure> {
     let lock = || callers.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut aboard = VecDeque::with_capacity(depth);
+    let mut in_flight = VecDeque::with_capacity(depth);
     loop {
-        let room = depth - aboard.len();
-        let count = lock().board(room, &mut aboard);
-        if aboard.is_empty() {
+        let room = depth - in_flight.len();
+        let count = lock().start_calls(room, &mut in_flight);
+        if in_flight.is_empty() {
             return Ok(());
         }
         let answered = link.exchange(count).await?;
-        if answered > aboard.len() {
+        if answered > in_flight.len() {
             return Err("a reply that nothing asked for".into());
         }
-        lock().leave(answered, &mut aboard);
+        lock().complete_calls(answered, &mut in_flight);
     }
 }
 
@@ -187,7 +190,7 @@ mod tests {
     use super::super::call::tests::call;
     use super::*;
 
-    /// A server that answers whatever it reads with the same bytes; it closes at once if there are none.
+    /// A server that answers every read with the same bytes; without bytes it closes at once.
     fn answering(reply: &'static [u8]) -> SocketAddr {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -223,7 +226,7 @@ mod tests {
     const TEXT: &str = "12345&?\"678,\n9012345&?\"678,\n9012345&?\"678,\n90";
 
     #[test]
-    fn right_replies_are_counted_with_their_bytes() {
+    fn correct_replies_are_counted_with_their_bytes() {
         const RESP: &[u8] = b"$45\r\n12345&?\"678,\n9012345&?\"678,\n9012345&?\"678,\n90\r\n";
         const HTTP: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 45\r\n\r\n\
             12345&?\"678,\n9012345&?\"678,\n9012345&?\"678,\n90";
@@ -241,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_reply_ends_the_turn_and_is_shown() {
+    fn wrong_reply_ends_the_turn_and_is_reported() {
         let wrong_json = b"HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{\"reply\":\"1\"}";
         let wrong_text = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno";
         let wrong_status = b"HTTP/1.1 500 No\r\ncontent-length: 2\r\n\r\nno";
@@ -265,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn server_that_closes_ends_the_turn() {
+    fn closed_connection_ends_the_turn() {
         for client in [Client::Resp, Client::Get, Client::ReplayedPost] {
             assert!(run(answering(b""), client).is_err(), "{client:?}");
         }
     }
 
     #[test]
-    fn reply_too_many_is_an_error() {
+    fn surplus_reply_is_an_error() {
         let twice = b"$45\r\n12345&?\"678,\n9012345&?\"678,\n9012345&?\"678,\n90\r\n\
                       $45\r\n12345&?\"678,\n9012345&?\"678,\n9012345&?\"678,\n90\r\n";
         let text = run(answering(twice), Client::Resp).unwrap_err().to_string();

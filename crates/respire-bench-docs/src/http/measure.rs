@@ -1,4 +1,4 @@
-//! The servers' processes, and the rounds.
+//! Starts the servers of the comparison and runs its rounds.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -16,14 +16,14 @@ use super::rows::{Entrant, Row, choose};
 use crate::cli::{HttpArgs, Service};
 use crate::machine::{self, Machine};
 
-/// Longest turn of each entrant before the first round.
+/// The longest turn of each entrant before the first round.
 const WARM_UP: Duration = Duration::from_millis(200);
-/// Files a process needs beside its connections.
+/// Files that a process needs besides its connections.
 const FILES: u64 = 64;
-/// Whose versions the document tells.
+/// The packages whose versions the document shows.
 const PACKAGES: [&str; 4] = ["axum", "hyper", "tokio", "mio"];
 
-/// Starts the servers, and makes the rounds. `note` is told how far it is.
+/// Starts the servers and runs the rounds. Calls `note` with the progress.
 ///
 /// # Errors
 /// Any [`Error`].
@@ -43,7 +43,7 @@ pub(super) fn measure(
     let rows = choose(args)?;
     os::allow_files(args.pool as u64 + FILES)?;
     let load_average = machine::load_average();
-    let stage = Stage::new(args, &rows, call, time)?;
+    let stage = Setup::new(args, &rows, call, time)?;
     let turns = stage.rounds(&rows, args.rounds, note)?;
     let mut turns = turns.into_iter();
     let outcomes = rows.iter().map(|row| {
@@ -77,9 +77,9 @@ pub(super) fn measure(
     })
 }
 
-/// The servers, running, and what they are asked.
-struct Stage {
-    /// Each with whether it has all cores.
+/// The running servers, and the call.
+struct Setup {
+    /// Each server, and whether it has all cores.
     servers: Vec<(Service, bool, Server)>,
     cores: Vec<usize>,
     load_cpu: usize,
@@ -88,7 +88,7 @@ struct Stage {
     time: Duration,
 }
 
-impl Stage {
+impl Setup {
     fn new(args: &HttpArgs, rows: &[Row], call: Call, time: Duration) -> Result<Self> {
         let mut stage = Self {
             servers: Vec::new(),
@@ -106,7 +106,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Servers start before this process is pinned, which they would inherit.
+    /// Servers must start before this process is pinned, because they would inherit the pinning.
     fn start(&mut self, service: Service, row: &Row, core: usize) -> Result<()> {
         if self.find(service, row.all_cores).is_some() {
             return Ok(());
@@ -136,7 +136,7 @@ impl Stage {
         found.map(|(.., server)| server)
     }
 
-    /// Threads of the servers of a row, if they can have several.
+    /// The number of threads of a row's servers, if they can have several.
     fn threads(&self, row: &Row) -> usize {
         if row.all_cores {
             self.cores.len().max(1)
@@ -145,7 +145,7 @@ impl Stage {
         }
     }
 
-    /// The turns of every entrant of every row, in their order.
+    /// The turns of every entrant of every row, in order.
     fn rounds(
         &self,
         rows: &[Row],
@@ -163,7 +163,7 @@ impl Stage {
         for round in 0..rounds {
             note(&format!("round {} of {rounds}", round + 1))?;
             for place in 0..entrants.len() {
-                // Nobody is always the first.
+                // Rotate the order, so that no entrant is always first.
                 let index = (place + round) % entrants.len();
                 let (row, entrant) = entrants[index];
                 turns[index].push(self.turn(row, entrant, self.time)?);
@@ -172,7 +172,7 @@ impl Stage {
         Ok(turns)
     }
 
-    /// One turn of one entrant. CPU time counts from when all connections stand.
+    /// One turn of one entrant. CPU time counts from the moment all connections are open.
     fn turn(&self, row: &Row, entrant: &Entrant, time: Duration) -> Result<(Sample, Turn)> {
         let server = self.find(entrant.service, row.all_cores);
         let server = server.expect("every server was started");
@@ -213,7 +213,7 @@ fn address(server: &Server) -> Result<SocketAddr> {
         .map_err(|e| Error::server(&text, format!("not an address: {e}")))
 }
 
-/// The command line that makes this measurement again, without where it is written.
+/// The command line that repeats this measurement, without its output files.
 fn line(args: &HttpArgs) -> String {
     let own = [
         ("--times", args.times.to_string()),
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_those_of_the_lock() {
+    fn versions_come_from_the_lock_file() {
         let lock = "[[package]]\nname = \"axum-core\"\nversion = \"0.5.6\"\n\n[[package]]\n\
                     name = \"axum\"\nversion = \"0.8.9\"\nsource = \"x\"\n";
         let axum = ("axum".to_owned(), "0.8.9".to_owned());

@@ -1,9 +1,10 @@
-//! RESP instead of HTTP: one command behind both, called by many at a time.
+//! Compares RESP with HTTP: one command behind both, called by many clients at a time.
 //!
-//! The handler is `examples/bench_command.rs` of `respire`, so that it is written once.
-//! It is served by both flavours of Respire and by axum, each in a process of its own, and called over one connection,
-//! over a pool, and pipelined. Both protocols have the same callers, the same pool and the same socket beneath; every
-//! reply is compared with the right one, and the first that is wrong ends the measurement. All of the document comes
+//! The handler is `examples/bench_command.rs` of `respire`, so that it is written only once. Both
+//! flavours of Respire and axum serve it, each in a process of its own. It is called over one
+//! connection, over a pool, and pipelined. Both protocols have the same callers, the same pool and
+//! the same sockets. Every reply is compared with the expected one, and the first wrong reply ends
+//! the measurement. This command writes the whole document.
 //! from here.
 
 #[path = "../../../respire/examples/bench_command.rs"]
@@ -34,13 +35,14 @@ use respire_bench::stats::write_json;
 use crate::cli::HttpArgs;
 use crate::output::say;
 
-/// Does what `respire-bench-docs http` says.
+/// Runs `respire-bench-docs http`.
 ///
 /// # Errors
-/// Any [`Error`]; [`Error::Server`] for a wrong reply. Nothing is written then.
+/// Any [`Error`]; [`Error::Server`] for a wrong reply. Then nothing is written.
 pub fn run(args: &HttpArgs, out: &mut dyn Write) -> Result<bool> {
     check(args)?;
-    // Not later: nobody wants to measure for minutes and then hear that it cannot be written.
+    // Check this before measuring: a measurement of minutes must not be lost because the document
+    // cannot be written.
     let document = document::read(&args.out)?;
     let measured = measure::measure(args, &mut |note| say(out, note))?;
     document::write(&document, &measured, &args.out)?;

@@ -1,16 +1,16 @@
-//! What the figures say, in sentences that follow from them.
+//! Describes the figures of the comparison in sentences.
 
 use super::client::Client;
 use super::figures::{Measured, Standing};
 use super::rows::{PIPELINED, POOL};
 use crate::cli::Service;
 
-/// From this share of its time on, the client was the limit.
+/// A client that was busy for at least this share of the time was the bottleneck.
 const BUSY: f64 = 0.9;
-/// How many times faster RESP is said to be.
+/// The claimed ratio of RESP to HTTP.
 const CLAIMED: f64 = 100.0;
 
-/// The paragraphs that the rows at hand allow.
+/// The paragraphs that the measured rows allow.
 pub(super) fn reading(measured: &Measured) -> Vec<String> {
     let paragraphs = [
         pool(measured),
@@ -118,7 +118,8 @@ fn replayed(measured: &Measured) -> Option<String> {
     ))
 }
 
-/// The greatest ratio of RESP to HTTP as programs speak it, servers with as many cores on both sides.
+/// The greatest ratio of RESP to HTTP with an HTTP client, for servers with the same number of
+/// cores.
 fn claim(measured: &Measured) -> Option<String> {
     let [resp, get, post] = pooled(measured)?;
     let alike = measured.outcomes.iter();
@@ -172,7 +173,7 @@ fn bytes(measured: &Measured) -> Option<String> {
     ))
 }
 
-/// What bounded the figures: the client, the server, or neither.
+/// What limited the figures: the client, the server, or neither.
 fn limits(measured: &Measured) -> Option<String> {
     let server_share = |s: &Standing| {
         s.server_cpu_us
@@ -208,8 +209,8 @@ fn limits(measured: &Measured) -> Option<String> {
     Some(text)
 }
 
-/// The entrants of which this is true, by row, where servers and client have cores of their own; whole rows by their
-/// names alone.
+/// The entrants for which `is_so` is true, by row, where servers and client have cores of their
+/// own; a row whose entrants all match appears by its name alone.
 fn those(measured: &Measured, is_so: impl Fn(&Standing) -> bool) -> Option<String> {
     let apart = measured.outcomes.iter().filter(|o| !o.row.all_cores);
     let rows = apart.filter_map(|outcome| {
@@ -232,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_follow_from_the_figures() {
+    fn sentences_match_the_figures() {
         let text = reading(&measured(90_000, 30_000)).join("\n");
         for part in [
             "Over RESP 90.0k calls/s, over HTTP 30.0k by GET",
@@ -250,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn claim_holds_where_the_figures_say_so() {
+    fn claim_holds_if_the_figures_show_it() {
         let text = reading(&measured(90_000, 100)).join("\n");
         assert!(text.contains("at 1/900.0: the claim holds"), "{text}");
     }
 
     #[test]
-    fn nothing_is_said_of_rows_that_are_not_there() {
+    fn missing_rows_have_no_sentences() {
         let mut measured = measured(90_000, 30_000);
         measured.load_average = Some(0.1);
         measured.outcomes.retain(|outcome| outcome.row.all_cores);

@@ -1,4 +1,5 @@
-//! The rows: how calls reach the servers, and which servers and clients take part.
+//! The rows of the comparison: how calls reach the servers, and which servers and clients take
+//! part.
 
 use respire_bench::error::{Error, Result};
 use serde::Serialize;
@@ -6,10 +7,10 @@ use serde::Serialize;
 use super::client::Client;
 use crate::cli::{HttpArgs, Service};
 
-/// A server and how it is called.
+/// A server with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Entrant {
-    /// As the tables name it.
+    /// Its name in the tables.
     pub name: &'static str,
     /// The server.
     pub service: Service,
@@ -48,29 +49,29 @@ const REPLAYED_POST: Entrant = Entrant {
     client: Client::ReplayedPost,
 };
 
-/// Everybody, on connections that carry one call at a time.
+/// All entrants, on connections with one call at a time.
 const ALL: &[Entrant] = &[TOKIO, MIO, GET, POST, REPLAYED_GET, REPLAYED_POST];
-/// Those whose client can have several calls under way on a connection.
+/// The entrants whose client can have several calls at a time on a connection.
 const PIPELINING: &[Entrant] = &[TOKIO, MIO, REPLAYED_GET, REPLAYED_POST];
 
-/// Calls of so many callers over some connections.
+/// A number of callers over a number of connections.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// As `--row` and the plots name it.
+    /// Its name for `--row` and in plots.
     pub name: &'static str,
-    /// What it is, in words.
+    /// Its title.
     pub title: String,
     /// Connections.
     pub connections: usize,
-    /// Calls under way at a time on each.
+    /// Calls at a time on each connection.
     pub depth: usize,
-    /// Whether servers have a thread for every core, and every core for their threads.
+    /// Whether servers have one thread per core, on all cores.
     pub all_cores: bool,
-    /// Who takes part; the others are measured by the first.
+    /// The entrants; the others are compared with the first.
     pub entrants: &'static [Entrant],
 }
 
-/// Names of the rows whose figures the reading is about.
+/// The rows that the reading describes.
 pub(super) const POOL: &str = "pool";
 pub(super) const PIPELINED: &str = "pipelined";
 
@@ -117,7 +118,7 @@ pub(super) fn rows(args: &HttpArgs) -> Vec<Row> {
     ]
 }
 
-/// The rows that `--row` asks for.
+/// The rows that `--row` names.
 pub(super) fn choose(args: &HttpArgs) -> Result<Vec<Row>> {
     let rows = rows(args);
     if let Some(name) = args

@@ -1,4 +1,5 @@
-//! The servers: one handler behind RESP in both flavours, and behind HTTP. Each runs as a process of its own.
+//! The servers of the comparison: one handler behind RESP in both flavours, and behind HTTP. Each
+//! runs as a process of its own.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -30,7 +31,7 @@ impl Service {
         }
     }
 
-    /// How many threads serve when so many are asked for.
+    /// How many threads it uses if `threads` are requested.
     pub(super) fn threads(self, threads: usize) -> usize {
         match self {
             Self::Mio => Flavour::Mio.threads(threads),
@@ -39,10 +40,10 @@ impl Service {
     }
 }
 
-/// Serves until it is told to end.
+/// Serves until the process is asked to stop.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot listen or not serve.
+/// [`Error::Io`] if it cannot listen or serve.
 pub fn serve(args: &HttpServerArgs) -> Result<bool> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     let served = match args.service {
@@ -74,14 +75,14 @@ fn http(address: SocketAddr, threads: usize) -> std::io::Result<()> {
     let routes = axum::Router::new().route(PATH, get(answer_text).post(answer_json));
     runtime.block_on(async {
         let listener = TcpListener::bind(address).await?.tap_io(|stream| {
-            // As the RESP servers do; a connection that is gone already needs no care.
+            // As the RESP servers do. A failure means that the connection is gone.
             drop(stream.set_nodelay(true));
         });
         axum::serve(listener, routes).await
     })
 }
 
-/// A call that is refused, as HTTP says it.
+/// The HTTP response to a refused call.
 type Refused = (StatusCode, String);
 
 async fn answer_text(Query(call): Query<Call>) -> std::result::Result<Response, Refused> {
@@ -114,7 +115,7 @@ mod tests {
     use super::super::call::tests::call;
     use super::*;
 
-    /// What the RESP servers reply to a call.
+    /// The reply of the RESP servers to a call.
     fn resp(call: &Call) -> Vec<u8> {
         let now = clock::now();
         let engine = Engine::new(router(), Options::default(), now);
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn reply_beyond_the_bound_is_refused() {
+    fn reply_above_the_limit_is_refused() {
         assert_eq!(reply(call()).unwrap(), call().reply());
         let long = Call {
             times: 100_000,

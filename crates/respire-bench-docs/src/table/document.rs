@@ -1,4 +1,4 @@
-//! The table as a Markdown document.
+//! Writes the benchmark table as a Markdown document.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::{FLOOR, Measured, Outcome};
 use crate::machine::program_name;
 use crate::marks::replace_between;
 
-/// CPU time per command of every server, by row, with its share of the first server's.
+/// CPU time per command of every server, by row, with its share of the first server's time.
 pub(super) fn summary(measured: &Measured) -> Grid {
     let names = measured.entrants.iter().map(|entrant| entrant.name.clone());
     let mut table = Grid::new(["CPU µs/command".to_owned()].into_iter().chain(names));
@@ -32,7 +32,7 @@ fn cpu(standing: &Standing) -> Option<f64> {
     standing.cpu_us.map(|cpu| cpu.median)
 }
 
-/// The whole document. `stem` is what the names of its plots begin with.
+/// The whole document. `stem` is the prefix of its plots' names.
 pub(super) fn markdown(measured: &Measured, stem: &str) -> String {
     let mut text = String::new();
     head(measured, stem, &mut text).expect("a string takes any text");
@@ -42,10 +42,11 @@ pub(super) fn markdown(measured: &Measured, stem: &str) -> String {
     text
 }
 
-/// What stands around the summary in another document.
+/// The marks around the summary in another document.
 pub(super) const SUMMARY: (&str, &str) = ("<!-- benchmarks -->", "<!-- /benchmarks -->");
 
-/// `text` with the summary, and its plot, between the marks; `None` without the marks. `out` is the whole document.
+/// `text` with the summary and its plot between the marks; `None` without the marks. `out` is the
+/// path of the whole document.
 pub(super) fn with_summary(text: &str, measured: &Measured, out: &Path) -> Option<String> {
     let plot = format!("{}-cpu.svg", out.with_extension("").display());
     let block = format!(
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn summary_replaces_what_stands_between_the_marks() {
+    fn summary_replaces_the_text_between_the_marks() {
         let text = "a\n<!-- benchmarks -->\nold\n<!-- /benchmarks -->\nb\n";
         let new = with_summary(text, &measured(), Path::new("docs/benchmarks.md")).unwrap();
         assert!(new.starts_with("a\n<!-- benchmarks -->\n"), "{new}");
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn document_carries_ratios_commands_and_plots() {
+    fn document_has_ratios_commands_and_plots() {
         let measured = measured();
         let text = markdown(&measured, "benchmarks");
         for part in [

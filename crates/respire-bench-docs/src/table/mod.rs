@@ -1,6 +1,7 @@
-//! The project's benchmark table: its rows, its servers, and the document made of them.
+//! Measures the project's benchmark table: its rows, its servers, and the document with the
+//! results.
 //!
-//! All of the document comes from here: machine, versions, command lines, numbers. Nobody edits it.
+//! The whole document is generated: machine, versions, command lines, numbers. Nobody edits it.
 
 mod document;
 mod rows;
@@ -30,23 +31,23 @@ use crate::marks::between;
 use crate::output::say;
 use crate::{floor, growth, plot};
 
-/// Load on each server before the first round of a row.
+/// The load on each server before the first round of a row.
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// A server of the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entrant {
-    /// As the columns name it.
+    /// Its name in the columns.
     pub name: String,
-    /// Its command, `{port}` for the port. The floor's is completed by the row.
+    /// Its command, with `{port}` for the port. The flags of a row complete the floor's command.
     pub words: Vec<String>,
-    /// The protocol spoken to it.
+    /// The protocol it speaks.
     pub protocol: Protocol,
-    /// What it says it is.
+    /// Its version, as it reports it.
     pub version: String,
 }
 
-/// A row and what came of it.
+/// A row with its results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The row.
@@ -55,16 +56,16 @@ pub struct Outcome {
     pub standings: Vec<Standing>,
 }
 
-/// Everything in the document.
+/// All content of the document.
 #[derive(Debug, Serialize)]
 pub struct Measured {
-    /// Where.
+    /// The machine.
     pub machine: Machine,
     /// Core of the servers.
     pub server_cpu: String,
     /// Core of the load generator.
     pub load_cpu: usize,
-    /// Rounds of each row.
+    /// The number of rounds of each row.
     pub rounds: usize,
     /// Seconds of each turn.
     pub test_time_s: f64,
@@ -74,10 +75,10 @@ pub struct Measured {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Name of the floor's column.
+/// The name of the floor's column.
 pub(crate) const FLOOR: &str = "floor";
 
-/// Does what `respire-bench-docs table` says; `false` if a server gave wrong replies.
+/// Runs `respire-bench-docs table`; returns `false` if a server sent wrong replies.
 ///
 /// # Errors
 /// Any [`Error`].
@@ -179,7 +180,7 @@ fn entrants(args: &TableArgs) -> Result<Vec<Entrant>> {
     Ok(entrants)
 }
 
-/// Starts every server afresh and makes the rounds of one row.
+/// Starts new servers and runs the rounds of one row.
 fn measure(row: &Row, measured: &Measured, out: &mut dyn Write) -> Result<Vec<Standing>> {
     let mut contenders = Vec::new();
     for entrant in &measured.entrants {
@@ -218,7 +219,7 @@ fn measure(row: &Row, measured: &Measured, out: &mut dyn Write) -> Result<Vec<St
         warm_up: WARM_UP,
     };
     contest.run(&mut contenders, |note| {
-        // Progress only; the document is what counts.
+        // This shows only progress; ignore its errors.
         drop(say(out, &format!("  {note}")));
     })
 }
@@ -255,7 +256,7 @@ fn write_document(measured: &Measured, path: &Path) -> Result<()> {
         &groups,
     )?;
     let stem = prefix.file_name().unwrap_or_default().to_string_lossy();
-    // What belongs to another command stays as it is.
+    // Another command's part of the document stays as it is.
     let (start, end) = growth::MARKS;
     let before = fs::read_to_string(path).unwrap_or_default();
     let growth = between(&before, growth::MARKS).unwrap_or("\n");
@@ -268,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_chosen_by_name_in_the_order_of_the_document() {
+    fn rows_chosen_by_name_keep_document_order() {
         let chosen = choose(&["set-15".to_owned(), "get-pipelined".to_owned()]).unwrap();
         let names: Vec<&str> = chosen.iter().map(|row| row.name).collect();
         assert_eq!(names, ["get-pipelined", "set-15"]);

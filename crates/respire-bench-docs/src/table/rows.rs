@@ -7,17 +7,17 @@ use respire_bench::workload::Workload;
 /// One load that every server of the table gets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// As `--row` names it.
+    /// Its name for `--row`.
     pub name: &'static str,
-    /// What it is, in words.
+    /// Its title.
     pub title: &'static str,
     /// Connections.
     pub clients: usize,
-    /// What is asked. Every key is stored before.
+    /// The workload. Every key is stored before the first round.
     pub workload: Workload,
 }
 
-/// The rows, in the order of the document.
+/// The rows, in document order.
 pub fn rows() -> impl Iterator<Item = Row> {
     let set = Workload::mixed(1, 0);
     let get = Workload::mixed(0, 1);
@@ -87,7 +87,7 @@ pub fn rows() -> impl Iterator<Item = Row> {
     .into_iter()
 }
 
-/// The same with values of 1 MiB, of keys that are few enough for them.
+/// The same workload with values of 1 MiB, and with fewer keys.
 fn large(workload: &Workload) -> Workload {
     Workload {
         data_size: 1 << 20,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_a_valid_load_of_its_own_name() {
+    fn every_row_is_a_valid_load_with_a_unique_name() {
         let mut names: Vec<&str> = rows()
             .map(|row| {
                 row.workload.check().unwrap();
