@@ -1,4 +1,4 @@
-//! Packs the protocol explorer's page for the binary, if it has been built.
+//! Packs the page of the protocol explorer for the binary, if the page has been built.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ const SOURCES: &str = "../../web";
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
-    // A file that is not there would count as changed with every build.
+    // A missing file would count as changed in every build.
     let watched = [PAGE, SOURCES]
         .into_iter()
         .find(|path| Path::new(path).exists());
@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes an expression: the packed page, or none.
+/// Writes an expression: the packed page, or `None`.
 #[cfg(feature = "explorer")]
 fn embed() -> io::Result<()> {
     use std::fs;

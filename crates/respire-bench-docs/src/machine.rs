@@ -65,14 +65,14 @@ pub fn own_cores() -> Vec<usize> {
     Vec::new()
 }
 
-/// A command line without the folder of its program, which is somebody's own.
+/// A command line without the folder of its program, which differs between machines.
 pub(crate) fn program_name(line: &str) -> String {
     let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
     let name = program.rsplit('/').next().unwrap_or(program);
     format!("{name} {rest}").trim_end().to_owned()
 }
 
-/// Bytes of memory that are free or can be made so; `None` where the system does not tell.
+/// Bytes of memory that are free or can be freed; `None` if the system does not report them.
 pub fn free_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text

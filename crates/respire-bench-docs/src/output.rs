@@ -4,10 +4,10 @@ use std::io::Write;
 
 use respire_bench::error::{Error, Result};
 
-/// Prints a line at once.
+/// Prints a line and flushes it.
 ///
 /// # Errors
-/// [`Error::Io`] of the standard output.
+/// [`Error::Io`] of standard output.
 pub(crate) fn say(out: &mut dyn Write, line: &str) -> Result<()> {
     writeln!(out, "{line}")
         .and_then(|()| out.flush())

@@ -1,4 +1,5 @@
-//! `BENCH payload times`: the payload, so many times. `respire-bench-docs http` measures this very command.
+//! `BENCH payload times`: returns the payload, repeated. `respire-bench-docs http` measures this
+//! command.
 //!
 //! ```console
 //! $ cargo run --release --example bench_command tokio
@@ -9,24 +10,24 @@
 use respire::serve::{self, Flavour, Shutdown};
 use respire::{App, Args, Bytes, Error, NoKeys, Router};
 
-/// A reply has at most so many bytes: what is asked for is never trusted.
+/// The most bytes of a reply. Never trust the size that a client asks for.
 pub const REPLY_BYTES_MAX: usize = 1 << 20;
 
-/// Returns the payload, so many times.
+/// Returns the payload, repeated the given number of times.
 #[derive(Args)]
 #[args(readonly, complexity = "O(N) with N the length of the reply")]
 pub struct Bench {
-    /// What is repeated.
+    /// The payload to repeat.
     pub payload: Bytes,
-    /// How many times.
+    /// How often to repeat it.
     pub times: u32,
 }
 
 impl Bench {
-    /// The payload, so many times.
+    /// The payload, repeated.
     ///
     /// # Errors
-    /// Where that is longer than [`REPLY_BYTES_MAX`].
+    /// When the reply would be longer than [`REPLY_BYTES_MAX`].
     pub fn reply(&self) -> Result<Bytes, Error> {
         let times = self.times as usize;
         match self.payload.len().checked_mul(times) {
@@ -39,7 +40,7 @@ impl Bench {
     }
 }
 
-/// Calls share nothing.
+/// Calls share no state.
 pub struct Stateless;
 
 impl App for Stateless {
@@ -47,7 +48,7 @@ impl App for Stateless {
     type Keys = NoKeys;
 }
 
-/// The command on a router.
+/// A router with the command.
 pub fn router() -> Router<Stateless> {
     Router::new(Stateless).command("BENCH", |_, bench: Bench| bench.reply())
 }

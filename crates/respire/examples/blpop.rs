@@ -1,4 +1,4 @@
-//! Redis's `BLPOP` for one key, on lists of one's own: what a blocking command is made of.
+//! Redis's `BLPOP` for one key, on lists of the program's own: how to write a blocking command.
 
 use respire::serve::{self, Flavour, Shutdown};
 use respire::{App, Args, Bytes, Error, Later, NoKeys, Null, Router};
@@ -37,7 +37,7 @@ struct Pop {
 }
 
 impl Lists {
-    /// Changes a list, and hands its elements to those who still wait. An empty list is not kept.
+    /// Changes a list, and gives its elements to the waiting clients. Empty lists are removed.
     fn on(&self, key: &Bytes, change: impl FnOnce(&mut List)) -> usize {
         let mut lists = self.0.lock().expect("no one panics with it");
         let list = lists.entry(key.clone()).or_default();

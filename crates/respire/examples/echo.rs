@@ -1,4 +1,5 @@
-//! The smallest server: one command, which says what it was told and how often this connection asked.
+//! The smallest server: one command, which repeats its argument and counts the calls of this
+//! connection.
 //!
 //! ```console
 //! $ cargo run --example echo
@@ -10,7 +11,7 @@
 use respire::serve::{self, Flavour, Shutdown};
 use respire::{App, Args, Bytes, NoKeys, Router};
 
-/// No state of the server's own, and a counter for each connection.
+/// No shared state, and a counter for each connection.
 pub struct Echo;
 
 impl App for Echo {
@@ -25,7 +26,7 @@ pub struct Say {
     what: Bytes,
 }
 
-/// The command on a router.
+/// A router with the command.
 pub fn router() -> Router<Echo> {
     Router::new(Echo).command("SAY", |cx, say: Say| {
         *cx.conn() += 1;
@@ -44,7 +45,7 @@ mod tests {
     use super::router;
 
     #[test]
-    fn each_connection_counts_for_itself() {
+    fn each_connection_has_its_own_count() {
         let mut client = router().client();
         assert_eq!(client.call("SAY hello").at(0), "hello");
         assert_eq!(client.call("say hello").at(1), 2);

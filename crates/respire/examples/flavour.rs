@@ -1,4 +1,4 @@
-//! One set of commands on either server. Which one is chosen
+//! One set of commands on either server. Choose the server
 //!
 //! * by feature, where a build has only one: `cargo run --example flavour --no-default-features
 //!   --features mio`;
@@ -14,7 +14,7 @@ use respire::{App, NoKeys, Router};
 use std::env;
 use std::io::{Error, ErrorKind};
 
-/// What serves.
+/// The service: its flavour.
 pub struct Served(Flavour);
 
 impl App for Served {
@@ -22,12 +22,12 @@ impl App for Served {
     type Keys = NoKeys;
 }
 
-/// The command on a router.
+/// A router with the command.
 pub fn router(flavour: Flavour) -> Router<Served> {
     Router::new(Served(flavour)).command("FLAVOUR", |cx, ()| cx.app().0.name())
 }
 
-/// The flavour of this name; without a name, the first this build has.
+/// The flavour of this name; without a name, the first of this build.
 pub fn chosen(name: Option<&str>) -> Option<Flavour> {
     let Some(name) = name else {
         return Some(Flavour::default());
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flavour_is_found_by_its_name() {
+    fn flavour_is_found_by_its_name() {
         for flavour in Flavour::ALL {
             assert_eq!(chosen(Some(flavour.name())), Some(*flavour));
             assert_eq!(router(*flavour).client().call("FLAVOUR"), flavour.name());

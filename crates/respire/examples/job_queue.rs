@@ -1,4 +1,5 @@
-//! A job queue: a blocking take for which no thread waits, and pushes to those who watch.
+//! A job queue: a blocking take that needs no thread per waiting client, and pushes to watching
+//! clients.
 
 use respire::serve::{self, Flavour, Shutdown};
 use respire::{App, Args, Bytes, Later, NoKeys, Null, Pusher, Router};
@@ -48,7 +49,7 @@ struct Watch {
 
 fn put(q: &mut Queue, job: &Bytes) {
     q.watchers.retain(|w| w.push(("job", job.clone())).is_ok());
-    // A taker whose time is over, or whose client has gone, takes nothing: on to the next.
+    // A client whose time is over, or that has gone, takes nothing: try the next one.
     let mut takers = std::iter::from_fn(|| q.takers.pop_front());
     if !takers.any(|taker| taker.reply(job.clone())) {
         q.jobs.push_back(job.clone());

@@ -1,4 +1,5 @@
-//! All of the key-value server's commands, one command beside them, and one in place of Redis's.
+//! All commands of the key-value server, an additional command, and a replacement for one of
+//! Redis's.
 //!
 //! ```console
 //! $ cargo run --example key_value
@@ -34,7 +35,7 @@ pub struct Keys {
     pattern: Bytes,
 }
 
-/// The commands on a router.
+/// A router with the commands.
 pub fn router() -> Router<Kv> {
     let kv = Kv::new(Store::new(Config::default()));
     add_to(Router::new(kv))
@@ -59,7 +60,7 @@ fn main() -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn own_commands_stand_beside_redis_s() {
+    fn own_commands_work_beside_redis_commands() {
         let mut client = super::router().client();
         client.call("MSET a 1 b 22");
         assert_eq!(client.call("SIZES b a c").get("b"), 2);

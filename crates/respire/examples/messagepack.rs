@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What clients send and get, as a map of its fields.
+/// The structure that clients send and receive, as a map of its fields.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Job {
     kind: String,
     due: u64,
 }
 
-/// The jobs by their names.
+/// The jobs by name.
 #[derive(Default)]
 pub struct Jobs(Mutex<HashMap<String, Job>>);
 
@@ -44,7 +44,7 @@ pub struct Put {
 #[args(readonly)]
 pub struct Get(#[arg(key)] String);
 
-/// The commands on a router.
+/// A router with the commands.
 pub fn router() -> Router<Jobs> {
     Router::new(Jobs::default())
         .command("JOB.PUT", |cx, put: Put| {
@@ -66,7 +66,7 @@ fn main() -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_job_comes_back_and_a_broken_one_is_explained() {
+    fn job_round_trips_and_a_broken_one_is_explained() {
         let mut client = super::router().client();
         let job = b"\x82\xa4kind\xa4mail\xa3due\x05";
         assert_eq!(client.call(("JOB.PUT", "a", job)), true);

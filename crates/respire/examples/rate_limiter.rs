@@ -1,4 +1,4 @@
-//! A rate limiter: `LIMIT.TAKE bucket n [BURST n]` takes tokens, of which one a second comes back.
+//! A rate limiter: `LIMIT.TAKE bucket n [BURST n]` takes tokens; one token per second is returned.
 //!
 //! ```console
 //! $ redis-cli -3 -p 7000 LIMIT.TAKE mail 30
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// For each bucket, when it is full again, in milliseconds.
+/// For each bucket, the time when it is full again, in milliseconds.
 #[derive(Default)]
 pub struct Limiter(Mutex<HashMap<Bytes, u64>>);
 
@@ -20,7 +20,7 @@ impl App for Limiter {
     type Conn = ();
     type Keys = NoKeys;
 
-    /// Housekeeping: forgets those that are full again.
+    /// Housekeeping: removes full buckets.
     fn tick(&self, now: Now) -> Option<Duration> {
         let mut full_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         full_at.retain(|_, at| *at > now.monotonic_us() / 1000);
@@ -56,7 +56,7 @@ impl Limiter {
     }
 }
 
-/// The command on a router.
+/// A router with the command.
 pub fn router() -> Router<Limiter> {
     let router = Router::new(Limiter::default());
     router.command("LIMIT.TAKE", |cx, take: Take| cx.app().take(take, cx.now()))
@@ -71,7 +71,7 @@ fn main() -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn tokens_come_back_with_time() {
+    fn tokens_return_over_time() {
         let mut client = super::router().client().resp3();
         assert_eq!(client.call("LIMIT.TAKE mail 30").get("left"), 70);
         assert!(client.call("LIMIT.TAKE mail 80").is_error());

@@ -1,11 +1,10 @@
 //! A key-value server that speaks RESP and a compact binary protocol, and the crates to build
 //! your own.
 //!
-//! This crate is the door: it re-exports the others and runs their parts together. What it
-//! deliberately does not have is behaviour of its own; the binary `respire-server` is this crate
-//! with flags.
+//! This crate is the front door: it re-exports the other crates and runs them together. It
+//! deliberately has no behaviour of its own; the binary `respire-server` is this crate with flags.
 //!
-//! A server of commands of one's own, on Tokio or on mio:
+//! A server with your own commands, on Tokio or on mio:
 //!
 #![cfg_attr(feature = "derive", doc = "```no_run")]
 #![cfg_attr(not(feature = "derive"), doc = "```ignore")]
@@ -48,7 +47,7 @@
 //! }
 //! ```
 //!
-//! Or all of Redis's strings and keys, beside such commands, on one port:
+//! Or all of Redis's string and key commands, with your own, on one port:
 //!
 //! ```
 //! use respire::commands::{Kv, add_to};
@@ -59,16 +58,17 @@
 //! let router = add_to(Router::new(kv)).command("HI", |_, ()| "hello");
 //! ```
 //!
-//! Features: `tokio` and `mio` are the two flavours, both on by default; one alone is used as it
-//! is. `derive` (the derive macros), `msgpack` (`Mp<T>`), `metrics` (the listener that Prometheus
-//! scrapes) and `explorer` (the page that shows the protocol, and a server's traffic) are on by default. `mimalloc` gives the binary its allocator.
+//! Features: `tokio` and `mio` are the two flavours, both on by default; with only one, that one is
+//! used. `derive` (the derive macros), `msgpack` (`Mp<T>`), `metrics` (the listener that Prometheus
+//! scrapes) and `explorer` (the page that shows the protocol, and a server's traffic) are on by
+//! default. `mimalloc` gives the binary its allocator.
 //!
 //! The guide [docs/embedding.md](https://github.com/respire-kv/respire/blob/main/docs/embedding.md) goes
 //! from the first command to a deployed service.
 //!
-//! Where to start reading: [`Router`] for commands of one's own, [`Args`](trait@Args) and
-//! [`IntoReply`] for what they take and return; [`serve`] for running them; then [`net`] for what
-//! the flavours share, and [`engine`] for what a request goes through.
+//! Where to start reading: [`Router`] for your own commands, [`Args`](trait@Args) and [`IntoReply`]
+//! for their arguments and replies; [`serve`] for running them; then [`net`] for what the flavours
+//! share, and [`engine`] for the path of a request.
 
 #![forbid(unsafe_code)]
 
@@ -82,7 +82,7 @@ pub use respire_store as store;
 #[doc(inline)]
 pub use respire_engine::*;
 
-// By name, and so before those of the engine, which are for users of the engine alone.
+// By name, so that they precede the engine's, which are for users of the engine alone.
 #[cfg(feature = "derive")]
 pub use respire_derive::{Args, Words};
 
@@ -91,7 +91,7 @@ pub mod serve;
 #[cfg(not(any(feature = "tokio", feature = "mio")))]
 compile_error!("respire serves with a flavour: enable the feature `tokio`, `mio` or both");
 
-/// Holds the guide's code to what compiles and passes.
+/// Compiles and runs the code of the guide.
 #[cfg(all(
     doctest,
     feature = "tokio",
@@ -102,7 +102,7 @@ compile_error!("respire serves with a flavour: enable the feature `tokio`, `mio`
 #[doc = include_str!("../docs/embedding.md")]
 struct Guide;
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "derive"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

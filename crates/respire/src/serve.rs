@@ -1,4 +1,4 @@
-//! Running a server with one call, in the flavour of one's choice.
+//! Runs a server with one call, in the flavour of your choice.
 
 use respire_engine::{App, Denied, Engine, Host, InfoWriter, Metrics, Options, Router, Unknown};
 use respire_net::{Config, Facts, Listeners, Process, Report, Server, clock};
@@ -10,7 +10,7 @@ pub use respire_net::Shutdown;
 #[cfg(feature = "metrics")]
 pub use respire_net::metrics::MetricsListener;
 
-/// How connections are served. The answers are the same, byte for byte.
+/// How connections are served. Replies are the same, byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     /// Many threads, one task per connection.
@@ -22,7 +22,7 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    /// Those that this build has; the first is the default.
+    /// The flavours of this build; the first is the default.
     pub const ALL: &'static [Self] = &[
         #[cfg(feature = "tokio")]
         Self::Tokio,
@@ -30,7 +30,7 @@ impl Flavour {
         Self::Mio,
     ];
 
-    /// Its name, as `--flavour` takes it.
+    /// Its name, in the form of `--flavour`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Flavour {
         }
     }
 
-    /// How many threads serve when `threads` are asked for.
+    /// How many threads serve if `threads` are requested.
     #[must_use]
     pub fn threads(self, threads: usize) -> usize {
         if self.has_many_threads() {
@@ -60,10 +60,10 @@ impl Flavour {
         }
     }
 
-    /// Serves until `shutdown` is pressed; see [`Server::serve`].
+    /// Serves until a shutdown is requested; see [`Server::serve`].
     ///
     /// # Errors
-    /// When the system refuses what serving needs at all.
+    /// When the system refuses a resource that serving needs.
     pub fn serve<A: App>(
         self,
         listeners: Listeners,
@@ -86,14 +86,14 @@ impl Default for Flavour {
     }
 }
 
-/// Serves these commands on an address until `shutdown` is pressed. Blocks the calling thread.
+/// Serves these commands on an address until a shutdown is requested. Blocks the calling thread.
 ///
-/// Unlike the binary, this has no protected mode: the address is the caller's decision.
+/// Unlike the binary, this has no protected mode: the caller chooses the address.
 ///
-/// Once clients may connect, the log says where, at the level `INFO` of `tracing`: `listens on
-/// 127.0.0.1:7000`, with the port that the system chose where 0 was asked for. A program without a
-/// `tracing` subscriber gets this one line on standard error. A program that needs the address as a
-/// value binds [`Listeners::on`] and calls [`Flavour::serve`].
+/// Once clients can connect, it logs the address at the level `INFO` of `tracing`: `listens on
+/// 127.0.0.1:7000`, with the port that the system chose for port 0. A program without a `tracing`
+/// subscriber gets this one line on standard error. A program that needs the address as a value
+/// binds [`Listeners::on`] and calls [`Flavour::serve`].
 ///
 /// ```
 /// use respire::commands::{Kv, add_to};
@@ -109,7 +109,7 @@ impl Default for Flavour {
 /// ```
 ///
 /// # Errors
-/// When the address cannot be listened on, or the system refuses what serving needs.
+/// When the address cannot be bound, or the system refuses a resource that serving needs.
 pub fn on<A: App>(
     flavour: Flavour,
     router: Router<A>,
@@ -120,7 +120,7 @@ pub fn on<A: App>(
     flavour.serve(listeners, engine, config, shutdown)
 }
 
-/// What serving on an address takes.
+/// Binds the address, and creates the engine and the configuration.
 fn prepare<A: App>(
     flavour: Flavour,
     router: Router<A>,
@@ -144,28 +144,28 @@ fn prepare<A: App>(
         listens: listeners.describe(),
     };
     let options = Options {
-        host: Arc::new(Inside(Process::new(facts, Shutdown::new(), None))),
+        host: Arc::new(ServiceHost(Process::new(facts, Shutdown::new(), None))),
         ..Options::default()
     };
     let engine = Engine::new(router, options, clock::now());
     Ok((listeners, engine, config))
 }
 
-/// Says where clients find the server. A new program has no subscriber yet, and must show it too.
+/// Logs the server's address. A new program has no subscriber yet; print the address for it.
 fn announce(listeners: &Listeners) {
     let places = listeners.describe();
     if tracing::dispatcher::has_been_set() {
         tracing::info!("listens on {places}");
     } else {
-        // A closed standard error is no reason not to serve.
+        // Serve even if standard error is closed.
         let _ = writeln!(io::stderr(), "listens on {places}");
     }
 }
 
-/// The process of a service: not for its clients to stop or to configure.
-struct Inside(Process);
+/// The process of a service: its clients can neither stop nor configure it.
+struct ServiceHost(Process);
 
-impl Host for Inside {
+impl Host for ServiceHost {
     fn stopwatch_ns(&self) -> u64 {
         self.0.stopwatch_ns()
     }
@@ -191,11 +191,11 @@ impl Host for Inside {
     }
 }
 
-/// [`on`], with the numbers of every command at `http://metrics/metrics` for Prometheus and its
-/// relatives, besides those that [`App::metrics`] writes.
+/// [`on`], with the metrics of every command at `http://metrics/metrics` for Prometheus and
+/// compatible tools, and those that [`App::metrics`] writes.
 ///
-/// Whoever reaches that address may read them: it should be of the loopback interface, or one that
-/// only monitoring reaches. See [`MetricsListener`] for what bounds a scrape.
+/// Everybody who can reach that address can read the metrics. Use the loopback interface, or an
+/// address that only monitoring reaches. See [`MetricsListener`] for the limits of a scrape.
 ///
 /// ```
 /// use respire::commands::{Kv, add_to};
@@ -212,7 +212,7 @@ impl Host for Inside {
 /// ```
 ///
 /// # Errors
-/// As [`on`], and when the second address cannot be listened on.
+/// As for [`on`], and when the second address cannot be bound.
 #[cfg(feature = "metrics")]
 pub fn on_with_metrics<A: App>(
     flavour: Flavour,
@@ -230,7 +230,7 @@ pub fn on_with_metrics<A: App>(
 /// [`on`] with many threads.
 ///
 /// # Errors
-/// As [`on`].
+/// As for [`on`].
 #[cfg(feature = "tokio")]
 pub fn tokio<A: App>(
     router: Router<A>,
@@ -243,7 +243,7 @@ pub fn tokio<A: App>(
 /// [`on`] with one thread.
 ///
 /// # Errors
-/// As [`on`].
+/// As for [`on`].
 #[cfg(feature = "mio")]
 pub fn mio<A: App>(
     router: Router<A>,

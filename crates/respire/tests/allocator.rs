@@ -1,13 +1,13 @@
-//! The binary has the allocator that was measured, however it was built: its settings are part of a crate, and of
-//! no configuration of Cargo's.
+//! Tests that the binary has the configured allocator however it was built: the settings are part
+//! of a crate, not of Cargo's configuration.
 #![cfg(feature = "mimalloc")]
 
 use std::process::Command;
 
 #[test]
-fn binary_runs_on_the_allocator_with_our_settings() {
-    // Says at its start how it was compiled. Only what keeps huge pages whole can be seen there; the sizes, of
-    // the same object file, are seen by respire-alloc's own test.
+fn binary_uses_the_allocator_with_our_settings() {
+    // The allocator prints at its start how it was compiled. That shows only the setting of huge
+    // pages; respire-alloc's own test checks the sizes, which are in the same object file.
     let said = Command::new(env!("CARGO_BIN_EXE_respire-server"))
         .arg("--version")
         .env("MIMALLOC_VERBOSE", "1")

@@ -1,5 +1,5 @@
-//! `serve::on` says where it listens. What a process prints is seen from outside, so each case runs
-//! this test program once more.
+//! Tests that `serve::on` announces its address. Only another process can read what a process
+//! prints, so each case runs this test program again.
 
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
@@ -16,7 +16,7 @@ fn serve() {
     serve::on(Flavour::default(), Router::new(()), "127.0.0.1:0", shutdown).unwrap();
 }
 
-/// Runs the test of this name in a process of its own, where [`CASE`] is set.
+/// Runs the test of this name in a process of its own, with [`CASE`] set.
 fn run(test: &str) -> Output {
     let mut program = Command::new(std::env::current_exe().unwrap());
     program.args(["--exact", test, "--nocapture"]);
@@ -27,7 +27,7 @@ fn is_within() -> bool {
     std::env::var_os(CASE).is_some()
 }
 
-/// The port that a text says is listened on.
+/// The port in the text of an announcement.
 fn port(text: &[u8]) -> Option<u16> {
     let text = String::from_utf8_lossy(text).into_owned();
     let (_, rest) = text.split_once("listens on 127.0.0.1:")?;
@@ -35,11 +35,11 @@ fn port(text: &[u8]) -> Option<u16> {
 }
 
 #[test]
-fn address_is_on_standard_error_without_a_subscriber() {
+fn address_is_printed_on_standard_error_without_a_subscriber() {
     if is_within() {
         return serve();
     }
-    let output = run("address_is_on_standard_error_without_a_subscriber");
+    let output = run("address_is_printed_on_standard_error_without_a_subscriber");
     assert!(output.status.success());
     assert!(
         port(&output.stderr).is_some_and(|port| port != 0),
@@ -48,12 +48,12 @@ fn address_is_on_standard_error_without_a_subscriber() {
 }
 
 #[test]
-fn address_is_in_the_log_alone_with_a_subscriber() {
+fn address_is_only_logged_with_a_subscriber() {
     if is_within() {
         tracing_subscriber::fmt().with_ansi(false).init();
         return serve();
     }
-    let output = run("address_is_in_the_log_alone_with_a_subscriber");
+    let output = run("address_is_only_logged_with_a_subscriber");
     assert!(output.status.success());
     assert!(
         port(&output.stdout).is_some_and(|port| port != 0),

@@ -1,4 +1,4 @@
-//! The examples that wait, in memory with a moved clock, and over sockets on both flavours.
+//! Tests of the blocking examples, in memory with a test clock, and over sockets on both flavours.
 
 #![cfg(feature = "derive")]
 #![expect(clippy::unwrap_used, reason = "a test may")]
@@ -19,7 +19,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 #[test]
-fn blpop_takes_what_is_there_or_waits() {
+fn blpop_returns_an_element_or_waits() {
     let mut first = blpop::router().client();
     let (mut second, mut other) = (first.connect(), first.connect());
     assert_eq!(other.call("RPUSH tasks a"), 1);
@@ -32,14 +32,14 @@ fn blpop_takes_what_is_there_or_waits() {
     assert!(first.try_reply().is_none());
     first.advance(Duration::from_millis(1));
     assert_eq!(first.reply(), Null);
-    // The first waits no longer, so that the second has the element.
+    // The first client no longer waits, so the second gets the element.
     assert_eq!(other.call("RPUSH tasks b c"), 2);
     assert_eq!(second.reply(), vec!["tasks", "b"]);
     assert_eq!(other.call("BLPOP tasks 0"), vec!["tasks", "c"]);
 }
 
 #[test]
-fn blpop_keeps_no_list_that_nobody_needs() {
+fn blpop_removes_lists_that_are_no_longer_used() {
     let mut client = blpop::router().client();
     let mut gone = client.connect();
     let kept =
@@ -59,7 +59,7 @@ fn blpop_keeps_no_list_that_nobody_needs() {
 }
 
 #[test]
-fn a_job_goes_to_one_taker_and_to_all_who_watch() {
+fn job_goes_to_one_taker_and_all_watchers() {
     let mut taker = job_queue::router().client();
     let (mut gone, mut watcher) = (taker.connect(), taker.connect().resp3());
     let mut putter = taker.connect();
@@ -77,7 +77,7 @@ fn a_job_goes_to_one_taker_and_to_all_who_watch() {
     assert_eq!(taker.reply(), Null);
 }
 
-/// Serves the commands on a flavour while `talk` talks to it over sockets.
+/// Serves the commands on a flavour while `talk` uses them over sockets.
 fn serving<A: App>(flavour: Flavour, router: Router<A>, talk: impl FnOnce(&dyn Fn() -> TcpStream)) {
     let config = Config::default();
     let listeners = Listeners::on(&[([127, 0, 0, 1], 0).into()], &config).unwrap();
@@ -105,7 +105,7 @@ fn expect(socket: &mut TcpStream, reply: &str) {
 }
 
 #[test]
-fn both_flavours_wake_who_waits() {
+fn both_flavours_wake_waiting_clients() {
     for flavour in Flavour::ALL {
         serving(*flavour, blpop::router(), |connect| {
             let (mut taker, mut putter) = (connect(), connect());

@@ -1,4 +1,5 @@
-//! The examples, served on a free port by both flavours and talked to over a socket.
+//! Tests of the examples: both flavours serve them on a free port, and clients use them over a
+//! socket.
 
 #![cfg(all(feature = "derive", feature = "msgpack"))]
 #![expect(clippy::unwrap_used, reason = "a test may")]
@@ -31,7 +32,7 @@ mod messagepack;
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod rate_limiter;
 
-/// Serves the commands, sends the lines, and returns what comes until the server has closed.
+/// Serves the commands, sends the lines, and returns the output until the server has closed.
 fn talk<A: App>(flavour: Flavour, router: Router<A>, lines: &str) -> String {
     let config = Config {
         protected_mode: ProtectedMode::new(false),
@@ -60,7 +61,7 @@ fn talk<A: App>(flavour: Flavour, router: Router<A>, lines: &str) -> String {
 }
 
 #[test]
-fn every_example_is_served_by_both_flavours() {
+fn both_flavours_serve_every_example() {
     for flavour in Flavour::ALL.iter().copied() {
         assert_eq!(
             talk(flavour, echo::router(), "SAY hello\nSAY hello"),

@@ -82,7 +82,7 @@ pub struct HttpServerArgs {
     pub threads: usize,
 }
 
-/// What serves the command.
+/// The server of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
@@ -95,7 +95,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// As `--service` takes it.
+    /// Its name for `--service`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Tokio => "tokio",

@@ -75,7 +75,7 @@ pub struct Row {
 pub(super) const POOL: &str = "pool";
 pub(super) const PIPELINED: &str = "pipelined";
 
-/// The rows, in the order of the document.
+/// The rows, in document order.
 pub(super) fn rows(args: &HttpArgs) -> Vec<Row> {
     let pool = args.pool;
     let depth = args.callers.div_ceil(pool);

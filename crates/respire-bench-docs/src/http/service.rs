@@ -23,7 +23,7 @@ use super::call::{Call, JsonReply, PATH};
 use crate::cli::{HttpServerArgs, Service};
 
 impl Service {
-    /// How it tells that it is ready.
+    /// How to find out that it is ready.
     pub(super) fn probe(self) -> Probe {
         match self {
             Self::Tokio | Self::Mio => Probe::Ping,

@@ -45,7 +45,7 @@ pub(crate) fn merge(into: &mut Latencies, from: &Latencies) {
 /// [`Error::Io`] with `--json` and the path.
 ///
 /// # Panics
-/// For a map whose keys are no strings, which JSON does not have.
+/// For a map whose keys are not strings, which JSON does not allow.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).expect("keys are strings");
     text.push('\n');

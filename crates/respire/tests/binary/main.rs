@@ -1,4 +1,4 @@
-//! The binary as a person meets it: flags, file, log, signals and exit codes.
+//! Tests of the binary as a user runs it: flags, file, log, signals and exit codes.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,17 +22,17 @@ fn command() -> Command {
     command
 }
 
-/// Runs it with flags that do not let it start.
+/// Runs it with flags that prevent its start.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let Output { status, stderr, .. } = command().args(arguments).output().unwrap();
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
-/// A server on a Unix socket of its own, so that no test meets another's port.
+/// A server on a Unix socket of its own, so that no tests share a port.
 struct Server {
     child: Child,
     log: BufReader<ChildStderr>,
-    /// What was logged until it listened.
+    /// The log until it listened.
     beginning: String,
     directory: tempfile::TempDir,
 }
@@ -64,7 +64,7 @@ impl Server {
         self.directory.path().join("s")
     }
 
-    /// Sends requests and reads until the reply ends so.
+    /// Sends requests and reads until the replies end with `end`.
     #[track_caller]
     fn ask(&self, requests: &str, end: &str) -> String {
         let mut stream = UnixStream::connect(self.socket()).unwrap();
@@ -75,7 +75,8 @@ impl Server {
         let (mut stream, mut reply) = (BufReader::new(stream), Vec::new());
         while !reply.ends_with(end.as_bytes()) {
             let mut byte = [0];
-            // Goes on where a read is interrupted, as one with a time limit is when the process was stopped.
+            // Continue after an interrupted read, which happens if the process was stopped during a
+            // read with a time limit.
             if let Err(error) = stream.read_exact(&mut byte) {
                 panic!("{error} after {:?}", String::from_utf8_lossy(&reply));
             }
@@ -84,7 +85,7 @@ impl Server {
         String::from_utf8(reply).unwrap()
     }
 
-    /// Sends a signal and waits for the end: the exit code and all of the log.
+    /// Sends a signal and waits for the end; returns the exit code and the whole log.
     fn stop(mut self, signal: Signal) -> (Option<i32>, String, PathBuf) {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
         let code = self.child.wait().unwrap().code();
@@ -96,14 +97,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended already unless the test failed.
+        // It has ended already, unless the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 #[test]
-fn signals_stop_it_cleanly_in_both_flavours() {
+fn signals_stop_the_server_cleanly_in_both_flavours() {
     for flavour in respire::serve::Flavour::ALL {
         for signal in [Signal::SIGTERM, Signal::SIGINT] {
             let server = Server::start(|command, _| {
@@ -124,7 +125,7 @@ fn signals_stop_it_cleanly_in_both_flavours() {
 }
 
 #[test]
-fn a_taken_port_ends_it_with_code_1_and_a_way_out() {
+fn taken_port_exits_with_code_1_and_a_remedy() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let (code, text) = refused(&["--host", "127.0.0.1", "--port", &port]);
@@ -139,7 +140,7 @@ fn a_taken_port_ends_it_with_code_1_and_a_way_out() {
 }
 
 #[test]
-fn an_open_address_without_a_password_ends_it_with_code_1() {
+fn open_address_without_a_password_exits_with_code_1() {
     let (code, text) = refused(&["--host", "0.0.0.0"]);
     assert_eq!(code, Some(1));
     assert!(
@@ -149,7 +150,7 @@ fn an_open_address_without_a_password_ends_it_with_code_1() {
 }
 
 #[test]
-fn room_for_more_keys_than_the_machine_can_hold_ends_it_with_code_2() {
+fn capacity_above_the_machines_memory_exits_with_code_2() {
     let (code, log) = refused(&["--port", "0", "--capacity", "99999999999999"]);
     assert_eq!(code, Some(2), "{log}");
     assert!(
@@ -159,7 +160,7 @@ fn room_for_more_keys_than_the_machine_can_hold_ends_it_with_code_2() {
 }
 
 #[test]
-fn wrong_flags_and_wrong_files_end_it_with_code_2() {
+fn wrong_flags_and_files_exit_with_code_2() {
     let (code, text) = refused(&["--prot", "1"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("unexpected argument '--prot'"), "{text}");
@@ -226,7 +227,7 @@ fn help_names_every_flag_with_its_default() {
 }
 
 #[test]
-fn a_password_from_the_environment_is_asked_for_and_not_logged() {
+fn password_from_the_environment_is_required_and_not_logged() {
     let server = Server::start(|command, _| {
         command
             .env("RESPIRE_PASSWORD", "hunter2")
@@ -250,7 +251,7 @@ fn a_password_from_the_environment_is_asked_for_and_not_logged() {
 }
 
 #[test]
-fn a_rewritten_file_starts_the_next_server_as_the_last_one_was() {
+fn rewritten_file_starts_a_server_with_the_same_settings() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("respire.conf");
     std::fs::write(&path, "# ours\nloglevel notice\nmaxmemory 100mb\n").unwrap();
@@ -277,7 +278,7 @@ fn a_rewritten_file_starts_the_next_server_as_the_last_one_was() {
 }
 
 #[test]
-fn config_shows_what_the_flags_said() {
+fn config_get_shows_the_values_of_flags() {
     let server = Server::start(|command, _| {
         command.args([
             "--databases",
@@ -307,7 +308,7 @@ fn config_shows_what_the_flags_said() {
 
 #[cfg(feature = "metrics")]
 #[test]
-fn numbers_are_scraped_where_the_flag_says() {
+fn metrics_are_served_at_the_flags_address() {
     for flavour in respire::serve::Flavour::ALL {
         let server = Server::start(|command, _| {
             command.args(["--metrics", "0", "--flavour", flavour.name()]);
@@ -328,7 +329,7 @@ fn numbers_are_scraped_where_the_flag_says() {
 
 #[cfg(feature = "metrics")]
 #[test]
-fn an_address_for_metrics_that_is_none_ends_it() {
+fn invalid_metrics_address_exits_with_an_error() {
     let (code, text) = refused(&["--metrics", "here"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("expected an address with a port"), "{text}");
@@ -346,7 +347,7 @@ fn an_address_for_metrics_that_is_none_ends_it() {
 }
 
 #[test]
-fn a_peer_that_breaks_the_protocol_is_logged_and_cannot_flood_the_log() {
+fn protocol_errors_are_logged_at_a_limited_rate() {
     let server = Server::start(|_, _| {});
     for _ in 0..50 {
         let reply = server.ask("*1\r\n$x\r\n", "\r\n");
@@ -365,7 +366,7 @@ fn a_peer_that_breaks_the_protocol_is_logged_and_cannot_flood_the_log() {
     );
 }
 
-/// Whether the page was there when the binary was built; without it the binary says how to get it.
+/// Whether the page existed when the binary was built; if not, the binary explains how to build it.
 #[cfg(feature = "explorer")]
 fn has_page() -> bool {
     let (code, text) = refused(&["--port", "0", "--explorer", "0.0.0.0:0", "--explorer-tap"]);
@@ -380,7 +381,7 @@ fn has_page() -> bool {
 
 #[cfg(feature = "explorer")]
 #[test]
-fn a_tap_without_an_explorer_ends_it_with_code_2() {
+fn tap_without_an_explorer_exits_with_code_2() {
     let (code, text) = refused(&["--port", "0", "--explorer-tap"]);
     assert_eq!(code, Some(2));
     assert!(
@@ -391,7 +392,7 @@ fn a_tap_without_an_explorer_ends_it_with_code_2() {
 
 #[cfg(feature = "explorer")]
 #[test]
-fn the_explorer_of_the_binary_shows_its_traffic_and_ends_with_it() {
+fn explorer_shows_the_traffic_until_the_binary_ends() {
     if !has_page() {
         let (code, text) = refused(&["--port", "0", "--explorer", "0"]);
         assert_eq!(code, Some(2));

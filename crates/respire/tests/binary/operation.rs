@@ -1,4 +1,4 @@
-//! The configuration file and signals, as an operator meets them.
+//! Tests of the configuration file and of signals, as an operator uses them.
 
 use crate::{Server, refused};
 use nix::sys::signal::{Signal, kill};
@@ -13,7 +13,7 @@ impl Server {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
     }
 
-    /// The log up to a line that has this text.
+    /// The log up to a line that contains `text`.
     fn log_until(&mut self, text: &str) -> String {
         let mut seen = String::new();
         while !seen.contains(text) {
@@ -73,7 +73,7 @@ fn sighup_without_a_file_changes_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_closed_pipe_or_log_does_not_end_it() {
+fn closed_pipe_or_log_does_not_stop_the_server() {
     let mut server = Server::start(|_, _| {});
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
     let ignored = status
@@ -83,7 +83,7 @@ fn a_closed_pipe_or_log_does_not_end_it() {
     let bit = 1 << (Signal::SIGPIPE as u64 - 1);
     assert!(ignored.is_some_and(|mask| mask & bit != 0), "{status}");
 
-    // What reads the log is gone: what is logged from now on goes nowhere.
+    // The reader of the log is gone: further log lines go nowhere.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(writer);
     server.log = std::io::BufReader::new(std::process::ChildStderr::from(
@@ -99,7 +99,7 @@ fn a_closed_pipe_or_log_does_not_end_it() {
 }
 
 #[test]
-fn mistakes_in_the_file_are_told_at_once() {
+fn all_mistakes_in_the_file_are_reported_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("redis.conf");
     std::fs::write(&path, "prot 7000\nport\nrename-command KEYS \"\"\n").unwrap();
@@ -113,7 +113,7 @@ fn mistakes_in_the_file_are_told_at_once() {
 }
 
 #[test]
-fn a_distributions_file_starts_it_with_flags_behind() {
+fn debian_redis_conf_starts_the_server_with_flags_after_it() {
     let debian = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/src/bin/respire-server/file/debian.conf"
@@ -144,7 +144,7 @@ fn standard_input_can_be_the_file() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_empty_server_is_not_said_to_be_fragmented() {
+fn empty_server_reports_no_fragmentation() {
     for flavour in respire::serve::Flavour::ALL {
         let server = Server::start(|command, _| in_flavour(command, *flavour));
         let info = server.ask("INFO memory\r\nPING\r\n", "+PONG\r\n");
@@ -152,7 +152,7 @@ fn an_empty_server_is_not_said_to_be_fragmented() {
             .lines()
             .find_map(|line| line.strip_prefix("mem_fragmentation_ratio:"))
             .and_then(|ratio| ratio.parse::<f64>().ok());
-        // Threads and buffers come after the store. Dashboards begin to alarm at 1.5 of large servers.
+        // Threads and buffers start after the store. Dashboards alarm at 1.5 for large servers.
         assert!(
             ratio.is_some_and(|ratio| (0.5..4.0).contains(&ratio)),
             "{info}"
@@ -169,7 +169,7 @@ fn wrong_passwords_and_unknown_commands_are_logged_in_both_flavours() {
         });
         let wanted = "AUTH hunter2\r\nLPUSH a b\r\nlpush a b\r\nSADD a b\r\nPING\r\n";
         server.ask(wanted, "+PONG\r\n");
-        // Few of them are answered while this one is, on a connection that may be behind them.
+        // Only a few of them are answered before the next request, which is on another connection.
         let mut guesses = UnixStream::connect(server.socket()).unwrap();
         guesses
             .write_all(&b"AUTH hunter3\r\n".repeat(10_000))

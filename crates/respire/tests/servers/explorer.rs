@@ -1,4 +1,4 @@
-//! The explorer's listener beside a server that is at work.
+//! Tests of the explorer's listener beside a busy server.
 
 use crate::harness::{Kind, Peer, Running, Setup, request};
 use data_encoding::BASE64;
@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// In the place of the page, which needs more than Rust to be built.
+/// A stand-in for the page, which needs more than Rust to be built.
 const HTML: &str = "<!doctype html><html><head><meta http-equiv=\"Content-Security-Policy\" \
     content=\"default-src 'none'; connect-src 'none'\" /></head><body></body></html>";
 
@@ -31,7 +31,7 @@ fn start(kind: Kind) -> (Running, ExplorerServer) {
     (server, explorer)
 }
 
-/// Sends a request as it is, and gives back the connection.
+/// Sends a request unchanged, and returns the connection.
 fn ask(address: SocketAddr, head: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream
@@ -41,7 +41,7 @@ fn ask(address: SocketAddr, head: &str) -> BufReader<TcpStream> {
     BufReader::new(stream)
 }
 
-/// The first line of an answer, and all that follows it.
+/// The first line of a response, and the rest.
 fn answer(address: SocketAddr, head: &str) -> (String, String) {
     let mut text = String::new();
     ask(address, head).read_to_string(&mut text).unwrap();
@@ -49,7 +49,7 @@ fn answer(address: SocketAddr, head: &str) -> (String, String) {
     (line.to_owned(), rest.to_owned())
 }
 
-/// Somebody who looks on.
+/// A viewer of the live view.
 struct Viewer(BufReader<TcpStream>);
 
 impl Viewer {
@@ -66,7 +66,7 @@ impl Viewer {
         Self(stream)
     }
 
-    /// The next event: its name and what it tells.
+    /// The next event: its name and its data.
     fn next(&mut self) -> (String, Value) {
         let mut name = String::new();
         loop {
@@ -80,7 +80,7 @@ impl Viewer {
         }
     }
 
-    /// The next event, which has this name.
+    /// The next event, which must have this name.
     #[track_caller]
     fn expect(&mut self, name: &str) -> Value {
         let (found, data) = self.next();
@@ -88,7 +88,7 @@ impl Viewer {
         data
     }
 
-    /// The next event, which has these bytes of this connection.
+    /// The next event, which must have these bytes of this connection.
     #[track_caller]
     fn expect_bytes(&mut self, id: u64, from: &str, bytes: &str) {
         let data = self.expect("bytes");
@@ -102,7 +102,7 @@ impl Viewer {
     }
 }
 
-/// Asks and is answered, so that what follows comes later.
+/// Sends a request and reads its reply, so that later events follow it.
 fn exchange(peer: &mut Peer<TcpStream>, request: &[u8], reply: &str) {
     peer.send(request);
     peer.expect(reply);
@@ -157,7 +157,7 @@ pub(crate) fn traffic_is_shown_frame_by_frame(kind: Kind) {
     assert_eq!(close["why"], "protocol error");
 }
 
-pub(crate) fn what_is_too_large_is_left_out_and_the_binary_protocol_is_told(kind: Kind) {
+pub(crate) fn large_frames_are_left_out_and_the_binary_protocol_is_marked(kind: Kind) {
     let (server, explorer) = start(kind);
     let mut viewer = Viewer::new(explorer.address());
     viewer.expect("hello");
@@ -166,7 +166,7 @@ pub(crate) fn what_is_too_large_is_left_out_and_the_binary_protocol_is_told(kind
     let value = vec![b'v'; 1 << 20];
     let set = request(&[b"SET", b"k", &value]);
     exchange(&mut peer, &set, "+OK\r\n");
-    // What is lost of the request is told when the next one begins.
+    // The gap in the request is reported when the next request begins.
     assert_eq!(viewer.expect("bytes")["from"], "server");
     exchange(&mut peer, b"PING\r\n", "+PONG\r\n");
     let lost = viewer.expect("lost");
@@ -186,7 +186,7 @@ pub(crate) fn what_is_too_large_is_left_out_and_the_binary_protocol_is_told(kind
     }
 }
 
-pub(crate) fn only_this_machine_and_the_page_itself_are_let_in(kind: Kind) {
+pub(crate) fn only_this_machine_and_the_page_itself_are_admitted(kind: Kind) {
     let (server, explorer) = start(kind);
     let address = explorer.address();
     let status = |head: &str| answer(address, head).0;
@@ -229,7 +229,7 @@ pub(crate) fn only_this_machine_and_the_page_itself_are_let_in(kind: Kind) {
     );
 }
 
-pub(crate) fn without_a_tap_there_is_a_page_and_nothing_of_the_server(kind: Kind) {
+pub(crate) fn without_a_tap_the_page_shows_nothing_of_the_server(kind: Kind) {
     let _server = Running::start(kind);
     let listener = ExplorerListener::bind("127.0.0.1:0").unwrap();
     let explorer = listener.serve(&page()).unwrap();
@@ -240,7 +240,7 @@ pub(crate) fn without_a_tap_there_is_a_page_and_nothing_of_the_server(kind: Kind
     assert!(text.ends_with(HTML));
 }
 
-pub(crate) fn those_who_do_not_look_slow_nobody_and_are_sent_away(kind: Kind) {
+pub(crate) fn viewers_that_do_not_read_slow_no_client_and_are_disconnected(kind: Kind) {
     let (server, explorer) = start(kind);
     let address = explorer.address();
     let viewers: Vec<_> = (0..4).map(|_| Viewer::new(address)).collect();
@@ -248,7 +248,7 @@ pub(crate) fn those_who_do_not_look_slow_nobody_and_are_sent_away(kind: Kind) {
     let value = vec![b'v'; 32 << 10];
     exchange(&mut peer, &request(&[b"SET", b"k", &value]), "+OK\r\n");
     let reply = [b"$32768\r\n", &value[..], b"\r\n"].concat();
-    // None of them reads: there is room for another only once one has been sent away.
+    // No viewer reads: another one is admitted only after one was disconnected.
     let head = "GET /tap HTTP/1.1\r\nHost: localhost";
     let mut line = String::new();
     while !line.contains(" 200 ") {
@@ -263,7 +263,7 @@ pub(crate) fn those_who_do_not_look_slow_nobody_and_are_sent_away(kind: Kind) {
     drop(viewers);
 }
 
-pub(crate) fn few_look_on_at_once_and_all_are_sent_away_at_the_end(kind: Kind) {
+pub(crate) fn viewers_are_limited_and_disconnected_at_the_end(kind: Kind) {
     let (_server, explorer) = start(kind);
     let mut viewers: Vec<_> = (0..4).map(|_| Viewer::new(explorer.address())).collect();
     let head = "GET /tap HTTP/1.1\r\nHost: localhost";

@@ -1,11 +1,11 @@
-//! A strict reader of OpenMetrics text: what a scraper may refuse, this refuses.
+//! A strict parser of OpenMetrics text: it refuses everything that a scraper may refuse.
 
 use std::collections::{BTreeMap, HashSet};
 
-/// Samples by name and labels as they are written, such as `a_total{x="1"}`.
+/// Samples by name and labels as written, such as `a_total{x="1"}`.
 pub(crate) type Samples = BTreeMap<String, f64>;
 
-/// Reads an exposition, and fails the test where it breaks the format.
+/// Parses an exposition, and fails the test if it violates the format.
 #[track_caller]
 pub(crate) fn read(text: &str) -> Samples {
     let body = text.strip_suffix("# EOF\n").expect("it ends with its end");
@@ -47,7 +47,7 @@ fn is_name(name: &str) -> bool {
             .all(|byte| is_letter(byte) || byte.is_ascii_digit())
 }
 
-/// Whether a sample of this name may stand in a family of this name and kind.
+/// Whether a sample of this name may be in a family of this name and kind.
 fn belongs(name: &str, (family, kind): &(String, String)) -> bool {
     let suffixes: &[&str] = match &**kind {
         "counter" => &["_total"],
@@ -86,7 +86,7 @@ fn check_labels(text: &str) {
     }
 }
 
-/// Buckets ascend, count upwards, and end with the infinite one, which has the count.
+/// Buckets ascend, count upwards, and end with the infinite one, which equals the count.
 fn check_histograms(text: &str, samples: &Samples) {
     let mut before = (f64::NEG_INFINITY, 0.0);
     for line in text.lines().filter(|line| line.contains("_bucket{")) {

@@ -1,4 +1,4 @@
-//! A server on a loopback port of the system's choosing, and peers that wait only so long.
+//! Starts servers on free loopback ports, and connects peers whose waits are bounded.
 
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Limits as SessionLimits, Options, Router};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long anything may take before the test fails instead of hanging.
+/// How long any step may take before the test fails instead of hanging.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How the server of a test runs.
@@ -32,7 +32,7 @@ impl Kind {
         threads: 2,
     };
 
-    /// With a runtime of another sort than that of several threads.
+    /// With the single-threaded runtime, which behaves differently from the multi-threaded one.
     #[cfg(feature = "tokio")]
     pub(crate) const TOKIO_ALONE: Self = Self {
         threads: 1,
@@ -51,16 +51,16 @@ impl Kind {
     }
 }
 
-/// What a test may want to be different.
+/// The settings that tests vary.
 pub(crate) struct Setup {
     pub(crate) kind: Kind,
     pub(crate) limits: Limits,
     pub(crate) session: SessionLimits,
     pub(crate) clients_max: u32,
     pub(crate) unix_socket: Option<PathBuf>,
-    /// The size of the server's socket buffers, where the system's choice is too large.
+    /// The size of the server's socket buffers, if the system's default is too large.
     pub(crate) receive_buffer_bytes: Option<usize>,
-    /// Who looks on.
+    /// Where copies of the traffic go.
     pub(crate) tap: Tap,
 }
 
@@ -77,7 +77,7 @@ impl Setup {
         }
     }
 
-    /// The same, with this long to end after it was asked to stop.
+    /// The same setup, with this time to end after a shutdown request.
     pub(crate) fn with_grace_ms(self, shutdown_grace_ms: u32) -> Self {
         let limits = Limits {
             shutdown_grace_ms,
@@ -86,14 +86,14 @@ impl Setup {
         Self { limits, ..self }
     }
 
-    /// Starts Redis's commands.
+    /// Starts a server with Redis's commands.
     pub(crate) fn start(self) -> Running {
         self.serve(add_to(Router::new(Kv::new(Store::new(
             store::Config::default(),
         )))))
     }
 
-    /// Starts the commands of `router`.
+    /// Starts a server with the commands of `router`.
     pub(crate) fn serve<A: App>(self, router: Router<A>) -> Running<A> {
         let config = Config {
             port: 0,
@@ -157,7 +157,7 @@ impl<A: App> Running<A> {
         Peer { stream }
     }
 
-    /// Waits for a state of the server that no reply tells of.
+    /// Waits for a state of the server that no reply shows.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Engine<A>) -> bool) {
         let deadline = Instant::now() + PATIENCE;
@@ -189,7 +189,7 @@ impl<A: App> Drop for Running<A> {
     fn drop(&mut self) {
         self.shutdown.force();
         if let Some(thread) = self.thread.take() {
-            // A failure of the server has shown in the test that used it.
+            // The test that used the server has shown its failure.
             let _ = thread.join();
         }
     }
@@ -226,7 +226,7 @@ impl<S: Read + Write> Peer<S> {
         );
     }
 
-    /// Reads up to `end`, and that as well.
+    /// Reads up to and including `end`.
     pub(crate) fn read_to(&mut self, end: &[u8]) -> Vec<u8> {
         let mut read = Vec::new();
         while !read.ends_with(end) {
@@ -268,7 +268,7 @@ impl<S: Read + Write> Peer<S> {
     }
 }
 
-/// One argument, and whether the next requests may overtake the work.
+/// One argument, and whether later requests may run before this reply.
 pub(crate) struct One<const PIPELINED: bool>(pub(crate) i64);
 
 impl<const PIPELINED: bool> Args for One<PIPELINED> {
@@ -298,7 +298,7 @@ pub(crate) fn request(words: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// A bulk string as a reply has it.
+/// A bulk string as in a reply.
 pub(crate) fn bulk(value: &[u8]) -> Vec<u8> {
     let mut bytes = format!("${}\r\n", value.len()).into_bytes();
     bytes.extend_from_slice(value);

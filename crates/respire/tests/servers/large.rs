@@ -1,10 +1,10 @@
-//! Values that arrive and leave in many pieces.
+//! Tests of values that arrive and leave in many pieces.
 
 use crate::harness::{Kind, Peer, Running, bulk, request};
 use std::io::Read;
 use std::net::TcpStream;
 
-/// Around the size from which a value has an allocation of its own, and far beyond.
+/// Around the size at which a value gets an allocation of its own, and far beyond.
 const SIZES: [usize; 6] = [
     (64 << 10) - 1,
     64 << 10,
@@ -18,18 +18,18 @@ fn value(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at % 251) as u8).collect()
 }
 
-/// A length and bytes, as the binary protocol has them.
+/// A length and bytes, as in the binary protocol.
 fn part(bytes: &[u8]) -> Vec<u8> {
     [&(bytes.len() as u32).to_le_bytes(), bytes].concat()
 }
 
-pub(crate) fn values_of_every_size_come_back(kind: Kind) {
+pub(crate) fn values_of_every_size_round_trip(kind: Kind) {
     let server = Running::start(kind);
     let (mut resp, mut binary) = (server.connect(), server.connect());
     let mut before = Vec::new();
     for len in SIZES {
         let value = value(len);
-        // Small requests before and behind it, in the same writes.
+        // Small requests before and after it, in the same writes.
         resp.send(
             [
                 &b"PING\r\n"[..],
@@ -59,7 +59,7 @@ pub(crate) fn values_of_every_size_come_back(kind: Kind) {
     }
 }
 
-pub(crate) fn every_writer_takes_large_values(kind: Kind) {
+pub(crate) fn every_write_command_accepts_large_values(kind: Kind) {
     let server = Running::start(kind);
     let mut peer = server.connect();
     let (one, two) = (value(300_000), vec![b'2'; 100_000]);
@@ -98,7 +98,7 @@ pub(crate) fn every_writer_takes_large_values(kind: Kind) {
     peer.expect(bulk(&one));
 }
 
-pub(crate) fn a_value_that_trickles_in_is_whole(kind: Kind) {
+pub(crate) fn value_sent_in_small_pieces_arrives_whole(kind: Kind) {
     let server = Running::start(kind);
     let mut peer = server.connect();
     let value = value(100_000);
@@ -110,7 +110,7 @@ pub(crate) fn a_value_that_trickles_in_is_whole(kind: Kind) {
     peer.expect(bulk(&value));
 }
 
-pub(crate) fn a_value_that_is_not_sent_to_its_end_is_forgotten(kind: Kind) {
+pub(crate) fn unfinished_value_is_dropped(kind: Kind) {
     let server = Running::start(kind);
     let request = request(&[b"SET", b"k", &value(1 << 20)]);
     for sent in [30, 70_000, request.len() - 1] {
@@ -124,7 +124,7 @@ pub(crate) fn a_value_that_is_not_sent_to_its_end_is_forgotten(kind: Kind) {
     peer.expect(":0\r\n");
 }
 
-pub(crate) fn what_arrived_of_a_value_is_listed(kind: Kind) {
+pub(crate) fn client_list_counts_the_bytes_of_an_unfinished_value(kind: Kind) {
     let server = Running::start(kind);
     let (mut peer, mut other) = (server.connect(), server.connect());
     peer.send("CLIENT SETNAME sender\r\n");

@@ -1,4 +1,4 @@
-//! Replies that come later, over real sockets: the same bytes as from a session in memory.
+//! Tests of deferred replies over real sockets: the same bytes as from a session in memory.
 
 use crate::harness::{Kind, One, PATIENCE, Running, Setup};
 use respire::net::{Limits as ServerLimits, clock};
@@ -14,22 +14,22 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Who waits, who listens, and what was given up.
+/// The state of the service: waiting calls, pushers, and the count of cancelled calls.
 #[derive(Default)]
-struct Desk {
+struct Service {
     waiting: Mutex<VecDeque<Later>>,
     listeners: Mutex<Vec<Pusher>>,
     cancelled: AtomicUsize,
 }
 
-impl App for Desk {
+impl App for Service {
     type Conn = ();
     type Keys = NoKeys;
 }
 
 /// A command of every kind.
-fn router() -> Router<Desk> {
-    Router::new(Desk::default())
+fn router() -> Router<Service> {
+    Router::new(Service::default())
         .deferred("later", |_, One::<false>(n), later| {
             std::thread::spawn(move || later.reply(n));
         })
@@ -76,7 +76,7 @@ fn router() -> Router<Desk> {
         })
 }
 
-/// What all of them are asked, and must answer in the same bytes however it is cut.
+/// Requests for all commands; the replies must have the same bytes however the input is split.
 const REQUESTS: &str = "TELL 0\r\nHELLO 3\r\nTELL 1\r\nPING\r\nLATER 2\r\nECHO a\r\nPIPED 3\r\n\
     PIPED 4\r\nTELL 5\r\nYIELD 6\r\nLOST\r\nSOON 7\r\nBURST\r\nBROKEN\r\nTIMED 8\r\nZEROS 200000\r\n\
     MULTI\r\nTIMED 9\r\nTELL 10\r\nEXEC\r\nPIPED 11\r\nHELLO 2\r\nYIELD 12\r\nZEROS 3\r\n\
@@ -101,7 +101,7 @@ fn expected() -> Vec<u8> {
     parts.concat().into_bytes()
 }
 
-/// Leaves out what `HELLO` answers, which has the number of the connection in it.
+/// Removes the reply to `HELLO`, which has the number of the connection in it.
 fn without_hello(transcript: &[u8]) -> Vec<u8> {
     let mut text = String::from_utf8_lossy(transcript).into_owned();
     for start in ["%7\r\n$6\r\nserver", "*14\r\n$6\r\nserver"] {
@@ -113,19 +113,19 @@ fn without_hello(transcript: &[u8]) -> Vec<u8> {
     text.into_bytes()
 }
 
-struct Ring(Arc<AtomicUsize>);
+struct CountingWake(Arc<AtomicUsize>);
 
-impl Wake for Ring {
+impl Wake for CountingWake {
     fn wake(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }
 }
 
-/// The transcript of a session in memory, its input cut into pieces of `piece` bytes.
+/// The transcript of a session in memory, with its input split into pieces of `piece` bytes.
 fn in_memory(piece: usize) -> Vec<u8> {
     let engine = Engine::new(router(), Options::default(), clock::now());
     let rings = Arc::new(AtomicUsize::new(0));
-    let ring = Box::new(Ring(Arc::clone(&rings)));
+    let ring = Box::new(CountingWake(Arc::clone(&rings)));
     let mut session = engine
         .connect(respire::Peer::default(), ring, clock::now())
         .unwrap();
@@ -147,7 +147,7 @@ fn in_memory(piece: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_session_answers_the_same_however_its_input_is_cut() {
+fn session_replies_do_not_depend_on_how_input_is_split() {
     let expected = expected();
     for piece in [usize::MAX, 7, 1] {
         let transcript = without_hello(&in_memory(piece));
@@ -159,11 +159,11 @@ fn a_session_answers_the_same_however_its_input_is_cut() {
     }
 }
 
-fn start(kind: Kind) -> Running<Desk> {
+fn start(kind: Kind) -> Running<Service> {
     start_with(kind, Limits::DEFAULT)
 }
 
-fn start_with(kind: Kind, limits: Limits) -> Running<Desk> {
+fn start_with(kind: Kind, limits: Limits) -> Running<Service> {
     let setup = Setup {
         limits: ServerLimits {
             shutdown_grace_ms: 60_000,
@@ -174,11 +174,11 @@ fn start_with(kind: Kind, limits: Limits) -> Running<Desk> {
     setup.serve(router().limits(limits))
 }
 
-fn waiting(engine: &Engine<Desk>) -> MutexGuard<'_, VecDeque<Later>> {
+fn waiting(engine: &Engine<Service>) -> MutexGuard<'_, VecDeque<Later>> {
     engine.app().waiting.lock().unwrap()
 }
 
-pub(crate) fn transcripts_are_those_of_a_session(kind: Kind) {
+pub(crate) fn transcripts_equal_those_of_a_session_in_memory(kind: Kind) {
     let server = start(kind);
     let expected = expected();
     let input = [REQUESTS.as_bytes(), b"ECHO end\r\n"].concat();
@@ -207,7 +207,7 @@ pub(crate) fn transcripts_are_those_of_a_session(kind: Kind) {
     }
 }
 
-pub(crate) fn stopping_loses_no_owed_reply(kind: Kind) {
+pub(crate) fn shutdown_loses_no_pending_reply(kind: Kind) {
     const CLIENTS: usize = 40;
     let mut server = start(kind);
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
@@ -216,7 +216,7 @@ pub(crate) fn stopping_loses_no_owed_reply(kind: Kind) {
     }
     server.until("all wait", |engine| waiting(engine).len() == CLIENTS);
     server.shutdown.request();
-    // The replies are owed from threads that know nothing of the stop.
+    // Threads that do not know of the shutdown send the replies.
     let owed = std::mem::take(&mut *waiting(&server.engine));
     let answer = std::thread::spawn(move || {
         for later in owed {
@@ -231,7 +231,7 @@ pub(crate) fn stopping_loses_no_owed_reply(kind: Kind) {
     assert_eq!(server.join().cut, 0);
 }
 
-pub(crate) fn a_client_that_goes_cancels_what_it_waits_for(kind: Kind) {
+pub(crate) fn closed_connection_cancels_its_calls(kind: Kind) {
     let server = start(kind);
     let mut client = server.connect();
     client.send("KEEP\r\n");
@@ -249,7 +249,7 @@ pub(crate) fn a_client_that_goes_cancels_what_it_waits_for(kind: Kind) {
     assert!(!later.reply("to nobody"));
 }
 
-pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(kind: Kind) {
+pub(crate) fn stalled_listener_loses_only_its_own_connection(kind: Kind) {
     let limits = Limits {
         mailbox_bytes_max: 1 << 20,
         ..Limits::DEFAULT
@@ -260,8 +260,8 @@ pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(kind: Kind) {
         client.send("HELLO 3\r\nLISTEN\r\nECHO end\r\n");
         client.read_to(END);
     }
-    // 1,000 messages of 32 KiB: more than the sockets and the mailbox of the one that reads
-    // nothing can hold. The one that reads is read in step, so that it has them all.
+    // 1,000 messages of 32 KiB: more than the sockets and the mailbox of the stalled listener can
+    // hold. The other listener is read in step, so that it gets all messages.
     let payload = respire::Bytes::from(vec![b'x'; 32 << 10]);
     let listeners = server.engine.app().listeners.lock().unwrap().clone();
     let mut message = b">2\r\n$4\r\nnews\r\n$32768\r\n".to_vec();
@@ -270,19 +270,20 @@ pub(crate) fn one_stalled_listener_costs_its_own_connection_alone(kind: Kind) {
     let mut refused = 0;
     for _ in 0..1000 {
         for (at, listener) in listeners.iter().enumerate() {
-            // Nothing here waits for a peer: a send is a short lock, and says so when it is full.
+            // A send does not wait for a peer: it takes a short lock, and returns an error if the
+            // mailbox is full.
             let sent = listener.push(("news", payload.clone()));
             assert!(at == 0 || sent.is_ok(), "{sent:?}");
             refused += usize::from(sent.is_err());
         }
         quick.expect(&message);
     }
-    assert!(refused > 0, "the stalled one was never full");
+    assert!(refused > 0, "the stalled listener was never full");
     server.until("the stalled one is closed", |engine| {
         engine.clients().len() == 1
     });
     assert!(
         server.engine.clients().find(2).is_some(),
-        "the quick one stays"
+        "the other listener stays connected"
     );
 }

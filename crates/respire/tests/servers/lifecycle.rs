@@ -1,8 +1,8 @@
-//! From the first connection to the end of the server.
+//! Tests from the first connection to the end of the server.
 
 use crate::harness::{Kind, Running, Setup, request};
 
-pub(crate) fn a_connection_past_maxclients_is_told_so(kind: Kind) {
+pub(crate) fn connection_above_maxclients_is_refused(kind: Kind) {
     let server = Setup {
         clients_max: 2,
         ..Setup::new(kind)
@@ -27,7 +27,7 @@ pub(crate) fn a_connection_past_maxclients_is_told_so(kind: Kind) {
     assert_eq!((report.accepted, report.refused), (3, 1));
 }
 
-pub(crate) fn a_thousand_idle_connections_do_not_disturb(kind: Kind) {
+pub(crate) fn thousand_idle_connections_do_not_disturb_others(kind: Kind) {
     // Each test process holds both ends of each connection.
     assert_eq!(respire::net::process::raise_descriptor_limit(4000), 4000);
     let server = Running::start(kind);
@@ -46,7 +46,7 @@ pub(crate) fn a_thousand_idle_connections_do_not_disturb(kind: Kind) {
     server.until("all are closed", |engine| engine.clients().is_empty());
 }
 
-pub(crate) fn a_shutdown_answers_what_has_arrived(kind: Kind) {
+pub(crate) fn shutdown_answers_arrived_requests(kind: Kind) {
     let server = Running::start(kind);
     let mut asking = server.connect();
     let mut idle = server.connect();
@@ -54,7 +54,7 @@ pub(crate) fn a_shutdown_answers_what_has_arrived(kind: Kind) {
     idle.expect("+PONG\r\n");
     asking.send(request(&[b"SET", b"key", &vec![b'v'; 8 << 20]]));
     asking.expect("+OK\r\n");
-    // More than the sockets hold, so that the server is in the midst of it when it stops.
+    // More than the sockets hold, so that the server is still sending when it stops.
     asking.send("GET key\r\nGET key\r\nPING\r\n");
     asking.expect("$8388608\r\n");
     let address = server.address;
@@ -66,11 +66,11 @@ pub(crate) fn a_shutdown_answers_what_has_arrived(kind: Kind) {
     assert_eq!(server.stop().cut, 0);
     assert!(
         std::net::TcpStream::connect(address).is_err(),
-        "nobody listens any more"
+        "the port is closed"
     );
 }
 
-pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(kind: Kind) {
+pub(crate) fn shutdown_cuts_a_peer_that_does_not_read(kind: Kind) {
     let server = Setup::new(kind).with_grace_ms(50).start();
     let mut peer = server.connect();
     peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
@@ -80,7 +80,7 @@ pub(crate) fn a_shutdown_cuts_a_peer_that_does_not_read(kind: Kind) {
     assert_eq!(server.stop().cut, 1);
 }
 
-pub(crate) fn a_second_request_to_stop_does_not_wait(kind: Kind) {
+pub(crate) fn second_shutdown_request_does_not_wait(kind: Kind) {
     let mut server = Setup::new(kind).with_grace_ms(3_600_000).start();
     let mut peer = server.connect();
     peer.send(request(&[b"SET", b"key", &vec![b'v'; 16 << 20]]));
@@ -92,7 +92,7 @@ pub(crate) fn a_second_request_to_stop_does_not_wait(kind: Kind) {
     assert_eq!(server.join().cut, 1);
 }
 
-pub(crate) fn the_shutdown_command_stops_the_server(kind: Kind) {
+pub(crate) fn shutdown_command_stops_the_server(kind: Kind) {
     let mut server = Running::start(kind);
     let mut peer = server.connect();
     peer.send("SHUTDOWN NOSAVE\r\n");

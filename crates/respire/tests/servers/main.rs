@@ -1,4 +1,4 @@
-//! Both servers over real sockets: one suite, run once per flavour, and once more for Tokio with one thread.
+//! Runs one suite of socket tests on both servers, and once more on Tokio with one thread.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ mod slow;
 mod storm;
 mod together;
 
-/// Makes a test of each function for each kind of server in this build.
+/// Makes each function a test for each kind of server in this build.
 macro_rules! on_both_flavours {
     ($module:ident: $($name:ident),+ $(,)?) => {
         mod $module {
@@ -44,35 +44,35 @@ macro_rules! on_both_flavours {
 
 mod run {
     on_both_flavours! { pipelines:
-        bytes_that_arrive_one_by_one_are_answered,
-        a_hundred_thousand_commands_in_one_go_are_answered_in_order,
-        turns_of_a_few_bytes_leave_nothing_unanswered,
-        a_reply_larger_than_the_socket_buffer_arrives_whole,
-        a_large_value_arrives_whole_in_small_reads,
-        the_binary_protocol_is_served_on_the_same_port,
-        a_unix_socket_serves_the_same,
+        request_sent_byte_by_byte_is_answered,
+        hundred_thousand_pipelined_commands_are_answered_in_order,
+        small_turns_leave_no_request_unanswered,
+        reply_larger_than_the_socket_buffer_arrives_whole,
+        large_value_arrives_whole_in_small_reads,
+        binary_protocol_is_served_on_the_same_port,
+        unix_socket_serves_the_same_commands,
     }
     on_both_flavours! { large:
-        values_of_every_size_come_back,
-        every_writer_takes_large_values,
-        a_value_that_trickles_in_is_whole,
-        a_value_that_is_not_sent_to_its_end_is_forgotten,
-        what_arrived_of_a_value_is_listed,
+        values_of_every_size_round_trip,
+        every_write_command_accepts_large_values,
+        value_sent_in_small_pieces_arrives_whole,
+        unfinished_value_is_dropped,
+        client_list_counts_the_bytes_of_an_unfinished_value,
     }
     on_both_flavours! { later:
-        transcripts_are_those_of_a_session,
-        stopping_loses_no_owed_reply,
-        a_client_that_goes_cancels_what_it_waits_for,
-        one_stalled_listener_costs_its_own_connection_alone,
+        transcripts_equal_those_of_a_session_in_memory,
+        shutdown_loses_no_pending_reply,
+        closed_connection_cancels_its_calls,
+        stalled_listener_loses_only_its_own_connection,
     }
     on_both_flavours! { storm:
-        replies_keep_their_order_whoever_answers_and_whoever_leaves,
-        a_defect_outside_a_handler_costs_its_own_connection_alone,
+        replies_keep_their_order_under_concurrent_answers_and_disconnects,
+        panic_outside_a_handler_ends_only_its_connection,
     }
     on_both_flavours! { slow:
-        those_behind_a_long_command_are_answered_once_it_ends,
-        stopping_waits_no_longer_than_it_was_told_to,
-        a_second_request_to_stop_does_not_wait_for_a_command,
+        requests_after_a_long_command_are_answered_once_it_ends,
+        shutdown_waits_no_longer_than_its_grace_time,
+        second_shutdown_request_does_not_wait_for_a_command,
     }
     #[cfg(feature = "tokio")]
     mod slow_with_several_threads {
@@ -82,46 +82,46 @@ mod run {
         }
     }
     on_both_flavours! { together:
-        those_who_ask_at_once_are_answered_each_for_itself,
-        a_defect_in_looking_ahead_costs_its_own_connection_alone,
+        connections_ready_together_get_their_own_replies,
+        panic_in_looking_ahead_ends_only_its_connection,
     }
     on_both_flavours! { peers:
-        a_half_closed_peer_gets_all_its_answers_and_then_the_end,
-        a_peer_that_does_not_read_is_not_read_from,
-        a_protocol_error_is_answered_before_the_end,
-        a_peer_that_ends_in_the_middle_of_a_request_is_closed,
-        an_idle_peer_is_closed_after_the_timeout,
-        a_killed_peer_is_closed,
-        a_killed_peer_is_closed_before_its_killer_is_answered,
-        a_killed_peer_that_does_not_read_is_closed,
-        a_pause_holds_writes_back_until_it_is_lifted,
-        a_pause_ends_by_itself,
-        others_are_served_while_one_sends_without_end,
+        half_closed_peer_gets_all_replies_and_then_the_end,
+        server_does_not_read_from_a_peer_that_does_not_read,
+        protocol_error_is_answered_before_the_end,
+        peer_that_ends_within_a_request_is_closed,
+        idle_peer_is_closed_after_the_timeout,
+        killed_peer_is_closed,
+        killed_peer_is_closed_before_client_kill_replies,
+        killed_peer_that_does_not_read_is_closed,
+        client_pause_delays_writes_until_unpause,
+        client_pause_ends_after_its_time,
+        others_are_served_while_one_peer_keeps_sending,
     }
     on_both_flavours! { pubsub:
-        a_message_reaches_a_silent_subscriber,
-        a_stalled_subscriber_is_closed_and_delays_nobody,
+        message_reaches_an_idle_subscriber,
+        stalled_subscriber_is_closed_and_delays_no_one,
     }
     #[cfg(feature = "metrics")]
     on_both_flavours! { scrapes:
-        numbers_are_scraped_while_load_runs,
-        other_requests_are_answered_as_http_has_it,
+        metrics_are_scraped_while_load_runs,
+        only_get_of_the_metrics_path_is_answered,
     }
     #[cfg(feature = "explorer")]
     on_both_flavours! { explorer:
         traffic_is_shown_frame_by_frame,
-        what_is_too_large_is_left_out_and_the_binary_protocol_is_told,
-        only_this_machine_and_the_page_itself_are_let_in,
-        without_a_tap_there_is_a_page_and_nothing_of_the_server,
-        those_who_do_not_look_slow_nobody_and_are_sent_away,
-        few_look_on_at_once_and_all_are_sent_away_at_the_end,
+        large_frames_are_left_out_and_the_binary_protocol_is_marked,
+        only_this_machine_and_the_page_itself_are_admitted,
+        without_a_tap_the_page_shows_nothing_of_the_server,
+        viewers_that_do_not_read_slow_no_client_and_are_disconnected,
+        viewers_are_limited_and_disconnected_at_the_end,
     }
     on_both_flavours! { lifecycle:
-        a_connection_past_maxclients_is_told_so,
-        a_thousand_idle_connections_do_not_disturb,
-        a_shutdown_answers_what_has_arrived,
-        a_shutdown_cuts_a_peer_that_does_not_read,
-        a_second_request_to_stop_does_not_wait,
-        the_shutdown_command_stops_the_server,
+        connection_above_maxclients_is_refused,
+        thousand_idle_connections_do_not_disturb_others,
+        shutdown_answers_arrived_requests,
+        shutdown_cuts_a_peer_that_does_not_read,
+        second_shutdown_request_does_not_wait,
+        shutdown_command_stops_the_server,
     }
 }

@@ -1,4 +1,4 @@
-//! Peers that are slow, rude, idle or gone.
+//! Tests of peers that are slow, hostile, idle or gone.
 
 use crate::harness::{Kind, Running, Setup, bulk, request};
 use respire::net::Limits;
@@ -7,7 +7,7 @@ use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub(crate) fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(kind: Kind) {
+pub(crate) fn half_closed_peer_gets_all_replies_and_then_the_end(kind: Kind) {
     let server = Running::start(kind);
     let value = vec![b'x'; 100_000];
     let mut peer = server.connect();
@@ -23,11 +23,11 @@ pub(crate) fn a_half_closed_peer_gets_all_its_answers_and_then_the_end(kind: Kin
     });
 }
 
-/// A peer that asks and asks and reads nothing: the server stops reading from it, so that its
-/// requests pile up on its own side.
-pub(crate) fn a_peer_that_does_not_read_is_not_read_from(kind: Kind) {
-    // Kernel buffers grow to megabytes unless told otherwise; the requests are long so that few of
-    // them fill the buffers.
+/// A peer sends requests and reads no replies. The server must stop reading from it, so that the
+/// requests fill the buffers of its own side.
+pub(crate) fn server_does_not_read_from_a_peer_that_does_not_read(kind: Kind) {
+    // Kernel buffers grow to megabytes by default. The requests are long, so that few of them fill
+    // the buffers.
     let setup = Setup {
         receive_buffer_bytes: Some(16 << 10),
         ..Setup::new(kind)
@@ -59,7 +59,7 @@ pub(crate) fn a_peer_that_does_not_read_is_not_read_from(kind: Kind) {
     }
     assert!(sent < SENT_BYTES_MAX, "the server goes on reading");
 
-    // Others are served meanwhile, and once the peer reads, it gets every answer.
+    // Others are served meanwhile, and once the peer reads, it gets every reply.
     let mut other = server.connect();
     other.send("PING\r\n");
     other.expect("+PONG\r\n");
@@ -78,13 +78,13 @@ pub(crate) fn a_peer_that_does_not_read_is_not_read_from(kind: Kind) {
     finisher.join().unwrap();
 }
 
-/// More than all buffers between the two can hold.
+/// More than all buffers between the two ends can hold.
 const SENT_BYTES_MAX: usize = 32 << 20;
 
-pub(crate) fn a_protocol_error_is_answered_before_the_end(kind: Kind) {
+pub(crate) fn protocol_error_is_answered_before_the_end(kind: Kind) {
     let server = Running::start(kind);
     let mut peer = server.connect();
-    // The bytes behind the error are still on their way when the server ends the connection.
+    // The bytes after the error are still on their way when the server ends the connection.
     peer.send("PING\r\n*1\r\n$-5\r\n");
     let mut flood = peer.stream.try_clone().unwrap();
     let flooding = std::thread::spawn(move || while flood.write_all(&[b'x'; 1024]).is_ok() {});
@@ -96,7 +96,7 @@ pub(crate) fn a_protocol_error_is_answered_before_the_end(kind: Kind) {
     });
 }
 
-pub(crate) fn a_peer_that_ends_in_the_middle_of_a_request_is_closed(kind: Kind) {
+pub(crate) fn peer_that_ends_within_a_request_is_closed(kind: Kind) {
     let server = Running::start(kind);
     let mut peer = server.connect();
     peer.send("*2\r\n$4\r\nECHO\r\n$10\r\nhal");
@@ -104,7 +104,7 @@ pub(crate) fn a_peer_that_ends_in_the_middle_of_a_request_is_closed(kind: Kind) 
     assert_eq!(peer.rest(), b"");
 }
 
-pub(crate) fn an_idle_peer_is_closed_after_the_timeout(kind: Kind) {
+pub(crate) fn idle_peer_is_closed_after_the_timeout(kind: Kind) {
     let server = Running::start(kind);
     let mut busy = server.connect();
     busy.send("CONFIG SET timeout 1\r\n");
@@ -115,21 +115,21 @@ pub(crate) fn an_idle_peer_is_closed_after_the_timeout(kind: Kind) {
     assert_eq!(idle.rest(), b"");
 }
 
-pub(crate) fn a_killed_peer_is_closed(kind: Kind) {
+pub(crate) fn killed_peer_is_closed(kind: Kind) {
     let server = Running::start(kind);
     let (mut victim, mut killer) = (server.connect(), server.connect());
     let id = victim.id();
     killer.send(format!("CLIENT KILL ID {id}\r\n"));
     killer.expect(":1\r\n");
     assert_eq!(victim.rest(), b"");
-    // One's own connection is answered before it ends.
+    // A client that kills its own connection gets the reply first.
     let id = killer.id();
     killer.send(format!("CLIENT KILL SKIPME no ID {id}\r\n"));
     assert_eq!(killer.rest(), b":1\r\n");
     server.until("both are closed", |engine| engine.clients().is_empty());
 }
 
-pub(crate) fn a_killed_peer_is_closed_before_its_killer_is_answered(kind: Kind) {
+pub(crate) fn killed_peer_is_closed_before_client_kill_replies(kind: Kind) {
     let server = Running::start(kind);
     let mut killer = server.connect();
     let kill = "CLIENT KILL TYPE normal\r\n";
@@ -148,14 +148,14 @@ pub(crate) fn a_killed_peer_is_closed_before_its_killer_is_answered(kind: Kind) 
         killer.expect(reply);
         assert_eq!(server.engine.clients().len(), 1);
         for mut victim in victims {
-            // The end is there already: nothing has to be waited for.
+            // The end has already arrived: nothing has to be waited for.
             victim.stream.set_nonblocking(true).unwrap();
             assert_eq!(victim.rest(), b"");
         }
     }
 }
 
-pub(crate) fn a_killed_peer_that_does_not_read_is_closed(kind: Kind) {
+pub(crate) fn killed_peer_that_does_not_read_is_closed(kind: Kind) {
     let server = Running::start(kind);
     let mut victim = server.connect();
     let id = victim.id();
@@ -171,14 +171,14 @@ pub(crate) fn a_killed_peer_that_does_not_read_is_closed(kind: Kind) {
     });
 }
 
-pub(crate) fn a_pause_holds_writes_back_until_it_is_lifted(kind: Kind) {
+pub(crate) fn client_pause_delays_writes_until_unpause(kind: Kind) {
     let server = Running::start(kind);
     let (mut writer, mut admin) = (server.connect(), server.connect());
     admin.send("CLIENT PAUSE 3600000 WRITE\r\n");
     admin.expect("+OK\r\n");
     writer.send("GET key\r\nSET key 1\r\nGET key\r\n");
     writer.expect("$-1\r\n");
-    // The write waits, and what stands behind it waits as well.
+    // The write waits, and so do the requests after it.
     admin.send("GET key\r\n");
     admin.expect("$-1\r\n");
     admin.send("CLIENT UNPAUSE\r\n");
@@ -186,7 +186,7 @@ pub(crate) fn a_pause_holds_writes_back_until_it_is_lifted(kind: Kind) {
     writer.expect("+OK\r\n$1\r\n1\r\n");
 }
 
-pub(crate) fn a_pause_ends_by_itself(kind: Kind) {
+pub(crate) fn client_pause_ends_after_its_time(kind: Kind) {
     let server = Running::start(kind);
     let (mut writer, mut admin) = (server.connect(), server.connect());
     admin.send("CLIENT PAUSE 100\r\n");
@@ -195,7 +195,7 @@ pub(crate) fn a_pause_ends_by_itself(kind: Kind) {
     writer.expect("+OK\r\n");
 }
 
-pub(crate) fn others_are_served_while_one_sends_without_end(kind: Kind) {
+pub(crate) fn others_are_served_while_one_peer_keeps_sending(kind: Kind) {
     let limits = Limits {
         buffer_bytes: 4096,
         ..Limits::DEFAULT

@@ -1,10 +1,10 @@
-//! Requests in bits, in masses and in large pieces.
+//! Tests of requests in small pieces, in great numbers and of great size.
 
 use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
 use respire::net::Limits;
 use std::io::Write;
 
-pub(crate) fn bytes_that_arrive_one_by_one_are_answered(kind: Kind) {
+pub(crate) fn request_sent_byte_by_byte_is_answered(kind: Kind) {
     let server = Running::start(kind);
     let mut peer = server.connect();
     let requests = [
@@ -19,7 +19,7 @@ pub(crate) fn bytes_that_arrive_one_by_one_are_answered(kind: Kind) {
     peer.expect("+OK\r\n$5\r\nvalue\r\n$5\r\nhello\r\n:5\r\n");
 }
 
-pub(crate) fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(kind: Kind) {
+pub(crate) fn hundred_thousand_pipelined_commands_are_answered_in_order(kind: Kind) {
     const COMMANDS: usize = 100_000;
     let server = Running::start(kind);
     let peer = server.connect();
@@ -39,9 +39,9 @@ pub(crate) fn a_hundred_thousand_commands_in_one_go_are_answered_in_order(kind: 
     writer.join().unwrap();
 }
 
-/// Edges are told once: a connection that stops at the end of its turn, with bytes left in its
-/// socket, must come back by itself. With small turns and reads, nearly every turn ends so.
-pub(crate) fn turns_of_a_few_bytes_leave_nothing_unanswered(kind: Kind) {
+/// An edge is reported once: a connection that ends its turn with bytes left in its socket must be
+/// driven again. With small turns and reads, nearly every turn ends this way.
+pub(crate) fn small_turns_leave_no_request_unanswered(kind: Kind) {
     const COMMANDS: usize = 2000;
     let limits = Limits {
         buffer_bytes: 16,
@@ -69,13 +69,13 @@ pub(crate) fn turns_of_a_few_bytes_leave_nothing_unanswered(kind: Kind) {
     }
 }
 
-pub(crate) fn a_reply_larger_than_the_socket_buffer_arrives_whole(kind: Kind) {
+pub(crate) fn reply_larger_than_the_socket_buffer_arrives_whole(kind: Kind) {
     let server = Running::start(kind);
     let mut peer = server.connect();
     let value: Vec<u8> = (0..32 << 20).map(|at: u32| (at % 251) as u8).collect();
     peer.send(request(&[b"SET", b"large", &value]));
     peer.expect("+OK\r\n");
-    // A small reply before and behind each large one, all asked for at once.
+    // A small reply before and after each large one, all requested at once.
     peer.send("PING\r\nGET large\r\nPING\r\nGET large\r\nPING\r\n");
     for _ in 0..2 {
         peer.expect("+PONG\r\n");
@@ -84,7 +84,7 @@ pub(crate) fn a_reply_larger_than_the_socket_buffer_arrives_whole(kind: Kind) {
     peer.expect("+PONG\r\n");
 }
 
-pub(crate) fn a_large_value_arrives_whole_in_small_reads(kind: Kind) {
+pub(crate) fn large_value_arrives_whole_in_small_reads(kind: Kind) {
     let limits = Limits {
         buffer_bytes: 1000,
         ..Limits::DEFAULT
@@ -105,7 +105,7 @@ pub(crate) fn a_large_value_arrives_whole_in_small_reads(kind: Kind) {
     peer.expect(format!(":{}\r\n", value.len()));
 }
 
-pub(crate) fn the_binary_protocol_is_served_on_the_same_port(kind: Kind) {
+pub(crate) fn binary_protocol_is_served_on_the_same_port(kind: Kind) {
     let server = Running::start(kind);
     let part = |bytes: &[u8]| [&(bytes.len() as u32).to_le_bytes(), bytes].concat();
     let set = [vec![3], part(b"hello"), part(b"world")].concat();
@@ -116,7 +116,7 @@ pub(crate) fn the_binary_protocol_is_served_on_the_same_port(kind: Kind) {
     peer.send([&set[..], &get, &delete, &get].concat());
     peer.expect([part(b""), part(b"world"), part(b"world"), part(b"")].concat());
 
-    // The same keys, from the other protocol.
+    // The same keys, over the other protocol.
     peer.send(&set);
     peer.expect(part(b""));
     let mut resp = server.connect();
@@ -124,7 +124,7 @@ pub(crate) fn the_binary_protocol_is_served_on_the_same_port(kind: Kind) {
     resp.expect("$5\r\nworld\r\n");
 }
 
-pub(crate) fn a_unix_socket_serves_the_same(kind: Kind) {
+pub(crate) fn unix_socket_serves_the_same_commands(kind: Kind) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("respire.sock");
     let server = Setup {

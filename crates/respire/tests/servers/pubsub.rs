@@ -1,9 +1,10 @@
-//! Messages between connections: what reaches a subscriber, and what a slow one costs the others.
+//! Tests of messages between connections: their delivery, and the cost of a slow subscriber to
+//! others.
 
 use crate::harness::{Kind, Running, Setup, request};
 use respire::engine::Limits;
 
-pub(crate) fn a_message_reaches_a_silent_subscriber(kind: Kind) {
+pub(crate) fn message_reaches_an_idle_subscriber(kind: Kind) {
     let server = Running::start(kind);
     let (mut subscriber, mut publisher) = (server.connect(), server.connect());
     subscriber.send("SUBSCRIBE news\r\n");
@@ -21,7 +22,7 @@ pub(crate) fn a_message_reaches_a_silent_subscriber(kind: Kind) {
     publisher.expect(":0\r\n");
 }
 
-pub(crate) fn a_stalled_subscriber_is_closed_and_delays_nobody(kind: Kind) {
+pub(crate) fn stalled_subscriber_is_closed_and_delays_no_one(kind: Kind) {
     let session = Limits {
         mailbox_bytes_max: 4 << 20,
         ..Limits::DEFAULT
@@ -42,14 +43,14 @@ pub(crate) fn a_stalled_subscriber_is_closed_and_delays_nobody(kind: Kind) {
     let mut message = b"*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$32768\r\n".to_vec();
     message.extend_from_slice(&payload);
     message.extend_from_slice(b"\r\n");
-    // 32 MiB in all: more than the sockets and the mailbox of the one that reads nothing can hold.
+    // 32 MiB in all: more than the sockets and the mailbox of the stalled subscriber can hold.
     let mut listeners = String::new();
     for _ in 0..1024 {
         publisher.send(&publish);
         listeners = publisher.line();
         quick.expect(&message);
     }
-    assert_eq!(listeners, ":1", "the stalled one is still subscribed");
+    assert_eq!(listeners, ":1", "the stalled subscriber is still connected");
     server.until("the stalled subscriber is closed", |engine| {
         engine.clients().len() == 2
     });

@@ -1,4 +1,4 @@
-//! Monitoring scrapes a server that is at work.
+//! Tests of scrapes while a server is busy.
 
 use crate::exposition::{self, Samples};
 use crate::harness::{Kind, Running, request};
@@ -17,7 +17,7 @@ fn scrape(url: &str) -> Samples {
     exposition::read(&answer.body_mut().read_to_string().unwrap())
 }
 
-pub(crate) fn numbers_are_scraped_while_load_runs(kind: Kind) {
+pub(crate) fn metrics_are_scraped_while_load_runs(kind: Kind) {
     const SCRAPES: usize = 20;
     let server = Running::start(kind);
     let listener = MetricsListener::bind("127.0.0.1:0").unwrap();
@@ -83,10 +83,13 @@ pub(crate) fn numbers_are_scraped_while_load_runs(kind: Kind) {
     assert!(samples["respire_received_bytes_total"] > calls * 40.0);
     assert!(samples["respire_command_duration_seconds_sum{command=\"get\"}"] > 0.0);
     drop(scraped);
-    assert!(ureq::get(&url).call().is_err(), "it listens no longer");
+    assert!(
+        ureq::get(&url).call().is_err(),
+        "the listener must be closed"
+    );
 }
 
-pub(crate) fn other_requests_are_answered_as_http_has_it(kind: Kind) {
+pub(crate) fn only_get_of_the_metrics_path_is_answered(kind: Kind) {
     let server = Running::start(kind);
     let listener = MetricsListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.address());

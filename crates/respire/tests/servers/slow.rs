@@ -1,4 +1,5 @@
-//! Commands that take long: who waits for them, and that a stopping server does not.
+//! Tests of long commands: which clients they delay, and that a stopping server does not wait for
+//! them.
 
 use crate::harness::{Kind, Peer, Setup};
 use respire::{App, NoKeys, Router};
@@ -6,7 +7,7 @@ use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// Commands that run until the test lets them go.
+/// Commands that run until the test opens the gate.
 struct Slow {
     began: Mutex<Sender<()>>,
     gate: Arc<Gate>,
@@ -17,7 +18,7 @@ impl App for Slow {
     type Keys = NoKeys;
 }
 
-/// What keeps a command from ending.
+/// Blocks a command until it is opened.
 #[derive(Default)]
 struct Gate {
     is_open: Mutex<bool>,
@@ -45,16 +46,16 @@ impl Gate {
     }
 }
 
-/// Opens the gate when a test ends in any way, so that a server that failed it can end, too.
-struct Opens(Arc<Gate>);
+/// OpenOnDrop the gate when a test ends, so that the server can end even if the test failed.
+struct OpenOnDrop(Arc<Gate>);
 
-impl Drop for Opens {
+impl Drop for OpenOnDrop {
     fn drop(&mut self) {
         self.0.open();
     }
 }
 
-fn router() -> (Router<Slow>, Receiver<()>, Opens) {
+fn router() -> (Router<Slow>, Receiver<()>, OpenOnDrop) {
     let (began, begins) = channel();
     let gate = Arc::new(Gate::default());
     let slow = Slow {
@@ -68,11 +69,11 @@ fn router() -> (Router<Slow>, Receiver<()>, Opens) {
         app.gate.pass();
         "done"
     });
-    (router, begins, Opens(gate))
+    (router, begins, OpenOnDrop(gate))
 }
 
-/// Enough rounds and connections that each worker is at some time the one that is held up, and at some
-/// time the one that waited for events.
+/// With this many rounds and connections, each worker is at some time the one that is held up, and
+/// at some time the one that waited for events.
 #[cfg(feature = "tokio")]
 const ROUNDS: usize = 20;
 const OTHERS: usize = 8;
@@ -88,7 +89,7 @@ pub(crate) fn others_are_served_while_a_command_runs(kind: Kind) {
         held.expect("+PONG\r\n");
         held.send("SLOW\r\n");
         begins.recv().unwrap();
-        // One after the other: nobody may depend on another who asks as well.
+        // One after another: no connection may depend on the request of another.
         others.rotate_left(1);
         others.iter_mut().for_each(ping);
         ping(&mut server.connect());
@@ -98,7 +99,7 @@ pub(crate) fn others_are_served_while_a_command_runs(kind: Kind) {
     }
 }
 
-pub(crate) fn those_behind_a_long_command_are_answered_once_it_ends(kind: Kind) {
+pub(crate) fn requests_after_a_long_command_are_answered_once_it_ends(kind: Kind) {
     let (router, begins, gate) = router();
     let server = Setup::new(kind).serve(router);
     let mut others: Vec<_> = (0..OTHERS).map(|_| server.connect()).collect();
@@ -116,10 +117,10 @@ fn ping(peer: &mut Peer<TcpStream>) {
     peer.expect("+PONG\r\n");
 }
 
-pub(crate) fn stopping_waits_no_longer_than_it_was_told_to(kind: Kind) {
+pub(crate) fn shutdown_waits_no_longer_than_its_grace_time(kind: Kind) {
     let (router, begins, _gate) = router();
     let server = Setup::new(kind).with_grace_ms(50).serve(router);
-    // As many as there are workers at the most.
+    // At most as many as there are workers.
     let mut held = [server.connect(), server.connect()];
     held.iter_mut().for_each(ping);
     held.iter_mut().for_each(|peer| peer.send("SLOW\r\n"));
@@ -128,7 +129,7 @@ pub(crate) fn stopping_waits_no_longer_than_it_was_told_to(kind: Kind) {
     assert_eq!(report.cut, 2);
 }
 
-pub(crate) fn a_second_request_to_stop_does_not_wait_for_a_command(kind: Kind) {
+pub(crate) fn second_shutdown_request_does_not_wait_for_a_command(kind: Kind) {
     let (router, begins, _gate) = router();
     let mut server = Setup::new(kind).with_grace_ms(3_600_000).serve(router);
     let mut held = server.connect();

@@ -1,5 +1,5 @@
-//! Replies that come later under a storm: answered in any order by several threads, while clients
-//! come and go; and defects outside of handlers.
+//! Tests of deferred replies under load: several threads answer in random order while clients come
+//! and go. Also tests of panics outside of handlers.
 
 use crate::harness::{Kind, One, Peer, Running, Setup};
 use respire::{App, Bytes, Later, NoKeys, Pusher, Router, Stream};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-/// A number of an endless row: a linear congruential generator, with Knuth's factor.
+/// A random number generator: linear congruential, with Knuth's factor.
 struct Random(u64);
 
 impl Random {
@@ -25,20 +25,20 @@ impl Random {
     }
 }
 
-/// A call to be answered with its number, and whom to tell of it after that.
+/// A call to be answered with its number, and the pusher to notify after that.
 struct Work {
     later: Later,
     number: i64,
     pusher: Option<Pusher>,
 }
 
-/// Who answers, and how many futures there are.
+/// The queue of calls to answer, and the number of live futures.
 struct Storm {
     work: Mutex<Sender<Work>>,
     futures: AtomicI64,
 }
 
-/// State of a connection that fails to be dropped once its client asked for that.
+/// State of a connection whose drop panics if its client asked for that.
 #[derive(Default)]
 struct Conn {
     is_fragile: bool,
@@ -126,7 +126,7 @@ fn router(work: Sender<Work>) -> Router<Storm> {
         })
 }
 
-/// Answers batches in an order of its own.
+/// Answers batches in random order.
 fn answer(work: &Mutex<Receiver<Work>>, mut random: Random) {
     loop {
         let mut batch = Vec::new();
@@ -147,14 +147,14 @@ fn answer(work: &Mutex<Receiver<Work>>, mut random: Random) {
             } = batch.swap_remove(next);
             later.reply(number);
             if let Some(pusher) = pusher {
-                // It fails only when the client is gone.
+                // It fails only if the client is gone.
                 let _ = pusher.push(("told", number));
             }
         }
     }
 }
 
-/// A server whose calls three threads answer.
+/// A server whose calls are answered by three threads.
 fn start(kind: Kind) -> Running<Storm> {
     let (sender, receiver) = channel();
     let receiver = Arc::new(Mutex::new(receiver));
@@ -179,7 +179,7 @@ fn requests(random: &mut Random) -> Vec<u8> {
     format!("{lines}NOW {REQUESTS}\r\n").into_bytes()
 }
 
-/// Reads replies and pushes: the former in order, a push after the reply that it was sent after.
+/// Reads replies and pushes: replies in order, and a push only after the reply it was sent after.
 fn read_in_order(stream: TcpStream, until: i64) -> i64 {
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stream)).map(|line| {
         let line = line.expect("the server goes on");
@@ -208,14 +208,14 @@ fn say_hello(client: &mut Peer<TcpStream>) {
     client.read_to(b"+PONG\r\n");
 }
 
-pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(kind: Kind) {
+pub(crate) fn replies_keep_their_order_under_concurrent_answers_and_disconnects(kind: Kind) {
     let server = start(kind);
     std::thread::scope(|scope| {
         for seed in 0..6 {
             let server = &server;
             scope.spawn(move || {
                 let mut random = Random(100 + seed);
-                // Somebody who asks and leaves, in the midst of it or without waiting at all.
+                // A client that sends requests and leaves, before or while it waits.
                 for _ in 0..10 {
                     let mut leaving = server.connect();
                     say_hello(&mut leaving);
@@ -241,7 +241,7 @@ pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(kind: 
                 });
                 let pushes = read_in_order(client.stream, REQUESTS);
                 let told = sender.join().unwrap();
-                // Those of the last replies may still be on their way.
+                // Pushes after the last replies may still be on their way.
                 assert!(pushes <= told as i64 && pushes + 200 > told as i64);
             });
         }
@@ -252,7 +252,7 @@ pub(crate) fn replies_keep_their_order_whoever_answers_and_whoever_leaves(kind: 
     });
 }
 
-pub(crate) fn a_defect_outside_a_handler_costs_its_own_connection_alone(kind: Kind) {
+pub(crate) fn panic_outside_a_handler_ends_only_its_connection(kind: Kind) {
     let server = start(kind);
     let mut neighbour = server.connect();
     for round in 0..3 {

@@ -1,4 +1,4 @@
-//! Many connections that are ready in the same moment, as after a command that took its time.
+//! Tests of many connections that are ready at the same moment, as after a long command.
 
 use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
 use respire::engine::{ArgList, Cx, KeySpec, Keyspace, Reply, Row, SectionScope};
@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Keeps whoever asks for it, and the thread that serves them, until the test has sent all it has to send.
+/// Blocks a client that calls `GATE`, and its thread, until the test has sent all requests.
 #[derive(Default)]
 struct Gate {
     is_reached: AtomicBool,
@@ -53,7 +53,7 @@ static KEY: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// Answers with its key.
+/// Replies with its key.
 fn key(_: &mut Cx<'_, Gate>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.bulk(&args[0]);
     Ok(())
@@ -76,7 +76,7 @@ fn start(kind: Kind) -> Running<Gate> {
     Setup::new(kind).serve(router)
 }
 
-/// Connections that have been served before, and one that is kept at the gate.
+/// Connections that have been served before, and one that is blocked at the gate.
 fn connect(server: &Running<Gate>, count: usize) -> (Vec<Peer<TcpStream>>, Peer<TcpStream>) {
     let mut peers: Vec<_> = (0..count).map(|_| server.connect()).collect();
     for peer in &mut peers {
@@ -97,14 +97,14 @@ fn open(server: &Running<Gate>, mut keeper: Peer<TcpStream>) {
     keeper.expect("+OK\r\n");
 }
 
-pub(crate) fn those_who_ask_at_once_are_answered_each_for_itself(kind: Kind) {
+pub(crate) fn connections_ready_together_get_their_own_replies(kind: Kind) {
     let server = start(kind);
     let (mut peers, keeper) = connect(&server, 60);
     let name = |nth: usize| format!("key-{nth}").into_bytes();
     for (nth, peer) in peers.iter_mut().enumerate() {
         let asked = request(&[b"KEY", &name(nth)]);
         match nth % 6 {
-            // Half a request, two, a long one, and one with the peer's end behind it.
+            // Half a request, two, a long one, and one with the peer's end after it.
             1 => peer.send(&asked[..asked.len() / 2]),
             2 => peer.send([&asked[..], &asked].concat()),
             3 => peer.send(request(&[b"KEY", &name(nth).repeat(500)])),
@@ -135,11 +135,11 @@ pub(crate) fn those_who_ask_at_once_are_answered_each_for_itself(kind: Kind) {
     }
 }
 
-pub(crate) fn a_defect_in_looking_ahead_costs_its_own_connection_alone(kind: Kind) {
+pub(crate) fn panic_in_looking_ahead_ends_only_its_connection(kind: Kind) {
     let server = start(kind);
     let (mut peers, keeper) = connect(&server, 24);
     let words: [&[u8]; 4] = [b"broken", b"sound", b"dented", b"whole"];
-    // Several of them: a pipeline looks ahead by itself, in either flavour.
+    // Several connections: a pipeline looks ahead by itself, in either flavour.
     let asked = |nth: usize| (words[nth % 4], if nth < 12 { 1 } else { 3 });
     for (nth, peer) in peers.iter_mut().enumerate() {
         let (word, times) = asked(nth);
@@ -149,7 +149,7 @@ pub(crate) fn a_defect_in_looking_ahead_costs_its_own_connection_alone(kind: Kin
     for (nth, peer) in peers.iter_mut().enumerate() {
         let (word, times) = asked(nth);
         let is_looked_ahead_to = times > 1 || kind.name() == "mio";
-        // The first and the third have the defect.
+        // The first and the third connection panic.
         if is_looked_ahead_to && nth % 2 == 0 {
             peer.expect_gone();
         } else {

@@ -1,4 +1,4 @@
-//! The operator's word on `CONFIG` values: read, tried and set.
+//! Reads, checks and sets `CONFIG` values for the operator.
 
 use respire::commands::{Kv, add_to};
 use respire::engine::{Engine, Options, Router, Setting};
@@ -7,16 +7,16 @@ use respire::store::{Config, Store};
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Every value, by name.
+/// All values, by name.
 pub(crate) fn values(settings: &[Setting]) -> Vec<(String, String)> {
     let value = |setting: &Setting| (setting.name().to_owned(), setting.get());
     settings.iter().map(value).collect()
 }
 
-/// A server without data, on which values are tried before the real one is started or changed.
-pub(crate) struct Rehearsal(Arc<Engine<Kv>>);
+/// A server without data that checks values before the real server starts or changes.
+pub(crate) struct TrialServer(Arc<Engine<Kv>>);
 
-impl Rehearsal {
+impl TrialServer {
     pub(crate) fn new() -> Self {
         let store = Store::new(Config {
             databases: 1,
@@ -27,7 +27,7 @@ impl Rehearsal {
         Self(Engine::new(router, Options::default(), clock::now()))
     }
 
-    /// The settings that engine and commands have.
+    /// The settings of the engine and the commands.
     pub(crate) fn settings(&self) -> &[Setting] {
         self.0.settings()
     }
@@ -44,10 +44,10 @@ pub(crate) fn find<'s>(settings: &'s [Setting], name: &str) -> Option<&'s Settin
     settings.find(|setting| setting.name().eq_ignore_ascii_case(name))
 }
 
-/// Sets a value, so that a line of the configuration file means what `CONFIG SET` means.
+/// Sets a value, so that a line of the configuration file has the effect of `CONFIG SET`.
 ///
 /// # Errors
-/// What is wrong with the name or the value, in a line.
+/// When the name or the value is invalid; the text is one line.
 pub(crate) fn set(settings: &[Setting], name: &str, value: &str) -> Result<()> {
     let setting = find(settings, name).ok_or_else(|| wrong(format!("unknown setting '{name}'")))?;
     setting
@@ -64,8 +64,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_by_name_and_reflect_what_was_set() {
-        let server = Rehearsal::new();
+    fn values_are_listed_by_name_as_they_were_set() {
+        let server = TrialServer::new();
         set(server.settings(), "timeout", "77").unwrap();
         let values = values(server.settings());
         let value = |name: &str| {
@@ -80,8 +80,8 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_told_in_a_line() {
-        let server = Rehearsal::new();
+    fn errors_are_one_line() {
+        let server = TrialServer::new();
         let why = |name, value| set(server.settings(), name, value).unwrap_err().to_string();
         assert_eq!(why("nonsense", "1"), "unknown setting 'nonsense'");
         let integer = "argument couldn't be parsed into an integer";

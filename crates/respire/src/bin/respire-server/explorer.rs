@@ -1,4 +1,4 @@
-//! The protocol explorer's page, and the live view in it, as the flags ask for them.
+//! Starts the protocol explorer, with or without the live view, as the flags say.
 
 use crate::failed::Failed;
 use crate::flags::Flags;
@@ -9,13 +9,13 @@ use respire::net::tap::{Listener, Tap};
 use std::io;
 use std::sync::Arc;
 
-/// The page, packed by gzip, if it was there when this was built.
+/// The page in gzip form, if it existed at build time.
 const PAGE: Option<&[u8]> = include!(concat!(env!("OUT_DIR"), "/explorer.rs"));
 
 const NO_PAGE: &str = "--explorer: this program was built without the page; in the source tree, \
     'cargo xtask web' builds the page (it needs Node), and 'cargo build --release' then puts it in";
 
-/// An explorer that nobody is shown yet.
+/// An explorer that does not serve yet.
 #[derive(Debug)]
 pub(crate) struct Explorer {
     listener: ExplorerListener,
@@ -24,7 +24,7 @@ pub(crate) struct Explorer {
 }
 
 impl Explorer {
-    /// What the flags ask for, and where connections bring copies of their traffic.
+    /// Binds the explorer of the flags, with the tap for its copies of the traffic.
     pub(crate) fn bind(flags: &Flags) -> Result<(Option<Self>, Tap), Failed> {
         let address = flags.explorer.as_deref().unwrap_or_default();
         let has_tap = flags.has_explorer_tap();
@@ -64,7 +64,7 @@ impl Explorer {
         Ok((Some(explorer), tap))
     }
 
-    /// Shows it until the returned value is dropped.
+    /// Serves the explorer until the returned value is dropped.
     pub(crate) fn serve(
         self,
         engine: &Arc<Engine<Kv>>,
@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn without_an_address_there_is_nothing_and_no_tap() {
+    fn no_address_means_no_explorer_and_no_tap() {
         let (explorer, tap) = bind(None, false).expect("nothing was asked for");
         assert!(explorer.is_none() && !tap.is_there());
         assert!(wrong(None, true).contains("--explorer"));
     }
 
     #[test]
-    fn what_was_built_in_is_shown_and_what_was_not_is_said() {
+    fn page_is_served_if_built_in_and_an_error_otherwise() {
         match PAGE {
             Some(_) => {
                 let (explorer, tap) = bind(Some("127.0.0.1:0"), true).expect("a page");

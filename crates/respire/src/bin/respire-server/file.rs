@@ -1,8 +1,8 @@
-//! The configuration file, and what it and the flags come to together.
+//! Reads the configuration file and merges it with the flags.
 //!
-//! All mistakes are found before anything is started or changed, and told at once.
+//! It finds all mistakes before the server starts or changes, and reports them at once.
 
-use crate::console::{self, Rehearsal};
+use crate::console::{self, TrialServer};
 use crate::flags::{self, Flags, flag_of};
 use crate::redis_conf::{self, Verdict};
 use respire::engine::Setting;
@@ -12,33 +12,33 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 
-/// What the flags and the file came to.
+/// The merged flags and file.
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) flags: Flags,
     pub(crate) file: Option<ConfigFile>,
-    /// Lines that stand for flags and were not overruled by one, with the names of `CONFIG`.
+    /// Lines of the file that set flags and were not overridden, with their `CONFIG` names.
     pub(crate) flag_lines: Vec<Line>,
-    /// Values of `CONFIG` that are no flags, to be set once there is an engine. Those with the number
-    /// 0 are from the command line, and overruled the file's.
+    /// `CONFIG` values that are not flags, to be set once the engine exists. Lines with the number
+    /// 0 come from the command line, and override the file's.
     pub(crate) settings: Vec<Line>,
-    /// What the operator should know of lines without effect.
+    /// Warnings about lines without effect.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Why the server cannot be started as it was asked to.
+/// Why the server cannot start with this configuration.
 #[derive(Debug)]
 pub(crate) enum Wrong {
-    /// The flags, or a request for help.
+    /// The flags are wrong, or ask for help.
     Usage(clap::Error),
-    /// The configuration: a line for each mistake.
+    /// The configuration is wrong: one line per mistake.
     File(String),
 }
 
-/// Reads the arguments (without the program's name) and the file they name.
+/// Reads the arguments (without the program's name) and the file that they name.
 pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
-    let rehearsal = Rehearsal::new();
-    let (arguments, spelt) = split_off_settings(arguments, &rehearsal);
+    let trial_server = TrialServer::new();
+    let (arguments, spelt) = split_off_settings(arguments, &trial_server);
     let (flags, given) = flags::parse(&arguments).map_err(Wrong::Usage)?;
     let (file, text) = match flags.config() {
         Some(path) => load(path).map_err(Wrong::File)?,
@@ -49,7 +49,7 @@ pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
         None => "standard input".to_owned(),
     };
     let mut reader = Reader {
-        rehearsal: &rehearsal,
+        trial_server: &trial_server,
         given,
         merged: Vec::new(),
         flag_lines: Vec::new(),
@@ -85,7 +85,7 @@ pub(crate) fn read(arguments: Vec<OsString>) -> Result<Given, Wrong> {
     })
 }
 
-/// One text for all that is wrong.
+/// One text with all mistakes.
 fn all(mistakes: Vec<String>) -> String {
     if let [one] = &*mistakes {
         return one.clone();
@@ -97,7 +97,7 @@ fn all(mistakes: Vec<String>) -> String {
     )
 }
 
-/// Reads the file, or standard input, which cannot be read again or written.
+/// Reads the file, or standard input, which cannot be read again or rewritten.
 fn load(path: &Path) -> Result<(Option<ConfigFile>, Parsed), String> {
     if path == Path::new("-") {
         let mut text = Vec::new();
@@ -111,12 +111,15 @@ fn load(path: &Path) -> Result<(Option<ConfigFile>, Parsed), String> {
     Ok((Some(file), parsed))
 }
 
-/// Takes `--name value ...` out of the arguments where the name is no flag, but one that a line may
-/// have: so scripts and service files that start Redis can start this server.
-fn split_off_settings(arguments: Vec<OsString>, rehearsal: &Rehearsal) -> (Vec<OsString>, Parsed) {
+/// Takes `--name value ...` out of the arguments if the name is not a flag but a known setting. So
+/// scripts and service files for Redis can start this server.
+fn split_off_settings(
+    arguments: Vec<OsString>,
+    trial_server: &TrialServer,
+) -> (Vec<OsString>, Parsed) {
     let is_setting = |name: &str| {
         flag_of(name).is_none()
-            && (rehearsal.has(name) || redis_conf::names().any(|known| known == name))
+            && (trial_server.has(name) || redis_conf::names().any(|known| known == name))
     };
     let mut rest = Vec::new();
     let mut spelt: Vec<(String, Vec<String>)> = Vec::new();
@@ -155,23 +158,23 @@ fn split_off_settings(arguments: Vec<OsString>, rehearsal: &Rehearsal) -> (Vec<O
     (rest, parsed)
 }
 
-/// What is being gathered from lines.
+/// Collects the results of the lines.
 struct Reader<'r> {
-    rehearsal: &'r Rehearsal,
-    /// Flags of the command line, and of the environment: nearer than the file.
+    trial_server: &'r TrialServer,
+    /// The flags of the command line and the environment; they override the file.
     given: Vec<String>,
-    /// Lines as flags.
+    /// The lines as flags.
     merged: Vec<OsString>,
     flag_lines: Vec<Line>,
     settings: Vec<Line>,
-    /// Each thing to know with the lines that it is about.
+    /// Each warning, with the lines that it is about.
     notes: Vec<(&'static str, Vec<String>)>,
-    /// The settings without effect that nobody misses.
+    /// The settings without effect that need no warning of their own.
     ignored: Vec<String>,
 }
 
 impl Reader<'_> {
-    /// Takes lines; returns what is wrong with them.
+    /// Takes lines; returns their mistakes.
     fn take(&mut self, lines: Vec<Line>) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
         for line in lines {
@@ -200,8 +203,8 @@ impl Reader<'_> {
                 Ok(())
             }
             Some(Verdict::Granted) => Ok(()),
-            None if self.rehearsal.has(&line.key) => {
-                let tried = console::set(self.rehearsal.settings(), &line.key, &line.value);
+            None if self.trial_server.has(&line.key) => {
+                let tried = console::set(self.trial_server.settings(), &line.key, &line.value);
                 tried.map_err(|error| error.to_string())?;
                 self.settings.push(line);
                 Ok(())
@@ -210,7 +213,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Turns a line into the flag it stands for, after a check that can still name the line.
+    /// Turns a line into its flag, after a check that can still name the line.
     fn take_flag(&mut self, mut line: Line, flag: &str) -> Result<(), String> {
         if matches!(flag, "config" | "help" | "version") {
             return Err(format!("'{flag}' is a flag, not a setting"));
@@ -245,7 +248,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One line of the log for each thing to know.
+    /// One line of the log per warning.
     fn warnings(&self) -> Vec<String> {
         let line = |(text, lines): &(&str, Vec<String>)| format!("{}: {text}", lines.join(", "));
         let mut warnings: Vec<String> = self.notes.iter().map(line).collect();
@@ -260,21 +263,21 @@ impl Reader<'_> {
 
     fn unknown(&self, name: &str) -> String {
         let mut why = format!("unknown setting '{}'", name.escape_debug());
-        let settings = self.rehearsal.settings().iter().map(Setting::name);
+        let settings = self.trial_server.settings().iter().map(Setting::name);
         let mut known = flags::names();
         known.extend(settings.chain(redis_conf::names()).map(str::to_owned));
         let likeness = |known: &String| (strsim::jaro_winkler(known, name) * 1000.0) as u32;
         let best = known.into_iter().max_by_key(likeness);
-        if let Some(meant) = best.filter(|best| likeness(best) >= LIKENESS_MIN) {
-            // Writing to a string cannot fail.
+        if let Some(meant) = best.filter(|best| likeness(best) >= SIMILARITY_MIN) {
+            // Writing to a String cannot fail.
             let _ = write!(why, "; did you mean '{meant}'?");
         }
         why
     }
 }
 
-/// How alike two names are, in thousandths, if one may be meant by the other.
-const LIKENESS_MIN: u32 = 850;
+/// The least similarity of two names, in thousandths, for a suggestion.
+const SIMILARITY_MIN: u32 = 850;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The flags, and what they come to.
+//! Defines the command-line flags, and converts them to the server's configuration.
 
 use crate::logging::LogLevel;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Parser, Clone, Debug)]
 #[command(name = "respire-server", version, args_override_self = true, after_help = EXAMPLES)]
 pub(crate) struct Flags {
-    /// Addresses to listen on, divided by blanks; one behind a '-' may be missing on this machine
+    /// Addresses to listen on, separated by blanks; one after a '-' may be missing on this machine
     #[arg(
         long,
         alias = "bind",
@@ -26,7 +26,7 @@ pub(crate) struct Flags {
     #[arg(help_heading = "Network", allow_hyphen_values = true)]
     host: String,
 
-    /// TCP port; 0 for none
+    /// TCP port; 0 means none
     #[arg(short, long, default_value_t = 6379, help_heading = "Network")]
     port: u16,
 
@@ -39,7 +39,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "MODE", value_parser = octal, help_heading = "Network")]
     unixsocketperm: Option<u32>,
 
-    /// Connections that the system queues until they are accepted
+    /// Connections that the system queues until the server accepts them
     #[arg(
         long,
         value_name = "COUNT",
@@ -49,7 +49,7 @@ pub(crate) struct Flags {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65535))]
     tcp_backlog: u32,
 
-    /// Probe peers that are silent for this many seconds; 0 for never
+    /// Probe peers that are silent for this many seconds; 0 means never
     #[arg(
         long,
         value_name = "SECONDS",
@@ -59,7 +59,7 @@ pub(crate) struct Flags {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=32767))]
     tcp_keepalive: u32,
 
-    /// Close connections that are idle for this many seconds; 0 for never
+    /// Close connections that are idle for this many seconds; 0 means never
     #[arg(
         long,
         value_name = "SECONDS",
@@ -69,7 +69,7 @@ pub(crate) struct Flags {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(i32::MAX)))]
     pub(crate) timeout: u32,
 
-    /// Connections served at once
+    /// Connections served at a time
     #[arg(
         long,
         value_name = "COUNT",
@@ -94,13 +94,13 @@ pub(crate) struct Flags {
     #[arg(hide_possible_values = true)]
     protected_mode: YesNo,
 
-    /// How connections are served: tokio on many threads, mio on one; the answers are the same, but with one
-    /// thread a long command holds up all others
+    /// How connections are served: tokio uses many threads, mio one; replies are the same, but with
+    /// one thread a long command holds up all others
     #[arg(long, default_value = Flavour::ALL[0].name(), help_heading = "Performance")]
     #[arg(value_parser = PossibleValuesParser::new(Flavour::ALL.iter().map(|f| f.name())))]
     flavour: String,
 
-    /// Threads that serve connections, with tokio; one per processor unless given
+    /// Threads that serve connections, with tokio; by default one per processor
     #[arg(
         long,
         alias = "io-threads",
@@ -110,7 +110,7 @@ pub(crate) struct Flags {
     #[arg(default_value_t = processors(), value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: u32,
 
-    /// Network buffer of each thread: what one read takes at most
+    /// Network buffer of each thread: the most that one read takes
     #[arg(
         long,
         value_name = "BYTES",
@@ -144,12 +144,12 @@ pub(crate) struct Flags {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) databases: u32,
 
-    /// Memory the data may take, such as 100mb; 0 for no bound
+    /// Memory the data may take, such as 100mb; 0 means no limit
     #[arg(long, value_name = "BYTES", default_value = "0", help_heading = "Data")]
     #[arg(value_parser = memory)]
     pub(crate) maxmemory: u64,
 
-    /// What to remove when that is reached
+    /// What to remove when that limit is reached
     #[arg(
         long,
         value_name = "POLICY",
@@ -173,7 +173,8 @@ pub(crate) struct Flags {
     )]
     pub(crate) log_level: LogLevel,
 
-    /// Seconds a stopping server waits for commands to end and for clients to take their replies
+    /// Seconds that a stopping server waits for commands to end and for clients to read their
+    /// replies
     #[arg(
         long,
         value_name = "SECONDS",
@@ -183,19 +184,19 @@ pub(crate) struct Flags {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=3600))]
     shutdown_timeout: u32,
 
-    /// Address that answers monitoring, at http://ADDRESS/metrics; a port alone is one of this machine
-    /// [default: none]
+    /// Address of the metrics for monitoring, at http://ADDRESS/metrics; a port alone means this
+    /// machine [default: none]
     #[cfg(feature = "metrics")]
     #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "Operation")]
     pub(crate) metrics: Option<String>,
 
-    /// Address that shows the protocol explorer, at http://ADDRESS/, to whoever reaches it: a page, and
-    /// nothing of this server; a port alone is one of this machine [default: none]
+    /// Address of the protocol explorer, at http://ADDRESS/, for everybody who can reach it; the
+    /// page shows nothing of this server; a port alone means this machine [default: none]
     #[cfg(feature = "explorer")]
     #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "Operation")]
     pub(crate) explorer: Option<String>,
 
-    /// Show in the explorer what all clients send and are answered, keys and values included, to every
+    /// Show in the explorer what all clients send and receive, keys and values included, to every
     /// user of this machine; passwords are hidden, and other machines are refused
     #[cfg(feature = "explorer")]
     #[arg(
@@ -208,8 +209,8 @@ pub(crate) struct Flags {
     #[arg(help_heading = "Operation")]
     explorer_tap: YesNo,
 
-    /// File of 'name value' lines, with the names of these flags or of CONFIG; flags win over it; SIGHUP
-    /// has it read again [default: none]
+    /// File of 'name value' lines, with the names of these flags or of CONFIG; flags override it;
+    /// SIGHUP reloads it [default: none]
     #[arg(short, long, value_name = "FILE", help_heading = "Operation")]
     config: Option<PathBuf>,
 
@@ -236,8 +237,8 @@ enum YesNo {
     No,
 }
 
-/// Reads the flags (without the program's name), and tells the long names of those that were given,
-/// here or in the environment.
+/// Parses the flags (without the program's name), and returns the long names of those that were
+/// given, here or in the environment.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<(Flags, Vec<String>), clap::Error> {
     let name = OsString::from("respire-server");
     let words = std::iter::once(&name).chain(arguments);
@@ -254,7 +255,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<(Flags, Vec<String>), clap
     Ok((Flags::from_arg_matches(&matches)?, given))
 }
 
-/// The long name of the flag that a key of the file stands for.
+/// The long name of the flag that a key of the file sets.
 pub(crate) fn flag_of(key: &str) -> Option<String> {
     let command = Flags::command();
     let mut flags = command.get_arguments();
@@ -265,7 +266,7 @@ pub(crate) fn flag_of(key: &str) -> Option<String> {
     flag.and_then(clap::Arg::get_long).map(str::to_owned)
 }
 
-/// The names and other names of all flags.
+/// The names and aliases of all flags.
 pub(crate) fn names() -> Vec<String> {
     let command = Flags::command();
     let of_flag = |flag: &clap::Arg| {
@@ -276,7 +277,7 @@ pub(crate) fn names() -> Vec<String> {
     command.get_arguments().flat_map(of_flag).collect()
 }
 
-/// Flags whose name in `CONFIG` is another: each with that name, which is the flag's alias.
+/// Flags that have another name in `CONFIG`, each with that name, which is the flag's alias.
 pub(crate) fn aliases() -> Vec<(String, &'static str)> {
     [
         ("host", "bind"),
@@ -288,7 +289,7 @@ pub(crate) fn aliases() -> Vec<(String, &'static str)> {
 }
 
 impl Flags {
-    /// The flags as they are when none is given and the environment is empty.
+    /// The flags without arguments and with an empty environment.
     pub(crate) fn defaults() -> Self {
         let flags = Self::try_parse_from(["respire-server"]);
         let flags = flags.expect("no flag is required, and every default is valid");
@@ -298,7 +299,7 @@ impl Flags {
         }
     }
 
-    /// The file to read, if any.
+    /// The path of the configuration file, if there is one.
     pub(crate) fn config(&self) -> Option<&Path> {
         self.config.as_deref().or(self.file.as_deref())
     }
@@ -311,7 +312,7 @@ impl Flags {
         chosen.copied().unwrap_or_default()
     }
 
-    /// The flags of these arguments, the program's name first.
+    /// The flags of these arguments, which begin with the program's name.
     #[cfg(all(test, feature = "explorer"))]
     pub(crate) fn of(arguments: impl Iterator<Item = String>) -> Self {
         Self::try_parse_from(arguments).expect("the flags are right")
@@ -323,7 +324,7 @@ impl Flags {
         self.explorer_tap == YesNo::Yes
     }
 
-    /// What the drivers need to know.
+    /// The configuration for the drivers.
     pub(crate) fn to_config(&self) -> Config {
         let hosts = self.host.split([' ', ',']).filter(|host| !host.is_empty());
         Config {
@@ -374,10 +375,11 @@ fn shards(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Past this the shards themselves would take more memory than a small data set.
+/// With more, the shards themselves would take more memory than a small data set.
 const SHARDS_MAX: usize = 1 << 16;
 
-/// An address with a port, or none. Whoever reaches it may read, so the machine is the default.
+/// An address with a port, or none. Everybody who can reach it can read, so this machine is the
+/// default.
 #[cfg(any(feature = "explorer", feature = "metrics"))]
 fn address(text: &str) -> Result<String, String> {
     let address = match text.parse::<u16>() {

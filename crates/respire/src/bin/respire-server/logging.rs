@@ -1,4 +1,4 @@
-//! The log: one line per event on standard error, at a level that can be changed while it runs.
+//! Sets up the log: one line per event on standard error, at a level that can change at run time.
 
 use clap::ValueEnum;
 use respire::engine::Setting;
@@ -9,7 +9,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::reload;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
-/// How much is logged, in Redis's words.
+/// How much is logged, with Redis's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
     /// Everything, for people who work on the server.
@@ -50,13 +50,13 @@ impl LogLevel {
     }
 }
 
-/// Begins to log; the row of `CONFIG` that changes the level.
+/// Starts the log; returns the `CONFIG` setting that changes the level.
 pub(crate) fn install(level: LogLevel) -> Result<Setting, TryInitError> {
     let (filter, handle) = reload::Layer::new(level.filter());
     let format = tracing_subscriber::fmt::layer()
         .compact()
         .with_target(false)
-        // Where standard error is gone, as after a terminal was closed, telling that there would panic.
+        // If standard error is closed, as after a terminal was closed, reporting that would panic.
         .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_writer(std::io::stderr);
@@ -84,6 +84,6 @@ pub(crate) fn install(level: LogLevel) -> Result<Setting, TryInitError> {
     }))
 }
 
-/// Redis's words for a wrong value.
+/// Redis's error text for an invalid level.
 const CHOICES: &str =
     "argument(s) must be one of the following: debug, verbose, notice, warning, nothing";

@@ -1,4 +1,4 @@
-//! The Respire server: flags, configuration file, start and stop.
+//! The Respire server: reads flags and configuration file, starts, and stops.
 
 // Floor: from flags to a running server
 mod start;
@@ -29,13 +29,13 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
-/// 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
+/// Exit codes: 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let given = match file::read(arguments.clone()) {
         Ok(given) => given,
         Err(file::Wrong::Usage(error)) => {
-            // Help and version come this way too, to standard output and with code 0.
+            // Help and version arrive here too; they go to standard output, with code 0.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 }
 
 fn fail(why: &str, code: u8) -> ExitCode {
-    // Where standard error is closed, the code alone has to tell.
+    // If standard error is closed, only the code tells.
     let _ = writeln!(std::io::stderr(), "respire-server: {why}");
     ExitCode::from(code)
 }

@@ -1,27 +1,27 @@
-//! What the settings of Redis's mean here that Respire does not have, so that a server can be
-//! started with the file of a Redis.
+//! Decides what to do with Redis's settings that Respire does not have, so that a server can start
+//! with Redis's configuration file.
 //!
-//! A setting without effect is a warning, as long as the server is no less safe without it. What
-//! somebody relies on for safety, or what decides whose data this is, is a mistake: such a server
-//! must not start as if nothing were missing.
+//! A setting without effect is a warning if the server is no less safe without it. A setting that
+//! affects safety, or decides which data a server has, is a mistake: the server must not start as
+//! if it took effect.
 
-use Weight::{Refused, Told};
+use Weight::{Refused, Warned};
 
-/// What a line with a setting of Redis's comes to.
+/// The result of a line with a setting of Redis's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing is to be said of it: it asks for what is so here.
+    /// Respire already behaves as the line asks.
     Granted,
-    /// It has no effect, and nobody misses it.
+    /// It has no effect, and needs no warning of its own.
     Ignored,
-    /// It has no effect, and this is what the operator should know.
+    /// It has no effect, and this text warns the operator.
     Warned(&'static str),
     /// The server must not start with it.
     Refused(&'static str),
 }
 
-/// What `setting` means with this value; `None` for what Redis does not know either, and for what
-/// Respire has itself.
+/// The result of `setting` with this value; `None` for settings that Redis does not know either,
+/// and for Respire's own.
 pub(crate) fn verdict(setting: &str, value: &str) -> Option<Verdict> {
     if let Some(note) = NOTES.iter().find(|note| note.setting == setting) {
         return Some(
@@ -29,7 +29,7 @@ pub(crate) fn verdict(setting: &str, value: &str) -> Option<Verdict> {
                 Verdict::Granted
             } else {
                 match note.weight {
-                    Told(text) => Verdict::Warned(text),
+                    Warned(text) => Verdict::Warned(text),
                     Refused(text) => Verdict::Refused(text),
                 }
             },
@@ -46,7 +46,7 @@ pub(crate) fn verdict(setting: &str, value: &str) -> Option<Verdict> {
     is_known.then_some(Verdict::Ignored)
 }
 
-/// Every name that [`verdict`] knows.
+/// All names that [`verdict`] knows.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let notes = NOTES.iter().map(|note| note.setting);
     notes.chain(TLS.iter().chain(NO_EFFECT).copied())
@@ -54,13 +54,13 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 #[derive(Clone, Copy)]
 enum Weight {
-    Told(&'static str),
+    Warned(&'static str),
     Refused(&'static str),
 }
 
 struct Note {
     setting: &'static str,
-    /// Values that ask for nothing.
+    /// Values that ask for Respire's behaviour.
     off: &'static [&'static str],
     weight: Weight,
 }
@@ -83,12 +83,12 @@ const ONE_USER: &str = "there is no user but 'default', whose password 'requirep
 const NO_REPLICA: &str = "there is no replication: this would be an empty server of its own, \
                           which takes writes";
 
-/// The settings whose absence an operator has to know of.
+/// Settings whose missing effect an operator must know.
 const NOTES: &[Note] = &[
     note("aclfile", &[""], Refused(ONE_USER)),
-    note("appenddirname", &[], Told(NOT_KEPT)),
-    note("appendfilename", &[], Told(NOT_KEPT)),
-    note("appendonly", &["no"], Told(NOT_KEPT)),
+    note("appenddirname", &[], Warned(NOT_KEPT)),
+    note("appendfilename", &[], Warned(NOT_KEPT)),
+    note("appendonly", &["no"], Warned(NOT_KEPT)),
     note(
         "cluster-enabled",
         &["no"],
@@ -97,12 +97,12 @@ const NOTES: &[Note] = &[
     note(
         "daemonize",
         &["no"],
-        Told(
+        Warned(
             "the server stays in the foreground; a service manager or '&' runs it in the background",
         ),
     ),
-    note("dbfilename", &[], Told(NOT_KEPT)),
-    note("dir", &[], Told(NOT_KEPT)),
+    note("dbfilename", &[], Warned(NOT_KEPT)),
+    note("dir", &[], Warned(NOT_KEPT)),
     note(
         "include",
         &[],
@@ -116,21 +116,21 @@ const NOTES: &[Note] = &[
     note(
         "logfile",
         &[""],
-        Told("the log goes to standard error; redirect it to have it in a file"),
+        Warned("the log goes to standard error; redirect it to have it in a file"),
     ),
-    note("masterauth", &[""], Told(NO_REPLICATION)),
-    note("masteruser", &[""], Told(NO_REPLICATION)),
+    note("masterauth", &[""], Warned(NO_REPLICATION)),
+    note("masteruser", &[""], Warned(NO_REPLICATION)),
     note(
         "maxmemory-clients",
         &["0"],
-        Told("the memory of each connection has bounds of its own (docs/LIMITS.md)"),
+        Warned("the memory of each connection has bounds of its own (docs/LIMITS.md)"),
     ),
-    note("min-replicas-to-write", &["0"], Told(NO_REPLICAS)),
-    note("min-slaves-to-write", &["0"], Told(NO_REPLICAS)),
+    note("min-replicas-to-write", &["0"], Warned(NO_REPLICAS)),
+    note("min-slaves-to-write", &["0"], Warned(NO_REPLICAS)),
     note(
         "pidfile",
         &[""],
-        Told("no such file is written; the log tells the process id"),
+        Warned("no such file is written; the log tells the process id"),
     ),
     note(
         "rename-command",
@@ -138,17 +138,17 @@ const NOTES: &[Note] = &[
         Refused("commands cannot be renamed or taken away: this one would stay in reach"),
     ),
     note("replicaof", &["", "no one"], Refused(NO_REPLICA)),
-    note("save", &[""], Told(NOT_KEPT)),
+    note("save", &[""], Warned(NOT_KEPT)),
     note("slaveof", &["", "no one"], Refused(NO_REPLICA)),
     note(
         "supervised",
         &["no"],
-        Told("the service manager is not notified; with systemd, Type=exec needs no notice"),
+        Warned("the service manager is not notified; with systemd, Type=exec needs no notice"),
     ),
     note(
         "syslog-enabled",
         &["no"],
-        Told("the log goes to standard error, and not to the system's log"),
+        Warned("the log goes to standard error, and not to the system's log"),
     ),
     note(
         "tls-port",
@@ -158,7 +158,7 @@ const NOTES: &[Note] = &[
     note("user", &[], Refused(ONE_USER)),
 ];
 
-/// What is said once for all of them.
+/// The TLS settings, which share one warning.
 const TLS: &[&str] = &[
     "tls-auth-clients",
     "tls-ca-cert-dir",
@@ -181,9 +181,9 @@ const TLS: &[&str] = &[
     "tls-session-caching",
 ];
 
-/// The other settings of Redis 7.0, and some that came later, none of which is missed: they are
-/// about what does not exist here (files, replicas, scripts, encodings) or is arranged otherwise
-/// (buffers, threads, the pace of background work). Sorted.
+/// The other settings of Redis 7.0, and some later ones, which need no warning: they concern
+/// features that Respire does not have (files, replicas, scripts, encodings) or configures in other
+/// ways (buffers, threads, the pace of background work). Sorted.
 const NO_EFFECT: &[&str] = &[
     "acl-pubsub-default",
     "acllog-max-len",
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_setting_stands_in_one_table_and_in_order() {
+    fn each_setting_is_in_one_table_and_tables_are_sorted() {
         assert!(NO_EFFECT.is_sorted());
         assert!(NOTES.is_sorted_by_key(|note| note.setting));
         let mut all: Vec<_> = names().collect();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_asks_for_nothing_is_granted() {
+    fn values_that_match_respires_behaviour_are_accepted() {
         for (setting, value) in [
             ("appendonly", "NO"),
             ("save", ""),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_safety_may_rest_on_is_refused_and_the_rest_a_warning() {
+    fn settings_that_affect_safety_are_refused_and_others_warn() {
         for setting in [
             "aclfile",
             "cluster-enabled",

@@ -1,7 +1,7 @@
-//! SIGHUP: the configuration file is read again, and what can change while the server runs does.
+//! Reloads the configuration file on SIGHUP, and sets the values that can change at run time.
 //!
-//! The signal never ends the server: its data would be lost with it, and a terminal that is closed
-//! sends it too.
+//! The signal never ends the server, because the data would be lost. A closed terminal sends it
+//! too.
 
 use crate::console;
 use crate::file::{self, Given, Wrong};
@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-/// The signal, caught from here on; it waits until it is listened to.
+/// Catches the signal from now on; a signal stays pending until [`Hangups::follow`].
 pub(crate) struct Hangups(Signals);
 
 impl Hangups {
@@ -25,7 +25,7 @@ impl Hangups {
         Signals::new([SIGHUP]).map(Self)
     }
 
-    /// Starts the thread that follows it, for as long as the process lives.
+    /// Starts the thread that waits for the signal, for as long as the process lives.
     pub(crate) fn follow(self, mut reload: Reload) -> io::Result<()> {
         let Self(mut signals) = self;
         let follow = move || {
@@ -40,28 +40,28 @@ impl Hangups {
     }
 }
 
-/// What reading the configuration again takes.
+/// The state of reloading.
 pub(crate) struct Reload {
     engine: Arc<Engine<Kv>>,
     arguments: Vec<OsString>,
     has_file: bool,
-    /// The settings that the file named when it was last read,
+    /// The settings that the file had when it was last read.
     named: Vec<String>,
-    /// and what was told of the others.
+    /// The warnings about its other lines.
     warnings: Vec<String>,
 }
 
-/// What a reload did.
+/// The result of a reload.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outcome {
-    /// Values that are others now: name, before and after.
+    /// Changed values: name, old and new.
     changed: Vec<(&'static str, String, String)>,
-    /// Values that the file has otherwise, and that only the next start takes over: name, now and then.
+    /// Values that differ in the file and apply only after a restart: name, current and new.
     fixed: Vec<(&'static str, String, String)>,
 }
 
 impl Reload {
-    /// For a server that was started with these arguments, which came to this.
+    /// For a server that was started with these arguments, which resulted in `given`.
     pub(crate) fn new(engine: &Arc<Engine<Kv>>, arguments: Vec<OsString>, given: &Given) -> Self {
         Self {
             engine: Arc::clone(engine),
@@ -72,7 +72,7 @@ impl Reload {
         }
     }
 
-    /// Reads the file again and logs what comes of it.
+    /// Reads the file again, applies it and logs the result.
     fn run(&mut self) {
         if !self.has_file {
             tracing::info!("received SIGHUP: there is no configuration file, so nothing to reload");
@@ -128,7 +128,7 @@ impl Outcome {
     }
 }
 
-/// The file's values that may be set while the server runs, each once: the last line counts.
+/// The file's values that can change at run time, each once: the last line counts.
 fn changeable(given: &Given) -> impl Iterator<Item = (String, String)> {
     let lines = given.flag_lines.iter().chain(&given.settings);
     let mut values: Vec<(String, String)> = Vec::new();
@@ -139,7 +139,7 @@ fn changeable(given: &Given) -> impl Iterator<Item = (String, String)> {
     values.into_iter()
 }
 
-/// Sets what the file says, all or nothing.
+/// Sets all values of the file, or none.
 fn apply(settings: &[Setting], given: &Given) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     for (name, value) in changeable(given) {
@@ -155,7 +155,7 @@ fn apply(settings: &[Setting], given: &Given) -> Result<Outcome, String> {
         };
         if let Err(error) = console::set(settings, &name, &value) {
             for (name, before, _) in outcome.changed.iter().rev() {
-                // It was valid a moment ago, and the first error is the one to tell.
+                // The value was valid a moment ago; report only the first error.
                 let _ = console::set(settings, name, before);
             }
             return Err(error.to_string());
@@ -169,7 +169,8 @@ fn apply(settings: &[Setting], given: &Given) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// What the flags and the file have otherwise than the server, and only a start can change.
+/// The values of the flags and the file that differ from the server's and apply only after a
+/// restart.
 fn fixed(settings: &[Setting], flags: &Flags) -> Vec<(&'static str, String, String)> {
     let databases = flags.databases.to_string();
     let mut wanted = rows(flags, &flags.to_config());
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reload_sets_what_can_change_and_names_what_cannot() {
+    fn reload_sets_changeable_values_and_reports_the_others() {
         let server = Started::with("timeout 5\nport 7000\nmaxmemory 1mb\n", &[]);
         let outcome = server
             .reload("timeout 6\nport 7001\ndatabases 4\nmaxmemory 1048576\nslowlog-max-len 9\n")
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_a_mistake_changes_nothing() {
+    fn file_with_a_mistake_changes_nothing() {
         let server = Started::with("timeout 5\n", &[]);
         let why = server.reload("timeout 6\nslowlog-max-len x\n");
         assert!(why.expect_err("a mistake").contains("respire.conf:2: "));
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_arguments_said_wins_over_the_file_also_later() {
+    fn arguments_override_the_file_at_reload() {
         let text = "timeout 5\nslowlog-max-len 5\n";
         let arguments = ["--timeout", "7", "--slowlog-max-len", "7"];
         let server = Started::with(text, &arguments);
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_wins_over_what_was_set_since_and_its_last_line_counts() {
+    fn reload_overrides_config_set_and_the_last_line_counts() {
         let server = Started::with("timeout 5\n", &[]);
         console::set(server.engine.settings(), "timeout", "8").expect("CONFIG SET");
         console::set(server.engine.settings(), "slowlog-max-len", "8").expect("CONFIG SET");
@@ -288,7 +289,7 @@ mod tests {
             .reload("timeout 4\ntimeout 5\n")
             .expect("it is right");
         assert_eq!(shown(&outcome.changed), "timeout: 8 > 5");
-        // What the file does not name stays.
+        // A setting that the file does not have stays.
         assert_eq!(server.get("slowlog-max-len"), "8");
     }
 }

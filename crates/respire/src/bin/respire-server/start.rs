@@ -1,4 +1,4 @@
-//! From flags to a running server, and to its end.
+//! Starts the server from its flags, and runs it until it stops.
 
 use crate::console;
 #[cfg(feature = "explorer")]
@@ -26,7 +26,7 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     let hangups = Hangups::catch()?;
     let flags = &given.flags;
     let log_level = logging::install(flags.log_level).map_err(io::Error::other)?;
-    tell_configuration(&given);
+    log_configuration(&given);
     let config = flags.to_config();
     let password = flags.requirepass.as_deref().unwrap_or_default();
     check_protected_mode(&config, !password.is_empty())?;
@@ -39,10 +39,10 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     let metrics = bind_metrics(flags)?;
     let shutdown = Shutdown::on_signals()?;
     #[cfg(feature = "mimalloc")]
-    crate::memory::give_back()?;
+    crate::memory::return_freed_memory()?;
 
     let facts = facts(flags, &config, &listeners);
-    // The process measures what it takes without data: the store has to be there before it.
+    // The process measures its memory without data, so create the store first.
     let kv = Kv::new(store(flags));
     let host = Arc::new(Process::new(
         facts.clone(),
@@ -70,13 +70,13 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     let _explorer = explorer
         .map(|explorer| explorer.serve(&engine, facts.flavour))
         .transpose()?;
-    say_hello(&facts);
+    log_start(&facts);
     let unix_socket = config.unix_socket.clone();
     #[cfg(feature = "explorer")]
     let config = Config { tap, ..config };
     let report = flags.flavour().serve(listeners, engine, config, shutdown)?;
     if let Some(path) = unix_socket {
-        // Left behind it would only cost the next start a look.
+        // If the file stays, the next start only has to check it.
         let _ = std::fs::remove_file(path);
     }
     tracing::info!(
@@ -88,7 +88,7 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     Ok(())
 }
 
-fn tell_configuration(given: &Given) {
+fn log_configuration(given: &Given) {
     if let Some(file) = &given.file {
         tracing::info!("configured by {}", file.path().display());
     }
@@ -97,7 +97,7 @@ fn tell_configuration(given: &Given) {
     }
 }
 
-fn say_hello(facts: &Facts) {
+fn log_start(facts: &Facts) {
     tracing::info!(
         "Respire {} ({}, {} {}) listens on {}, pid {}",
         env!("CARGO_PKG_VERSION"),
@@ -129,12 +129,11 @@ fn bind_metrics(flags: &Flags) -> Result<Option<MetricsListener>, Failed> {
     })
 }
 
-/// What a key that `--capacity` makes room for takes at the least: its slot in a table that is never
-/// quite full.
+/// The least memory per key of `--capacity`: its slot in a table that is never quite full.
 const SLOT_BYTES: u64 = 20;
 
-/// Refuses a capacity that this machine has no memory for: asking for it would be the end of the
-/// process, or of its neighbours.
+/// Refuses a capacity that exceeds the memory of this machine. Allocating it would end the process,
+/// or others.
 fn check_capacity(capacity: usize) -> Result<(), Failed> {
     let bytes = (capacity as u64).saturating_mul(SLOT_BYTES);
     match process::total_memory_bytes() {
@@ -172,8 +171,7 @@ fn engine(kv: Kv, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>
     Engine::new(add_to(Router::new(kv)), options, clock::now())
 }
 
-/// What the values of `CONFIG` are when nothing is configured, so that `CONFIG REWRITE` knows what is
-/// worth a line.
+/// The default values of `CONFIG`, so that `CONFIG REWRITE` writes only values that differ.
 fn defaults(settings: &[Setting]) -> Vec<(String, String)> {
     let mut defaults = console::values(settings);
     let unset = Flags::defaults();
@@ -185,7 +183,7 @@ fn defaults(settings: &[Setting]) -> Vec<(String, String)> {
     defaults
 }
 
-/// Gives the engine the values it holds itself. The lines have been tried before.
+/// Sets the values that the engine holds itself. The lines have been checked before.
 fn configure(
     settings: &[Setting],
     flags: &Flags,
@@ -216,7 +214,7 @@ fn facts(flags: &Flags, config: &Config, listeners: &Listeners) -> Facts {
     }
 }
 
-/// Bits from the system's source of randomness, which the standard library's hasher is keyed with.
+/// Random bits from the system, from which the standard library seeds its hasher.
 fn random() -> [u64; 4] {
     std::array::from_fn(|at| RandomState::new().hash_one(at))
 }

@@ -7,7 +7,7 @@ fn given(arguments: &[&str]) -> Result<Given, Wrong> {
     read(arguments.iter().map(OsString::from).collect())
 }
 
-/// What comes of a file with this text, and of arguments besides.
+/// The result of a file with this text, and of these arguments.
 fn with_file(text: &str, arguments: &[&str]) -> Result<Given, Wrong> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("respire.conf");
@@ -37,7 +37,7 @@ fn pairs(lines: &[Line]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn flags_win_over_the_file_and_the_last_line_over_the_first() {
+fn flags_override_the_file_and_later_lines_override_earlier_ones() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("respire.conf");
     let text = "port 7000\nport 7001\nbind 127.0.0.1 ::1\nLogLevel verbose\nrequirepass \"a b\"\n\
@@ -60,13 +60,13 @@ fn flags_win_over_the_file_and_the_last_line_over_the_first() {
 }
 
 #[test]
-fn an_empty_value_of_a_path_is_none() {
+fn empty_path_means_none() {
     let given = with_file("unixsocket /run/s\nunixsocket \"\"\n", &[]).unwrap();
     assert_eq!(given.flags.to_config().unix_socket, None);
 }
 
 #[test]
-fn the_file_may_stand_alone_before_the_flags() {
+fn file_may_be_the_first_argument() {
     let both = with_file("port 7000\ntimeout 5\n", &["--port", "7001"]).unwrap();
     assert_eq!(both.flags.to_config().port, 7001);
     assert_eq!(pairs(&both.flag_lines), [("timeout", "5")]);
@@ -77,7 +77,7 @@ fn the_file_may_stand_alone_before_the_flags() {
 }
 
 #[test]
-fn all_mistakes_of_the_file_are_told_at_once() {
+fn all_mistakes_of_the_file_are_reported_at_once() {
     let text = "# ours\nport none\nsave \"x\nport\nslowlog-max-len -1\nmaxmemry 1gb\nzzz 1\n\
                 config other.conf\nrename-command FLUSHALL \"\"\ntimeout 5\n";
     assert_eq!(
@@ -100,7 +100,7 @@ fn all_mistakes_of_the_file_are_told_at_once() {
 }
 
 #[test]
-fn settings_of_redis_without_effect_are_warnings_told_together() {
+fn redis_settings_without_effect_share_one_warning() {
     let text = "hz 10\ndir /var/lib/redis\nsave 900 1\nsave 300 10\nappendonly no\nport 7000\n\
                 dynamic-hz yes\ntls-cert-file a\ntls-key-file b\n";
     let given = with_file(text, &[]).unwrap();
@@ -118,7 +118,7 @@ fn settings_of_redis_without_effect_are_warnings_told_together() {
 }
 
 #[test]
-fn arguments_that_start_redis_start_this_server() {
+fn redis_arguments_start_this_server() {
     let given = with_file(
         "slowlog-max-len 5\nslowlog-log-slower-than 1\n",
         &[
@@ -140,7 +140,7 @@ fn arguments_that_start_redis_start_this_server() {
             "7000",
         ],
     );
-    // What is meant by a word behind a value cannot be told: it is a value, too, as for Redis.
+    // A word after a value is ambiguous; like Redis, treat it as part of the value.
     let Err(Wrong::File(why)) = given else {
         panic!("{given:?}");
     };
@@ -169,7 +169,7 @@ fn arguments_that_start_redis_start_this_server() {
 }
 
 #[test]
-fn settings_among_the_arguments_are_checked_as_lines_are() {
+fn settings_in_arguments_are_checked_like_lines() {
     for (arguments, expected) in [
         (&["--appendonly"][..], "'--appendonly' has no value"),
         (
@@ -189,11 +189,11 @@ fn settings_among_the_arguments_are_checked_as_lines_are() {
     assert!(matches!(given(&["--prot", "1"]), Err(Wrong::Usage(_))));
 }
 
-/// The lines that Debian's redis.conf sets, as of Redis 7.0.
+/// The lines of Debian's redis.conf, as of Redis 7.0.
 const DEBIAN: &str = include_str!("debian.conf");
 
 #[test]
-fn a_distributions_file_starts_the_server() {
+fn debian_redis_conf_starts_the_server() {
     let given = with_file(DEBIAN, &[]).unwrap();
     let config = given.flags.to_config();
     assert_eq!(config.hosts, ["127.0.0.1", "-::1"]);

@@ -3,19 +3,19 @@
 use super::*;
 
 #[test]
-fn the_command_is_consistent() {
+fn flags_are_declared_consistently() {
     Flags::command().debug_assert();
 }
 
 #[test]
-fn every_other_name_is_an_alias_of_its_flag() {
+fn every_config_name_is_an_alias_of_its_flag() {
     for (flag, setting) in aliases() {
         assert_eq!(flag_of(setting).as_deref(), Some(&*flag));
     }
 }
 
 #[test]
-fn defaults_are_those_of_the_drivers() {
+fn defaults_equal_the_drivers_defaults() {
     let (ours, theirs) = (Flags::defaults().to_config(), Config::default());
     assert_eq!(ours.hosts, theirs.hosts);
     assert_eq!(ours.port, theirs.port);
