@@ -1,4 +1,4 @@
-//! What a measurement tells while it runs.
+//! Prints the progress of a measurement.
 
 use std::io::Write;
 

@@ -32,8 +32,8 @@
 //!
 //! # Invariants
 //! - A load ends: by count or time, and by an error once a server has been silent for 10 seconds.
-//! - What is sent follows from the workload and the seed alone; values follow from keys.
-//! - Nothing is allocated per request in the steady state, and no reply is parsed that is what it should be.
+//! - The workload and the seed alone determine every request; values follow from keys.
+//! - In the steady state no request allocates, and an expected reply is not parsed.
 //!
 //! Start reading in [`workload`], then `engine/worker.rs`.
 

@@ -1,5 +1,5 @@
-//! Checks `Host` and `Origin`, so that pages of other sites cannot read the traffic through a
-//! visitor's browser.
+//! Checks the headers `Host` and `Sec-Fetch-Site`, so that pages of other sites cannot read the
+//! traffic through a visitor's browser.
 
 use respire_net::http::Request;
 use std::net::Ipv4Addr;

@@ -1,13 +1,13 @@
-//! Why a server did not start.
+//! The reasons why the server could not start.
 
 use std::io;
 
-/// Why there is no server.
+/// Why the server could not start.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// The configuration asks for what does not exist.
+    /// The configuration is invalid.
     Wrong(String),
-    /// The system does not allow it.
+    /// The system refused a resource.
     Start(io::Error),
 }
 

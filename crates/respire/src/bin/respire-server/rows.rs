@@ -1,10 +1,10 @@
-//! What `CONFIG` shows of the flags.
+//! The `CONFIG` settings that show the values of flags.
 
 use crate::flags::{Flags, flag_of};
 use respire::engine::Setting;
 use respire::net::{Config, Limits, process};
 
-/// The rows of `CONFIG` that the flags decide and nothing changes later.
+/// The `CONFIG` settings that the flags decide and that never change.
 pub(crate) fn rows(flags: &Flags, config: &Config) -> Vec<Setting> {
     let fixed = |name, value: String| Setting::read_only(name, move || value.clone());
     let mut rows = process::settings(config);
