@@ -179,7 +179,7 @@ impl<A: App> Engine<A> {
         Arc::clone(&self.app)
     }
 
-    /// Who runs the futures of [`Router::future`] from now on, unless the router chose; called by
+    /// Who runs the futures of [`Router::future`](crate::Router::future) from now on, unless the router chose; called by
     /// servers when they begin.
     pub fn set_spawner(&self, spawner: Arc<dyn Spawn>) {
         let mut slot = self.spawner.write().unwrap_or_else(PoisonError::into_inner);

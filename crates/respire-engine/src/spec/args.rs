@@ -15,7 +15,7 @@ pub struct Arg {
     pub since: Option<&'static str>,
     /// Since which version another form should be used.
     pub deprecated_since: Option<&'static str>,
-    /// Which [`Spec::keys`] it belongs to, for keys.
+    /// Which [`Spec::keys`](crate::Spec::keys) it belongs to, for keys.
     pub key_spec: Option<u8>,
     /// Whether it may be left out.
     pub optional: bool,

@@ -43,7 +43,7 @@ impl Flags {
     pub const NO_MULTI: Self = Self(1 << 15);
     /// Runs at once inside `MULTI` instead of being queued (EXEC, DISCARD, MULTI, WATCH, QUIT, RESET).
     pub const IMMEDIATE: Self = Self(1 << 16);
-    /// Works on keys that [`Spec::keys`] and the selected database do not tell: on all of them
+    /// Works on keys that [`Spec::keys`](crate::Spec::keys) and the selected database do not tell: on all of them
     /// (KEYS, SCAN, FLUSHALL, SWAPDB) or on some of another database (MOVE, COPY). `EXEC` then locks
     /// everything.
     pub const ALL_KEYS: Self = Self(1 << 17);
