@@ -1,7 +1,7 @@
 //! Explains a file of captured bytes: `capture replies.bin`, or `capture requests requests.bin`.
 //!
-//! Every run of bytes is printed with its place and meaning; errors come with what was expected and
-//! what might mend them.
+//! Prints every run of bytes with its position and meaning, and every error with the bytes that
+//! were expected and suggested fixes.
 
 use std::io::{self, Write};
 

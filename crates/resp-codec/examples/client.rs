@@ -2,14 +2,15 @@
 //!
 //! `cargo run --example client -- SET greeting hello`; the server is `$REDIS`, or 127.0.0.1:6379.
 //!
-//! `call` skips pushes, so it is not for `SUBSCRIBE` after `HELLO 3`: that is answered by pushes alone.
+//! `call` skips pushes, so do not use it for `SUBSCRIBE` after `HELLO 3`: the server confirms that
+//! only by pushes.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use resp_codec::{FrameDecoder, Limits, Step, Value, command};
 
-/// A connection: the bytes that were read and not yet decoded, and the decoder.
+/// A connection: the bytes that were read and not decoded yet, and the decoder.
 struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,

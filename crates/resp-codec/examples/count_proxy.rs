@@ -1,7 +1,6 @@
 //! A proxy that counts commands: `count_proxy 127.0.0.1:7000 127.0.0.1:6379`.
 //!
-//! Bytes pass through untouched; the codec only watches, and needs no buffer of its own beyond one
-//! request.
+//! Bytes are forwarded unchanged; the codec only watches, and needs no buffer beyond one request.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -26,7 +25,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Passes requests on until the client is done, and counts them by name.
+/// Forwards requests until the client is done, and counts them by name.
 fn pass(mut client: TcpStream, mut server: TcpStream) -> io::Result<()> {
     let mut decoder = CommandDecoder::new(Limits::SERVER);
     let (mut buffer, mut chunk) = (Vec::new(), [0; 16 * 1024]);

@@ -1,12 +1,13 @@
-//! Borrowed argument lists.
+//! Argument lists that borrow from the read buffer.
 
 use core::fmt;
 use core::ops::Index;
 
-/// Marks a span that lies in the scratch buffer (unescaped inline arguments) instead of the input.
+/// The bit that marks a span of the scratch buffer (unescaped inline arguments) instead of the
+/// input.
 const SCRATCH: u32 = 1 << 31;
 
-/// Where one argument lies: an offset and a length in bytes, 8 bytes in all.
+/// The position of one argument: an offset and a length in bytes, 8 bytes in all.
 ///
 /// ```
 /// use resp_codec::{Args, Span};
@@ -70,7 +71,7 @@ impl Span {
         self.len as usize
     }
 
-    /// Whether it spans no byte.
+    /// Whether the span is empty.
     ///
     /// ```
     /// # use resp_codec::Span;
@@ -80,7 +81,7 @@ impl Span {
         self.len == 0
     }
 
-    /// Whether it lies in the scratch buffer.
+    /// Whether the span lies in the scratch buffer.
     ///
     /// ```
     /// # use resp_codec::Span;
@@ -94,7 +95,8 @@ impl Span {
 
 /// A borrowed argument list: 48 bytes, `Copy`, no allocation.
 ///
-/// In the whole list of a request, index 0 is the command's name; [`Args::skip`] gives the tail.
+/// In the argument list of a request, index 0 is the command's name; [`Args::skip`] returns the
+/// rest.
 ///
 /// ```
 /// use resp_codec::{Args, Span};
@@ -112,8 +114,7 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// A list of the given spans of `buf` and `scratch`. Spans beyond their buffer panic when they
-    /// are looked at.
+    /// A list of the given spans of `buf` and `scratch`. Access to a span beyond its buffer panics.
     ///
     /// ```
     /// use resp_codec::{Args, Span};
@@ -129,7 +130,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// How many arguments there are.
+    /// The number of arguments.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -141,7 +142,7 @@ impl<'a> Args<'a> {
         self.spans.len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -164,14 +165,14 @@ impl<'a> Args<'a> {
     /// ```
     ///
     /// # Panics
-    /// Panics if the span lies outside the buffers given to [`Args::new`]; those of a decoder never
-    /// do.
+    /// Panics if the span lies outside the buffers given to [`Args::new`]; the spans of a decoder
+    /// never do.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         self.spans.get(index).map(|&span| self.resolve(span))
     }
 
-    /// The list without its first `n` arguments, empty if it has no more than `n`.
+    /// The list without its first `n` arguments; empty if it has at most `n`.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -203,7 +204,7 @@ impl<'a> Args<'a> {
         ArgsIter { args: *self }
     }
 
-    /// The spans themselves, for those who keep the buffer and resolve later.
+    /// The spans themselves, for callers that keep the buffer and resolve the spans later.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -233,7 +234,7 @@ impl Index<usize> for Args<'_> {
     /// The argument at `index`.
     ///
     /// # Panics
-    /// Panics if there is none: arity is to be checked before.
+    /// Panics if there is no such argument: check the arity first.
     #[inline]
     fn index(&self, index: usize) -> &[u8] {
         self.resolve(self.spans[index])

@@ -1,5 +1,5 @@
-//! tokio-util codecs: [`ServerCodec`] reads requests and writes replies, [`ClientCodec`] the other
-//! way round.
+//! Codecs for tokio-util: [`ServerCodec`] decodes requests and encodes replies, [`ClientCodec`]
+//! does the opposite.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,10 +19,10 @@ use crate::step::Step;
 use crate::value::Value;
 use crate::write::command;
 
-/// Most bytes reserved ahead of a payload that was announced but has yet to arrive.
+/// The most bytes reserved ahead of an announced payload.
 const RESERVE_MAX: usize = 1024 * 1024;
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -37,8 +37,8 @@ const RESERVE_MAX: usize = 1024 * 1024;
 pub enum CodecError {
     /// The connection failed.
     Io(io::Error),
-    /// The peer sent something wrong; the offset counts from the first byte of the request or reply
-    /// it stands in.
+    /// The peer violated the protocol; the offset counts from the first byte of the request or
+    /// reply with the error.
     Protocol(Error),
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for CodecError {
 
 impl core::error::Error for CodecError {}
 
-/// A request with its bytes: two allocations, whatever its arguments.
+/// A request that owns its bytes: two allocations, for any number of arguments.
 ///
 /// ```
 /// # use bytes::BytesMut;
@@ -108,7 +108,8 @@ impl OwnedCommand {
         self.args().resolve(self.spans[0])
     }
 
-    /// The argument at `index`, shared; an unescaped inline argument is copied.
+    /// The argument at `index`, sharing the request's buffer; an unescaped inline argument is
+    /// copied.
     ///
     /// ```
     /// # use bytes::BytesMut;
@@ -151,7 +152,7 @@ impl fmt::Debug for OwnedCommand {
     }
 }
 
-/// The server's side: decodes requests, encodes [`Value`]s as replies.
+/// The server's codec: decodes requests, encodes [`Value`]s as replies.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -172,7 +173,7 @@ pub struct ServerCodec {
 }
 
 impl ServerCodec {
-    /// A codec at the start of a connection, which speaks RESP2.
+    /// A codec at the start of a connection; it encodes RESP2.
     ///
     /// ```
     /// use bytes::BytesMut;
@@ -189,7 +190,7 @@ impl ServerCodec {
         }
     }
 
-    /// Writes replies in `proto` from now on, as after `HELLO`.
+    /// Writes replies in `proto` from now on, for example after `HELLO`.
     ///
     /// ```
     /// use bytes::BytesMut;
@@ -205,7 +206,7 @@ impl ServerCodec {
         self.proto = proto;
     }
 
-    /// Changes the limits, as after `AUTH`.
+    /// Changes the limits, for example after `AUTH`.
     ///
     /// ```
     /// use bytes::BytesMut;
@@ -241,7 +242,7 @@ impl codec::Decoder for ServerCodec {
                 }
             };
         let mut bytes = src.split_to(consumed).freeze();
-        // Empty requests stood in front.
+        // Empty requests preceded this one.
         bytes.advance(consumed - len);
         Ok(Some(OwnedCommand {
             bytes,
@@ -268,18 +269,17 @@ impl codec::Encoder<&Value> for ServerCodec {
     }
 }
 
-/// The client's side: decodes replies and pushes, encodes requests.
+/// The client's codec: decodes replies and pushes, encodes requests.
 ///
 /// A request is a list of arguments, the command's name first: an array, a slice, a `Vec` or a
 /// reference to one, of `&str`, `String`, `Bytes`, `Vec<u8>` or anything else that is
 /// `AsRef<[u8]>`. A server does not answer an empty list.
 ///
 /// # Pushes are decoded as well
-/// Each item is either the reply to the oldest request that has none yet, or a push, which answers
-/// no request: look at [`Frame::is_push`](crate::Frame::is_push) first. Under RESP3 the server
-/// confirms `SUBSCRIBE`, `PSUBSCRIBE`, `SSUBSCRIBE` and their opposites by pushes alone, one for
-/// each channel. A client that skips pushes while it waits for the reply to `SUBSCRIBE` waits for
-/// ever.
+/// Each item is either the reply to the oldest request without one, or a push, which answers no
+/// request: check [`Frame::is_push`](crate::Frame::is_push) first. Under RESP3 the server confirms
+/// `SUBSCRIBE`, `PSUBSCRIBE`, `SSUBSCRIBE` and their opposites only by pushes, one per channel. A
+/// client that skips pushes while it waits for the reply to `SUBSCRIBE` waits forever.
 ///
 /// ```
 /// use bytes::BytesMut;

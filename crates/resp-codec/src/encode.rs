@@ -1,11 +1,11 @@
-//! Replies and requests, as bytes.
+//! Encoders of replies for every protocol.
 
 use crate::kind::NullForm;
 use crate::number::{F64_BYTES_MAX, I64_BYTES_MAX, format_f64, format_i64};
 use crate::sink::Sink;
 use crate::write::{blob, header, number_line};
 
-/// What the peer reads.
+/// The protocol that the peer reads.
 ///
 /// ```
 /// use resp_codec::{Encoder, Proto};
@@ -21,19 +21,19 @@ use crate::write::{blob, header, number_line};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Proto {
-    /// RESP2: RESP3's types are written as their nearest relative.
+    /// RESP2: values of RESP3's types are written as the closest RESP2 type.
     Resp2,
     /// RESP3.
     Resp3,
-    /// Tagged values: what `CALL` of the [binary protocol](crate::binary) answers with. Carries all
-    /// of RESP3.
+    /// Tagged values: the replies to `CALL` of the [binary protocol](crate::binary). Can express
+    /// all of RESP3.
     Binary,
-    /// Length and payload: what `GET`, `SET` and `DELETE` of the [binary protocol](crate::binary)
-    /// answer with.
+    /// Length and payload: the replies to `GET`, `SET` and `DELETE` of the [binary
+    /// protocol](crate::binary).
     ///
     /// Scalars are written as their text, nulls as the empty payload. Errors and aggregates cannot
-    /// be expressed: they write nothing and count as errors (see [`Encoder::error_count`]),
-    /// whereupon the connection is to be closed.
+    /// be expressed: they write nothing and count as errors (see [`Encoder::error_count`]). Close
+    /// the connection after such a reply.
     BinaryPlain,
 }
 
@@ -43,8 +43,8 @@ pub enum Proto {
 /// arrays, a double, a big number and a verbatim string are bulk strings, a boolean is `:1` or
 /// `:0`, and null is `$-1` or `*-1`.
 ///
-/// Aggregates are written as their header; the caller writes the elements after it, and owes as
-/// many as it announced.
+/// An aggregate is written as its header; the caller then writes as many elements as the header
+/// announced.
 ///
 /// ```
 /// use resp_codec::{Encoder, Proto};
@@ -61,7 +61,7 @@ pub enum Proto {
 /// ```
 ///
 /// # Panics
-/// The binary protocols count in 32 bits: under them, a payload of 4 GiB panics.
+/// The binary protocols have 32-bit lengths: under them, a payload of 4 GiB panics.
 #[derive(Debug)]
 pub struct Encoder<'o, S: Sink> {
     out: &'o mut S,
@@ -87,7 +87,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// The protocol being written.
+    /// The protocol that the encoder writes.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -100,7 +100,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.proto
     }
 
-    /// The sink.
+    /// The sink that the encoder writes into.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -114,8 +114,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.out
     }
 
-    /// How many errors were written through this encoder, and under [`Proto::BinaryPlain`] how many
-    /// replies could not be.
+    /// The number of errors written through this encoder; under [`Proto::BinaryPlain`], the number
+    /// of replies that could not be written.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -130,7 +130,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.errors
     }
 
-    /// A simple string. CR and LF become blanks, and are dropped at both ends, so that user text
+    /// A simple string. CR and LF become blanks, and are trimmed at both ends, so that user text
     /// cannot split a reply.
     ///
     /// ```
@@ -186,7 +186,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// An error whose text comes in parts, so that echoing an argument takes no copy. CR and LF
+    /// An error whose text comes in parts, so that echoing an argument needs no copy. CR and LF
     /// become blanks.
     ///
     /// ```
@@ -282,14 +282,15 @@ impl<'o, S: Sink> Encoder<'o, S> {
             Proto::Resp2 | Proto::BinaryPlain => self.bulk(text),
             Proto::Resp3 => self.text(b',', text),
             Proto::Binary => {
-                // There is one NaN on the wire, whatever bits it has in memory.
+                // RESP has one NaN, whatever its bits in memory.
                 let value = if value.is_nan() { f64::NAN } else { value };
                 self.tag_word(b',', value.to_le_bytes());
             }
         }
     }
 
-    /// A big number: optional sign and decimal digits, which the caller vouches for.
+    /// A big number: an optional sign and decimal digits. The caller must ensure that they are
+    /// valid.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -305,7 +306,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// Null, as the absence of a string. See [`Encoder::null_array`].
+    /// Null for an absent string. See [`Encoder::null_array`].
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -323,7 +324,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// Null, as the absence of an array: RESP2 tells the two apart.
+    /// Null for an absent array, which RESP2 distinguishes from an absent string.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -339,7 +340,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// Null in the form it was read in, where the protocol has it: a proxy keeps what it passes on.
+    /// Null in the given form, if the protocol has it: a proxy keeps the form that it read.
     ///
     /// ```
     /// use resp_codec::{Encoder, NullForm, Proto};
@@ -372,7 +373,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// A bulk string that lies in pieces.
+    /// A bulk string that consists of several pieces.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -386,7 +387,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.bulk_with(len, |out| chunks.for_each(|chunk| out.put(chunk)));
     }
 
-    /// A bulk string from a shared payload, which a vectored sink does not copy.
+    /// A bulk string with a shared payload, which a vectored sink does not copy.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -400,8 +401,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.bulk_with(payload.len(), |out| out.put_shared(payload));
     }
 
-    /// A bulk string of `len` bytes, which `put` adds to the sink: for sinks that know payloads of
-    /// their own kind.
+    /// A bulk string of `len` bytes, which `put` writes to the sink: for sinks that have payloads
+    /// of their own kind.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto, Sink};
@@ -424,7 +425,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// An integer's decimal text as a bulk string.
+    /// An integer as a bulk string of its decimal text.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -437,7 +438,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.bulk(format_i64(value, &mut [0; I64_BYTES_MAX]));
     }
 
-    /// A verbatim string: text with a three-byte format (`txt`, `mkd`). Under RESP2 the text alone.
+    /// A verbatim string: text with a three-byte format (`txt`, `mkd`). RESP2 gets the text alone.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -508,7 +509,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// The header of a push of `n` elements, the first of which is a string that tells its kind.
+    /// The header of a push of `n` elements, the first of which is a string that names its kind.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -524,8 +525,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// The header of `pairs` attributes of the value written after them. False if the protocol has
-    /// none: then nothing was written, and the pairs must not be either.
+    /// The header of `pairs` attributes of the value written next. Returns false if the protocol
+    /// has no attributes: then nothing was written, and the caller must not write the pairs.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -538,7 +539,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
     /// encoder.bulk("value");
     /// assert_eq!(out, b"|1\r\n+ttl\r\n:60\r\n$5\r\nvalue\r\n");
     /// ```
-    #[must_use = "the pairs must not be written where the protocol has no attributes"]
+    #[must_use = "do not write the pairs if the protocol has no attributes"]
     pub fn attributes(&mut self, pairs: usize) -> bool {
         let known = matches!(self.proto, Proto::Resp3 | Proto::Binary);
         if known {
@@ -547,8 +548,8 @@ impl<'o, S: Sink> Encoder<'o, S> {
         known
     }
 
-    /// Begins an array of no announced size: elements, then [`Encoder::stream_end`]. False if the
-    /// protocol has none; then nothing was written.
+    /// Begins an array without an announced size: write elements, then [`Encoder::stream_end`].
+    /// Returns false if the protocol has no streams; then nothing was written.
     ///
     /// ```
     /// use resp_codec::{Encoder, Proto};
@@ -559,12 +560,12 @@ impl<'o, S: Sink> Encoder<'o, S> {
     /// encoder.stream_end();
     /// assert_eq!(out, b"*?\r\n:1\r\n.\r\n");
     /// ```
-    #[must_use = "where the protocol has no streams, the size must be known"]
+    #[must_use = "if the protocol has no streams, the size must be known"]
     pub fn stream_array(&mut self) -> bool {
         self.stream(b"*?\r\n")
     }
 
-    /// Begins a map of no announced size. See [`Encoder::stream_array`].
+    /// Begins a map without an announced size. See [`Encoder::stream_array`].
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -576,12 +577,12 @@ impl<'o, S: Sink> Encoder<'o, S> {
     /// encoder.stream_end();
     /// assert_eq!(out, b"%?\r\n$1\r\na\r\n:1\r\n.\r\n");
     /// ```
-    #[must_use = "where the protocol has no streams, the size must be known"]
+    #[must_use = "if the protocol has no streams, the size must be known"]
     pub fn stream_map(&mut self) -> bool {
         self.stream(b"%?\r\n")
     }
 
-    /// Begins a set of no announced size. See [`Encoder::stream_array`].
+    /// Begins a set without an announced size. See [`Encoder::stream_array`].
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -592,12 +593,12 @@ impl<'o, S: Sink> Encoder<'o, S> {
     /// encoder.stream_end();
     /// assert_eq!(out, b"~?\r\n:1\r\n.\r\n");
     /// ```
-    #[must_use = "where the protocol has no streams, the size must be known"]
+    #[must_use = "if the protocol has no streams, the size must be known"]
     pub fn stream_set(&mut self) -> bool {
         self.stream(b"~?\r\n")
     }
 
-    /// Ends the streamed aggregate begun last.
+    /// Ends the streamed aggregate that was begun last.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -611,8 +612,9 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.out.put(b".\r\n");
     }
 
-    /// Begins a string of no announced length: [`Encoder::chunk`]s, then [`Encoder::chunk_end`].
-    /// False if the protocol has none; then nothing was written.
+    /// Begins a string without an announced length: write [`Encoder::chunk`]s, then
+    /// [`Encoder::chunk_end`]. Returns false if the protocol has no streams; then nothing was
+    /// written.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -625,12 +627,12 @@ impl<'o, S: Sink> Encoder<'o, S> {
     /// encoder.chunk_end();
     /// assert_eq!(out, b"$?\r\n;2\r\nhe\r\n;2\r\nya\r\n;0\r\n");
     /// ```
-    #[must_use = "where the protocol has no streams, the length must be known"]
+    #[must_use = "if the protocol has no streams, the length must be known"]
     pub fn stream_bulk(&mut self) -> bool {
         self.stream(b"$?\r\n")
     }
 
-    /// A piece of a streamed string. An empty one is left out, as it would end the string.
+    /// A piece of a streamed string. An empty piece is omitted, as it would end the string.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto};
@@ -709,7 +711,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         number_line(self.out, b':', value < 0, value.unsigned_abs());
     }
 
-    /// A line of text, made harmless in one pass and without a copy.
+    /// A line of text whose CR and LF are replaced, in one pass and without a copy.
     fn text(&mut self, tag: u8, text: &[u8]) {
         self.out.reserve(text.len() + 3);
         self.out.put(&[tag]);
@@ -724,7 +726,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         self.out.put(b"\r\n");
     }
 
-    /// Text, with a blank for each CR and LF.
+    /// Text with a blank in place of each CR and LF.
     fn unbroken(&mut self, text: &[u8]) {
         if !text.iter().any(is_break) {
             return self.out.put(text);
@@ -737,7 +739,7 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
-    /// A tag (unless plain), a length, and the payload.
+    /// A tag (except in plain replies), a length, and the payload.
     #[inline(never)]
     fn tagged(&mut self, tag: u8, payload: &[u8]) {
         if self.proto == Proto::Binary {
@@ -823,7 +825,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_and_streams_are_refused_where_there_are_none() {
+    fn attributes_and_streams_are_refused_by_protocols_without_them() {
         for proto in [Proto::Resp2, Proto::BinaryPlain] {
             let out = encoded(proto, |e| {
                 assert!(!e.attributes(1) && !e.stream_array() && !e.stream_bulk());
@@ -853,7 +855,7 @@ mod tests {
     }
 
     #[test]
-    fn slice_sink_notes_what_does_not_fit() {
+    fn slice_sink_reports_an_overflow() {
         let mut room = [0; 4];
         let mut sink = SliceSink::new(&mut room);
         let mut encoder = Encoder::new(&mut sink, Proto::Resp2);

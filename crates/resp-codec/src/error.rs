@@ -1,10 +1,10 @@
-//! What can be wrong with the bytes, where, and what Redis answers.
+//! Decoding errors: what is wrong, at which byte, and Redis's error reply.
 
 use core::fmt;
 
 use crate::Sink;
 
-/// A decoding error: what, and at which byte of the buffer given to the failed call.
+/// A decoding error: its kind, and the offset of the wrong byte in the buffer of the failed call.
 ///
 /// ```
 /// use resp_codec::{CommandDecoder, ErrorKind, Limits};
@@ -17,7 +17,7 @@ use crate::Sink;
 pub struct Error {
     /// What is wrong.
     pub kind: ErrorKind,
-    /// The byte that is wrong; for a number out of bounds, its first byte.
+    /// Offset of the wrong byte; for a number out of range, of its first byte.
     pub offset: usize,
 }
 
@@ -26,8 +26,8 @@ impl Error {
         Self { kind, offset }
     }
 
-    /// The same error, seen from a buffer that starts `base` bytes earlier.
-    pub(crate) const fn behind(self, base: usize) -> Self {
+    /// The same error, relative to a buffer that starts `base` bytes earlier.
+    pub(crate) const fn shifted(self, base: usize) -> Self {
         Self {
             kind: self.kind,
             offset: self.offset + base,
@@ -51,13 +51,13 @@ pub enum ErrorKind {
     /// [`Limits::max_args`](crate::Limits::max_args).
     InvalidMultibulkLength,
     /// A request's bulk length is malformed or above [`Limits::max_bulk`](crate::Limits::max_bulk),
-    /// or the payload is not followed by CRLF.
+    /// or no CRLF follows the payload.
     InvalidBulkLength,
-    /// Too many arguments for a client that has yet to authenticate.
+    /// Too many arguments for a client that has not authenticated.
     UnauthenticatedMultibulkLength,
-    /// Too long a payload for a client that has yet to authenticate.
+    /// Too long a payload for a client that has not authenticated.
     UnauthenticatedBulkLength,
-    /// A request's element does not begin with `$` but with this byte.
+    /// A request's element begins with this byte instead of `$`.
     ExpectedBulk(u8),
     /// An inline request longer than [`Limits::max_inline`](crate::Limits::max_inline).
     InlineTooBig,
@@ -65,9 +65,9 @@ pub enum ErrorKind {
     UnbalancedQuotes,
     /// A request or reply longer than [`Limits::max_frame`](crate::Limits::max_frame).
     FrameTooBig,
-    /// A reply that begins with this byte, which is no type.
+    /// A reply that begins with this byte, which is not a type byte.
     UnknownType(u8),
-    /// A CR or LF alone within a line, or something between a value and its CRLF.
+    /// A lone CR or LF within a line, or bytes between a value and its CRLF.
     InvalidLine,
     /// A line longer than [`Limits::max_inline`](crate::Limits::max_inline).
     LineTooBig,
@@ -77,31 +77,32 @@ pub enum ErrorKind {
     InvalidDouble,
     /// `(` without decimal digits.
     InvalidBigNumber,
-    /// `#` with something else than `t` or `f`.
+    /// `#` with anything other than `t` or `f`.
     InvalidBoolean,
-    /// A verbatim string without three bytes of format and a colon.
+    /// A verbatim string without a three-byte format and a colon.
     InvalidVerbatim,
-    /// A push without elements, or whose first element is no string.
+    /// A push without elements, or whose first element is not a string.
     InvalidPush,
     /// A push within another value.
     NestedPush,
-    /// Within a streamed string, something else than a chunk.
+    /// Anything other than a chunk within a streamed string.
     ExpectedChunk,
     /// A chunk outside a streamed string.
     StrayChunk,
-    /// `.` outside a streamed aggregate, or behind an attribute that has no value yet.
+    /// `.` outside a streamed aggregate, or after an attribute whose value is missing.
     StrayEnd,
-    /// A streamed map that ends behind a key.
+    /// A streamed map that ends after a key.
     OddMap,
-    /// Deeper than [`Limits::max_depth`](crate::Limits::max_depth).
+    /// Nesting deeper than [`Limits::max_depth`](crate::Limits::max_depth).
     TooDeep,
-    /// More values than [`Limits::max_nodes`](crate::Limits::max_nodes), also if only announced.
+    /// More values than [`Limits::max_nodes`](crate::Limits::max_nodes), even if they are only
+    /// announced.
     TooManyNodes,
-    /// A binary value whose tag is this byte, which is no type.
+    /// A binary value whose tag is this byte, which is not a type byte.
     UnknownTag(u8),
-    /// A binary request that begins with this byte, which is no operation.
+    /// A binary request that begins with this byte, which is not an operation.
     UnknownOp(u8),
-    /// The decoder failed before and was not reset.
+    /// The decoder has failed before and has not been reset.
     Poisoned,
 }
 
@@ -140,7 +141,7 @@ impl ErrorKind {
         }
     }
 
-    /// Writes the reply line Redis gives before it closes the connection, CRLF included.
+    /// Writes the reply that Redis sends before it closes the connection, including CRLF.
     ///
     /// A byte that would split the line (CR or LF, in [`ErrorKind::ExpectedBulk`]) becomes a blank.
     ///
@@ -157,7 +158,7 @@ impl ErrorKind {
     }
 
     /// Writes the text of [`ErrorKind::reply`] without `-` and CRLF, as
-    /// [`Encoder::error`](crate::Encoder::error) wants it.
+    /// [`Encoder::error`](crate::Encoder::error) expects it.
     ///
     /// ```
     /// use resp_codec::ErrorKind;
@@ -180,8 +181,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether a limit was exceeded, rather than the grammar broken, as far as the two can be told
-    /// apart.
+    /// Whether the input exceeds a limit instead of violating the grammar, as far as the kind
+    /// tells.
     ///
     /// ```
     /// assert!(resp_codec::ErrorKind::InlineTooBig.is_limit());

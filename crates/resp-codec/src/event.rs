@@ -1,4 +1,4 @@
-//! Replies as a stream of events: for proxies, and for values larger than memory.
+//! Decodes replies as a stream of events, for proxies and for values larger than memory.
 
 use crate::error::{Error, ErrorKind};
 use crate::grammar::{Crlf, crlf};
@@ -9,11 +9,11 @@ use crate::number;
 use crate::step::Step;
 use crate::token::{Dialect, Rules, Token, token};
 
-/// A step within a frame.
+/// An event within a frame.
 ///
-/// A value is a [`Event::Scalar`]; or [`Event::BlobStart`], chunks, [`Event::BlobEnd`]; or
-/// [`Event::Open`], its elements,
-/// [`Event::Close`]. Attributes are an `Open` and `Close` of [`Kind::Attribute`] in front of their value.
+/// A value is an [`Event::Scalar`]; or [`Event::BlobStart`], chunks, [`Event::BlobEnd`]; or
+/// [`Event::Open`], its elements, [`Event::Close`]. Attributes are an `Open` and `Close` of
+/// [`Kind::Attribute`] before their value.
 ///
 /// ```
 /// use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
@@ -35,25 +35,26 @@ use crate::token::{Dialect, Rules, Token, token};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'b> {
-    /// A value of one line.
+    /// A value that fits one line.
     Scalar(Scalar<'b>),
     /// A bulk string, blob error or verbatim string begins.
     BlobStart {
         /// [`Kind::Bulk`], [`Kind::BlobError`] or [`Kind::Verbatim`].
         kind: Kind,
-        /// Its length in bytes, unless it is streamed.
+        /// Its length in bytes; `None` if it is streamed.
         len: Option<u32>,
     },
-    /// A piece of it, not empty, as it came. A verbatim string's first four bytes are its format
-    /// and a colon.
+    /// A piece of the string, not empty, with the bytes of the wire. The first four bytes of a
+    /// verbatim string are its format and a colon.
     BlobChunk(&'b [u8]),
-    /// It is complete.
+    /// The string is complete.
     BlobEnd,
     /// An aggregate begins.
     Open {
         /// Its type.
         kind: Kind,
-        /// Its elements (pairs, of a map or an attribute), unless it is streamed.
+        /// The number of its elements (of pairs, for a map or an attribute); `None` if it is
+        /// streamed.
         len: Option<u32>,
     },
     /// The aggregate of this type is complete.
@@ -61,11 +62,11 @@ pub enum Event<'b> {
         /// Its type.
         kind: Kind,
     },
-    /// The frame is complete. The next event belongs to the next one.
+    /// The frame is complete. The next event belongs to the next frame.
     FrameEnd,
 }
 
-/// A value of one line.
+/// A value that fits one line.
 ///
 /// ```
 /// # use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
@@ -91,10 +92,10 @@ pub enum Scalar<'b> {
     BigNumber(&'b [u8]),
 }
 
-/// Decodes replies event by event, in memory bounded by the depth alone.
+/// Decodes replies event by event. Its memory is bounded by the nesting depth alone.
 ///
-/// Each event's bytes are done with when it is returned, so the buffer need hold no more than a
-/// line; payloads come as they arrive. [`Limits::max_frame`] does not apply.
+/// Each event consumes its bytes, so the buffer need not hold more than one line; payloads are
+/// returned as they arrive. [`Limits::max_frame`] does not apply.
 ///
 /// ```
 /// use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
@@ -116,12 +117,12 @@ pub struct EventDecoder {
     rules: Rules,
     nesting: Nesting,
     state: State,
-    /// Where the search for a line's end stopped.
+    /// Where the search for a line end stopped.
     scanned: usize,
     total: u64,
 }
 
-/// What comes next.
+/// The next part of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Token,
@@ -129,9 +130,9 @@ enum State {
     Payload {
         left: u32,
         kind: Kind,
-        /// It is a chunk of a streamed string, which goes on.
+        /// The payload is a chunk of a streamed string, which continues.
         chunk: bool,
-        /// A verbatim string's format was not seen yet.
+        /// The format of a verbatim string has not been read yet.
         format: bool,
     },
     /// The end of an aggregate without elements.
@@ -141,16 +142,17 @@ enum State {
     Failed,
 }
 
-/// An event and its length, or none and the bytes to skip, or the bytes that are missing.
-enum Look<'b> {
+/// The result of one scan: an event and its length, a number of bytes to skip, or a number of
+/// missing bytes.
+enum Scan<'b> {
     Event(Event<'b>, usize),
     Skip(usize),
     Short(usize),
 }
 
 impl EventDecoder {
-    /// A decoder at the start of a connection, for all the specification allows. Allocates nothing
-    /// yet.
+    /// A decoder at the start of a connection, for everything that the specification allows. Does
+    /// not allocate.
     ///
     /// ```
     /// # use resp_codec::{Event, EventDecoder, Kind, Limits};
@@ -162,7 +164,7 @@ impl EventDecoder {
         Self::with_dialect(limits, Dialect::SPEC)
     }
 
-    /// A decoder that takes only so much of the grammar's freedom.
+    /// A decoder that accepts only what `dialect` allows.
     ///
     /// ```
     /// use resp_codec::{Dialect, EventDecoder, Limits};
@@ -180,7 +182,7 @@ impl EventDecoder {
         }
     }
 
-    /// Forgets a partial frame or a failure: the next buffer begins with a new frame.
+    /// Discards a partial frame or a failure: the next buffer begins with a new frame.
     ///
     /// ```
     /// # use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
@@ -195,7 +197,7 @@ impl EventDecoder {
         self.scanned = 0;
     }
 
-    /// Bytes consumed since the decoder was made: the offset in the stream of the next call's
+    /// Bytes consumed since the decoder was created, which is the stream offset of the next call's
     /// buffer.
     ///
     /// ```
@@ -208,7 +210,7 @@ impl EventDecoder {
         self.total
     }
 
-    /// Aggregates that were begun and not finished.
+    /// The number of open aggregates.
     ///
     /// ```
     /// # use resp_codec::{Event, EventDecoder, Kind, Limits, Scalar, Step};
@@ -220,7 +222,7 @@ impl EventDecoder {
         self.nesting.depth()
     }
 
-    /// Whether a token may begin with `byte`, where one is due.
+    /// Whether `byte` may be the first byte of the next token.
     pub(crate) fn may_begin(&self, byte: u8) -> bool {
         self.state != State::Token || self.nesting.may_begin(byte)
     }
@@ -229,7 +231,7 @@ impl EventDecoder {
     ///
     /// ```
     /// use resp_codec::{Event, EventDecoder, Limits, Step};
-    /// // A value of 1 GB needs no buffer of 1 GB: its bytes are told as they come.
+    /// // A value of 1 GB needs no buffer of 1 GB: its bytes are returned as they arrive.
     /// let limits = Limits { max_bulk: 1 << 30, ..Limits::CLIENT };
     /// let mut decoder = EventDecoder::new(limits);
     /// let consumed = decoder.decode(b"$1000000000\r\n").unwrap().consumed();
@@ -239,31 +241,32 @@ impl EventDecoder {
     /// ```
     ///
     /// # Errors
-    /// [`Error`] with the offset into `buf`. What follows cannot be trusted: close the connection.
+    /// [`Error`] with the offset into `buf`. The rest of the stream cannot be trusted: close the
+    /// connection.
     pub fn decode<'b>(&mut self, buf: &'b [u8]) -> Result<Step<Event<'b>>, Error> {
         let mut base = 0;
         loop {
             let rest = &buf[base..];
-            let step = match self.look(rest) {
-                Ok(Look::Skip(skipped)) => {
+            let step = match self.scan(rest) {
+                Ok(Scan::Skip(skipped)) => {
                     base += skipped;
                     self.scanned = 0;
                     continue;
                 }
-                Ok(Look::Event(item, len)) => {
+                Ok(Scan::Event(item, len)) => {
                     self.scanned = 0;
                     Step::Ready {
                         item,
                         consumed: base + len,
                     }
                 }
-                Ok(Look::Short(hint)) => Step::NeedMore {
+                Ok(Scan::Short(hint)) => Step::NeedMore {
                     consumed: base,
                     hint,
                 },
                 Err(error) => {
                     self.state = State::Failed;
-                    return Err(error.behind(base));
+                    return Err(error.shifted(base));
                 }
             };
             self.total += step.consumed() as u64;
@@ -271,11 +274,11 @@ impl EventDecoder {
         }
     }
 
-    fn look<'b>(&mut self, buf: &'b [u8]) -> Result<Look<'b>, Error> {
+    fn scan<'b>(&mut self, buf: &'b [u8]) -> Result<Scan<'b>, Error> {
         match self.state {
             State::Token => match token(buf, 0, &mut self.scanned, &self.rules)? {
                 Some(token) => self.accept(buf, token),
-                None => Ok(Look::Short(1)),
+                None => Ok(Scan::Short(1)),
             },
             State::Payload {
                 left,
@@ -290,26 +293,26 @@ impl EventDecoder {
                 } else {
                     self.finish();
                 }
-                Ok(Look::Event(Event::Close { kind }, 0))
+                Ok(Scan::Event(Event::Close { kind }, 0))
             }
-            State::Close => Ok(Look::Event(self.close(), 0)),
+            State::Close => Ok(Scan::Event(self.close(), 0)),
             State::Failed => Err(Error::new(ErrorKind::Poisoned, 0)),
         }
     }
 
-    fn accept<'b>(&mut self, buf: &'b [u8], token: Token) -> Result<Look<'b>, Error> {
+    fn accept<'b>(&mut self, buf: &'b [u8], token: Token) -> Result<Scan<'b>, Error> {
         let limits = self.rules.limits;
         match token {
             Token::Line { kind, at, len } => {
                 self.nesting.begin(kind, 0, &limits)?;
                 self.finish();
                 let scalar = scalar(kind, &buf[at..at + len]);
-                Ok(Look::Event(Event::Scalar(scalar), at + len + 2))
+                Ok(Scan::Event(Event::Scalar(scalar), at + len + 2))
             }
             Token::Null { form, end } => {
                 self.nesting.begin(Kind::Null, 0, &limits)?;
                 self.finish();
-                Ok(Look::Event(Event::Scalar(Scalar::Null(form)), end))
+                Ok(Scan::Event(Event::Scalar(Scalar::Null(form)), end))
             }
             Token::Blob { kind, at, len } => {
                 self.nesting.begin(kind, 0, &limits)?;
@@ -320,7 +323,7 @@ impl EventDecoder {
                     chunk: false,
                     format,
                 };
-                Ok(Look::Event(
+                Ok(Scan::Event(
                     Event::BlobStart {
                         kind,
                         len: Some(len),
@@ -340,19 +343,19 @@ impl EventDecoder {
                     self.nesting.open(kind, elements, 0, 0, &limits)?;
                 }
                 let len = elements.map(|n| if kind.is_paired() { n / 2 } else { n });
-                Ok(Look::Event(Event::Open { kind, len }, end))
+                Ok(Scan::Event(Event::Open { kind, len }, end))
             }
             other => self.accept_streamed(other),
         }
     }
 
-    fn accept_streamed<'b>(&mut self, token: Token) -> Result<Look<'b>, Error> {
+    fn accept_streamed<'b>(&mut self, token: Token) -> Result<Scan<'b>, Error> {
         let limits = self.rules.limits;
         match token {
             Token::Stream { end } => {
                 self.nesting.begin(Kind::Bulk, 0, &limits)?;
                 self.nesting.open_string(0, 0, &limits)?;
-                Ok(Look::Event(
+                Ok(Scan::Event(
                     Event::BlobStart {
                         kind: Kind::Bulk,
                         len: None,
@@ -370,20 +373,20 @@ impl EventDecoder {
                         chunk: true,
                         format: false,
                     };
-                    return Ok(Look::Skip(at));
+                    return Ok(Scan::Skip(at));
                 }
                 self.nesting.pop();
                 self.finish();
-                Ok(Look::Event(Event::BlobEnd, at))
+                Ok(Scan::Event(Event::BlobEnd, at))
             }
             Token::End { end } => {
                 self.nesting.check_end(0)?;
                 let kind = self.nesting.pop().kind;
                 self.finish();
-                Ok(Look::Event(Event::Close { kind }, end))
+                Ok(Scan::Event(Event::Close { kind }, end))
             }
             Token::Line { .. } | Token::Blob { .. } | Token::Null { .. } | Token::Open { .. } => {
-                unreachable!("invariant: these are no streamed tokens")
+                unreachable!("invariant: these tokens are not streamed")
             }
         }
     }
@@ -395,18 +398,18 @@ impl EventDecoder {
         kind: Kind,
         chunk: bool,
         format: bool,
-    ) -> Result<Look<'b>, Error> {
+    ) -> Result<Scan<'b>, Error> {
         if left == 0 {
             return match crlf(buf, 0) {
                 Crlf::Whole if chunk => {
                     self.state = State::Token;
-                    Ok(Look::Skip(2))
+                    Ok(Scan::Skip(2))
                 }
                 Crlf::Whole => {
                     self.finish();
-                    Ok(Look::Event(Event::BlobEnd, 2))
+                    Ok(Scan::Event(Event::BlobEnd, 2))
                 }
-                Crlf::Short => Ok(Look::Short(2 - buf.len())),
+                Crlf::Short => Ok(Scan::Short(2 - buf.len())),
                 Crlf::Bad { at } => Err(Error::new(ErrorKind::InvalidBulkLength, at)),
             };
         }
@@ -415,7 +418,7 @@ impl EventDecoder {
         }
         let have = buf.len().min(left as usize);
         if have == 0 || (format && have < 4) {
-            return Ok(Look::Short((left as usize - have).saturating_add(2)));
+            return Ok(Scan::Short((left as usize - have).saturating_add(2)));
         }
         self.state = State::Payload {
             left: left - have as u32,
@@ -423,10 +426,10 @@ impl EventDecoder {
             chunk,
             format: false,
         };
-        Ok(Look::Event(Event::BlobChunk(&buf[..have]), have))
+        Ok(Scan::Event(Event::BlobChunk(&buf[..have]), have))
     }
 
-    /// A value is complete.
+    /// Completes a value.
     fn finish(&mut self) {
         self.state = if self.nesting.finish() {
             State::Close
@@ -490,13 +493,13 @@ mod tests {
                     assert_eq!(decoder.total(), at as u64);
                     return (events, Ok(input.len() - at));
                 }
-                Err(error) => return (events, Err(error.behind(at))),
+                Err(error) => return (events, Err(error.shifted(at))),
             }
         }
     }
 
     #[test]
-    fn frame_of_every_shape_is_told_in_order() {
+    fn events_of_every_frame_shape_come_in_order() {
         let input = b"|1\r\n+a\r\n*0\r\n%?\r\n$?\r\n;2\r\nab\r\n;0\r\n=5\r\ntxt:v\r\n.\r\n_\r\n";
         let (events, end) = events(input);
         assert_eq!(end, Ok(0));
@@ -541,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_stand_at_the_byte_a_frame_decoder_names() {
+    fn error_offsets_match_the_frame_decoder() {
         for input in [
             &b"+OK\r\n*2\r\n:1\r\n:x\r\n"[..],
             b"*1\r\n>1\r\n",
@@ -557,7 +560,7 @@ mod tests {
             let error = loop {
                 match frames.decode(&input[at..]) {
                     Ok(step) => at += step.consumed(),
-                    Err(error) => break error.behind(at),
+                    Err(error) => break error.shifted(at),
                 }
             };
             assert_eq!(events(input).1, Err(error), "{}", input.escape_ascii());
@@ -565,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_is_told_as_it_arrives() {
+    fn payload_is_returned_as_it_arrives() {
         let mut decoder = EventDecoder::new(Limits::CLIENT);
         assert_eq!(decoder.decode(b"$4\r\n").unwrap().consumed(), 4);
         assert_eq!(

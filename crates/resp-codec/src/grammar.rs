@@ -1,6 +1,6 @@
-//! The lines and words every consumer reads in the same way.
+//! Scanning of lines, lengths and line ends, shared by all decoders.
 
-/// Notes that so many bytes were looked at, for the tests of the work bound.
+/// Counts examined bytes, for the tests of the work bound.
 #[inline(always)]
 pub(crate) fn examined(bytes: usize) {
     #[cfg(test)]
@@ -9,7 +9,7 @@ pub(crate) fn examined(bytes: usize) {
     let _ = bytes;
 }
 
-/// Eight bytes at `at`, the first one lowest.
+/// The eight bytes at `at`, the first one lowest.
 #[inline(always)]
 pub(crate) fn load8(buf: &[u8], at: usize) -> Option<u64> {
     let word = buf
@@ -20,14 +20,14 @@ pub(crate) fn load8(buf: &[u8], at: usize) -> Option<u64> {
     Some(word)
 }
 
-/// What stands where CRLF ought to be.
+/// The bytes at a place where CRLF must be.
 pub(crate) enum Crlf {
     Whole,
     Short,
     Bad { at: usize },
 }
 
-/// Looks for CRLF at `at`.
+/// Checks for CRLF at `at`.
 #[inline]
 pub(crate) fn crlf(buf: &[u8], at: usize) -> Crlf {
     examined(buf.len().saturating_sub(at).min(2));
@@ -39,17 +39,17 @@ pub(crate) fn crlf(buf: &[u8], at: usize) -> Crlf {
     }
 }
 
-/// What stands where a length ought to be.
+/// The bytes at a place where a length must be.
 pub(crate) enum Length {
-    /// The number, and the offset behind its CRLF.
+    /// The number, and the offset after its CRLF.
     Whole { value: i64, end: usize },
-    /// The buffer ends before the line does, and all is well so far.
+    /// The buffer ends before the line does, without an error so far.
     Short,
-    /// The byte at `at` cannot stand there.
+    /// The byte at `at` is wrong.
     Bad { at: usize },
 }
 
-/// Digits of the longest length. More are refused without waiting for the line's end.
+/// The most digits of a length. More are refused before the line ends.
 const DIGITS_MAX: usize = 20;
 
 /// Reads `length CRLF` at `at`: canonical decimal (`0`, `-1`, no `+`, no leading zero, no blank)
@@ -59,8 +59,8 @@ pub(crate) fn length(buf: &[u8], at: usize) -> Length {
     integer(buf, at, true)
 }
 
-/// Reads `integer CRLF` at `at`. Unless `canonical`, a `+` and leading zeros pass, up to twenty
-/// digits.
+/// Reads `integer CRLF` at `at`. Unless `canonical`, a `+` and leading zeros are accepted, up to
+/// twenty digits.
 #[inline]
 pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
     let sign = buf.get(at).copied();
@@ -76,7 +76,8 @@ pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
         if canonical && value == 0 && end > first {
             return Length::Bad { at: end };
         }
-        // Compared, not multiplied with a check: on 32-bit targets that costs a call.
+        // A comparison instead of a checked multiplication, which costs a function call on 32-bit
+        // targets.
         if value > i64::MAX as u64 / 10 || end - first == DIGITS_MAX {
             return Length::Bad { at: first };
         }
@@ -84,8 +85,8 @@ pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
         end += 1;
     }
     examined(end - at + 1);
-    // Out of range stays so whatever follows, and is told first: a split must not change the
-    // verdict.
+    // Out of range is reported first, since no later byte can change it: a split must not change
+    // the result.
     let signed = if negative {
         0i64.checked_sub_unsigned(value)
     } else {
@@ -111,7 +112,7 @@ pub(crate) fn integer(buf: &[u8], at: usize, canonical: bool) -> Length {
     }
 }
 
-/// Looks for CRLF from `from` on. A CR or LF alone is bad wherever it stands.
+/// Searches for CRLF from `from` on. A lone CR or LF is wrong anywhere.
 #[inline]
 pub(crate) fn line_end(buf: &[u8], from: usize) -> Line {
     let Some(at) = buf.get(from..).and_then(find_break) else {
@@ -134,14 +135,14 @@ pub(crate) enum Line {
     Whole { end: usize },
     /// Not in this buffer; the next search may start at `from`.
     Short { from: usize },
-    /// The byte at `at` cannot stand there.
+    /// The byte at `at` is wrong.
     Bad { at: usize },
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// Where `needle` first stands in `hay`, eight bytes at a time.
+/// The offset of the first `needle` in `hay`, searched eight bytes at a time.
 pub(crate) fn find(hay: &[u8], needle: u8) -> Option<usize> {
     let found = search(hay, needle);
     examined(found.map_or(hay.len(), |at| at + 1));
@@ -164,7 +165,7 @@ fn search(hay: &[u8], needle: u8) -> Option<usize> {
         .map(|at| start + at)
 }
 
-/// Where CR or LF first stands in `hay`, eight bytes at a time.
+/// The offset of the first CR or LF in `hay`, searched eight bytes at a time.
 #[inline]
 fn find_break(hay: &[u8]) -> Option<usize> {
     let found = search_break(hay);
@@ -186,7 +187,7 @@ fn search_break(hay: &[u8]) -> Option<usize> {
         .map(|at| start + at)
 }
 
-/// Where CR or LF first stands among eight bytes.
+/// The index of the first CR or LF in eight bytes.
 #[inline(always)]
 pub(crate) const fn find_line_break(word: u64) -> Option<usize> {
     let (cr, lf) = (word ^ (ONES * b'\r' as u64), word ^ (ONES * b'\n' as u64));
@@ -198,7 +199,7 @@ pub(crate) const fn find_line_break(word: u64) -> Option<usize> {
     Some(hits.trailing_zeros() as usize / 8)
 }
 
-/// The ASCII letters among eight bytes, upper-cased.
+/// Converts the ASCII letters of eight bytes to upper case.
 #[inline]
 pub(crate) const fn upper8(word: u64) -> u64 {
     let low = word & !TOPS;
@@ -213,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn find_every_position_is_found() {
+    fn find_returns_every_position() {
         for len in 0..40 {
             for at in 0..len {
                 let mut hay = [1u8; 40];
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn upper8_every_byte_matches_the_library() {
+    fn upper8_matches_the_standard_library_for_every_byte() {
         for byte in 0..=255u8 {
             let word = u64::from_le_bytes([byte, b'a', byte, b'z', b'{', b'`', byte, 0x80]);
             let expected = word.to_le_bytes().map(|b| b.to_ascii_uppercase());

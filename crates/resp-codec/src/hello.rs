@@ -1,8 +1,8 @@
-//! `HELLO`: which protocol a connection speaks.
+//! `HELLO`, the command that selects the protocol of a connection.
 //!
-//! `HELLO [version [AUTH user password] [SETNAME name]]` is an ordinary command, and its answer an
-//! ordinary map, already in the new protocol: a flat array under RESP2. Both sides are here, with
-//! Redis's texts.
+//! `HELLO [version [AUTH user password] [SETNAME name]]` is an ordinary command. Its reply is an
+//! ordinary map, already in the new protocol: a flat array under RESP2. This module has both the
+//! server's and the client's side, with Redis's texts.
 
 use crate::args::Args;
 use crate::encode::{Encoder, Proto};
@@ -11,7 +11,7 @@ use crate::number::parse_i64;
 use crate::sink::Sink;
 use crate::write::command;
 
-/// What a `HELLO` asks for.
+/// The parsed arguments of a `HELLO`.
 ///
 /// ```
 /// use resp_codec::{CommandDecoder, Hello, Limits, Proto};
@@ -22,15 +22,16 @@ use crate::write::command;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Hello<'a> {
-    /// The protocol to switch to, [`Proto::Resp2`] or [`Proto::Resp3`]; `None` to stay.
+    /// The requested protocol, [`Proto::Resp2`] or [`Proto::Resp3`]; `None` to keep the current
+    /// one.
     pub proto: Option<Proto>,
     /// User and password.
     pub auth: Option<(&'a [u8], &'a [u8])>,
-    /// The connection's name; an empty one takes it away.
+    /// The connection's name; an empty name removes it.
     pub name: Option<&'a [u8]>,
 }
 
-/// Why a `HELLO` is refused. The connection goes on, in the protocol it had.
+/// The reason why a `HELLO` is refused. The connection stays open and keeps its protocol.
 ///
 /// ```
 /// use resp_codec::{CommandDecoder, Hello, HelloError, Limits};
@@ -41,18 +42,18 @@ pub struct Hello<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HelloError<'a> {
-    /// The version is no canonical integer.
+    /// The version is not a canonical integer.
     NotAnInteger,
     /// The version is neither 2 nor 3.
     Unsupported,
-    /// This option is unknown, or lacks its arguments.
+    /// This option is unknown, or its arguments are missing.
     Option(&'a [u8]),
-    /// The name has a byte that is not printable ASCII, or a blank.
+    /// The name contains a blank or a byte that is not printable ASCII.
     Name,
 }
 
 impl<'a> Hello<'a> {
-    /// Reads the arguments of a `HELLO`, its name first.
+    /// Parses the arguments of a `HELLO`, its name first.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Hello, Limits, Proto};
@@ -64,7 +65,7 @@ impl<'a> Hello<'a> {
     /// ```
     ///
     /// # Errors
-    /// The first thing wrong, in the order of Redis.
+    /// The first error, checked in the order of Redis.
     // spec: commands/hello
     pub fn parse(args: Args<'a>) -> Result<Self, HelloError<'a>> {
         let mut args = args.skip(1).iter();
@@ -94,7 +95,7 @@ impl<'a> Hello<'a> {
         Ok(hello)
     }
 
-    /// Appends the command a client sends.
+    /// Appends the command as a client sends it.
     ///
     /// ```
     /// use resp_codec::{Hello, Proto};
@@ -106,7 +107,7 @@ impl<'a> Hello<'a> {
         let version = match self.proto {
             Some(Proto::Resp2) => &b"2"[..],
             Some(_) => b"3",
-            // The options need a version before them.
+            // The options are only valid after a version.
             None if self.auth.is_none() && self.name.is_none() => return command(out, &["HELLO"]),
             None => b"2",
         };
@@ -148,7 +149,7 @@ impl HelloError<'_> {
     }
 }
 
-/// What a server answers to `HELLO`.
+/// A server's reply to `HELLO`.
 ///
 /// ```
 /// use resp_codec::{Encoder, FrameDecoder, Limits, Proto, ServerHello};
@@ -163,9 +164,9 @@ impl HelloError<'_> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerHello<'a> {
-    /// The product.
+    /// The name of the product.
     pub server: &'a [u8],
-    /// Its version.
+    /// The version of the product.
     pub version: &'a [u8],
     /// The protocol from now on, 2 or 3.
     pub proto: i64,
@@ -178,7 +179,8 @@ pub struct ServerHello<'a> {
 }
 
 impl<'a> ServerHello<'a> {
-    /// Writes the reply: seven pairs in Redis's order, the last being an empty list of modules.
+    /// Writes the reply: seven pairs in Redis's order, the last of which is an empty list of
+    /// modules.
     ///
     /// ```
     /// use resp_codec::{Encoder, Proto, ServerHello};
@@ -205,11 +207,10 @@ impl<'a> ServerHello<'a> {
         encoder.array(0);
     }
 
-    /// Reads the reply, in either protocol. `None` if it is an error, or lacks the version of the
-    /// protocol.
+    /// Reads the reply, in either protocol. `None` if it is an error, or if the protocol version is
+    /// missing.
     ///
-    /// A server that knows no `HELLO` answers with an error (`-ERR unknown command`) and speaks
-    /// RESP2.
+    /// A server without `HELLO` replies with an error (`-ERR unknown command`) and speaks RESP2.
     ///
     /// ```
     /// use resp_codec::{FrameDecoder, Limits, ServerHello};
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn hello_is_refused_in_redis_words() {
+    fn hello_error_replies_match_redis() {
         let number = "-ERR Protocol version is not an integer or out of range\r\n";
         let version = "-NOPROTO unsupported protocol version\r\n";
         let name = "-ERR Client names cannot contain spaces, newlines or special characters.\r\n";
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn written_hello_reads_back() {
+    fn written_hello_parses_back() {
         for hello in [
             Hello::default(),
             Hello {

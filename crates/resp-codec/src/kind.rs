@@ -36,14 +36,14 @@ pub enum Kind {
     Map,
     /// `~`, elements in the order sent, duplicates included.
     Set,
-    /// `>`, data out of band.
+    /// `>`, out-of-band data.
     Push,
-    /// `|`, pairs that describe the value behind them.
+    /// `|`, pairs that describe the value after them.
     Attribute,
 }
 
 impl Kind {
-    /// The type byte; of a null, `_`.
+    /// The type byte; for a null, `_`.
     ///
     /// ```
     /// assert_eq!(resp_codec::Kind::Map.type_byte(), b'%');
@@ -82,7 +82,7 @@ impl Kind {
         )
     }
 
-    /// Whether values of this type are text or bytes a push can be named by.
+    /// Whether values of this type are strings, and so can name a push.
     pub(crate) const fn is_string(self) -> bool {
         matches!(self, Kind::Simple | Kind::Bulk | Kind::Verbatim)
     }
@@ -93,7 +93,7 @@ impl Kind {
     }
 }
 
-/// How a null was written. All mean the same; a proxy keeps the form.
+/// The form in which a null was written. All forms mean the same; a proxy keeps the form.
 ///
 /// ```
 /// use resp_codec::{FrameDecoder, Limits, NullForm};

@@ -1,9 +1,9 @@
-//! The codec of RESP: RESP2, RESP3, inline commands and a compact binary protocol, zero-copy and
-//! resumable, without I/O.
+//! The codec of RESP, the protocol of Redis and Valkey: RESP2, RESP3, inline commands and a compact
+//! binary protocol. It is zero-copy and resumable, and does no I/O.
 //!
-//! The caller owns the bytes; the codec owns offsets and counters only. A decoder is called with the
-//! bytes of a connection that are not consumed yet, always from the same start, and answers
-//! [`Step::Ready`] or [`Step::NeedMore`]; it goes on where it stopped.
+//! The caller owns the bytes; the codec stores only offsets and counters. Call a decoder with the
+//! bytes of a connection that it has not consumed yet, always from the same start. It returns
+//! [`Step::Ready`] or [`Step::NeedMore`]; the next call continues where it stopped.
 //!
 //! ```
 //! use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
@@ -23,21 +23,21 @@
 //! ```
 //!
 //! # Where to start
-//! * A server: [`CommandDecoder`] and [`Encoder`]; [`Hello`] for the protocol's version.
+//! * A server: [`CommandDecoder`] and [`Encoder`]; [`Hello`] to negotiate the protocol version.
 //! * A client: [`command`] and [`FrameDecoder`]; [`Frame`] borrows, [`Value`] owns.
-//! * A proxy: [`EventDecoder`] where values may be larger than memory, [`Frame::wire`] and
-//!   [`Frame::encode`] to pass values on.
-//! * Something for people: [`annotate`](annotate::annotate) names every byte,
-//!   [`diagnose`](annotate::diagnose) says what was expected and what might mend it.
-//! * Something that runs: [`examples`] has a whole client, a proxy and an echo server.
+//! * A proxy: [`EventDecoder`] if values may be larger than memory, [`Frame::wire`] and
+//!   [`Frame::encode`] to forward values.
+//! * Output for people: [`annotate`](annotate::annotate) labels every byte,
+//!   [`diagnose`](annotate::diagnose) says what was expected and suggests fixes.
+//! * Complete programs: [`examples`] has a client, a proxy and an echo server.
 //! * RESP itself: [`guide`].
 //!
 //! # Invariants
-//! * Any split of the input gives the same items and the same errors at the same offsets, and costs
-//!   at most two looks at each byte and 24 a call.
-//! * Nothing recurses, neither decoding nor dropping, cloning, comparing or printing a [`Value`].
-//! * Every limit is checked before anything is reserved; an announced count reserves nothing.
-//! * No allocation per request or reply once a decoder has seen its largest.
+//! * Any split of the input gives the same items and the same errors at the same offsets. A decoder
+//!   examines each byte at most twice, plus 24 bytes per call.
+//! * Nothing recurses: not decoding, nor dropping, cloning, comparing or printing a [`Value`].
+//! * Every limit is checked before memory is reserved; an announced count reserves no memory.
+//! * A decoder does not allocate per request or reply once it has decoded its largest.
 //! * A decoder that failed stays failed until it is reset.
 //!
 //! # What it does not do
@@ -106,15 +106,16 @@ pub use token::Dialect;
 pub use value::{Attributed, Pairs, Value, Values};
 pub use write::{command, command_len};
 
-/// RESP, learned by its bytes.
+/// A guide to RESP that shows every type by its bytes.
 #[doc = include_str!("../docs/resp.md")]
 pub mod guide {}
 
-/// Whole programs on this crate, as they stand in its folder `examples/`.
+/// Complete programs that use this crate, included from its folder `examples/`.
 ///
 /// # A client over `std::net`
 ///
-/// Any Redis, in a page: a buffer, a decoder, and a loop around [`FrameDecoder::decode`].
+/// A client for any Redis in one page: a buffer, a decoder, and a loop around
+/// [`FrameDecoder::decode`].
 ///
 /// ```no_run
 #[doc = include_str!("../examples/client.rs")]

@@ -1,6 +1,6 @@
-//! Every bound the decoders hold the wire to.
+//! The limits that the decoders enforce.
 
-/// Bounds on what a peer may announce or send. Each is checked before anything is reserved.
+/// Limits on what a peer may announce or send. Each is checked before memory is reserved.
 ///
 /// ```
 /// use resp_codec::Limits;
@@ -9,29 +9,30 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest bulk payload in bytes. Redis calls it `proto-max-bulk-len`; 512 MiB there and here.
+    /// Longest bulk payload in bytes. Redis calls it `proto-max-bulk-len`; the default is 512 MiB,
+    /// as in Redis.
     pub max_bulk: u64,
-    /// Most arguments in one request. Redis takes `i32::MAX`, older ones 1024 × 1024, which is the
-    /// default here.
+    /// Most arguments in one request. Redis accepts `i32::MAX`; older versions 1024 × 1024, which
+    /// is the default here.
     pub max_args: u32,
     /// Longest inline request, simple string, error or big number, in bytes without its line end.
-    /// 64 KiB.
+    /// The default is 64 KiB.
     pub max_inline: u32,
     /// Deepest nesting of aggregates in a reply.
     pub max_depth: u16,
     /// Most values in one reply, all levels together.
     pub max_nodes: u32,
-    /// Most bytes of one request or reply, framing included. Values above `i32::MAX` count as
+    /// Most bytes of one request or reply, including framing. Values above `i32::MAX` count as
     /// `i32::MAX`.
     pub max_frame: u32,
-    /// The peer has yet to authenticate: a request above `max_args` or `max_bulk` is refused with
-    /// Redis's `unauthenticated …` texts, so that the operator sees which limit was hit.
+    /// The peer has not authenticated yet: a request above `max_args` or `max_bulk` is refused with
+    /// Redis's `unauthenticated …` texts, which tell the operator which limit was exceeded.
     pub unauthenticated: bool,
 }
 
 impl Limits {
-    /// What a server holds an authenticated client to: 512 MiB bulks, 1 Mi arguments, 1 GiB a
-    /// request.
+    /// The limits of a server for an authenticated client: bulks of 512 MiB, 1 Mi arguments, 1 GiB
+    /// per request.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits};
@@ -49,7 +50,8 @@ impl Limits {
         unauthenticated: false,
     };
 
-    /// What a server holds a client to before `AUTH`: 16 KiB bulks, 10 arguments, as Redis does.
+    /// The limits of a server for a client before `AUTH`: bulks of 16 KiB, 10 arguments, as in
+    /// Redis.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, ErrorKind, Limits};
@@ -64,7 +66,8 @@ impl Limits {
         ..Self::SERVER
     };
 
-    /// What a client holds a server to: 512 MiB bulks, depth 128, 2^28 values, 2 GiB a reply.
+    /// The limits of a client for a server: bulks of 512 MiB, depth 128, 2^28 values, 2 GiB per
+    /// reply.
     ///
     /// ```
     /// use resp_codec::{ErrorKind, FrameDecoder, Limits};
@@ -78,7 +81,7 @@ impl Limits {
         ..Self::SERVER
     };
 
-    /// `max_frame` as spans can address it.
+    /// `max_frame`, limited to the offsets that a span can hold.
     pub(crate) const fn frame_bytes(&self) -> u64 {
         if self.max_frame > i32::MAX as u32 {
             i32::MAX as u64

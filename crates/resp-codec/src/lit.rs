@@ -1,4 +1,4 @@
-//! Replies that never change, encoded.
+//! Constant replies, already encoded.
 //!
 //! ```
 //! assert_eq!(resp_codec::lit::PONG, b"+PONG\r\n");

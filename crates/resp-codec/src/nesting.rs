@@ -1,5 +1,5 @@
-//! Which value may stand where, and when a frame is whole. Iterative: a stack of counts, never of
-//! calls.
+//! The stack of open aggregates: checks which value may stand where, and when a frame is complete.
+//! Iterative: it is a stack of counts, never of calls.
 
 use alloc::vec::Vec;
 
@@ -7,29 +7,29 @@ use crate::error::{Error, ErrorKind};
 use crate::kind::Kind;
 use crate::limits::Limits;
 
-/// Elements "left" of a streamed aggregate at its start. No frame has so many nodes.
+/// The initial number of elements "left" in a streamed aggregate. No frame has so many nodes.
 const STREAMED: u32 = 1 << 30;
 
 /// The next element names the push, so it must be a string.
 const NAMES_PUSH: u8 = 1;
 /// Only chunks may follow.
 const CHUNKS: u8 = 2;
-/// An attribute was read whose value has not begun.
+/// An attribute was read, and its value has not begun.
 const ATTRIBUTED: u8 = 4;
 
-/// An aggregate that was begun and not finished.
+/// An open aggregate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Elements still to come, or [`STREAMED`] minus those that came.
+    /// The number of elements still to come, or [`STREAMED`] minus the number of elements so far.
     left: u32,
-    /// What the consumer remembers of it.
+    /// A number that the decoder stores with the aggregate.
     pub(crate) mark: u32,
     pub(crate) kind: Kind,
     flags: u8,
 }
 
 impl Level {
-    /// The level that holds one frame. Its kind is never asked for.
+    /// The level that holds one frame. Its kind is never read.
     const ROOT: Self = Self {
         left: 1,
         mark: 0,
@@ -49,7 +49,7 @@ pub(crate) struct Nesting {
     /// The levels around `top`, outermost first.
     outer: Vec<Level>,
     top: Level,
-    /// Values begun in this frame.
+    /// The number of values begun in this frame.
     nodes: u32,
 }
 
@@ -62,14 +62,14 @@ impl Nesting {
         }
     }
 
-    /// Starts over at a frame's start, and keeps what is allocated.
+    /// Resets to the start of a frame, and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         self.outer.clear();
         self.top = Level::ROOT;
         self.nodes = 0;
     }
 
-    /// Aggregates around the current position.
+    /// The number of aggregates around the current position.
     pub(crate) fn depth(&self) -> usize {
         self.outer.len()
     }
@@ -86,7 +86,7 @@ impl Nesting {
         self.top.is_string()
     }
 
-    /// Elements the innermost aggregate still lacks; `None` if it is streamed.
+    /// The number of elements that the innermost aggregate still needs; `None` if it is streamed.
     pub(crate) const fn left(&self) -> Option<u32> {
         if self.top.left > STREAMED / 2 {
             None
@@ -95,7 +95,7 @@ impl Nesting {
         }
     }
 
-    /// A value of `kind` begins at `at`.
+    /// Begins a value of `kind` at `at`.
     #[inline(always)]
     pub(crate) fn begin(&mut self, kind: Kind, at: usize, limits: &Limits) -> Result<(), Error> {
         if self.nodes >= limits.max_nodes {
@@ -122,7 +122,7 @@ impl Nesting {
         Ok(())
     }
 
-    /// How many scalars may follow one another here, whatever they are.
+    /// The number of scalars of any type that may follow one another here.
     #[inline(always)]
     pub(crate) fn plain_left(&self, limits: &Limits) -> u32 {
         if self.top.flags != 0 {
@@ -131,7 +131,7 @@ impl Nesting {
         self.top.left.min(limits.max_nodes - self.nodes)
     }
 
-    /// So many scalars were begun and finished, at most [`Nesting::plain_left`].
+    /// Counts `count` complete scalars, at most [`Nesting::plain_left`].
     #[inline(always)]
     pub(crate) const fn take_plain(&mut self, count: u32) {
         self.nodes += count;
@@ -144,7 +144,7 @@ impl Nesting {
         self.top.left == 0
     }
 
-    /// The value that began at `at` is an aggregate of `elements`, not none.
+    /// Opens the aggregate that began at `at`; `elements` is not 0.
     #[inline]
     pub(crate) fn open(
         &mut self,
@@ -174,7 +174,7 @@ impl Nesting {
         Ok(())
     }
 
-    /// The value that began at `at` is a streamed string.
+    /// Opens the streamed string that began at `at`.
     pub(crate) fn open_string(
         &mut self,
         mark: u32,
@@ -186,7 +186,7 @@ impl Nesting {
         Ok(())
     }
 
-    /// A chunk stands at `at`; it counts as a value, so that empty progress is bounded too.
+    /// Counts a chunk at `at` as a value, so that the number of empty chunks is bounded, too.
     pub(crate) fn chunk(&mut self, at: usize, limits: &Limits) -> Result<(), Error> {
         if !self.in_string() {
             return Err(Error::new(ErrorKind::StrayChunk, at));
@@ -198,7 +198,7 @@ impl Nesting {
         Ok(())
     }
 
-    /// `.` stands at `at`: it ends the innermost aggregate, unless that is wrong.
+    /// Checks whether the `.` at `at` may end the innermost aggregate.
     pub(crate) fn check_end(&self, at: usize) -> Result<(), Error> {
         if self.in_string() {
             return Err(Error::new(ErrorKind::ExpectedChunk, at));
@@ -212,7 +212,7 @@ impl Nesting {
         Ok(())
     }
 
-    /// Whether a token may begin with `byte`, as far as the place decides.
+    /// Whether `byte` may begin a token here, as far as the position decides.
     pub(crate) fn may_begin(&self, byte: u8) -> bool {
         match byte {
             _ if self.in_string() => byte == b';',
@@ -224,22 +224,22 @@ impl Nesting {
         }
     }
 
-    /// The innermost aggregate is complete: leaves it. The value it was has then to be finished.
+    /// Leaves the innermost aggregate, which is complete. The caller then finishes it as a value.
     pub(crate) fn pop(&mut self) -> Level {
         let done = self.top;
         self.top = self.outer.pop().unwrap_or(Level::ROOT);
         done
     }
 
-    /// A value is complete that is no attribute. True if the aggregate around it is now complete
-    /// too (or the frame).
+    /// Completes a value that is not an attribute. True if this also completes the aggregate around
+    /// it (or the frame).
     #[inline(always)]
     pub(crate) const fn finish(&mut self) -> bool {
         self.top.left -= 1;
         self.top.left == 0
     }
 
-    /// An attribute is complete: the value it belongs to has to follow.
+    /// Completes an attribute: its value must follow.
     pub(crate) const fn attributed(&mut self) {
         self.top.flags |= ATTRIBUTED;
     }

@@ -1,4 +1,4 @@
-//! Numbers as Redis reads and writes them.
+//! Parsing and formatting of numbers as in Redis.
 
 use core::fmt::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::Sink;
 /// ```
 pub const I64_BYTES_MAX: usize = 20;
 
-/// Longest text of [`format_f64`], in bytes: `-1.2345678901234567e-308`, with room to spare.
+/// Longest text of [`format_f64`], in bytes: `-1.2345678901234567e-308` and some spare bytes.
 ///
 /// ```
 /// use resp_codec::number::{F64_BYTES_MAX, format_f64};
@@ -21,8 +21,8 @@ pub const I64_BYTES_MAX: usize = 20;
 /// ```
 pub const F64_BYTES_MAX: usize = 32;
 
-/// Reads a canonical decimal `i64`, as Redis's `string2ll`: `0`, `-1`; no `+`, no leading zero, no
-/// blank, no `-0`.
+/// Parses a canonical decimal `i64`, as Redis's `string2ll` does: `0`, `-1`; no `+`, no leading
+/// zero, no blank, no `-0`.
 ///
 /// ```
 /// use resp_codec::number::parse_i64;
@@ -113,8 +113,8 @@ pub fn write_i64(out: &mut impl Sink, value: i64) {
     out.put(format_i64(value, &mut [0; I64_BYTES_MAX]));
 }
 
-/// Reads a float as Redis reads the arguments of its commands: all that C's `strtod` takes, whole
-/// and without blanks, but no NaN and nothing out of range.
+/// Parses a float as Redis parses the arguments of its commands: everything that C's `strtod`
+/// accepts as a whole and without blanks, except NaN and numbers out of range.
 ///
 /// Accepted: `3`, `+3.5`, `.5`, `5.`, `1e-3`, `inf`, `-Infinity`, `0x1.8p3`. A number that
 /// overflows, or underflows to zero, is refused.
@@ -156,7 +156,8 @@ fn parse_decimal(text: &[u8]) -> Option<f64> {
     (value.is_finite() && !underflow).then_some(value)
 }
 
-/// Reads what follows `0x`: hexadecimal digits with a point and a binary exponent, rounded to even.
+/// Parses the text after `0x`: hexadecimal digits with a point and a binary exponent, rounded to
+/// even.
 fn parse_hex(text: &[u8]) -> Option<f64> {
     let (digits, exponent) = match text.iter().position(|byte| matches!(byte, b'p' | b'P')) {
         Some(at) => (&text[..at], parse_exponent(&text[at + 1..])?),
@@ -176,7 +177,7 @@ fn parse_hex(text: &[u8]) -> Option<f64> {
             mantissa = mantissa << 4 | u64::from(digit);
             exponent -= if point { 4 } else { 0 };
         } else {
-            // Beyond 60 bits only "is there more" counts, for rounding.
+            // Beyond 60 bits, rounding only needs to know whether any bit is set.
             mantissa |= u64::from(digit != 0);
             exponent += if point { 0 } else { 4 };
         }
@@ -208,7 +209,7 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
     if mantissa == 0 {
         return 0.0;
     }
-    // A subnormal result has fewer bits: round to them by hand, so that the conversion is exact.
+    // A subnormal result has fewer bits: round to them first, so that the conversion is exact.
     let top = 63 - mantissa.leading_zeros() as i32 + exponent;
     let bits = if top < -1022 { 53 - (-1022 - top) } else { 53 };
     let drop = (64 - mantissa.leading_zeros() as i32 - bits).clamp(0, 64) as u32;
@@ -234,9 +235,9 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
 
 /// Appends `value` as Redis writes doubles in RESP3.
 ///
-/// Integers up to 2^62 stand without point or exponent; other numbers get the fewest digits that
-/// read back as the same number, with an exponent when they are very large or small (`1e+20`,
-/// `1e-9`); `inf`, `-inf`, `nan`; `-0` keeps its sign.
+/// Integers up to 2^62 have no point or exponent. Other numbers get the fewest digits that parse
+/// back to the same number, with an exponent if they are very large or small (`1e+20`, `1e-9`). The
+/// rest is `inf`, `-inf`, `nan`; `-0` keeps its sign.
 ///
 /// ```
 /// use resp_codec::number::write_f64;
@@ -281,7 +282,7 @@ fn finite(value: f64, text: &mut Text<'_>) {
         text.push(&room[start..]);
         return;
     }
-    // `{:e}` gives the shortest digits that read back: `d.ddde-N`.
+    // `{:e}` gives the shortest digits that parse back: `d.ddde-N`.
     let mut room = [0; F64_BYTES_MAX];
     let mut scientific = Text {
         room: &mut room,
@@ -306,7 +307,7 @@ fn finite(value: f64, text: &mut Text<'_>) {
     place(&digits[..count], exponent, text);
 }
 
-/// Lays the digits of `d.ddd × 10^exponent` out as `fpconv_dtoa` does, which Redis uses.
+/// Lays out the digits of `d.ddd × 10^exponent` as `fpconv_dtoa` does, which Redis uses.
 fn place(digits: &[u8], exponent: i32, text: &mut Text<'_>) {
     let count = digits.len() as i32;
     let trailing = exponent - count + 1;
@@ -360,7 +361,7 @@ impl Write for Text<'_> {
     }
 }
 
-/// The double of a RESP3 line that is known to be well-formed.
+/// The double in a RESP3 line that is known to be well-formed.
 pub(crate) fn double(text: &[u8]) -> Option<f64> {
     match text {
         b"nan" | b"-nan" => Some(f64::NAN),
@@ -368,7 +369,7 @@ pub(crate) fn double(text: &[u8]) -> Option<f64> {
     }
 }
 
-/// The integer of a RESP line that is known to be well-formed, `+` and leading zeros included.
+/// The integer in a RESP line that is known to be well-formed, `+` and leading zeros included.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     core::str::from_utf8(text).ok()?.parse().ok()
 }
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_laid_out_as_redis_does() {
+    fn doubles_are_formatted_as_in_redis() {
         for (value, expected) in [
             (0.0, "0"),
             (-0.0, "-0"),
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_read_as_strtod_does() {
+    fn floats_are_parsed_as_by_strtod() {
         for (text, expected) in [
             ("3", 3.0),
             ("+3.5", 3.5),
@@ -476,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_canonical_or_nothing() {
+    fn only_canonical_integers_are_parsed() {
         for value in [0, 1, -1, 9, 10, 99, 100, i64::MAX, i64::MIN] {
             let mut room = [0; I64_BYTES_MAX];
             assert_eq!(parse_i64(format_i64(value, &mut room)), Some(value));

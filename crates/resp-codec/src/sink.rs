@@ -1,8 +1,8 @@
-//! Where encoders write.
+//! Sinks: the outputs that encoders write into.
 
 use alloc::vec::Vec;
 
-/// Something bytes can be appended to. Writing cannot fail; a bounded sink notes an overflow
+/// An output that bytes can be appended to. Writing cannot fail; a bounded sink records an overflow
 /// instead (see [`SliceSink`]).
 ///
 /// ```
@@ -16,7 +16,7 @@ pub trait Sink {
     ///
     /// ```
     /// use resp_codec::{Encoder, Proto, Sink};
-    /// /// Counts bytes, and keeps none.
+    /// /// Counts bytes without storing them.
     /// struct Count(usize);
     /// impl Sink for Count {
     ///     fn put(&mut self, bytes: &[u8]) {
@@ -29,10 +29,10 @@ pub trait Sink {
     /// ```
     fn put(&mut self, bytes: &[u8]);
 
-    /// Appends the first `len` of `bytes`: how short replies are written, without a copy of unknown
-    /// length.
+    /// Appends the first `len` bytes of `bytes`. Encoders write short replies this way, which
+    /// avoids a copy of unknown length.
     ///
-    /// A sink over contiguous memory may write all sixteen and take the rest back.
+    /// A sink over contiguous memory may write all sixteen bytes and then shorten itself.
     ///
     /// ```
     /// use resp_codec::Sink;
@@ -61,7 +61,7 @@ pub trait Sink {
         let _ = n;
     }
 
-    /// Appends a shared payload. A vectored sink keeps the reference; others copy.
+    /// Appends a shared payload. A vectored sink keeps the reference; other sinks copy.
     ///
     /// ```
     /// use resp_codec::Sink;
@@ -136,9 +136,10 @@ impl Sink for bytes::BytesMut {
     }
 }
 
-/// Writes into a slice of fixed length, for targets without an allocator to spare.
+/// Writes into a slice of fixed length, for targets with little or no heap.
 ///
-/// What does not fit is dropped whole and noted: check [`SliceSink::overflowed`] before sending.
+/// A write that does not fit is dropped entirely and recorded: check [`SliceSink::overflowed`]
+/// before sending.
 ///
 /// ```
 /// use resp_codec::{Encoder, Proto, SliceSink};
@@ -156,7 +157,7 @@ pub struct SliceSink<'a> {
 }
 
 impl<'a> SliceSink<'a> {
-    /// A sink over `room`, empty.
+    /// An empty sink over `room`.
     ///
     /// ```
     /// use resp_codec::{Sink, SliceSink};
@@ -173,7 +174,7 @@ impl<'a> SliceSink<'a> {
         }
     }
 
-    /// What was written so far.
+    /// The bytes written so far.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto, SliceSink};
@@ -186,7 +187,7 @@ impl<'a> SliceSink<'a> {
         &self.room[..self.len]
     }
 
-    /// Whether something did not fit. Everything after the first overflow is dropped too.
+    /// Whether a write did not fit. All writes after the first overflow are dropped, too.
     ///
     /// ```
     /// # use resp_codec::{Encoder, Proto, SliceSink};

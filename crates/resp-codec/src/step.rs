@@ -1,10 +1,10 @@
-//! What a decoder answers.
+//! [`Step`], the result of every decoder.
 
-/// The answer of a decoder that has not failed.
+/// The result of a decoder that has not failed.
 ///
-/// In both cases `consumed` bytes at the front of the buffer are done with: drop them, and start
-/// the buffer of the next call behind them. Spans and borrowed views of an item lie within the
-/// buffer it came from.
+/// In both cases `consumed` bytes at the front of the buffer are finished: drop them, and start the
+/// buffer of the next call after them. Spans and borrowed views of an item lie within the buffer of
+/// the call that returned it.
 ///
 /// ```
 /// use resp_codec::{FrameDecoder, Limits, Step};
@@ -15,24 +15,25 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Step<T> {
-    /// One whole item.
+    /// One complete item.
     Ready {
         /// The item.
         item: T,
-        /// Bytes it took, together with any empty requests before it.
+        /// The number of bytes consumed, including any empty requests before the item.
         consumed: usize,
     },
     /// The buffer ends before the item does.
     NeedMore {
-        /// Bytes that are done with all the same (empty requests, for instance).
+        /// The number of bytes finished nevertheless (empty requests, for example).
         consumed: usize,
-        /// Bytes still missing for the current token, at least 1: a good size for the next read.
+        /// The number of bytes still missing for the current token, at least 1: a good size for the
+        /// next read.
         hint: usize,
     },
 }
 
 impl<T> Step<T> {
-    /// Bytes at the front of the buffer that are done with.
+    /// The number of finished bytes at the front of the buffer.
     ///
     /// ```
     /// # use resp_codec::Step;
@@ -58,8 +59,8 @@ impl<T> Step<T> {
     }
 }
 
-/// A payload the buffer ended in, as
-/// [`CommandDecoder::pending_bulk`](crate::CommandDecoder::pending_bulk) tells it, and
+/// An incomplete payload at the end of the buffer, as returned by
+/// [`CommandDecoder::pending_bulk`](crate::CommandDecoder::pending_bulk) and
 /// [`RequestDecoder::pending_bulk`](crate::binary::RequestDecoder::pending_bulk).
 ///
 /// ```
@@ -68,7 +69,7 @@ impl<T> Step<T> {
 /// let mut buf = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$70000\r\nab".to_vec();
 /// let _ = decoder.decode(&buf).unwrap();
 /// let bulk = decoder.pending_bulk().unwrap();
-/// // Room for the rest of the value and its CRLF: the next read goes straight there.
+/// // Reserve the rest of the value and its CRLF, so that the next read completes it.
 /// buf.reserve_exact(bulk.start + bulk.need + 2 - buf.len());
 /// assert_eq!((bulk.arg, bulk.need - bulk.have), (2, 69_998));
 /// ```
@@ -78,8 +79,8 @@ pub struct PendingBulk {
     pub arg: usize,
     /// Offset of the payload in the buffer of the next call.
     pub start: usize,
-    /// Bytes of the payload that were in the buffer.
+    /// The number of bytes of the payload in the buffer.
     pub have: usize,
-    /// Bytes of the payload in all. CRLF follows in RESP.
+    /// The length of the payload in bytes. In RESP, CRLF follows.
     pub need: usize,
 }

@@ -1,11 +1,11 @@
-//! One header or line at a time: the grammar that frames, events and annotations share.
+//! Scans one header or line at a time: the grammar shared by frames, events and annotations.
 
 use crate::error::{Error, ErrorKind};
 use crate::grammar::{Crlf, Length, Line, crlf, examined, integer, length, line_end, load8};
 use crate::kind::{Kind, NullForm};
 use crate::limits::Limits;
 
-/// What of the grammar's freedom a decoder takes.
+/// The optional parts of the grammar that a decoder accepts.
 ///
 /// ```
 /// use resp_codec::{Dialect, FrameDecoder, Limits};
@@ -15,15 +15,15 @@ use crate::limits::Limits;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// Whether `:`, `(` and `,` accept what the specification allows and no server sends: a `+` and
-    /// leading zeros. Lengths are canonical in any case.
+    /// Whether `:`, `(` and `,` accept forms that the specification allows and no server sends: a
+    /// `+` and leading zeros. Lengths are always canonical.
     pub spec_numbers: bool,
-    /// Whether streamed strings and aggregates (`$?`, `*?`, `~?`, `%?`) are known.
+    /// Whether streamed strings and aggregates (`$?`, `*?`, `~?`, `%?`) are accepted.
     pub streamed: bool,
 }
 
 impl Dialect {
-    /// All the specification allows.
+    /// Everything that the specification allows.
     ///
     /// ```
     /// use resp_codec::{Dialect, FrameDecoder, Limits};
@@ -35,7 +35,7 @@ impl Dialect {
         spec_numbers: true,
         streamed: true,
     };
-    /// Only what Redis and Valkey send.
+    /// Only the forms that Redis and Valkey send.
     ///
     /// ```
     /// use resp_codec::{Dialect, ErrorKind, FrameDecoder, Limits};
@@ -56,7 +56,7 @@ impl Default for Dialect {
     }
 }
 
-/// What a token may be, and how large.
+/// The rules for tokens: their sizes and forms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) limits: Limits,
@@ -66,18 +66,18 @@ pub(crate) struct Rules {
 /// A header or a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// A scalar in one line: its text, CRLF follows.
+    /// A scalar in one line: the position of its text, which CRLF follows.
     Line { kind: Kind, at: usize, len: usize },
     /// A null that ends at `end`.
     Null { form: NullForm, end: usize },
-    /// The header of a payload at `at`, CRLF follows.
+    /// The header of a payload at `at`, which CRLF follows.
     Blob { kind: Kind, at: usize, len: u32 },
     /// The header of a chunk; length 0 ends the string and has neither payload nor CRLF.
     Chunk { at: usize, len: u32 },
     /// The header of a streamed string.
     Stream { end: usize },
-    /// The header of an aggregate: its elements, keys and values counted singly, or `None` if
-    /// streamed.
+    /// The header of an aggregate: its elements (keys and values counted separately), or `None` if
+    /// it is streamed.
     Open {
         kind: Kind,
         elements: Option<u32>,
@@ -89,10 +89,9 @@ pub(crate) enum Token {
 
 type Read = Result<Option<Token>, Error>;
 
-/// Reads the token at `at`; `None` if the buffer ends before it does. Payloads are not looked at.
+/// Reads the token at `at`; `None` if the buffer ends before it does. Payloads are not examined.
 ///
-/// `scanned` is where the search for a line's end stopped in an earlier call, or anything below
-/// `at`.
+/// `scanned` is where an earlier call stopped its search for a line end, or any offset below `at`.
 #[inline(always)]
 pub(crate) fn token(buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -> Read {
     let Some(&tag) = buf.get(at) else {
@@ -120,7 +119,7 @@ pub(crate) fn token(buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -
     }
 }
 
-/// The types that are seldom sent, or cost more than their dispatch.
+/// Reads the types that are rare, or that cost more than their dispatch.
 fn rare(tag: u8, buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -> Read {
     match tag {
         b'+' => line(Kind::Simple, buf, at, scanned, rules),
@@ -153,7 +152,7 @@ fn rare(tag: u8, buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -> R
     }
 }
 
-/// Reads CRLF at `at`, and the token it completes.
+/// Checks for CRLF at `at`, and returns the token that it completes.
 fn ended(buf: &[u8], at: usize, kind: ErrorKind, token: impl FnOnce(usize) -> Token) -> Read {
     match crlf(buf, at) {
         Crlf::Whole => Ok(Some(token(at + 2))),
@@ -162,9 +161,9 @@ fn ended(buf: &[u8], at: usize, kind: ErrorKind, token: impl FnOnce(usize) -> To
     }
 }
 
-/// The length behind the type byte at `at` and where its line ends, if it has one or two digits.
+/// The length after the type byte at `at` and where its line ends, if it has one or two digits.
 ///
-/// The digits are tested in place: any cleverness lengthens the chain from one header to the next.
+/// The digits are tested one by one: smarter code lengthens the dependency chain between headers.
 #[inline(always)]
 pub(crate) fn short_length(buf: &[u8], at: usize) -> Option<(u32, usize)> {
     let word = load8(buf, at)?;
@@ -253,7 +252,7 @@ fn open(kind: Kind, buf: &[u8], at: usize, rules: &Rules) -> Read {
     }
 }
 
-/// Nodes a frame can number: below the count that stands for "streamed".
+/// The most nodes of a frame: less than the count that means "streamed".
 pub(crate) const NODES_MAX: u32 = 1 << 29;
 
 enum Count {
@@ -289,7 +288,7 @@ fn long_count(kind: Kind, buf: &[u8], at: usize, rules: &Rules) -> Result<Count,
 fn line(kind: Kind, buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -> Read {
     let start = at + 1;
     let max = rules.limits.max_inline as usize;
-    // The line's end is looked for no further than the longest line reaches.
+    // Do not search for the line end beyond the longest line.
     let window = &buf[..buf.len().min(start.saturating_add(max).saturating_add(2))];
     match line_end(window, start.max(*scanned)) {
         Line::Whole { end } if end - start <= max => {
@@ -304,7 +303,7 @@ fn line(kind: Kind, buf: &[u8], at: usize, scanned: &mut usize, rules: &Rules) -
             *scanned = from;
             Ok(None)
         }
-        // A CR may be the byte behind the longest line, and what is wrong behind that.
+        // The byte after the longest line may be a CR; then the wrong byte is the one after it.
         Line::Bad { at }
             if at - start <= max || (at - start == max + 1 && buf[at - 1] == b'\r') =>
         {
@@ -327,7 +326,7 @@ fn check_text(kind: Kind, text: &[u8], start: usize, rules: &Rules) -> Result<()
     bad.map_or(Ok(()), |at| Err(Error::new(error, start + at)))
 }
 
-/// Where `text` stops being `[+-]?digits`.
+/// Offset of the first byte of `text` that does not match `[+-]?digits`.
 pub(crate) fn bad_big_number(text: &[u8], lax: bool) -> Option<usize> {
     let first = sign(text, lax);
     let end = first + digits(&text[first..]);
@@ -338,7 +337,8 @@ pub(crate) fn bad_big_number(text: &[u8], lax: bool) -> Option<usize> {
     (padded && !lax).then_some(first)
 }
 
-/// Where `text` stops being a double of the RESP3 specification, or 0 if it is beyond the largest.
+/// Offset of the first byte of `text` that does not match a double of the RESP3 specification, or 0
+/// if the number is larger than the largest double.
 // spec: redis-doc protocol-spec, "Doubles":
 // `,[<+|->]<integral>[.<fractional>][<E|e>[sign]<exponent>]`.
 fn bad_double(text: &[u8], lax: bool) -> Option<usize> {
@@ -367,7 +367,7 @@ fn bad_double(text: &[u8], lax: bool) -> Option<usize> {
     if end < text.len() {
         return Some(end);
     }
-    // Without an exponent it takes 309 digits to pass the largest double.
+    // Without an exponent, only 309 digits or more exceed the largest double.
     let far = text.len() > 308 || text.iter().any(|byte| matches!(byte, b'e' | b'E'));
     (far && crate::number::double(text).is_none_or(f64::is_infinite)).then_some(0)
 }

@@ -1,5 +1,5 @@
-//! The work bound: bytes looked at are at most twice those that arrived and 24 a call, however the
-//! input is split.
+//! Tests of the work bound: a decoder examines each byte at most twice, plus 24 bytes per call,
+//! however the input is split.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -10,13 +10,12 @@ std::thread_local! {
     static EXAMINED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts bytes that were looked at.
+/// Counts examined bytes.
 pub(crate) fn examined(bytes: usize) {
     EXAMINED.with(|count| count.set(count.get() + bytes));
 }
 
-/// Drives a decoder over `input` in reads of these sizes, and holds it to the bound after every
-/// call.
+/// Drives a decoder over `input` in reads of these sizes, and checks the bound after every call.
 fn check<T>(name: &str, input: &[u8], sizes: &[usize], mut decode: impl FnMut(&[u8]) -> Step<T>) {
     let (mut start, mut end) = (0, 0);
     let mut sizes = sizes.iter().cycle();
@@ -32,7 +31,7 @@ fn check<T>(name: &str, input: &[u8], sizes: &[usize], mut decode: impl FnMut(&[
         );
         start += step.consumed();
         if let Step::NeedMore { .. } = step {
-            let size = *sizes.next().expect("sizes go round");
+            let size = *sizes.next().expect("the sizes repeat");
             end += size.min(input.len() - end);
         }
     }
@@ -82,7 +81,7 @@ fn replies() -> Vec<u8> {
 }
 
 #[test]
-fn requests_cost_what_arrives() {
+fn decoding_requests_stays_within_the_work_bound() {
     for sizes in SIZES {
         let mut decoder = CommandDecoder::new(Limits::SERVER);
         check("requests", &requests(), sizes, |buf| {
@@ -96,7 +95,7 @@ fn requests_cost_what_arrives() {
 }
 
 #[test]
-fn replies_cost_what_arrives() {
+fn decoding_replies_stays_within_the_work_bound() {
     for sizes in SIZES {
         let mut decoder = FrameDecoder::new(Limits::CLIENT);
         check("replies", &replies(), sizes, |buf| {

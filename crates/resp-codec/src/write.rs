@@ -1,12 +1,12 @@
-//! Headers, blobs and requests, as bytes: what encoders are made of.
+//! Writes headers, blobs and requests as bytes: the building blocks of the encoders.
 
 use crate::number::{I64_BYTES_MAX, format_u64};
 use crate::sink::Sink;
 
-/// Room a blob needs beside its payload, at most: tag, 20 digits, two line ends.
+/// The most bytes of a blob besides its payload: tag, 20 digits, two line ends.
 const BLOB_FRAMING: usize = 1 + I64_BYTES_MAX + 4;
 
-/// `tag n CRLF`. Up to three digits are most of what is ever written, so they are built as one literal.
+/// `tag n CRLF`. Most numbers have up to three digits, so these lines are built as one literal.
 #[inline]
 pub(crate) fn header(out: &mut impl Sink, tag: u8, n: u64) {
     match n {
@@ -24,7 +24,7 @@ pub(crate) fn header(out: &mut impl Sink, tag: u8, n: u64) {
     }
 }
 
-/// `tag [-] n CRLF`, written from its end.
+/// `tag [-] n CRLF`, written backwards.
 #[inline(never)]
 pub(crate) fn number_line(out: &mut impl Sink, tag: u8, negative: bool, n: u64) {
     const END: usize = I64_BYTES_MAX + 2;
@@ -46,7 +46,7 @@ pub(crate) fn number_line(out: &mut impl Sink, tag: u8, negative: bool, n: u64) 
     out.put(&line[start..]);
 }
 
-/// Writes `n` into the end of `room`, and returns how many digits it has.
+/// Writes `n` into the end of `room`, and returns the number of digits.
 fn decimal(n: u64, room: &mut [u8; I64_BYTES_MAX]) -> usize {
     I64_BYTES_MAX - format_u64(n, room)
 }
@@ -62,9 +62,9 @@ pub(crate) fn blob(out: &mut impl Sink, tag: u8, payload: &[u8]) {
     out.put(b"\r\n");
 }
 
-/// `tag n CRLF payload CRLF` of a payload of up to nine bytes, and its length. Put together in
-/// registers: three appends of unknown length cost more than all the rest of a short reply. In two
-/// words, not in one of 128 bits: targets without such shifts call a function for them.
+/// `tag n CRLF payload CRLF` for a payload of up to nine bytes, and its length. Built in registers:
+/// three appends of unknown length cost more than the rest of a short reply. In two words instead
+/// of one of 128 bits, since targets without such shifts call a function for them.
 #[inline]
 fn short_blob(tag: u8, payload: &[u8]) -> Option<([u8; 16], usize)> {
     const CRLF: u64 = u16::from_le_bytes(*b"\r\n") as u64;
@@ -88,7 +88,7 @@ fn short_blob(tag: u8, payload: &[u8]) -> Option<([u8; 16], usize)> {
     Some((bytes, len + 6))
 }
 
-/// Up to eight bytes as a number, the first lowest; more are not looked at.
+/// Up to eight bytes as a number, the first lowest; further bytes are ignored.
 #[inline]
 fn word(bytes: &[u8]) -> u64 {
     if let Some(bytes) = bytes.first_chunk() {
@@ -106,7 +106,7 @@ fn word(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Bytes that [`command`] appends for `args`.
+/// The number of bytes that [`command`] appends for `args`.
 ///
 /// ```
 /// assert_eq!(resp_codec::command_len(&["GET", "key"]), 22);

@@ -1,4 +1,4 @@
-//! No allocation per request or reply once a decoder has seen its largest.
+//! Tests that a decoder does not allocate per request or reply once it has decoded its largest.
 
 mod allocator;
 
@@ -70,7 +70,7 @@ fn replies_allocate_nothing_in_steady_state() {
                 Step::NeedMore { consumed, hint } => Step::NeedMore { consumed, hint },
             })
         };
-        // Events of no bytes end a frame, so the input is driven twice to come back to its start.
+        // Events without bytes end a frame, so the input is driven twice to return to its start.
         pass();
         pass();
         assert_eq!(allocations(pass), 0, "events, reads of {size}");
@@ -97,7 +97,7 @@ fn binary_requests_allocate_nothing_in_steady_state() {
 }
 
 #[test]
-fn encoding_allocates_nothing_where_there_is_room() {
+fn encoding_into_a_large_enough_buffer_allocates_nothing() {
     for proto in [Proto::Resp2, Proto::Resp3, Proto::Binary] {
         let mut out = Vec::with_capacity(4096);
         let count = allocations(|| {

@@ -1,4 +1,4 @@
-//! The tokio-util codecs.
+//! Tests of the tokio-util codecs.
 
 use bytes::{Bytes, BytesMut};
 use resp_codec::{
@@ -7,7 +7,7 @@ use resp_codec::{
 use tokio_util::codec::{Decoder, Encoder};
 
 #[test]
-fn requests_come_byte_by_byte() {
+fn requests_are_decoded_byte_by_byte() {
     let mut codec = ServerCodec::new(Limits::SERVER);
     let mut input = BytesMut::new();
     let mut commands = Vec::new();
@@ -65,7 +65,7 @@ fn replies_follow_the_protocol_that_was_set() {
 }
 
 #[test]
-fn protocol_errors_are_told() {
+fn protocol_errors_are_reported() {
     let error = ServerCodec::new(Limits::SERVER)
         .decode(&mut BytesMut::from("*x\r\n"))
         .unwrap_err();
@@ -84,7 +84,7 @@ fn protocol_errors_are_told() {
 }
 
 #[test]
-fn owned_command_has_the_name_of_the_borrowed_one() {
+fn owned_command_keeps_the_name_of_the_borrowed_one() {
     let mut codec = ServerCodec::new(Limits::SERVER);
     let mut input =
         BytesMut::from("*2\r\n$3\r\ngEt\r\n$1\r\nk\r\n\"p\\x69ng\"\r\n*1\r\n$0\r\n\r\n");
@@ -97,7 +97,7 @@ fn owned_command_has_the_name_of_the_borrowed_one() {
 }
 
 #[test]
-fn requests_are_lists_of_any_kind() {
+fn requests_may_be_lists_of_any_type() {
     fn check(request: impl FnOnce(&mut ClientCodec, &mut BytesMut) -> Result<(), CodecError>) {
         let mut out = BytesMut::new();
         request(&mut ClientCodec::new(Limits::CLIENT), &mut out).unwrap();

@@ -1,4 +1,4 @@
-//! The fuzzers' corpora, replayed: every input that once taught one of them something.
+//! Replays the fuzzers' corpora: every input that once reached new code or found a bug.
 
 mod checks;
 
@@ -25,38 +25,38 @@ fn replay(target: &str, check: impl Fn(&[u8])) {
 }
 
 #[test]
-fn commands_corpus_holds() {
+fn commands_corpus_passes() {
     replay("commands", checks::check_commands);
 }
 
 #[test]
-fn inline_corpus_holds() {
+fn inline_corpus_passes() {
     replay("inline", checks::check_inline);
 }
 
 #[test]
-fn frames_corpus_holds() {
+fn frames_corpus_passes() {
     replay("frames", checks::check_frames);
 }
 
 #[test]
-fn events_corpus_holds() {
+fn events_corpus_passes() {
     replay("events", checks::check_events);
 }
 
 #[test]
-fn annotate_corpus_holds() {
+fn annotate_corpus_passes() {
     replay("annotate", checks::check_annotate);
 }
 
 #[test]
-fn binary_corpus_holds() {
+fn binary_corpus_passes() {
     replay("binary", checks::check_binary);
 }
 
 #[cfg(feature = "arbitrary")]
 #[test]
-fn round_trip_corpus_holds() {
+fn round_trip_corpus_passes() {
     replay("round_trip", |data| {
         use arbitrary::{Arbitrary, Unstructured};
         if let Ok(value) = resp_codec::Value::arbitrary(&mut Unstructured::new(data)) {

@@ -1,9 +1,9 @@
-//! Every row of `docs/resp.md`, held against the decoders.
+//! Checks every table row of the guide `docs/resp.md` against the decoders.
 
 use resp_codec::{CommandDecoder, Encoder, FrameDecoder, Limits, Proto, Step};
 
-/// The bytes of a cell: `\r`, `\n` and `\|` are escapes, nothing else is. Within quotes of an
-/// inline request a backslash stays.
+/// The bytes of a cell: only `\r`, `
+/// ` and `\|` are escapes. Within the quotes of an inline request a backslash stays.
 fn wire(cell: &str) -> Vec<u8> {
     cell.replace(r"\r", "\r")
         .replace(r"\n", "\n")
@@ -62,9 +62,9 @@ fn request(wire: &[u8]) -> Result<String, String> {
 }
 
 #[test]
-fn guide_requests_have_these_arguments() {
+fn guide_requests_decode_to_the_listed_arguments() {
     for (bytes, args) in rows(["request", "arguments"]) {
-        // A backslash in single quotes is a letter, so this cell means itself.
+        // In single quotes a backslash is an ordinary byte, so this cell is not unescaped.
         let bytes = if bytes.contains('\'') {
             bytes.replace(r"\r\n", "\r\n").into_bytes()
         } else {
@@ -75,7 +75,7 @@ fn guide_requests_have_these_arguments() {
 }
 
 #[test]
-fn guide_requests_are_refused_in_these_words() {
+fn guide_requests_are_refused_with_the_listed_text() {
     for (bytes, text) in rows(["request", "refused"]) {
         assert_eq!(
             request(&wire(&bytes)),
@@ -86,14 +86,14 @@ fn guide_requests_are_refused_in_these_words() {
 }
 
 #[test]
-fn guide_replies_have_these_values() {
+fn guide_replies_decode_to_the_listed_values() {
     for (bytes, value) in rows(["reply", "value"]) {
         assert_eq!(reply(&wire(&bytes)), Ok(value), "{bytes}");
     }
 }
 
 #[test]
-fn guide_replies_are_refused_in_these_words() {
+fn guide_replies_are_refused_with_the_listed_text() {
     for (bytes, text) in rows(["reply", "refused"]) {
         assert_eq!(
             reply(&wire(&bytes)),
@@ -104,7 +104,7 @@ fn guide_replies_are_refused_in_these_words() {
 }
 
 #[test]
-fn guide_values_degrade_to_these_bytes() {
+fn guide_values_are_written_as_the_listed_resp2_bytes() {
     for (three, two) in rows(["RESP3", "RESP2"]) {
         let mut decoder = FrameDecoder::new(Limits::CLIENT);
         let bytes = wire(&three);

@@ -1,5 +1,5 @@
-//! Inputs made to hurt, against all four consumers: none panics, hangs or takes memory that was not
-//! sent, and the verdict is the same however slowly the input drips in.
+//! Feeds hostile inputs to all four decoders: none may panic, hang or take memory for bytes that
+//! were not sent, and any split gives the same result.
 
 mod allocator;
 mod checks;
@@ -9,16 +9,16 @@ use checks::map_step;
 use resp_codec::annotate::{Mode, annotate, diagnose};
 use resp_codec::{CommandDecoder, Error, EventDecoder, FrameDecoder, Limits, Step};
 
-/// Heap bytes a decoder may hold for each byte it was sent: a node is 16 bytes, the shortest value
-/// three, and a vector that grows holds three times its length for a moment.
+/// The most heap bytes of a decoder per byte it was sent: a node takes 16 bytes, the shortest value
+/// three, and a growing vector briefly holds three times its length.
 const BYTES_PER_BYTE: usize = 16;
-/// And on top of that, whatever was sent.
+/// The most heap bytes on top of that, for any input.
 const BYTES_AT_START: usize = 16 * 1024;
 
 fn hostile() -> Vec<Vec<u8>> {
     [
         numbers(),
-        towers(),
+        deep_nesting(),
         endless_lines(),
         empty_items(),
         misplaced(),
@@ -26,7 +26,7 @@ fn hostile() -> Vec<Vec<u8>> {
     .concat()
 }
 
-/// Lengths and counts that overflow when cast, added to or multiplied, or that are none.
+/// Lengths and counts that are invalid, or that overflow when cast, added to or multiplied.
 fn numbers() -> Vec<Vec<u8>> {
     let numbers = "-1 -2 -0 +3 03 - 0x10 1e3 3\u{0} 3\r3 \
         2147483647 2147483648 4294967295 4294967296 4294967297 536870912 536870913 1048576 1048577 \
@@ -44,9 +44,9 @@ fn numbers() -> Vec<Vec<u8>> {
     inputs
 }
 
-/// Nesting, which kills what recurses, in the decoder or when it drops; and counts announced at every
-/// level, which kill what reserves.
-fn towers() -> Vec<Vec<u8>> {
+/// Deep nesting, which breaks code that recurses while decoding or dropping, and counts announced
+/// at every level, which break code that reserves memory for them.
+fn deep_nesting() -> Vec<Vec<u8>> {
     let levels = [
         "*1\r\n",
         "%1\r\n+k\r\n",
@@ -67,7 +67,7 @@ fn towers() -> Vec<Vec<u8>> {
     deep.into_iter().chain(wide).collect()
 }
 
-/// Lines without an end, which kill what looks again from the start.
+/// Lines without an end, which slow down code that scans again from the start.
 fn endless_lines() -> Vec<Vec<u8>> {
     let mut inputs = Vec::new();
     for start in [
@@ -81,7 +81,7 @@ fn endless_lines() -> Vec<Vec<u8>> {
     inputs
 }
 
-/// Items of no content, which kill what counts only bytes of content.
+/// Items without content, which slow down code that limits only the bytes of content.
 fn empty_items() -> Vec<Vec<u8>> {
     let items = [
         "*0\r\n",
@@ -102,7 +102,7 @@ fn empty_items() -> Vec<Vec<u8>> {
     inputs
 }
 
-/// What stands where it must not.
+/// Values at places where the grammar forbids them.
 fn misplaced() -> Vec<Vec<u8>> {
     const REPLIES: &[&[u8]] = &[
         b"*1\r\n.\r\n",
@@ -164,7 +164,7 @@ fn show(input: &[u8]) -> String {
     format!("{} ({} bytes)", start.escape_ascii(), input.len())
 }
 
-/// Where each read ends: as one, byte by byte, and as segments of a network.
+/// Where each read ends: all at once, byte by byte, and in network segments.
 fn reads(input: &[u8]) -> [Vec<usize>; 3] {
     let each = |size: usize| {
         (1..)
@@ -175,7 +175,7 @@ fn reads(input: &[u8]) -> [Vec<usize>; 3] {
     [Vec::new(), each(1), each(1448)]
 }
 
-/// The first error of the stream, its offset from the stream's start; or the bytes left over.
+/// The first error with its offset in the stream; or the number of bytes left over.
 fn verdict(
     input: &[u8],
     cuts: &[usize],
@@ -189,7 +189,7 @@ fn verdict(
 }
 
 #[test]
-fn requests_made_to_hurt_do_not() {
+fn hostile_requests_do_no_harm() {
     for input in hostile() {
         for limits in [Limits::SERVER, Limits::UNAUTHENTICATED, checks::SMALL] {
             let verdicts = reads(&input).map(|cuts| {
@@ -206,7 +206,7 @@ fn requests_made_to_hurt_do_not() {
 }
 
 #[test]
-fn replies_made_to_hurt_do_not() {
+fn hostile_replies_do_no_harm() {
     let deep = Limits {
         max_depth: u16::MAX,
         ..Limits::CLIENT
@@ -223,7 +223,7 @@ fn replies_made_to_hurt_do_not() {
             let outcome = annotate(&input, Mode::Replies, &limits, &mut Vec::new());
             assert_eq!(outcome.error, frames[0].err(), "{}", show(&input));
 
-            // Events are not held to the size of a frame.
+            // The frame limit does not apply to events.
             let limits = Limits {
                 max_frame: u32::MAX,
                 ..limits
@@ -247,7 +247,7 @@ fn replies_made_to_hurt_do_not() {
 }
 
 #[test]
-fn diagnosis_of_what_hurts_is_short() {
+fn diagnosis_of_hostile_input_is_short() {
     for input in hostile() {
         for (mode, limits) in [
             (Mode::Requests, Limits::SERVER),

@@ -1,5 +1,5 @@
-//! What holds for any input: splits change nothing, the consumers agree, encoders and decoders are
-//! each other's inverse.
+//! Property tests for any input: splits change nothing, the decoders agree with each other, and
+//! decoding reverses encoding.
 
 mod checks;
 
@@ -12,8 +12,8 @@ use resp_codec::{
 
 use checks::{SMALL, commands, events, frames, requests, tagged, without_empty_attributes};
 
-/// Pieces of the grammar, good and bad, put together at random: gets deeper than random bytes.
-fn soup(pieces: &'static [&'static [u8]]) -> impl Strategy<Value = Vec<u8>> {
+/// Valid and invalid pieces of the grammar in random order: this reaches deeper than random bytes.
+fn random_pieces(pieces: &'static [&'static [u8]]) -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         12 => proptest::sample::select(pieces).prop_map(<[u8]>::to_vec),
         1 => proptest::collection::vec(any::<u8>(), 0..4),
@@ -123,7 +123,7 @@ fn input_and_cuts(
     pieces: &'static [&'static [u8]],
 ) -> impl Strategy<Value = (Vec<u8>, Vec<usize>)> {
     (
-        soup(pieces),
+        random_pieces(pieces),
         proptest::collection::vec(any::<prop::sample::Index>(), 0..8),
     )
         .prop_map(|(input, cuts)| {
@@ -133,7 +133,7 @@ fn input_and_cuts(
         })
 }
 
-/// Values that RESP3 can carry.
+/// Values that RESP3 can express.
 fn value() -> impl Strategy<Value = Value> {
     let line = proptest::collection::vec(
         any::<u8>().prop_filter("no line end", |byte| !matches!(byte, b'\r' | b'\n')),
@@ -221,7 +221,7 @@ proptest! {
 
     #[test]
     fn annotations_agree_with_the_decoders(
-        (replies, requests, binary, tagged_values) in (soup(REPLY_PIECES), soup(REQUEST_PIECES), soup(BINARY_PIECES), soup(TAGGED_PIECES)),
+        (replies, requests, binary, tagged_values) in (random_pieces(REPLY_PIECES), random_pieces(REQUEST_PIECES), random_pieces(BINARY_PIECES), random_pieces(TAGGED_PIECES)),
     ) {
         let checks: [(&[u8], Mode, usize, Option<Error>); 4] = [
             { let (items, end) = frames(&replies, SMALL, &[]); (&replies, Mode::Replies, items.len(), end.err()) },
@@ -248,11 +248,11 @@ proptest! {
     }
 
     #[test]
-    fn value_survives_resp3_and_binary(value in value()) {
+    fn value_round_trips_through_resp3_and_binary(value in value()) {
         let wire = value.to_bytes(Proto::Resp3);
         let (values, end) = frames(&wire, Limits::CLIENT, &[]);
         prop_assert_eq!(end, Ok(0));
-        // An attribute in a row with another is one with it, and an empty one is one too.
+        // Consecutive attributes decode as one, and so does an empty one.
         prop_assert_eq!(values.len(), 1);
         prop_assert_eq!(&values[0], &value);
         prop_assert_eq!(values[0].to_bytes(Proto::Resp3), wire);
@@ -263,7 +263,7 @@ proptest! {
     }
 
     #[test]
-    fn frame_and_value_encode_alike(value in value()) {
+    fn frame_and_value_encode_to_the_same_bytes(value in value()) {
         let wire = value.to_bytes(Proto::Resp3);
         let mut decoder = FrameDecoder::new(Limits::CLIENT);
         let frame = decoder.decode(&wire).unwrap().ready().unwrap();
@@ -277,7 +277,7 @@ proptest! {
     }
 
     #[test]
-    fn request_survives_a_round_trip(args in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..20)) {
+    fn request_round_trips(args in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..20)) {
         let mut wire = Vec::new();
         command(&mut wire, &args);
         prop_assert_eq!(wire.len(), command_len(&args));
@@ -288,7 +288,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_read_as_the_library_does(value in any::<i64>(), text in "[-+0 ]{0,2}[0-9]{0,21}") {
+    fn integers_are_parsed_as_by_the_standard_library(value in any::<i64>(), text in "[-+0 ]{0,2}[0-9]{0,21}") {
         let mut out = Vec::new();
         number::write_i64(&mut out, value);
         prop_assert_eq!(&out, &value.to_string().into_bytes());

@@ -1,6 +1,6 @@
-//! Values through serde and back.
+//! Tests that values round-trip through serde.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use resp_codec::{FrameDecoder, Limits, Value};
 
@@ -10,7 +10,7 @@ fn value(wire: &[u8]) -> Value {
 }
 
 #[test]
-fn value_of_every_kind_survives_json() {
+fn value_of_every_kind_round_trips_through_json() {
     let value = value(
         b"|1\r\n+k\r\n*0\r\n*15\r\n+s\r\n-ERR e\r\n:-7\r\n$3\r\na\xff\n\r\n_\r\n$-1\r\n*-1\r\n#t\r\n,-0\r\n,inf\r\n(123\r\n!1\r\nx\r\n\
           =5\r\ntxt:v\r\n%1\r\n:1\r\n~1\r\n:2\r\n|1\r\n:1\r\n:3\r\n:5\r\n",
@@ -40,7 +40,7 @@ fn malformed_json_is_refused() {
 }
 
 #[test]
-fn deep_values_are_refused_both_ways() {
+fn deep_values_are_refused_when_written_and_when_read() {
     let mut deep = Value::from(1);
     for _ in 0..200 {
         deep = Value::from(vec![deep]);

@@ -1,4 +1,4 @@
-//! Marks of the binary protocol.
+//! Annotates requests and replies of the binary protocol.
 
 use super::paint::Painter;
 use super::reply::Levels;
@@ -14,7 +14,7 @@ pub(super) fn paint_request(painter: &mut Painter<'_, '_>, limits: &Limits) -> E
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
         Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
         Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), Ending::Torn { missing: hint }),
-        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
+        Err(error) => (base + error.offset, Ending::Bad(error.shifted(base))),
     };
     painter.stop_at(stop);
     let count = match painter.byte() {
@@ -45,7 +45,7 @@ pub(super) fn paint_reply(painter: &mut Painter<'_, '_>, limits: &Limits) -> End
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
         Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
         Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), Ending::Torn { missing: hint }),
-        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
+        Err(error) => (base + error.offset, Ending::Bad(error.shifted(base))),
     };
     painter.stop_at(stop);
     let mut levels = Levels::default();
@@ -61,7 +61,7 @@ pub(super) fn paint_reply(painter: &mut Painter<'_, '_>, limits: &Limits) -> End
     end
 }
 
-/// Paints a tag and what it announces.
+/// Paints a tag and the fields that it announces.
 fn token(painter: &mut Painter<'_, '_>) {
     let Some(tag) = painter.byte() else { return };
     painter.run(1, Role::Type);
@@ -80,14 +80,14 @@ fn token(painter: &mut Painter<'_, '_>) {
     }
 }
 
-/// Paints a length and so many bytes.
+/// Paints a length and the payload of that length.
 fn sized(painter: &mut Painter<'_, '_>) {
     let len = number(painter.buf(), painter.at());
     painter.run(4, Role::Length);
     painter.run(len, Role::Payload);
 }
 
-/// The `u32` at `at`, 0 if it is not all there.
+/// The `u32` at `at`, or 0 if the buffer ends before it does.
 fn number(buf: &[u8], at: usize) -> usize {
     crate::binary::load4(buf, at).unwrap_or(0) as usize
 }

@@ -1,8 +1,8 @@
-//! Sets of bytes.
+//! A set of byte values.
 
 use core::fmt;
 
-/// A set of bytes, 32 bytes large.
+/// A set of bytes, stored in 32 bytes.
 ///
 /// ```
 /// use resp_codec::annotate::ByteSet;
@@ -26,7 +26,7 @@ impl ByteSet {
         self.0[byte as usize / 64] |= 1 << (byte % 64);
     }
 
-    /// Whether `byte` is in it.
+    /// Whether the set contains `byte`.
     ///
     /// ```
     /// # use resp_codec::annotate::ByteSet;
@@ -37,7 +37,7 @@ impl ByteSet {
         self.0[byte as usize / 64] >> (byte % 64) & 1 == 1
     }
 
-    /// How many bytes it has.
+    /// The number of bytes in the set.
     ///
     /// ```
     /// # use resp_codec::annotate::ByteSet;
@@ -49,7 +49,7 @@ impl ByteSet {
         (a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()) as usize
     }
 
-    /// Whether it has none.
+    /// Whether the set is empty.
     ///
     /// ```
     /// # use resp_codec::annotate::ByteSet;
@@ -59,7 +59,7 @@ impl ByteSet {
         self.len() == 0
     }
 
-    /// Its bytes in ascending order.
+    /// The bytes of the set in ascending order.
     ///
     /// ```
     /// # use resp_codec::annotate::ByteSet;

@@ -1,4 +1,4 @@
-//! What would have been right instead.
+//! Diagnoses: the first error of a buffer, the bytes expected there, and suggested fixes.
 
 use alloc::vec::Vec;
 
@@ -10,8 +10,8 @@ use crate::binary::is_op;
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 
-/// An error, what would have been right in its place, and what might mend it. Prints as a few lines
-/// of text.
+/// An error, the bytes that were expected in its place, and suggested fixes. Displays as a few
+/// lines of text.
 ///
 /// ```
 /// use resp_codec::Limits;
@@ -25,15 +25,15 @@ use crate::limits::Limits;
 pub struct Diagnosis<'b> {
     /// The buffer.
     pub(super) buf: &'b [u8],
-    /// The error, its offset counted from the buffer's start.
+    /// The error; its offset counts from the start of the buffer.
     pub error: Error,
-    /// Where the frame or request it stands in begins.
+    /// Offset of the first byte of the frame or request that has the error.
     pub frame: usize,
-    /// The bytes that could stand at the offset. Found by trying, so exact; empty where a limit is
-    /// hit and no byte helps.
+    /// The bytes that are valid at the error's offset. They are found by trying every byte, so the
+    /// set is exact. Empty if a limit is exceeded, because then no byte helps.
     pub expected: ByteSet,
-    /// Changes after which the error is gone, the likeliest first. Each was tried; none is certain
-    /// to be meant.
+    /// Changes that remove the error, the likeliest first. Each was tried; none is certain to be
+    /// the one that was meant.
     pub fixes: Vec<Fix>,
 }
 
@@ -64,7 +64,7 @@ pub fn diagnose<'b>(buf: &'b [u8], mode: Mode, limits: &Limits) -> Option<Diagno
     })
 }
 
-/// The first error, and where its frame begins.
+/// The first error, and the offset of the frame that has it.
 pub(super) fn first_error(buf: &[u8], mode: Mode, limits: &Limits) -> Option<(usize, Error)> {
     let mut marks = Vec::new();
     let mut painter = super::paint::Painter::new(buf, 0, &mut marks);
@@ -91,9 +91,9 @@ fn expected(good: &[u8], mode: Mode, limits: &Limits, kind: ErrorKind) -> ByteSe
     }
 }
 
-/// The bytes that may follow `good`, which is the start of a frame and without an error. Found by
-/// trying each, so exact; O(n) all the same, except that of a binary frame of which more than 4 KiB
-/// are there, any byte is said to do.
+/// The bytes that may follow `good`, the start of a frame without errors. They are found by trying
+/// every byte, so the set is exact. O(n) nevertheless. Exception: for a binary frame of which the
+/// buffer holds more than 4 KiB, every byte counts as valid.
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, expected_after};

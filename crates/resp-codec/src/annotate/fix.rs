@@ -1,4 +1,4 @@
-//! Small changes that mend an error.
+//! Suggested fixes: small changes to the buffer that remove an error.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use super::diagnose::first_error;
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 
-/// A change of the buffer: `len` bytes at `at` give way to `with`.
+/// A change to the buffer: `with` replaces the `len` bytes at `at`.
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, diagnose};
@@ -20,13 +20,13 @@ use crate::limits::Limits;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// Offset of the first byte that goes.
+    /// Offset of the first byte to remove.
     pub at: usize,
-    /// How many bytes go.
+    /// The number of bytes to remove.
     pub len: usize,
-    /// What comes in their place.
+    /// The bytes to insert in their place.
     pub with: Vec<u8>,
-    /// What was meant, as the end of a sentence that begins with "perhaps".
+    /// What the sender probably meant, as the end of a sentence that begins with "perhaps".
     pub why: &'static str,
 }
 
@@ -35,7 +35,7 @@ impl Fix {
         Self { at, len, with, why }
     }
 
-    /// The buffer with the change made.
+    /// A copy of the buffer with the change made.
     ///
     /// ```
     /// use resp_codec::Limits;
@@ -46,27 +46,27 @@ impl Fix {
     /// ```
     ///
     /// # Panics
-    /// Panics if `buf` is shorter than the buffer the fix was found for.
+    /// Panics if `buf` is shorter than the buffer of the diagnosis.
     pub fn apply(&self, buf: &[u8]) -> Vec<u8> {
         [&buf[..self.at], &self.with, &buf[self.at + self.len..]].concat()
     }
 
-    /// How much it changes.
+    /// The number of bytes removed and inserted.
     fn cost(&self) -> usize {
         self.len.max(self.with.len())
     }
 }
 
-/// Most fixes worth showing.
+/// The most fixes in one diagnosis.
 const FIXES_MAX: usize = 5;
 
-/// The bytes of context a fix is tried on, behind the error. Keeps the cost of a diagnosis bounded.
+/// How many bytes after the error are decoded to try a fix. Bounds the cost of a diagnosis.
 pub(super) const TRIED_MAX: usize = 64 * 1024;
 
-/// The longest start of a frame, up to the error, that fixes are tried on.
+/// The longest start of a frame, up to the error, for which fixes are tried.
 const FRAME_MAX: usize = 1024 * 1024;
 
-/// Where the error stands.
+/// The buffer, with the position and kind of the error.
 pub(super) struct Place<'a> {
     pub(super) buf: &'a [u8],
     pub(super) frame: usize,
@@ -75,8 +75,8 @@ pub(super) struct Place<'a> {
     pub(super) mode: Mode,
 }
 
-/// The changes that get decoding past the error: those with a reason first, the smallest of them in
-/// front.
+/// The changes that let decoding continue past the error: first those with a reason, from the
+/// smallest to the largest.
 pub(super) fn fixes(
     buf: &[u8],
     frame: usize,
@@ -107,7 +107,7 @@ pub(super) fn fixes(
     place.single_bytes(expected, &mut fixes);
     let end = buf.len().min(error.offset.saturating_add(TRIED_MAX));
     fixes.retain(|fix| {
-        // What is behind the error counts from the end, which the fix may have moved.
+        // Count the bytes after the error from the end: the fix may have moved the rest.
         let tail = end
             .saturating_sub(error.offset + 1)
             .saturating_sub(fix.len.saturating_sub(1));
@@ -127,8 +127,8 @@ pub(super) fn fixes(
     fixes
 }
 
-/// The smallest changes in front; of two of a size, the one that was thought of first. There are a
-/// dozen at most, and inserting them takes less code than a sort.
+/// Orders fixes by size; of two fixes of one size, the one found first comes first. There are at
+/// most a dozen, and inserting them takes less code than a sort.
 fn by_cost(fixes: Vec<Fix>) -> Vec<Fix> {
     let mut sorted: Vec<Fix> = Vec::with_capacity(fixes.len());
     for fix in fixes {

@@ -1,4 +1,4 @@
-//! What might have been meant, by the kind of error.
+//! Guesses what the sender meant, to suggest fixes for each kind of error.
 
 use alloc::format;
 use alloc::vec;
@@ -14,7 +14,7 @@ impl Place<'_> {
         self.buf.get(at).copied()
     }
 
-    /// Where CRLF next stands at or behind `from`.
+    /// The offset of the next CRLF at or after `from`.
     fn crlf_from(&self, from: usize) -> Option<usize> {
         let rest = self.buf.get(from..)?;
         rest.windows(2)
@@ -23,7 +23,7 @@ impl Place<'_> {
             .map(|at| from + at)
     }
 
-    /// The start of the line the error is in.
+    /// The offset of the first byte of the line that has the error.
     fn line(&self) -> usize {
         let before = &self.buf[self.frame..self.at];
         before
@@ -32,7 +32,7 @@ impl Place<'_> {
             .map_or(self.frame, |at| self.frame + at + 1)
     }
 
-    /// The payload is longer or shorter than its length says.
+    /// Suggests lengths, for a payload that is longer or shorter than its length says.
     pub(super) fn lengths(&self, fixes: &mut Vec<Fix>) {
         if self.kind != ErrorKind::InvalidBulkLength {
             return;
@@ -90,7 +90,8 @@ impl Place<'_> {
         None
     }
 
-    /// A line ends with LF alone, with CR alone, or with the letters `\r\n`.
+    /// Suggests CRLF, for a line that ends with LF alone, with CR alone, or with the letters `\r
+    /// `.
     pub(super) fn line_ends(&self, fixes: &mut Vec<Fix>) {
         if self.byte(self.at) == Some(b'\n') {
             fixes.push(Fix::new(
@@ -151,7 +152,7 @@ impl Place<'_> {
         }
     }
 
-    /// A value stands where another ought to be.
+    /// Suggests type bytes, for a value of the wrong type.
     pub(super) fn structure(&self, fixes: &mut Vec<Fix>) {
         let line = self.line();
         let end = self.crlf_from(self.at);
@@ -212,7 +213,7 @@ impl Place<'_> {
         }
     }
 
-    /// A push, an end or a chunk stands where it must not.
+    /// Suggests changes for a push, an end or a chunk at a place where the grammar forbids it.
     pub(super) fn misplaced(&self, fixes: &mut Vec<Fix>) {
         match self.kind {
             ErrorKind::NestedPush => {
@@ -259,7 +260,7 @@ impl Place<'_> {
         fixes.retain(|fix| fix.at + fix.len <= self.buf.len());
     }
 
-    /// The request announces more arguments than it has.
+    /// Suggests a count, for a request with fewer arguments than it announces.
     fn count(&self, fixes: &mut Vec<Fix>) {
         if self.byte(self.frame) != Some(b'*') {
             return;
@@ -286,7 +287,7 @@ impl Place<'_> {
         }
     }
 
-    /// A number is written in another language.
+    /// Suggests the RESP form, for a number written as in other languages.
     pub(super) fn numbers(&self, fixes: &mut Vec<Fix>) {
         let line = self.line();
         let Some(end) = self.crlf_from(line) else {
@@ -339,7 +340,7 @@ impl Place<'_> {
         }
     }
 
-    /// An inline request has a quote too many or too few.
+    /// Suggests quotes, for an inline request with one quote too many or too few.
     pub(super) fn quotes(&self, fixes: &mut Vec<Fix>) {
         if self.kind != ErrorKind::UnbalancedQuotes {
             return;
@@ -362,7 +363,7 @@ impl Place<'_> {
         }
     }
 
-    /// One byte is wrong, missing or too many.
+    /// Suggests to replace, insert or remove one byte.
     pub(super) fn single_bytes(&self, expected: &ByteSet, fixes: &mut Vec<Fix>) {
         fixes.push(Fix::new(
             self.at,
@@ -379,8 +380,8 @@ impl Place<'_> {
     }
 }
 
-/// Why a length is wrong that counts the right text in another unit: the classic mistake of languages
-/// whose strings are not bytes.
+/// Says which unit a wrong length counts, if it is right in that unit. The usual mistake in
+/// languages whose strings are not bytes.
 fn counted_otherwise(payload: &[u8], declared: Option<i64>) -> Option<&'static str> {
     let declared = usize::try_from(declared?).ok()?;
     let text = core::str::from_utf8(payload).ok()?;
@@ -406,7 +407,7 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn a_length_in_another_unit_is_called_by_it() {
+    fn fix_names_the_unit_that_a_wrong_length_counts() {
         for (text, length, unit) in [
             ("Zoë!", 4, "counts characters (or UTF-16 units)"),
             ("a😀b", 3, "counts characters,"),
@@ -415,12 +416,12 @@ mod tests {
         ] {
             let input = format!("${length}\r\n{text}\r\n");
             let diagnosis = diagnose(input.as_bytes(), Mode::Replies, &Limits::CLIENT);
-            let fixes = diagnosis.expect("it is wrong").fixes;
+            let fixes = diagnosis.expect("the input is invalid").fixes;
             let mended = format!("${}\r\n{text}\r\n", text.len());
             let fix = fixes
                 .iter()
                 .find(|fix| fix.apply(input.as_bytes()) == mended.as_bytes());
-            let why = fix.expect("the length is mended").why;
+            let why = fix.expect("a fix corrects the length").why;
             assert!(why.contains(unit), "{text} {length}: {why}");
         }
     }

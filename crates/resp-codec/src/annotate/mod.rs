@@ -1,8 +1,8 @@
-//! Every byte explained: for a page that draws a protocol, and for error texts a person
-//! understands.
+//! Annotations: names the role of every byte, for a viewer that draws the protocol and for readable
+//! error messages.
 //!
-//! The decoders decide what is right, wrong or torn, and where; this module only names the bytes in
-//! between. So it cannot disagree with them.
+//! The decoders decide what is valid, wrong or incomplete, and where. This module only labels the
+//! bytes in between, so it cannot disagree with the decoders.
 
 mod binary;
 mod bytes;
@@ -30,7 +30,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 use paint::Painter;
 
-/// What a buffer holds.
+/// The kind of traffic in a buffer.
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, annotate};
@@ -51,7 +51,7 @@ pub enum Mode {
     BinaryReplies,
 }
 
-/// A run of bytes with one meaning.
+/// A run of bytes with one role.
 ///
 /// ```
 /// use resp_codec::annotate::{Mark, Mode, Role, annotate};
@@ -66,16 +66,16 @@ pub struct Mark {
     pub at: u32,
     /// Length in bytes; 0 for [`Role::Missing`] alone.
     pub len: u32,
-    /// The meaning.
+    /// The role of the bytes.
     pub role: Role,
-    /// Aggregates around it.
+    /// The number of aggregates around the value.
     pub depth: u16,
-    /// The value it belongs to, counted from 0 in the order of their first bytes; chunks and ends
-    /// count too.
+    /// Index of the value that the bytes belong to, counted from 0 in order of first bytes; chunks
+    /// and stream ends count too.
     pub node: u32,
 }
 
-/// What a run of bytes means.
+/// The role of a run of bytes.
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, Role, annotate};
@@ -97,15 +97,15 @@ pub enum Role {
     Length,
     /// The text of a number.
     Digits,
-    /// A line's end, or what is there of it.
+    /// A line end, or the part of it that the buffer holds.
     Crlf,
     /// Text or payload.
     Payload,
     /// The format of a verbatim string.
     Format,
-    /// The colon behind it.
+    /// The colon after the format of a verbatim string.
     Colon,
-    /// `?`: the size is not announced.
+    /// `?`: a size that is not announced.
     StreamOpen,
     /// `.` or the `0` of `;0`.
     StreamEnd,
@@ -119,13 +119,13 @@ pub enum Role {
     Escape,
     /// A number in binary.
     Field,
-    /// Wrong from here on, up to where the next frame seems to begin.
+    /// Invalid bytes, up to where the next frame seems to begin.
     Bad(ErrorKind),
-    /// The buffer ends within a frame. No bytes.
+    /// The buffer ends within a frame. Such a mark has no bytes.
     Missing,
 }
 
-/// What [`annotate`] found.
+/// The result of [`annotate`].
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, annotate};
@@ -135,21 +135,21 @@ pub enum Role {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// Whole frames or requests, empty requests aside.
+    /// The number of complete frames or requests, without empty requests.
     pub frames: u32,
-    /// Errors; after each, reading went on where the next frame seems to begin.
+    /// The number of errors. After each, annotation resumes where the next frame seems to begin.
     pub errors: u32,
-    /// The first of them.
+    /// The first error.
     pub error: Option<Error>,
-    /// Bytes the last frame lacks at least, if the buffer ends within one.
+    /// At least this many bytes of the last frame are missing, if the buffer ends within it.
     pub missing: Option<usize>,
 }
 
-/// Names every byte of `buf`. Never fails: what is wrong or missing is itself marked.
+/// Labels every byte of `buf`. Never fails: invalid and missing bytes get marks, too.
 ///
-/// The marks are appended to `out` in order. They tile the buffer: each begins where the last one
-/// ended, and their lengths add up to `buf.len()`, whatever the input. O(n). For an error's
-/// expected bytes and fixes see [`diagnose`].
+/// Appends the marks to `out` in order. They cover the buffer without gaps: each begins where the
+/// previous one ended, and their lengths add up to `buf.len()` for any input. O(n). For the bytes
+/// expected at an error and for fixes see [`diagnose`].
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, Role, annotate};
@@ -182,9 +182,9 @@ pub fn annotate(buf: &[u8], mode: Mode, limits: &Limits, out: &mut Vec<Mark>) ->
     outcome
 }
 
-/// Names the bytes of one frame, the one that begins at `at`, and returns where it ends and how:
-/// [`annotate`] for a part of a large buffer. An error's frame ends where the next one seems to
-/// begin. The marks' nodes are counted from the frame's own start.
+/// Labels the bytes of one frame, which begins at `at`, and returns its end and how it ended. Use
+/// it instead of [`annotate`] for a part of a large buffer. A frame with an error ends where the
+/// next one seems to begin. The nodes of the marks count from the start of this frame.
 ///
 /// ```
 /// use resp_codec::annotate::{Ending, Mode, annotate_frame};
@@ -239,21 +239,22 @@ fn paint(painter: &mut Painter<'_, '_>, mode: Mode, limits: &Limits) -> Ending {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It is whole.
+    /// The frame is complete.
     Whole,
-    /// There are nothing but empty requests.
+    /// The rest of the buffer holds only empty requests.
     Empty,
-    /// The buffer ends within it.
+    /// The buffer ends within the frame.
     Torn {
-        /// Bytes it lacks at least.
+        /// At least this many bytes are missing.
         missing: usize,
     },
-    /// It has an error, its offset counted from the buffer's start.
+    /// The frame has an error; its offset counts from the start of the buffer.
     Bad(Error),
 }
 
-/// Where the next frame seems to begin, behind the error at `at`: behind a line's end, with a byte
-/// that begins one; or the buffer's end. A guess, as the protocol has no such mark.
+/// The offset where the next frame seems to begin after the error at `at`: after a line end, at a
+/// byte that can begin a frame; otherwise the end of the buffer. This is a guess, since RESP does
+/// not mark the start of a frame.
 ///
 /// ```
 /// use resp_codec::annotate::{Mode, resync};

@@ -1,11 +1,11 @@
-//! Laying marks side by side.
+//! The painter, which appends marks one after the other.
 
 use alloc::vec::Vec;
 
 use super::{Mark, Role};
 use crate::error::Error;
 
-/// Appends marks from left to right without a gap. Nothing is painted beyond `stop`.
+/// Appends marks from left to right without gaps. Paints nothing after `stop`.
 pub(super) struct Painter<'b, 'o> {
     buf: &'b [u8],
     out: &'o mut Vec<Mark>,
@@ -31,12 +31,12 @@ impl<'b, 'o> Painter<'b, 'o> {
         self.buf
     }
 
-    /// The first byte without a mark.
+    /// Offset of the first byte without a mark.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
 
-    /// The byte at hand, unless it is beyond the stop.
+    /// The next byte, unless it is at or after the stop.
     pub(super) fn byte(&self) -> Option<u8> {
         if self.at < self.stop {
             self.buf.get(self.at).copied()
@@ -45,7 +45,7 @@ impl<'b, 'o> Painter<'b, 'o> {
         }
     }
 
-    /// Paints no further than `stop`, until told otherwise.
+    /// Sets the stop: later calls paint no further.
     pub(super) fn stop_at(&mut self, stop: usize) {
         self.stop = stop.min(self.buf.len());
     }
@@ -54,7 +54,7 @@ impl<'b, 'o> Painter<'b, 'o> {
         self.depth = u16::try_from(depth).unwrap_or(u16::MAX);
     }
 
-    /// What follows belongs to the next value.
+    /// Starts the next node: the marks that follow belong to it.
     pub(super) const fn next_node(&mut self) {
         self.node += 1;
     }
@@ -73,14 +73,14 @@ impl<'b, 'o> Painter<'b, 'o> {
         self.to(self.at.saturating_add(len), role);
     }
 
-    /// Paints the bytes of which `is` is true.
+    /// Paints the bytes for which `is` is true.
     pub(super) fn run_while(&mut self, role: Role, is: impl Fn(u8) -> bool) {
         let rest = &self.buf[self.at..self.stop.max(self.at)];
         let len = rest.iter().take_while(|&&byte| is(byte)).count();
         self.run(len, role);
     }
 
-    /// Paints CRLF, or what is there of it.
+    /// Paints CRLF, or the part of it that the buffer holds.
     pub(super) fn crlf(&mut self) {
         let len = match (self.byte(), self.buf.get(self.at + 1)) {
             (Some(b'\r'), Some(b'\n')) => 2,
@@ -97,7 +97,7 @@ impl<'b, 'o> Painter<'b, 'o> {
         self.next_node();
     }
 
-    /// Paints from the error to `end`, at least one byte, and starts over.
+    /// Paints an error up to `end`, at least one byte, and resets the painter for the next frame.
     pub(super) fn bad(&mut self, error: Error, end: usize) {
         self.stop = self.buf.len();
         self.to(end, Role::Bad(error.kind));

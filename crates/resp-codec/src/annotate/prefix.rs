@@ -1,4 +1,4 @@
-//! What a decoder knows of the start of a frame, kept for many places of a large one.
+//! Decoder states kept at points of a large frame, so that any place of it can be examined quickly.
 
 use alloc::vec::Vec;
 
@@ -11,14 +11,14 @@ use crate::event::{Event, EventDecoder};
 use crate::limits::Limits;
 use crate::step::Step;
 
-/// Bytes of a binary frame up to which each byte that may follow is tried.
+/// A binary frame with more bytes than this is not searched for the bytes that may follow.
 const TRIED_MAX: usize = 4096;
 
-/// A decoder somewhere within a frame. A copy is small: it keeps the values that are open, and
-/// nothing of those that are complete. So copies taken here and there answer for any place of a
-/// frame of any size, without decoding it from its start.
+/// The state of a decoder somewhere within a frame. A clone is small: it holds the open values and
+/// no complete ones. So a few clones, taken at intervals, answer for any place of a frame of any
+/// size without decoding it again from its start.
 ///
-/// Of a reply, [`Limits::max_frame`] does not apply.
+/// [`Limits::max_frame`] does not apply to replies.
 ///
 /// ```
 /// use resp_codec::Limits;
@@ -36,21 +36,21 @@ const TRIED_MAX: usize = 4096;
 #[derive(Debug)]
 pub struct Prefix {
     decoder: Decoder,
-    /// Bytes that need not be looked at again.
+    /// The number of bytes that need not be examined again.
     at: usize,
 }
 
 #[derive(Debug)]
 enum Decoder {
     Requests(CommandDecoder),
-    /// Events keep no tape.
+    /// An event decoder, since it keeps no tape.
     Replies(EventDecoder),
     BinaryRequests(RequestDecoder),
     BinaryReplies(ReplyDecoder),
 }
 
 impl Prefix {
-    /// At a frame's first byte. Allocates nothing yet.
+    /// A decoder at the first byte of a frame. Does not allocate.
     ///
     /// ```
     /// use resp_codec::Limits;
@@ -68,10 +68,11 @@ impl Prefix {
         Self { decoder, at: 0 }
     }
 
-    /// Goes on to the end of `start`, the frame's bytes from its first one on, those of the calls
-    /// before included. Returns how many bytes it lacks at least; 0 when it is whole.
+    /// Decodes up to the end of `start`, the bytes of the frame from its first byte on, including
+    /// those of earlier calls. Returns how many bytes are missing at least; 0 if the frame is
+    /// complete.
     ///
-    /// O(n) in what is new of the framing and of lines; payloads are not looked at.
+    /// O(n) in the new bytes of framing and lines; payloads are not examined.
     ///
     /// ```
     /// use resp_codec::Limits;
@@ -82,10 +83,10 @@ impl Prefix {
     /// ```
     ///
     /// # Errors
-    /// The decoder's, its offset counted from the frame's first byte.
+    /// The error of the decoder; its offset counts from the first byte of the frame.
     ///
     /// # Panics
-    /// If `start` is shorter than what a call before was done with.
+    /// If `start` is shorter than the bytes consumed by an earlier call.
     pub fn advance(&mut self, start: &[u8]) -> Result<usize, Error> {
         let rest = &start[self.at..];
         let (consumed, lacking) = match &mut self.decoder {
@@ -94,16 +95,17 @@ impl Prefix {
             Decoder::BinaryRequests(decoder) => ended(decoder.decode(rest)),
             Decoder::BinaryReplies(decoder) => ended(decoder.decode(rest)),
         }
-        .map_err(|error| error.behind(self.at))?;
+        .map_err(|error| error.shifted(self.at))?;
         self.at += consumed;
         Ok(lacking)
     }
 
-    /// The bytes that may follow `start`, which the last call of [`Prefix::advance`] was given and
-    /// found no error in. Found by trying each, so exact; except that of a binary frame of which
-    /// more than 4 KiB are there, any byte is said to do.
+    /// The bytes that may follow `start`, which must be the argument of the last call of
+    /// [`Prefix::advance`], and without error. They are found by trying every byte, so the set is
+    /// exact. Exception: for a binary frame of which `start` holds more than 4 KiB, every byte
+    /// counts as valid.
     ///
-    /// Costs what the unfinished value, or request, takes to copy.
+    /// The cost is that of copying the incomplete value or request.
     ///
     /// ```
     /// use resp_codec::Limits;
@@ -115,7 +117,7 @@ impl Prefix {
     /// ```
     ///
     /// # Panics
-    /// If `start` is shorter than what a call of [`Prefix::advance`] was done with.
+    /// If `start` is shorter than the bytes consumed by an earlier call of [`Prefix::advance`].
     pub fn expected(&self, start: &[u8]) -> ByteSet {
         let rest = &start[self.at..];
         match &self.decoder {
@@ -150,7 +152,7 @@ impl Clone for Prefix {
     }
 }
 
-/// The bytes a step is done with, and those that are missing behind it.
+/// The number of bytes consumed, and the number of bytes missing after them.
 fn ended<T>(step: Result<Step<T>, Error>) -> Result<(usize, usize), Error> {
     Ok(match step? {
         Step::Ready { consumed, .. } => (consumed, 0),
@@ -158,13 +160,13 @@ fn ended<T>(step: Result<Step<T>, Error>) -> Result<(usize, usize), Error> {
     })
 }
 
-/// The same of all the events that `buf` holds of a frame.
+/// Decodes all events of one frame in `buf`, and returns the same numbers as [`ended`].
 fn events(decoder: &mut EventDecoder, buf: &[u8]) -> Result<(usize, usize), Error> {
     let mut at = 0;
     loop {
         let step = decoder
             .decode(&buf[at..])
-            .map_err(|error| error.behind(at))?;
+            .map_err(|error| error.shifted(at))?;
         at += step.consumed();
         match step {
             Step::Ready {
@@ -177,7 +179,7 @@ fn events(decoder: &mut EventDecoder, buf: &[u8]) -> Result<(usize, usize), Erro
     }
 }
 
-/// The bytes that `fits` is true of behind `good`.
+/// The bytes for which `fits` is true when they follow `good`.
 fn tried(good: &[u8], fits: impl Fn(&[u8]) -> bool) -> ByteSet {
     let mut buf = Vec::with_capacity(good.len() + 1);
     buf.extend_from_slice(good);

@@ -1,15 +1,15 @@
-//! Errors as a person reads them.
+//! Formats an error as text: a snippet of the buffer, a caret, and the violated rule.
 
 use core::fmt;
 
 use super::diagnose::Diagnosis;
 use crate::error::{Error, ErrorKind};
 
-/// Bytes shown on each side of an error.
+/// The number of bytes shown on each side of an error.
 const AROUND: usize = 24;
 
-/// An error with the bytes around it, a caret, and what the rule is. Its text is a few short lines,
-/// whatever the input.
+/// An error with the bytes around it, a caret, and the violated rule. Displays as a few short lines
+/// for any input.
 ///
 /// ```
 /// use resp_codec::{Error, ErrorKind};
@@ -25,7 +25,7 @@ pub struct Rendered<'b> {
 }
 
 impl Error {
-    /// The error as a person reads it, in the buffer the failed call was given.
+    /// Renders the error with the bytes around it. `buf` is the buffer of the failed call.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits};
@@ -82,7 +82,7 @@ impl fmt::Display for Diagnosis<'_> {
 }
 
 impl ErrorKind {
-    /// The rule that was broken, in one sentence or two.
+    /// The violated rule, in one or two sentences.
     ///
     /// ```
     /// use resp_codec::ErrorKind;

@@ -1,4 +1,4 @@
-//! Marks of replies.
+//! Annotates RESP replies.
 
 use super::paint::Painter;
 use super::{Ending, Role};
@@ -14,7 +14,7 @@ pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
     let (stop, end) = match decoder.decode(&painter.buf()[base..]) {
         Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
         Ok(Step::NeedMore { hint, .. }) => (painter.buf().len(), Ending::Torn { missing: hint }),
-        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
+        Err(error) => (base + error.offset, Ending::Bad(error.shifted(base))),
     };
     painter.stop_at(stop);
     let mut levels = Levels::default();
@@ -23,19 +23,19 @@ pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
         token(painter);
         painter.next_node();
     }
-    // The token that is torn or wrong has no node yet.
+    // An incomplete or invalid token has no node yet.
     levels.leave(painter, decoder.nodes.len());
     token(painter);
     painter.to(stop, Role::Payload);
     end
 }
 
-/// The ends of the aggregates around a node of the tape.
+/// The ends of the aggregates around the current node of the tape.
 #[derive(Default)]
 pub(super) struct Levels(alloc::vec::Vec<usize>);
 
 impl Levels {
-    /// Goes on to the node at `index` of a tape of `len` nodes.
+    /// Moves to the node at `index` of a tape of `len` nodes.
     pub(super) fn enter(
         &mut self,
         painter: &mut Painter<'_, '_>,
@@ -50,7 +50,7 @@ impl Levels {
             _ => false,
         };
         if holds {
-            // An aggregate that is not complete does not know its nodes yet.
+            // The end of an incomplete aggregate is not known yet.
             let end = if node.skip == 1 {
                 usize::MAX
             } else {
@@ -67,7 +67,7 @@ impl Levels {
     }
 }
 
-/// Paints one header or line with its payload, or as much of it as there is before the stop.
+/// Paints one header, or one line with its payload, or the part of it before the stop.
 pub(super) fn token(painter: &mut Painter<'_, '_>) {
     let Some(tag) = painter.byte() else { return };
     let start = painter.at();

@@ -1,4 +1,4 @@
-//! Marks of requests.
+//! Annotates RESP requests, inline requests included.
 
 use super::paint::Painter;
 use super::{Ending, Role, reply};
@@ -7,7 +7,7 @@ use crate::grammar::{Length, find, length};
 use crate::limits::Limits;
 use crate::step::Step;
 
-/// Paints one request, and the empty ones before it.
+/// Paints one request, and the empty requests before it.
 pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
     let mut decoder = CommandDecoder::new(*limits);
     let base = painter.at();
@@ -16,7 +16,7 @@ pub(super) fn paint(painter: &mut Painter<'_, '_>, limits: &Limits) -> Ending {
         Ok(Step::Ready { consumed, .. }) => (base + consumed, Ending::Whole),
         Ok(Step::NeedMore { consumed, .. }) if base + consumed == have => (have, Ending::Empty),
         Ok(Step::NeedMore { hint, .. }) => (have, Ending::Torn { missing: hint }),
-        Err(error) => (base + error.offset, Ending::Bad(error.behind(base))),
+        Err(error) => (base + error.offset, Ending::Bad(error.shifted(base))),
     };
     painter.stop_at(stop);
     while let Some(byte) = painter.byte() {
@@ -56,7 +56,7 @@ fn inline(painter: &mut Painter<'_, '_>) {
     let line = &rest[..end.unwrap_or(rest.len())];
     let text = line.strip_suffix(b"\r").unwrap_or(line);
     let mut words = Words::default();
-    // The words themselves are of no use here, only where they were read.
+    // Only the positions of the words are needed, not the words.
     let _ = split(
         text,
         &mut alloc::vec::Vec::new(),
@@ -76,12 +76,12 @@ fn inline(painter: &mut Painter<'_, '_>) {
     painter.next_node();
 }
 
-/// Counts the words of a line as nodes. Blanks belong to the word in front of them; those at the
-/// line's start to the first one.
+/// Counts the words of a line as nodes. Blanks belong to the word before them; those at the start
+/// of the line belong to the first word.
 #[derive(Default)]
 struct Words {
     has_word: bool,
-    is_behind_blank: bool,
+    is_after_blank: bool,
 }
 
 impl Words {
@@ -90,12 +90,12 @@ impl Words {
             return;
         }
         if role == Role::Space {
-            self.is_behind_blank = true;
+            self.is_after_blank = true;
         } else {
-            if self.has_word && self.is_behind_blank {
+            if self.has_word && self.is_after_blank {
                 painter.next_node();
             }
-            (self.has_word, self.is_behind_blank) = (true, false);
+            (self.has_word, self.is_after_blank) = (true, false);
         }
         painter.to(end, role);
     }

@@ -27,7 +27,7 @@ fn marks(input: &[u8], mode: Mode) -> (Vec<Mark>, Outcome) {
     (marks, outcome)
 }
 
-/// One letter a byte, upper case where a new mark begins.
+/// Draws one letter per byte, in upper case where a new mark begins.
 fn draw(input: &[u8], mode: Mode) -> String {
     let mut drawn = String::new();
     for mark in marks(input, mode).0 {
@@ -57,7 +57,7 @@ fn draw(input: &[u8], mode: Mode) -> String {
 }
 
 #[test]
-fn every_byte_of_a_good_request_is_named() {
+fn every_byte_of_a_valid_request_is_annotated() {
     assert_eq!(
         draw(b"*2\r\n$3\r\nGET\r\n$10\r\n0123456789\r\n", Mode::Requests),
         "TLCcTLCcPppCcTLlCcPpppppppppCc"
@@ -73,7 +73,7 @@ fn every_byte_of_a_good_request_is_named() {
 }
 
 #[test]
-fn every_byte_of_a_good_reply_is_named() {
+fn every_byte_of_a_valid_reply_is_annotated() {
     assert_eq!(
         draw(
             b"|1\r\n+a\r\n:-5\r\n%?\r\n$?\r\n;2\r\nab\r\n;0\r\n=5\r\ntxt:v\r\n.\r\n",
@@ -88,7 +88,7 @@ fn every_byte_of_a_good_reply_is_named() {
 }
 
 #[test]
-fn every_byte_of_the_binary_protocol_is_named() {
+fn every_byte_of_valid_binary_messages_is_annotated() {
     assert_eq!(
         draw(b"\x03\x01\0\0\0k\x02\0\0\0vw", Mode::BinaryRequests),
         "TLlllPLlllPp"
@@ -102,7 +102,7 @@ fn every_byte_of_the_binary_protocol_is_named() {
 }
 
 #[test]
-fn depth_and_node_follow_the_tree() {
+fn marks_have_the_depth_and_node_of_their_value() {
     let (marks, _) = marks(b"*2\r\n*1\r\n:1\r\n|1\r\n+a\r\n+b\r\n:2\r\n", Mode::Replies);
     let types: Vec<_> = marks
         .iter()
@@ -116,7 +116,7 @@ fn depth_and_node_follow_the_tree() {
 }
 
 #[test]
-fn torn_input_is_named_and_counted() {
+fn incomplete_input_is_annotated_with_its_missing_bytes() {
     let input = b"*1\r\n$4\r\nPI";
     let (marks, outcome) = marks(input, Mode::Requests);
     assert_eq!(draw(input, Mode::Requests), "TLCcTLCcPp");
@@ -128,7 +128,7 @@ fn torn_input_is_named_and_counted() {
 }
 
 #[test]
-fn reading_goes_on_behind_an_error() {
+fn annotation_resumes_after_an_error() {
     let input = b"*1\r\n$4\r\nPINGPONG\r\n*1\r\n$4\r\nPING\r\n";
     assert_eq!(
         draw(input, Mode::Requests),
@@ -144,7 +144,7 @@ fn reading_goes_on_behind_an_error() {
 }
 
 #[test]
-fn marks_tile_every_prefix_and_every_flip() {
+fn marks_cover_every_prefix_and_every_changed_byte() {
     let samples: [(&[u8], Mode); 4] = [
         (b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n\r\nSET 'a b' \"\\x41\"\r\n*0\r\n", Mode::Requests),
         (b"|1\r\n+a\r\n:1\r\n%?\r\n$?\r\n;2\r\nab\r\n;0\r\n=5\r\ntxt:v\r\n.\r\n>1\r\n+p\r\n,1e9\r\n(12\r\n#t\r\n", Mode::Replies),
@@ -194,7 +194,7 @@ fn expected_bytes_are_exact() {
     );
 }
 
-/// Broken samples, and what they were meant to be.
+/// Invalid samples, each with the input that was meant.
 const BROKEN: &[(Mode, &[u8], &[u8])] = &[
     (
         Mode::Requests,
@@ -319,7 +319,7 @@ const BROKEN: &[(Mode, &[u8], &[u8])] = &[
 ];
 
 #[test]
-fn broken_samples_are_mended_by_a_fix() {
+fn each_invalid_sample_is_corrected_by_a_fix() {
     let mut mended = 0;
     let mut meant = 0;
     for &(mode, broken, right) in BROKEN {
@@ -343,7 +343,7 @@ fn broken_samples_are_mended_by_a_fix() {
 }
 
 #[test]
-fn diagnosis_prints_a_few_lines() {
+fn diagnosis_displays_as_a_few_lines() {
     let diagnosis = diagnose(b"+OK\r\n*1\r\nPING\r\n", Mode::Replies, &Limits::CLIENT).unwrap();
     let text = format!("{diagnosis}");
     assert!(text.starts_with(
@@ -356,7 +356,7 @@ fn diagnosis_prints_a_few_lines() {
 }
 
 #[test]
-fn frames_named_one_by_one_are_named_as_in_one_go() {
+fn annotating_frame_by_frame_gives_the_same_marks() {
     let inputs: [(&[u8], Mode); 4] = [
         (
             b"\r\n*1\r\n$4\r\nPING\r\nGET 'a'\r\n*1\r\n+x\r\n*1\r\n$1",
@@ -381,7 +381,7 @@ fn frames_named_one_by_one_are_named_as_in_one_go() {
 }
 
 #[test]
-fn next_byte_of_whatever_is_right_was_expected() {
+fn every_byte_of_valid_input_is_expected() {
     let inputs: [(&[u8], Mode); 4] = [
         (b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", Mode::Requests),
         (
@@ -400,7 +400,7 @@ fn next_byte_of_whatever_is_right_was_expected() {
 }
 
 #[test]
-fn prefix_kept_anywhere_knows_what_one_from_the_start_knows() {
+fn cloned_prefix_answers_like_a_new_one() {
     let inputs: [(&[u8], Mode); 6] = [
         (
             b"*0\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nvv\r\n",
@@ -428,7 +428,7 @@ fn prefix_kept_anywhere_knows_what_one_from_the_start_knows() {
         };
         let mut kept = Prefix::new(mode, Limits::SERVER);
         for from in 0..=input.len() {
-            // Behind its frame's end, or an error, there is nothing to go on with.
+            // After the end of the frame or an error, decoding cannot continue.
             if !matches!(kept.advance(&input[..from]), Ok(1..)) {
                 break;
             }
@@ -442,7 +442,7 @@ fn prefix_kept_anywhere_knows_what_one_from_the_start_knows() {
 }
 
 #[test]
-fn words_of_a_line_are_nodes_of_their_own() {
+fn each_word_of_an_inline_request_is_a_node() {
     let (marks, _) = marks(b" SET 'a b' \"\\x01\"  x \r\nPING\r\n", Mode::Requests);
     let nodes: Vec<_> = marks
         .iter()

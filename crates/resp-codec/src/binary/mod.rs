@@ -1,8 +1,9 @@
-//! The binary protocol: little-endian, length-prefixed, for clients that would rather not print
-//! numbers.
+//! The binary protocol: little-endian and length-prefixed, for clients that would rather not format
+//! numbers as text.
 //!
 //! # Requests
-//! One byte of operation, then arguments, each a `u32` length and so many bytes.
+//! A request is one operation byte, then arguments. Each argument is a `u32` length and that many
+//! bytes.
 //!
 //! | op | request | reply |
 //! |---|---|---|
@@ -11,11 +12,11 @@
 //! | `0x03` [`SET`] | key, value | plain: the value replaced |
 //! | `0x10` [`CALL`] | `u32` count of arguments, then the arguments, the command's name first | one tagged value |
 //!
-//! A plain reply is a `u32` length and the payload, empty where there is no value
+//! A plain reply is a `u32` length and the payload, which is empty if there is no value
 //! ([`Proto::BinaryPlain`](crate::Proto::BinaryPlain)).
 //!
 //! # Tagged values
-//! A tag byte, which is RESP's own type byte, and what it announces
+//! A tagged value is a tag byte, the same as RESP's type byte, and the fields listed here
 //! ([`Proto::Binary`](crate::Proto::Binary)):
 //!
 //! | tag | value | after the tag |
@@ -26,9 +27,9 @@
 //! | `,` | double | `f64`, IEEE 754 binary64 |
 //! | `+` `-` `$` `!` `(` | simple string, error, blob, blob error, big number's digits | `u32` length, bytes |
 //! | `=` | verbatim string | `u32` length, 3 bytes of format, bytes; the length counts both |
-//! | `*` `~` `>` | array, set, push | `u32` count, so many values |
-//! | `%` | map | `u32` pairs, twice so many values |
-//! | `\|` | attributes | `u32` pairs, twice so many values, then the value they belong to |
+//! | `*` `~` `>` | array, set, push | `u32` count, that many values |
+//! | `%` | map | `u32` pairs, twice that many values |
+//! | `\|` | attributes | `u32` pairs, twice that many values, then the value they belong to |
 
 mod reply;
 mod request;
@@ -85,7 +86,7 @@ pub const SET: u8 = 0x03;
 pub const CALL: u8 = 0x10;
 
 /// Whether a connection that begins with `byte` speaks the binary protocol: no RESP or inline
-/// request begins so.
+/// request begins with such a byte.
 ///
 /// ```
 /// assert!(resp_codec::binary::is_op(0x03));

@@ -1,4 +1,4 @@
-//! The resumable decoder of tagged values, and of plain replies.
+//! The resumable decoder of binary replies: tagged values and plain replies.
 
 use alloc::vec::Vec;
 
@@ -10,10 +10,10 @@ use crate::limits::Limits;
 use crate::nesting::Nesting;
 use crate::step::Step;
 
-/// Reads the reply of `GET`, `SET` or `DELETE` at the start of `buf`: a payload, empty where there
-/// is no value.
+/// Reads the reply to `GET`, `SET` or `DELETE` at the start of `buf`: a payload, empty if there is
+/// no value.
 ///
-/// Costs O(1), so it may be called again from the start after every read.
+/// O(1), so it may be called again from the start after every read.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidBulkLength`] above `limits.max_bulk`.
@@ -47,9 +47,9 @@ pub fn decode_plain<'b>(buf: &'b [u8], limits: &Limits) -> Result<Step<&'b [u8]>
     })
 }
 
-/// Decodes tagged values, the replies of `CALL`, into the same [`Frame`]s as RESP.
+/// Decodes tagged values, the replies to `CALL`, into the same [`Frame`]s as RESP.
 ///
-/// The same contract as [`FrameDecoder`](crate::FrameDecoder).
+/// The contract is that of [`FrameDecoder`](crate::FrameDecoder).
 ///
 /// ```
 /// use resp_codec::{Encoder, Limits, Proto, binary::ReplyDecoder};
@@ -70,7 +70,7 @@ pub struct ReplyDecoder {
     progress: Progress,
 }
 
-/// How far the current value has come. Offsets count from its first tag.
+/// How far the current value is decoded. Offsets count from its first tag.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     started: bool,
@@ -88,21 +88,21 @@ impl Progress {
     };
 }
 
-/// What stands at a tag.
+/// The item at a tag.
 enum Item {
-    /// A scalar: where its bytes are.
+    /// A scalar: the position of its bytes.
     Scalar { kind: Kind, at: usize, len: u32 },
     Open {
         kind: Kind,
         elements: u32,
         end: usize,
     },
-    /// The buffer must have this length to tell.
+    /// The buffer is too short: it must have this length.
     Short(usize),
 }
 
 impl ReplyDecoder {
-    /// A decoder at the start of a connection. Allocates nothing yet.
+    /// A decoder at the start of a connection. Does not allocate.
     ///
     /// ```
     /// use resp_codec::{Limits, binary};
@@ -119,7 +119,7 @@ impl ReplyDecoder {
         }
     }
 
-    /// Forgets a partial value or a failure.
+    /// Discards a partial value or a failure.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -133,13 +133,13 @@ impl ReplyDecoder {
         self.progress = Progress::START;
     }
 
-    /// The tape of the value at hand, as far as it is known.
+    /// The tape of the current value, as far as it is decoded.
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// A copy that goes on where this one stands. What it decodes lacks the values before, but for
-    /// the aggregates that are open.
+    /// A copy that continues from the same position. The values that it decodes lack the earlier
+    /// ones, except the open aggregates.
     pub(crate) fn resumed(&self) -> Self {
         let mut nesting = self.nesting.clone();
         let mut nodes = Vec::with_capacity(nesting.depth());
@@ -168,7 +168,8 @@ impl ReplyDecoder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownTag`] and what [`FrameDecoder`](crate::FrameDecoder) refuses, with the offset into `buf`.
+    /// [`ErrorKind::UnknownTag`] and the errors of [`FrameDecoder`](crate::FrameDecoder), with the
+    /// offset into `buf`.
     pub fn decode<'s, 'b>(&'s mut self, buf: &'b [u8]) -> Result<Step<Frame<'s, 'b>>, Error> {
         match self.advance(buf) {
             Ok(true) => {
@@ -188,7 +189,7 @@ impl ReplyDecoder {
         }
     }
 
-    /// Whether the value is whole.
+    /// Returns whether the value is complete.
     fn advance(&mut self, buf: &[u8]) -> Result<bool, Error> {
         if self.progress.failed {
             return Err(Error::new(ErrorKind::Poisoned, 0));
@@ -248,8 +249,8 @@ impl ReplyDecoder {
         Ok(false)
     }
 
-    /// The innermost aggregate is complete, and perhaps those around it. Whether the whole value
-    /// is.
+    /// Completes the innermost aggregate, and those around it that end with it. Returns whether the
+    /// whole value is complete.
     fn close(&mut self) -> bool {
         loop {
             if self.nesting.depth() == 0 {
@@ -316,9 +317,9 @@ impl ReplyDecoder {
         }
     }
 
-    /// Checks that `len` bytes at `at` fit the frame and are there.
+    /// Checks that `len` bytes at `at` fit into the frame and are in the buffer.
     fn whole(&self, buf: &[u8], kind: Kind, at: usize, len: u32) -> Result<Item, Error> {
-        // In 64 bits, since a length may be all that 32 can count.
+        // Computed in 64 bits, since a length may be any 32-bit number.
         if at as u64 + u64::from(len) > self.limits.frame_bytes() {
             return Err(Error::new(ErrorKind::FrameTooBig, at));
         }

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
 use crate::step::{PendingBulk, Step};
 
-/// The command each operation stands for: `GET key`, `GETDEL key`, `SET key value GET`.
+/// The commands that the operations translate to: `GET key`, `GETDEL key`, `SET key value GET`.
 const WORDS: &[u8] = b"GETDELSETGET";
 const WORD_GET: Span = Span::in_scratch(0, 3);
 const WORD_GETDEL: Span = Span::in_scratch(0, 6);
@@ -17,9 +17,9 @@ const WORD_SET: Span = Span::in_scratch(6, 3);
 
 /// Decodes requests of the binary protocol.
 ///
-/// The same contract as [`CommandDecoder`](crate::CommandDecoder): any split costs the same, a
-/// failure stays until
-/// [`RequestDecoder::reset`], and every length is checked before anything is reserved.
+/// The contract is that of [`CommandDecoder`](crate::CommandDecoder): any split costs the same, a
+/// failure stays until [`RequestDecoder::reset`], and every length is checked before memory is
+/// reserved.
 ///
 /// ```
 /// use resp_codec::{Limits, Step, binary};
@@ -27,27 +27,27 @@ const WORD_SET: Span = Span::in_scratch(6, 3);
 /// let step = decoder.decode(b"\x01\x05\0\0\0hello\x01").unwrap();
 /// let Step::Ready { item, consumed: 10 } = step else { panic!("whole") };
 /// assert_eq!((item.op(), item.key()), (binary::GET, Some(&b"hello"[..])));
-/// // The same, as the command it stands for.
+/// // The same request as a command.
 /// assert_eq!(item.args().iter().collect::<Vec<_>>(), [&b"GET"[..], b"hello"]);
 /// ```
 #[derive(Debug)]
 pub struct RequestDecoder {
     limits: Limits,
-    /// The arguments complete so far, the command's word first.
+    /// The complete arguments so far, the command's name first.
     spans: Vec<Span>,
     progress: Progress,
 }
 
-/// How far the current request has come. Offsets count from its operation byte.
+/// How far the current request is decoded. Offsets count from its operation byte.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     op: Option<u8>,
     at: usize,
-    /// Arguments still to come; `None` until `CALL`'s count is read.
+    /// The number of arguments still to decode; `None` until `CALL`'s count is read.
     left: Option<u32>,
-    /// Length of the payload at `at`, if it was read.
+    /// Length of the payload at `at`, if it has been read.
     len: Option<u32>,
-    /// Buffer length at the last look.
+    /// Buffer length at the last call.
     seen: usize,
     failed: bool,
 }
@@ -81,9 +81,9 @@ pub struct Request<'s, 'b> {
 }
 
 impl<'s, 'b> Request<'s, 'b> {
-    /// A request put together again from its parts, which [`Request::op`], [`Request::wire`] and
-    /// [`Request::spans`] gave: for those who decode several before they look at the first. With other
-    /// parts, what it says of its arguments panics where they do not lie in `wire`.
+    /// Rebuilds a request from the results of [`Request::op`], [`Request::wire`] and
+    /// [`Request::spans`], for callers that decode several requests before they handle the first.
+    /// Access to an argument whose span is not within `wire` panics.
     ///
     /// ```
     /// use resp_codec::{Limits, binary};
@@ -101,7 +101,7 @@ impl<'s, 'b> Request<'s, 'b> {
         }
     }
 
-    /// Where the arguments lie in the request's bytes.
+    /// The positions of the arguments in the bytes of the request.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -126,9 +126,9 @@ impl<'s, 'b> Request<'s, 'b> {
         self.op
     }
 
-    /// The command this request stands for, its name first: `CALL`'s arguments as they are, and
-    /// `GET key`, `GETDEL key`, `SET key value GET` for the other operations. A server needs no
-    /// other table.
+    /// The command that this request translates to, its name first: the arguments of `CALL` as they
+    /// are, and `GET key`, `GETDEL key`, `SET key value GET` for the other operations. A server
+    /// needs no other command table.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -217,7 +217,7 @@ impl fmt::Debug for Request<'_, '_> {
 }
 
 impl RequestDecoder {
-    /// A decoder at the start of a connection. Allocates nothing yet.
+    /// A decoder at the start of a connection. Does not allocate.
     ///
     /// ```
     /// use resp_codec::{Limits, binary};
@@ -243,7 +243,7 @@ impl RequestDecoder {
         &self.limits
     }
 
-    /// Changes the limits, as after `AUTH`. They hold from the next length that is read.
+    /// Changes the limits, for example after `AUTH`. They apply from the next length on.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -255,7 +255,7 @@ impl RequestDecoder {
         self.limits = limits;
     }
 
-    /// Forgets a partial request or a failure.
+    /// Discards a partial request or a failure.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -268,7 +268,7 @@ impl RequestDecoder {
         self.progress = Progress::START;
     }
 
-    /// Frees what a large request left allocated, if the decoder stands between requests.
+    /// Frees the memory of a large request, if the decoder stands between requests.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -297,8 +297,8 @@ impl RequestDecoder {
         self.spans.capacity() * size_of::<Span>()
     }
 
-    /// The operation of a request that was begun and not finished, so that an error can be answered
-    /// in its form.
+    /// The operation of the partial request, if there is one, so that an error reply can have its
+    /// form.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -310,7 +310,8 @@ impl RequestDecoder {
         self.progress.op
     }
 
-    /// A copy that goes on where this one stands. What it decodes lacks the arguments before.
+    /// A copy that continues from the same position. The request that it decodes lacks the earlier
+    /// arguments.
     pub(crate) const fn resumed(&self) -> Self {
         Self {
             limits: self.limits,
@@ -319,8 +320,8 @@ impl RequestDecoder {
         }
     }
 
-    /// The payload the last buffer ended in, so that the next read can be sized to end with it.
-    /// Nothing follows it.
+    /// The payload in which the last buffer ended, so that the next read can be sized to end with
+    /// it. No bytes follow the payload.
     ///
     /// ```
     /// # use resp_codec::{Limits, binary};
@@ -380,7 +381,7 @@ impl RequestDecoder {
         }
     }
 
-    /// The operation of a whole request, or the buffer length it takes to get further.
+    /// The operation of a complete request, or the buffer length needed to continue.
     fn advance(&mut self, buf: &[u8]) -> Result<Result<u8, usize>, Error> {
         if self.progress.failed {
             return Err(Error::new(ErrorKind::Poisoned, 0));
@@ -429,7 +430,7 @@ impl RequestDecoder {
         Ok(())
     }
 
-    /// Reads `CALL`'s count of arguments, if it is all there. A call has at least a name.
+    /// Reads `CALL`'s argument count, if the buffer holds all of it. A call has at least a name.
     fn count(&mut self, buf: &[u8]) -> Result<Option<u32>, Error> {
         let at = self.progress.at;
         let Some(count) = load4(buf, at) else {
@@ -449,7 +450,7 @@ impl RequestDecoder {
         }
     }
 
-    /// Reads one argument, or tells the buffer length it takes.
+    /// Reads one argument, or returns the buffer length that it needs.
     fn argument(&mut self, buf: &[u8]) -> Result<Option<usize>, Error> {
         let at = self.progress.at;
         let len = match self.progress.len {
@@ -470,7 +471,7 @@ impl RequestDecoder {
         Ok(None)
     }
 
-    /// Checks a length against the limits, and goes on to its payload.
+    /// Checks a length against the limits, and moves on to its payload.
     fn admit(&mut self, at: usize, len: u32) -> Result<u32, Error> {
         if u64::from(len) > self.limits.max_bulk {
             let early = self.limits.unauthenticated && u64::from(len) <= Limits::SERVER.max_bulk;

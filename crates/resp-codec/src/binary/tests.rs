@@ -50,7 +50,7 @@ fn check(input: &[u8], limits: Limits) -> (Vec<Vec<Vec<u8>>>, Result<usize, Erro
 }
 
 #[test]
-fn requests_stand_for_commands() {
+fn binary_requests_translate_to_commands() {
     let mut input = Vec::new();
     write_set(&mut input, b"hello", b"world");
     write_get(&mut input, b"hello");
@@ -80,7 +80,7 @@ fn requests_stand_for_commands() {
 }
 
 #[test]
-fn request_views_give_key_and_value() {
+fn request_returns_its_key_and_value() {
     let mut decoder = RequestDecoder::new(Limits::SERVER);
     let request = decoder
         .decode(b"\x03\x01\0\0\0k\x01\0\0\0v")
@@ -186,7 +186,7 @@ fn every_kind() -> Value {
 }
 
 #[test]
-fn tagged_value_of_every_kind_survives_every_cut() {
+fn tagged_value_of_every_kind_decodes_at_every_split() {
     let wire = every_kind().to_bytes(Proto::Binary);
     for cut in 0..wire.len() {
         let mut decoder = ReplyDecoder::new(Limits::CLIENT);
@@ -272,7 +272,7 @@ fn plain_replies_are_lengths_and_payloads() {
 }
 
 #[test]
-fn plain_encoder_counts_what_it_cannot_say() {
+fn plain_encoder_counts_replies_it_cannot_express() {
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, Proto::BinaryPlain);
     encoder.bulk("ab");

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::progress::{Cursor, Look, Phase, Progress};
+use super::progress::{Cursor, Phase, Progress, Scan};
 use super::{Command, fused, inline};
 use crate::args::Span;
 use crate::error::{Error, ErrorKind};
@@ -12,12 +12,13 @@ use crate::step::{PendingBulk, Step};
 
 /// Decodes requests: arrays of bulk strings, and inline commands.
 ///
-/// Verdicts and error texts are Redis's. Where Redis does not look, this does: both bytes of every
-/// CRLF are verified, NUL is an ordinary byte of an inline request and no digit, and a line of
-/// blanks is an empty request. Empty requests (`*0`, `*-1`, a blank line) are consumed silently.
+/// It accepts and refuses requests as Redis does, with the same error texts. It is stricter where
+/// Redis does not check: both bytes of every CRLF are verified, NUL is an ordinary byte of an
+/// inline request and not a digit, and a line of blanks is an empty request. Empty requests (`*0`,
+/// `*-1`, a blank line) are consumed silently.
 ///
-/// Any split of the input gives the same requests at the same cost; nothing is allocated once the
-/// decoder has seen its largest request. A decoder that failed stays failed until
+/// Any split of the input gives the same requests at the same cost. The decoder does not allocate
+/// once it has decoded its largest request. After an error it keeps failing until
 /// [`CommandDecoder::reset`].
 ///
 /// ```
@@ -40,7 +41,7 @@ pub struct CommandDecoder {
 }
 
 impl CommandDecoder {
-    /// A decoder at the start of a connection. Allocates nothing yet.
+    /// A decoder at the start of a connection. Does not allocate.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -67,7 +68,7 @@ impl CommandDecoder {
         &self.limits
     }
 
-    /// Changes the limits, as after `AUTH`. They hold from the next length or line that is read.
+    /// Changes the limits, for example after `AUTH`. They apply from the next length or line on.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -81,7 +82,7 @@ impl CommandDecoder {
         self.limits = limits;
     }
 
-    /// Forgets a partial request or a failure: the next buffer begins with a new request.
+    /// Discards a partial request or a failure: the next buffer begins with a new request.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -95,7 +96,7 @@ impl CommandDecoder {
         self.progress = Progress::START;
     }
 
-    /// Frees what a large request left allocated, if the decoder stands between requests.
+    /// Frees the memory of a large request, if the decoder stands between requests.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -124,7 +125,7 @@ impl CommandDecoder {
         self.spans.capacity() * size_of::<Span>() + self.scratch.capacity()
     }
 
-    /// Whether a request was begun and not finished.
+    /// Whether the last buffer ended within a request.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -138,7 +139,8 @@ impl CommandDecoder {
         matches!(self.progress.phase, Phase::Multibulk | Phase::Inline)
     }
 
-    /// The payload the last buffer ended in, so that the next read can be sized to end with it.
+    /// The payload in which the last buffer ended, so that the next read can be sized to end with
+    /// it.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits};
@@ -168,7 +170,7 @@ impl CommandDecoder {
         })
     }
 
-    /// A decoder that stands where this one does, without the arguments it has: to try what might
+    /// A decoder at the same position, without the earlier arguments: to try which bytes may
     /// follow.
     pub(crate) const fn resumed(&self) -> Self {
         let mut copy = Self::new(self.limits);
@@ -181,8 +183,8 @@ impl CommandDecoder {
 
     /// Decodes the next request of `buf`, which starts where the last call's `consumed` ended.
     ///
-    /// Costs one look at each byte of the framing, none at payloads; a call that comes too early
-    /// costs O(1).
+    /// Examines each byte of the framing once, and no byte of payloads. A call without enough new
+    /// bytes costs O(1).
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits, Step};
@@ -194,7 +196,7 @@ impl CommandDecoder {
     ///             names.push(item.name().to_vec());
     ///             input = &input[consumed..];
     ///         }
-    ///         // Time to read more behind what is left of the input.
+    ///         // Read more after the rest of the input, and call again.
     ///         Step::NeedMore { consumed, .. } => break input = &input[consumed..],
     ///     }
     /// }
@@ -204,16 +206,16 @@ impl CommandDecoder {
     /// ```
     ///
     /// # Errors
-    /// [`Error`] with the offset into `buf`. The connection is to be closed after [`ErrorKind::reply`].
+    /// [`Error`] with the offset into `buf`. Send [`ErrorKind::reply`], then close the connection.
     #[inline]
     pub fn decode<'s, 'b>(&'s mut self, buf: &'b [u8]) -> Result<Step<Command<'s, 'b>>, Error> {
         let mut base = 0;
         loop {
             let rest = &buf[base..];
-            match self.look(rest) {
-                Ok(Look::Done { end, filled }) => {
-                    // A request in one piece leaves little behind: what the last short read told to
-                    // wait for.
+            match self.scan(rest) {
+                Ok(Scan::Done { end, filled }) => {
+                    // After a request in one piece, reset only the lengths that the last incomplete
+                    // buffer set.
                     let phase = self.progress.phase;
                     if phase == Phase::Start {
                         self.progress.need = Progress::START.need;
@@ -232,11 +234,11 @@ impl CommandDecoder {
                         consumed: base + end,
                     });
                 }
-                Ok(Look::Empty(end)) => {
+                Ok(Scan::Empty(end)) => {
                     self.progress = Progress::START;
                     base += end;
                 }
-                Ok(Look::Short { need, goal }) => {
+                Ok(Scan::Short { need, goal }) => {
                     self.progress.need = need;
                     self.progress.goal = goal;
                     self.progress.seen = rest.len();
@@ -247,14 +249,14 @@ impl CommandDecoder {
                 }
                 Err(error) => {
                     self.progress.phase = Phase::Failed;
-                    return Err(error.behind(base));
+                    return Err(error.shifted(base));
                 }
             }
         }
     }
 
     #[inline]
-    fn look(&mut self, buf: &[u8]) -> Result<Look, Error> {
+    fn scan(&mut self, buf: &[u8]) -> Result<Scan, Error> {
         if self.progress.phase == Phase::Start
             && let Some((args, bulk)) = fused::head(buf)
             && args as u32 <= self.limits.max_args
@@ -269,21 +271,21 @@ impl CommandDecoder {
                     filled: 0,
                 },
             );
-            if let Some(look) = self.last(buf, cursor) {
-                return Ok(look);
+            if let Some(scan) = self.last(buf, cursor) {
+                return Ok(scan);
             }
             self.keep(cursor);
             return self.multibulk(buf);
         }
-        self.look_again(buf)
+        self.scan_slowly(buf)
     }
 
-    /// Everything but the start of a short request in one piece.
+    /// Handles every case but the start of a short request in one piece.
     #[inline(never)]
-    fn look_again(&mut self, buf: &[u8]) -> Result<Look, Error> {
+    fn scan_slowly(&mut self, buf: &[u8]) -> Result<Scan, Error> {
         let Progress { need, goal, .. } = self.progress;
         if buf.len() < need {
-            return Ok(Look::Short { need, goal });
+            return Ok(Scan::Short { need, goal });
         }
         match self.progress.phase {
             Phase::Start if buf[0] == b'*' => self.count(buf),
@@ -294,14 +296,14 @@ impl CommandDecoder {
     }
 
     /// Reads `*n CRLF`.
-    fn count(&mut self, buf: &[u8]) -> Result<Look, Error> {
+    fn count(&mut self, buf: &[u8]) -> Result<Scan, Error> {
         let (value, end) = match length(buf, 1) {
             Length::Whole { value, end } => (value, end),
-            Length::Short => return Ok(Look::next(buf.len())),
+            Length::Short => return Ok(Scan::next(buf.len())),
             Length::Bad { at } => return Err(Error::new(ErrorKind::InvalidMultibulkLength, at)),
         };
         if value <= 0 {
-            return Ok(Look::Empty(end));
+            return Ok(Scan::Empty(end));
         }
         match u32::try_from(value) {
             Ok(left) if left <= self.limits.max_args => {
@@ -320,9 +322,10 @@ impl CommandDecoder {
         }
     }
 
-    /// Reads arguments from where `progress` stands to the last, or to the end of the buffer.
+    /// Reads arguments from the position of `progress` to the last one, or to the end of the
+    /// buffer.
     #[inline(never)]
-    fn multibulk(&mut self, buf: &[u8]) -> Result<Look, Error> {
+    fn multibulk(&mut self, buf: &[u8]) -> Result<Scan, Error> {
         loop {
             if let Progress {
                 bulk: Some(len),
@@ -342,17 +345,18 @@ impl CommandDecoder {
                     },
                 );
                 self.keep(cursor);
-                if let Some(look) = self.payload(buf)? {
-                    return Ok(look);
+                if let Some(scan) = self.payload(buf)? {
+                    return Ok(scan);
                 }
             }
-            if let Some(look) = self.header(buf)? {
-                return Ok(look);
+            if let Some(scan) = self.header(buf)? {
+                return Ok(scan);
             }
         }
     }
 
-    /// Takes what the fast path can. Lengths of two digits have to be within the limits for it.
+    /// Reads the arguments that suit the fast path. It requires that lengths of two digits are
+    /// within the limits.
     #[inline(always)]
     fn fused(&mut self, buf: &[u8], cursor: Cursor) -> Cursor {
         if self.limits.max_bulk < 99 {
@@ -361,9 +365,9 @@ impl CommandDecoder {
         fused::take(self.within_frame(buf), &mut self.spans, cursor)
     }
 
-    /// Takes the last argument, if it is at the cursor and whole.
+    /// Reads the last argument, if it is complete and at the cursor.
     #[inline(always)]
-    fn last(&mut self, buf: &[u8], cursor: Cursor) -> Option<Look> {
+    fn last(&mut self, buf: &[u8], cursor: Cursor) -> Option<Scan> {
         let Cursor {
             at,
             len,
@@ -377,20 +381,20 @@ impl CommandDecoder {
         let line_end = self.within_frame(buf).get(end..)?.first_chunk()?;
         let slot = self.spans.get_mut(filled).filter(|_| line_end == b"\r\n")?;
         *slot = Span::new(at as u32, len as u32);
-        Some(Look::Done {
+        Some(Scan::Done {
             end: end + 2,
             filled: filled + 1,
         })
     }
 
-    /// What a request may take of `buf`. One that reaches the limit is left to the slow path, which
-    /// names it.
+    /// The part of `buf` that a request may occupy. A request that reaches the limit is left to the
+    /// slow path, which reports the error.
     #[inline(always)]
     fn within_frame<'b>(&self, buf: &'b [u8]) -> &'b [u8] {
         &buf[..buf.len().min(self.limits.frame_bytes() as usize)]
     }
 
-    /// Writes down where the fast path stopped, in front of a payload.
+    /// Stores where the fast path stopped, in front of a payload.
     #[inline(always)]
     fn keep(&mut self, cursor: Cursor) {
         let Cursor {
@@ -410,9 +414,9 @@ impl CommandDecoder {
         };
     }
 
-    /// Reads the end of the payload at `progress.at`. `None`: go on with the next header.
+    /// Reads the end of the payload at `progress.at`. `None`: continue with the next header.
     #[inline]
-    fn payload(&mut self, buf: &[u8]) -> Result<Option<Look>, Error> {
+    fn payload(&mut self, buf: &[u8]) -> Result<Option<Scan>, Error> {
         let Progress { at, filled, .. } = self.progress;
         let len = self.progress.bulk.unwrap_or(0);
         let end = at + len as usize;
@@ -422,9 +426,9 @@ impl CommandDecoder {
         match crlf(buf, end) {
             Crlf::Whole => {}
             Crlf::Short => {
-                // The CR is looked at as soon as it is there.
+                // The CR is checked as soon as it arrives.
                 let need = end + if buf.len() <= end { 1 } else { 2 };
-                return Ok(Some(Look::Short {
+                return Ok(Some(Scan::Short {
                     need,
                     goal: end + 2,
                 }));
@@ -436,30 +440,30 @@ impl CommandDecoder {
         self.progress.bulk = None;
         self.progress.filled += 1;
         self.progress.left -= 1;
-        let done = Look::Done {
+        let done = Scan::Done {
             end: end + 2,
             filled: filled + 1,
         };
         Ok((self.progress.left == 0).then_some(done))
     }
 
-    /// Reads `$n CRLF`. `None`: go on with the payload.
+    /// Reads `$n CRLF`. `None`: continue with the payload.
     #[inline]
-    fn header(&mut self, buf: &[u8]) -> Result<Option<Look>, Error> {
+    fn header(&mut self, buf: &[u8]) -> Result<Option<Scan>, Error> {
         let at = self.progress.at;
         match buf.get(at) {
             Some(b'$') => {}
             Some(&other) => return Err(Error::new(ErrorKind::ExpectedBulk(other), at)),
-            None => return Ok(Some(Look::next(at))),
+            None => return Ok(Some(Scan::next(at))),
         }
         let (value, end) = match length(buf, at + 1) {
             Length::Whole { value, end } => (value, end),
-            Length::Short => return Ok(Some(Look::next(buf.len()))),
+            Length::Short => return Ok(Some(Scan::next(buf.len()))),
             Length::Bad { at } => return Err(Error::new(ErrorKind::InvalidBulkLength, at)),
         };
         match u64::try_from(value) {
             Ok(len) if len <= self.limits.max_bulk => {
-                // A payload that no frame can hold is refused here, so that its length fits 32 bits
+                // Refuse a payload that no frame can hold here, so that its length fits 32 bits
                 // from now on.
                 if end as u64 + len + 2 > self.limits.frame_bytes() {
                     return Err(Error::new(ErrorKind::FrameTooBig, end));
@@ -475,10 +479,10 @@ impl CommandDecoder {
         }
     }
 
-    /// Reads a line and splits it at blanks. Each byte is searched for the line's end once,
-    /// whatever the reads were.
+    /// Reads a line and splits it at blanks. Each byte is searched for the line end once, however
+    /// the input is split.
     #[cold]
-    fn inline(&mut self, buf: &[u8]) -> Result<Look, Error> {
+    fn inline(&mut self, buf: &[u8]) -> Result<Scan, Error> {
         self.progress.phase = Phase::Inline;
         let limit = self.limits.max_inline as usize;
         let from = self.progress.at;
@@ -488,7 +492,7 @@ impl CommandDecoder {
                 return Err(Error::new(ErrorKind::InlineTooBig, limit));
             }
             self.progress.at = buf.len();
-            return Ok(Look::next(buf.len()));
+            return Ok(Scan::next(buf.len()));
         };
         let line = &buf[..from + end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -498,9 +502,9 @@ impl CommandDecoder {
             .map_err(|at| Error::new(ErrorKind::UnbalancedQuotes, at))?;
         let end = from + end + 1;
         Ok(if filled == 0 {
-            Look::Empty(end)
+            Scan::Empty(end)
         } else {
-            Look::Done { end, filled }
+            Scan::Done { end, filled }
         })
     }
 }
@@ -512,7 +516,7 @@ impl Default for CommandDecoder {
     }
 }
 
-/// Writes slot `index`, growing the slots as arguments arrive: a declared count reserves nothing.
+/// Writes slot `index`, and adds slots as arguments arrive: an announced count reserves no memory.
 #[inline]
 pub(super) fn put_span(spans: &mut Vec<Span>, index: usize, span: Span) {
     if index == spans.len() {

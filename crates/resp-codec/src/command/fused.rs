@@ -1,4 +1,4 @@
-//! The fast path: one masked load takes a payload's end with the whole header behind it.
+//! The fast path of the request decoder: one masked load reads a payload's end and the next header.
 
 use super::progress::Cursor;
 use crate::args::Span;
@@ -8,22 +8,22 @@ const fn word(bytes: &[u8; 8]) -> u64 {
     u64::from_le_bytes(*bytes)
 }
 
-/// `*d CRLF $d CRLF`, digits as zeros, and the bits that must agree.
+/// `*d CRLF $d CRLF` with zeros for the digits, and the mask of the bits that must match.
 const HEAD: u64 = word(b"*0\r\n$0\r\n");
 const HEAD_MASK: u64 = word(b"\xff\xf0\xff\xff\xff\xf0\xff\xff");
-/// The end of a payload with the header of the next: one digit, two digits.
+/// The end of a payload with the next header, of one and of two digits.
 const NEXT1: u64 = word(b"\r\n$0\r\n\0\0");
 const NEXT1_MASK: u64 = word(b"\xff\xff\xff\xf0\xff\xff\0\0");
 const NEXT2: u64 = word(b"\r\n$00\r\n\0");
 const NEXT2_MASK: u64 = word(b"\xff\xff\xff\xf0\xf0\xff\xff\0");
 
-/// The low nibble of byte `index`: the digit, if the high nibble was compared.
+/// The low nibble of byte `index`: the digit, if the high nibble has been compared.
 #[inline(always)]
 const fn nibble(word: u64, index: u32) -> usize {
     (word >> (index * 8) & 0xf) as usize
 }
 
-/// The one-digit argument count and first length that `buf` begins with.
+/// The one-digit argument count and first length at the start of `buf`.
 #[inline(always)]
 pub(super) fn head(buf: &[u8]) -> Option<(usize, usize)> {
     let head = load8(buf, 0)?;
@@ -33,9 +33,9 @@ pub(super) fn head(buf: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Takes arguments as long as each is followed by a header of one or two digits: one load each.
+/// Reads arguments with one load each, as long as a header of one or two digits follows.
 ///
-/// The last argument is left to the caller, as is all that needs a closer look.
+/// The caller reads the last argument, and everything else that needs more checks.
 #[inline(always)]
 pub(super) fn take(buf: &[u8], spans: &mut [Span], cursor: Cursor) -> Cursor {
     let Cursor {

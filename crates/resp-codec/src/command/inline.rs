@@ -1,21 +1,21 @@
-//! Inline requests: a line of words, with Redis's quoting.
+//! Inline requests: splits a line into words, with Redis's quoting.
 
 use alloc::vec::Vec;
 
 use super::decoder::put_span;
 use crate::args::Span;
 
-/// A piece of a line that is not the text of a word.
+/// A piece of a line other than the text of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Blanks between words.
     Space,
     Quote,
-    /// An escape within quotes, whole.
+    /// A complete escape within quotes.
     Escape,
 }
 
-/// Is given each piece with its offset and its length.
+/// A callback that gets each piece with its offset and its length.
 pub(crate) trait Trace: FnMut(Piece, usize, usize) {}
 
 impl<T: FnMut(Piece, usize, usize)> Trace for T {}
@@ -25,14 +25,15 @@ const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c)
 }
 
-/// Whether a word outside quotes ends before `byte`. Narrower than [`is_space`], as in Redis.
+/// Whether `byte` ends a word outside quotes. Fewer bytes than [`is_space`], as in Redis.
 const fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Splits `line` (without its end) into words: how many, or the offset of the quote that is wrong.
+/// Splits `line` (without its end) into words. Returns their number, or the offset of the wrong
+/// quote.
 ///
-/// A plain word is a span of the line; one with quotes is unescaped into `scratch`.
+/// A plain word is a span of the line; a word with quotes is unescaped into `scratch`.
 pub(crate) fn split(
     line: &[u8],
     spans: &mut Vec<Span>,
@@ -84,14 +85,14 @@ fn quoted(
         _ => single_quoted(line, open, scratch, trace)?,
     };
     trace(Piece::Quote, end - 1, 1);
-    // A closing quote ends the word: anything but a blank behind it is refused.
+    // A closing quote ends the word: only a blank may follow.
     match line.get(end) {
         Some(&next) if !is_space(next) => Err(end),
         _ => Ok(end),
     }
 }
 
-/// Reads `"…"` at `open`, and returns the offset behind the closing quote.
+/// Reads `"…"` at `open`, and returns the offset after the closing quote.
 fn double_quoted(
     line: &[u8],
     open: usize,
@@ -121,7 +122,7 @@ fn double_quoted(
     }
 }
 
-/// Reads `'…'` at `open`, where only `\'` is an escape, and returns the offset behind the closing
+/// Reads `'…'` at `open`, where only `\'` is an escape, and returns the offset after the closing
 /// quote.
 fn single_quoted(
     line: &[u8],

@@ -1,9 +1,9 @@
-//! Requests, as a server reads them.
+//! Decoding of requests, for servers.
 //!
-//! The cost of decoding a request is the serial chain from a length's digits to the next header's
-//! address, so the fast path tests whole headers of one and two digits with one masked load each,
-//! and everything else falls to the resumable path. State is kept only when the buffer ends within
-//! a request.
+//! Each header's position depends on the length in the previous header, and this serial chain is
+//! the cost of decoding a request. So the fast path tests a whole header of one or two digits with
+//! one masked load. Everything else goes to the resumable path. The decoder keeps state only if the
+//! buffer ends within a request.
 
 mod decoder;
 mod fused;
@@ -42,7 +42,7 @@ pub struct Command<'s, 'b> {
 }
 
 impl<'s, 'b> Command<'s, 'b> {
-    /// How many arguments there are, the name included; at least 1.
+    /// The number of arguments, including the name; at least 1.
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -69,8 +69,8 @@ impl<'s, 'b> Command<'s, 'b> {
         self.args_ref().resolve(self.spans[0])
     }
 
-    /// The first 8 bytes of the name, upper-cased, padded with zeros, first byte lowest: a key to
-    /// dispatch on.
+    /// The first 8 bytes of the name in upper case, padded with zeros, first byte lowest: a key for
+    /// command dispatch.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits};
@@ -122,7 +122,7 @@ impl<'s, 'b> Command<'s, 'b> {
         Args::new(self.buf, self.scratch, self.spans)
     }
 
-    /// Where the arguments lie: offsets into [`Command::wire`].
+    /// The positions of the arguments: offsets into [`Command::wire`].
     ///
     /// ```
     /// # use resp_codec::{CommandDecoder, Limits};
@@ -135,7 +135,7 @@ impl<'s, 'b> Command<'s, 'b> {
         self.spans
     }
 
-    /// What the spans of the scratch buffer point into.
+    /// The scratch buffer, which some of the spans point into.
     #[cfg(feature = "codec")]
     pub(crate) const fn scratch(&self) -> &'s [u8] {
         self.scratch
@@ -166,9 +166,8 @@ impl<'s, 'b> Command<'s, 'b> {
         self.inline
     }
 
-    /// Whether this is no request to a key-value store but the start of an HTTP request, which a
-    /// browser was tricked into sending: `POST …` or `Host: …`. Redis cuts such a connection
-    /// without a reply.
+    /// Whether this is the start of an HTTP request (`POST …` or `Host: …`), which an attacker
+    /// makes a browser send. Redis closes such a connection without a reply.
     ///
     /// ```
     /// use resp_codec::{CommandDecoder, Limits};
@@ -183,9 +182,8 @@ impl<'s, 'b> Command<'s, 'b> {
         )
     }
 
-    /// The argument at `index` as a shared slice of `source`, which is the buffer
-    /// [`CommandDecoder::decode`] was given, without a copy. An unescaped inline argument is
-    /// copied.
+    /// The argument at `index` as a shared slice of `source`, the buffer given to
+    /// [`CommandDecoder::decode`], without a copy. An unescaped inline argument is copied.
     ///
     /// ```
     /// use bytes::Bytes;

@@ -1,22 +1,22 @@
-//! What the decoder of requests keeps between reads.
+//! The state that the request decoder keeps between reads.
 
-/// How far the current request has come. Offsets count from its first byte.
+/// How far the current request is decoded. Offsets count from its first byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     pub(super) phase: Phase,
-    /// The token to look at next: a header, a payload, or the unread part of an inline request.
+    /// Offset of the next token: a header, a payload, or the unread part of an inline request.
     pub(super) at: usize,
-    /// Length of the payload at `at`, if its header was read.
+    /// Length of the payload at `at`, if its header has been read.
     pub(super) bulk: Option<u32>,
-    /// Arguments still to come, the current one included.
+    /// The number of arguments still to decode, the current one included.
     pub(super) left: u32,
-    /// Arguments complete.
+    /// The number of complete arguments.
     pub(super) filled: usize,
-    /// Buffer length below which another look is useless.
+    /// The buffer must have this length before it is worth scanning again.
     pub(super) need: usize,
-    /// Buffer length the current token ends at, as far as is known.
+    /// The buffer length at which the current token ends, as far as is known.
     pub(super) goal: usize,
-    /// Buffer length at the last look.
+    /// Buffer length at the last scan.
     pub(super) seen: usize,
 }
 
@@ -41,7 +41,7 @@ impl Progress {
     };
 }
 
-/// Where the fast path stands: in front of the payload at `at`.
+/// The position of the fast path: in front of the payload at `at`.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor {
     pub(super) at: usize,
@@ -50,21 +50,21 @@ pub(super) struct Cursor {
     pub(super) filled: usize,
 }
 
-/// Where one look at the buffer ended.
-pub(super) enum Look {
-    /// A request of so many arguments ends here.
+/// The result of one scan of the buffer.
+pub(super) enum Scan {
+    /// A request of `filled` arguments ends here.
     Done { end: usize, filled: usize },
     /// An empty request ends here.
     Empty(usize),
-    /// The buffer must have length `need` before it is worth another look, and `goal` to complete
-    /// the token.
+    /// The buffer must have length `need` before it is worth scanning again, and length `goal` to
+    /// complete the token.
     Short { need: usize, goal: usize },
 }
 
-impl Look {
-    /// One more byte may decide.
+impl Scan {
+    /// The scan can continue after one more byte.
     pub(super) const fn next(have: usize) -> Self {
-        Look::Short {
+        Scan::Short {
             need: have + 1,
             goal: have + 1,
         }

@@ -1,4 +1,4 @@
-//! Unit tests of the request decoder: CODEC verdicts, limits, splits.
+//! Unit tests of the request decoder: accepted and refused requests, limits, splits.
 
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -9,8 +9,8 @@ use crate::{Error, ErrorKind, Limits, Step};
 
 type Requests = Vec<Vec<Vec<u8>>>;
 
-/// All requests of `input` arriving in pieces that end at `cuts`, and how it ended: an error with
-/// its offset in the stream, or the number of bytes left over.
+/// Decodes `input`, which arrives in pieces that end at `cuts`. Returns the requests, and an error
+/// with its offset in the stream or the number of bytes left over.
 fn run(input: &[u8], limits: Limits, cuts: &[usize]) -> (Requests, Result<usize, Error>) {
     let mut decoder = CommandDecoder::new(limits);
     let mut requests = Vec::new();
@@ -43,7 +43,8 @@ fn run(input: &[u8], limits: Limits, cuts: &[usize]) -> (Requests, Result<usize,
     (requests, Ok(input.len() - start))
 }
 
-/// The same, and the same for every cut in two and for one byte at a time.
+/// Decodes `input` as a whole, and checks that every cut in two and single bytes give the same
+/// result.
 fn check_with(input: &[u8], limits: Limits) -> (Requests, Result<usize, Error>) {
     let whole = run(input, limits, &[]);
     for cut in 0..input.len() {
@@ -237,8 +238,8 @@ fn malformed_bulk_length_is_refused_at_its_byte() {
             ErrorKind::InvalidBulkLength,
             4 + offset,
         );
-        let behind = format!("*2\r\n$1\r\nx\r\n{input}");
-        refuses(behind.as_bytes(), ErrorKind::InvalidBulkLength, 11 + offset);
+        let second = format!("*2\r\n$1\r\nx\r\n{input}");
+        refuses(second.as_bytes(), ErrorKind::InvalidBulkLength, 11 + offset);
     }
     waits(b"*1\r\n$536870912\r\n", 16);
 }
@@ -275,7 +276,7 @@ fn element_other_than_bulk_is_refused() {
 }
 
 #[test]
-fn unauthenticated_limits_have_their_own_texts() {
+fn limits_before_auth_have_their_own_error_texts() {
     let check = |input: &str| {
         check_with(input.as_bytes(), Limits::UNAUTHENTICATED)
             .1
@@ -325,7 +326,7 @@ fn limits_below_two_digits_hold_on_the_fast_path() {
 }
 
 #[test]
-fn request_above_the_frame_limit_is_refused_at_the_payload_that_passes_it() {
+fn request_above_the_frame_limit_is_refused_at_the_payload_that_exceeds_it() {
     let input = b"*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n";
     for max_frame in 0..input.len() {
         let limits = Limits {
@@ -350,7 +351,7 @@ fn request_above_the_frame_limit_is_refused_at_the_payload_that_passes_it() {
 }
 
 #[test]
-fn inline_limit_is_the_same_for_whole_and_torn_lines() {
+fn inline_limit_is_the_same_for_complete_and_incomplete_lines() {
     let limits = Limits {
         max_inline: 8,
         ..Limits::SERVER
@@ -422,7 +423,7 @@ fn failed_decoder_stays_failed_until_reset() {
 }
 
 #[test]
-fn early_call_answers_without_looking() {
+fn call_without_enough_new_bytes_does_not_scan() {
     let mut decoder = CommandDecoder::new(Limits::SERVER);
     let input = b"*2\r\n$3\r\nGET\r\n$100\r\nab";
     let step = decoder.decode(input).unwrap();
@@ -433,7 +434,7 @@ fn early_call_answers_without_looking() {
             hint: 100
         }
     ));
-    // The framing is gone: nothing but the length is looked at.
+    // The framing has been overwritten: only the length is examined.
     let step = decoder.decode(&[0; 22]).unwrap();
     assert!(matches!(
         step,
@@ -445,8 +446,8 @@ fn early_call_answers_without_looking() {
 }
 
 #[test]
-fn short_request_behind_one_whose_count_was_torn_is_not_held_back() {
-    // Found by fuzzing: the length to wait for outlived the request it was meant for.
+fn short_request_after_one_with_a_split_count_is_decoded_at_once() {
+    // Found by fuzzing: the length to wait for was kept after the request it belonged to.
     let input = b"*1\r\n$4\r\nPING\r\n%\n";
     for cut in 1..5 {
         assert_eq!(
@@ -484,7 +485,7 @@ fn name_word_is_upper_cased_and_padded() {
 }
 
 #[test]
-fn slots_grow_with_arguments_not_with_counts() {
+fn slots_grow_with_arguments_not_with_announced_counts() {
     let mut decoder = CommandDecoder::new(Limits::SERVER);
     let _ = decoder.decode(b"*1000000\r\n$1\r\nx\r\n").unwrap();
     assert!(decoder.allocated() <= 16 * 8);
@@ -494,7 +495,7 @@ fn slots_grow_with_arguments_not_with_counts() {
 }
 
 #[test]
-fn errors_reply_in_redis_words() {
+fn error_replies_match_redis() {
     let text = |kind: ErrorKind| {
         let mut out = Vec::new();
         kind.reply(&mut out);

@@ -12,13 +12,13 @@ use crate::nesting::Nesting;
 use crate::step::Step;
 use crate::token::{Dialect, Rules, Token, token};
 
-/// Decodes replies and pushes: RESP2 and RESP3, one frame at a time.
+/// Decodes replies and pushes of RESP2 and RESP3, one frame at a time.
 ///
-/// Any split of the input gives the same frames at the same cost; nothing recurses at any depth;
-/// nothing is allocated once the decoder has seen its largest frame. A decoder that failed stays
-/// failed until [`FrameDecoder::reset`].
+/// Any split of the input gives the same frames at the same cost; nothing recurses at any depth.
+/// The decoder does not allocate once it has decoded its largest frame. After an error it keeps
+/// failing until [`FrameDecoder::reset`].
 ///
-/// A frame that [is a push](Frame::is_push) answers no request, not even `SUBSCRIBE`.
+/// A [push](Frame::is_push) answers no request, not even `SUBSCRIBE`.
 ///
 /// ```
 /// use resp_codec::{FrameDecoder, Kind, Limits, Step};
@@ -37,18 +37,18 @@ pub struct FrameDecoder {
     progress: Progress,
 }
 
-/// How far the current frame has come. Offsets count from its first byte.
+/// How far the current frame is decoded. Offsets count from its first byte.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     phase: Phase,
     at: usize,
-    /// The payload at hand, if its header was read.
+    /// The current payload, if its header has been read.
     pending: Option<Payload>,
-    /// Buffer length below which another look is useless.
+    /// The buffer must have this length before it is worth scanning again.
     need: usize,
-    /// Buffer length the current token ends at, as far as is known.
+    /// The buffer length at which the current token ends, as far as is known.
     goal: usize,
-    /// Where the search for a line's end stopped.
+    /// Where the search for a line end stopped.
     scanned: usize,
 }
 
@@ -67,21 +67,21 @@ struct Payload {
     len: u32,
 }
 
-/// Where one look at the buffer ended.
-enum Look {
+/// The result of one scan of the buffer.
+enum Scan {
     Done(usize),
-    /// The buffer must have length `need` before it is worth another look, and `goal` to complete
-    /// the token.
+    /// The buffer must have length `need` before it is worth scanning again, and length `goal` to
+    /// complete the token.
     Short {
         need: usize,
         goal: usize,
     },
 }
 
-/// Whether decoding goes on, and where.
+/// Where decoding continues, or the result if it does not.
 enum Next {
     At(usize),
-    Look(Look),
+    Scan(Scan),
 }
 
 impl Progress {
@@ -96,8 +96,8 @@ impl Progress {
 }
 
 impl FrameDecoder {
-    /// A decoder at the start of a connection, for all the specification allows. Allocates nothing
-    /// yet.
+    /// A decoder at the start of a connection, for everything that the specification allows. Does
+    /// not allocate.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -109,7 +109,7 @@ impl FrameDecoder {
         Self::with_dialect(limits, Dialect::SPEC)
     }
 
-    /// A decoder that takes only so much of the grammar's freedom.
+    /// A decoder that accepts only what `dialect` allows.
     ///
     /// ```
     /// use resp_codec::{Dialect, FrameDecoder, Limits};
@@ -136,7 +136,7 @@ impl FrameDecoder {
         &self.rules.limits
     }
 
-    /// Forgets a partial frame or a failure: the next buffer begins with a new frame.
+    /// Discards a partial frame or a failure: the next buffer begins with a new frame.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -150,14 +150,14 @@ impl FrameDecoder {
         self.progress = Progress::START;
     }
 
-    /// Frees what a large frame left allocated, if the decoder stands between frames.
+    /// Frees the memory of a large frame, if the decoder stands between frames.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
     /// let mut decoder = FrameDecoder::new(Limits::CLIENT);
     /// let large = [&b"*9999\r\n"[..], &b"_\r\n".repeat(9999)].concat();
     /// let _ = decoder.decode(&large).unwrap();
-    /// // The tape of 10 000 nodes is not kept for the rest of the connection.
+    /// // Do not keep the tape of 10 000 nodes for the rest of the connection.
     /// decoder.shrink();
     /// assert!(decoder.decode(b"_\r\n").unwrap().ready().unwrap().is_null());
     /// ```
@@ -168,7 +168,7 @@ impl FrameDecoder {
         }
     }
 
-    /// Whether a frame was begun and not finished.
+    /// Whether the last buffer ended within a frame.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -184,8 +184,8 @@ impl FrameDecoder {
 
     /// Decodes the next frame of `buf`, which starts where the last call's `consumed` ended.
     ///
-    /// Looks at each byte of the framing and of lines once, at no payload; a call that comes too
-    /// early costs O(1).
+    /// Examines each byte of the framing and of lines once, and no byte of payloads. A call without
+    /// enough new bytes costs O(1).
     ///
     /// ```
     /// use resp_codec::{FrameDecoder, Limits, Step};
@@ -196,24 +196,25 @@ impl FrameDecoder {
     ///     input = &input[consumed..];
     /// }
     /// assert_eq!(sum, 3);
-    /// // Read more behind this, and call again.
+    /// // Read more after these bytes, and call again.
     /// assert_eq!(input, b":3");
     /// # Ok::<(), resp_codec::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error`] with the offset into `buf`. What follows cannot be trusted: close the connection.
+    /// [`Error`] with the offset into `buf`. The rest of the stream cannot be trusted: close the
+    /// connection.
     #[inline]
     pub fn decode<'s, 'b>(&'s mut self, buf: &'b [u8]) -> Result<Step<Frame<'s, 'b>>, Error> {
-        match self.look(buf) {
-            Ok(Look::Done(end)) => {
+        match self.scan(buf) {
+            Ok(Scan::Done(end)) => {
                 self.progress = Progress::START;
                 Ok(Step::Ready {
                     item: Frame::root(&buf[..end], &self.nodes),
                     consumed: end,
                 })
             }
-            Ok(Look::Short { need, goal }) => {
+            Ok(Scan::Short { need, goal }) => {
                 self.progress.need = need;
                 self.progress.goal = goal;
                 Ok(Step::NeedMore {
@@ -228,16 +229,16 @@ impl FrameDecoder {
         }
     }
 
-    /// The frame decoded last, in a copy of its bytes.
+    /// The last decoded frame, as a view of a copy of its bytes.
     #[cfg(feature = "codec")]
     pub(crate) fn last<'s, 'b>(&'s self, bytes: &'b [u8]) -> Frame<'s, 'b> {
         Frame::root(bytes, &self.nodes)
     }
 
-    fn look(&mut self, buf: &[u8]) -> Result<Look, Error> {
+    fn scan(&mut self, buf: &[u8]) -> Result<Scan, Error> {
         let Progress { need, goal, .. } = self.progress;
         if buf.len() < need {
-            return Ok(Look::Short { need, goal });
+            return Ok(Scan::Short { need, goal });
         }
         match self.progress.phase {
             Phase::Start => {
@@ -252,7 +253,7 @@ impl FrameDecoder {
         if let Some(payload) = self.progress.pending {
             match self.payload(buf, payload)? {
                 Next::At(next) => at = next,
-                Next::Look(look) => return Ok(look),
+                Next::Scan(look) => return Ok(look),
             }
             self.progress.pending = None;
         }
@@ -262,7 +263,7 @@ impl FrameDecoder {
             if self.nesting.is_complete() {
                 match self.close(at) {
                     Next::At(next) => at = next,
-                    Next::Look(look) => return Ok(look),
+                    Next::Scan(look) => return Ok(look),
                 }
                 continue;
             }
@@ -273,28 +274,28 @@ impl FrameDecoder {
                 self.nesting.begin(kind, at, &self.rules.limits)?;
                 match self.open(kind, Some(elements), at, end)? {
                     Next::At(next) => at = next,
-                    Next::Look(look) => return Ok(look),
+                    Next::Scan(look) => return Ok(look),
                 }
                 continue;
             }
             let Some(token) = token(buf, at, &mut self.progress.scanned, &self.rules)? else {
                 self.progress.at = at;
-                return Ok(Look::Short {
+                return Ok(Scan::Short {
                     need: buf.len() + 1,
                     goal: buf.len() + 1,
                 });
             };
             match self.accept(buf, at, token)? {
                 Next::At(next) => at = next,
-                Next::Look(look) => return Ok(look),
+                Next::Scan(look) => return Ok(look),
             }
         }
     }
 
-    /// Takes the short values at `at` up to the end of the innermost aggregate, and returns where
+    /// Reads the short values at `at` up to the end of the innermost aggregate, and returns where
     /// they end.
     ///
-    /// Not inlined, so that what the loop needs stays in registers.
+    /// Not inlined, so that the variables of the loop stay in registers.
     #[inline(never)]
     fn short_values(&mut self, buf: &[u8], mut at: usize, bounds: Bounds) -> usize {
         let most = self.nesting.plain_left(&self.rules.limits);
@@ -419,7 +420,7 @@ impl FrameDecoder {
                 Ok(self.end(Kind::Array, at, end))
             }
             Token::Line { .. } | Token::Blob { .. } | Token::Null { .. } | Token::Open { .. } => {
-                unreachable!("invariant: these are no streamed tokens")
+                unreachable!("invariant: these tokens are not streamed")
             }
         }
     }
@@ -432,7 +433,7 @@ impl FrameDecoder {
         self.finish(end)
     }
 
-    /// Checks that the payload is whole, and takes it.
+    /// Checks that the payload is complete, and adds its node.
     #[inline]
     fn payload(&mut self, buf: &[u8], payload: Payload) -> Result<Next, Error> {
         let Payload {
@@ -441,7 +442,7 @@ impl FrameDecoder {
             at,
             len,
         } = payload;
-        // In 64 bits, since a length may be all that 32 can count.
+        // Computed in 64 bits, since a length may be any 32-bit number.
         if at as u64 + u64::from(len) + 2 > self.rules.limits.frame_bytes() {
             return Err(Error::new(ErrorKind::FrameTooBig, at));
         }
@@ -453,15 +454,14 @@ impl FrameDecoder {
             Crlf::Whole => {}
             Crlf::Short => {
                 self.progress.pending = Some(payload);
-                // The colon of a verbatim string and the CR are looked at as soon as they are
-                // there.
+                // The colon of a verbatim string and the CR are checked as soon as they arrive.
                 let colon = at + 3;
                 let need = match buf.len() {
                     have if kind == Kind::Verbatim && have <= colon => colon + 1,
                     have if have <= end => end + 1,
                     _ => end + 2,
                 };
-                return Ok(Next::Look(Look::Short {
+                return Ok(Next::Scan(Scan::Short {
                     need,
                     goal: end + 2,
                 }));
@@ -476,7 +476,7 @@ impl FrameDecoder {
         })
     }
 
-    /// A value ends at `end`, and with it perhaps the aggregates around it.
+    /// Completes a value that ends at `end`, and the aggregates around it that end with it.
     #[inline(always)]
     fn finish(&mut self, end: usize) -> Next {
         if self.nesting.finish() {
@@ -490,7 +490,7 @@ impl FrameDecoder {
     fn close(&mut self, end: usize) -> Next {
         loop {
             if self.nesting.depth() == 0 {
-                return Next::Look(Look::Done(end));
+                return Next::Scan(Scan::Done(end));
             }
             if self.leave() == Kind::Attribute {
                 self.nesting.attributed();
@@ -502,7 +502,7 @@ impl FrameDecoder {
         }
     }
 
-    /// Leaves the innermost aggregate, and writes down how many nodes it took.
+    /// Leaves the innermost aggregate, and stores the number of its nodes.
     #[inline]
     fn leave(&mut self) -> Kind {
         let level = self.nesting.pop();

@@ -1,4 +1,4 @@
-//! The parts of a value, one by one.
+//! Iterators over the parts of a value: elements, pairs and chunks.
 
 use super::Part;
 use super::view::{Frame, skip_attributes};
@@ -45,7 +45,7 @@ impl<'s, 'b> Iterator for Children<'s, 'b> {
 
 impl core::iter::FusedIterator for Children<'_, '_> {}
 
-/// Pairs of key and value, in the order sent.
+/// The pairs of key and value, in the order sent.
 ///
 /// ```
 /// # use resp_codec::{FrameDecoder, Limits};
@@ -57,7 +57,7 @@ impl core::iter::FusedIterator for Children<'_, '_> {}
 #[derive(Clone, Debug)]
 pub struct Pairs<'s, 'b> {
     pub(super) children: Children<'s, 'b>,
-    /// The next attribute to read pairs from, up to the value they belong to.
+    /// The next attribute to read pairs from, up to the value that the attributes belong to.
     pub(super) attributes: u32,
     pub(super) value: u32,
 }

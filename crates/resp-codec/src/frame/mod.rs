@@ -1,8 +1,8 @@
-//! Replies, as a client reads them: a flat tape of nodes over the read buffer.
+//! Decoding of replies, for clients: a frame is a flat tape of nodes over the read buffer.
 //!
-//! A node is 16 bytes; an aggregate is followed by its elements in order, and knows how many nodes
-//! it takes in all. So nothing recurses, the next sibling is one addition away, and a frame is
-//! dropped by forgetting it.
+//! A node takes 16 bytes. The nodes of an aggregate's elements follow its own in order, and it
+//! stores how many nodes it has in all. So nothing recurses, the next sibling is one addition away,
+//! and dropping a frame costs nothing.
 
 mod decoder;
 mod iter;
@@ -25,26 +25,27 @@ use crate::kind::{Kind, NullForm};
 /// One entry of the tape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// First byte of the text or payload; of an aggregate, the byte behind its header; of a null or
-    /// an end, its type byte.
+    /// Offset of the first byte of the text or payload; for an aggregate, of the byte after its
+    /// header; for a null or an end, of its type byte.
     pub(crate) at: u32,
-    /// Bytes of text or payload, elements of an aggregate, or bytes in all of a null or an end.
+    /// The number of bytes of text or payload; for an aggregate, of elements; for a null or an end,
+    /// of all its bytes.
     pub(crate) len: u32,
-    /// Nodes from this one to the next sibling.
+    /// The number of nodes from this one to the next sibling.
     pub(crate) skip: u32,
     pub(crate) kind: Kind,
     pub(crate) part: Part,
 }
 
-/// What a node is, beyond its kind.
+/// The role of a node, besides its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Value,
-    /// A value of no announced size: its elements or chunks follow, then an end.
+    /// A value without an announced size: its elements or chunks follow, then an end.
     Streamed,
     /// A piece of a streamed string.
     Chunk,
-    /// What ends a streamed value.
+    /// The end of a streamed value.
     End,
     NullBulk,
     NullArray,

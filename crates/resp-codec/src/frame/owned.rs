@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{Frame, Node};
 
-/// A frame together with the bytes it was read from: one allocation for the tape, none for the
+/// A frame together with the bytes it was decoded from: one allocation for the tape, none for the
 /// values.
 ///
 /// ```
@@ -50,7 +50,7 @@ impl OwnedFrame {
         }
     }
 
-    /// A view of it.
+    /// A view of the frame.
     ///
     /// ```
     /// # use bytes::Bytes;
@@ -78,7 +78,7 @@ impl OwnedFrame {
         &self.bytes
     }
 
-    /// The payload or text of a part of this frame, shared.
+    /// The payload or text of a part of this frame, sharing its bytes.
     ///
     /// ```
     /// # use bytes::Bytes;

@@ -1,8 +1,9 @@
-//! The fast path: short values and headers that are whole, in the form servers send them.
+//! The fast path of the reply decoder: complete short values and headers, in the form that servers
+//! send.
 //!
-//! They are most of any reply. Taken here they are never put together as a [`Token`], which costs a
-//! trip through memory on targets with few registers. Whatever is long, torn, unusual or wrong is
-//! left to [`token`], which has the verdict.
+//! Most of a reply consists of such values. This path never builds a [`Token`] for them, which
+//! costs a detour through memory on targets with few registers. Long, incomplete, unusual or wrong
+//! values are left to [`token`], which decides.
 //!
 //! [`Token`]: crate::token::Token
 //! [`token`]: crate::token::token
@@ -12,8 +13,8 @@ use crate::kind::Kind;
 use crate::limits::Limits;
 use crate::token::{NODES_MAX, Rules, short_length};
 
-/// A whole value: its type, where its payload or text is, and where it ends. A null's text is all
-/// of it.
+/// A complete value: its type, the position of its payload or text, and where it ends. The text of
+/// a null is the whole null.
 pub(super) struct Short {
     pub(super) kind: Kind,
     pub(super) at: usize,
@@ -21,10 +22,10 @@ pub(super) struct Short {
     pub(super) end: usize,
 }
 
-/// What a short value is held to, read once a call.
+/// The limits for short values, read once per call.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
-    /// Bytes of text or payload, whatever the value is.
+    /// The most bytes of text or payload, for any value.
     text: usize,
     pub(super) frame_bytes: u64,
 }
@@ -40,8 +41,8 @@ impl Bounds {
     }
 }
 
-/// The whole value at `at`, if it is a bulk string of at most 99 bytes, a simple string of at most
-/// seven, a plain number, a boolean or RESP3's null.
+/// The complete value at `at`, if it is a bulk string of at most 99 bytes, a simple string of at
+/// most seven, a plain number, a boolean or RESP3's null.
 #[inline(always)]
 pub(super) fn short_value(buf: &[u8], at: usize, bounds: Bounds) -> Option<Short> {
     let text = at + 1;
@@ -73,8 +74,8 @@ pub(super) fn short_value(buf: &[u8], at: usize, bounds: Bounds) -> Option<Short
     (whole && fits).then_some(Short { kind, at, len, end })
 }
 
-/// The header of an array or a map of at most 99 elements or pairs at `at`: its type, its elements,
-/// keys and values counted singly, and where it ends.
+/// The header at `at` of an array of at most 99 elements or a map of at most 99 pairs: its type,
+/// its elements (keys and values counted separately), and where it ends.
 #[inline(always)]
 pub(super) fn short_open(buf: &[u8], at: usize, rules: &Rules) -> Option<(Kind, u32, usize)> {
     let (kind, each) = match buf.get(at)? {
@@ -87,7 +88,8 @@ pub(super) fn short_open(buf: &[u8], at: usize, rules: &Rules) -> Option<(Kind, 
     (elements <= rules.limits.max_nodes.min(NODES_MAX)).then_some((kind, elements, end))
 }
 
-/// How many digits a plain integer has at `at`: up to 18, which are in range, and no leading zero.
+/// The number of digits of a plain integer at `at`: up to 18 digits, which are in range, and no
+/// leading zero.
 #[inline(always)]
 fn plain_digits(buf: &[u8], at: usize) -> Option<usize> {
     let digits = digits(buf, at, 18);
@@ -95,7 +97,7 @@ fn plain_digits(buf: &[u8], at: usize) -> Option<usize> {
     (plain && matches!(digits, 1..=18)).then_some(digits)
 }
 
-/// How many bytes a double without sign and exponent has at `at`.
+/// The number of bytes of a double without sign and exponent at `at`.
 #[inline(always)]
 fn plain_double(buf: &[u8], at: usize) -> Option<usize> {
     let whole = plain_digits(buf, at)?;
@@ -107,7 +109,7 @@ fn plain_double(buf: &[u8], at: usize) -> Option<usize> {
     (fraction <= rest).then_some(whole + 1 + fraction)
 }
 
-/// How many digits stand at `at`; more than `max` count as `max + 1`.
+/// The number of digits at `at`; more than `max` count as `max + 1`.
 #[inline(always)]
 fn digits(buf: &[u8], at: usize, max: usize) -> usize {
     let bytes = buf.get(at..).unwrap_or_default().iter();

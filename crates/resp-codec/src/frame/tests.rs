@@ -212,7 +212,7 @@ fn aggregates_keep_order_and_duplicates() {
 }
 
 #[test]
-fn streamed_values_are_put_together() {
+fn streamed_values_are_assembled() {
     decodes(
         b"$?\r\n;4\r\nHell\r\n;1\r\no\r\n;0\r\n",
         Value::from("Hello"),
@@ -243,7 +243,7 @@ fn streamed_values_are_put_together() {
 }
 
 #[test]
-fn attributes_belong_to_the_value_behind_them() {
+fn attributes_belong_to_the_value_after_them() {
     let mut decoder = FrameDecoder::new(Limits::CLIENT);
     let input = b"|1\r\n+a\r\n:1\r\n|1\r\n+b\r\n:2\r\n>1\r\n+x\r\n";
     let frame = decoder.decode(input).unwrap().ready().unwrap();
@@ -333,7 +333,7 @@ fn malformed_lengths_are_refused_at_their_byte() {
 }
 
 #[test]
-fn limits_hold_at_the_limit_and_break_above() {
+fn input_at_a_limit_passes_and_above_it_fails() {
     let with = |limits: Limits, input: &str| {
         check_with(input.as_bytes(), &FrameDecoder::new(limits))
             .1
@@ -390,7 +390,7 @@ fn limits_hold_at_the_limit_and_break_above() {
 }
 
 #[test]
-fn deep_nesting_is_refused_and_may_be_allowed() {
+fn deep_nesting_is_refused_unless_the_limit_allows_it() {
     let deep = if cfg!(miri) {
         300
     } else {
@@ -413,7 +413,7 @@ fn deep_nesting_is_refused_and_may_be_allowed() {
 }
 
 #[test]
-fn verbatim_keeps_its_format_apart() {
+fn verbatim_format_is_separate_from_the_text() {
     let mut decoder = FrameDecoder::new(Limits::CLIENT);
     let frame = decoder
         .decode(b"=6\r\nmkd:#a\r\n")
@@ -427,7 +427,7 @@ fn verbatim_keeps_its_format_apart() {
 }
 
 #[test]
-fn announced_counts_reserve_nothing() {
+fn announced_counts_reserve_no_memory() {
     let mut decoder = FrameDecoder::new(Limits::CLIENT);
     let _ = decoder
         .decode("*1000000\r\n".repeat(60).as_bytes())

@@ -1,4 +1,4 @@
-//! Borrowed views of a frame and its parts.
+//! Borrowed views of a frame and of its parts.
 
 use super::iter::{Children, Chunks, Pairs};
 use super::{Node, Part};
@@ -7,7 +7,7 @@ use crate::kind::{Kind, NullForm};
 use crate::number;
 use crate::sink::Sink;
 
-/// A value within a frame, borrowed from the read buffer and the decoder. `Copy`; looking at it
+/// A value within a frame, borrowed from the read buffer and the decoder. `Copy`; reading it
 /// allocates nothing.
 ///
 /// ```
@@ -25,14 +25,14 @@ pub struct Frame<'s, 'b> {
     pub(super) nodes: &'s [Node],
     /// This value's node.
     pub(super) index: u32,
-    /// The first of its attributes' nodes, or `index`.
+    /// The first node of its attributes, or `index` if it has none.
     pub(super) attributes: u32,
-    /// Whether numbers are binary.
+    /// Whether numbers are in the form of the binary protocol.
     pub(super) binary: bool,
 }
 
 impl<'s, 'b> Frame<'s, 'b> {
-    /// The frame a whole tape describes.
+    /// The frame that a whole tape describes.
     pub(crate) fn root(buf: &'b [u8], nodes: &'s [Node]) -> Self {
         Self::first(buf, nodes, false)
     }
@@ -58,8 +58,8 @@ impl<'s, 'b> Frame<'s, 'b> {
         &self.nodes[self.index as usize]
     }
 
-    /// The tape from this value's first attribute to its last node, and where the value itself
-    /// stands in it.
+    /// The tape from this value's first attribute to its last node, and the index of the value
+    /// itself in it.
     pub(crate) fn tape(&self) -> (&'s [Node], usize) {
         let end = self.index + self.node().skip;
         (
@@ -68,7 +68,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         )
     }
 
-    /// This value's bytes, and its nodes with their offsets counted from there.
+    /// This value's bytes, and its nodes with offsets that count from there.
     #[cfg(feature = "bytes")]
     pub(crate) fn rebased(&self) -> (&'b [u8], alloc::vec::Vec<Node>) {
         let (nodes, _) = self.tape();
@@ -91,7 +91,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         self.binary
     }
 
-    /// The same view of the value at `index` of the whole tape, attributes aside.
+    /// A view of the value at `index` of the whole tape, without its attributes.
     pub(crate) fn at(&self, index: usize) -> Self {
         let index = self.attributes + index as u32;
         Self {
@@ -114,7 +114,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         self.node().kind
     }
 
-    /// Whether it was sent without its size: chunks or elements up to an end.
+    /// Whether the value was sent without its size: as chunks or elements up to an end.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -129,7 +129,7 @@ impl<'s, 'b> Frame<'s, 'b> {
     /// The text or payload of a scalar, without the format of a verbatim string. `None` for null,
     /// aggregates and streamed strings.
     ///
-    /// Under the binary protocol integers, doubles and booleans have no text either.
+    /// Integers, doubles and booleans of the binary protocol have no text either.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -149,7 +149,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// [`Frame::bytes`], if they are UTF-8.
+    /// [`Frame::bytes`], if it is UTF-8.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -213,7 +213,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// Whether it is null, in any form.
+    /// Whether the value is null, in any form.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -226,7 +226,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         self.kind() == Kind::Null
     }
 
-    /// How the null was written.
+    /// The form in which the null was written.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -243,11 +243,11 @@ impl<'s, 'b> Frame<'s, 'b> {
         })
     }
 
-    /// Whether it is a push: data out of band, which answers no request.
+    /// Whether the value is a push: out-of-band data, which answers no request.
     ///
-    /// Under RESP3 the server confirms `SUBSCRIBE`, `UNSUBSCRIBE` and their like for patterns and
-    /// shard channels by pushes alone, one for each channel, and sends no reply besides. So count
-    /// these confirmations instead of waiting for a reply, which never comes.
+    /// Under RESP3 the server confirms `SUBSCRIBE`, `UNSUBSCRIBE` and the same commands for
+    /// patterns and shard channels only by pushes, one per channel, and sends no reply. So count
+    /// these confirmations; do not wait for a reply, which never comes.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -260,7 +260,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         self.kind() == Kind::Push
     }
 
-    /// Whether it is an error, simple or blob.
+    /// Whether the value is an error, simple or blob.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -304,8 +304,8 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// How many elements an aggregate has, keys and values counted singly. 0 for scalars. O(n) if
-    /// it was streamed.
+    /// The number of elements of an aggregate, keys and values counted separately. 0 for scalars.
+    /// O(n) if it was streamed.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -322,7 +322,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// Whether it has no elements.
+    /// Whether the value has no elements.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -334,8 +334,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         self.children().next().is_none()
     }
 
-    /// The elements of an aggregate, those of a map being keys and values in turn. Empty for
-    /// scalars.
+    /// The elements of an aggregate; for a map, keys and values alternate. Empty for scalars.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -360,7 +359,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// The pairs of a map in the order sent. Empty for anything else.
+    /// The pairs of a map in the order sent. Empty for any other value.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -387,8 +386,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// The pairs of all attributes of this value in the order sent; `None` if it has no attribute
-    /// at all.
+    /// The pairs of all attributes of this value in the order sent; `None` if it has no attributes.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -412,13 +410,13 @@ impl<'s, 'b> Frame<'s, 'b> {
         (self.attributes < self.index).then_some(pairs)
     }
 
-    /// The pieces of a streamed string; of another blob or line, its one piece.
+    /// The pieces of a streamed string; for another blob or line, its only piece.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
     /// # let mut decoder = FrameDecoder::new(Limits::CLIENT);
     /// let frame = decoder.decode(b"$?\r\n;2\r\nhe\r\n;2\r\nya\r\n;0\r\n").unwrap().ready().unwrap();
-    /// assert_eq!(frame.bytes(), None, "it lies in pieces");
+    /// assert_eq!(frame.bytes(), None, "the string consists of pieces");
     /// assert_eq!(frame.chunks().collect::<Vec<_>>(), [b"he", b"ya"]);
     /// ```
     pub fn chunks(&self) -> Chunks<'s, 'b> {
@@ -452,11 +450,11 @@ impl<'s, 'b> Frame<'s, 'b> {
         &self.buf[start..self.end(&self.nodes[last as usize])]
     }
 
-    /// Writes the value in the protocol of `encoder`: how a proxy serves a RESP2 client from a
-    /// RESP3 server. O(n), iterative, without a copy in between.
+    /// Writes the value in the protocol of `encoder`: so a proxy serves a RESP2 client from a RESP3
+    /// server. O(n), iterative, without an intermediate copy.
     ///
-    /// Streamed values are written with their size; attributes are left out where the protocol has
-    /// none. Where a form is to be kept byte for byte, use [`Frame::wire`].
+    /// Streamed values are written with their size; attributes are omitted if the protocol has
+    /// none. To keep the value byte for byte, use [`Frame::wire`].
     ///
     /// ```
     /// use resp_codec::{Encoder, FrameDecoder, Limits, Proto};
@@ -518,7 +516,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         &self.buf[at..at + node.len as usize]
     }
 
-    /// The type byte of a node.
+    /// Offset of the type byte of a node.
     fn start(&self, node: &Node) -> usize {
         let at = node.at as usize;
         if self.binary {
@@ -541,7 +539,7 @@ impl<'s, 'b> Frame<'s, 'b> {
         }
     }
 
-    /// The byte behind a node that has no others within.
+    /// Offset after a node without nodes within.
     fn end(&self, node: &Node) -> usize {
         let at = node.at as usize;
         match node.kind {
@@ -553,13 +551,13 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 }
 
-/// Bytes of tag, format and length in front of a node's payload, or of tag and count in front of
-/// its elements.
+/// The number of bytes of tag, format and length before a node's payload, or of tag and count
+/// before its elements.
 const fn binary_header(node: &Node) -> usize {
     match node.kind {
         Kind::Null => 0,
         Kind::Bool | Kind::Int | Kind::Double => 1,
-        // The format belongs to the text as the node has it.
+        // The node counts the format as part of the text.
         _ => 5,
     }
 }
@@ -571,7 +569,7 @@ const fn decimal_digits(n: u32) -> usize {
     }
 }
 
-/// The first node at or behind `at` that is no attribute.
+/// The first node at or after `at` that is not an attribute.
 #[inline]
 pub(super) fn skip_attributes(nodes: &[Node], mut at: u32) -> u32 {
     while let Some(node) = nodes.get(at as usize)

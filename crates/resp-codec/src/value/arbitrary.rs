@@ -1,4 +1,4 @@
-//! `Arbitrary` for [`Value`].
+//! Implements `Arbitrary` for [`Value`].
 
 use alloc::vec::Vec;
 
@@ -7,13 +7,13 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use super::{Attributed, Pairs, Value, Values};
 use crate::kind::NullForm;
 
-/// Deepest nesting that is made up, and most elements of one aggregate.
+/// The deepest nesting to generate, and the most elements of one aggregate.
 const DEPTH_MAX: u8 = 6;
 const ELEMENTS_MAX: usize = 8;
 
 impl<'a> Arbitrary<'a> for Value {
-    /// A value that RESP3 can carry: lines without CR and LF, digits in big numbers, a string first
-    /// in a push, which stands only at the top.
+    /// A value that RESP3 can express: lines without CR and LF, digits in big numbers, a string as
+    /// first element of a push, and pushes only at the top level.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         if u.ratio(1, 16)? {
             let mut values = values(u, 1)?.into_vec();
@@ -61,7 +61,7 @@ fn pairs(u: &mut Unstructured<'_>, depth: u8) -> Result<Pairs> {
     pairs.collect::<Result<Vec<_>>>().map(Pairs::from_iter)
 }
 
-/// Text without CR and LF; blanks at the ends would be trimmed with them.
+/// Text without CR and LF, and without blanks at the ends, which the encoder trims with them.
 fn line(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut text: Vec<u8> = u.arbitrary()?;
     text.retain(|byte| !matches!(byte, b'\r' | b'\n'));

@@ -1,4 +1,4 @@
-//! Values made of frames. What a frame offers that needs them stands here, too.
+//! Converts frames to owned values, and has the methods of frames that need owned values.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -26,7 +26,7 @@ impl<'s, 'b> Frame<'s, 'b> {
     }
 }
 
-/// Printed as the value it stands for.
+/// Printed as the owned value.
 impl fmt::Debug for Frame<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.to_value().fmt(f)
@@ -58,13 +58,13 @@ impl From<Frame<'_, '_>> for Value {
 
 /// An aggregate of the tape that is being copied.
 struct Open {
-    /// The node behind it.
+    /// Index of the node after it.
     end: usize,
-    /// Where its next own attribute would stand, if it is a value with attributes.
+    /// The index where its next attribute would be, if it is a value with attributes.
     attribute: Option<usize>,
 }
 
-/// O(n), with a stack of its own.
+/// O(n), with an explicit stack.
 fn from_frame(frame: Frame<'_, '_>) -> Value {
     let (nodes, _) = frame.tape();
     let mut builder = Builder::default();
@@ -85,7 +85,7 @@ fn from_frame(frame: Frame<'_, '_>) -> Value {
             }
             _ => {
                 builder.add(leaf(frame.at(at)));
-                // A streamed string took its chunks along.
+                // The chunks of a streamed string are part of the leaf.
                 next = at + node.skip as usize;
             }
         }
@@ -97,30 +97,30 @@ fn from_frame(frame: Frame<'_, '_>) -> Value {
     builder.finish()
 }
 
-/// Reads the header of an attribute: it begins a value with attributes, unless it goes on with one.
+/// Reads the header of an attribute: it begins a value with attributes, or continues one.
 fn attribute(nodes: &[Node], at: usize, around: &mut Vec<Open>, builder: &mut Builder) {
-    let behind = at + nodes[at].skip as usize;
+    let after = at + nodes[at].skip as usize;
     if let Some(Open {
         attribute: Some(next),
         ..
     }) = around.last_mut()
         && *next == at
     {
-        *next = behind;
+        *next = after;
         return;
     }
-    let mut value = behind;
+    let mut value = after;
     while nodes[value].kind == Kind::Attribute {
         value += nodes[value].skip as usize;
     }
     builder.enter(Value::Attributed(Attributed::empty()));
     around.push(Open {
         end: value + nodes[value].skip as usize,
-        attribute: Some(behind),
+        attribute: Some(after),
     });
 }
 
-/// The value of a frame that has no others within; aggregates come out empty.
+/// The value of a frame without frames within; aggregates are returned empty.
 fn leaf(frame: Frame<'_, '_>) -> Value {
     let bytes = || frame.bytes().map(<[u8]>::to_vec).unwrap_or_default();
     match frame.kind() {

@@ -1,4 +1,4 @@
-//! The containers of values.
+//! The containers of values: lists, pairs, and values with attributes.
 
 use alloc::vec::{self, Vec};
 use core::fmt;
@@ -53,7 +53,7 @@ impl Drop for Values {
         {
             return;
         }
-        // Every list is emptied onto this one before it is dropped itself.
+        // Every list is moved onto this one before it is dropped itself.
         let mut rest = mem::take(&mut self.0);
         while let Some(mut value) = rest.pop() {
             if let Some(parts) = value.parts_mut() {
@@ -129,12 +129,12 @@ impl<'a> IntoIterator for &'a Values {
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Pairs {
-    /// Keys and values in turn.
+    /// Keys and values alternate.
     flat: Values,
 }
 
 impl Pairs {
-    /// How many pairs there are.
+    /// The number of pairs.
     ///
     /// ```
     /// # use resp_codec::{Pairs, Value};
@@ -145,7 +145,7 @@ impl Pairs {
         self.flat.len() / 2
     }
 
-    /// Whether there is none.
+    /// Whether there are no pairs.
     ///
     /// ```
     /// assert!(resp_codec::Pairs::default().is_empty());
@@ -170,7 +170,8 @@ impl Pairs {
             .map(|[key, value]| (key, value))
     }
 
-    /// The value of the first key with these bytes. O(n): the order is the sender's.
+    /// The value of the first key with these bytes. O(n), since the pairs keep the order of the
+    /// sender.
     ///
     /// ```
     /// # use resp_codec::{Pairs, Value};
@@ -197,7 +198,7 @@ impl Pairs {
         self.flat.push(value);
     }
 
-    /// Keys and values in turn.
+    /// Keys and values, alternating.
     ///
     /// ```
     /// # use resp_codec::{Pairs, Value};
@@ -208,7 +209,7 @@ impl Pairs {
         &self.flat
     }
 
-    /// The pairs of keys and values in turn, which are even.
+    /// Pairs made of alternating keys and values, whose number is even.
     #[cfg(feature = "serde")]
     pub(super) const fn from_flat(flat: Values) -> Self {
         Self { flat }
@@ -239,7 +240,7 @@ impl FromIterator<(Value, Value)> for Pairs {
     }
 }
 
-/// A value with the attributes that precede it, which a client may ignore.
+/// A value with the attributes sent before it, which a client may ignore.
 ///
 /// ```
 /// use resp_codec::{Attributed, Value};
@@ -250,7 +251,8 @@ impl FromIterator<(Value, Value)> for Pairs {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Attributed {
-    /// The attributes' keys and values in turn, then the value; empty only while being built.
+    /// The keys and values of the attributes, alternating, then the value; empty only while being
+    /// built.
     parts: Values,
 }
 
@@ -258,7 +260,7 @@ pub struct Attributed {
 static NULL: Value = Value::NULL;
 
 impl Attributed {
-    /// Puts attributes to a value, before those it has.
+    /// Adds attributes to a value, before those it has.
     ///
     /// ```
     /// use resp_codec::{Attributed, Pairs, Proto, Value};

@@ -1,4 +1,4 @@
-//! Owned values.
+//! Owned values of RESP2 and RESP3.
 //!
 //! Every container of values is a [`Values`], which drops, clones, compares and prints without
 //! recursion, so a value may be nested as deeply as memory allows.
@@ -45,11 +45,11 @@ pub enum Value {
     Error(Vec<u8>),
     /// An integer.
     Int(i64),
-    /// A bulk string, also one that was streamed.
+    /// A bulk string, including one that was streamed.
     Bulk(Vec<u8>),
     /// A boolean.
     Bool(bool),
-    /// A double. Equality is by meaning and sign: NaN equals NaN, and 0 is not -0.
+    /// A double. Equality compares value and sign: NaN equals NaN, and 0 does not equal -0.
     Double(f64),
     /// A big number's sign and digits.
     BigNumber(Vec<u8>),
@@ -57,9 +57,9 @@ pub enum Value {
     BlobError(Vec<u8>),
     /// A verbatim string.
     Verbatim {
-        /// Three bytes, `txt` or `mkd` mostly.
+        /// Three bytes, usually `txt` or `mkd`.
         format: [u8; 3],
-        /// The text behind the colon.
+        /// The text after the colon.
         text: Vec<u8>,
     },
     /// An array.
@@ -68,7 +68,7 @@ pub enum Value {
     Map(Pairs),
     /// A set.
     Set(Values),
-    /// A push; only at the top.
+    /// A push, only at the top level.
     Push(Values),
     /// A value with its attributes.
     Attributed(Attributed),
@@ -84,7 +84,7 @@ impl Value {
     /// ```
     pub const NULL: Self = Value::Null(NullForm::Null);
 
-    /// The type, attributes aside.
+    /// The type, ignoring attributes.
     ///
     /// ```
     /// # use resp_codec::{Kind, Value};
@@ -111,7 +111,7 @@ impl Value {
         }
     }
 
-    /// The value itself, where this is one with attributes.
+    /// The value without its attributes, if it has any.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -128,7 +128,7 @@ impl Value {
         value
     }
 
-    /// Whether it is null, in any form.
+    /// Whether the value is null, in any form.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -140,7 +140,7 @@ impl Value {
         self.kind() == Kind::Null
     }
 
-    /// Whether it is an error, simple or blob.
+    /// Whether the value is an error, simple or blob.
     ///
     /// ```
     /// # use resp_codec::{FrameDecoder, Limits};
@@ -171,7 +171,7 @@ impl Value {
         }
     }
 
-    /// [`Value::as_bytes`], if they are UTF-8.
+    /// [`Value::as_bytes`], if it is UTF-8.
     ///
     /// ```
     /// # use resp_codec::Value;
@@ -196,7 +196,7 @@ impl Value {
         }
     }
 
-    /// The elements of an aggregate, those of a map being keys and values in turn.
+    /// The elements of an aggregate; for a map, keys and values alternate.
     ///
     /// ```
     /// # use resp_codec::Value;
@@ -214,7 +214,7 @@ impl Value {
 
     /// Writes the value in the protocol of `encoder`. O(n), and iterative at any depth.
     ///
-    /// Attributes are left out where the protocol has none. Under RESP3 a null keeps its form.
+    /// Attributes are omitted if the protocol has none. Under RESP3 a null keeps its form.
     ///
     /// ```
     /// use resp_codec::{Encoder, Proto, Value};
@@ -226,7 +226,7 @@ impl Value {
         walk::encode(self, encoder);
     }
 
-    /// The value as bytes of `proto`.
+    /// The value encoded in `proto`.
     ///
     /// ```
     /// # use resp_codec::{Proto, Value};
@@ -239,7 +239,7 @@ impl Value {
         out
     }
 
-    /// A copy of a value that has no others within; aggregates come out empty.
+    /// A copy of a value without values within; aggregates are copied empty.
     fn shallow(&self) -> Self {
         match self {
             Value::Null(form) => Value::Null(*form),
@@ -263,7 +263,7 @@ impl Value {
         }
     }
 
-    /// The values within, attributes first, if it is of a kind that has any.
+    /// The values within, attributes first, if the kind can have any.
     fn parts(&self) -> Option<&Values> {
         match self {
             Value::Array(values) | Value::Set(values) | Value::Push(values) => Some(values),
@@ -282,7 +282,7 @@ impl Value {
         }
     }
 
-    /// Whether both have the same kind and, apart from the values within, the same content.
+    /// Whether both have the same kind and the same content, ignoring the values within.
     fn same_shallow(&self, other: &Self) -> bool {
         match (self, other) {
             (Value::Null(a), Value::Null(b)) => a == b,

@@ -1,8 +1,8 @@
-//! `Serialize` and `Deserialize` for [`Value`].
+//! Implements `Serialize` and `Deserialize` for [`Value`].
 //!
-//! A value is an enum of one field, `{"Bulk": "text"}`, and nothing is lost. Bytes are a string
-//! where they are UTF-8. Maps and attributes are flat lists, as RESP has them. Both directions
-//! refuse what is nested deeper than 128, since serde recurses.
+//! A value is an enum with one field, such as `{"Bulk": "text"}`, and nothing is lost. Bytes are a
+//! string if they are UTF-8. Maps and attributes are flat lists, as in RESP. Both directions refuse
+//! nesting deeper than 128, since serde recurses.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -64,7 +64,7 @@ enum Form {
     Array,
 }
 
-/// Bytes, as text where they are text.
+/// Bytes, written as text if they are UTF-8.
 struct Text(Vec<u8>);
 
 impl Serialize for Text {
@@ -73,7 +73,7 @@ impl Serialize for Text {
     }
 }
 
-/// The form bytes are written in.
+/// The serialized form of bytes.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum TextRef<'v> {
@@ -86,33 +86,33 @@ fn text(bytes: &[u8]) -> TextRef<'_> {
 }
 
 /// A value with the number of aggregates around it.
-struct At<'v>(&'v Value, u16);
+struct ValueAtDepth<'v>(&'v Value, u16);
 
 /// The elements of an aggregate with their depth.
-struct List<'v>(&'v [Value], u16);
+struct ElementsAtDepth<'v>(&'v [Value], u16);
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        At(self, 0).serialize(serializer)
+        ValueAtDepth(self, 0).serialize(serializer)
     }
 }
 
-impl Serialize for List<'_> {
+impl Serialize for ElementsAtDepth<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.1 > DEPTH_MAX {
             return Err(ser::Error::custom("nested deeper than 128"));
         }
         let mut seq = serializer.serialize_seq(Some(self.0.len()))?;
         for value in self.0 {
-            seq.serialize_element(&At(value, self.1))?;
+            seq.serialize_element(&ValueAtDepth(value, self.1))?;
         }
         seq.end()
     }
 }
 
-impl Serialize for At<'_> {
+impl Serialize for ValueAtDepth<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let &At(value, depth) = self;
+        let &ValueAtDepth(value, depth) = self;
         let inner = depth + 1;
         match value {
             Value::Null(form) => {
@@ -128,7 +128,7 @@ impl Serialize for At<'_> {
             Value::Int(value) => variant(serializer, Tag::Int, value),
             Value::Bulk(bytes) => variant(serializer, Tag::Bulk, &text(bytes)),
             Value::Bool(value) => variant(serializer, Tag::Bool, value),
-            // Formats differ in what they do to infinities and NaN; text is the same everywhere.
+            // Formats treat infinities and NaN differently; text is the same in all of them.
             Value::Double(value) => {
                 let mut digits = Vec::new();
                 crate::number::write_f64(&mut digits, *value);
@@ -140,14 +140,18 @@ impl Serialize for At<'_> {
                 format,
                 text: bytes,
             } => variant(serializer, Tag::Verbatim, &(text(format), text(bytes))),
-            Value::Array(values) => variant(serializer, Tag::Array, &List(values, inner)),
-            Value::Map(pairs) => variant(serializer, Tag::Map, &List(pairs.flat(), inner)),
-            Value::Set(values) => variant(serializer, Tag::Set, &List(values, inner)),
-            Value::Push(values) => variant(serializer, Tag::Push, &List(values, inner)),
+            Value::Array(values) => {
+                variant(serializer, Tag::Array, &ElementsAtDepth(values, inner))
+            }
+            Value::Map(pairs) => {
+                variant(serializer, Tag::Map, &ElementsAtDepth(pairs.flat(), inner))
+            }
+            Value::Set(values) => variant(serializer, Tag::Set, &ElementsAtDepth(values, inner)),
+            Value::Push(values) => variant(serializer, Tag::Push, &ElementsAtDepth(values, inner)),
             Value::Attributed(attributed) => variant(
                 serializer,
                 Tag::Attributed,
-                &List(attributed.values(), inner),
+                &ElementsAtDepth(attributed.values(), inner),
             ),
         }
     }

@@ -7,7 +7,7 @@ use std::format;
 use super::{Attributed, Value};
 use crate::{FrameDecoder, Limits, Proto};
 
-/// Deep enough to end a program that recurses; Miri takes its time.
+/// Deep enough to overflow the stack of a program that recurses. Miri is slow, so it gets less.
 const DEEP: usize = if cfg!(miri) { 300 } else { 300_000 };
 
 fn nested(depth: usize) -> Value {
@@ -44,7 +44,7 @@ fn deep_containers_are_dropped_without_recursion() {
 }
 
 #[test]
-fn value_of_every_kind_survives_a_round_trip() {
+fn value_of_every_kind_round_trips() {
     let wire = b"|1\r\n+k\r\n*0\r\n*14\r\n+s\r\n-ERR e\r\n:-7\r\n$3\r\na\r\n\r\n_\r\n$-1\r\n*-1\r\n#t\r\n,-0\r\n(123\r\n!1\r\nx\r\n=5\r\ntxt:v\r\n%1\r\n:1\r\n~1\r\n:2\r\n|1\r\n|1\r\n:1\r\n:2\r\n:3\r\n:4\r\n:5\r\n";
     let mut decoder = FrameDecoder::new(Limits::CLIENT);
     let frame = decoder.decode(wire).unwrap().ready().unwrap();
@@ -77,13 +77,13 @@ fn maps_are_printed_as_pairs() {
 }
 
 #[test]
-fn doubles_compare_by_meaning_and_sign() {
+fn doubles_compare_by_value_and_sign() {
     assert_eq!(Value::from(f64::NAN), Value::from(-f64::NAN));
     assert_ne!(Value::from(0.0), Value::from(-0.0));
 }
 
 #[test]
-fn degraded_value_loses_its_attributes_at_every_level() {
+fn resp2_omits_attributes_at_every_level() {
     let attributes = || [(Value::from("a"), Value::from(1))].into_iter().collect();
     let inner = Value::Attributed(Attributed::new(attributes(), Value::from(2)));
     let outer = Value::Attributed(Attributed::new(

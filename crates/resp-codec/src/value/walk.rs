@@ -1,4 +1,4 @@
-//! Ways over a value that keep their own stack.
+//! Traversals of a value with an explicit stack instead of recursion.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,14 +9,14 @@ use crate::encode::Encoder;
 use crate::kind::NullForm;
 use crate::sink::Sink;
 
-/// A stop on the way.
+/// One step of the traversal.
 pub(super) enum Part<'v> {
-    /// A value; if it has others within, they follow, and then it is left.
+    /// A value; if it has values within, they follow, and then a `Leave`.
     Enter(&'v Value),
     Leave(&'v Value),
 }
 
-/// Visits a value and all within, each before its elements.
+/// Visits a value and all values within, each before its elements.
 pub(super) struct Walk<'v> {
     first: Option<&'v Value>,
     around: Vec<(&'v Value, slice::Iter<'v, Value>)>,
@@ -30,7 +30,7 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// What is printed in front of the value entered last, which is `nested` if it has others within.
+    /// The separator before the value entered last; `nested` if that value has values within.
     fn separator(&self, nested: bool) -> &'static str {
         let Some(depth) = self.around.len().checked_sub(1 + usize::from(nested)) else {
             return "";
@@ -72,7 +72,7 @@ impl<'v> Iterator for Walk<'v> {
     }
 }
 
-/// Puts a value together from the inside out.
+/// Builds a value from the inside out.
 #[derive(Default)]
 pub(super) struct Builder {
     around: Vec<(Value, Vec<Value>)>,
@@ -80,7 +80,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Adds a value that is complete.
+    /// Adds a complete value.
     pub(super) fn add(&mut self, value: Value) {
         match self.around.last_mut() {
             Some((_, elements)) => elements.push(value),
@@ -93,7 +93,7 @@ impl Builder {
         self.around.push((empty, Vec::new()));
     }
 
-    /// Completes the aggregate begun last.
+    /// Completes the aggregate that was begun last.
     pub(super) fn leave(&mut self) {
         let Some((mut value, elements)) = self.around.pop() else {
             return;
@@ -160,7 +160,7 @@ fn encode_leaf<S: Sink>(value: &Value, encoder: &mut Encoder<'_, S>) {
     }
 }
 
-/// Prints as derived code would, on one line, maps and attributes as pairs.
+/// Prints like derived code, on one line, with maps and attributes as pairs.
 pub(super) fn print(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut walk = Walk::new(value);
     while let Some(part) = walk.next() {

@@ -1,10 +1,10 @@
-//! A global allocator that counts, thread by thread.
+//! A global allocator that counts the allocations of each thread.
 
 #![expect(
     unsafe_code,
-    reason = "a global allocator is unsafe to implement; this one only counts and passes on"
+    reason = "a global allocator is unsafe to implement; this one only counts and forwards"
 )]
-#![allow(dead_code, reason = "no user needs every count")]
+#![allow(dead_code, reason = "no test uses every count")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,19 +17,19 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
         LIVE.set(LIVE.get() + layout.size() as isize);
         PEAK.set(PEAK.get().max(LIVE.get()));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.set(LIVE.get() - layout.size() as isize);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -37,14 +37,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How many allocations `work` makes.
+/// The number of allocations that `work` makes.
 pub(crate) fn allocations(work: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     work();
     COUNT.get() - before
 }
 
-/// How many bytes `work` holds at once, at most, beyond what was held before.
+/// The most heap bytes that `work` holds at a time, not counting those held before.
 pub(crate) fn peak_bytes(work: impl FnOnce()) -> usize {
     let before = LIVE.get();
     PEAK.set(before);

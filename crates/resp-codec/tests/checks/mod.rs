@@ -1,7 +1,7 @@
-//! What is checked of any input: by the property tests, by the fuzz targets, and on their corpora.
+//! Checks for any input, used by the property tests, by the fuzz targets, and for their corpora.
 
-#![expect(clippy::unwrap_used, reason = "a check may stop where it stands")]
-#![allow(dead_code, reason = "no user needs every check")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a check fails")]
+#![allow(dead_code, reason = "no user calls every check")]
 #![allow(
     unreachable_pub,
     reason = "the fuzz targets include this file as their own module"
@@ -13,7 +13,7 @@ use resp_codec::{
     Pairs, Proto, Scalar, Step, Value, Values, binary,
 };
 
-/// Limits small enough that random input reaches them.
+/// Limits so small that random input reaches them.
 pub const SMALL: Limits = Limits {
     max_bulk: 40,
     max_args: 12,
@@ -24,10 +24,10 @@ pub const SMALL: Limits = Limits {
     unauthenticated: false,
 };
 
-/// Items with how decoding ended: an error with its offset in the stream, or the bytes left over.
+/// The decoded items, and an error with its offset in the stream or the number of bytes left over.
 pub type Run<T> = (Vec<T>, Result<usize, Error>);
 
-/// Drives a decoder over `input` arriving in pieces that end at `cuts`.
+/// Drives a decoder over `input`, which arrives in pieces that end at `cuts`.
 pub fn run<T>(
     input: &[u8],
     cuts: &[usize],
@@ -109,15 +109,15 @@ pub fn tagged(input: &[u8], limits: Limits, cuts: &[usize]) -> Run<Value> {
     })
 }
 
-/// An aggregate that events have begun and not finished.
+/// An aggregate whose events have begun and not ended.
 struct Open {
     kind: Kind,
     values: Vec<Value>,
-    /// Attributes of the next value.
+    /// The attributes of the next value.
     attributes: Vec<Value>,
 }
 
-/// Puts values together from events: a second way to what frames give.
+/// Builds values from events, to compare with those that frames give.
 struct Assembler {
     around: Vec<Open>,
     blob: Option<(Kind, Vec<u8>)>,
@@ -214,7 +214,7 @@ pub fn events(input: &[u8], limits: Limits, cuts: &[usize]) -> (Vec<Value>, Resu
     (assembler.done, end)
 }
 
-/// Attributes that are empty leave no trace in events.
+/// Events do not show empty attributes.
 pub fn without_empty_attributes(value: &Value) -> Value {
     let list = |values: &[Value]| {
         values
@@ -246,7 +246,7 @@ pub fn without_empty_attributes(value: &Value) -> Value {
     }
 }
 
-/// The first byte of `data` decides where the rest is cut.
+/// Splits the rest of `data` as its first byte says.
 pub fn cuts(data: &[u8]) -> (&[u8], Vec<usize>) {
     let Some((&seed, input)) = data.split_first() else {
         return (data, Vec::new());
@@ -264,7 +264,7 @@ pub fn cuts(data: &[u8]) -> (&[u8], Vec<usize>) {
     (input, cuts)
 }
 
-/// Requests: splits change nothing, annotations agree.
+/// Checks requests: splits change nothing, and annotations agree.
 pub fn check_commands(data: &[u8]) {
     let (input, cuts) = cuts(data);
     for limits in [
@@ -281,7 +281,7 @@ pub fn check_commands(data: &[u8]) {
     }
 }
 
-/// An inline request: one line, whatever its words.
+/// Checks an inline request: one line, with any words.
 pub fn check_inline(data: &[u8]) {
     let mut line: Vec<u8> = data.iter().copied().filter(|&byte| byte != b'\n').collect();
     if line.first() == Some(&b'*') {
@@ -296,7 +296,7 @@ pub fn check_inline(data: &[u8]) {
     assert!(requests.len() <= 1);
     if let (Some(args), Ok(left)) = (requests.first(), end) {
         assert_eq!(left, 0);
-        // Quoted and sent again, the words are the same.
+        // If the words are quoted and sent again, they stay the same.
         let quoted: Vec<String> = args
             .iter()
             .map(|arg| {
@@ -318,7 +318,7 @@ pub fn check_inline(data: &[u8]) {
     }
 }
 
-/// Replies: splits change nothing, owned values encode to what decodes to them.
+/// Checks replies: splits change nothing, and owned values encode to bytes that decode to them.
 pub fn check_frames(data: &[u8]) {
     let (input, cuts) = cuts(data);
     for limits in [Limits::CLIENT, SMALL] {
@@ -340,7 +340,7 @@ pub fn check_frames(data: &[u8]) {
     }
 }
 
-/// Events tell what frames hold.
+/// Checks that events describe the same values as frames.
 pub fn check_events(data: &[u8]) {
     let (input, cuts) = cuts(data);
     for limits in [
@@ -358,8 +358,8 @@ pub fn check_events(data: &[u8]) {
     }
 }
 
-/// Marks tile any input and agree with the decoders; diagnoses name their error, and fixes apply; a
-/// decoder copied on its way knows as much as one from the start.
+/// Checks that marks cover any input and agree with the decoders, that diagnoses report their error
+/// and fixes apply, and that a decoder cloned on the way gives the same answers as a new one.
 pub fn check_annotate(data: &[u8]) {
     for (mode, error) in in_every_mode(data) {
         check_marks(data, mode, &SMALL, error);
@@ -368,8 +368,8 @@ pub fn check_annotate(data: &[u8]) {
     }
 }
 
-/// The same with a diagnosis in one mode only, which the bytes decide on: a diagnosis tries hundreds
-/// of inputs, and a fuzzer wants to get on.
+/// The same with a diagnosis in only one mode, which the bytes select: a diagnosis tries hundreds
+/// of inputs, which would slow down a fuzzer.
 pub fn check_annotate_once(data: &[u8]) {
     let pick = data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) % 4;
     for (index, (mode, error)) in in_every_mode(data).into_iter().enumerate() {
@@ -381,7 +381,7 @@ pub fn check_annotate_once(data: &[u8]) {
     }
 }
 
-/// What the decoder of each mode says.
+/// The error of each mode's decoder.
 fn in_every_mode(data: &[u8]) -> [(Mode, Option<Error>); 4] {
     [
         (Mode::Replies, frames(data, SMALL, &[]).1.err()),
@@ -415,7 +415,7 @@ fn check_diagnosis(input: &[u8], mode: Mode, limits: &Limits, error: Option<Erro
     }
 }
 
-/// A decoder that is copied at every cut knows what one from the start knows.
+/// Checks that a decoder cloned at every cut gives the same answers as one from the start.
 fn check_prefix(data: &[u8], mode: Mode, limits: Limits) {
     let (input, cuts) = cuts(data);
     let mut kept = Prefix::new(mode, limits);
@@ -436,7 +436,7 @@ fn check_prefix(data: &[u8], mode: Mode, limits: Limits) {
     }
 }
 
-/// The binary protocol, both ways.
+/// Checks the decoders of the binary protocol, for requests and for replies.
 pub fn check_binary(data: &[u8]) {
     let (input, cuts) = cuts(data);
     for limits in [Limits::SERVER, SMALL] {
@@ -452,7 +452,8 @@ pub fn check_binary(data: &[u8]) {
     }
 }
 
-/// A value that RESP3 can carry comes back from every protocol that can carry it.
+/// Checks that a value that RESP3 can express round-trips through every protocol that can express
+/// it.
 pub fn check_round_trip(value: &Value) {
     let wire = value.to_bytes(Proto::Resp3);
     let (values, end) = frames(&wire, Limits::CLIENT, &[]);
