@@ -1,11 +1,11 @@
-//! The documents that are made from the sources: docs/COMMANDS.md and docs/LIMITS.md.
+//! Generates docs/COMMANDS.md and docs/LIMITS.md from the sources.
 
 use crate::target::{START_UNIX_MS, kv_engine};
 use respire_engine::{Arg, ArgKind, Group, Now, Spec};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// docs/COMMANDS.md: every command, by family.
+/// The text of docs/COMMANDS.md: every command, by family.
 #[must_use]
 pub fn commands() -> String {
     let now = Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS));
@@ -55,7 +55,7 @@ fn heading(group: Group) -> &'static str {
     }
 }
 
-/// The O-notation a complexity begins with, without its explanation.
+/// The O-notation at the start of a complexity, without its explanation.
 fn big_o(complexity: &str) -> &str {
     let mut depth = 0_i32;
     let end = complexity.char_indices().find(|(_, letter)| {
@@ -65,7 +65,7 @@ fn big_o(complexity: &str) -> &str {
     end.map_or(complexity, |(at, _)| &complexity[..=at])
 }
 
-/// A bar would end the cell.
+/// Escapes bars, which would end the table cell.
 fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -102,7 +102,7 @@ fn arg_syntax(arg: &Arg) -> String {
     }
 }
 
-/// docs/LIMITS.md: every bound, its default and what happens there.
+/// The text of docs/LIMITS.md: every limit, its default and what happens when it is reached.
 #[must_use]
 pub fn limits() -> String {
     let mut text = String::from(
@@ -136,7 +136,7 @@ pub fn limits() -> String {
     text
 }
 
-/// A limit's name, its default, its unit, and what happens at the edge.
+/// A limit's name, its default, its unit, and what happens when it is reached.
 type Row = (&'static str, u64, &'static str, &'static str);
 
 fn section(text: &mut String, heading: &str, rows: &[Row]) {
@@ -150,7 +150,7 @@ fn section(text: &mut String, heading: &str, rows: &[Row]) {
 }
 
 fn codec_rows() -> Vec<Row> {
-    // A limit that is added fails to compile here until it has its row.
+    // A new limit fails to compile here until it has its row.
     let resp_codec::Limits {
         max_bulk,
         max_args,
@@ -215,7 +215,7 @@ fn codec_rows() -> Vec<Row> {
 
 #[expect(
     clippy::too_many_lines,
-    reason = "a table, a row for each limit, which the compiler counts"
+    reason = "a table with a row per limit, whose number the compiler checks"
 )]
 fn engine_rows() -> Vec<Row> {
     let respire_engine::Limits {
@@ -348,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_two_rows_tell_of_one_limit_is_the_same() {
+    fn two_rows_of_one_limit_agree() {
         let codec = codec_rows();
         let mut shared = 0;
         for (name, default, _, edge) in engine_rows() {
@@ -359,7 +359,7 @@ mod tests {
             let (_, other, ..) = codec
                 .iter()
                 .find(|(codec_name, ..)| *codec_name == above)
-                .expect("a row of this name");
+                .expect("a row with this name");
             assert_eq!(default, *other, "{name} and {above}");
             shared += 1;
         }

@@ -1,11 +1,11 @@
-//! The examples that commands carry in their descriptions, as scripts.
+//! Turns the examples in the commands' descriptions into a script.
 
 use crate::script::{Case, Condition, Line, Script, Step};
 use crate::target::{START_UNIX_MS, kv_engine};
 use respire_engine::{Now, Spec};
 use std::time::Duration;
 
-/// Every command's examples: one case per command, each on an empty server.
+/// The examples of every command: one case per command, each on an empty server.
 #[must_use]
 pub fn script() -> Script {
     let now = Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS));

@@ -1,10 +1,10 @@
-//! Commands that cannot be held to what the tests ask of every command, each with its reason.
+//! Lists of commands that are exempt from a check of the tests, each with its reason.
 //!
 //! Names are those of the table: in lower case, `client|kill`. `tests/coverage.rs` refuses an entry
 //! that is no longer needed.
 
-/// Commands that the reference, Redis 7.0, does not have, each with the row of docs/COMPATIBILITY.md
-/// that names it. Nothing about them is compared with Redis.
+/// Commands that the reference, Redis 7.0, does not have, each with the row of
+/// docs/COMPATIBILITY.md that names it. They are not compared with Redis at all.
 pub const UNKNOWN_TO_REDIS: &[(&str, &str)] = &[
     ("client|no-touch", "since-7.2"),
     ("client|setinfo", "since-7.2"),
@@ -13,7 +13,7 @@ pub const UNKNOWN_TO_REDIS: &[(&str, &str)] = &[
 /// Commands without a transcript.
 pub const NOT_IN_TRANSCRIPTS: &[(&str, &str)] = &[];
 
-/// Commands that are not sent at random and compared with Redis.
+/// Commands that are not among the random requests compared with Redis.
 pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
     (
         "config|rewrite",
@@ -35,13 +35,14 @@ pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
     ("unsubscribe", SUBSCRIBES),
 ];
 
-const SUBSCRIBES: &str = "answered more than once, or by pushes; scripts/pubsub.resp plays it";
+const SUBSCRIBES: &str = "sends several replies, or pushes; scripts/pubsub.resp plays it";
 
-/// Commands whose examples are not played on the servers, nor on Redis.
+/// Commands whose examples are played neither on the servers nor on Redis.
 pub const EXAMPLES_NOT_ON_SERVERS: &[(&str, &str)] =
     &[("client|id", NUMBERED), ("hello", NUMBERED)];
 
-const NUMBERED: &str = "tells the number of the connection, which only a server of one's own knows";
+const NUMBERED: &str =
+    "replies with the number of the connection, which is only known on a new server";
 
 /// Commands whose examples are not played on Redis.
 pub const EXAMPLES_NOT_ON_REDIS: &[(&str, &str)] = &[
@@ -53,7 +54,7 @@ pub const EXAMPLES_NOT_ON_REDIS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Whether a command stands in a list.
+/// Whether a list has an entry for a command.
 #[must_use]
 pub fn has(list: &[(&str, &str)], name: &str) -> bool {
     list.iter().any(|(other, _)| *other == name)

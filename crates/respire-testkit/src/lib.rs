@@ -1,13 +1,15 @@
-//! What the tests of Respire share.
+//! Shared test tools of Respire: transcripts and their runner, targets, and random comparison with
+//! Redis.
 //!
-//! A [`script`] is a readable transcript: what is sent, what must come back byte for byte, and how
-//! the clock moves in between. The [`runner`] plays it against a [`target`]: the engine without any
-//! socket, the engine fed in pieces, a server of either flavour, or a real `redis-server`. The
-//! [`differential`] module sends random commands to the engine and to Redis and compares.
+//! A [`script`] is a readable transcript: requests, the expected replies byte for byte, and how the
+//! clock moves in between. The [`runner`] plays it against a [`target`]: the engine without
+//! sockets, the engine with input in pieces, a server of either flavour, or a real `redis-server`.
+//! The [`differential`] module sends random commands to the engine and to Redis and compares the
+//! replies.
 //!
-//! What it deliberately is not: a part of the product. Nothing depends on it, it is not published,
-//! and it reads replies with a decoder of its own ([`reply`]), so that a mistake of the codec
-//! cannot hide itself.
+//! What it deliberately is not: a part of the product. No crate depends on it, it is not published,
+//! and it reads replies with its own decoder ([`reply`]), so that a bug of the codec cannot hide
+//! itself.
 //!
 //! ```
 //! use respire_testkit::{runner, script::Script, target::EngineTarget};

@@ -1,8 +1,9 @@
-//! What a reply must look like: literal bytes, and holes where only the shape is known.
+//! Patterns of expected replies: literal bytes, and holes for parts of which only the type is
+//! known.
 
 use crate::reply;
 
-/// An expected run of bytes.
+/// A pattern for a run of bytes.
 ///
 /// ```
 /// use respire_testkit::pattern::{Matched, Pattern};
@@ -26,14 +27,14 @@ enum Piece {
     Reply,
 }
 
-/// How bytes compare with a [`Pattern`].
+/// The result of comparing bytes with a [`Pattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matched {
-    /// The first so many bytes are what was expected.
+    /// The first so many bytes match the whole pattern.
     Whole(usize),
-    /// What is there fits, and more must follow.
+    /// The bytes match so far, and more must follow.
     SoFar,
-    /// Something else is there.
+    /// The bytes do not match.
     Not,
 }
 
@@ -44,7 +45,7 @@ const HOLES: [(&[u8], Piece); 3] = [
 ];
 
 impl Pattern {
-    /// Reads literal bytes with the holes `{int}`, `{line}` and `{reply}`.
+    /// Parses literal bytes with the holes `{int}`, `{line}` and `{reply}`.
     #[must_use]
     pub fn parse(text: &[u8]) -> Self {
         let mut pieces = Vec::new();
@@ -68,7 +69,7 @@ impl Pattern {
         Self(pieces)
     }
 
-    /// Compares with the beginning of `bytes`.
+    /// Compares the pattern with the beginning of `bytes`.
     #[must_use]
     pub fn matches(&self, bytes: &[u8]) -> Matched {
         let mut at = 0;

@@ -1,11 +1,12 @@
-//! The two notations of bytes in a transcript: command lines quoted as in redis-cli, and raw bytes
-//! with escapes; and the few values that are filled in when a line is played.
+//! Parses the two notations of bytes in a transcript: command lines quoted as in redis-cli, and raw
+//! bytes with escapes. Also fills in the values that are only known when a line is played.
 
-/// Splits a command line into arguments as redis-cli does: blanks separate, `"..."` understands
-/// `\n \r \t \a \b \\ \" \xHH`, `'...'` only `\'`.
+/// Splits a command line into arguments as redis-cli does: blanks separate, `"..."` allows the
+/// escapes `
+///  \r \t \a \b \\ \" \xHH`, `'...'` only `\'`.
 ///
 /// # Errors
-/// When a quote is not closed, or is followed by anything but a blank.
+/// If a quote is not closed, or a byte other than a blank follows it.
 pub fn split_args(line: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let mut args = Vec::new();
     let mut rest = line;
@@ -59,7 +60,8 @@ fn quoted<'r>(quote: u8, mut rest: &'r [u8], arg: &mut Vec<u8>) -> Result<&'r [u
     }
 }
 
-/// Turns `\r \n \t \a \b \\ \xHH` into the bytes they stand for; other bytes stay.
+/// Replaces the escapes `\r
+///  \t \a \b \\ \xHH` by their bytes; other bytes stay.
 #[must_use]
 pub fn unescape(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -75,7 +77,8 @@ pub fn unescape(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// `rest` begins with a backslash: appends what the escape means and returns what follows it.
+/// Appends the byte of the escape at the start of `rest`, which is a backslash, and returns what
+/// follows the escape.
 fn escaped<'r>(rest: &'r [u8], out: &mut Vec<u8>) -> &'r [u8] {
     match rest {
         [_, b'x', high, low, tail @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
@@ -108,8 +111,8 @@ fn nibble(hex: u8) -> u8 {
     }
 }
 
-/// Fills in what only the moment knows: `{unix+5}` and `{unix_ms-100}` are the time of the target,
-/// moved; `{text*3}` is `texttexttext`. Other braces stay as they are.
+/// Fills in placeholders: `{unix+5}` and `{unix_ms-100}` are the time of the target plus an offset;
+/// `{text*3}` is `texttexttext`. Other braces stay.
 #[must_use]
 pub fn expand(line: &str, unix_ms: u64) -> String {
     let mut out = String::with_capacity(line.len());
@@ -153,7 +156,7 @@ fn placeholder(inner: &str, unix_ms: u64) -> Option<String> {
     Some((base + offset).to_string())
 }
 
-/// Bytes in the notation of the transcripts, one line per CRLF: for messages.
+/// Shows bytes in the notation of the transcripts, one line per CRLF, for messages.
 #[must_use]
 pub fn show(bytes: &[u8]) -> String {
     let mut text = String::new();
@@ -172,7 +175,7 @@ pub fn show(bytes: &[u8]) -> String {
     text
 }
 
-/// A command as clients send it: an array of bulk strings.
+/// Encodes a command as clients send it: an array of bulk strings.
 #[must_use]
 pub fn encode_command<A: AsRef<[u8]>>(args: &[A]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", args.len()).into_bytes();

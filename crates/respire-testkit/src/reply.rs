@@ -1,5 +1,5 @@
-//! Replies, read by a decoder that is deliberately not the codec's: slow, small, and an
-//! independent witness.
+//! A reply decoder independent of the codec: slow and small, so that the tests do not depend on the
+//! code under test.
 
 /// One reply of RESP2 or RESP3.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,13 +12,13 @@ pub enum Value {
     Int(i64),
     /// `$`: a string.
     Bulk(Vec<u8>),
-    /// `$-1`, `*-1` or `_`: nothing; the byte tells which.
+    /// `$-1`, `*-1` or `_`: null; the byte is the one it began with.
     Null(u8),
-    /// `,`: a double, in its text.
+    /// `,`: a double, as text.
     Double(Vec<u8>),
     /// `#`: true or false.
     Bool(bool),
-    /// `(`: a big number, in its text.
+    /// `(`: a big number, as text.
     BigNumber(Vec<u8>),
     /// `=`: a string with a format.
     Verbatim(Vec<u8>),
@@ -28,12 +28,12 @@ pub enum Value {
     Map(Vec<(Self, Self)>),
     /// `~`: a set.
     Set(Vec<Self>),
-    /// `>`: a message nobody asked for.
+    /// `>`: an out-of-band message.
     Push(Vec<Self>),
 }
 
 impl Value {
-    /// Whether it is an error.
+    /// Whether the value is an error.
     #[must_use]
     pub fn is_error(&self) -> bool {
         matches!(self, Self::Error(_))
@@ -51,7 +51,7 @@ impl Value {
         }
     }
 
-    /// The elements of a list, a set or a push; of a map keys and values in turn.
+    /// The elements of a list, a set or a push; for a map, keys and values alternate.
     #[must_use]
     pub fn into_elements(self) -> Vec<Self> {
         match self {
@@ -65,17 +65,18 @@ impl Value {
     }
 }
 
-/// The bytes are no reply.
+/// The error for bytes that are not a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Replies nest no deeper than this; `COMMAND DOCS` needs about ten levels.
+/// The deepest nesting of replies; `COMMAND DOCS` needs about ten levels.
 const DEPTH_MAX: usize = 64;
 
-/// Reads one reply from the beginning of `bytes`: it and its length, or `None` when more must come.
+/// Parses one reply at the start of `bytes`: its value and length, or `None` if more bytes must
+/// come.
 ///
 /// # Errors
-/// When the bytes cannot be the beginning of any reply.
+/// If the bytes cannot be the beginning of any reply.
 pub fn parse(bytes: &[u8]) -> Result<Option<(Value, usize)>, Malformed> {
     let mut reader = Reader { bytes, at: 0 };
     match reader.value(0) {
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nested_reply_is_read_whole_and_only_when_complete() {
+    fn nested_reply_is_parsed_once_it_is_complete() {
         let bytes = b"%1\r\n+k\r\n*3\r\n:-1\r\n$2\r\nab\r\n_\r\n+next\r\n";
         let expected = Value::Map(vec![(
             Value::Simple(b"k".to_vec()),
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reply_is_refused() {
+    fn malformed_reply_is_refused() {
         for bytes in [
             &b"?\r\n"[..],
             b":x\r\n",

@@ -7,12 +7,12 @@ use crate::target::{Received, Target};
 use std::collections::HashMap;
 use std::fmt;
 
-/// A case that went otherwise than it says.
+/// A case whose replies differ from the expected ones.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Where: file, line, title, protocol.
+    /// The place of the failure: file, line, title, protocol.
     pub place: String,
-    /// What was sent last.
+    /// The last bytes sent.
     pub sent: String,
     /// What went wrong.
     pub problem: String,
@@ -30,7 +30,7 @@ impl fmt::Debug for Failure {
     }
 }
 
-/// Plays every case of a script that a target is meant for, in its protocols; returns the failures.
+/// Plays the cases of a script that run on the target, in their protocols; returns the failures.
 pub fn run(script: &Script, target: &mut dyn Target) -> Vec<Failure> {
     let mut failures = Vec::new();
     for case in &script.cases {
@@ -86,7 +86,7 @@ struct Play<'t> {
 #[derive(Clone, Default)]
 struct Connection {
     number: usize,
-    /// What arrived and was not expected yet.
+    /// Bytes that arrived and that no step has expected yet.
     buffer: Vec<u8>,
     is_closed: bool,
 }
@@ -121,7 +121,7 @@ impl Play<'_> {
         }
     }
 
-    /// The current connection, opened and brought to the case's protocol when it is new.
+    /// The current connection. A new one is opened and switched to the case's protocol.
     fn connection(&mut self) -> Result<&mut Connection, String> {
         if !self.connections.contains_key(&self.current) {
             let number = self.target.connect();
@@ -168,7 +168,7 @@ impl Play<'_> {
             .map_err(|got| format!("expected\n{}\ngot {got}", indent(&show(&expected))))
     }
 
-    /// Waits until what was expected has arrived; an error tells what did instead.
+    /// Waits until the expected bytes have arrived; the error tells which bytes arrived instead.
     fn expect_pattern(&mut self, pattern: &Pattern) -> Result<(), String> {
         self.connection()?;
         let Self {
@@ -226,7 +226,7 @@ impl Play<'_> {
         connection.nothing_left()
     }
 
-    /// Nothing may have arrived beyond what was expected.
+    /// Checks that no bytes arrived beyond the expected ones.
     fn finish(&mut self) -> Result<(), String> {
         let names: Vec<String> = self.connections.keys().cloned().collect();
         for name in names {

@@ -1,4 +1,4 @@
-//! Commands on several keys, and transactions, are seen whole or not at all, on both flavours.
+//! Tests that commands on several keys, and transactions, are atomic on both flavours.
 
 use respire::serve::Flavour;
 use respire_testkit::reply::Value;
@@ -6,10 +6,10 @@ use respire_testkit::target::{FlavourServer, Link};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often each writer writes; each reader reads for as long.
+/// The number of writes of the writer; each reader reads until the writer is done.
 const ROUNDS: u32 = 1500;
 const READERS: usize = 3;
-/// Enough keys to lie in several shards.
+/// Enough keys to be in several shards.
 const KEYS: usize = 12;
 
 fn keys() -> Vec<String> {
@@ -20,12 +20,12 @@ fn command(name: &str, args: impl IntoIterator<Item = String>) -> Vec<String> {
     std::iter::once(name.to_owned()).chain(args).collect()
 }
 
-/// Runs `write` so many rounds beside readers that call `read` all the while, and fails as soon as
-/// one of them sees what may never be.
+/// Runs `write` for [`ROUNDS`] rounds beside readers that call `read` all the time. Fails as soon
+/// as one of them sees a state that must never be visible.
 fn race(flavour: Flavour, write: impl Fn(&mut Link, u32) + Sync, read: impl Fn(&mut Link) + Sync) {
     let server = FlavourServer::start(flavour);
     let address: SocketAddr = server.address();
-    // The readers are to find keys from their first look on.
+    // The readers must find keys from their first read on.
     write(&mut Link::open(address), 0);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -33,12 +33,12 @@ fn race(flavour: Flavour, write: impl Fn(&mut Link, u32) + Sync, read: impl Fn(&
             .map(|_| {
                 scope.spawn(|| {
                     let mut link = Link::open(address);
-                    let mut looks = 0_u32;
+                    let mut reads = 0_u32;
                     while !is_over.load(Ordering::Relaxed) {
                         read(&mut link);
-                        looks += 1;
+                        reads += 1;
                     }
-                    looks
+                    reads
                 })
             })
             .collect();
@@ -48,8 +48,8 @@ fn race(flavour: Flavour, write: impl Fn(&mut Link, u32) + Sync, read: impl Fn(&
         }
         is_over.store(true, Ordering::Relaxed);
         for reader in readers {
-            let looks = reader.join().expect("a reader saw what may never be");
-            assert!(looks > 0, "a reader never looked");
+            let reads = reader.join().expect("a reader saw an impossible state");
+            assert!(reads > 0, "a reader never read");
         }
     });
 }
@@ -63,7 +63,7 @@ fn on_both(test: impl Fn(Flavour)) {
 }
 
 #[test]
-fn mset_is_never_seen_half() {
+fn mset_is_atomic() {
     on_both(|flavour| {
         race(
             flavour,
@@ -86,7 +86,7 @@ fn mset_is_never_seen_half() {
 }
 
 #[test]
-fn rename_is_never_seen_half() {
+fn rename_is_atomic() {
     on_both(|flavour| {
         race(
             flavour,
@@ -120,7 +120,7 @@ fn rename_is_never_seen_half() {
 }
 
 #[test]
-fn exec_is_never_seen_half() {
+fn exec_is_atomic() {
     on_both(|flavour| {
         race(
             flavour,
@@ -152,7 +152,7 @@ fn exec_is_never_seen_half() {
 }
 
 #[test]
-fn msetnx_copy_and_bitop_are_never_seen_half() {
+fn msetnx_copy_and_bitop_are_atomic() {
     on_both(|flavour| {
         race(
             flavour,
@@ -178,7 +178,7 @@ fn msetnx_copy_and_bitop_are_never_seen_half() {
 }
 
 #[test]
-fn counters_under_watch_lose_no_increment() {
+fn watched_counters_lose_no_increment() {
     const EACH: i64 = 200;
     on_both(|flavour| {
         let server = FlavourServer::start(flavour);
@@ -198,7 +198,7 @@ fn counters_under_watch_lose_no_increment() {
     });
 }
 
-/// Reads, adds one and writes back, again and again until nobody came in between.
+/// Reads, adds one and writes back, again and again until no other connection wrote in between.
 fn increment_under_watch(link: &mut Link) {
     loop {
         link.call(&["WATCH", "counter"]);
@@ -215,7 +215,7 @@ fn increment_under_watch(link: &mut Link) {
 }
 
 #[test]
-fn swapdb_and_flushall_are_never_seen_half() {
+fn swapdb_and_flushall_are_atomic() {
     on_both(|flavour| {
         race(
             flavour,

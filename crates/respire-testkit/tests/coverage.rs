@@ -1,7 +1,8 @@
-//! A command of the table that nobody tests beside Redis, or tells users of, is noticed here.
+//! Tests that every command is tested and documented.
 //!
-//! Each test names what is missing and what to do. A command that cannot be tested like others stands
-//! in `src/exemptions.rs` with its reason; an entry that is no longer needed is noticed as well.
+//! Each failure names what is missing and what to do. A command that cannot be tested like others
+//! has an entry with its reason in `src/exemptions.rs`; an entry that is no longer needed fails a
+//! test, too.
 
 use respire_engine::Now;
 use respire_testkit::differential::Requests;
@@ -25,8 +26,8 @@ fn start() -> Now {
     Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS))
 }
 
-/// Every command and subcommand, by its name in the table. Containers that do nothing by themselves
-/// are left out.
+/// Every command and subcommand, by its name in the table. Containers without an action of their
+/// own are omitted.
 fn commands() -> BTreeSet<&'static str> {
     let engine = kv_engine(start());
     let entries = engine.commands().all();
@@ -36,12 +37,12 @@ fn commands() -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// A command as it is typed: `CLIENT KILL`.
+/// A command as a user types it: `CLIENT KILL`.
 fn typed(name: &str) -> String {
     name.replace('|', " ").to_uppercase()
 }
 
-/// What a request names: its first word, and its first two.
+/// The names in a request: its first word, and its first two words.
 fn names(words: &[&str]) -> impl Iterator<Item = String> {
     let ends = 1..=words.len().min(2);
     ends.map(|end| words[..end].join(" ").to_uppercase())
@@ -68,7 +69,8 @@ fn in_transcripts() -> BTreeSet<String> {
     found
 }
 
-/// What so many random requests name, and those of them that were answered, by an engine, otherwise than by an error.
+/// The commands in a number of random requests, and those among them that the engine did not answer
+/// with an error.
 fn sent_at_random() -> (BTreeSet<String>, BTreeSet<String>) {
     const REQUESTS: usize = 50_000;
     let mut target = EngineTarget::whole();
@@ -93,7 +95,7 @@ fn sent_at_random() -> (BTreeSet<String>, BTreeSet<String>) {
     (sent, answered)
 }
 
-/// Holds what was found, and what is exempt, against the table.
+/// Compares the found commands and the exempt ones with the table.
 #[track_caller]
 fn check(found: &BTreeSet<String>, exempt: &[(&str, &str)], what_to_do: &str) {
     let commands = commands();
@@ -124,7 +126,7 @@ fn every_command_has_a_transcript() {
 }
 
 #[test]
-fn every_command_is_sent_at_random_and_those_with_keys_are_answered() {
+fn every_command_is_among_random_requests_and_those_with_keys_succeed() {
     let (sent, answered) = sent_at_random();
     check(
         &sent,
@@ -145,10 +147,10 @@ fn every_command_is_sent_at_random_and_those_with_keys_are_answered() {
     }
 }
 
-/// Those of the table that a document names in backquotes.
+/// The commands of the table that a document names in backquotes.
 fn named_by(document: &str) -> BTreeSet<String> {
-    let text = fs::read_to_string(here(document)).expect("it is there");
-    // A name may stand on two lines.
+    let text = fs::read_to_string(here(document)).expect("the document exists");
+    // A name may be split over two lines.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let commands = commands().into_iter().map(typed);
     commands
@@ -166,8 +168,9 @@ fn every_command_is_in_the_changelog() {
 }
 
 #[test]
-fn every_command_that_redis_does_not_have_is_in_a_row_of_differences() {
-    let text = fs::read_to_string(here("../../docs/COMPATIBILITY.md")).expect("it is there");
+fn every_command_unknown_to_redis_is_in_a_compatibility_row() {
+    let text =
+        fs::read_to_string(here("../../docs/COMPATIBILITY.md")).expect("the document exists");
     for (name, id) in UNKNOWN_TO_REDIS {
         let row = text
             .lines()
@@ -181,7 +184,7 @@ fn every_command_that_redis_does_not_have_is_in_a_row_of_differences() {
 }
 
 #[test]
-fn exemptions_are_of_commands_and_have_a_reason() {
+fn exemptions_name_a_command_and_a_reason() {
     let commands = commands();
     let lists = [
         UNKNOWN_TO_REDIS,

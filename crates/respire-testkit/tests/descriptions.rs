@@ -1,5 +1,5 @@
-//! What `COMMAND` tells of every command, and what a wrong number of arguments is answered,
-//! compared with Redis.
+//! Compares `COMMAND`'s description of every command, and the errors for a wrong number of
+//! arguments, with Redis.
 
 use respire_engine::Now;
 use respire_testkit::differential::rules::Rule;
@@ -12,7 +12,7 @@ use respire_testkit::target::{
 };
 use std::time::Duration;
 
-/// Every command and subcommand that both have.
+/// Every command and subcommand that both servers have.
 fn names() -> Vec<&'static str> {
     let engine = kv_engine(Now::new(
         Duration::ZERO,
@@ -32,8 +32,8 @@ fn ask(target: &mut dyn Target, connection: usize, args: &[&str]) -> Value {
     }
 }
 
-/// A container lists the subcommands a server has, which may be fewer here: they are compared one
-/// by one.
+/// Removes the list of a container's subcommands: we may have fewer of them, and they are compared
+/// one by one.
 fn without_subcommands(value: Value) -> Value {
     match value {
         Value::Array(mut items) if items.len() == 10 && matches!(items[9], Value::Array(_)) => {
@@ -55,14 +55,14 @@ fn without_subcommands(value: Value) -> Value {
     }
 }
 
-/// Asks both the same, made of each name, and returns what was answered differently.
+/// Sends both servers the same request for each name, and returns the differing replies.
 fn differences(question: impl Fn(&'static str) -> Vec<&'static str>) -> Vec<String> {
     let redis = RedisServer::start();
     let mut ours = EngineTarget::whole();
     let mut found = Vec::new();
     for name in names() {
         let args = question(name);
-        // Some end their connection.
+        // Some requests end their connection.
         let connection = ours.connect();
         let ours = without_subcommands(ask(&mut ours, connection, &args));
         let theirs = without_subcommands(Link::open(redis.address()).call(&args));
@@ -88,36 +88,36 @@ fn expect_none(found: &[String]) {
 }
 
 #[test]
-fn command_info_of_every_command_is_redis_own() {
+fn command_info_of_every_command_matches_redis() {
     expect_none(&differences(|name| vec!["COMMAND", "INFO", name]));
 }
 
 #[test]
-fn command_docs_of_every_command_is_redis_own() {
-    // DEBUG is a system command there and a harmless one here: docs/COMPATIBILITY.md, `debug`.
+fn command_docs_of_every_command_match_redis() {
+    // DEBUG is a system command in Redis and a harmless one here: docs/COMPATIBILITY.md, `debug`.
     expect_none(&differences(|name| match name {
         "debug" => vec!["PING"],
         _ => vec!["COMMAND", "DOCS", name],
     }));
 }
 
-/// Without any argument these do their work, or end the connection or the server.
-const CONTENT_ALONE: &[&str] = &[
+/// Commands that are valid without arguments, or that end the connection or the server.
+const VALID_WITHOUT_ARGUMENTS: &[&str] = &[
     "ping", "quit", "shutdown", "info", "time", "lastsave", "lolwut", "command", "hello", "reset",
 ];
 
 #[test]
-fn too_few_arguments_are_refused_as_by_redis() {
+fn errors_for_too_few_arguments_match_redis() {
     expect_none(&differences(|name| {
-        if CONTENT_ALONE.contains(&name) || name.contains('|') {
+        if VALID_WITHOUT_ARGUMENTS.contains(&name) || name.contains('|') {
             return vec!["PING"];
         }
         vec![name]
     }));
 }
 
-/// With these, twelve arguments are a request like any other, answered at length or in one's own words.
-const CONTENT_WITH_MANY: &[&str] = &[
+/// Commands that are valid with twelve arguments, or that have a long or their own reply to them.
+const VALID_WITH_MANY_ARGUMENTS: &[&str] = &[
     "sunsubscribe",
     "ssubscribe",
     "subscribe",
@@ -128,9 +128,9 @@ const CONTENT_WITH_MANY: &[&str] = &[
 ];
 
 #[test]
-fn too_many_arguments_are_refused_as_by_redis() {
+fn errors_for_too_many_arguments_match_redis() {
     expect_none(&differences(|name| {
-        if CONTENT_WITH_MANY.contains(&name) {
+        if VALID_WITH_MANY_ARGUMENTS.contains(&name) {
             return vec!["PING"];
         }
         name.split('|').chain(["x"; 12]).collect()

@@ -1,4 +1,4 @@
-//! Random commands, compared with a real Redis. `cargo xtask differential` runs more of them.
+//! Compares random commands with a real Redis. `cargo xtask differential` runs more of them.
 
 use respire::serve::Flavour;
 use respire_testkit::differential::compare;
@@ -18,7 +18,7 @@ fn setting(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn engine_answers_random_commands_as_redis_does() {
+fn engine_replies_to_random_commands_match_redis() {
     let steps = setting("RESPIRE_DIFFERENTIAL_STEPS").map_or(STEPS, |steps| steps as usize);
     let seeds = setting("RESPIRE_DIFFERENTIAL_SEED").map_or(SEEDS.to_vec(), |seed| vec![seed]);
     let redis = RedisServer::start();
@@ -34,7 +34,7 @@ fn engine_answers_random_commands_as_redis_does() {
 }
 
 #[test]
-fn flavours_answer_random_commands_alike() {
+fn flavours_reply_equally_to_random_commands() {
     let [tokio, mio] = [Flavour::Tokio, Flavour::Mio].map(FlavourServer::start);
     let differences = compare(SEEDS[0], STEPS, &mut tokio.target(), &mut mio.target());
     assert!(

@@ -1,4 +1,4 @@
-//! The generated documents are current. `cargo xtask docs` writes them.
+//! Tests that the generated documents are current. `cargo xtask docs` writes them.
 
 use respire_testkit::documents;
 use std::fs;

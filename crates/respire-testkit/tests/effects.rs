@@ -1,5 +1,5 @@
-//! What an observer of the store hears while random commands run from several connections at once, on both
-//! servers: applied elsewhere in the order of its tickets, it makes the same keys.
+//! Tests the store's effects while random commands run on several connections, on both servers:
+//! applied to a second store in the order of their tickets, they give the same keys.
 
 use respire::serve::Flavour;
 use respire_commands::Kv;
@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The connections, each with random commands of its own.
+/// The number of connections, each with its own random commands.
 const CONNECTIONS: u64 = 4;
 const STEPS: usize = 4000;
 
-/// An effect, kept for later.
-enum Kept {
+/// An effect that owns its data.
+enum OwnedEffect {
     Written(u32, Vec<u8>, Owned),
     ExpirySet(u32, Vec<u8>, Option<u64>),
     Removed(u32, Vec<u8>),
@@ -23,7 +23,7 @@ enum Kept {
     Swapped(u32, u32),
 }
 
-impl Kept {
+impl OwnedEffect {
     fn new(effect: Effect<'_>) -> Self {
         match effect {
             Effect::Written { db, key, entry } => Self::Written(db, key.into(), entry.owned()),
@@ -38,7 +38,7 @@ impl Kept {
         }
     }
 
-    /// Applies it at the time 0, when no key is due.
+    /// Applies the effect at the time 0, when no key has expired.
     fn apply(self, store: &Store) {
         match self {
             Self::Written(db, key, owned) => {
@@ -59,12 +59,12 @@ impl Kept {
     }
 }
 
-/// The effects of each unit, and whether it has ended.
+/// The effects of each unit, and whether the unit has ended.
 #[derive(Default)]
-struct Log(Mutex<BTreeMap<u64, (Vec<Kept>, bool)>>);
+struct Log(Mutex<BTreeMap<u64, (Vec<OwnedEffect>, bool)>>);
 
 impl Log {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, (Vec<Kept>, bool)>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, (Vec<OwnedEffect>, bool)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -73,7 +73,7 @@ impl Observer for Log {
     fn effect(&self, ticket: Ticket, effect: Effect<'_>) {
         let mut units = self.lock();
         let (effects, _) = units.entry(ticket.number()).or_default();
-        effects.push(Kept::new(effect));
+        effects.push(OwnedEffect::new(effect));
     }
 
     fn unit_ended(&self, ticket: Ticket) {
@@ -83,7 +83,7 @@ impl Observer for Log {
     }
 }
 
-/// Every key with its value and expiry, also where its time has come.
+/// Every key with its value and expiry, including expired keys.
 fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
     let mut all = Vec::new();
     for db in 0..store.databases() {
@@ -134,7 +134,7 @@ fn check(flavour: Flavour) {
 }
 
 #[test]
-fn effects_of_random_commands_make_the_same_keys_elsewhere() {
+fn effects_of_random_commands_rebuild_the_same_keys() {
     for flavour in [Flavour::Tokio, Flavour::Mio] {
         check(flavour);
     }

@@ -1,4 +1,4 @@
-//! The examples of every command, on every target.
+//! Tests the examples of every command on every target.
 
 use respire::serve::Flavour;
 use respire_testkit::exemptions::{
@@ -19,12 +19,12 @@ fn play(target: &mut dyn Target, script: &Script) {
 }
 
 #[test]
-fn engine_answers_every_example() {
+fn every_example_holds_on_the_engine() {
     play(&mut EngineTarget::whole(), &examples::script());
     play(&mut EngineTarget::byte_by_byte(), &examples::script());
 }
 
-/// The examples of all commands but those of these lists.
+/// The examples of all commands except those in these lists.
 fn examples_without(lists: &[&[(&str, &str)]]) -> Script {
     let mut script = examples::script();
     script
@@ -34,7 +34,7 @@ fn examples_without(lists: &[&[(&str, &str)]]) -> Script {
 }
 
 #[test]
-fn servers_answer_every_example() {
+fn every_example_holds_on_the_servers() {
     for flavour in Flavour::ALL {
         let server = FlavourServer::start(*flavour);
         let script = examples_without(&[EXAMPLES_NOT_ON_SERVERS]);
@@ -43,7 +43,7 @@ fn servers_answer_every_example() {
 }
 
 #[test]
-fn redis_answers_every_example() {
+fn every_example_holds_on_redis() {
     let redis = RedisServer::start();
     let mut target = SocketTarget::new(redis.address(), &["redis", "socket"]);
     let lists = [

@@ -1,4 +1,4 @@
-//! The sessions of the README, run as they stand there against both flavours.
+//! Runs the terminal sessions of the README against both flavours.
 
 use respire::serve::Flavour;
 use respire_testkit::target::FlavourServer;
@@ -30,7 +30,7 @@ fn exchanges(readme: &str) -> Vec<Exchange> {
 /// Runs the commands in one shell, and returns what each printed.
 fn run(exchanges: &[Exchange], port: u16) -> Vec<String> {
     const MARK: &str = "--- next ---";
-    // As in a terminal: redis-cli shows types only there, unless told to.
+    // As in a terminal: otherwise redis-cli shows no types.
     let mut script = format!("redis-cli() {{ command redis-cli -p {port} --no-raw \"$@\"; }}\n");
     for (command, _) in exchanges {
         let command = command.replace("/6379", &format!("/{port}"));
@@ -51,7 +51,7 @@ fn run(exchanges: &[Exchange], port: u16) -> Vec<String> {
 }
 
 #[test]
-fn sessions_of_the_readme_go_as_written() {
+fn readme_sessions_print_what_the_readme_shows() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let exchanges = exchanges(&fs::read_to_string(path).expect("the README is there"));
     assert!(exchanges.len() > 5);

@@ -1,4 +1,4 @@
-//! Every transcript on every target.
+//! Plays every transcript on every target.
 
 use respire::serve::Flavour;
 use respire_testkit::runner::{self, Failure};
@@ -55,8 +55,9 @@ fn engine_plays_every_script_byte_by_byte() {
 }
 
 #[test]
-fn engine_plays_every_script_cut_at_any_byte() {
-    // The longest requests are cut at their beginning only; byte by byte they are cut everywhere.
+fn engine_plays_every_script_split_at_any_byte() {
+    // The longest requests are split only near their start; the byte-by-byte test splits them
+    // everywhere.
     for at in 1..=48 {
         play_all(&mut EngineTarget::cut_at(at));
     }
@@ -73,7 +74,7 @@ fn mio_server_plays_every_script() {
 }
 
 #[test]
-fn redis_plays_every_script_it_is_meant_for() {
+fn redis_plays_every_script_for_redis() {
     let redis = RedisServer::start();
     play_all(&mut SocketTarget::new(
         redis.address(),
@@ -82,7 +83,7 @@ fn redis_plays_every_script_it_is_meant_for() {
 }
 
 #[test]
-fn every_difference_a_script_names_is_explained() {
+fn every_difference_in_a_script_is_documented() {
     let text = fs::read_to_string(here("../../docs/COMPATIBILITY.md")).unwrap();
     let named: BTreeSet<String> = scripts()
         .into_iter()

@@ -1,4 +1,4 @@
-// What both sessions share: comparing, and failing with a clear message.
+// Helpers of both sessions: compare values, and fail with a clear message.
 "use strict";
 const { isDeepStrictEqual, inspect } = require("node:util");
 

@@ -132,7 +132,7 @@ def reconnect(r):
     other = connect()
     own = other.client_id()
     expect(r.client_kill_filter(_id=own), 1, "CLIENT KILL")
-    # It is closed by whoever serves it, which may be a moment after the reply.
+    # The server's thread closes it, which may be a moment after the reply.
     for _ in range(10_000):
         if all(int(client["id"]) != own for client in r.client_list()):
             break

@@ -7,8 +7,8 @@ three=()
 
 for connections in 1 50; do
     for pipeline in 1 16 64; do
-        # Whole pipelines only: after a last one that overshoots the count, redis-benchmark takes its
-        # only client for lost if its report falls due in that very moment, whatever the server.
+        # Send whole pipelines only. If the last one exceeds the count, and the report is due at that
+        # moment, redis-benchmark counts its only client as lost, whatever the server.
         requests=$((pipeline == 1 ? 2000 : 300 * 64))
         load=(redis-benchmark -p "$port" -t set,get,incr,mset,ping -n "$requests" -r 10000
             -c "$connections" -P "$pipeline" -q "${three[@]}")

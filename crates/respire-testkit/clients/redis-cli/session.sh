@@ -55,7 +55,7 @@ for i in {1..500}; do printf '*3\r\n$3\r\nSET\r\n$%d\r\nmass:%d\r\n$1\r\nv\r\n' 
 [[ $(redis-cli -p "$port" --scan --pattern 'mass:*' | sort -u | wc -l) == 500 ]]
 [[ $(redis-cli -p "$port" keys 'mass:*' | wc -l) == 500 ]]
 
-# What redis-cli asks by itself.
+# Requests that redis-cli sends by itself.
 redis-cli -p "$port" --bigkeys | grep -q 'Sampled 50[0-9] keys'
 redis-cli -p "$port" --memkeys | grep -q 'Sampled 50[0-9] keys'
 redis-cli -p "$port" --latency -i 1 --raw >/dev/null & latency=$!

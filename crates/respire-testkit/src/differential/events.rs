@@ -1,28 +1,29 @@
-//! Keyspace notifications of random commands: a subscriber on each side, and what it was sent.
+//! Compares the keyspace notifications of random commands: a subscriber on each server collects
+//! them.
 
-use super::Side;
+use super::ServerUnderTest;
 use crate::quoting::encode_command;
 use crate::reply::{self, Value};
 use crate::target::{Received, Target};
 
-/// The end of what a request made happen is told by a message of our own, on a channel that the
-/// subscriber's pattern matches.
+/// The channel of a message that we publish after each request, to mark the end of its events. The
+/// subscriber's pattern matches it.
 const END: &str = "__keys done__";
 
-/// All events. Keys that expire are left out ([`Listener::events`]).
+/// The letters for all events. Events of expired keys are ignored ([`Listener::events`]).
 const LETTERS: &str = "KEAnm";
 
-/// A subscriber to all events of one side.
+/// A subscriber to all events of one server.
 pub(super) struct Listener {
     subscriber: usize,
-    /// Who publishes [`END`].
+    /// The connection that publishes [`END`].
     publisher: usize,
-    /// What has arrived and was not looked at.
+    /// Bytes that arrived and are not parsed yet.
     bytes: Vec<u8>,
 }
 
 impl Listener {
-    /// Has the events of a side published, and subscribes to them.
+    /// Enables the events of a server, and subscribes to them.
     pub(super) fn new(target: &mut dyn Target) -> Self {
         let mut listener = Self {
             subscriber: target.connect(),
@@ -40,8 +41,8 @@ impl Listener {
         listener
     }
 
-    /// The messages since the last call. A key whose time has come is told when a server comes to it,
-    /// which is not at the same time on both sides, so such messages are left out.
+    /// The messages since the last call. A server reports an expired key when it finds it, which
+    /// the two servers do at different times. So such messages are ignored.
     pub(super) fn events(&mut self, target: &mut dyn Target) -> Vec<Value> {
         target.send(self.publisher, &encode_command(&["PUBLISH", END, ""]));
         receive(target, self.publisher, &mut Vec::new());
@@ -64,17 +65,17 @@ impl Listener {
     }
 }
 
-impl Side<'_> {
-    /// What happened to keys since the last call.
+impl ServerUnderTest<'_> {
+    /// The events of keys since the last call.
     pub(super) fn events(&mut self) -> Vec<Value> {
         self.listener.events(self.target)
     }
 }
 
-/// The next reply or message of a connection; `bytes` keeps what comes behind it.
+/// Returns the next reply or message of a connection; `bytes` keeps the bytes after it.
 ///
 /// # Panics
-/// When none comes.
+/// If none comes.
 fn receive(target: &mut dyn Target, connection: usize, bytes: &mut Vec<u8>) -> Value {
     loop {
         if let Ok(Some((value, len))) = reply::parse(bytes) {

@@ -1,12 +1,14 @@
-//! What is sent, as a grammar: from the descriptions of the commands, and from lines of a small notation.
+//! The grammar of random requests: made from the descriptions of the commands, and from lines of a
+//! small notation.
 //!
-//! In the notation, words stand for themselves and `<holes>` for random values; `[a|b c]` is nothing or one of its
-//! alternatives, `(a|b)` one of them, `{a b}` its content once or a few times.
+//! In the notation, a word is sent as it is, and a `<hole>` becomes a random value. `[a|b c]` is
+//! nothing or one of the alternatives, `(a|b)` is one of them, and `{a b}` is its content once or a
+//! few times.
 
 use respire_engine::{Arg, ArgKind, Spec};
 
-/// The grammar of a command's requests, from its description. `hint` gives the values of an argument where its
-/// kind does not say enough.
+/// The grammar of a command's requests, from its description. `hint` returns the values of an
+/// argument if its kind is not specific enough.
 #[must_use]
 pub fn of_spec(spec: &Spec, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
     let words = spec.name.split('|').map(Node::Word);
@@ -51,7 +53,7 @@ fn of_arg(arg: &Arg, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
             options: vec![whole],
             is_optional: true,
         }],
-        // Mostly there: without them, a command has little to do.
+        // Usually present: without them, a command has little to do.
         (true, true) => vec![Node::Choice {
             options: vec![whole.clone(), whole.clone(), whole, Vec::new()],
             is_optional: false,
@@ -62,23 +64,23 @@ fn of_arg(arg: &Arg, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
 /// A part of the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// Itself.
+    /// A literal word.
     Word(&'static str),
     /// A random value of this kind.
     Hole(&'static str),
-    /// One of these, or nothing if it is optional.
+    /// One of these, or nothing if the choice is optional.
     Choice {
         /// The alternatives.
         options: Vec<Vec<Self>>,
-        /// Whether nothing is one of them.
+        /// Whether nothing is one of the alternatives.
         is_optional: bool,
     },
-    /// This, once or a few times.
+    /// These nodes, once or a few times.
     Repeat(Vec<Self>),
 }
 
 impl Node {
-    /// Whether one of these holes is in it.
+    /// Whether the node contains one of these holes.
     #[must_use]
     pub fn has_hole(&self, kinds: &[&str]) -> bool {
         match self {
@@ -93,7 +95,7 @@ impl Node {
 /// Parses a line of the notation.
 ///
 /// # Panics
-/// When a bracket is not closed: the lines are ours.
+/// If a bracket is not closed; the lines are part of the source.
 #[must_use]
 pub fn parse(line: &'static str) -> Vec<Node> {
     let mut rest = line;
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn description_becomes_the_grammar_of_its_requests() {
+    fn description_gives_the_grammar_of_requests() {
         const ARGS: &[Arg] = &[
             Arg::key("key", 0),
             Arg::one_of(

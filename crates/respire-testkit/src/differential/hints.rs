@@ -1,5 +1,5 @@
-//! What the descriptions of commands do not tell about random requests: which values an argument takes, what is
-//! drawn more often, and the few requests that are written by hand. `grammar.rs` explains the notation.
+//! Hints for random requests that the commands' descriptions do not give: values of arguments,
+//! weights, and a few requests written by hand. `grammar.rs` explains the notation.
 
 use super::grammar::{Node, of_spec, parse};
 use crate::exemptions::{NOT_IN_GRAMMAR, UNKNOWN_TO_REDIS, has};
@@ -7,8 +7,9 @@ use crate::target::{START_UNIX_MS, kv_engine};
 use respire_engine::{Arg, Now, Spec};
 use std::time::Duration;
 
-/// The values of arguments whose kind does not say enough, by the argument's name: of every command, or of the
-/// one whose name comes first. Where both are there, the command's own counts.
+/// The values of arguments whose kind is not specific enough, by the argument's name. The first
+/// field is the command, or empty for all commands. A command's own entry comes before one for all
+/// commands.
 const VALUES: &[(&str, &str, &str)] = &[
     ("", "bit", "<bit>"),
     ("", "client-id", "<int>"),
@@ -44,9 +45,9 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("expireat", "condition", CONDITIONS),
     ("getbit", "offset", "<bit_offset>"),
     ("hello", "protover", "(2|3|2|3|2|3|<int>)"),
-    // Which other counters of use there are follows from where Redis shares objects.
+    // The number of other references depends on where Redis shares objects.
     ("object|refcount", "key", "missing"),
-    // Of commands that have run, each server has its own times.
+    // Each server has its own times for commands that have run.
     ("latency|histogram", "command", "nosuch"),
     ("memory|usage", "count", "<count>"),
     ("pexpire", "condition", CONDITIONS),
@@ -67,18 +68,18 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("sort_ro", "offset", "<index>"),
 ];
 
-/// Two conditions together are allowed, or refused in words of their own.
+/// Two conditions together are allowed, or refused with their own errors.
 const CONDITIONS: &str = "(NX|XX|GT|LT|NX|XX|GT|LT|XX GT|XX LT|NX XX|NX GT|GT LT)";
 
-/// `OVERFLOW` may precede `GET` as well, which it does not concern.
+/// `OVERFLOW` may also precede `GET`, on which it has no effect.
 const BITFIELD_OPERATION: &str = "[OVERFLOW (WRAP|SAT|FAIL)] (GET <type> <field>|SET <type> <field> <int>|INCRBY <type> <field> <int>)";
 
-/// How often a command is drawn, compared with others: one with keys, for each argument that it may have, and one
-/// without keys.
+/// How often a command is drawn compared with others: the weight of each possible argument of a
+/// command with keys, and the weight of a command without keys.
 const WEIGHT_OF_ARGUMENT: u32 = 4;
 const WEIGHT_WITHOUT_KEYS: u32 = 2;
 
-/// Commands that are drawn more often than follows from that, or less.
+/// Commands that are drawn more or less often than these rules give.
 const WEIGHTS: &[(&str, u32)] = &[
     ("bitfield", 30),
     ("bitop", 24),
@@ -103,9 +104,9 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("watch", 10),
 ];
 
-/// Commands whose requests are not made from their descriptions, since most of those would be answered
-/// differently, at too great length, or by the end of a server or a connection.
-const INSTEAD: &[(&str, u32, &str)] = &[
+/// Commands whose requests are not made from their descriptions. Most such requests would be
+/// answered differently or at too great length, or would end the server or the connection.
+const HANDWRITTEN: &[(&str, u32, &str)] = &[
     ("acl|cat", 1, "ACL CAT nosuch"),
     (
         "client|kill",
@@ -144,16 +145,16 @@ const INSTEAD: &[(&str, u32, &str)] = &[
     ("shutdown", 1, "SHUTDOWN (foo|SAVE NOSAVE|ABORT)"),
 ];
 
-/// Requests that no description tells of, beside the others: most of them are mistakes.
-const BESIDE: &[(u32, &str)] = &[
+/// Additional requests that no description gives: most of them are mistakes.
+const ADDITIONAL: &[(u32, &str)] = &[
     (40, "SET <key> <value>"),
-    // Done in one step, which alone can be compared.
+    // Done in one step, since only that can be compared.
     (
         12,
         "SCAN 0 [MATCH <pattern>] COUNT 1000 [TYPE (string|list|foo)]",
     ),
     (4, "BITOP NOT <key> <key>"),
-    // A point in time, which would be a moment from now without `ABSTTL`.
+    // A point in time, which without `ABSTTL` would be a duration from now.
     (
         8,
         "RESTORE <key> <at_ms> <payload> [REPLACE] ABSTTL [IDLETIME <count>|FREQ <count>]",
@@ -176,20 +177,20 @@ const BESIDE: &[(u32, &str)] = &[
 /// Holes for points in time.
 const TIMES: &[&str] = &["at", "at_ms", "ms", "secs"];
 
-/// A request to be drawn.
+/// A request that can be drawn.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) weight: u32,
     pub(super) nodes: Vec<Node>,
 }
 
-/// All that random requests are drawn from.
+/// Everything that random requests are drawn from.
 #[derive(Debug)]
 pub(super) struct Grammar {
     pub(super) lines: Vec<Line>,
     /// The names of the commands that may be sent with any arguments.
     pub(super) names: Vec<&'static str>,
-    /// Those of them that give keys an expiry.
+    /// Those among them that give keys an expiry.
     pub(super) timed: Vec<&'static str>,
 }
 
@@ -202,12 +203,12 @@ impl Grammar {
             timed: Vec::new(),
         };
         for spec in specs() {
-            match INSTEAD.iter().find(|(name, ..)| *name == spec.name) {
+            match HANDWRITTEN.iter().find(|(name, ..)| *name == spec.name) {
                 Some((_, weight, line)) => grammar.add(*weight, parse(line)),
                 None => grammar.add_spec(&spec),
             }
         }
-        for (weight, line) in BESIDE {
+        for (weight, line) in ADDITIONAL {
             grammar.add(*weight, parse(line));
         }
         grammar
@@ -227,7 +228,8 @@ impl Grammar {
     }
 }
 
-/// The commands that are compared with Redis, by name. Containers that do nothing by themselves are left out.
+/// The commands that are compared with Redis, by name. Containers without an action of their own
+/// are omitted.
 fn specs() -> Vec<Spec> {
     let now = Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS));
     let engine = kv_engine(now);
@@ -251,7 +253,7 @@ fn weight(spec: &Spec) -> u32 {
     own.map_or(usual, |(_, weight)| *weight)
 }
 
-/// How many arguments there are, without those that others consist of.
+/// The number of arguments, not counting those that consist of others.
 fn leaves(args: &[Arg]) -> u32 {
     args.iter().map(|arg| leaves(arg.parts).max(1)).sum()
 }
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_are_of_arguments_that_there_are() {
+    fn every_hint_names_an_existing_argument() {
         let all: Vec<(&str, Vec<&str>)> = specs()
             .iter()
             .map(|spec| (spec.name, names_of(spec.args)))
@@ -289,13 +291,13 @@ mod tests {
         }
         let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
         let weighted = WEIGHTS.iter().map(|(name, _)| *name);
-        for name in weighted.chain(INSTEAD.iter().map(|(name, ..)| *name)) {
+        for name in weighted.chain(HANDWRITTEN.iter().map(|(name, ..)| *name)) {
             assert!(names.contains(name), "there is no command {name}");
         }
     }
 
     #[test]
-    fn commands_that_set_times_are_known_by_their_arguments() {
+    fn commands_that_set_an_expiry_are_found_by_their_arguments() {
         let timed = [
             "expire",
             "expireat",

@@ -1,7 +1,7 @@
-//! Random commands, sent to two servers, whose replies are compared.
+//! Sends random commands to two servers and compares their replies.
 //!
-//! A seed decides everything that is sent, so a difference can be seen again. What is sent comes
-//! from the descriptions of the commands ([`grammar`]), what may differ and why stands in [`rules`].
+//! A seed determines all requests, so a difference can be reproduced. The requests come from the
+//! descriptions of the commands ([`grammar`]). [`rules`] says which replies may differ, and why.
 
 mod events;
 pub mod grammar;
@@ -22,13 +22,13 @@ use std::fmt;
 /// A request that two servers answered differently.
 #[derive(Clone, PartialEq)]
 pub struct Difference {
-    /// The step it happened at.
+    /// The step at which it happened.
     pub step: usize,
-    /// What was sent, by connection, the last of it last.
+    /// The requests up to the difference, with their connections, the last one last.
     pub history: Vec<String>,
-    /// What Respire answered.
+    /// Respire's reply.
     pub ours: Value,
-    /// What the reference answered.
+    /// The reference's reply.
     pub theirs: Value,
 }
 
@@ -47,20 +47,21 @@ impl fmt::Debug for Difference {
     }
 }
 
-/// After so many differences there is nothing more to learn from a run.
+/// A run stops after this many differences, since more teach nothing.
 const DIFFERENCES_MAX: usize = 40;
-/// How many requests before a difference are shown.
+/// The most requests shown before a difference.
 const HISTORY_MAX: usize = 12;
-/// The whole keyspace is compared each time after so many steps.
+/// The whole keyspace is compared after each run of so many steps.
 const AUDIT_STEPS: usize = 100;
 const CONNECTIONS: usize = 3;
 
-/// Sends `steps` requests of this seed to both, and returns how their replies differ.
+/// Sends `steps` requests of this seed to both servers, and returns the differences of their
+/// replies.
 ///
-/// After a difference both sides begin anew, so that one does not follow from another.
+/// After a difference both servers are reset, so that one difference does not cause others.
 ///
 /// # Panics
-/// When a side stops answering.
+/// If a server stops replying.
 pub fn compare(
     seed: u64,
     steps: usize,
@@ -95,16 +96,16 @@ pub fn compare(
 }
 
 struct Run<'t> {
-    ours: Side<'t>,
-    theirs: Side<'t>,
-    /// The rules of what each connection has queued.
+    ours: ServerUnderTest<'t>,
+    theirs: ServerUnderTest<'t>,
+    /// The rules for the requests that each connection has queued.
     queued: Vec<Vec<Rule>>,
     history: Vec<String>,
-    /// What the reference answered last.
+    /// The reference's last reply.
     last_reply: Value,
 }
 
-struct Side<'t> {
+struct ServerUnderTest<'t> {
     target: &'t mut dyn Target,
     connections: Vec<usize>,
     listener: Listener,
@@ -113,8 +114,8 @@ struct Side<'t> {
 impl<'t> Run<'t> {
     fn new(ours: &'t mut dyn Target, theirs: &'t mut dyn Target) -> Self {
         let mut run = Self {
-            ours: Side::new(ours),
-            theirs: Side::new(theirs),
+            ours: ServerUnderTest::new(ours),
+            theirs: ServerUnderTest::new(theirs),
             queued: Vec::new(),
             history: Vec::new(),
             last_reply: Value::Null(b'$'),
@@ -130,7 +131,7 @@ impl<'t> Run<'t> {
         self.history.clear();
     }
 
-    /// Sends one request to both, and returns the replies when they differ.
+    /// Sends one request to both servers, and returns the replies if they differ.
     fn step(&mut self, connection: usize, args: &[Vec<u8>]) -> Option<(Value, Value)> {
         if self.history.len() == HISTORY_MAX {
             self.history.remove(0);
@@ -149,7 +150,7 @@ impl<'t> Run<'t> {
         if !same {
             return Some((ours, theirs));
         }
-        // Notifications are compared like a reply that comes behind it.
+        // Notifications are compared like another reply after the first one.
         let (ours, theirs) = (self.ours.events(), self.theirs.events());
         (ours != theirs).then_some((Value::Array(ours), Value::Array(theirs)))
     }
@@ -218,7 +219,7 @@ impl<'t> Run<'t> {
     }
 }
 
-impl<'t> Side<'t> {
+impl<'t> ServerUnderTest<'t> {
     fn new(target: &'t mut dyn Target) -> Self {
         let listener = Listener::new(target);
         Self {

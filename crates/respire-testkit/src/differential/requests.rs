@@ -1,4 +1,4 @@
-//! Requests drawn from the grammar, some of them broken on purpose.
+//! Draws random requests from the grammar, and makes some of them invalid.
 
 use super::grammar::Node;
 use super::hints::{Grammar, Line};
@@ -6,21 +6,21 @@ use super::values::fill;
 use crate::reply::Value;
 use fastrand::Rng;
 
-/// An endless stream of requests; the seed decides it.
+/// An endless stream of requests, determined by the seed.
 #[derive(Debug)]
 pub struct Requests {
     rng: Rng,
     grammar: Grammar,
     /// The sum of all weights.
     weight: u32,
-    /// Replies of `DUMP`, to restore from.
+    /// Replies to `DUMP`, for `RESTORE`.
     payloads: Vec<Vec<u8>>,
 }
 
-/// One request in so many is broken.
+/// One request in this many is made invalid.
 const BROKEN_PER: u8 = 12;
-/// Broken, these could end the reference, put it to sleep, or cut our own connections.
-const UNBROKEN: [&[u8]; 3] = [b"SHUTDOWN", b"DEBUG", b"CLIENT"];
+/// Invalid requests of these could end the reference, make it sleep, or close our own connections.
+const NEVER_BROKEN: [&[u8]; 3] = [b"SHUTDOWN", b"DEBUG", b"CLIENT"];
 /// The version in a payload of Redis 7.0, least significant byte first.
 const RDB_VERSION: [u8; 2] = [10, 0];
 const PAYLOADS_MAX: usize = 16;
@@ -57,7 +57,7 @@ impl Requests {
             self.write(&nodes, &mut args);
         }
         if self.rng.u8(..BROKEN_PER) == 0
-            && !UNBROKEN
+            && !NEVER_BROKEN
                 .iter()
                 .any(|name| args[0].eq_ignore_ascii_case(name))
         {
@@ -75,7 +75,7 @@ impl Requests {
         args
     }
 
-    /// Takes note of a reply, if it is a payload of `DUMP` (they end in a version and a checksum).
+    /// Stores the reply if it is a payload of `DUMP` (they end in a version and a checksum).
     pub fn learn(&mut self, reply: &Value) {
         if let Value::Bulk(bytes) = reply
             && bytes.len() > 10
@@ -88,7 +88,7 @@ impl Requests {
         }
     }
 
-    /// Draws what the next request is made from.
+    /// Draws the nodes of the next request.
     fn draw(&mut self) -> Vec<Node> {
         let mut drawn = self.rng.u32(..self.weight);
         let mut lines = self.grammar.lines.iter();
@@ -141,8 +141,9 @@ impl Requests {
         payload
     }
 
-    /// Whether a request that no description gives could make a key that expires within the test: the servers
-    /// are asked one after the other, so one could still find it and the other not.
+    /// Whether a request not given by a description could make a key that expires within the test.
+    /// The servers are asked one after the other, so one could still find the key and the other
+    /// not.
     fn may_be_short_lived(&self, args: &[Vec<u8>]) -> bool {
         const LONG_MS: u64 = 600_000;
         let number = |arg: &Vec<u8>| std::str::from_utf8(arg).ok()?.parse::<u64>().ok();
@@ -154,7 +155,7 @@ impl Requests {
                 .any(|number| (1..LONG_MS).contains(&number))
     }
 
-    /// Breaks a request: an argument is lost, doubled, exchanged or replaced, or one is added.
+    /// Makes a request invalid: removes, doubles, swaps or replaces an argument, or adds one.
     fn damage(&mut self, args: &mut Vec<Vec<u8>>) {
         if args.len() == 1 {
             args.push(fill("value", &mut self.rng));
@@ -177,12 +178,12 @@ impl Requests {
     }
 }
 
-/// Whether the request is of whichever command, with arguments that are not its own.
+/// Whether the request is of any command, with arguments of other commands.
 fn is_any_command(nodes: &[Node]) -> bool {
     nodes.first() == Some(&Node::Hole("command"))
 }
 
-/// Whether a broken request meets a difference that docs/COMPATIBILITY.md lists: `number-nul`.
+/// Whether an invalid request meets the difference `number-nul`, which docs/COMPATIBILITY.md lists.
 fn differs_by_design(args: &[Vec<u8>]) -> bool {
     args[0].eq_ignore_ascii_case(b"SCAN") && args.get(1).is_some_and(|cursor| cursor.contains(&0))
 }
@@ -195,7 +196,7 @@ mod tests {
     fn same_seed_gives_the_same_requests() {
         let draw = |seed| {
             let mut requests = Requests::new(seed);
-            // Points in time follow the clock, so only the shape of requests is the seed's.
+            // Points in time follow the clock, so the seed determines only the shape of requests.
             (0..200).map(|_| requests.next().len()).collect::<Vec<_>>()
         };
         assert_eq!(draw(1), draw(1));

@@ -1,4 +1,4 @@
-//! Where two correct servers may answer differently, and why.
+//! Rules for replies in which two correct servers may differ, with the reasons.
 
 use crate::reply::Value;
 
@@ -7,27 +7,28 @@ use crate::reply::Value;
 pub enum Rule {
     /// Byte for byte.
     Exact,
-    /// As sets: the order of keys, settings and subcommands follows each server's own hash table.
+    /// As sets: the order of keys, settings and subcommands depends on each server's hash table.
     AnyOrder,
-    /// By presence: which key is drawn is chance.
+    /// By presence: the key is drawn at random.
     Presence,
-    /// Numbers up to so much apart: the servers are asked one after the other, and the clock goes on.
+    /// Numbers up to this far apart: the servers are asked one after the other, and the clock moves
+    /// on.
     Within(i64),
-    /// By kind: times, numbers of clients, memory and statistics are each server's own, `HELP`
-    /// and `COMMAND` tell of what a server has, Redis counts expired keys until it removes them,
-    /// whether the same time from now is later than before is a matter of the millisecond, and Redis shares
-    /// small integers among keys, and with them the time of their use.
+    /// By type, for these reasons. Times, numbers of clients, memory and statistics differ between
+    /// servers. `HELP` and `COMMAND` describe what a server has. Redis counts expired keys until it
+    /// removes them. Whether a duration from now ends later than an earlier one depends on the
+    /// millisecond. Redis shares small integers among keys, and with them their time of use.
     Kind,
-    /// Not at all: Redis still finds expired keys here that it has yet to remove.
+    /// Not compared: Redis still finds expired keys here that it has not removed yet.
     Any,
-    /// Without the number of the client and the version of the server.
+    /// Compared without the number of the client and the version of the server.
     Hello,
-    /// The cursor is each server's own, and with it what one step finds; a scan that is done in one
-    /// step is compared.
+    /// The cursor differs between servers, and so do the keys found in one step. Only a scan that
+    /// ends in one step is compared.
     Scan,
 }
 
-/// Two servers asked one after the other agree on a time within this many milliseconds.
+/// The servers are asked one after the other; their times may differ by this many milliseconds.
 const MS_MAX: i64 = 1500;
 
 impl Rule {
@@ -64,7 +65,7 @@ impl Rule {
         }
     }
 
-    /// Whether two replies are the same under this rule. Errors always have to be equal.
+    /// Whether two replies are equal under this rule. Errors must always be equal.
     #[must_use]
     pub fn same(self, ours: Value, theirs: Value) -> bool {
         if ours == theirs {
@@ -89,7 +90,7 @@ impl Rule {
     }
 }
 
-/// A value as text, the elements of every list in order of their text.
+/// A value as text, with the elements of every list in order of their text.
 fn sorted(value: &Value) -> String {
     let list = |items: &[Value]| {
         let mut items: Vec<String> = items.iter().map(sorted).collect();
@@ -110,7 +111,7 @@ fn sorted(value: &Value) -> String {
     }
 }
 
-/// Negative answers (no key, no time) have to be equal.
+/// Negative replies (no key, no time) must be equal.
 fn within(ours: &Value, theirs: &Value, most: i64) -> bool {
     match (ours, theirs) {
         (Value::Int(ours), Value::Int(theirs)) => {
@@ -128,7 +129,7 @@ fn without_identity(value: Value) -> Vec<Value> {
     pairs.flatten().cloned().collect()
 }
 
-/// Both whole: the same keys. Otherwise there is nothing to compare but the shape.
+/// If both scans are complete, they must have the same keys. Otherwise only the shape is compared.
 fn scan(ours: Value, theirs: Value) -> bool {
     let (Value::Array(ours), Value::Array(theirs)) = (ours, theirs) else {
         return false;
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn order_of_keys_is_free_but_not_their_names() {
+    fn keys_may_come_in_any_order_but_must_be_the_same() {
         let keys = |names: &[&str]| Value::Array(names.iter().map(|name| bulk(name)).collect());
         assert!(rule("keys *").same(keys(&["a", "b"]), keys(&["b", "a"])));
         assert!(!rule("keys *").same(keys(&["a", "b"]), keys(&["a", "c"])));
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn times_may_be_a_moment_apart() {
+    fn times_may_differ_slightly() {
         assert!(rule("PTTL k").same(Value::Int(5000), Value::Int(4990)));
         assert!(!rule("PTTL k").same(Value::Int(5000), Value::Int(90)));
         assert!(!rule("PTTL k").same(Value::Int(-1), Value::Int(-2)));

@@ -1,4 +1,5 @@
-//! The values that fill the holes of the grammar: few enough to meet each other, and fond of edges.
+//! Values for the holes of the grammar: few, so that requests use the same ones, and with many edge
+//! cases.
 
 use fastrand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -146,7 +147,7 @@ pub(super) fn fill(kind: &str, rng: &mut Rng) -> Vec<u8> {
     }
 }
 
-/// What each kind of hole is mostly filled with, and what sometimes.
+/// The usual values of each kind of hole, and the occasional ones.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("key", &KEYS, &KEYS),
     ("int", INTS, NO_INTS),
@@ -241,12 +242,13 @@ fn one_of(choices: &[&str], rng: &mut Rng) -> Vec<u8> {
     choices[rng.usize(..choices.len())].as_bytes().to_vec()
 }
 
-/// Mostly of the first, sometimes of the second.
+/// A value of the first list usually, of the second one sometimes.
 fn mostly(good: &[&str], bad: &[&str], rng: &mut Rng) -> Vec<u8> {
     one_of(if rng.u8(..) < 16 { bad } else { good }, rng)
 }
 
-/// A point in time, in seconds or milliseconds: long past, or far enough not to pass in a test.
+/// A point in time, in seconds or milliseconds: long past, or too far in the future to pass during
+/// a test.
 fn point(per_second: u64, rng: &mut Rng) -> Vec<u8> {
     let unix_s = SystemTime::now()
         .duration_since(UNIX_EPOCH)

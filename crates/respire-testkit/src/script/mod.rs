@@ -7,79 +7,79 @@ pub use parse::ScriptError;
 
 use std::time::Duration;
 
-/// A file of cases.
+/// A file with cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// The file's name without its ending, for messages.
+    /// The file's name without its extension, for messages.
     pub name: String,
-    /// What it tests.
+    /// The cases of the file.
     pub cases: Vec<Case>,
 }
 
 /// One transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What it shows.
+    /// The title, which says what the case shows.
     pub title: String,
-    /// The line it begins at.
+    /// The number of its first line.
     pub line: usize,
     /// The protocols it is played in: 2, 3 or both.
     pub protocols: Vec<u8>,
-    /// Where it is played.
+    /// The tags it is only played on.
     pub only_on: Vec<String>,
-    /// Where it is not.
+    /// The tags it is not played on.
     pub not_on: Vec<String>,
     /// The rows of docs/COMPATIBILITY.md that it refers to.
     pub differences: Vec<String>,
-    /// What happens, each with its line.
+    /// The steps, each with the number of its line.
     pub steps: Vec<(usize, Step)>,
 }
 
-/// One thing that happens.
+/// One step of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// From here on this connection is meant.
+    /// The following steps use this connection.
     Connection(String),
-    /// A command line is sent.
+    /// Sends a command line.
     Command(String),
-    /// Bytes are sent as they stand.
+    /// Sends these bytes unchanged.
     Raw(String),
-    /// These lines come back, each where its condition holds.
+    /// Expects these lines, each if its condition holds.
     Expect(Vec<Line>),
-    /// Time passes.
+    /// Lets time pass.
     Advance(Duration),
-    /// We send no more.
+    /// Closes our sending direction.
     HalfClose,
-    /// The server sends no more, and closes.
+    /// Expects that the server sends no more, and closes.
     Closed,
 }
 
-/// A line that is expected.
+/// An expected line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it is expected.
+    /// The condition under which it is expected.
     pub when: Condition,
-    /// What is expected, as it is written in the script.
+    /// The expected text, as written in the script.
     pub text: String,
     /// Whether CRLF follows.
     pub is_ended: bool,
 }
 
-/// Where a line is expected.
+/// The condition under which a line is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Everywhere.
+    /// Always.
     Always,
     /// In this version of the protocol.
     Protocol(u8),
-    /// Of Respire.
+    /// On Respire.
     Respire,
-    /// Of Redis.
+    /// On Redis.
     Redis,
 }
 
 impl Condition {
-    /// Whether a line is expected in this protocol of a target with these tags.
+    /// Whether the line is expected in this protocol on a target with these tags.
     #[must_use]
     pub fn holds(self, protocol: u8, tags: &[&str]) -> bool {
         match self {
@@ -92,7 +92,7 @@ impl Condition {
 }
 
 impl Case {
-    /// Whether it is played on a target with these tags.
+    /// Whether the case is played on a target with these tags.
     #[must_use]
     pub fn runs_on(&self, tags: &[&str]) -> bool {
         let has = |tag: &String| tags.contains(&tag.as_str());

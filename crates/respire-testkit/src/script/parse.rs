@@ -1,16 +1,16 @@
-//! From the text of a transcript to its steps.
+//! Parses the text of a transcript into its steps.
 
 use super::{Case, Condition, Line, Script, Step};
 use crate::quoting::{expand, split_args};
 use std::fmt;
 use std::time::Duration;
 
-/// A line that is not in the notation.
+/// The error for a line that is not in the notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// The script.
     pub name: String,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub problem: String,
@@ -25,10 +25,10 @@ impl fmt::Display for ScriptError {
 impl std::error::Error for ScriptError {}
 
 impl Script {
-    /// Reads the text of a script.
+    /// Parses the text of a script.
     ///
     /// # Errors
-    /// At the first line that is not in the notation.
+    /// For the first line that is not in the notation.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
         let mut script = Self {
             name: name.to_owned(),
@@ -86,7 +86,7 @@ impl Case {
         }
     }
 
-    /// Takes the lines that say where a case is played; `false` for any other line.
+    /// Parses the lines that say where a case is played; returns `false` for any other line.
     fn heading(&mut self, line: &str) -> Result<bool, String> {
         if line == "only resp2" || line == "only resp3" {
             self.protocols = vec![if line.ends_with('2') { 2 } else { 3 }];
@@ -125,7 +125,7 @@ fn tag_and_reason(rest: &str) -> Result<(String, String), String> {
 fn step(line: &str) -> Result<Step, String> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let expect = |when| {
-        // A whole reply brings its own line end.
+        // A complete reply includes its own line end.
         let is_ended = word != "<<" && rest != "{reply}";
         Ok(Step::Expect(vec![Line {
             when,
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_headings_and_steps_are_read() {
+    fn cases_headings_and_steps_are_parsed() {
         let text = "# comment\n== one\nonly resp3\nnot on redis: some-id\n> GET \"a b\"\n2< $-1\n3< _\nadvance 5ms\n@b\n== two\n>> x\n";
         let script = Script::parse("s", text).unwrap();
         assert_eq!(script.cases.len(), 2);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_outside_the_notation_are_refused_with_their_number() {
+    fn malformed_lines_are_refused_with_their_number() {
         for (text, line) in [
             ("> GET a", 1),
             ("== t\nGET a", 2),

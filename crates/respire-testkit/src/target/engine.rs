@@ -1,4 +1,4 @@
-//! The engine without sockets, under a clock that only the script moves.
+//! The engine as a target, without sockets, under a clock that only the script moves.
 
 use super::{Received, Target};
 use respire_commands::Kv;
@@ -9,19 +9,19 @@ use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The time every script begins at: a round number, so that expected times can be read.
+/// The time at which every script begins: a round number, so that expected times are readable.
 pub const START_UNIX_MS: u64 = 1_700_000_000_000;
 
 /// Redis's commands on an empty store.
 #[must_use]
 pub fn kv_router() -> Router<Kv> {
     let store = Store::new(Config {
-        // Whole pipelines are looked ahead into, however little there is.
+        // Look ahead into whole pipelines, even for a small store.
         cached_bytes: 0,
         seed: [1, 2, 3, 4],
         ..Config::default()
     });
-    // Scripts and random requests give many wrong passwords, and are to be answered as by Redis.
+    // Scripts and random requests send many wrong passwords, and need the replies that Redis gives.
     let limits = Limits {
         wrong_passwords_free: u32::MAX,
         ..Limits::DEFAULT
@@ -35,7 +35,7 @@ pub fn kv_engine(now: Now) -> Arc<Engine<Kv>> {
     Engine::new(kv_router(), Options::default(), now)
 }
 
-/// An engine and the sessions on it; input arrives whole or in pieces.
+/// An engine and its sessions; input arrives whole or in pieces.
 pub struct EngineTarget {
     engine: Arc<Engine<Kv>>,
     now: Now,
@@ -57,19 +57,19 @@ enum Pieces {
 }
 
 impl EngineTarget {
-    /// Gives every input in one piece.
+    /// An engine that gets every input in one piece.
     #[must_use]
     pub fn whole() -> Self {
         Self::new(Pieces::Whole)
     }
 
-    /// Gives every input byte by byte.
+    /// An engine that gets every input byte by byte.
     #[must_use]
     pub fn byte_by_byte() -> Self {
         Self::new(Pieces::Bytes)
     }
 
-    /// Gives every input in two pieces, the first of `at` bytes.
+    /// An engine that gets every input in two pieces, the first of `at` bytes.
     #[must_use]
     pub fn cut_at(at: usize) -> Self {
         Self::new(Pieces::CutAt(at))
@@ -85,7 +85,8 @@ impl EngineTarget {
         }
     }
 
-    /// Polls everyone until nothing moves: a command may wake, kill or unblock other connections.
+    /// Polls all sessions until none has work left: a command may wake, kill or unblock other
+    /// connections.
     fn settle(&mut self) {
         for connection in &mut self.connections {
             connection.poll(self.now);

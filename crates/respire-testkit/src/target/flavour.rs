@@ -1,4 +1,4 @@
-//! A server of either flavour, inside the test's own process.
+//! A server of either flavour as a target, inside the test process.
 
 use super::{SocketTarget, kv_router};
 use respire::serve::{Flavour, Shutdown};
@@ -20,19 +20,19 @@ pub struct FlavourServer {
 }
 
 impl FlavourServer {
-    /// Starts one with Redis's commands on an empty store.
+    /// Starts a server with Redis's commands on an empty store.
     ///
     /// # Panics
-    /// When the system has no port to listen on.
+    /// If the system has no free port.
     #[must_use]
     pub fn start(flavour: Flavour) -> Self {
         Self::of(flavour, kv_router())
     }
 
-    /// Starts one of this router.
+    /// Starts a server with this router.
     ///
     /// # Panics
-    /// When the system has no port to listen on.
+    /// If the system has no free port.
     #[must_use]
     pub fn of(flavour: Flavour, router: Router<Kv>) -> Self {
         let config = Config {
@@ -60,13 +60,13 @@ impl FlavourServer {
         }
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The server as a target of scripts.
+    /// A target that plays scripts on the server.
     #[must_use]
     pub fn target(&self) -> SocketTarget {
         let tags: &'static [&'static str] = match self.flavour {

@@ -1,4 +1,4 @@
-//! What a transcript can be played against.
+//! The targets that a transcript can be played on.
 
 mod engine;
 mod flavour;
@@ -14,40 +14,40 @@ use std::time::Duration;
 
 /// A server under test, as a transcript sees it.
 pub trait Target {
-    /// What it is, by the tags a script may name.
+    /// The tags that scripts use for this target.
     fn tags(&self) -> &[&'static str];
 
-    /// Starts afresh: no key, no connection, settings as at the start.
+    /// Resets the server: no key, no connection, initial settings.
     fn reset(&mut self);
 
     /// Opens a connection and returns its number.
     fn connect(&mut self) -> usize;
 
-    /// Sends bytes on a connection. A peer that is gone is found out by [`Target::receive`].
+    /// Sends bytes on a connection. [`Target::receive`] reports a peer that is gone.
     fn send(&mut self, connection: usize, bytes: &[u8]);
 
-    /// Appends what arrives on a connection next.
+    /// Appends the bytes that arrive next on a connection.
     fn receive(&mut self, connection: usize, into: &mut Vec<u8>) -> Received;
 
-    /// Sends no more on a connection.
+    /// Closes our sending direction of a connection.
     fn half_close(&mut self, connection: usize);
 
     /// Lets time pass.
     fn advance(&mut self, by: Duration);
 
-    /// Sets a clock that only moves when told to the real time; others are there already.
+    /// Sets a clock that only moves on request to the real time; other clocks already follow it.
     fn follow_wall_clock(&mut self) {}
 
     /// The target's wall clock.
     fn unix_ms(&self) -> u64;
 }
 
-/// What a [`Target::receive`] came to.
+/// The result of [`Target::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// Some bytes.
+    /// Bytes have arrived.
     Bytes,
-    /// None, and none will come by waiting.
+    /// No bytes have arrived, and waiting will bring none.
     Nothing,
     /// The server closed the connection.
     Closed,

@@ -1,4 +1,4 @@
-//! A real `redis-server`, as the reference.
+//! A real `redis-server` as a target, the reference of comparisons.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ pub fn redis_binary() -> PathBuf {
     std::env::var_os("REDIS_SERVER").map_or_else(|| "redis-server".into(), PathBuf::from)
 }
 
-/// A `redis-server` of our own: empty, on a free port, in a directory of its own, ended on drop.
+/// A `redis-server` of our own: empty, on a free port, in its own directory, killed on drop.
 #[derive(Debug)]
 pub struct RedisServer {
     child: Child,
@@ -25,10 +25,10 @@ pub struct RedisServer {
 const START_MAX: Duration = Duration::from_secs(20);
 
 impl RedisServer {
-    /// Starts one.
+    /// Starts a server.
     ///
     /// # Panics
-    /// When there is no `redis-server`, or it does not start.
+    /// If there is no `redis-server`, or it does not start.
     #[must_use]
     pub fn start() -> Self {
         let began = Instant::now();
@@ -43,7 +43,7 @@ impl RedisServer {
         );
     }
 
-    /// One attempt; `None` when the port was taken in the meantime.
+    /// One attempt; `None` if the port was taken in the meantime.
     fn try_start(began: Instant) -> Option<Self> {
         let address = free_address();
         let dir = scratch_dir();
@@ -87,7 +87,7 @@ impl RedisServer {
         None
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -96,7 +96,7 @@ impl RedisServer {
 
 impl Drop for RedisServer {
     fn drop(&mut self) {
-        // It holds nothing worth an orderly end, and may be gone already.
+        // It holds no data that needs an orderly shutdown, and may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.dir);

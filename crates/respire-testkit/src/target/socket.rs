@@ -1,4 +1,4 @@
-//! Any server behind a TCP address.
+//! Any server behind a TCP address as a target.
 
 use super::{Received, Target};
 use crate::quoting::encode_command;
@@ -7,8 +7,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A reply that takes longer has been lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout after which a reply counts as lost.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection that sends commands and waits for their replies.
 #[derive(Debug)]
@@ -18,17 +18,17 @@ pub struct Link {
 }
 
 impl Link {
-    /// Connects.
+    /// Connects to a server.
     ///
     /// # Panics
-    /// When nobody listens.
+    /// If no server listens at the address.
     #[must_use]
     pub fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address)
             .unwrap_or_else(|error| panic!("cannot connect to {address}: {error}"));
         let set = stream
             .set_nodelay(true)
-            .and_then(|()| stream.set_read_timeout(Some(PATIENCE)));
+            .and_then(|()| stream.set_read_timeout(Some(REPLY_TIMEOUT)));
         set.unwrap_or_else(|error| panic!("cannot set up the socket to {address}: {error}"));
         Self {
             stream,
@@ -36,10 +36,10 @@ impl Link {
         }
     }
 
-    /// Sends bytes as they stand; a peer that is gone is found out when its reply is awaited.
+    /// Sends bytes unchanged. A peer that is gone is only noticed when its reply is awaited.
     ///
     /// # Panics
-    /// When the system refuses for any other reason.
+    /// If the system reports any other error.
     pub fn send(&mut self, bytes: &[u8]) {
         match self.stream.write_all(bytes) {
             Ok(()) => {}
@@ -51,7 +51,7 @@ impl Link {
     /// Waits for one reply.
     ///
     /// # Panics
-    /// When none comes, or what comes is no reply.
+    /// If no reply comes, or its bytes are malformed.
     pub fn reply(&mut self) -> Value {
         self.reply_or_end().expect("the connection stays open")
     }
@@ -59,7 +59,7 @@ impl Link {
     /// Sends a command and waits for its reply.
     ///
     /// # Panics
-    /// As [`Link::reply`].
+    /// Like [`Link::reply`].
     pub fn call<A: AsRef<[u8]>>(&mut self, args: &[A]) -> Value {
         self.send(&encode_command(args));
         self.reply()
@@ -82,7 +82,7 @@ impl Link {
             match received {
                 Received::Bytes => {}
                 Received::Closed => return None,
-                Received::Nothing => panic!("no reply within {PATIENCE:?}"),
+                Received::Nothing => panic!("no reply within {REPLY_TIMEOUT:?}"),
             }
         }
     }
@@ -98,7 +98,8 @@ impl Link {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 Received::Nothing
             }
-            // As a read with a time limit is when the process was stopped: what has come is looked at again.
+            // A read with a timeout ends like this if the process was stopped: check again what has
+            // arrived.
             Err(error) if error.kind() == ErrorKind::Interrupted => Received::Bytes,
             Err(error) if is_gone(error.kind()) => Received::Closed,
             Err(error) => panic!("cannot receive: {error}"),
@@ -113,18 +114,18 @@ fn is_gone(kind: ErrorKind) -> bool {
     )
 }
 
-/// A server that runs for a whole script, and is cleaned between its cases.
+/// A server that runs for a whole script, and is reset between its cases.
 #[derive(Debug)]
 pub struct SocketTarget {
     address: SocketAddr,
     tags: &'static [&'static str],
-    /// Cleans up; connected before any case could ask for a password.
+    /// The connection for the reset; opened before any case can set a password.
     admin: Link,
     links: Vec<Link>,
 }
 
-/// What cases may change, and must be found as it was by the next.
-const CLEANING: [&[&str]; 13] = [
+/// The commands that restore everything that cases may change.
+const RESET_COMMANDS: [&[&str]; 13] = [
     &["CLIENT", "UNPAUSE"],
     &["FLUSHALL"],
     &["CONFIG", "SET", "requirepass", ""],
@@ -141,7 +142,7 @@ const CLEANING: [&[&str]; 13] = [
 ];
 
 impl SocketTarget {
-    /// Plays against the server that listens there, with the tags of its kind besides `socket`.
+    /// A target for the server at this address, with the tags of its kind and `socket`.
     #[must_use]
     pub fn new(address: SocketAddr, tags: &'static [&'static str]) -> Self {
         Self {
@@ -160,10 +161,10 @@ impl Target for SocketTarget {
 
     fn reset(&mut self) {
         self.links.clear();
-        for command in CLEANING {
+        for command in RESET_COMMANDS {
             self.admin.send(&encode_command(command));
             let reply = self.admin.reply_or_end().unwrap_or_else(|| {
-                // The case before has killed every connection.
+                // The previous case has killed every connection.
                 self.admin = Link::open(self.address);
                 self.admin.call(command)
             });
@@ -185,11 +186,11 @@ impl Target for SocketTarget {
     }
 
     fn half_close(&mut self, connection: usize) {
-        // A peer that has closed already has nothing to be told.
+        // A peer that has already closed needs no notice.
         let _ = self.links[connection].stream.shutdown(Shutdown::Write);
     }
 
-    /// The wall clock cannot be moved, so the time is waited for.
+    /// The wall clock cannot be moved, so this waits.
     fn advance(&mut self, by: Duration) {
         std::thread::sleep(by);
     }
