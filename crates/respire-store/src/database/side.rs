@@ -84,10 +84,14 @@ impl Side {
     }
 
     /// Brings what is known of the deadlines up to date with them.
-    pub(crate) fn note_deadlines(&self, deadlines: &Deadlines) {
+    pub(crate) fn note_deadlines(&self, deadlines: &Deadlines, gauge: &AtomicUsize) {
         self.next_deadline
             .store(deadlines.next(), Ordering::Release);
-        self.index_bytes.store(deadlines.bytes(), Ordering::Relaxed);
+        let bytes = deadlines.bytes();
+        if bytes != self.index_bytes.load(Ordering::Relaxed) {
+            self.index_bytes.store(bytes, Ordering::Relaxed);
+            self.tell(gauge);
+        }
     }
 
     /// Buckets of the table.

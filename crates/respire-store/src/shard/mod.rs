@@ -238,6 +238,7 @@ impl<'a> ShardMut<'a> {
         side.expires_sum.store(0, Ordering::Relaxed);
         bump(&side.changes, table.len() as u64);
         self.db.resized(self.index, self.table);
+        side.tell(&self.db.gauge);
         (Cleared { table, deadlines }, Unreported::new())
     }
 
@@ -249,7 +250,7 @@ impl<'a> ShardMut<'a> {
             deadlines.rebuild(self.table, hasher, self.now_ms);
         }
         deadlines.shrink();
-        side.note_deadlines(&deadlines);
+        side.note_deadlines(&deadlines, &self.db.gauge);
         let buckets = self.table.buckets();
         self.table.shrink_to(self.table.len() * 2, |entry| {
             entry.table_hash(hasher, buckets)
@@ -309,7 +310,7 @@ impl<'a> ShardMut<'a> {
             deadlines.rebuild(self.table, self.db.hasher(), self.now_ms);
         }
         deadlines.push(HashPart::new(hash), at, self.now_ms);
-        side.note_deadlines(&deadlines);
+        side.note_deadlines(&deadlines, &self.db.gauge);
     }
 }
 

@@ -104,7 +104,7 @@ fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> (usize
                 deadlines.push(part, at, now_ms);
             }
         }
-        side.note_deadlines(&deadlines);
+        side.note_deadlines(&deadlines, &db.gauge);
         (looked_at, expired)
     })
 }

@@ -195,3 +195,23 @@ fn gauge_is_never_far_from_the_sum() {
         assert!(store.gauge().abs_diff(store.memory().total()) <= 2 * 4 * GAUGE_STEP);
     }
 }
+
+#[test]
+fn gauge_counts_the_index_of_expiries() {
+    let store = store();
+    let keys = 0..4_000_usize;
+    keys.clone()
+        .for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
+    let before = store.memory();
+    for key in keys {
+        // There is room for the expiry in what the entry is given anyway.
+        let mut view = store.view(0, 0);
+        assert!(view.update(&key.to_le_bytes(), |slot| {
+            slot.set_expiry(Some(1_000 + key as u64))
+        }));
+    }
+    let memory = store.memory();
+    assert_eq!(memory.dataset, before.dataset);
+    assert!(memory.overhead > before.overhead + 4 * GAUGE_STEP);
+    assert!(store.gauge().abs_diff(memory.total()) <= 4 * GAUGE_STEP);
+}
