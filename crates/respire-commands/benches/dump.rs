@@ -5,7 +5,8 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use respire_commands::{Kv, add_to};
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionStep};
+use respire_engine::driver::{Session, SessionStep};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
 use respire_store::{Config, Store};
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Looking ahead loses no key, whichever session, store or engine it was for.
 
 use respire_commands::{Kv, add_to};
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent};
+use respire_engine::driver::{Session, SessionEvent};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
 use respire_store::{Config, Store};
 use std::time::Duration;
 

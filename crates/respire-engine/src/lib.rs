@@ -1,6 +1,6 @@
 //! The sans-IO heart of Respire: bytes and the time go in, replies and a deadline come out.
 //!
-//! A [`Session`] is one connection without its socket; an [`Engine`] is what all connections
+//! A [`Session`](driver::Session) is one connection without its socket; an [`Engine`] is what all connections
 //! share; a [`Router`] holds the commands, each a [`Command`] with its [`Spec`]. Two servers, the
 //! tests, the fuzzers and the protocol explorer run this very code.
 //!
@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use respire_engine::{App, ArgList, Cx, Engine, Error, NoKeys, NoWake, Now, Options, Output, Peer};
-//! use respire_engine::{Arity, Reply, Router, Row, Session, Spec, SessionStep};
+//! use respire_engine::driver::{Session, SessionStep};
+//! use respire_engine::{Arity, Reply, Router, Row, Spec};
 //! use std::time::Duration;
 //!
 //! struct Doubler;
@@ -34,12 +35,13 @@
 //! assert_eq!(out.to_vec(), b":42\r\n");
 //! ```
 //!
-//! Where to start reading: [`Session`] states the contract with a driver; `session/turn.rs` is one
+//! Where to start reading: [`Session`](driver::Session) states the contract with a driver; `session/turn.rs` is one
 //! turn; `session/dispatch.rs` takes a request to its command, and `command/run.rs` runs it.
 
 #![forbid(unsafe_code)]
 
-// Floor: a service's own commands, and their tests
+// Floor: the ways in, for drivers and for services with commands of their own
+pub mod driver;
 mod embed;
 
 // Floor: a connection's bytes, and the commands every client library expects
@@ -104,7 +106,6 @@ pub use reply::stream::{Body, Broken, Stream};
 pub use reply::{
     Attributed, BigNumber, IntoReply, Map, NotANumber, Null, Reply, Set, Status, Verbatim,
 };
-pub use session::{Ahead, CloseReason, Session, SessionEvent, SessionStep};
 pub use settings::{Setting, parse_memory};
 pub use spec::{
     Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Spec,

@@ -6,7 +6,8 @@ use crate::Limits;
 use crate::tap::{Probe, Tap};
 use crate::throttle::Throttle;
 pub use arrival::{Arrival, arrival_buffer};
-use respire_engine::{App, CloseReason, Now, Output, Session, SessionEvent, SessionStep};
+use respire_engine::driver::{CloseReason, Session, SessionEvent, SessionStep};
+use respire_engine::{App, Now, Output};
 use std::io::{self, ErrorKind, IoSlice};
 
 /// The socket, as a turn uses it. No method blocks: an operation that would block returns

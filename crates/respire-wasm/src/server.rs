@@ -3,7 +3,8 @@
 
 use crate::engine::new_engine;
 use respire_commands::Kv;
-use respire_engine::{Engine, Now, Output, Peer, Proto, Session, SessionEvent, SessionStep, Wake};
+use respire_engine::driver::{Session, SessionEvent, SessionStep};
+use respire_engine::{Engine, Now, Output, Peer, Proto, Wake};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;

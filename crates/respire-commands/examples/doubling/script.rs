@@ -17,9 +17,8 @@
 //! the clock by milliseconds.
 
 use respire_commands::{Kv, add_to};
-use respire_engine::{
-    Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent, SessionStep,
-};
+use respire_engine::driver::{Session, SessionEvent, SessionStep};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,8 @@
 
 use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
 use respire_commands::{Kv, add_to};
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session};
+use respire_engine::driver::Session;
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
 use respire_store::{Config, Store};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -54,7 +55,10 @@ impl Bench {
     pub(crate) fn answer_all(&mut self, turns: &[Vec<u8>]) {
         for turn in turns {
             let step = self.session.serve(black_box(turn), now(), &mut self.out);
-            assert_eq!(black_box(step), respire_engine::SessionStep::NeedInput);
+            assert_eq!(
+                black_box(step),
+                respire_engine::driver::SessionStep::NeedInput
+            );
             assert!(self.out.first().first() != Some(&b'-'));
             self.out.advance(self.out.len());
         }

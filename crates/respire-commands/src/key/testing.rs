@@ -2,7 +2,8 @@
 
 use crate::settings::Tuning;
 use crate::{Kv, add_to};
-use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent};
+use respire_engine::driver::{Session, SessionEvent};
+use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,7 +4,8 @@ mod peer;
 mod source;
 
 use peer::{Desk, Peer};
-use respire_engine::{Engine, SessionEvent};
+use respire_engine::Engine;
+use respire_engine::driver::SessionEvent;
 use source::Source;
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
 //! A driver in memory, and the service that it drives.
 
 use respire_commands::{HasKv, Kv, add_to};
+use respire_engine::driver::{CloseReason, Session, SessionEvent, SessionStep};
 use respire_engine::{
-    App, ArgIter, Args, Arity, CloseReason, Engine, Error, Flags, Later, Limits, NoWake, Now,
-    Options, Output, Router, Session, SessionEvent, SessionStep, Spec,
+    App, ArgIter, Args, Arity, Engine, Error, Flags, Later, Limits, NoWake, Now, Options, Output,
+    Router, Spec,
 };
 use respire_store::{Config, Store};
 use std::collections::VecDeque;

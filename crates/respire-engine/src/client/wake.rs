@@ -5,7 +5,7 @@ pub trait Wake: Send + Sync + 'static {
     /// Asks for a poll, soon. May be called when the connection is gone.
     fn wake(&self);
 
-    /// Whether the driver, when a poll says [`CloseReason::Killed`](crate::CloseReason::Killed), closes
+    /// Whether the driver, when a poll says [`CloseReason::Killed`](crate::session::CloseReason::Killed), closes
     /// the socket and then drops the session, at once. The reply to `CLIENT KILL` then waits for that, for
     /// a second at most, as Redis closes a killed connection before it answers. By default `false`: the
     /// reply does not wait, and what the killed connection sends later is not answered, either.

@@ -369,7 +369,7 @@ mod tests {
             let mut out = crate::Output::new();
             assert_eq!(
                 line.session.serve(&bytes, line.now, &mut out),
-                crate::SessionStep::NeedInput
+                crate::session::SessionStep::NeedInput
             );
             out.take()
         };
@@ -436,7 +436,7 @@ mod tests {
         assert!(line.ask("CLIENT INFO").contains(" user=a\\x20b\\xff "));
         assert_eq!(
             line.session.serve(big.as_bytes(), line.now, &mut out),
-            crate::SessionStep::NeedInput
+            crate::session::SessionStep::NeedInput
         );
     }
 

@@ -188,7 +188,7 @@ fn select<A: App>(
 #[cfg(test)]
 mod tests {
     use crate::redis::testing::{Server, check};
-    use crate::{CloseReason, SessionStep};
+    use crate::session::{CloseReason, SessionStep};
 
     #[test]
     fn ping_and_echo_answer_what_they_are_given() {

@@ -182,8 +182,8 @@ fn run_queue<A: App>(
 
 #[cfg(test)]
 mod tests {
-    use crate::SessionStep;
     use crate::redis::testing::{Server, check};
+    use crate::session::SessionStep;
     use std::sync::atomic::Ordering;
     use std::time::Duration;
 

@@ -159,8 +159,8 @@ fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>
 #[cfg(test)]
 mod tests {
     use super::breath;
-    use crate::SessionStep;
     use crate::redis::testing::{Server, check};
+    use crate::session::SessionStep;
     use std::sync::atomic::Ordering;
 
     #[test]

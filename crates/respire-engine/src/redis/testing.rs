@@ -1,10 +1,11 @@
 //! A small service, and connections to it without a socket, for the tests of this folder.
 
 use super::Act;
+use crate::session::{Session, SessionEvent, SessionStep};
 use crate::{
     App, ArgList, Arity, Cx, Denied, Engine, Error, Flags, Flow, Host, InfoWriter, KeyFlag,
     KeySpec, Keyspace, Limits, Metrics, NoWake, Now, Options, Output, Peer, Reply, Router, Row,
-    SectionScope, Session, SessionEvent, SessionStep, Spec, Unknown, Wake, WatchedKey,
+    SectionScope, Spec, Unknown, Wake, WatchedKey,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

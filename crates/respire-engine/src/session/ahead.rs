@@ -41,7 +41,8 @@ impl<A: App> Session<A> {
     /// is in the midst of something, or the request is not whole.
     ///
     /// ```
-    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, SessionEvent, SessionStep};
+    /// use respire_engine::driver::{SessionEvent, SessionStep};
+    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
     /// use std::time::Duration;
     ///
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);
@@ -106,9 +107,10 @@ impl<A: App> Session<A> {
 
 #[cfg(test)]
 mod tests {
+    use crate::session::{Session, SessionEvent, SessionStep};
     use crate::{
         App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
-        Peer, Reply, Router, Row, SectionScope, Session, SessionEvent, SessionStep, Spec,
+        Peer, Reply, Router, Row, SectionScope, Spec,
     };
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;

@@ -46,7 +46,8 @@ use std::sync::atomic::Ordering;
 /// `parked_bytes_max` and `output_bytes_max` for those behind them.
 ///
 /// ```
-/// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, SessionStep};
+/// use respire_engine::driver::SessionStep;
+/// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
 /// use std::time::Duration;
 ///
 /// let now = Now::new(Duration::ZERO, Duration::ZERO);
@@ -171,7 +172,8 @@ impl<A: App> Session<A> {
     /// end, not past its capacity; [`SessionEvent::Room`] then has it answered.
     ///
     /// ```
-    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router, SessionEvent, SessionStep};
+    /// use respire_engine::driver::{SessionEvent, SessionStep};
+    /// use respire_engine::{Engine, NoWake, Now, Options, Output, Peer, Router};
     /// use std::time::Duration;
     ///
     /// let now = Now::new(Duration::ZERO, Duration::ZERO);

@@ -143,9 +143,10 @@ pub(super) fn fits(args: &ArgList<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::session::{Session, SessionEvent, SessionStep};
     use crate::{
         App, ArgList, Arity, Cx, Engine, Error, KeySpec, Keyspace, NoWake, Now, Options, Output,
-        Peer, Reply, Router, Row, SectionScope, Session, SessionEvent, SessionStep, Spec,
+        Peer, Reply, Router, Row, SectionScope, Spec,
     };
     use std::sync::{Arc, Mutex};
     use std::time::Duration;

@@ -3,7 +3,8 @@
 
 use super::{Connection, Pace, Scratch, Transport};
 use crate::Limits;
-use respire_engine::{Ahead, App, Now, SessionEvent, SessionStep};
+use respire_engine::driver::{Ahead, SessionEvent, SessionStep};
+use respire_engine::{App, Now};
 use std::io::{self, ErrorKind};
 
 /// The most bytes that are read ahead. A peer that sends more has a pipeline or large values; its
@@ -32,7 +33,7 @@ pub(super) fn is_little(read: usize) -> bool {
 impl<A: App> Connection<A> {
     /// The first of three steps for connections that became ready together. Take this step for all
     /// of them before the second step. It reads once, if little input is likely, and announces the
-    /// request to the keyspace ([`Session::look_ahead`](respire_engine::Session::look_ahead)).
+    /// request to the keyspace ([`Session::look_ahead`](respire_engine::driver::Session::look_ahead)).
     /// Returns `None` if nothing was read.
     pub fn receive_ahead<'b>(
         &mut self,

@@ -2,7 +2,8 @@
 
 use super::{Copy, Gap, Note, Shared, Tap, Wanted, What, Why};
 use crate::clock;
-use respire_engine::{App, Now, Output, Session};
+use respire_engine::driver::Session;
+use respire_engine::{App, Now, Output};
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,9 +2,8 @@
 
 use super::{Received, Target};
 use respire_commands::Kv;
-use respire_engine::{
-    Engine, Limits, NoWake, Now, Options, Output, Peer, Router, Session, SessionEvent, SessionStep,
-};
+use respire_engine::driver::{Session, SessionEvent, SessionStep};
+use respire_engine::{Engine, Limits, NoWake, Now, Options, Output, Peer, Router};
 use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,10 +1,10 @@
 //! Tests of deferred replies over real sockets: the same bytes as from a session in memory.
 
 use crate::harness::{Kind, One, PATIENCE, Running, Setup};
+use respire::driver::{SessionEvent, SessionStep};
 use respire::net::{Limits as ServerLimits, clock};
 use respire::{
-    App, Engine, Error, Later, Limits, NoKeys, Options, Output, Pusher, Router, SessionEvent,
-    SessionStep, Stream, Wake,
+    App, Engine, Error, Later, Limits, NoKeys, Options, Output, Pusher, Router, Stream, Wake,
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;

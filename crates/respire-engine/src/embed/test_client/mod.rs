@@ -6,10 +6,8 @@ mod request;
 pub use reply::{Like, TestReply};
 pub use request::IntoRequest;
 
-use crate::{
-    App, CloseReason, Engine, Host, Now, Options, Output, Peer, Proto, Router, Session,
-    SessionEvent, SessionStep, Wake,
-};
+use crate::session::{CloseReason, Session, SessionEvent, SessionStep};
+use crate::{App, Engine, Host, Now, Options, Output, Peer, Proto, Router, Wake};
 use resp_codec::binary::ReplyDecoder;
 use resp_codec::{FrameDecoder, Kind, Limits, Value};
 use std::collections::VecDeque;

@@ -261,8 +261,9 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
 
 #[cfg(test)]
 mod tests {
+    use crate::Wake;
     use crate::redis::testing::{Server, check};
-    use crate::{CloseReason, SessionStep, Wake};
+    use crate::session::{CloseReason, SessionStep};
     use std::time::Duration;
 
     /// A driver that drops the sessions of killed connections.

@@ -273,8 +273,9 @@ fn publish<A: App>(
 
 #[cfg(test)]
 mod tests {
+    use crate::Limits;
     use crate::redis::testing::{Server, check};
-    use crate::{CloseReason, Limits, SessionStep};
+    use crate::session::{CloseReason, SessionStep};
 
     #[test]
     fn confirmations_count_channels_and_patterns_together() {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::command::keyspace::testing::FarKeys;
+use crate::session::{Session, SessionEvent, SessionStep};
 use crate::{
     App, ArgList, Arity, Cx, Engine, Error, NoWake, Now, Options, Output, Peer, Reply, Router, Row,
-    Session, SessionEvent, SessionStep, Spec,
+    Spec,
 };
 use bytes::Bytes;
 use proptest::collection::vec;
