@@ -1,4 +1,4 @@
-//! The command table, as completion and help show it.
+//! The command table, in the form that completion and help on the page use.
 
 use crate::engine::commands;
 use respire_engine::{Arg, ArgKind, KeyBegin, KeyFind, Spec};
@@ -9,25 +9,25 @@ use serde::Serialize;
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandInfo {
-    /// Its name, upper case; a subcommand's behind its container's: `CLIENT LIST`.
+    /// Its name in upper case; a subcommand's name follows its container's: `CLIENT LIST`.
     pub name: String,
     /// The family it belongs to.
     pub group: &'static str,
     /// What it does.
     pub summary: &'static str,
-    /// How it is written: `SET key value [NX | XX]`.
+    /// Its syntax: `SET key value [NX | XX]`.
     pub syntax: String,
-    /// How many words it takes, the name included; negative: at least so many.
+    /// The number of words, including the name; if negative, at least that many.
     pub arity: i32,
-    /// The version it came with.
+    /// The Redis version that introduced it.
     pub since: &'static str,
-    /// What it costs.
+    /// Its complexity.
     pub complexity: &'static str,
-    /// How it behaves, in Redis's words.
+    /// Its flags, as Redis names them.
     pub flags: Vec<&'static str>,
-    /// The first key's place, the last one's, and the step between; 0 for none.
+    /// The position of the first key, of the last key, and the step between keys; 0 without keys.
     pub keys: [i32; 3],
-    /// A line to try.
+    /// An example line.
     pub example: Option<&'static str>,
     /// The grammar of its arguments.
     pub args: Vec<ArgInfo>,
@@ -42,9 +42,9 @@ pub struct ArgInfo {
     pub name: &'static str,
     /// Its type: `key`, `string`, `integer`, `pure-token`, `oneof`, `block` and the like.
     pub kind: &'static str,
-    /// The word in front of it, or that it consists of.
+    /// The word before it, or the word that it consists of.
     pub token: Option<&'static str>,
-    /// Whether it may be left out.
+    /// Whether it is optional.
     pub optional: bool,
     /// Whether it may be repeated.
     pub multiple: bool,
@@ -106,7 +106,7 @@ fn keys(spec: &Spec) -> [i32; 3] {
     place.unwrap_or([0; 3])
 }
 
-/// How a command is written.
+/// The syntax of a command.
 fn syntax(name: &str, args: &[Arg]) -> String {
     let mut text = name.to_owned();
     for arg in args {
@@ -116,7 +116,7 @@ fn syntax(name: &str, args: &[Arg]) -> String {
     text
 }
 
-/// One argument: optional in brackets, repeated with dots.
+/// The syntax of one argument: optional in brackets, repeated with dots.
 fn grammar(arg: &Arg) -> String {
     let inner = match arg.kind {
         ArgKind::PureToken => arg.token.unwrap_or(arg.name).to_owned(),
@@ -128,7 +128,7 @@ fn grammar(arg: &Arg) -> String {
         ArgKind::PureToken => None,
         _ => arg.token,
     };
-    // An empty token is one that is written as it is: nothing to show.
+    // An empty token is not shown: the argument is written alone.
     let token = token.filter(|token| !token.is_empty());
     let one = match token {
         Some(token) => format!("{token} {inner}"),
@@ -159,11 +159,11 @@ mod tests {
         let mut table = command_table().into_iter();
         table
             .find(|command| command.name == name)
-            .expect("it is there")
+            .expect("the command exists")
     }
 
     #[test]
-    fn syntax_is_that_of_the_documents() {
+    fn syntax_matches_the_documents() {
         assert_eq!(find("MSET").syntax, "MSET key value [key value ...]");
         let set = find("SET").syntax;
         assert!(set.starts_with("SET key value [NX | XX"), "{set}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_subcommands_are_told() {
+    fn table_has_keys_and_subcommands() {
         assert_eq!(find("MGET").keys, [1, -1, 1]);
         assert_eq!(find("SWAPDB").keys, [0, 0, 0]);
         assert_eq!(find("CLIENT LIST").group, "connection");

@@ -1,4 +1,4 @@
-//! One request or reply in every protocol: what it costs there, and what is lost.
+//! Compares one request or reply across all protocols: its size in each, and what is lost.
 
 use crate::document::Document;
 use crate::tables::Wire;
@@ -8,10 +8,10 @@ use resp_codec::binary::{ReplyDecoder, RequestDecoder};
 use resp_codec::{Args, CommandDecoder, Encoder, Frame, FrameDecoder, Kind, Limits, Proto, Step};
 use serde::Serialize;
 
-/// Most bytes of a form that are handed out; its costs are those of all of them.
+/// The most bytes of a form that are returned; its costs count all of its bytes.
 const SHOWN_MAX: usize = 64 * 1024;
 
-/// Most losses that are named one by one.
+/// The most losses that are listed one by one.
 const LOST_MAX: usize = 100;
 
 /// The same request or reply in several protocols.
@@ -19,7 +19,7 @@ const LOST_MAX: usize = 100;
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// One form for each.
+    /// One form per protocol.
     pub wires: Vec<Form>,
 }
 
@@ -28,28 +28,28 @@ pub struct Comparison {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Form {
-    /// The protocol, by number.
+    /// The number of the protocol.
     pub wire: u32,
-    /// The protocol, by name.
+    /// The name of the protocol.
     pub label: &'static str,
-    /// The bytes, at most 64 KiB of them.
+    /// The bytes, at most 64 KiB.
     pub bytes: Vec<u8>,
-    /// How many there are.
+    /// The number of bytes without that limit.
     pub total: u32,
-    /// What they are spent on.
+    /// What the bytes are used for.
     pub cost: Cost,
-    /// What cannot be said in this protocol.
+    /// The values that this protocol cannot express.
     pub lost: Vec<Loss>,
 }
 
-/// What bytes are spent on; the sum is their number.
+/// What bytes are used for; the fields add up to their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
-    /// What was to be said: the bytes of strings, the digits of numbers.
+    /// The content: the bytes of strings, the digits of numbers.
     pub payload: u32,
-    /// Type bytes, formats, quotes, blanks, marks of streams.
+    /// Type bytes, formats, quotes, blanks, and the marks of streams.
     pub framing: u32,
     /// Lengths and counts.
     pub digits: u32,
@@ -57,22 +57,22 @@ pub struct Cost {
     pub crlf: u32,
 }
 
-/// Something a protocol cannot say.
+/// A value that a protocol cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Loss {
-    /// The value, as [`Document::path`] names it within its frame.
+    /// The path of the value within its frame, as [`Document::path`] gives it.
     pub path: String,
-    /// What becomes of it.
+    /// What it is written as instead.
     pub what: &'static str,
 }
 
 impl Document {
-    /// A frame in every protocol.
+    /// Compares a frame across all protocols.
     ///
     /// # Errors
-    /// When there is no such frame, or it is not whole.
+    /// If there is no such frame, or it is not complete.
     pub fn compare(&self, frame: usize) -> Result<Comparison, String> {
         let bytes = self.whole(frame)?;
         let limits = Limits::CLIENT;
@@ -97,7 +97,7 @@ impl Document {
     }
 }
 
-/// What a decoder made of a whole frame.
+/// The result of decoding a complete frame.
 fn ready<T>(decoded: Result<Step<T>, resp_codec::Error>) -> Result<T, String> {
     let step = decoded.map_err(|error| error.to_string())?;
     step.ready()
@@ -108,10 +108,10 @@ fn compare_request(args: Args<'_>) -> Result<Comparison, String> {
     compare_words(&args.iter().map(<[u8]>::to_vec).collect::<Vec<_>>())
 }
 
-/// A line's request in every protocol.
+/// Compares the request of a line across all protocols.
 ///
 /// # Errors
-/// When the line cannot be split, or has no words.
+/// If the line cannot be split, or has no words.
 ///
 /// ```
 /// let compared = respire_wasm::compare_command("SET k v").unwrap();
@@ -147,7 +147,8 @@ fn compare_words(words: &[Vec<u8>]) -> Result<Comparison, String> {
     Ok(Comparison { wires })
 }
 
-/// How the operation is answered, where the request of these words is answered otherwise.
+/// What the binary operation replies if its reply differs from that of the request with these
+/// words.
 fn reply_of_operation(words: &[Vec<u8>]) -> &'static str {
     match words {
         [_, _, _] => "answered with the value before, not with OK",
@@ -197,7 +198,7 @@ fn form(wire: Wire, mode: Mode, mut bytes: Vec<u8>, lost: Vec<Loss>) -> Form {
     }
 }
 
-/// What the bytes of a form are spent on, by the codec's own marks.
+/// What the bytes of a form are used for, according to the codec's marks.
 fn cost(bytes: &[u8], mode: Mode) -> Cost {
     let mut marks = Vec::new();
     annotate(bytes, mode, &Limits::CLIENT, &mut marks);
@@ -219,10 +220,10 @@ fn cost(bytes: &[u8], mode: Mode) -> Cost {
     cost
 }
 
-/// What RESP2 cannot say of a reply.
+/// The values of a reply that RESP2 cannot express.
 fn losses(reply: &Frame<'_, '_>) -> Vec<Loss> {
     let mut lost = Vec::new();
-    // Walked with a stack: a reply may be deep.
+    // Walked with an explicit stack: a reply may be deeply nested.
     let mut stack = vec![(*reply, String::new())];
     while let Some((value, path)) = stack.pop() {
         if lost.len() >= LOST_MAX {
@@ -255,7 +256,7 @@ fn losses(reply: &Frame<'_, '_>) -> Vec<Loss> {
     lost
 }
 
-/// What becomes of a value in RESP2.
+/// What RESP2 writes instead of a value, if it cannot express it.
 fn loss(value: &Frame<'_, '_>) -> Option<&'static str> {
     Some(match value.kind() {
         Kind::Map => "a map becomes a flat array of keys and values",
@@ -281,7 +282,9 @@ mod tests {
 
     fn compared(bytes: &[u8], mode: u32) -> Comparison {
         let mut document = Document::new(mode, 2).expect("a mode");
-        document.set_bytes(bytes.to_vec()).expect("short");
+        document
+            .set_bytes(bytes.to_vec())
+            .expect("the bytes are few");
         document.parse(usize::MAX);
         document.compare(0).expect("whole")
     }
@@ -301,20 +304,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn costs_of_requests_sum_up(
+        fn costs_of_requests_add_up(
             words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..8), 1..5),
         ) {
             let comparison = compare_words(&words).expect("has words");
             check_sums(&comparison);
-            let said: usize = words.iter().map(Vec::len).sum();
+            let content: usize = words.iter().map(Vec::len).sum();
             for form in &comparison.wires[..3] {
-                prop_assert_eq!(form.cost.payload as usize, said);
+                prop_assert_eq!(form.cost.payload as usize, content);
             }
         }
     }
 
     #[test]
-    fn costs_and_losses_of_replies_are_told() {
+    fn comparison_has_costs_and_losses_of_replies() {
         let reply = b"%2\r\n+a\r\n#t\r\n+b\r\n*3\r\n,1.5\r\n_\r\n:-7\r\n";
         let comparison = compared(reply, 1);
         check_sums(&comparison);
@@ -331,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_forms_of_the_requests_they_stand_for() {
+    fn operations_are_forms_of_their_requests() {
         for (line, bytes, lost) in [
             ("get k", &b"\x01\x01\0\0\0k"[..], "like an empty value"),
             ("DEL k", b"\x02\x01\0\0\0k", "not with a count"),
@@ -366,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_and_streams_are_losses_too() {
+    fn attributes_and_streams_are_losses() {
         let comparison = compared(b"|1\r\n+a\r\n:1\r\n*?\r\n$?\r\n;1\r\nx\r\n;0\r\n.\r\n", 1);
         check_sums(&comparison);
         assert_eq!(comparison.wires[0].bytes, b"*1\r\n$1\r\nx\r\n");

@@ -1,4 +1,4 @@
-//! Making the engine, and its table of commands.
+//! Creates the engine and its command table.
 
 use respire_commands::{Kv, add_to};
 use respire_engine::{CommandTable, Engine, Now, Options, Router};
@@ -6,9 +6,9 @@ use respire_store::{Config, Store};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// An engine with all commands on an empty store, with this password.
+/// An engine with all commands, an empty store and this password.
 pub(crate) fn new_engine(now: Now, password: Option<&[u8]>) -> Arc<Engine<Kv>> {
-    // One thread needs no shards; two are the least.
+    // One thread needs no shards; two are the minimum.
     let store = Store::new(Config {
         shards: 2,
         ..Config::default()

@@ -1,5 +1,4 @@
-//! What is generated and committed: the tests here hold it to the sources, and write it anew when
-//! `RESPIRE_WRITE_DOCS` is set.
+//! Tests that generated files are current. With `RESPIRE_WRITE_DOCS` set they write the files.
 
 use crate::*;
 use std::fmt::Write as _;
@@ -7,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use ts_rs::{Config, TS};
 
-/// Compares a generated file with what it ought to be, or writes it.
-fn hold(path: &str, wanted: &str) {
+/// Compares a generated file with its current text, or writes it.
+fn check_or_write(path: &str, wanted: &str) {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("RESPIRE_WRITE_DOCS").is_some() {
         fs::create_dir_all(path.parent().expect("a folder")).expect("can be made");
@@ -23,7 +22,7 @@ fn hold(path: &str, wanted: &str) {
 }
 
 #[test]
-fn generated_names_are_those_of_the_command_table() {
+fn generated_names_match_the_command_table() {
     let table = engine::commands();
     let mut names: Vec<String> = table
         .commands()
@@ -38,11 +37,11 @@ fn generated_names_are_those_of_the_command_table() {
         writeln!(text, "    \"{name}\",").expect("memory");
     }
     text.push_str("];\n");
-    hold("src/names/list.rs", &text);
+    check_or_write("src/names/list.rs", &text);
 }
 
 #[test]
-fn generated_types_are_those_of_the_structs() {
+fn generated_types_match_the_structs() {
     let config = Config::default();
     let types = [
         State::decl(&config),
@@ -73,11 +72,11 @@ fn generated_types_are_those_of_the_structs() {
         )
         .expect("memory");
     }
-    hold("../../web/src/generated/types.ts", &text);
+    check_or_write("../../web/src/generated/types.ts", &text);
 }
 
 #[test]
-fn generated_tables_are_those_of_the_enums() {
+fn generated_tables_match_the_enums() {
     let mut text = String::from("// Generated from crates/respire-wasm; not to be edited.\n");
     let words = [
         ("FRAME_WORDS", FRAME_WORDS),
@@ -124,10 +123,10 @@ fn generated_tables_are_those_of_the_enums() {
         "Outcome",
         ["needsMore", "failed", "allConsumed"].into_iter(),
     );
-    hold("../../web/src/generated/tables.ts", &text);
+    check_or_write("../../web/src/generated/tables.ts", &text);
 }
 
-/// What the presets of limits are, by number.
+/// The presets of limits, by number.
 fn presets(text: &mut String) {
     text.push_str(
         "\n/** The presets of limits, by number. */\n\
@@ -166,18 +165,18 @@ fn presets(text: &mut String) {
     text.push_str("];\n");
 }
 
-/// Bytes as people count them; the last unit that leaves a whole number.
+/// A byte count with the largest unit that gives a whole number.
 fn binary_size(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.iter().find(|(shift, _)| bytes >> shift > 0);
     match unit {
-        // `i32::MAX` and the like: a byte short of the round number.
+        // `i32::MAX` and similar limits: one byte short of the round number.
         Some(&(shift, unit)) => format!("{} {unit}", bytes.div_ceil(1 << shift)),
         None => format!("{bytes} bytes"),
     }
 }
 
-/// What commands are for: in the order of the numbers that frames carry.
+/// The summaries of the commands, in the order of the numbers that frames carry.
 fn commands(text: &mut String) {
     text.push_str(
         "\n/** The commands by the number that frames carry, less 1: name and summary. */\n\
@@ -192,7 +191,7 @@ fn commands(text: &mut String) {
     text.push_str("];\n");
 }
 
-/// The tables of what numbers mean.
+/// The tables that explain the numbers.
 fn meanings(text: &mut String) {
     let tables: [(&str, &[Meaning]); 2] = [("ROLES", &ROLES), ("KINDS", &KINDS)];
     for (name, table) in tables {
@@ -228,7 +227,7 @@ fn meanings(text: &mut String) {
     commands(text);
 }
 
-/// Names for numbers, from 0.
+/// Constants that name the numbers, from 0.
 fn numbers(text: &mut String, name: &str, ids: impl Iterator<Item = &'static str>) {
     write!(text, "\nexport const {name} = {{").expect("memory");
     for (number, id) in ids.enumerate() {

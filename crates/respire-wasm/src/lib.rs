@@ -1,9 +1,8 @@
-//! What the protocol explorer's page shows.
+//! The WebAssembly side of the protocol explorer: computes everything its page shows about bytes.
 //!
-//! The page (`web/`) is TypeScript; everything it says about bytes comes from here, which is the
-//! codec's and the engine's word for it: no byte is parsed here that they could parse. The functions
-//! of `bind` are what JavaScript calls; behind them, this is a library as any other, and its tests
-//! run natively.
+//! The page (`web/`) is TypeScript; everything it says about bytes comes from here, and so from the
+//! codec and the engine: this crate parses no bytes that they could parse. JavaScript calls the
+//! functions of `bind`. The rest is an ordinary library, whose tests run natively.
 //!
 //! ```
 //! use respire_wasm::Document;
@@ -14,11 +13,12 @@
 //! assert_eq!(document.state(7).unwrap().text, "between CR and LF of the simple string");
 //! ```
 //!
-//! Three modules are built, each with one feature: `document`, which the page loads first;
-//! `capture`, when a capture is opened; and `server`, the engine with all commands, when the console
-//! is.
+//! Three modules are built, with one feature each: `document`, which the page loads first;
+//! `capture`, loaded when a capture is opened; and `server`, the engine with all commands, loaded
+//! when the console is opened.
 //!
-//! Where to start reading: [`Document`]; [`Server`]; `tables.rs` for the numbers that cross over.
+//! Where to start reading: [`Document`]; [`Server`]; `tables.rs` for the numbers passed to
+//! JavaScript.
 
 // Floor: functions that JavaScript calls
 #[cfg(target_arch = "wasm32")]

@@ -1,13 +1,13 @@
-//! What a buffer holds, as numbers the page passes; and guessing it.
+//! The modes (what a buffer holds) as the numbers that the page uses, and guessing the mode.
 
 use crate::names::is_command;
 use resp_codec::annotate::{Ending, Mode, annotate_frame};
 use resp_codec::{CommandDecoder, Limits, Step, binary};
 
-/// Bytes looked at to guess.
+/// The most bytes examined for a guess.
 const LOOKED_AT_MAX: usize = 64 * 1024;
 
-/// The mode of a number; `None` stands for *guess*.
+/// The mode with this number; `None` means *guess*.
 pub(crate) fn mode_of(number: u32) -> Result<Option<Mode>, String> {
     Ok(Some(match number {
         0 => Mode::Requests,
@@ -29,7 +29,7 @@ pub(crate) const fn mode_number(mode: Mode) -> u32 {
     }
 }
 
-/// The limits of a number.
+/// The limits with this number.
 pub(crate) fn limits_of(number: u32) -> Result<Limits, String> {
     Ok(match number {
         0 => Limits::SERVER,
@@ -39,8 +39,8 @@ pub(crate) fn limits_of(number: u32) -> Result<Limits, String> {
     })
 }
 
-/// What these bytes seem to be: by their first byte, and where that fits several, by which reading
-/// gets furthest without an error. Looks at the first 64 KiB.
+/// The mode that these bytes seem to have: by their first byte; if it fits several modes, the one
+/// that decodes furthest without an error. Examines the first 64 KiB.
 ///
 /// ```
 /// use resp_codec::annotate::Mode;
@@ -76,7 +76,8 @@ pub fn guess_mode(bytes: &[u8]) -> Mode {
             continue;
         }
         let read = readable(start, mode);
-        // A line of text may hold any byte but is seldom sent with a zero, which lengths nearly all have.
+        // A line of text may contain zeros but seldom does, while nearly all binary lengths have
+        // one.
         if read > best.1 || (read == best.1 && is_binary && begins_with_length(start)) {
             best = (mode, read);
         }
@@ -84,14 +85,14 @@ pub fn guess_mode(bytes: &[u8]) -> Mode {
     best.0
 }
 
-/// The same, as the page numbers modes.
+/// The number of the guessed mode.
 #[must_use]
 pub fn guess_mode_number(bytes: &[u8]) -> u32 {
     mode_number(guess_mode(bytes))
 }
 
-/// Whether the first request, or the part of it that is there, names a command; `None` if the name
-/// is not all there.
+/// Whether the first request names a command, as far as its bytes are there; `None` if the name is
+/// incomplete.
 fn first_name_is_known(bytes: &[u8]) -> Option<bool> {
     let mut decoder = CommandDecoder::new(Limits::SERVER);
     if let Ok(Step::Ready { item, .. }) = decoder.decode(bytes) {
@@ -107,19 +108,20 @@ fn first_name_is_known(bytes: &[u8]) -> Option<bool> {
     Some(is_command(&bytes[name.at as usize..][..name.len as usize]))
 }
 
-/// Whether what comes behind the first byte may be the length of a binary frame: below 16 MiB, one byte
-/// or more of it is 0.
+/// Whether the bytes after the first may be the length of a binary frame: below 16 MiB, so at least
+/// one byte is 0.
 fn begins_with_length(bytes: &[u8]) -> bool {
     bytes.get(1..5).is_some_and(|len| len.contains(&0))
 }
 
-/// Whether a line of text comes first. Where it is whole, what is wrong behind it does not make it binary.
+/// Whether the bytes begin with a line of text. If the line is complete, an error after it does not
+/// make the bytes binary.
 fn begins_with_line(bytes: &[u8]) -> bool {
     let line = bytes.windows(2).position(|two| two == b"\r\n");
     line.is_some_and(|end| bytes[..end].iter().all(|&byte| byte >= b' '))
 }
 
-/// Bytes before the first error.
+/// The number of bytes before the first error.
 fn readable(bytes: &[u8], mode: Mode) -> usize {
     let (mut marks, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
@@ -137,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guesses_are_what_a_person_would_guess() {
+    fn guess_is_the_mode_a_person_would_choose() {
         let guesses: [(&[u8], Mode); 15] = [
             (b"", Mode::Requests),
             (b"PING\r\n", Mode::Requests),

@@ -1,33 +1,33 @@
-//! MessagePack within a string, token by token.
+//! Decodes MessagePack within a string, token by token.
 
 use crate::quote::quote;
 use rmp::Marker;
 use rmp::decode::{Bytes, RmpRead, read_marker};
 use serde::Serialize;
 
-/// Most tokens that are told.
+/// The most tokens that are returned.
 const TOKENS_MAX: usize = 10_000;
 
-/// Deepest nesting that is followed.
+/// The deepest nesting that is decoded.
 const DEPTH_MAX: usize = 128;
 
-/// Bytes of a string that are shown.
+/// The most bytes of a string that are shown.
 const SHOWN_MAX: usize = 80;
 
-/// What was read, and what ended it.
+/// The decoded tokens, and the error if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MsgPack {
     /// Whether the bytes are MessagePack from the first to the last.
     pub ok: bool,
-    /// What is wrong.
+    /// The error, if the bytes are not MessagePack.
     pub error: Option<String>,
-    /// Where reading ended.
+    /// Offset where decoding ended.
     pub at: u32,
     /// The values, in the order of their first bytes.
     pub tokens: Vec<MsgPackToken>,
-    /// Whether there are more of them.
+    /// Whether further values were omitted.
     pub cut: bool,
 }
 
@@ -38,21 +38,21 @@ pub struct MsgPack {
 pub struct MsgPackToken {
     /// `nil`, `bool`, `int`, `float`, `str`, `bin`, `array`, `map` or `ext`.
     pub kind: &'static str,
-    /// Its first byte.
+    /// Offset of its first byte.
     pub start: u32,
-    /// Behind its type and length.
+    /// Offset after its type and length.
     pub head: u32,
-    /// Behind all it holds.
+    /// Offset after all its content.
     pub end: u32,
-    /// Values around it.
+    /// The number of values around it.
     pub depth: u32,
-    /// The number of the one around it, or -1.
+    /// The number of the value around it, or -1.
     pub parent: i32,
     /// Its value, or its size.
     pub text: String,
 }
 
-/// Reads `bytes` as MessagePack; `base` is where they lie in the document.
+/// Decodes `bytes` as MessagePack; `base` is their offset in the document.
 ///
 /// ```
 /// let read = respire_wasm::msgpack(b"\x82\xa1a\x01\xa1b\x92\xc3\xc0", 100);
@@ -100,11 +100,12 @@ struct Walk<'b> {
     bytes: &'b [u8],
     base: usize,
     tokens: Vec<MsgPackToken>,
-    /// The values around, and how many values each still lacks.
+    /// The values around the current one, and how many values each still needs.
     open: Vec<(usize, u64)>,
 }
 
-/// A value's head: what it is, where its head ends, its payload's length, the values it holds.
+/// The head of a value: its type, where the head ends, the payload's length, the number of values
+/// within.
 struct Head {
     kind: &'static str,
     end: usize,
@@ -114,7 +115,7 @@ struct Head {
 }
 
 impl Walk<'_> {
-    /// Reads the token at `at` and returns where it ends.
+    /// Decodes the token at `at` and returns where it ends.
     fn token(&mut self, at: usize) -> Result<usize, String> {
         let head = head(&self.bytes[at..]).ok_or("it ends within a value")??;
         let (start, body) = (self.base + at, at + head.end);
@@ -154,7 +155,7 @@ impl Walk<'_> {
     }
 }
 
-/// Reads a head; `None` if it is not all there.
+/// Decodes a head; `None` if it is incomplete.
 fn head(bytes: &[u8]) -> Option<Result<Head, String>> {
     let mut read = Bytes::new(bytes);
     let marker = read_marker(&mut read).ok()?;
@@ -214,7 +215,7 @@ fn head(bytes: &[u8]) -> Option<Result<Head, String>> {
         }
         Marker::Reserved => return Some(Err("the byte c1 is never used".to_owned())),
         _ => {
-            // The type of an extension is one byte in front of its payload.
+            // The type of an extension is one byte before its payload.
             payload = size(marker, &mut read)? + 1;
             "ext"
         }
@@ -243,7 +244,7 @@ fn integer(marker: Marker, read: &mut Bytes<'_>) -> Option<String> {
     })
 }
 
-/// The length or count behind a marker.
+/// The length or count after a marker.
 fn size(marker: Marker, read: &mut Bytes<'_>) -> Option<usize> {
     Some(match marker {
         Marker::FixStr(len) | Marker::FixArray(len) | Marker::FixMap(len) => usize::from(len),
@@ -266,7 +267,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nesting_spans_and_texts_are_told() {
+    fn tokens_have_nesting_spans_and_texts() {
         let read = msgpack(
             b"\x82\xa1a\x93\x01\xff\xcb\x3f\xf8\0\0\0\0\0\0\xa1b\xc4\x02hi",
             0,
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_place() {
+    fn errors_have_their_offset() {
         assert_eq!(
             msgpack(b"\x92\x01", 7).error.as_deref(),
             Some("it ends within a value")
@@ -312,7 +313,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_give_tokens_that_nest(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn tokens_of_any_bytes_nest(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             let read = msgpack(&bytes, 0);
             for token in &read.tokens {
                 prop_assert!(token.start < token.head && token.head <= token.end);

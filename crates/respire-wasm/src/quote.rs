@@ -1,4 +1,4 @@
-//! Bytes as text for people, with escapes for what has no picture.
+//! Shows bytes as text, with escapes for unprintable characters.
 
 /// Bytes in double quotes, as redis-cli prints them.
 pub(crate) fn quote(bytes: &[u8], max: usize) -> String {
@@ -8,12 +8,12 @@ pub(crate) fn quote(bytes: &[u8], max: usize) -> String {
     out
 }
 
-/// Writes at most `max` bytes as text, what has no picture as escapes; then what ends it, which is
-/// escaped within.
+/// Writes at most `max` bytes as text, with escapes for unprintable characters; then `end`, which
+/// is escaped within the text.
 pub(crate) fn push_text(out: &mut String, bytes: &[u8], max: usize, end: Option<char>) {
     let shown = &bytes[..bytes.len().min(max)];
     match std::str::from_utf8(shown) {
-        // Text stays text, whatever its alphabet.
+        // Text of any alphabet stays text.
         Ok(text) => text.chars().for_each(|char| push_escaped(out, char, end)),
         Err(_) => {
             let escaped = shown.iter().map(|&byte| char::from(byte));

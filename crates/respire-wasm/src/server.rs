@@ -1,5 +1,5 @@
-//! The server in the page: the engine with all commands on an empty store, virtual connections, and
-//! a clock that only the page moves.
+//! The server in the page: the engine with all commands and an empty store, virtual connections,
+//! and a clock that only the page moves.
 
 use crate::engine::new_engine;
 use respire_commands::Kv;
@@ -11,13 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Bytes of replies a connection may leave untaken; more than one reply may exceed it by that reply.
+/// The most bytes of replies that a connection may leave untaken. Its last reply may exceed this
+/// limit.
 const OUTPUT_BYTES_MAX: usize = 64 << 20;
 
-/// Turns of the sweep in one move of the clock: enough for a million expired keys.
+/// The most turns of the expiry sweep in one move of the clock: enough for a million expired keys.
 const TICKS_MAX: u32 = 100_000;
 
-/// The monotonic clock's time at the start: not 0, so that nothing is older than the clock.
+/// The monotonic time at the start: not 0, so that nothing is older than the clock.
 const START: Duration = Duration::from_secs(1);
 
 /// An engine and the connections to it.
@@ -39,33 +40,33 @@ pub struct Server {
 
 struct Connection {
     session: Session<Kv>,
-    bell: Arc<Bell>,
+    wake_state: Arc<WakeState>,
     out: Output,
     replies: Vec<u8>,
     closed: Option<&'static str>,
     wire: u32,
 }
 
-/// Rung when something is to be told to a connection that asked for nothing.
+/// Set when a connection has output without having sent a request.
 #[derive(Debug, Default)]
-struct Bell(AtomicBool);
+struct WakeState(AtomicBool);
 
-struct Ringer(Arc<Bell>);
+struct WakeHandle(Arc<WakeState>);
 
-impl Wake for Ringer {
+impl Wake for WakeHandle {
     fn wake(&self) {
         self.0.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// What an input or a move of the clock led to.
+/// The result of an input or a move of the clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
-    /// Why the connection that was fed is closed, if it is.
+    /// The reason why the connection that sent the input is closed, if it is.
     pub closed: Option<String>,
-    /// The connections whose output waits to be taken, in ascending order.
+    /// The connections with output to take, in ascending order.
     pub ready: Vec<u32>,
 }
 
@@ -76,7 +77,7 @@ impl Server {
         Self::with_password(unix_ms, None)
     }
 
-    /// The same, where connections have to give this password first.
+    /// An empty server whose connections must authenticate with this password.
     #[must_use]
     pub fn with_password(unix_ms: u64, password: Option<&[u8]>) -> Self {
         let now = Now::new(START, Duration::from_millis(unix_ms));
@@ -90,22 +91,22 @@ impl Server {
     /// Opens a connection; its number is its `CLIENT ID`.
     ///
     /// # Errors
-    /// When `maxclients` are open.
+    /// If `maxclients` connections are open.
     pub fn connect(&mut self) -> Result<u32, String> {
-        let bell = Arc::new(Bell::default());
+        let wake_state = Arc::new(WakeState::default());
         let peer = Peer {
             address: "page:0".into(),
             local_address: "page:6379".into(),
             descriptor: -1,
             is_unix: false,
         };
-        let ringer = Box::new(Ringer(Arc::clone(&bell)));
-        let session = self.engine.connect(peer, ringer, self.now);
+        let wake_handle = Box::new(WakeHandle(Arc::clone(&wake_state)));
+        let session = self.engine.connect(peer, wake_handle, self.now);
         let session = session.ok_or("max number of clients reached")?;
         let id = u32::try_from(session.client().id()).map_err(|_| "too many connections")?;
         let connection = Connection {
             session,
-            bell,
+            wake_state,
             out: Output::new(),
             replies: Vec::new(),
             closed: None,
@@ -115,15 +116,15 @@ impl Server {
         Ok(id)
     }
 
-    /// Ends a connection from the client's side. What it had subscribed to or watched is let go.
+    /// Closes a connection from the client's side. Its subscriptions and watches end.
     pub fn close(&mut self, conn: u32) {
         self.connections.remove(&conn);
     }
 
-    /// Gives bytes to a connection, and answers what can be answered, on all connections.
+    /// Passes bytes to a connection, and computes the replies on all connections.
     ///
     /// # Errors
-    /// When there is no such connection, or its replies are not being taken.
+    /// If there is no such connection, or its replies are not being taken.
     pub fn feed(&mut self, conn: u32, bytes: &[u8]) -> Result<Progress, String> {
         let now = self.now;
         let connection = self.connection(conn)?;
@@ -135,15 +136,15 @@ impl Server {
         Ok(self.progress(Some(conn)))
     }
 
-    /// Takes what a connection has to say.
+    /// Takes the output of a connection.
     ///
     /// # Errors
-    /// When there is no such connection.
+    /// If there is no such connection.
     pub fn take_output(&mut self, conn: u32) -> Result<Vec<u8>, String> {
         Ok(std::mem::take(&mut self.connection(conn)?.replies))
     }
 
-    /// Moves the clock ahead, frees what has expired, and answers what was due.
+    /// Advances the clock, frees expired keys, and sends the replies that are due.
     pub fn advance(&mut self, ms: u64) -> Progress {
         self.now = self.now.after(Duration::from_millis(ms));
         for _ in 0..TICKS_MAX {
@@ -164,10 +165,10 @@ impl Server {
         self.now.unix_ms()
     }
 
-    /// The wire of a connection's replies, by number: 0 RESP2, 1 RESP3, 2 binary.
+    /// The protocol of a connection's replies, by number: 0 RESP2, 1 RESP3, 2 binary.
     ///
     /// # Errors
-    /// When there is no such connection.
+    /// If there is no such connection.
     pub fn wire(&mut self, conn: u32) -> Result<u32, String> {
         Ok(self.connection(conn)?.wire)
     }
@@ -177,13 +178,14 @@ impl Server {
         found.ok_or_else(|| format!("there is no connection {conn}"))
     }
 
-    /// Polls whoever was woken until nobody is: a command may tell, kill or unblock others.
+    /// Polls the woken connections until none is left: a command may send to, kill or unblock
+    /// others.
     fn settle(&mut self) {
         let mut is_moving = true;
         while is_moving {
             is_moving = false;
             for connection in self.connections.values_mut() {
-                if connection.bell.0.swap(false, Ordering::Relaxed) {
+                if connection.wake_state.0.swap(false, Ordering::Relaxed) {
                     connection.poll(self.now);
                     is_moving = true;
                 }
@@ -204,7 +206,7 @@ impl Server {
     }
 }
 
-/// A tick that asks for another one this soon has not swept everything.
+/// A tick that asks for the next one within this time has not swept everything.
 const SWEEP_GOES_ON: Duration = Duration::from_millis(20);
 
 impl Connection {
@@ -254,42 +256,42 @@ mod tests {
 
     const START_MS: u64 = 1_700_000_000_000;
 
-    fn said(server: &mut Server, conn: u32) -> String {
+    fn output(server: &mut Server, conn: u32) -> String {
         let bytes = server.take_output(conn).expect("a connection");
         String::from_utf8(bytes).expect("text")
     }
 
     #[test]
-    fn message_arrives_in_the_other_connection() {
+    fn message_arrives_on_the_other_connection() {
         let mut server = Server::new(START_MS);
         let (one, two) = (server.connect().unwrap(), server.connect().unwrap());
         server.feed(one, b"SUBSCRIBE news\r\n").unwrap();
         assert_eq!(
-            said(&mut server, one),
+            output(&mut server, one),
             "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n"
         );
         let progress = server.feed(two, b"PUBLISH news hi\r\n").unwrap();
         assert_eq!(progress.ready, [one, two]);
-        assert_eq!(said(&mut server, two), ":1\r\n");
+        assert_eq!(output(&mut server, two), ":1\r\n");
         assert_eq!(
-            said(&mut server, one),
+            output(&mut server, one),
             "*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n"
         );
     }
 
     #[test]
-    fn subscriber_hears_of_keys_that_are_written_and_that_expire() {
+    fn subscriber_gets_events_of_written_and_expired_keys() {
         let mut server = Server::new(START_MS);
         let (one, two) = (server.connect().unwrap(), server.connect().unwrap());
         server.feed(one, b"SUBSCRIBE __keyspace@0__:k\r\n").unwrap();
-        said(&mut server, one);
+        output(&mut server, one);
         server
             .feed(two, b"CONFIG SET notify-keyspace-events KA\r\n")
             .unwrap();
         server.feed(two, b"SET k v PX 10\r\n").unwrap();
         server.advance(11);
-        let heard = said(&mut server, one);
-        let events: Vec<&str> = heard.split("\r\n").skip(6).step_by(7).collect();
+        let events = output(&mut server, one);
+        let events: Vec<&str> = events.split("\r\n").skip(6).step_by(7).collect();
         assert_eq!(events, ["set", "expire", "expired"]);
     }
 
@@ -305,15 +307,15 @@ mod tests {
         server.advance(1001);
         assert_eq!(server.unix_ms(), START_MS + 1001);
         server.feed(conn, b"DBSIZE\r\n").unwrap();
-        assert_eq!(said(&mut server, conn), ":0\r\n");
+        assert_eq!(output(&mut server, conn), ":0\r\n");
     }
 
     #[test]
-    fn pause_ends_when_the_clock_says_so() {
+    fn pause_ends_when_its_time_is_over() {
         let mut server = Server::new(START_MS);
         let (one, two) = (server.connect().unwrap(), server.connect().unwrap());
         server.feed(one, b"CLIENT PAUSE 500\r\n").unwrap();
-        said(&mut server, one);
+        output(&mut server, one);
         assert!(server.feed(two, b"GET k\r\n").unwrap().ready.is_empty());
         assert_eq!(server.advance(501).ready, [two]);
     }
@@ -324,7 +326,9 @@ mod tests {
         let conn = server.connect().unwrap();
         let progress = server.feed(conn, b"*1\r\n+PING\r\n").unwrap();
         assert_eq!(progress.closed.as_deref(), Some("protocol error"));
-        assert!(said(&mut server, conn).starts_with("-ERR Protocol error: expected '$', got '+'"));
+        assert!(
+            output(&mut server, conn).starts_with("-ERR Protocol error: expected '$', got '+'")
+        );
         assert!(server.feed(conn, b"PING\r\n").unwrap().closed.is_some());
         server.close(conn);
         assert!(server.feed(conn, b"PING\r\n").is_err());

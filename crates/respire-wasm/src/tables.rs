@@ -1,17 +1,17 @@
-//! The numbers in the rows the page gets, and what they mean: the one place they are given out.
-//! `web/src/generated/tables.ts` is written from here.
+//! The numbers in the rows that the page gets, and their meanings. Only this file assigns them;
+//! `web/src/generated/tables.ts` is generated from it.
 
 use resp_codec::annotate::Role;
 use resp_codec::{ErrorKind, Kind};
 
-/// What a number stands for, in words.
+/// The meaning of a number, in words.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
     /// A name for programs.
     pub id: &'static str,
     /// A name for people.
     pub label: &'static str,
-    /// One letter, so that nothing is told by colour alone; a kind's type byte.
+    /// One letter, so that no meaning depends on colour alone; the type byte of a kind.
     pub letter: &'static str,
     /// A few words of explanation.
     pub what: &'static str,
@@ -71,12 +71,12 @@ pub(crate) fn role_number(role: Role) -> u32 {
         Role::Escape => 13,
         Role::Field => 14,
         Role::Missing => 16,
-        // `Role` may grow; what it grows by is shown as wrong until it has a number here.
+        // `Role` may get new variants; they are shown as errors until they have a number here.
         _ => 15,
     }
 }
 
-/// The number of an error's kind: its place among [`ERRORS`] + 1, and 0 for none.
+/// The number of an error's kind: its index in [`ERRORS`] + 1, or 0 for no error.
 pub(crate) fn error_number(kind: ErrorKind) -> u32 {
     let same = |other: &ErrorKind| std::mem::discriminant(other) == std::mem::discriminant(&kind);
     ERRORS.iter().position(same).map_or(0, |at| at as u32 + 1)
@@ -113,7 +113,7 @@ pub const ERRORS: [ErrorKind; 27] = [
     ErrorKind::Poisoned,
 ];
 
-/// What a node of a frame's tree is.
+/// The kind of a node in a frame's tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum NodeKind {
@@ -155,7 +155,7 @@ pub enum NodeKind {
     Command,
     /// An argument of a request.
     Arg,
-    /// Torn or wrong before it says what it is.
+    /// Incomplete or invalid before its kind is known.
     Unknown,
 }
 
@@ -204,7 +204,7 @@ pub const KINDS: [Meaning; 20] = [
 ];
 
 impl NodeKind {
-    /// What begins with this byte.
+    /// The kind of a value that begins with this byte.
     pub(crate) fn of_type_byte(byte: u8) -> Self {
         match byte {
             b'+' => Self::Simple,
@@ -228,7 +228,7 @@ impl NodeKind {
         }
     }
 
-    /// Whether values of this kind hold others.
+    /// Whether values of this kind contain other values.
     pub(crate) const fn is_aggregate(self) -> bool {
         matches!(
             self,
@@ -236,12 +236,12 @@ impl NodeKind {
         )
     }
 
-    /// Whether they come in pairs.
+    /// Whether the values within come in pairs.
     pub(crate) const fn is_paired(self) -> bool {
         matches!(self, Self::Map | Self::Attribute)
     }
 
-    /// What it is called.
+    /// Its names and explanation.
     pub(crate) const fn meaning(self) -> &'static Meaning {
         &KINDS[self as usize]
     }
@@ -253,21 +253,21 @@ impl From<Kind> for NodeKind {
     }
 }
 
-/// How a frame came out.
+/// The result of decoding a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FrameStatus {
-    /// It is whole.
+    /// The frame is complete.
     Whole,
-    /// It has an error, and goes on to where the next frame seems to begin.
+    /// The frame has an error, and extends to where the next frame seems to begin.
     Bad,
-    /// The document ends within it.
+    /// The document ends within the frame.
     Torn,
-    /// Requests that ask for nothing: blank lines, `*0`.
+    /// Empty requests: blank lines, `*0`.
     Blank,
 }
 
-/// A way of writing requests and replies.
+/// A protocol in which requests and replies are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Wire {
@@ -275,19 +275,19 @@ pub enum Wire {
     Resp2,
     /// RESP3.
     Resp3,
-    /// The binary protocol; of its requests those that name a command.
+    /// The binary protocol; for requests, those that name a command.
     Binary,
     /// A request as a line of text.
     Inline,
-    /// A request of the binary protocol that is an operation of its own.
+    /// A request of the binary protocol that is its own operation.
     Operation,
 }
 
 impl Wire {
-    /// The wire of a number.
+    /// The protocol with this number.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn of(number: u32) -> Result<Self, String> {
         let all = [
             Self::Resp2,
@@ -302,7 +302,7 @@ impl Wire {
             .ok_or_else(|| format!("there is no wire {number}"))
     }
 
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_the_codec_has_its_own_number() {
+    fn every_kind_of_the_codec_has_a_unique_number() {
         let kinds = [
             Kind::Simple,
             Kind::Error,
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_and_names_of_roles_are_all_different() {
+    fn letters_and_names_of_roles_are_unique() {
         for (at, role) in ROLES.iter().enumerate() {
             for other in &ROLES[..at] {
                 assert!(role.id != other.id && role.letter != other.letter);
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_numbered_whatever_byte_they_carry() {
+    fn number_of_an_error_does_not_depend_on_its_byte() {
         assert_eq!(error_number(ErrorKind::ExpectedBulk(b'x')), 5);
         for (at, kind) in ERRORS.into_iter().enumerate() {
             assert_eq!(error_number(kind) as usize, at + 1);

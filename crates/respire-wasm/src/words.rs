@@ -1,19 +1,19 @@
-//! From a line as people type it to a request in any protocol.
+//! Turns a line that a user types into a request in any protocol.
 
 use crate::tables::Wire;
 use resp_codec::{CommandDecoder, Limits, Step, binary, command};
 use serde::Serialize;
 
-/// The words of a line, or why it has none.
+/// The words of a line, or the error if it cannot be split.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Words {
     /// The bytes of each word.
     pub words: Vec<Vec<u8>>,
-    /// What is wrong with the line.
+    /// The error in the line.
     pub error: Option<String>,
-    /// Where, in bytes of UTF-8.
+    /// The offset of the error, in bytes of UTF-8.
     pub at: u32,
 }
 
@@ -31,8 +31,8 @@ pub fn split_words(line: &str) -> Words {
         error: None,
         at: 0,
     };
-    // The rule is the server's own for requests that come as a line. A line begins with no star
-    // there, and ends where it ends.
+    // Use the server's own rule for inline requests. There, a line cannot begin with a star, and
+    // ends at the first line end: work around both.
     let line: Vec<u8> = line
         .bytes()
         .map(|byte| if byte == b'\n' { b' ' } else { byte })
@@ -56,10 +56,10 @@ pub fn split_words(line: &str) -> Words {
     words
 }
 
-/// A request of these words.
+/// Encodes a request with these words.
 ///
 /// # Errors
-/// When there are none, or they are no operation where one is asked for.
+/// If there are no words, or if `wire` requires an operation and the words are none.
 ///
 /// ```
 /// use respire_wasm::{Wire, encode_words};
@@ -85,7 +85,7 @@ pub fn encode_words(words: &[Vec<u8>], wire: Wire) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// The operation of the binary protocol that does what the words ask for.
+/// Writes the operation of the binary protocol that has the effect of the words.
 fn write_operation(out: &mut Vec<u8>, words: &[Vec<u8>]) -> Result<(), String> {
     let is = |at: usize, name: &str| words[at].eq_ignore_ascii_case(name.as_bytes());
     match words {
@@ -98,10 +98,11 @@ fn write_operation(out: &mut Vec<u8>, words: &[Vec<u8>]) -> Result<(), String> {
     Ok(())
 }
 
-/// A request of the words of a line.
+/// Encodes a request with the words of a line.
 ///
 /// # Errors
-/// When the line cannot be split, has no words, or those are no operation where one is asked for.
+/// If the line cannot be split, has no words, or `wire` requires an operation and the words are
+/// none.
 pub fn encode_command(line: &str, wire: Wire) -> Result<Vec<u8>, String> {
     let Words { words, error, at } = split_words(line);
     match error {
@@ -110,7 +111,7 @@ pub fn encode_command(line: &str, wire: Wire) -> Result<Vec<u8>, String> {
     }
 }
 
-/// A word as a line needs it: in quotes only where it has to be.
+/// A word as a line needs it: in quotes only if necessary.
 fn quote_word(word: &[u8]) -> Vec<u8> {
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"'\\".contains(byte);
     if !word.is_empty() && word.iter().all(|byte| is_plain(byte) || *byte > 0x7f) {
@@ -140,12 +141,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_survive_every_wire(
+        fn words_round_trip_through_every_wire(
             words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..8), 1..5),
         ) {
             for wire in [Wire::Resp2, Wire::Resp3, Wire::Inline] {
                 let bytes = encode_words(&words, wire).expect("has words");
-                // A line that begins with a star is an array, however it is meant.
+                // An inline request cannot begin with a star: that is an array.
                 if wire == Wire::Inline && bytes[0] == b'*' {
                     continue;
                 }
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn line_with_a_star_or_a_fault_is_told_as_it_is_typed() {
+    fn line_with_a_star_or_an_error_is_split_as_typed() {
         assert_eq!(split_words("*1 x").words, [b"*1".to_vec(), b"x".to_vec()]);
         assert_eq!(split_words("").words.len(), 0);
         let fault = split_words("SET k \"v\"x");

@@ -1,4 +1,4 @@
-// The built modules in Node: `cargo xtask web` runs it on what it has just built.
+// Smoke test of the built modules in Node: `cargo xtask web` runs it after each build.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-//! Files of test vectors, as the page exports them, hold for the codec: `tests/vectors` has those of
-//! the page's samples, and `RESPIRE_VECTORS` names a folder of one's own.
+//! Tests that exported test vectors match the codec: `tests/vectors` has those of the page's
+//! samples, and `RESPIRE_VECTORS` names a folder with others.
 
 use respire_wasm::{Document, ERRORS, FRAME_WORDS, MARK_WORDS, ROLES};
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn bytes_of(hex: &Value) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(pair).collect()
 }
 
-/// What is read from a frame's bytes, in the form of a vector.
+/// The result of decoding a frame's bytes, in the form of a vector.
 fn read(vector: &Value, mode: u32, limits: u32) -> Value {
     let mut document = Document::new(mode, limits).expect("a mode and limits");
     document
@@ -77,9 +77,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn exported_vectors_hold() {
+fn exported_vectors_match_the_codec() {
     let samples = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"));
-    assert!(samples.len() >= 20, "one for each sample of the page");
+    assert!(
+        samples.len() >= 20,
+        "there is one for each sample of the page"
+    );
     let frames: usize = samples.iter().map(|path| check(path)).sum();
     assert!(frames >= samples.len());
     if let Some(folder) = std::env::var_os("RESPIRE_VECTORS") {

@@ -2,48 +2,49 @@
 
 export type State = { 
 /**
- * The bytes it has been given.
+ * The number of bytes it has been given.
  */
 offset: number, 
 /**
- * The frame at hand.
+ * The number of the current frame.
  */
 frame: number, 
 /**
- * `between`, `type`, `length`, `lf`, `crlf`, `payload`, `digits`, `line`, `word`, `field` or
- * `error`: what it is in the middle of, or what comes next.
+ * The current part of the value, or the next one: `between`, `type`, `length`, `lf`, `crlf`,
+ * `payload`, `digits`, `line`, `word`, `field` or `error`.
  */
 state: string, 
 /**
- * The same in words.
+ * The state in words.
  */
 text: string, 
 /**
- * The path of the value at hand.
+ * The path of the current value.
  */
 path: string, 
 /**
- * The values around it that are begun and not finished, outermost first.
+ * The open values around it, outermost first.
  */
 open: Array<OpenValue>, 
 /**
- * Bytes the frame lacks at least, as the decoder says; 0 between frames and behind an error.
+ * The number of bytes that the frame misses at least, as the decoder reports it; 0 between
+ * frames and after an error.
  */
 need: number, 
 /**
- * What is there of the length or number at hand.
+ * The part of the current length or number that has been read.
  */
 number: string | null, 
 /**
- * Bytes of the payload at hand that are missing.
+ * The number of missing bytes of the current payload.
  */
 payloadLeft: number | null, 
 /**
- * What may come next, in words.
+ * The bytes that may come next, in words.
  */
 expected: string, 
 /**
- * The bytes that may come next; none behind an error.
+ * The bytes that may come next; none after an error.
  */
 expectedBytes: Array<number>, };
 
@@ -57,19 +58,19 @@ kind: number,
  */
 label: string, 
 /**
- * Where it begins.
+ * Offset of its first byte.
  */
 start: number, 
 /**
- * How many of its values are whole.
+ * The number of complete values within.
  */
 done: number, 
 /**
- * How many it announces; none if it is streamed.
+ * The announced number of values within; none if it is streamed.
  */
 of: number | null, 
 /**
- * How many are missing.
+ * The number of missing values within.
  */
 left: number | null, 
 /**
@@ -79,11 +80,11 @@ path: string, };
 
 export type DocError = { 
 /**
- * The frame.
+ * The number of the frame.
  */
 frame: number, 
 /**
- * The byte that is wrong.
+ * Offset of the wrong byte.
  */
 offset: number, 
 /**
@@ -91,31 +92,31 @@ offset: number,
  */
 kind: number, 
 /**
- * What is wrong.
+ * What is wrong, in words.
  */
 text: string, 
 /**
- * The line a server sends before it closes the connection.
+ * The line that a server sends before it closes the connection.
  */
 reply: string, 
 /**
- * The rule that was broken.
+ * The violated rule.
  */
 rule: string, 
 /**
- * Both with the bytes around, in a few lines.
+ * The error and the rule with the bytes around, in a few lines.
  */
 rendered: string, 
 /**
- * What could stand there, in words.
+ * The bytes that are valid there, in words.
  */
 expected: string, 
 /**
- * The bytes that could stand there.
+ * The bytes that are valid there.
  */
 expectedBytes: Array<number>, 
 /**
- * Where reading goes on.
+ * Offset at which decoding continues.
  */
 resync: number, 
 /**
@@ -125,33 +126,33 @@ fixes: Array<FixInfo>, };
 
 export type FixInfo = { 
 /**
- * The first byte that goes.
+ * Offset of the first byte to remove.
  */
 at: number, 
 /**
- * How many go.
+ * The number of bytes to remove.
  */
 len: number, 
 /**
- * What comes in their place.
+ * The bytes to insert in their place.
  */
 with: Array<number>, 
 /**
- * What was meant, as the end of a sentence that begins with "perhaps".
+ * What the sender probably meant, as the end of a sentence that begins with "perhaps".
  */
 why: string, };
 
 export type Verdict = { 
 /**
- * The preset, by number.
+ * The number of the preset.
  */
 limits: number, 
 /**
- * The preset, by name.
+ * The name of the preset.
  */
 label: string, 
 /**
- * The error it answers; none if the frame is read without one.
+ * The error it replies with; none if the frame has no error.
  */
 reply: string | null, 
 /**
@@ -161,43 +162,43 @@ closes: boolean, };
 
 export type Comparison = { 
 /**
- * One form for each.
+ * One form per protocol.
  */
 wires: Array<Form>, };
 
 export type Form = { 
 /**
- * The protocol, by number.
+ * The number of the protocol.
  */
 wire: number, 
 /**
- * The protocol, by name.
+ * The name of the protocol.
  */
 label: string, 
 /**
- * The bytes, at most 64 KiB of them.
+ * The bytes, at most 64 KiB.
  */
 bytes: Array<number>, 
 /**
- * How many there are.
+ * The number of bytes without that limit.
  */
 total: number, 
 /**
- * What they are spent on.
+ * What the bytes are used for.
  */
 cost: Cost, 
 /**
- * What cannot be said in this protocol.
+ * The values that this protocol cannot express.
  */
 lost: Array<Loss>, };
 
 export type Cost = { 
 /**
- * What was to be said: the bytes of strings, the digits of numbers.
+ * The content: the bytes of strings, the digits of numbers.
  */
 payload: number, 
 /**
- * Type bytes, formats, quotes, blanks, marks of streams.
+ * Type bytes, formats, quotes, blanks, and the marks of streams.
  */
 framing: number, 
 /**
@@ -211,11 +212,11 @@ crlf: number, };
 
 export type Loss = { 
 /**
- * The value, as [`Document::path`] names it within its frame.
+ * The path of the value within its frame, as [`Document::path`] gives it.
  */
 path: string, 
 /**
- * What becomes of it.
+ * What it is written as instead.
  */
 what: string, };
 
@@ -225,11 +226,11 @@ export type MsgPack = {
  */
 ok: boolean, 
 /**
- * What is wrong.
+ * The error, if the bytes are not MessagePack.
  */
 error: string | null, 
 /**
- * Where reading ended.
+ * Offset where decoding ended.
  */
 at: number, 
 /**
@@ -237,7 +238,7 @@ at: number,
  */
 tokens: Array<MsgPackToken>, 
 /**
- * Whether there are more of them.
+ * Whether further values were omitted.
  */
 cut: boolean, };
 
@@ -247,23 +248,23 @@ export type MsgPackToken = {
  */
 kind: string, 
 /**
- * Its first byte.
+ * Offset of its first byte.
  */
 start: number, 
 /**
- * Behind its type and length.
+ * Offset after its type and length.
  */
 head: number, 
 /**
- * Behind all it holds.
+ * Offset after all its content.
  */
 end: number, 
 /**
- * Values around it.
+ * The number of values around it.
  */
 depth: number, 
 /**
- * The number of the one around it, or -1.
+ * The number of the value around it, or -1.
  */
 parent: number, 
 /**
@@ -277,11 +278,11 @@ export type Words = {
  */
 words: Array<Array<number>>, 
 /**
- * What is wrong with the line.
+ * The error in the line.
  */
 error: string | null, 
 /**
- * Where, in bytes of UTF-8.
+ * The offset of the error, in bytes of UTF-8.
  */
 at: number, };
 
@@ -295,49 +296,49 @@ format: string,
  */
 label: string, 
 /**
- * How likely it is meant, up to 100.
+ * How likely it is, up to 100.
  */
 score: number, 
 /**
- * What the decoded bytes seem to be, by number.
+ * The mode that the decoded bytes seem to have, by number.
  */
 mode: number, 
 /**
- * How many there are.
+ * The number of decoded bytes.
  */
 bytes: number, 
 /**
- * The first 64.
+ * The first 64 decoded bytes.
  */
 preview: Array<number>, 
 /**
- * Why this is likely.
+ * The reason why it is likely.
  */
 why: string, };
 
 export type CaptureSummary = { 
 /**
- * All its packets.
+ * The number of packets.
  */
 packets: number, 
 /**
- * Those that are no part of a TCP stream.
+ * The number of packets that are not part of a TCP stream.
  */
 skipped: number, 
 /**
- * Why, each reason once.
+ * The reasons for skipping packets, each once.
  */
 why: Array<string>, 
 /**
- * The link types it has.
+ * The names of its link types.
  */
 linkTypes: Array<string>, 
 /**
- * When the first packet came, in milliseconds since 1970.
+ * The time of the first packet, in milliseconds since 1970.
  */
 startMs: number, 
 /**
- * Its streams, in the order of their first packets.
+ * Its TCP streams, in the order of their first packets.
  */
 streams: Array<StreamSummary>, };
 
@@ -351,43 +352,44 @@ client: string,
  */
 server: string, 
 /**
- * Segments with content.
+ * The number of segments with content.
  */
 packets: [number, number], 
 /**
- * Bytes.
+ * The number of bytes.
  */
 bytes: [number, number], 
 /**
- * Places where bytes were not captured.
+ * The number of gaps, where bytes were not captured.
  */
 gaps: [number, number], 
 /**
- * Whether the connection was open before the capture began: what came before is not known.
+ * Whether the connection was opened before the capture began, so that earlier bytes are not
+ * known.
  */
 isMidway: boolean, 
 /**
- * When it began, in milliseconds since the capture's first packet.
+ * The time of its first packet, in milliseconds since the capture's first packet.
  */
 startMs: number, 
 /**
- * When it was last heard of.
+ * The time of its last packet.
  */
 endMs: number, };
 
 export type Progress = { 
 /**
- * Why the connection that was fed is closed, if it is.
+ * The reason why the connection that sent the input is closed, if it is.
  */
 closed: string | null, 
 /**
- * The connections whose output waits to be taken, in ascending order.
+ * The connections with output to take, in ascending order.
  */
 ready: Array<number>, };
 
 export type CommandInfo = { 
 /**
- * Its name, upper case; a subcommand's behind its container's: `CLIENT LIST`.
+ * Its name in upper case; a subcommand's name follows its container's: `CLIENT LIST`.
  */
 name: string, 
 /**
@@ -399,31 +401,31 @@ group: string,
  */
 summary: string, 
 /**
- * How it is written: `SET key value [NX | XX]`.
+ * Its syntax: `SET key value [NX | XX]`.
  */
 syntax: string, 
 /**
- * How many words it takes, the name included; negative: at least so many.
+ * The number of words, including the name; if negative, at least that many.
  */
 arity: number, 
 /**
- * The version it came with.
+ * The Redis version that introduced it.
  */
 since: string, 
 /**
- * What it costs.
+ * Its complexity.
  */
 complexity: string, 
 /**
- * How it behaves, in Redis's words.
+ * Its flags, as Redis names them.
  */
 flags: Array<string>, 
 /**
- * The first key's place, the last one's, and the step between; 0 for none.
+ * The position of the first key, of the last key, and the step between keys; 0 without keys.
  */
 keys: [number, number, number], 
 /**
- * A line to try.
+ * An example line.
  */
 example: string | null, 
 /**
@@ -441,11 +443,11 @@ name: string,
  */
 kind: string, 
 /**
- * The word in front of it, or that it consists of.
+ * The word before it, or the word that it consists of.
  */
 token: string | null, 
 /**
- * Whether it may be left out.
+ * Whether it is optional.
  */
 optional: boolean, 
 /**

@@ -1,4 +1,4 @@
-//! Captures.
+//! The JavaScript class for captures.
 
 use super::{Thrown, object, thrown};
 use wasm_bindgen::JsValue;
@@ -14,13 +14,13 @@ pub struct Capture(crate::Capture);
 
 #[wasm_bindgen]
 impl Capture {
-    /// Reads a file of pcap or pcapng.
+    /// Reads a pcap or pcapng file.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: &[u8]) -> Thrown<Self> {
         crate::Capture::new(bytes).map(Self).map_err(thrown)
     }
 
-    /// What it holds.
+    /// The summary of the capture.
     #[wasm_bindgen(unchecked_return_type = "CaptureSummary")]
     pub fn summary(&self) -> Thrown<JsValue> {
         object(self.0.summary())
@@ -32,7 +32,7 @@ impl Capture {
         Ok(bytes.to_vec())
     }
 
-    /// The rows of its segments.
+    /// The rows of the segments of one direction.
     pub fn segments(&self, stream: usize, direction: usize) -> Thrown<Vec<f64>> {
         self.0.segments(stream, direction).map_err(thrown)
     }

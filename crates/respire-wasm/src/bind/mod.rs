@@ -1,12 +1,9 @@
-//! What JavaScript calls: the library's own functions, with numbers, typed arrays and plain objects
-//! in the place of Rust's types. An error's text becomes a JavaScript `Error`.
-#![allow(
-    unreachable_pub,
-    reason = "wasm-bindgen wants what it exports to be public"
-)]
+//! The functions that JavaScript calls: the library's own functions, with numbers, typed arrays and
+//! plain objects in place of Rust's types. The text of an error becomes a JavaScript `Error`.
+#![allow(unreachable_pub, reason = "wasm-bindgen requires public items")]
 #![allow(
     clippy::missing_errors_doc,
-    reason = "every function throws the text of the error its Rust twin documents"
+    reason = "every function throws the text of the error the Rust function of the same name documents"
 )]
 
 #[cfg(feature = "document")]
@@ -21,15 +18,15 @@ mod server;
 use serde::Serialize;
 use wasm_bindgen::{JsError, JsValue};
 
-/// What a call comes to in JavaScript.
+/// The result of a call from JavaScript.
 type Thrown<T> = Result<T, JsError>;
 
-/// An error as JavaScript throws it.
+/// Converts an error to the one that JavaScript throws.
 fn thrown(text: String) -> JsError {
     JsError::new(&text)
 }
 
-/// A value as a plain object.
+/// Converts a value to a plain object.
 fn object(value: &impl Serialize) -> Thrown<JsValue> {
     let made = value.serialize(&serde_wasm_bindgen::Serializer::json_compatible());
     made.map_err(|error| thrown(error.to_string()))

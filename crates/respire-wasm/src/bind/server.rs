@@ -1,4 +1,4 @@
-//! The server in the page.
+//! The JavaScript class for the server in the page.
 
 use super::{Thrown, object, thrown};
 use wasm_bindgen::JsValue;
@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"import type { CommandInfo, Progress } from "../generated/types";"#;
 
-/// An engine with all commands on an empty store, and virtual connections to it.
+/// An engine with all commands and an empty store, and virtual connections to it.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Server(crate::Server);
@@ -26,24 +26,24 @@ impl Server {
         self.0.connect().map_err(thrown)
     }
 
-    /// Ends a connection.
+    /// Closes a connection.
     pub fn close(&mut self, conn: u32) {
         self.0.close(conn);
     }
 
-    /// Gives bytes to a connection.
+    /// Passes bytes to a connection.
     #[wasm_bindgen(unchecked_return_type = "Progress")]
     pub fn feed(&mut self, conn: u32, bytes: &[u8]) -> Thrown<JsValue> {
         object(&self.0.feed(conn, bytes).map_err(thrown)?)
     }
 
-    /// Takes what a connection has to say.
+    /// Takes the output of a connection.
     #[wasm_bindgen(js_name = takeOutput)]
     pub fn take_output(&mut self, conn: u32) -> Thrown<Vec<u8>> {
         self.0.take_output(conn).map_err(thrown)
     }
 
-    /// Moves the clock ahead.
+    /// Advances the clock.
     #[wasm_bindgen(unchecked_return_type = "Progress")]
     pub fn advance(&mut self, ms: f64) -> Thrown<JsValue> {
         object(&self.0.advance(ms as u64))
@@ -55,7 +55,7 @@ impl Server {
         self.0.unix_ms() as f64
     }
 
-    /// The wire of a connection's replies.
+    /// The protocol of a connection's replies.
     pub fn wire(&mut self, conn: u32) -> Thrown<u32> {
         self.0.wire(conn).map_err(thrown)
     }

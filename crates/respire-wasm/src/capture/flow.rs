@@ -1,16 +1,16 @@
-//! One direction of a TCP connection: its segments in the order of their bytes.
+//! Reassembles one direction of a TCP connection: orders its segments by their bytes.
 
 /// Flags of a piece.
 pub(super) const TRIMMED: u32 = 1;
 pub(super) const OUT_OF_ORDER: u32 = 2;
-pub(super) const BEHIND_GAP: u32 = 4;
+pub(super) const AFTER_GAP: u32 = 4;
 pub(super) const FIN: u32 = 8;
 pub(super) const RESET: u32 = 16;
 
-/// A segment as it arrived.
+/// A segment as captured.
 #[derive(Clone, Copy, Debug)]
 struct Arrival<'b> {
-    /// The place of its first byte, counted from the stream's start.
+    /// The position of its first byte, counted from the start of the stream.
     start: i64,
     payload: &'b [u8],
     time_us: u64,
@@ -18,7 +18,7 @@ struct Arrival<'b> {
     flags: u32,
 }
 
-/// The part of a segment that brought something new.
+/// The part of a segment with new bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) offset: u32,
@@ -26,34 +26,34 @@ pub(super) struct Piece {
     pub(super) time_us: u64,
     pub(super) packet: u32,
     pub(super) flags: u32,
-    /// Bytes that were not captured in front of it.
+    /// The number of bytes before it that were not captured.
     pub(super) missing: u32,
 }
 
 /// The segments of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Flow<'b> {
-    /// The sequence number and place of the segment before.
+    /// The sequence number and position of the previous segment.
     last: Option<(u32, i64)>,
-    /// The number of the segment that opened the direction, where that was seen.
+    /// The sequence number of the segment that opened the direction, if it was captured.
     opened_by: Option<u32>,
-    /// The furthest place seen so far.
+    /// The furthest position so far.
     furthest: i64,
     arrivals: Vec<Arrival<'b>>,
 }
 
-/// What the segments of a direction come to.
+/// The reassembled segments of a direction.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Joined {
     pub(super) bytes: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
     pub(super) gaps: u32,
-    /// Whether the first byte is that of the connection.
+    /// Whether the first byte is the first of the connection.
     pub(super) has_start: bool,
 }
 
 impl<'b> Flow<'b> {
-    /// The first byte will have the number behind this one.
+    /// Sets the start: the first byte will have the number after this one.
     pub(super) fn start(&mut self, sequence: u32) {
         if self.last.is_none() {
             self.last = Some((sequence.wrapping_add(1), 0));
@@ -61,17 +61,17 @@ impl<'b> Flow<'b> {
         }
     }
 
-    /// Whether a segment that opens with this number is the opening one, sent again.
+    /// Whether a segment that opens with this number is a retransmission of the opening one.
     pub(super) fn is_opened_by(&self, sequence: u32) -> bool {
         self.opened_by == Some(sequence)
     }
 
-    /// Whether any segment has come.
-    pub(super) fn is_heard(&self) -> bool {
+    /// Whether any segment was captured.
+    pub(super) fn has_segments(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Takes in a segment, in the order of arrival.
+    /// Adds a segment, in the order of arrival.
     pub(super) fn arrive(
         &mut self,
         sequence: u32,
@@ -80,7 +80,7 @@ impl<'b> Flow<'b> {
         packet: u32,
         flags: u32,
     ) {
-        // Sequence numbers wrap; what is near the last one is meant.
+        // Sequence numbers wrap: choose the position closest to the previous one.
         let start = match self.last {
             Some((last, place)) => place + i64::from(sequence.wrapping_sub(last).cast_signed()),
             None => 0,
@@ -99,13 +99,13 @@ impl<'b> Flow<'b> {
         }
     }
 
-    /// Whether anything was said, or it has ended.
+    /// Whether the direction has content or has ended.
     pub(super) fn has_content(&self) -> bool {
         !self.arrivals.is_empty()
     }
 
-    /// Puts the segments together: of bytes that came twice, the first are kept; what never came is
-    /// left out, and noted at the segment behind it.
+    /// Reassembles the segments. Of bytes captured twice, the first copy is kept. Missing bytes are
+    /// left out, and counted at the segment after them.
     pub(super) fn join(mut self) -> Joined {
         self.arrivals
             .sort_by_key(|arrival| (arrival.start, arrival.packet));
@@ -132,7 +132,7 @@ impl<'b> Flow<'b> {
                 u32::try_from(arrival.start - end).unwrap_or(0)
             };
             if missing > 0 {
-                flags |= BEHIND_GAP;
+                flags |= AFTER_GAP;
                 joined.gaps += 1;
             }
             joined.pieces.push(Piece {
@@ -156,7 +156,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn gaps_and_ends_are_noted() {
+    fn gaps_and_ends_are_reported() {
         let mut flow = Flow::default();
         flow.start(u32::MAX - 1);
         flow.arrive(u32::MAX, b"ab", 1, 1, 0);
@@ -165,13 +165,13 @@ mod tests {
         let joined = flow.join();
         assert_eq!((joined.bytes.as_slice(), joined.gaps), (&b"abef"[..], 1));
         let flags: Vec<u32> = joined.pieces.iter().map(|piece| piece.flags).collect();
-        assert_eq!(flags, [0, BEHIND_GAP, FIN]);
+        assert_eq!(flags, [0, AFTER_GAP, FIN]);
         let missing: Vec<u32> = joined.pieces.iter().map(|piece| piece.missing).collect();
         assert_eq!(missing, [0, 3, 0]);
     }
 
     #[test]
-    fn late_and_repeated_segments_find_their_place() {
+    fn late_and_repeated_segments_are_put_in_order() {
         let mut flow = Flow::default();
         flow.arrive(100, b"abc", 1, 1, 0);
         flow.arrive(106, b"ghi", 2, 2, 0);

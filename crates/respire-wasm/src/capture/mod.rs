@@ -1,4 +1,4 @@
-//! Captures: the TCP streams of pcap and pcapng files.
+//! Reads the TCP streams of pcap and pcapng files.
 
 mod flow;
 mod packets;
@@ -13,13 +13,13 @@ use segment::{Segment, link_name, segment};
 use serde::Serialize;
 use std::net::SocketAddr;
 
-/// Words of a row of [`Capture::segments`].
+/// The number of words in a row of [`Capture::segments`].
 pub const SEGMENT_WORDS: usize = 6;
 
-/// The largest file that is opened.
+/// The largest file that is read, in bytes.
 const BYTES_MAX: usize = 64 << 20;
 
-/// Most streams that are told apart.
+/// The most streams that are distinguished.
 const STREAMS_MAX: usize = 10_000;
 
 /// The TCP streams of a capture that carry bytes.
@@ -30,26 +30,26 @@ pub struct Capture {
     start_us: u64,
 }
 
-/// What a capture holds.
+/// The summary of a capture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CaptureSummary {
-    /// All its packets.
+    /// The number of packets.
     pub packets: u32,
-    /// Those that are no part of a TCP stream.
+    /// The number of packets that are not part of a TCP stream.
     pub skipped: u32,
-    /// Why, each reason once.
+    /// The reasons for skipping packets, each once.
     pub why: Vec<String>,
-    /// The link types it has.
+    /// The names of its link types.
     pub link_types: Vec<String>,
-    /// When the first packet came, in milliseconds since 1970.
+    /// The time of the first packet, in milliseconds since 1970.
     pub start_ms: f64,
-    /// Its streams, in the order of their first packets.
+    /// Its TCP streams, in the order of their first packets.
     pub streams: Vec<StreamSummary>,
 }
 
-/// A TCP connection, or what was captured of it. Of pairs, the first is from client to server.
+/// The captured part of a TCP connection. The first element of each pair is from client to server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -58,17 +58,18 @@ pub struct StreamSummary {
     pub client: String,
     /// The server's address.
     pub server: String,
-    /// Segments with content.
+    /// The number of segments with content.
     pub packets: [u32; 2],
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: [u32; 2],
-    /// Places where bytes were not captured.
+    /// The number of gaps, where bytes were not captured.
     pub gaps: [u32; 2],
-    /// Whether the connection was open before the capture began: what came before is not known.
+    /// Whether the connection was opened before the capture began, so that earlier bytes are not
+    /// known.
     pub is_midway: bool,
-    /// When it began, in milliseconds since the capture's first packet.
+    /// The time of its first packet, in milliseconds since the capture's first packet.
     pub start_ms: f64,
-    /// When it was last heard of.
+    /// The time of its last packet.
     pub end_ms: f64,
 }
 
@@ -81,19 +82,19 @@ struct Stream<'b> {
     end_us: u64,
 }
 
-/// The streams, found by their addresses.
+/// The streams, indexed by their addresses.
 #[derive(Default)]
 struct Streams<'b> {
     all: Vec<Stream<'b>>,
-    /// In the order of their addresses.
+    /// Ordered by the addresses.
     by_ends: Vec<((SocketAddr, SocketAddr), usize)>,
 }
 
 impl Capture {
-    /// Reads a capture and puts its streams together. O(n log n).
+    /// Reads a capture and reassembles its streams. O(n log n).
     ///
     /// # Errors
-    /// When it is no capture, or larger than 64 MiB.
+    /// If it is not a capture, or larger than 64 MiB.
     pub fn new(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() > BYTES_MAX {
             return Err("a capture of more than 64 MiB is not opened".to_owned());
@@ -128,7 +129,7 @@ impl Capture {
         })
     }
 
-    /// What it holds.
+    /// The summary of the capture.
     #[must_use]
     pub fn summary(&self) -> &CaptureSummary {
         &self.summary
@@ -137,18 +138,18 @@ impl Capture {
     /// The bytes of one direction (0: from the client) of a stream.
     ///
     /// # Errors
-    /// When there is no such stream or direction.
+    /// If there is no such stream or direction.
     pub fn bytes(&self, stream: usize, direction: usize) -> Result<&[u8], String> {
         Ok(&self.joined(stream, direction)?.bytes)
     }
 
     /// The segments of one direction, [`SEGMENT_WORDS`] numbers each: offset; length; milliseconds
-    /// since the capture's first packet; the packet, from 1; flags: 1 repeated bytes were cut off, 2
-    /// it came late, 4 bytes are missing before it, 8 it ends the direction, 16 it breaks it off; how
-    /// many bytes are missing before it.
+    /// since the capture's first packet; the number of the packet, from 1; flags (1 repeated bytes
+    /// were cut off, 2 out of order, 4 bytes are missing before it, 8 FIN, which ends the
+    /// direction, 16 RST, which resets the connection); the number of bytes missing before it.
     ///
     /// # Errors
-    /// When there is no such stream or direction.
+    /// If there is no such stream or direction.
     pub fn segments(&self, stream: usize, direction: usize) -> Result<Vec<f64>, String> {
         let pieces = &self.joined(stream, direction)?.pieces;
         let rows = pieces.iter().map(|piece| {
@@ -175,7 +176,7 @@ impl Capture {
     }
 }
 
-/// Notes a reason or a name once; the first few are enough.
+/// Adds a reason or a name if it is new; the list keeps the first few.
 fn note(list: &mut Vec<String>, text: String) {
     const NOTED_MAX: usize = 16;
     if list.len() < NOTED_MAX && !list.contains(&text) {
@@ -184,7 +185,7 @@ fn note(list: &mut Vec<String>, text: String) {
 }
 
 impl<'b> Streams<'b> {
-    /// Takes in a segment, in the order of the file.
+    /// Adds a segment, in the order of the file.
     fn take(
         &mut self,
         segment: &Segment<'b>,
@@ -195,7 +196,7 @@ impl<'b> Streams<'b> {
         let opens = segment.is_syn && !segment.is_ack;
         let place = self.by_ends.binary_search_by_key(&ends, |(ends, _)| *ends);
         let known = place.ok().map(|place| self.by_ends[place].1);
-        // A port that is used again begins a new connection, once the old one has said something.
+        // A port that is used again begins a new connection if the old one had content.
         let known = known.filter(|&at| !(opens && self.all[at].is_over(segment.sequence)));
         let at = match known {
             Some(at) => at,
@@ -218,7 +219,7 @@ impl<'b> Streams<'b> {
         let mut sequence = segment.sequence;
         if segment.is_syn {
             flow.start(sequence);
-            // SYN takes a number for itself; with Fast Open, content follows in the same segment.
+            // SYN takes a sequence number; with Fast Open, content follows in the same segment.
             sequence = sequence.wrapping_add(1);
         }
         let flags = if segment.is_fin { FIN } else { 0 } | if segment.is_reset { RESET } else { 0 };
@@ -226,7 +227,7 @@ impl<'b> Streams<'b> {
         Ok(())
     }
 
-    /// Puts together the streams that carry bytes.
+    /// Reassembles the streams that carry bytes.
     fn join(self, start_us: u64) -> (Vec<StreamSummary>, Vec<[Joined; 2]>) {
         let (mut about, mut all) = (Vec::new(), Vec::new());
         for stream in self.all {
@@ -256,7 +257,7 @@ impl<'b> Streams<'b> {
 
 impl Stream<'_> {
     fn new(segment: &Segment<'_>, time_us: u64) -> Self {
-        // Who opens is the client; where that was not seen, servers have the lower port.
+        // The client opens the connection. If that was not captured, the server is the lower port.
         let is_from_server = if segment.is_syn {
             segment.is_ack
         } else {
@@ -276,11 +277,11 @@ impl Stream<'_> {
         }
     }
 
-    /// Whether a segment that opens with this number opens another connection. Clients send an
-    /// opening segment again only while there is no answer.
+    /// Whether a segment that opens with this number opens another connection. Clients retransmit
+    /// an opening segment only while there is no answer.
     fn is_over(&self, sequence: u32) -> bool {
         let [there, back] = &self.flows;
-        let is_again = there.is_opened_by(sequence) && !back.is_heard();
+        let is_again = there.is_opened_by(sequence) && !back.has_segments();
         !is_again && self.flows.iter().any(Flow::has_content)
     }
 }

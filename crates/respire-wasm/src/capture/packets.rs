@@ -1,4 +1,4 @@
-//! The packets of a capture file.
+//! Reads the packets of a capture file.
 
 use pcap_parser::pcapng::{parse_block_be, parse_block_le};
 use pcap_parser::{
@@ -6,18 +6,18 @@ use pcap_parser::{
     parse_pcap_header, parse_sectionheaderblock,
 };
 
-/// A packet as it was captured.
+/// A captured packet.
 pub(super) struct Packet<'b> {
     pub(super) link: Linktype,
-    /// Microseconds since 1970; 0 where the file has no time.
+    /// Microseconds since 1970; 0 if the file has no time.
     pub(super) time_us: u64,
     pub(super) data: &'b [u8],
 }
 
-/// The packets of a file, in its order, and what ended them if that was not its end.
+/// The packets of a file in its order, and the error that ended them before the end of the file.
 ///
 /// # Errors
-/// When the file does not begin as a capture does.
+/// If the file does not begin like a capture.
 pub(super) fn packets(bytes: &[u8]) -> Result<(Vec<Packet<'_>>, Option<String>), String> {
     if let Ok((rest, header)) = parse_pcap_header(bytes) {
         return Ok(classic(rest, &header));
@@ -28,7 +28,7 @@ pub(super) fn packets(bytes: &[u8]) -> Result<(Vec<Packet<'_>>, Option<String>),
     Err("this is neither pcap nor pcapng".to_owned())
 }
 
-/// The packets of a pcap file behind its header.
+/// The packets of a pcap file after its header.
 fn classic<'b>(bytes: &'b [u8], header: &PcapHeader) -> (Vec<Packet<'b>>, Option<String>) {
     let parse = match (header.is_modified_format(), header.is_bigendian()) {
         (true, _) => parse_pcap_frame_modified,
@@ -56,10 +56,10 @@ fn classic<'b>(bytes: &'b [u8], header: &PcapHeader) -> (Vec<Packet<'b>>, Option
     (packets, None)
 }
 
-/// An interface of pcapng, as far as its packets need it.
+/// An interface of pcapng: the settings that its packets depend on.
 struct Interface {
     link: Linktype,
-    /// Ticks of its clock in a second.
+    /// The ticks of its clock per second.
     ticks: u64,
     offset_s: u64,
 }

@@ -1,11 +1,11 @@
-//! From a packet to a segment of TCP.
+//! Extracts the TCP segment of a packet.
 
 use super::packets::Packet;
 use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use pcap_parser::Linktype;
 use std::net::{IpAddr, SocketAddr};
 
-/// A segment, as far as putting streams together needs it.
+/// A TCP segment, with the fields that reassembly needs.
 pub(super) struct Segment<'b> {
     pub(super) from: SocketAddr,
     pub(super) to: SocketAddr,
@@ -17,7 +17,7 @@ pub(super) struct Segment<'b> {
     pub(super) payload: &'b [u8],
 }
 
-/// The segment a packet carries, or why there is none.
+/// The segment in a packet, or the reason why there is none.
 pub(super) fn segment<'b>(packet: &Packet<'b>) -> Result<Segment<'b>, String> {
     let sliced = slice(packet)?;
     let Some(TransportSlice::Tcp(tcp)) = sliced.transport else {
@@ -46,7 +46,7 @@ pub(super) fn segment<'b>(packet: &Packet<'b>) -> Result<Segment<'b>, String> {
     })
 }
 
-/// The headers of a packet of any link type that is known.
+/// The headers of a packet of any known link type.
 fn slice<'b>(packet: &Packet<'b>) -> Result<LaxSlicedPacket<'b>, String> {
     let data = packet.data;
     let cut = || "cut within its headers".to_owned();
@@ -64,15 +64,16 @@ fn slice<'b>(packet: &Packet<'b>) -> Result<LaxSlicedPacket<'b>, String> {
         Linktype::ETHERNET => LaxSlicedPacket::from_ethernet(data).map_err(|_| cut()),
         Linktype::LINUX_SLL => ether_type(14, 16),
         Linktype::LINUX_SLL2 => ether_type(0, 20),
-        // Four bytes say which IP it is, in whatever order of bytes; so does IP itself.
+        // The first four bytes give the IP version in some byte order; the IP header gives it as
+        // well.
         Linktype::NULL | Linktype::LOOP => ip(data.get(4..)),
-        // Two more numbers BSDs have written for raw IP.
+        // Two other numbers that BSDs use for raw IP.
         Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 | Linktype(12 | 14) => ip(Some(data)),
         other => Err(format!("link type {other}")),
     }
 }
 
-/// What a link type is called.
+/// The name of a link type.
 pub(super) fn link_name(link: Linktype) -> String {
     match link {
         Linktype::ETHERNET => "Ethernet".to_owned(),

@@ -1,4 +1,4 @@
-//! Captures written by hand, in every format and link type.
+//! Tests of captures, generated in every format and link type.
 
 use super::*;
 use etherparse::PacketBuilder;
@@ -7,12 +7,12 @@ use proptest::prelude::*;
 const CLIENT: u16 = 40_000;
 const SERVER: u16 = 6379;
 
-/// Who sends, the sequence number, flags, what; `S`, `F` and `R` for SYN, FIN and RST; all but a
-/// lone SYN have ACK.
-type Sent<'a> = (bool, u32, &'a str, &'a [u8]);
+/// Whether the client sends, the sequence number, flags, and the content. The flags `S`, `F` and
+/// `R` are SYN, FIN and RST; all segments but a lone SYN have ACK.
+type SentSegment<'a> = (bool, u32, &'a str, &'a [u8]);
 
-/// A packet of IP on this link.
-fn packet(link: u32, is_v6: bool, sent: &Sent<'_>) -> Vec<u8> {
+/// An IP packet on this link.
+fn packet(link: u32, is_v6: bool, sent: &SentSegment<'_>) -> Vec<u8> {
     let (from_client, sequence, flags, payload) = sent;
     let ports = if *from_client {
         (CLIENT, SERVER)
@@ -67,7 +67,7 @@ fn packet(link: u32, is_v6: bool, sent: &Sent<'_>) -> Vec<u8> {
         (_, true) => finish!(PacketBuilder::ipv6(v6(ends.0), v6(ends.1), 64)),
     }
     if link == 1 && out.len() < 60 {
-        // Ethernet fills short frames up.
+        // Ethernet pads short frames.
         out.resize(60, 0xee);
     }
     out
@@ -140,7 +140,7 @@ fn pcapng(link: u16, packets: &[Vec<u8>]) -> Vec<u8> {
     out
 }
 
-const TALK: &[Sent<'_>] = &[
+const CONVERSATION: &[SentSegment<'_>] = &[
     (true, 99, "S", b""),
     (false, 499, "SA", b""),
     (true, 100, "", b"PING\r\n"),
@@ -152,7 +152,7 @@ const TALK: &[Sent<'_>] = &[
     (true, 113, "F", b""),
 ];
 
-fn check_talk(capture: &Capture) {
+fn check_conversation(capture: &Capture) {
     let summary = capture.summary();
     assert_eq!((summary.packets, summary.skipped), (9, 0), "{summary:?}");
     let [stream] = summary.streams.as_slice() else {
@@ -172,20 +172,23 @@ fn check_talk(capture: &Capture) {
 }
 
 #[test]
-fn talk_is_heard_on_every_link_and_in_every_file() {
+fn conversation_is_read_from_every_link_and_file_type() {
     for link in [1, 113, 276, 0, 108, 101, 228, 12] {
         for is_v6 in [false, true] {
-            // The first packet of pcap's test is SYN with ACK in the server's answer.
-            let packets: Vec<_> = TALK.iter().map(|sent| packet(link, is_v6, sent)).collect();
-            check_talk(&Capture::new(&pcap(link, false, &packets)).expect("a capture"));
-            check_talk(&Capture::new(&pcap(link, true, &packets)).expect("a capture"));
-            check_talk(&Capture::new(&pcapng(link as u16, &packets)).expect("a capture"));
+            // The first packet of pcap's test is SYN with ACK in the server's reply.
+            let packets: Vec<_> = CONVERSATION
+                .iter()
+                .map(|sent| packet(link, is_v6, sent))
+                .collect();
+            check_conversation(&Capture::new(&pcap(link, false, &packets)).expect("a capture"));
+            check_conversation(&Capture::new(&pcap(link, true, &packets)).expect("a capture"));
+            check_conversation(&Capture::new(&pcapng(link as u16, &packets)).expect("a capture"));
         }
     }
 }
 
 #[test]
-fn what_is_no_tcp_is_counted_and_said() {
+fn packets_other_than_tcp_are_counted_with_a_reason() {
     let mut udp = Vec::new();
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6])
         .ipv4([1; 4], [2; 4], 9)
@@ -204,18 +207,18 @@ fn what_is_no_tcp_is_counted_and_said() {
 
 #[test]
 fn port_used_again_is_another_stream() {
-    let talks: Vec<_> = TALK
+    let packets: Vec<_> = CONVERSATION
         .iter()
-        .chain(TALK)
+        .chain(CONVERSATION)
         .map(|sent| packet(1, false, sent))
         .collect();
-    let capture = Capture::new(&pcap(1, false, &talks)).expect("a capture");
+    let capture = Capture::new(&pcap(1, false, &packets)).expect("a capture");
     assert_eq!(capture.summary().streams.len(), 2);
     assert_eq!(capture.bytes(1, 1), capture.bytes(0, 1));
 }
 
-fn captured(talk: &[Sent<'_>]) -> Capture {
-    let packets: Vec<_> = talk.iter().map(|sent| packet(1, false, sent)).collect();
+fn captured(segments: &[SentSegment<'_>]) -> Capture {
+    let packets: Vec<_> = segments.iter().map(|sent| packet(1, false, sent)).collect();
     Capture::new(&pcap(1, false, &packets)).expect("a capture")
 }
 
@@ -232,7 +235,7 @@ fn content_of_the_first_segment_is_part_of_the_stream() {
 }
 
 #[test]
-fn bytes_that_were_not_captured_are_counted() {
+fn missing_bytes_are_counted() {
     let capture = captured(&[
         (true, 99, "S", b""),
         (true, 100, "", b"GET a\r\n"),
@@ -243,14 +246,17 @@ fn bytes_that_were_not_captured_are_counted() {
 }
 
 #[test]
-fn connection_whose_opening_is_not_there_is_told() {
-    assert!(!captured(TALK).summary().streams[0].is_midway);
-    assert!(captured(&TALK[2..]).summary().streams[0].is_midway);
+fn connection_without_its_opening_is_reported() {
+    assert!(!captured(CONVERSATION).summary().streams[0].is_midway);
+    assert!(captured(&CONVERSATION[2..]).summary().streams[0].is_midway);
 }
 
 #[test]
-fn file_that_is_cut_gives_what_is_there() {
-    let packets: Vec<_> = TALK.iter().map(|sent| packet(1, false, sent)).collect();
+fn truncated_file_gives_its_complete_packets() {
+    let packets: Vec<_> = CONVERSATION
+        .iter()
+        .map(|sent| packet(1, false, sent))
+        .collect();
     let whole = pcap(1, false, &packets);
     let cut = Capture::new(&whole[..whole.len() - 10]).expect("a capture");
     assert_eq!(cut.summary().packets, 8);
@@ -259,12 +265,12 @@ fn file_that_is_cut_gives_what_is_there() {
 
 proptest! {
     #[test]
-    fn spoilt_files_are_read_without_a_panic(
+    fn damaged_files_are_read_without_a_panic(
         at in any::<prop::sample::Index>(),
         with in prop::collection::vec(any::<u8>(), 1..9),
         is_new in any::<bool>(),
     ) {
-        let packets: Vec<_> = TALK.iter().map(|sent| packet(1, false, sent)).collect();
+        let packets: Vec<_> = CONVERSATION.iter().map(|sent| packet(1, false, sent)).collect();
         let mut file = if is_new { pcapng(1, &packets) } else { pcap(1, false, &packets) };
         let at = at.index(file.len());
         for (slot, byte) in file[at..].iter_mut().zip(with) {

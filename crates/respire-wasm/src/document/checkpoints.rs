@@ -1,33 +1,33 @@
-//! Decoders kept along a frame, so that what one knows anywhere within it is found without decoding
-//! the frame from its start.
+//! Decoder states kept along a frame, so that the state at any place is found without decoding the
+//! frame from its start.
 
 use resp_codec::annotate::{ByteSet, Mode, Prefix};
 use resp_codec::{Error, Limits};
 
-/// Bytes between two kept decoders. What a decoder holds is bounded by the depth that the limits
-/// allow, so that all of them are a fraction of the frame.
+/// The number of bytes between two checkpoints. The size of a decoder is bounded by the nesting
+/// depth that the limits allow, so all checkpoints together take a fraction of the frame.
 const SPACING_BYTES: usize = 64 << 10;
 
-/// The decoders kept along one frame.
+/// The checkpoints of one frame.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     /// The frame's number.
     frame: usize,
-    /// At its start, and behind each [`SPACING_BYTES`] that were looked at.
+    /// One at the start, and one after every [`SPACING_BYTES`] that have been decoded.
     kept: Vec<Prefix>,
 }
 
-/// What a decoder knows behind some bytes.
+/// The state of a decoder after some bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Bytes the frame lacks at least.
+    /// The number of bytes missing at least.
     pub(super) need: usize,
     /// The bytes that may come next.
     pub(super) expected: ByteSet,
 }
 
 impl Checkpoints {
-    /// Those of a frame at which nothing was looked yet.
+    /// The checkpoints of a frame that has not been decoded yet.
     pub(super) fn new(frame: usize, mode: Mode, limits: Limits) -> Self {
         Self {
             frame,
@@ -39,13 +39,13 @@ impl Checkpoints {
         self.frame
     }
 
-    /// What a decoder knows behind `start`, the frame's bytes from its first one on. O(n) in the
-    /// bytes behind the last checkpoint, which are [`SPACING_BYTES`] at most where the frame was looked
-    /// at that far before.
+    /// The state of the decoder after `start`, the frame's bytes from its first one on. O(n) in the
+    /// bytes after the last checkpoint, which are at most [`SPACING_BYTES`] if the frame has been
+    /// decoded this far before.
     ///
     /// # Errors
-    /// The decoder's, where there is an error in them.
-    pub(super) fn look(&mut self, start: &[u8]) -> Result<Known, Error> {
+    /// The error of the decoder, if these bytes have one.
+    pub(super) fn state_after(&mut self, start: &[u8]) -> Result<Known, Error> {
         let wanted = start.len() / SPACING_BYTES;
         while self.kept.len() <= wanted {
             let reached = self.kept.len() * SPACING_BYTES;
@@ -69,7 +69,7 @@ mod tests {
 
     const LIMITS: Limits = Limits::CLIENT;
 
-    /// A long frame: its size, its depth, and how it ends are chosen.
+    /// A long frame with random size, depth and end.
     fn long_frame() -> impl Strategy<Value = (Vec<u8>, Mode)> {
         let values = prop_oneof![
             Just(&b":12345\r\n"[..]),
@@ -81,7 +81,7 @@ mod tests {
             (values, 1..40_000usize, 0..120usize, tail).prop_map(|(value, count, depth, tail)| {
                 let mut bytes = b"*1\r\n".repeat(depth);
                 bytes.extend_from_slice(format!("*{count}\r\n").as_bytes());
-                // One is missing where the tail is no value.
+                // Leave one out if the tail is not a value.
                 bytes.extend(value.repeat(count - 1));
                 bytes.extend_from_slice(tail);
                 (bytes, Mode::Replies)
@@ -113,7 +113,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn checkpoints_know_what_decoding_from_the_start_tells(
+        fn checkpoints_give_the_same_state_as_decoding_from_the_start(
             (bytes, mode) in long_frame(),
             offsets in prop::collection::vec(any::<prop::sample::Index>(), 1..8),
         ) {
@@ -125,10 +125,10 @@ mod tests {
                     need,
                     expected: fresh.expected(start),
                 });
-                let looked = checkpoints.look(start);
-                // An error's place is counted from where it was looked from.
-                prop_assert_eq!(looked.as_ref().ok(), known.as_ref().ok());
-                prop_assert_eq!(looked.is_err(), known.is_err());
+                let state = checkpoints.state_after(start);
+                // The offset of an error counts from where decoding started.
+                prop_assert_eq!(state.as_ref().ok(), known.as_ref().ok());
+                prop_assert_eq!(state.is_err(), known.is_err());
             }
             prop_assert!(checkpoints.kept.len() <= bytes.len() / SPACING_BYTES + 1);
         }

@@ -1,83 +1,83 @@
-//! An error, what would have been right, and what mends it.
+//! Explains the error of a frame: the text, the expected bytes, and suggested fixes.
 
 use super::Document;
 use resp_codec::annotate::{Mode, diagnose};
 use resp_codec::{ErrorKind, Limits};
 use serde::Serialize;
 
-/// Bytes of context shown to the diagnosis behind an error, beyond those it tries its fixes on.
-const BEHIND_MAX: usize = 128 * 1024;
+/// The bytes after an error that are passed to the diagnosis, beyond those it tries its fixes on.
+const AFTER_MAX: usize = 128 * 1024;
 
-/// What is wrong with a frame.
+/// The error of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DocError {
-    /// The frame.
+    /// The number of the frame.
     pub frame: u32,
-    /// The byte that is wrong.
+    /// Offset of the wrong byte.
     pub offset: u32,
     /// The kind of error, by number.
     pub kind: u32,
-    /// What is wrong.
+    /// What is wrong, in words.
     pub text: String,
-    /// The line a server sends before it closes the connection.
+    /// The line that a server sends before it closes the connection.
     pub reply: String,
-    /// The rule that was broken.
+    /// The violated rule.
     pub rule: &'static str,
-    /// Both with the bytes around, in a few lines.
+    /// The error and the rule with the bytes around, in a few lines.
     pub rendered: String,
-    /// What could stand there, in words.
+    /// The bytes that are valid there, in words.
     pub expected: String,
-    /// The bytes that could stand there.
+    /// The bytes that are valid there.
     pub expected_bytes: Vec<u8>,
-    /// Where reading goes on.
+    /// Offset at which decoding continues.
     pub resync: u32,
     /// Changes that get past the error, the likeliest first.
     pub fixes: Vec<FixInfo>,
 }
 
-/// A change of the document.
+/// A change to the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FixInfo {
-    /// The first byte that goes.
+    /// Offset of the first byte to remove.
     pub at: u32,
-    /// How many go.
+    /// The number of bytes to remove.
     pub len: u32,
-    /// What comes in their place.
+    /// The bytes to insert in their place.
     pub with: Vec<u8>,
-    /// What was meant, as the end of a sentence that begins with "perhaps".
+    /// What the sender probably meant, as the end of a sentence that begins with "perhaps".
     pub why: &'static str,
 }
 
-/// What a server says to a frame under some limits.
+/// A server's reply to a frame under some limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
-    /// The preset, by number.
+    /// The number of the preset.
     pub limits: u32,
-    /// The preset, by name.
+    /// The name of the preset.
     pub label: &'static str,
-    /// The error it answers; none if the frame is read without one.
+    /// The error it replies with; none if the frame has no error.
     pub reply: Option<String>,
     /// Whether it then closes the connection.
     pub closes: bool,
 }
 
 impl Document {
-    /// What is wrong with a frame; `None` if nothing is.
+    /// The error of a frame; `None` if it has none.
     ///
     /// # Errors
-    /// When there is no such frame.
+    /// If there is no such frame.
     pub fn error(&self, index: usize) -> Result<Option<DocError>, String> {
         let frame = *self.frame(index)?;
         if !frame.is_bad() {
             return Ok(None);
         }
-        let stop = self.bytes.len().min(frame.end().saturating_add(BEHIND_MAX));
+        let stop = self.bytes.len().min(frame.end().saturating_add(AFTER_MAX));
         let base = frame.start();
         let found = diagnose(&self.bytes[base..stop], self.mode, &self.limits);
         Ok(found.map(|found| {
@@ -89,7 +89,8 @@ impl Document {
                 why: fix.why,
             });
             let rendered = found.to_string();
-            // The lines count from the frame; the page counts from the document's start.
+            // The lines give offsets from the frame; the page gives offsets from the document's
+            // start.
             let (_, lines) = rendered.split_once('\n').unwrap_or_default();
             let offset = base + found.error.offset;
             DocError {
@@ -108,20 +109,20 @@ impl Document {
         }))
     }
 
-    /// Makes a change that [`Document::error`] offers; see [`Document::replace`].
+    /// Applies a fix that [`Document::error`] offers; see [`Document::replace`].
     ///
     /// # Errors
-    /// When there is no such frame or fix.
+    /// If there is no such frame or fix.
     pub fn fix(&mut self, frame: usize, index: usize) -> Result<usize, String> {
         let error = self.error(frame)?.ok_or("nothing is wrong there")?;
         let fix = error.fixes.get(index).ok_or("there is no such fix")?;
         self.replace(fix.at as usize, fix.len as usize, &fix.with)
     }
 
-    /// What a server with each preset of limits says to a frame.
+    /// The reply to a frame of a server with each preset of limits.
     ///
     /// # Errors
-    /// When there is no such frame.
+    /// If there is no such frame.
     pub fn verdicts(&self, index: usize) -> Result<Vec<Verdict>, String> {
         let frame = *self.frame(index)?;
         let bytes = &self.bytes[frame.start()..frame.end()];
@@ -137,7 +138,7 @@ impl Document {
             Verdict {
                 limits: number,
                 label,
-                // A client that cannot read a reply says so to nobody.
+                // A client that cannot decode a reply sends no error.
                 reply: error.map(|error| match is_request {
                     true => reply(error.kind),
                     false => error.kind.to_string(),

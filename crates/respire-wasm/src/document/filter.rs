@@ -1,4 +1,4 @@
-//! Finding bytes and frames.
+//! Finds bytes and frames.
 
 use super::Document;
 use super::index::Frame;
@@ -12,7 +12,7 @@ use respire_engine::glob_match;
 enum Condition {
     Kind(NodeKind),
     Name(u16),
-    /// A name that no command has, as it stands in the request.
+    /// A name that is not a command's, as it is in the request.
     OtherName(Vec<u8>),
     Key(Vec<u8>),
     Status(FrameStatus),
@@ -21,7 +21,7 @@ enum Condition {
 }
 
 impl Document {
-    /// Where `needle` stands at or behind `from`; at most `max` places.
+    /// The offsets of `needle` from `from` on; at most `max` of them.
     #[must_use]
     pub fn find(&self, needle: &[u8], from: usize, max: usize) -> Vec<u32> {
         let Some((&first, rest)) = needle.split_first() else {
@@ -34,12 +34,12 @@ impl Document {
         found.take(max).map(|(at, _)| (start + at) as u32).collect()
     }
 
-    /// The frames that meet every word of `query`, at most `max`: a command's name, a type by its
-    /// byte or name, `key:GLOB` for an argument that the glob matches, `is:bad`, `is:torn`,
-    /// `is:blank`, `is:secret`, `bytes>N`, `bytes<N`.
+    /// The frames that match every word of `query`, at most `max`. A word is a command's name, a
+    /// type by its byte or name, `key:GLOB` for an argument that the glob matches, `is:bad`,
+    /// `is:torn`, `is:blank`, `is:secret`, `bytes>N` or `bytes<N`.
     ///
     /// # Errors
-    /// When a word is none of these.
+    /// If a word is none of these.
     pub fn filter(&self, query: &str, max: usize) -> Result<Vec<u32>, String> {
         let mut is_secret = false;
         let mut conditions = Vec::new();
@@ -79,7 +79,7 @@ impl Document {
         }
     }
 
-    /// Whether an argument of a request meets `is`.
+    /// Whether `is` is true of an argument of a request.
     fn has_arg(&self, index: usize, is: impl Fn(usize, &[u8]) -> bool) -> bool {
         let found = self.with_tree(index, |tree: &Tree| {
             let mut args =
@@ -93,7 +93,7 @@ impl Document {
     }
 }
 
-/// Most bytes of a query that an error quotes.
+/// The most bytes of a query that an error quotes.
 const QUOTED_MAX: usize = 64;
 
 fn quoted(text: &str) -> String {

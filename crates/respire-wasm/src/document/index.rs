@@ -1,4 +1,4 @@
-//! Cutting a document into frames, with the codec's own decoders.
+//! Splits a document into frames, with the codec's own decoders.
 
 use crate::names::command_number;
 use crate::tables::{FrameStatus, NodeKind};
@@ -7,9 +7,9 @@ use resp_codec::binary::{ReplyDecoder, RequestDecoder};
 use resp_codec::{Args, CommandDecoder, Error, FrameDecoder, Limits, Step};
 use respire_engine::secret::has_secret;
 
-/// A request that came as a line of text.
+/// A request that was sent as a line of text.
 const INLINE: u8 = 1;
-/// A request that carries a password.
+/// A request that contains a password.
 const SECRET: u8 = 2;
 
 /// One frame, or a run of empty requests.
@@ -18,19 +18,19 @@ pub(super) struct Frame {
     start: u32,
     end: u32,
     status: FrameStatus,
-    about: About,
+    about: FrameInfo,
 }
 
-/// What is kept of a frame besides its place.
+/// The properties of a frame besides its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct About {
+pub(super) struct FrameInfo {
     kind: NodeKind,
     flags: u8,
-    /// The number of the command's name + 1; 0 for none.
+    /// The number of the command's name + 1; 0 without a command.
     name: u16,
 }
 
-impl About {
+impl FrameInfo {
     const fn kind(kind: NodeKind) -> Self {
         Self {
             kind,
@@ -88,29 +88,29 @@ impl Frame {
         self.status == FrameStatus::Torn
     }
 
-    /// Whether bytes that change at `at` or behind may change where this bad run ends: the search
-    /// for its end looks one byte ahead.
+    /// Whether a change of bytes from `at` on may change where this frame with an error ends: the
+    /// search for its end examines one more byte.
     pub(super) fn is_unsettled(&self, at: usize) -> bool {
         self.is_bad() && self.end() + 2 > at
     }
 
-    /// The words of [`super::Document::frames`].
+    /// The row of [`super::Document::frames`].
     pub(super) fn row(&self) -> [u32; super::FRAME_WORDS] {
-        let About { kind, flags, name } = self.about;
+        let FrameInfo { kind, flags, name } = self.about;
         let first = self.status as u32 | (kind as u32) << 8 | u32::from(flags) << 16;
         [first, self.start, self.end, u32::from(name)]
     }
 }
 
-/// A decoder of the codec, and how far it has come.
+/// A decoder of the codec, and how far it has decoded.
 #[derive(Debug)]
 pub(super) struct Indexer {
     mode: Mode,
     limits: Limits,
     decoder: Decoder,
-    /// Where the frame at hand begins.
+    /// Where the current frame begins.
     start: usize,
-    /// How far the decoder has looked.
+    /// How many bytes the decoder has seen.
     seen: usize,
 }
 
@@ -122,16 +122,16 @@ pub(super) enum Decoder {
     BinaryReplies(ReplyDecoder),
 }
 
-/// What a decoder made of the bytes it was given.
+/// The result of decoding some bytes.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// A frame behind so many bytes of empty requests.
+    /// A frame after `blank` bytes of empty requests.
     Frame {
         blank: usize,
         len: usize,
-        about: About,
+        about: FrameInfo,
     },
-    /// The bytes end within a frame that lacks so many, or behind empty requests.
+    /// The bytes end within a frame that misses `need` bytes, or after empty requests.
     More { blank: usize, need: usize },
 }
 
@@ -150,27 +150,30 @@ impl Decoder {
         let (consumed, found) = match self {
             Self::Requests(decoder) => match decoder.decode(bytes)? {
                 Step::Ready { item, consumed } => {
-                    let about = About::request(item.args(), item.is_inline());
+                    let about = FrameInfo::request(item.args(), item.is_inline());
                     (consumed, Ok((item.wire().len(), about)))
                 }
                 Step::NeedMore { consumed, hint } => (consumed, Err(hint)),
             },
             Self::Replies(decoder) => match decoder.decode(bytes)? {
-                Step::Ready { item, consumed } => {
-                    (consumed, Ok((consumed, About::kind(item.kind().into()))))
-                }
+                Step::Ready { item, consumed } => (
+                    consumed,
+                    Ok((consumed, FrameInfo::kind(item.kind().into()))),
+                ),
                 Step::NeedMore { consumed, hint } => (consumed, Err(hint)),
             },
             Self::BinaryRequests(decoder) => match decoder.decode(bytes)? {
-                Step::Ready { item, consumed } => {
-                    (consumed, Ok((consumed, About::request(item.args(), false))))
-                }
+                Step::Ready { item, consumed } => (
+                    consumed,
+                    Ok((consumed, FrameInfo::request(item.args(), false))),
+                ),
                 Step::NeedMore { consumed, hint } => (consumed, Err(hint)),
             },
             Self::BinaryReplies(decoder) => match decoder.decode(bytes)? {
-                Step::Ready { item, consumed } => {
-                    (consumed, Ok((consumed, About::kind(item.kind().into()))))
-                }
+                Step::Ready { item, consumed } => (
+                    consumed,
+                    Ok((consumed, FrameInfo::kind(item.kind().into()))),
+                ),
                 Step::NeedMore { consumed, hint } => (consumed, Err(hint)),
             },
         };
@@ -200,8 +203,9 @@ impl Indexer {
         }
     }
 
-    /// Goes on for about `budget` bytes, and returns how far it has come. A frame that is torn at
-    /// the end of `bytes` is listed as such; it has to be taken off the list before going on.
+    /// Decodes about `budget` more bytes, and returns the end of the decoded bytes. A frame that is
+    /// incomplete at the end of `bytes` is listed as such; remove it from the list before
+    /// continuing.
     pub(super) fn run(&mut self, bytes: &[u8], budget: usize, frames: &mut Vec<Frame>) -> usize {
         let stop = self.seen.saturating_add(budget.max(1)).min(bytes.len());
         while self.start < stop {
@@ -213,7 +217,7 @@ impl Indexer {
                 Ok(Next::More { blank, .. }) => {
                     self.blank(blank, frames);
                     if stop == bytes.len() && self.start < stop {
-                        let about = About::kind(self.kind_at(bytes));
+                        let about = FrameInfo::kind(self.kind_at(bytes));
                         let torn = FrameStatus::Torn;
                         frames.push(self.frame(stop - self.start, torn, about));
                     }
@@ -223,7 +227,7 @@ impl Indexer {
                     let at = self.start + error.offset;
                     self.blank_before(&bytes[self.start..at], frames);
                     let end = resync(bytes, self.mode, at);
-                    let about = About::kind(self.kind_at(bytes));
+                    let about = FrameInfo::kind(self.kind_at(bytes));
                     self.push(end - self.start, FrameStatus::Bad, about, frames);
                     self.decoder = Decoder::new(self.mode, self.limits);
                 }
@@ -233,14 +237,14 @@ impl Indexer {
         self.seen
     }
 
-    /// Lists the empty requests at the start of `good`, which ends in an error.
+    /// Lists the empty requests at the start of `good`, the bytes before an error.
     fn blank_before(&mut self, good: &[u8], frames: &mut Vec<Frame>) {
         if let Ok(Next::More { blank, .. }) = Decoder::new(self.mode, self.limits).next(good) {
             self.blank(blank, frames);
         }
     }
 
-    /// Lists empty requests, with those just before them.
+    /// Lists empty requests, merged with those just before them.
     fn blank(&mut self, len: usize, frames: &mut Vec<Frame>) {
         if len == 0 {
             return;
@@ -251,18 +255,18 @@ impl Indexer {
                 self.start += len;
             }
             _ => {
-                let about = About::kind(NodeKind::Command);
+                let about = FrameInfo::kind(NodeKind::Command);
                 self.push(len, FrameStatus::Blank, about, frames);
             }
         }
     }
 
-    fn push(&mut self, len: usize, status: FrameStatus, about: About, frames: &mut Vec<Frame>) {
+    fn push(&mut self, len: usize, status: FrameStatus, about: FrameInfo, frames: &mut Vec<Frame>) {
         frames.push(self.frame(len, status, about));
         self.start += len;
     }
 
-    fn frame(&self, len: usize, status: FrameStatus, about: About) -> Frame {
+    fn frame(&self, len: usize, status: FrameStatus, about: FrameInfo) -> Frame {
         Frame {
             start: self.start as u32,
             end: (self.start + len) as u32,
@@ -271,7 +275,7 @@ impl Indexer {
         }
     }
 
-    /// What the first byte of the frame at hand says it is.
+    /// The kind of the current frame according to its first byte.
     fn kind_at(&self, bytes: &[u8]) -> NodeKind {
         match self.mode {
             Mode::Requests | Mode::BinaryRequests => NodeKind::Command,

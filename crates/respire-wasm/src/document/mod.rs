@@ -1,8 +1,8 @@
-//! A document: bytes and what they mean.
+//! A document: bytes, and the frames decoded from them.
 //!
-//! The decoders of the codec run over the bytes once and leave an index of frames, a few words
-//! each. What a frame's bytes mean is asked of the codec again when the page looks at that frame,
-//! so a document of any size costs little beyond its bytes.
+//! The codec's decoders process the bytes once and leave an index of frames, a few words per frame.
+//! When the page shows a frame, the codec decodes that frame again. So a document of any size costs
+//! little beyond its bytes.
 
 mod checkpoints;
 mod explain;
@@ -33,10 +33,10 @@ use resp_codec::annotate::Mode;
 use std::cell::RefCell;
 use tree::Tree;
 
-/// Words of a row of [`Document::frames`].
+/// The number of words in a row of [`Document::frames`].
 pub const FRAME_WORDS: usize = 4;
 
-/// Bytes, and the frames they were read as.
+/// Bytes, and the frames decoded from them.
 ///
 /// ```
 /// use respire_wasm::Document;
@@ -49,7 +49,7 @@ pub const FRAME_WORDS: usize = 4;
 #[derive(Debug)]
 pub struct Document {
     bytes: Vec<u8>,
-    /// What was asked for; `None`: to be guessed.
+    /// The requested mode; `None` to guess it.
     wanted: Option<Mode>,
     mode: Mode,
     preset: u32,
@@ -57,9 +57,9 @@ pub struct Document {
     indexer: Indexer,
     frames: Vec<Frame>,
     errors: usize,
-    /// The frame looked at last.
+    /// The tree of the frame used last.
     tree: RefCell<Option<(usize, Tree)>>,
-    /// Along the frame whose state was asked for last.
+    /// The checkpoints of the frame whose state was requested last.
     checkpoints: RefCell<Option<Checkpoints>>,
 }
 
@@ -67,7 +67,7 @@ impl Document {
     /// An empty document of this mode (4: to be guessed) under these limits.
     ///
     /// # Errors
-    /// When there is no such mode or preset.
+    /// If there is no such mode or preset.
     pub fn new(mode: u32, preset: u32) -> Result<Self, String> {
         let (wanted, limits) = (mode_of(mode)?, limits_of(preset)?);
         let mode = wanted.unwrap_or(Mode::Requests);
@@ -85,10 +85,10 @@ impl Document {
         })
     }
 
-    /// Replaces all bytes; nothing of them is decoded yet.
+    /// Replaces all bytes, without decoding them yet.
     ///
     /// # Errors
-    /// At 2 GiB and more, which offsets could not tell.
+    /// If there are 2 GiB or more, which is too much for the offsets.
     pub fn set_bytes(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         check_len(bytes.len())?;
         self.bytes = bytes;
@@ -97,10 +97,10 @@ impl Document {
         Ok(())
     }
 
-    /// Adds bytes at the end, as a socket does. Decoding goes on where it stopped.
+    /// Appends bytes, as a socket does. Decoding continues where it stopped.
     ///
     /// # Errors
-    /// At 2 GiB and more.
+    /// If there would be 2 GiB or more.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), String> {
         check_len(self.bytes.len().saturating_add(bytes.len()))?;
         if self.bytes.is_empty() {
@@ -108,7 +108,7 @@ impl Document {
         }
         let end = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
-        // Where a bad run ended for want of bytes, its end may lie further on.
+        // A frame with an error that ended at the end of the bytes may now extend further.
         let from = self.settled_before(self.frames.len(), end);
         if from < self.frames.len() {
             self.forget(self.frames[from].start());
@@ -116,11 +116,11 @@ impl Document {
         Ok(())
     }
 
-    /// Puts `with` in the place of `len` bytes at `at`, and returns from where decoding has to go
-    /// on: the start of the frame that was changed. What is before it stays decoded.
+    /// Replaces `len` bytes at `at` by `with`, and returns where decoding must continue: the start
+    /// of the changed frame. Everything before it stays decoded.
     ///
     /// # Errors
-    /// When there are no such bytes, or at 2 GiB and more.
+    /// If there are no such bytes, or there would be 2 GiB or more.
     pub fn replace(&mut self, at: usize, len: usize, with: &[u8]) -> Result<usize, String> {
         let end = at.checked_add(len).filter(|&end| end <= self.bytes.len());
         let end = end.ok_or("the document is shorter than that")?;
@@ -131,46 +131,46 @@ impl Document {
         if let Some(frame) = self.frames.get(from) {
             self.forget(frame.start());
         } else {
-            self.look_anew();
+            self.clear_caches();
         }
         Ok(self.decoded())
     }
 
-    /// The bytes from `from` up to `to`, as many as there are.
+    /// The bytes from `from` up to `to`, or up to the end.
     #[must_use]
     pub fn bytes(&self, from: usize, to: usize) -> &[u8] {
         let to = to.min(self.bytes.len());
         &self.bytes[from.min(to)..to]
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The mode in force.
+    /// The current mode.
     #[must_use]
     pub fn mode(&self) -> u32 {
         mode_number(self.mode)
     }
 
-    /// The limits in force.
+    /// The current limits.
     #[must_use]
     pub fn limits(&self) -> u32 {
         self.preset
     }
 
-    /// Reads the bytes as something else, from the start.
+    /// Decodes the bytes again in this mode, from the start.
     ///
     /// # Errors
-    /// When there is no such mode.
+    /// If there is no such mode.
     pub fn set_mode(&mut self, mode: u32) -> Result<(), String> {
         self.wanted = mode_of(mode)?;
         self.mode = self.wanted.unwrap_or_else(|| guess_mode(&self.bytes));
@@ -178,10 +178,10 @@ impl Document {
         Ok(())
     }
 
-    /// Reads the bytes under other limits, from the start.
+    /// Decodes the bytes again under these limits, from the start.
     ///
     /// # Errors
-    /// When there is no such preset.
+    /// If there is no such preset.
     pub fn set_limits(&mut self, preset: u32) -> Result<(), String> {
         self.limits = limits_of(preset)?;
         self.preset = preset;
@@ -189,11 +189,11 @@ impl Document {
         Ok(())
     }
 
-    /// Decodes on for about `budget` bytes, and returns how many are decoded: all of them, when it
-    /// is [`Document::len`]. To cancel is not to call again.
+    /// Decodes about `budget` more bytes, and returns the number of decoded bytes:
+    /// [`Document::len`] if decoding is complete. To cancel, stop calling.
     pub fn parse(&mut self, budget: usize) -> usize {
-        self.look_anew();
-        // The decoder goes on within it, and lists it again if it is still torn.
+        self.clear_caches();
+        // Decoding continues within that frame, and lists it again if it is still incomplete.
         self.frames.pop_if(|last| last.is_torn());
         let before = self.frames.len();
         let decoded = self.indexer.run(&self.bytes, budget, &mut self.frames);
@@ -201,13 +201,13 @@ impl Document {
         decoded
     }
 
-    /// How many frames are decoded; they tile the decoded bytes.
+    /// The number of decoded frames, which cover the decoded bytes without gaps.
     #[must_use]
     pub fn frame_count(&self) -> usize {
         self.frames.len()
     }
 
-    /// How many of them are bad.
+    /// The number of frames with errors.
     #[must_use]
     pub fn error_count(&self) -> usize {
         self.errors
@@ -222,19 +222,19 @@ impl Document {
         frames.iter().flat_map(Frame::row).collect()
     }
 
-    /// The frame that holds this byte; the last one, behind the end.
+    /// The number of the frame that holds this byte; after the end, of the last frame.
     #[must_use]
     pub fn frame_at(&self, offset: usize) -> usize {
         let after = self.frames.partition_point(|frame| frame.end() <= offset);
         after.min(self.frames.len().saturating_sub(1))
     }
 
-    /// The mode in force, as the codec names it.
+    /// The current mode, as a type of the codec.
     pub(crate) fn mode_in_force(&self) -> Mode {
         self.mode
     }
 
-    /// The bytes of a frame that is whole.
+    /// The bytes of a complete frame.
     pub(crate) fn whole(&self, index: usize) -> Result<&[u8], String> {
         let frame = self.frame(index)?;
         if frame.status() != FrameStatus::Whole {
@@ -249,13 +249,14 @@ impl Document {
         msgpack(self.bytes(from, to), from)
     }
 
-    /// Where decoding has come to.
+    /// The number of decoded bytes.
     fn decoded(&self) -> usize {
         self.frames.last().map_or(0, Frame::end)
     }
 
-    /// The frames before `index` that stay as they are when bytes from `at` on change. A search for
-    /// the end of a bad run looks a byte beyond it; a torn frame behind it may have begun there.
+    /// The number of frames before `index` that do not change if bytes from `at` on do. The search
+    /// for the end of a frame with an error examines one more byte; the incomplete frame after it
+    /// may begin there.
     fn settled_before(&self, index: usize, at: usize) -> usize {
         let mut index = index;
         while let Some(frame) = index.checked_sub(1).map(|last| &self.frames[last])
@@ -266,28 +267,28 @@ impl Document {
         index
     }
 
-    /// Forgets the frames from the one that begins at `start` on.
+    /// Drops the frames from the one that begins at `start` on.
     fn forget(&mut self, start: usize) {
-        self.look_anew();
+        self.clear_caches();
         let keep = self.frames.partition_point(|frame| frame.end() <= start);
         self.errors -= count_bad(&self.frames[keep..]);
         self.frames.truncate(keep);
         self.indexer = Indexer::new(self.mode, self.limits, self.decoded());
     }
 
-    /// Drops what was kept of the frames looked at last.
-    fn look_anew(&mut self) {
+    /// Drops the cached tree and checkpoints.
+    fn clear_caches(&mut self) {
         self.tree.take();
         self.checkpoints.take();
     }
 
-    /// The frame of this number.
+    /// The frame with this number.
     fn frame(&self, index: usize) -> Result<&Frame, String> {
         let found = self.frames.get(index);
         found.ok_or_else(|| format!("there is no frame {index}"))
     }
 
-    /// Looks at a frame's tree, which is made unless it was the last one looked at.
+    /// Calls `look` with a frame's tree, which is built unless it is the cached one.
     fn with_tree<T>(&self, index: usize, look: impl FnOnce(&Tree) -> T) -> Result<T, String> {
         let frame = self.frame(index)?;
         let mut cached = self.tree.borrow_mut();
@@ -306,7 +307,7 @@ fn count_bad(frames: &[Frame]) -> usize {
     frames.iter().filter(|frame| frame.is_bad()).count()
 }
 
-/// Spans and the codec's own offsets count in 31 bits.
+/// Checks that spans and the codec's offsets fit 31 bits.
 fn check_len(len: usize) -> Result<(), String> {
     if len > i32::MAX as usize {
         return Err("a document ends below 2 GiB".to_owned());

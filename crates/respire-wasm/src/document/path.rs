@@ -1,4 +1,4 @@
-//! A byte's place as text, and back.
+//! Converts the position of a byte to a path, and back.
 
 use super::Document;
 use super::tree::{NONE, Tree, end};
@@ -6,12 +6,13 @@ use crate::tables::{NodeKind, ROLES, role_number};
 use resp_codec::annotate::{Mode, Role};
 
 impl Document {
-    /// Where a byte stands: `cmd[3].arg[1].len`, `reply[0][2].key.payload`; empty behind what is
-    /// decoded.
+    /// The path of a byte: `cmd[3].arg[1].len`, `reply[0][2].key.payload`; empty after the decoded
+    /// bytes.
     ///
-    /// A path is the frame; then, level by level, `.arg[k]` in a request, `[k]` in an array, set or
-    /// push, `[k].key` and `[k].value` in a map or attribute, `.chunk[k]` and `.end` in what is
-    /// streamed, `.attr[k]` behind a value for its attributes; then the mark, by its role.
+    /// A path begins with the frame. Then follows a step per level: `.arg[k]` in a request, `[k]`
+    /// in an array, set or push, `[k].key` and `[k].value` in a map or attribute, `.chunk[k]` and
+    /// `.end` in a streamed value, `.attr[k]` after a value for its attributes. Last comes the
+    /// mark, by its role.
     #[must_use]
     pub fn path(&self, offset: usize) -> String {
         let frame = self.frame_at(offset);
@@ -27,7 +28,7 @@ impl Document {
         made.ok().flatten().unwrap_or_default()
     }
 
-    /// The span a path leads to: that of a mark, or of all a value holds.
+    /// The span that a path names: that of a mark, or of a value with its content.
     #[must_use]
     pub fn resolve(&self, path: &str) -> Option<(usize, usize)> {
         let prefix = self.frame_word();
@@ -63,7 +64,7 @@ impl Tree {
         steps.concat()
     }
 
-    /// The step of a path from around a node to it.
+    /// The step of a path from a node's parent to the node.
     fn step(&self, node: usize) -> String {
         let node = &self.nodes[node];
         let around = match node.parent {
@@ -80,7 +81,7 @@ impl Tree {
         }
     }
 
-    /// The last step, from a node to one of its own marks.
+    /// The last step of a path, from a node to one of its own marks.
     fn part(&self, mark: usize) -> String {
         let (first, _) = self.nodes[self.owner(mark)].marks;
         let marks = &self.marks[(first as usize).min(mark)..=mark];
@@ -102,10 +103,10 @@ impl Tree {
         }
     }
 
-    /// The span of what a path within the frame leads to.
+    /// The span that a path within the frame names.
     fn resolve(&self, path: &str) -> Option<(usize, usize)> {
         let (mut parent, mut rest) = (NONE, path);
-        // The top value's step is empty, unless something else is meant.
+        // The step of the top value is empty, unless the path names another one.
         let mut current = self.child(NONE, rest);
         if current.is_none() {
             current = self.first_top().map(|node| (node, rest));
@@ -123,7 +124,7 @@ impl Tree {
             return Some((node.start as usize, node.end as usize));
         }
         let (from, to) = node.marks;
-        // The line end of an inline request hangs on its last word, wherever the path begins.
+        // The line end of an inline request belongs to its last word, wherever the path begins.
         (from as usize..to as usize)
             .find(|&mark| self.part(mark) == rest)
             .map(|mark| (self.marks[mark].at as usize, end(&self.marks[mark])))
@@ -136,7 +137,7 @@ impl Tree {
         self.nodes.iter().position(is_it)
     }
 
-    /// The child the path's next step leads to, and the path behind it.
+    /// The child that the path's next step names, and the rest of the path.
     fn child<'p>(&self, parent: u32, path: &'p str) -> Option<(usize, &'p str)> {
         let from = if parent == NONE {
             0

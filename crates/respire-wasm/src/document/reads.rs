@@ -1,25 +1,25 @@
-//! The same bytes in pieces, as a socket may hand them out.
+//! Decodes the same bytes in pieces, as a socket may deliver them.
 
 use super::Document;
 use super::index::{Decoder, Next};
 
-/// Words of a row of [`Document::reads`].
+/// The number of words in a row of [`Document::reads`].
 pub const READ_WORDS: usize = 6;
 
-/// Most reads looked at in one go.
+/// The most reads of one call.
 const READS_MAX: usize = 1 << 20;
 
-/// The outcomes of a read.
+/// The results of a read.
 const NEEDS_MORE: u32 = 0;
 const FAILED: u32 = 1;
 const ALL_CONSUMED: u32 = 2;
 
 impl Document {
-    /// Gives the bytes to a new decoder read by read, cut at these offsets (in any order), and
-    /// returns [`READ_WORDS`] words a read: its outcome (0 more is needed, 1 an error, 2 all is
-    /// consumed); its first and last offset; the frames it completed; the bytes that are needed at
-    /// least, or the error's offset; the bytes that are kept for the next read. Nothing is read
-    /// behind an error.
+    /// Passes the bytes to a new decoder read by read, cut at these offsets (in any order), and
+    /// returns [`READ_WORDS`] words per read: its result (0 more bytes are needed, 1 an error, 2
+    /// all bytes are consumed); its first and last offset; the number of frames it completed; the
+    /// number of bytes needed at least, or the error's offset; the number of bytes kept for the
+    /// next read. Decoding stops at an error.
     ///
     /// # Errors
     /// At more than a million cuts, or when they do not ascend.
@@ -61,7 +61,7 @@ struct Read {
     detail: u32,
 }
 
-/// Decodes what there is behind `at`, and moves `at` behind what is consumed.
+/// Decodes the bytes after `at`, and moves `at` after the consumed bytes.
 fn read(decoder: &mut Decoder, bytes: &[u8], at: &mut usize) -> Read {
     let mut frames = 0;
     loop {

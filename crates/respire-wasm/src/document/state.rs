@@ -1,4 +1,4 @@
-//! What a decoder knows when it has been given so many bytes.
+//! Describes the state of a decoder at any offset of a document.
 
 use super::Document;
 use super::checkpoints::{Checkpoints, Known};
@@ -9,37 +9,38 @@ use resp_codec::annotate::{Mode, Role};
 use resp_codec::{Error, ErrorKind};
 use serde::Serialize;
 
-/// What a decoder knows between two bytes.
+/// The state of a decoder between two bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct State {
-    /// The bytes it has been given.
+    /// The number of bytes it has been given.
     pub offset: u32,
-    /// The frame at hand.
+    /// The number of the current frame.
     pub frame: u32,
-    /// `between`, `type`, `length`, `lf`, `crlf`, `payload`, `digits`, `line`, `word`, `field` or
-    /// `error`: what it is in the middle of, or what comes next.
+    /// The current part of the value, or the next one: `between`, `type`, `length`, `lf`, `crlf`,
+    /// `payload`, `digits`, `line`, `word`, `field` or `error`.
     pub state: &'static str,
-    /// The same in words.
+    /// The state in words.
     pub text: String,
-    /// The path of the value at hand.
+    /// The path of the current value.
     pub path: String,
-    /// The values around it that are begun and not finished, outermost first.
+    /// The open values around it, outermost first.
     pub open: Vec<OpenValue>,
-    /// Bytes the frame lacks at least, as the decoder says; 0 between frames and behind an error.
+    /// The number of bytes that the frame misses at least, as the decoder reports it; 0 between
+    /// frames and after an error.
     pub need: u32,
-    /// What is there of the length or number at hand.
+    /// The part of the current length or number that has been read.
     pub number: Option<String>,
-    /// Bytes of the payload at hand that are missing.
+    /// The number of missing bytes of the current payload.
     pub payload_left: Option<u32>,
-    /// What may come next, in words.
+    /// The bytes that may come next, in words.
     pub expected: String,
-    /// The bytes that may come next; none behind an error.
+    /// The bytes that may come next; none after an error.
     pub expected_bytes: Vec<u8>,
 }
 
-/// A value that is begun and not finished.
+/// A value that has begun and is not complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -48,25 +49,25 @@ pub struct OpenValue {
     pub kind: u32,
     /// Its kind, by name.
     pub label: &'static str,
-    /// Where it begins.
+    /// Offset of its first byte.
     pub start: u32,
-    /// How many of its values are whole.
+    /// The number of complete values within.
     pub done: u32,
-    /// How many it announces; none if it is streamed.
+    /// The announced number of values within; none if it is streamed.
     pub of: Option<u32>,
-    /// How many are missing.
+    /// The number of missing values within.
     pub left: Option<u32>,
     /// Its path.
     pub path: String,
 }
 
 impl Document {
-    /// What a decoder that began with this frame knows when it has been given the bytes before
-    /// `offset`. O(n) in the bytes of the frame the first time it is asked about a frame; then in
-    /// 64 KiB of them.
+    /// The state of a decoder that started at this frame and was given the bytes before `offset`.
+    /// O(n) in the bytes of the frame for the first call for a frame; then O(n) in at most 64 KiB
+    /// of them.
     ///
     /// # Errors
-    /// When nothing is decoded, or `offset` lies behind what is.
+    /// If no byte is decoded, or `offset` is after the decoded bytes.
     pub fn state(&self, offset: usize) -> Result<State, String> {
         let index = self.frame_at(offset);
         let frame = *self.frame(index)?;
@@ -84,7 +85,7 @@ impl Document {
         };
         let (open, here) = self.with_tree(index, |tree| {
             if is_over {
-                return (Vec::new(), Here::between());
+                return (Vec::new(), CurrentValue::between());
             }
             let open = tree.open_at(offset, &self.frame_path(index));
             (open, tree.here(&self.bytes, offset))
@@ -104,7 +105,7 @@ impl Document {
         })
     }
 
-    /// What a decoder knows behind `good`, the start of this frame.
+    /// The state of a decoder after `good`, the start of this frame.
     fn known(&self, index: usize, good: &[u8]) -> Result<Known, Error> {
         if self.is_too_big(index) {
             Decoder::new(self.mode, self.limits).next(good)?;
@@ -114,10 +115,10 @@ impl Document {
             Some(checkpoints) if checkpoints.frame() == index => checkpoints,
             other => other.insert(Checkpoints::new(index, self.mode, self.limits)),
         };
-        checkpoints.look(good)
+        checkpoints.state_after(good)
     }
 
-    /// Whether this is a reply that is too big, which checkpoints do not tell.
+    /// Whether this is a reply above the frame limit, which checkpoints do not detect.
     fn is_too_big(&self, index: usize) -> bool {
         let ends_so = |tree: &Tree| {
             let last = tree.marks.last();
@@ -128,7 +129,7 @@ impl Document {
             && self.with_tree(index, ends_so).unwrap_or(false)
     }
 
-    /// The state behind an error.
+    /// The state after an error.
     fn failed(&self, index: usize, offset: usize) -> Result<State, String> {
         Ok(State {
             offset: offset as u32,
@@ -146,8 +147,8 @@ impl Document {
     }
 }
 
-/// What is known of the value at hand.
-struct Here {
+/// The properties of the current value.
+struct CurrentValue {
     state: &'static str,
     text: String,
     path: String,
@@ -155,7 +156,7 @@ struct Here {
     payload_left: Option<u32>,
 }
 
-impl Here {
+impl CurrentValue {
     fn between() -> Self {
         Self {
             state: "between",
@@ -168,7 +169,7 @@ impl Here {
 }
 
 impl Tree {
-    /// The values that are begun and not finished at `offset`, outermost first.
+    /// The open values at `offset`, outermost first.
     fn open_at(&self, offset: usize, frame: &str) -> Vec<OpenValue> {
         let last = self.last_before(offset);
         let chain: Vec<usize> = self.around(last).collect();
@@ -209,10 +210,11 @@ impl Tree {
         after.saturating_sub(1)
     }
 
-    /// What is known of the value at hand at `offset`, which has a byte of the frame before it.
-    fn here(&self, bytes: &[u8], offset: usize) -> Here {
+    /// The properties of the current value at `offset`, which is after at least one byte of the
+    /// frame.
+    fn here(&self, bytes: &[u8], offset: usize) -> CurrentValue {
         let Some(mark) = self.mark_at(offset - 1) else {
-            return Here::between();
+            return CurrentValue::between();
         };
         let owner = self.owner(mark);
         let node = &self.nodes[owner];
@@ -250,7 +252,7 @@ impl Tree {
         let payload_left =
             (is_blob && matches!(state, "payload")).then(|| self.payload_left(owner, offset));
         let path = self.node_path(owner);
-        Here {
+        CurrentValue {
             state,
             text: describe(state, node.kind, &path),
             path,
@@ -259,7 +261,7 @@ impl Tree {
         }
     }
 
-    /// Whether a node is a length and so many bytes.
+    /// Whether a node consists of a length and that many bytes.
     fn is_blob(&self, node: usize) -> bool {
         let kind = self.nodes[node].kind;
         let kinds = [
@@ -285,7 +287,7 @@ impl Tree {
             .saturating_sub(u32::try_from(have).unwrap_or(u32::MAX))
     }
 
-    /// The digits of a node's length or number that lie before `offset`.
+    /// The digits of a node's length or number before `offset`.
     fn number(&self, bytes: &[u8], node: usize, offset: usize) -> String {
         let marks = self.own_marks(node).iter();
         let digits = marks.filter(|mark| {
@@ -302,7 +304,7 @@ impl Tree {
     }
 }
 
-/// A state in words.
+/// Describes a state in words.
 fn describe(state: &str, kind: NodeKind, path: &str) -> String {
     let label = kind.meaning().label;
     let value = match path.rsplit_once(".arg[") {

@@ -1,4 +1,4 @@
-//! Tests of documents: what is said of one input in several ways has to agree.
+//! Tests that the different views of a document agree.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,8 @@ fn all_frames(document: &Document) -> Vec<u32> {
     document.frames(0, usize::MAX)
 }
 
-/// Frames tile the document, marks tile frames, and every byte's path leads back to its mark.
+/// Checks that frames cover the document and marks cover frames without gaps, and that the path of
+/// every byte leads back to its mark.
 fn check_agreement(bytes: &[u8], mode: u32) {
     let document = document(bytes, mode);
     let mut at = 0;
@@ -47,7 +48,7 @@ fn check_agreement(bytes: &[u8], mode: u32) {
     check_states(&document, bytes);
 }
 
-/// A mark lies within its node, and a node within the one around it.
+/// Checks that a mark lies within its node, and a node within its parent.
 fn check_node(document: &Document, mark: &[u32]) {
     let nodes = document.nodes(mark[5] as usize).expect("a frame");
     let row = |node: u32| &nodes[node as usize * NODE_WORDS..][..NODE_WORDS];
@@ -65,7 +66,7 @@ fn check_node(document: &Document, mark: &[u32]) {
     }
 }
 
-/// The open values are those the codec has on its own stack, and the next byte was expected.
+/// Checks that the open values match the codec's own stack, and that the next byte was expected.
 fn check_states(document: &Document, bytes: &[u8]) {
     for offset in 0..bytes.len() {
         let state = document.state(offset).expect("decoded");
@@ -73,7 +74,7 @@ fn check_states(document: &Document, bytes: &[u8]) {
         if frame.is_bad() {
             continue;
         }
-        // The codec refuses what must not stand there once its line is whole.
+        // The codec refuses misplaced values only when their line is complete.
         let is_line_whole = bytes[offset..frame.end()].contains(&b'\n');
         assert!(
             state.expected_bytes.contains(&bytes[offset]) || !is_line_whole,
@@ -96,7 +97,7 @@ fn check_states(document: &Document, bytes: &[u8]) {
     }
 }
 
-/// How many values the codec has open behind these bytes.
+/// The number of values that the codec has open after these bytes.
 fn codec_depth(bytes: &[u8], limits: Limits) -> usize {
     let mut decoder = EventDecoder::new(limits);
     let mut rest = bytes;
@@ -122,7 +123,7 @@ const SAMPLES: &[(&[u8], u32)] = &[
 ];
 
 #[test]
-fn samples_agree_whole_and_cut_at_every_byte() {
+fn samples_agree_whole_and_truncated_at_every_byte() {
     for (bytes, mode) in SAMPLES {
         for end in 0..=bytes.len() {
             check_agreement(&bytes[..end], *mode);
@@ -176,7 +177,7 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn whatever_the_bytes_all_views_agree(bytes in input(), mode in 0..4u32) {
+    fn all_views_of_any_bytes_agree(bytes in input(), mode in 0..4u32) {
         check_agreement(&bytes, mode);
     }
 
@@ -201,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn edited_document_is_read_as_if_it_had_been_so_from_the_start(
+    fn edited_document_equals_a_new_one_with_the_same_bytes(
         bytes in input(),
         with in input(),
         mode in 0..4u32,
@@ -239,7 +240,7 @@ proptest! {
 }
 
 #[test]
-fn path_of_the_usual_shapes() {
+fn paths_of_common_values_resolve() {
     let request = document(b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", 0);
     for (offset, path) in [
         (0, "cmd[0].type"),
@@ -266,7 +267,7 @@ fn path_of_the_usual_shapes() {
 }
 
 #[test]
-fn state_tells_what_is_left() {
+fn state_has_the_number_of_missing_values() {
     let document = document(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$12\r\nvalue", 0);
     let state = document.state(22).expect("decoded");
     assert_eq!(
@@ -290,7 +291,7 @@ fn state_tells_what_is_left() {
 }
 
 #[test]
-fn state_behind_the_header_of_what_is_too_big_is_an_error() {
+fn state_after_a_header_above_the_limit_is_an_error() {
     let mut document = Document::new(1, 2).expect("a mode");
     document.limits.max_frame = 64;
     let bytes = b"*2\r\n:1\r\n$100\r\nabc";
@@ -334,7 +335,7 @@ fn verdict_depends_on_the_limits() {
 }
 
 #[test]
-fn text_and_payload_are_what_people_read() {
+fn text_and_payload_are_readable() {
     let reply = document(
         b"*4\r\n$2\r\na\n\r\n:-5\r\n$?\r\n;1\r\nx\r\n;1\r\ny\r\n;0\r\n%1\r\n+k\r\n_\r\n",
         1,
@@ -359,7 +360,7 @@ fn text_and_payload_are_what_people_read() {
 }
 
 #[test]
-fn filter_finds_what_its_words_say() {
+fn filter_finds_frames_that_match_its_words() {
     let bytes = b"GET user:1\r\nSET user:2 v\r\nAUTH hunter2\r\n*1\r\n+x\r\nFOO\r\nGET";
     let document = document(bytes, 0);
     let found = |query| document.filter(query, 99).expect("a query");
@@ -394,7 +395,7 @@ fn secret_argument_is_flagged_in_the_tree() {
 }
 
 #[test]
-fn passwords_lie_where_the_list_of_them_says() {
+fn list_of_passwords_has_their_spans() {
     let found = |bytes: &[u8], mode| -> Vec<Vec<u8>> {
         let document = document(bytes, mode);
         let spans = document.secrets(0, bytes.len());
@@ -413,7 +414,7 @@ fn passwords_lie_where_the_list_of_them_says() {
 }
 
 #[test]
-fn empty_requests_are_no_unknown_values() {
+fn empty_requests_are_not_unknown_values() {
     let bytes = b"*0\r\n*-1\r\n\r\n*1\r\n$4\r\nPING\r\n";
     check_agreement(bytes, 0);
     let document = document(bytes, 0);

@@ -1,4 +1,4 @@
-//! A value in one line, and the bytes it means.
+//! Formats a value as one line, and extracts the bytes that it stands for.
 
 use super::Document;
 use super::tree::{INCOMPLETE, NONE, Node, STREAMED, Tree};
@@ -9,11 +9,11 @@ use resp_codec::number::write_f64;
 use resp_codec::{CommandDecoder, Step};
 
 impl Document {
-    /// A node in one line: `"value"`, `(integer) 3`, `array of 2`. At most `max` bytes of a payload
-    /// are shown.
+    /// A node as one line: `"value"`, `(integer) 3`, `array of 2`. Shows at most `max` bytes of a
+    /// payload.
     ///
     /// # Errors
-    /// When there is no such frame or node.
+    /// If there is no such frame or node.
     pub fn text(&self, frame: usize, node: usize, max: usize) -> Result<String, String> {
         let payload = self.payload(frame, node)?;
         self.with_tree(frame, |tree| {
@@ -42,11 +42,11 @@ impl Document {
         })
     }
 
-    /// The bytes a node means: a string's own, joined if it is streamed and unescaped if it is a
-    /// word; the text of a number.
+    /// The bytes that a node stands for: the content of a string, joined if it is streamed and
+    /// unescaped if it is a word; the text of a number.
     ///
     /// # Errors
-    /// When there is no such frame or node.
+    /// If there is no such frame or node.
     pub fn payload(&self, frame: usize, node: usize) -> Result<Vec<u8>, String> {
         let range = *self.frame(frame)?;
         self.with_tree(frame, |tree| {
@@ -72,7 +72,7 @@ impl Document {
         })?
     }
 
-    /// A word of a line, as the server reads it.
+    /// A word of a line, as the server decodes it.
     fn word(&self, line: &[u8], index: usize) -> Vec<u8> {
         let mut decoder = CommandDecoder::new(self.limits);
         match decoder.decode(line) {
@@ -98,7 +98,7 @@ impl Tree {
         &bytes[from..to]
     }
 
-    /// A number in binary, as text.
+    /// The text of a number of the binary protocol.
     fn field(&self, bytes: &[u8], node: usize) -> Vec<u8> {
         let (from, to) = self.payload(node);
         let field = &bytes[from..to];
@@ -118,7 +118,7 @@ impl Tree {
     }
 }
 
-/// An aggregate in a few words.
+/// A short description of an aggregate.
 fn summary(tree: &Tree, node: usize) -> String {
     let value: &Node = &tree.nodes[node];
     let label = value.kind.meaning().label;

@@ -1,4 +1,4 @@
-//! One frame as a tree of values, made from the codec's marks.
+//! Builds the tree of a frame's values from the codec's marks.
 
 use super::Document;
 use super::index::Frame;
@@ -7,43 +7,43 @@ use resp_codec::Limits;
 use resp_codec::annotate::{Mark, Mode, Role, annotate_frame};
 use respire_engine::secret::is_secret;
 
-/// Words of a row of [`Document::marks`].
+/// The number of words in a row of [`Document::marks`].
 pub const MARK_WORDS: usize = 6;
 
-/// Words of a row of [`Document::nodes`].
+/// The number of words in a row of [`Document::nodes`].
 pub const NODE_WORDS: usize = 7;
 
-/// The parent of a node that has none, and the count of one that has none.
+/// The parent of a node without parent, and the count of a node without count.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Its size is not announced.
+/// Flag: the size is not announced.
 pub(super) const STREAMED: u8 = 1;
-/// The frame ends within it, or is wrong there.
+/// Flag: the frame ends within the node, or has an error there.
 pub(super) const INCOMPLETE: u8 = 2;
-/// It is the key of a pair.
+/// Flag: the node is the key of a pair.
 const KEY: u8 = 4;
-/// It is the value of a pair.
+/// Flag: the node is the value of a pair.
 const VALUE: u8 = 8;
-/// It is a password.
+/// Flag: the node is a password.
 pub(super) const SECRET: u8 = 16;
 
-/// A value, an argument, or a part of one that is sent by itself.
+/// A value, an argument, or a part of one that is sent separately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) kind: NodeKind,
     pub(super) flags: u8,
     pub(super) start: u32,
-    /// Behind the type, the length and their line's end, as far as they are there.
+    /// Offset after the type, the length and their line end, as far as they are there.
     pub(super) head: u32,
-    /// Behind all it holds.
+    /// Offset after all its content.
     pub(super) end: u32,
     pub(super) depth: u32,
     pub(super) parent: u32,
-    /// Its place among its siblings; of an attribute, among those of the same value.
+    /// Its index among its siblings; for an attribute, among those of the same value.
     pub(super) index: u32,
-    /// How many values stand before it.
+    /// The number of values before it.
     pub(super) place: u32,
-    /// The elements, pairs or bytes that are announced.
+    /// The announced number of elements, pairs or bytes.
     pub(super) count: u32,
     /// Its own marks.
     pub(super) marks: (u32, u32),
@@ -54,7 +54,7 @@ impl Node {
         self.flags & flag != 0
     }
 
-    /// How many values it announces, where it announces any.
+    /// The number of values that it announces, if any.
     pub(super) fn values(&self) -> Option<u32> {
         match self.count {
             NONE => None,
@@ -63,7 +63,7 @@ impl Node {
         }
     }
 
-    /// Whether it holds values of its own.
+    /// Whether it contains values.
     pub(super) fn holds(&self) -> bool {
         let is_filled = !matches!(self.count, 0 | NONE);
         self.has(STREAMED) || (self.kind.is_aggregate() && is_filled)
@@ -83,7 +83,8 @@ impl Tree {
     /// The tree of a frame. O(n) in its length.
     pub(super) fn new(bytes: &[u8], frame: &Frame, mode: Mode, limits: &Limits) -> Self {
         let mut marks = Vec::new();
-        // A frame ends where the index says: what came behind a torn one is not decoded yet.
+        // The index has the end of the frame: the bytes after an incomplete one are not decoded
+        // yet.
         let bytes = if frame.is_bad() {
             bytes
         } else {
@@ -112,7 +113,7 @@ impl Tree {
         tree
     }
 
-    /// The mark that holds a byte.
+    /// The index of the mark that holds a byte.
     pub(super) fn mark_at(&self, offset: usize) -> Option<usize> {
         let after = self.marks.partition_point(|mark| end(mark) <= offset);
         let found = self.marks.get(after)?;
@@ -124,13 +125,13 @@ impl Tree {
         self.owners[mark] as usize
     }
 
-    /// The marks of a node itself, without those of what it holds.
+    /// The marks of a node itself, without those of the nodes within.
     pub(super) fn own_marks(&self, node: usize) -> &[Mark] {
         let (from, to) = self.nodes[node].marks;
         &self.marks[from as usize..to as usize]
     }
 
-    /// The nodes around a node, itself first.
+    /// The node, and those around it from the innermost on.
     pub(super) fn around(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(node), |&node| match self.nodes[node].parent {
             NONE => None,
@@ -138,7 +139,7 @@ impl Tree {
         })
     }
 
-    /// Where a node's payload lies: the bytes of a string, or the text of a line.
+    /// The span of a node's payload: the bytes of a string, or the text of a line.
     pub(super) fn payload(&self, node: usize) -> (usize, usize) {
         let marks = self.own_marks(node).iter();
         let mut inner = marks.filter(|mark| {
@@ -154,7 +155,7 @@ impl Tree {
         (first.at as usize, end(inner.next_back().unwrap_or(first)))
     }
 
-    /// Marks what is not complete, from the last value outwards.
+    /// Flags the incomplete nodes, from the last value outwards.
     fn find_incomplete(&mut self) {
         let Some(last) = self.nodes.len().checked_sub(1) else {
             return;
@@ -169,7 +170,7 @@ impl Tree {
         }
     }
 
-    /// Whether a node is complete, whose last child is `inner`.
+    /// Whether a node with the last child `inner` is complete.
     fn is_complete(&self, node: usize, inner: Option<usize>) -> bool {
         let Node { kind, count, .. } = self.nodes[node];
         let own = self.own_marks(node);
@@ -180,7 +181,8 @@ impl Tree {
             return false;
         }
         let Some(inner) = inner.map(|inner| &self.nodes[inner]) else {
-            // Nothing is announced that is not there, or the codec had found the rest missing.
+            // Everything announced is there, or else the codec would have reported the rest as
+            // missing.
             return !self.nodes[node].holds() && kind != NodeKind::Unknown;
         };
         if inner.has(INCOMPLETE) {
@@ -218,16 +220,16 @@ pub(super) fn end(mark: &Mark) -> usize {
     (mark.at + mark.len) as usize
 }
 
-/// Puts marks together to nodes.
+/// Builds nodes from marks.
 struct Builder<'b> {
     bytes: &'b [u8],
     mode: Mode,
     is_inline: bool,
     nodes: Vec<Node>,
     owners: Vec<u32>,
-    /// The codec's number of the node at hand.
+    /// The codec's number of the current node.
     last: Option<u32>,
-    /// The nodes around it, outermost first, and how many children of each sort they have.
+    /// The nodes around it, outermost first, and their numbers of children of each kind.
     open: Vec<Open>,
 }
 
@@ -255,7 +257,7 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// A line has no header; its words are the arguments of a request all the same.
+    /// Adds the request of a line, which has no header; its words are the arguments.
     fn line(&mut self, frame: &Frame, marks: usize) {
         let mut line = self.node(NodeKind::Command, frame.start() as u32, 0);
         line.end = frame.end() as u32;
@@ -263,11 +265,11 @@ impl<'b> Builder<'b> {
         self.add(line);
     }
 
-    /// Takes in the next mark.
+    /// Adds the next mark.
     fn mark(&mut self, marks: &[Mark], at: usize) {
         let mark = &marks[at];
-        // The codec starts a node behind the blanks of a line, even where no word follows; and what
-        // is missing may belong to no value yet.
+        // The codec starts a node after the blanks of a line even if no word follows; and a mark of
+        // missing bytes may belong to no value yet.
         let is_new = self.last != Some(mark.node) && (mark.len > 0 || self.nodes.is_empty());
         let is_stray = self.is_inline && matches!(mark.role, Role::Crlf);
         if is_new && !is_stray {
@@ -291,7 +293,7 @@ impl<'b> Builder<'b> {
 
     /// Begins the node of this mark.
     fn begin(&mut self, mark: &Mark, at: usize) {
-        // Words, and the arguments of binary requests, hang under their request.
+        // Words, and the arguments of binary requests, are children of their request.
         let is_flat = self.is_inline || self.mode == Mode::BinaryRequests;
         let depth = match self.nodes.first() {
             Some(first) if is_flat && first.kind == NodeKind::Command => 1,
@@ -310,7 +312,7 @@ impl<'b> Builder<'b> {
             (Mode::Requests | Mode::BinaryRequests, _) if depth > 0 => NodeKind::Arg,
             (Mode::Requests | Mode::BinaryRequests, Role::Type) => NodeKind::Command,
             (Mode::Requests, _) if self.is_inline => NodeKind::Arg,
-            // An empty line is a request of no words.
+            // An empty line is a request without words.
             (Mode::Requests, Role::Crlf) => NodeKind::Command,
             (_, Role::Type) => NodeKind::of_type_byte(byte),
             _ => NodeKind::Unknown,
@@ -333,7 +335,7 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// Hangs a node under the innermost open one.
+    /// Adds a node as a child of the innermost open one.
     fn add(&mut self, mut node: Node) {
         let number = self.nodes.len() as u32;
         if let Some(around) = self.open.last_mut() {
@@ -368,7 +370,7 @@ impl<'b> Builder<'b> {
         });
     }
 
-    /// Learns from a mark of its header what a node announces.
+    /// Takes from a mark of the header what the node announces.
     fn head(&mut self, owner: usize, marks: &[Mark], at: usize) {
         let mark = &marks[at];
         let behind = mark.at + mark.len;
@@ -436,10 +438,10 @@ impl Document {
         rows
     }
 
-    /// Where passwords lie between `from` and `to`: pairs of start and end, ascending. Frames that
-    /// are torn or bad are searched as far as they can be read.
+    /// The spans of passwords between `from` and `to`: pairs of start and end, ascending.
+    /// Incomplete frames and those with errors are searched as far as they can be decoded.
     ///
-    /// O(n) in the frames of the range; whole frames without a password are only looked up.
+    /// O(n) in the frames of the range; complete frames without a password only cost a look-up.
     #[must_use]
     pub fn secrets(&self, from: usize, to: usize) -> Vec<u32> {
         let mut spans = Vec::new();
@@ -459,11 +461,11 @@ impl Document {
         spans
     }
 
-    /// The tree of a frame in pre-order, [`NODE_WORDS`] words a node: kind and flags; start; end;
-    /// depth; parent; index among its siblings; what it announces.
+    /// The tree of a frame in pre-order, [`NODE_WORDS`] words per node: kind and flags; start; end;
+    /// depth; parent; index among its siblings; announced count.
     ///
     /// # Errors
-    /// When there is no such frame.
+    /// If there is no such frame.
     pub fn nodes(&self, frame: usize) -> Result<Vec<u32>, String> {
         self.with_tree(frame, |tree| {
             let rows = tree.nodes.iter().map(|node| {

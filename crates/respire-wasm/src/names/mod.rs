@@ -1,10 +1,11 @@
-//! The names of the commands, for telling requests apart without the engine.
+//! The names of the commands, to recognise requests without the engine.
 
 mod list;
 
 use list::NAMES;
 
-/// The first eight bytes of each name, so that a look-up compares numbers. They ascend as names do.
+/// The first eight bytes of each name, so that a look-up compares numbers. They are in the order of
+/// the names.
 static WORDS: [u64; NAMES.len()] = {
     let mut words = [0; NAMES.len()];
     let mut at = 0;
@@ -15,7 +16,7 @@ static WORDS: [u64; NAMES.len()] = {
     words
 };
 
-/// The number of the command of this name, in any case. O(log n).
+/// The number of the command with this name, in any case. O(log n).
 pub(crate) fn command_number(name: &[u8]) -> Option<u16> {
     let wanted = word(name);
     let from = WORDS.partition_point(|&word| word < wanted);
@@ -25,12 +26,12 @@ pub(crate) fn command_number(name: &[u8]) -> Option<u16> {
     Some((from + at) as u16)
 }
 
-/// Whether there is a command of this name.
+/// Whether a command has this name.
 pub(crate) fn is_command(name: &[u8]) -> bool {
     command_number(name).is_some()
 }
 
-/// All names, upper case, in the order of their numbers.
+/// All names in upper case, in the order of their numbers.
 #[must_use]
 pub fn command_names() -> &'static [&'static str] {
     NAMES

@@ -1,8 +1,8 @@
-//! Hex dumps: `xxd`, `hexdump -C`, `od`, Wireshark.
+//! Decodes hex dumps of `xxd`, `hexdump -C`, `od` and Wireshark.
 
 use super::text::pair;
 
-/// Reads lines of an offset, hex, and perhaps the same as text.
+/// Decodes lines of an offset, hexadecimal bytes, and optionally the same bytes as text.
 pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     let mut offset: Option<(u64, u64)> = None;
@@ -19,7 +19,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u8>, String> {
         }
         let (number, rest) = number(line).ok_or_else(|| format!("no offset at byte {here}"))?;
         let before = out.len() as u64;
-        // The lines count on by what the last one held; in hexadecimal, or in octal as od does.
+        // Each offset must follow from the length of the previous line; in hexadecimal, or in octal
+        // as od prints it.
         if let Some((first, _)) = offset
             && number.wrapping_sub(first) != before
             && octal(line).wrapping_sub(first) != before
@@ -37,7 +38,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// The offset in front of a line, and what is behind it.
+/// The offset at the start of a line, and the rest of the line.
 fn number(line: &[u8]) -> Option<(u64, &[u8])> {
     let line = line.trim_ascii_start();
     let line = line.strip_prefix(b"0x").unwrap_or(line);
@@ -63,7 +64,7 @@ fn octal(line: &[u8]) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Adds the bytes of a line: groups of hex digits, up to where the text begins.
+/// Appends the bytes of a line: groups of hexadecimal digits, up to where the text begins.
 fn row(line: &[u8], out: &mut Vec<u8>) {
     const ROW_MAX: usize = 64;
     let first = out.len();
@@ -78,8 +79,8 @@ fn row(line: &[u8], out: &mut Vec<u8>) {
             .take_while(|byte| byte.is_ascii_hexdigit())
             .count();
         let end = at + blanks + group;
-        // What stands behind a gap, or is not hex to its end, is the same once more as text. Halves
-        // of a line may be a blank further apart.
+        // A group after a wide gap, or one that is not entirely hexadecimal, is the text. The
+        // halves of a line may be an extra blank apart.
         let is_text =
             group == 0 || group % 2 == 1 || !matches!(line.get(end), None | Some(b' ' | b'\t'));
         let is_behind_gap =

@@ -1,8 +1,8 @@
-//! String literals of C, Python, Rust, JSON, JavaScript and printf.
+//! Decodes string literals of C, Python, Rust, JSON, JavaScript and printf.
 
 use super::text::pair;
 
-/// Reads a string with escapes: in quotes, several one behind another, or bare.
+/// Decodes a string with escapes: one or more quoted literals, or bare text.
 pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let text = bytes.trim_ascii();
     if let Some(start) = quote_at(text) {
@@ -19,8 +19,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Where the first quote stands, if nothing but the start of a literal is before it: `b"`, `$'`, a
-/// call of printf, a name and an equals sign.
+/// Offset of the first quote, if only the start of a literal precedes it: `b"`, `$'`, a call of
+/// printf, a name and an equals sign.
 fn quote_at(text: &[u8]) -> Option<usize> {
     let at = text.iter().position(|byte| matches!(byte, b'"' | b'\''))?;
     let is_plain =
@@ -34,14 +34,14 @@ fn quote_at(text: &[u8]) -> Option<usize> {
     .then_some(at)
 }
 
-/// Reads literals one behind another.
+/// Decodes consecutive literals.
 fn literals(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = start;
     loop {
         let is_raw = text[..at].ends_with(b"r") || text[..at].ends_with(b"R");
         at = literal(text, at, is_raw, &mut out)?;
-        // Between two literals there may be blanks, a plus, a comma, a line's end and a prefix.
+        // Blanks, a plus, a comma, a line end and a prefix may separate two literals.
         let glue = |byte: &&u8| byte.is_ascii_whitespace() || b"+,\\bBrRuUfF.()".contains(byte);
         let next = at + text[at..].iter().take_while(glue).count();
         match text.get(next) {
@@ -52,7 +52,7 @@ fn literals(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Reads the literal whose quote stands at `at`, and returns where it ends.
+/// Decodes the literal with its quote at `at`, and returns where it ends.
 fn literal(text: &[u8], at: usize, is_raw: bool, out: &mut Vec<u8>) -> Result<usize, String> {
     let quote = text[at];
     let mut at = at + 1;
@@ -69,7 +69,7 @@ fn literal(text: &[u8], at: usize, is_raw: bool, out: &mut Vec<u8>) -> Result<us
     }
 }
 
-/// Reads a byte or an escape, and returns where it ends.
+/// Decodes a byte or an escape, and returns where it ends.
 fn unit(text: &[u8], at: usize, out: &mut Vec<u8>) -> Result<usize, String> {
     if text[at] != b'\\' {
         out.push(text[at]);
@@ -88,7 +88,7 @@ fn unit(text: &[u8], at: usize, out: &mut Vec<u8>) -> Result<usize, String> {
         b'e' => 27,
         b'\\' | b'"' | b'\'' | b'/' | b'?' | b'$' | b'`' | b'%' => letter,
         b'\n' => {
-            // A line that goes on; Rust skips the blanks in front of the next one.
+            // A continued line; Rust skips the blanks at the start of the next one.
             let blanks = text[at + 2..]
                 .iter()
                 .take_while(|byte| byte.is_ascii_whitespace());
@@ -122,7 +122,7 @@ fn unit(text: &[u8], at: usize, out: &mut Vec<u8>) -> Result<usize, String> {
     Ok(at + 2)
 }
 
-/// Reads `\u1234`, `\U00012345` or `\u{123}`; a pair of surrogates is one character.
+/// Decodes `\u1234`, `\U00012345` or `\u{123}`; a pair of surrogates is one character.
 fn unicode(text: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
     let number = |from: usize, to: usize| {
         let digits = std::str::from_utf8(text.get(from..to)?).ok()?;

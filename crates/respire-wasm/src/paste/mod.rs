@@ -1,6 +1,6 @@
-//! What was pasted: bytes as they are, or written down in one of the ways people write them.
+//! Guesses the notation of pasted bytes (raw, hex dump, string literal and others), and decodes it.
 //!
-//! Every way is tried in one pass over the text, so the cost is linear and nothing hangs.
+//! Each notation is tried in one pass over the text, so the cost is linear.
 
 mod dump;
 mod escaped;
@@ -10,10 +10,10 @@ use crate::guess_mode;
 use crate::mode::mode_number;
 use serde::Serialize;
 
-/// Bytes of a guess that are shown.
+/// The most bytes of a guess that are shown.
 const PREVIEW_MAX: usize = 64;
 
-/// A way bytes are written down.
+/// A notation of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Raw,
@@ -26,7 +26,7 @@ enum Format {
     PcapNg,
 }
 
-/// The ways that decode to a document's bytes. Captures are read by [`crate::Capture`].
+/// The notations that decode to a document's bytes. [`crate::Capture`] reads captures.
 const FORMATS: [Format; 6] = [
     Format::Raw,
     Format::Hex,
@@ -36,7 +36,7 @@ const FORMATS: [Format; 6] = [
     Format::Inline,
 ];
 
-/// A way the bytes that were pasted can be read.
+/// A notation in which the pasted bytes can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -45,15 +45,15 @@ pub struct Guess {
     pub format: &'static str,
     /// Its name for people.
     pub label: &'static str,
-    /// How likely it is meant, up to 100.
+    /// How likely it is, up to 100.
     pub score: u32,
-    /// What the decoded bytes seem to be, by number.
+    /// The mode that the decoded bytes seem to have, by number.
     pub mode: u32,
-    /// How many there are.
+    /// The number of decoded bytes.
     pub bytes: u32,
-    /// The first 64.
+    /// The first 64 decoded bytes.
     pub preview: Vec<u8>,
-    /// Why this is likely.
+    /// The reason why it is likely.
     pub why: &'static str,
 }
 
@@ -84,7 +84,8 @@ impl Format {
     }
 }
 
-/// The ways these bytes can be read, the likeliest first; as they are is always among them. O(n).
+/// The notations in which these bytes can be read, the likeliest first; raw bytes are always among
+/// them. O(n).
 ///
 /// ```
 /// let guesses = respire_wasm::guesses(b"2b 4f 4b 0d 0a");
@@ -109,7 +110,7 @@ pub fn guesses(bytes: &[u8]) -> Vec<Guess> {
     for format in FORMATS {
         if let Ok(decoded) = format.decode(bytes) {
             let guess = guess(format, bytes, &decoded);
-            // Of two that are as likely, the plainer one stays in front.
+            // Of two equally likely guesses, the simpler one stays first.
             let at = all.partition_point(|other| other.score >= guess.score);
             all.insert(at, guess);
         }
@@ -117,10 +118,10 @@ pub fn guesses(bytes: &[u8]) -> Vec<Guess> {
     all
 }
 
-/// Decodes bytes written down in this way.
+/// Decodes bytes in this notation.
 ///
 /// # Errors
-/// When they are not, with what is wrong and where.
+/// If they are not in this notation; the text says what is wrong and where.
 pub fn decode_as(format: &str, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let found = FORMATS.into_iter().find(|known| known.names().0 == format);
     let found = found.ok_or_else(|| format!("there is no format {format}"))?;
@@ -142,7 +143,7 @@ fn guess(format: Format, pasted: &[u8], decoded: &[u8]) -> Guess {
     }
 }
 
-/// How likely a way is, given that it can be read so.
+/// How likely a notation is, if the bytes decode in it.
 fn score(format: Format, pasted: &[u8], decoded: &[u8]) -> (u32, &'static str) {
     let is_frame = begins_as_frame(decoded);
     match format {
@@ -173,7 +174,7 @@ fn score(format: Format, pasted: &[u8], decoded: &[u8]) -> (u32, &'static str) {
     }
 }
 
-/// Whether the first line is one of RESP, or the first byte an operation of the binary protocol.
+/// Whether the first line is one of RESP, or the first byte is an operation of the binary protocol.
 fn begins_as_frame(bytes: &[u8]) -> bool {
     let Some((&first, rest)) = bytes.split_first() else {
         return false;
@@ -194,7 +195,7 @@ fn has_crlf(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }
 
-/// The kind of capture these bytes begin as.
+/// The capture format that these bytes begin with.
 fn capture_format(bytes: &[u8]) -> Option<Format> {
     match bytes.first_chunk()? {
         [0xa1, 0xb2, 0xc3 | 0x3c, 0xd4 | 0x4d] | [0xd4 | 0x4d, 0xc3 | 0x3c, 0xb2, 0xa1] => {
@@ -213,7 +214,7 @@ mod tests {
 
     const PING: &[u8] = b"*1\r\n$4\r\nPING\r\n";
 
-    /// What was pasted, what it should be taken for, and the bytes that are meant.
+    /// Pasted bytes, the notation to guess, and the decoded bytes.
     const TABLE: &[(&[u8], &str, &[u8])] = &[
         (PING, "raw", PING),
         (b"\x01\x01\0\0\0k", "raw", b"\x01\x01\0\0\0k"),
@@ -245,13 +246,13 @@ mod tests {
     ];
 
     #[test]
-    fn table_of_pastes_is_guessed_and_decoded() {
+    fn pasted_samples_are_guessed_and_decoded() {
         for (pasted, format, meant) in TABLE {
             let guesses = guesses(pasted);
             let shown = String::from_utf8_lossy(pasted);
             assert_eq!(guesses[0].format, *format, "{shown}: {guesses:?}");
             if !format.starts_with("pcap") {
-                let decoded = decode_as(format, pasted).expect("just guessed");
+                let decoded = decode_as(format, pasted).expect("the format was just guessed");
                 assert_eq!(decoded, *meant, "{shown}");
                 assert_eq!(guesses[0].bytes as usize, meant.len());
             }
@@ -272,7 +273,7 @@ mod tests {
         }
 
         #[test]
-        fn written_down_bytes_are_read_back(bytes in prop::collection::vec(any::<u8>(), 1..80)) {
+        fn bytes_in_every_notation_are_decoded_back(bytes in prop::collection::vec(any::<u8>(), 1..80)) {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
             prop_assert_eq!(decode_as("hex", hex.as_bytes()), Ok(bytes.clone()));
             let base64 = Base64::encode_string(&bytes);
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_and_where() {
+    fn errors_say_what_is_wrong_and_where() {
         assert_eq!(
             decode_as("hex", b"2a 3x"),
             Err("no hex digit at byte 4".to_owned())

@@ -1,8 +1,8 @@
-//! Hex digits, Base64, and lines of text.
+//! Decodes hexadecimal digits, Base64, and lines of text.
 
 use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding};
 
-/// Reads pairs of hex digits, whatever separates them.
+/// Decodes pairs of hexadecimal digits with any separators.
 pub(super) fn hex(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(bytes.len() / 2);
     let mut at = 0;
@@ -25,7 +25,7 @@ pub(super) fn hex(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// The byte of two hex digits.
+/// The byte of two hexadecimal digits.
 pub(super) fn pair(bytes: &[u8], at: usize) -> Result<u8, String> {
     let digit = |at: usize| {
         let found = bytes
@@ -36,7 +36,7 @@ pub(super) fn pair(bytes: &[u8], at: usize) -> Result<u8, String> {
     Ok((digit(at)? * 16 + digit(at + 1)?) as u8)
 }
 
-/// Reads Base64 in either alphabet, with or without padding and line ends.
+/// Decodes Base64 in either alphabet, with or without padding and line ends.
 pub(super) fn base64(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte);
     let is_odd = |byte: &u8| !byte.is_ascii_whitespace() && !is_letter(*byte);
@@ -58,7 +58,7 @@ pub(super) fn base64(bytes: &[u8]) -> Result<Vec<u8>, String> {
     decoded.map_err(|error| error.to_string())
 }
 
-/// Reads text whose lines end as on this machine: makes every end CRLF, the last one too.
+/// Converts the line ends of text to CRLF, and adds a missing last one.
 pub(super) fn inline(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let is_text = |byte: &u8| *byte >= b' ' || b"\t\r\n".contains(byte);
     if bytes.is_empty() || !bytes.iter().all(is_text) || std::str::from_utf8(bytes).is_err() {
