@@ -1,4 +1,5 @@
-//! `APPEND key value`: add to the end of a string, or start one; the expiry stays. As in Redis.
+//! `APPEND key value`: adds bytes to the end of a string, or creates the string. The expiry is
+//! kept, as in Redis.
 
 use crate::Ctx;
 use crate::errors::STRING_TOO_LONG;

@@ -1,16 +1,17 @@
-//! The 80-bit floating-point format that Redis adds in (`long double` on x86-64), as far as
-//! `INCRBYFLOAT` needs it: reading, adding and writing, each rounded to nearest, ties to even.
+//! The 80-bit floating-point format in which Redis adds numbers (`long double` on x86-64), as far
+//! as `INCRBYFLOAT` needs it: parsing, adding and formatting, each rounded to nearest, ties to
+//! even.
 
 use num_bigint::BigUint;
 
-/// A number of the format: 64 bits of significand, 15 bits of exponent, and infinities.
+/// A number in this format: 64 bits of significand, 15 bits of exponent, and infinities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extended {
     negative: bool,
     size: Size,
 }
 
-/// What a number is without its sign.
+/// The magnitude of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     /// `significand × 2^exponent`, where the exponent lies in `EXPONENT_MIN..=EXPONENT_MAX`.
@@ -25,13 +26,13 @@ const EXPONENT_MIN: i32 = -16_445;
 const EXPONENT_MAX: i32 = 16_320;
 const SIGNIFICAND_BITS: u64 = 64;
 
-/// The longest text that is read, in bytes: Redis's buffer of 5 KiB, less its terminator.
+/// The longest text that is parsed, in bytes: Redis's buffer of 5 KiB, less its terminator.
 const TEXT_BYTES_MAX: usize = 5 * 1024 - 1;
-/// Past 10 to this power a number is infinite, and below its reciprocal it is 0.
+/// A number above 10 to this power is infinite, and one below its reciprocal is 0.
 const DECIMAL_EXPONENT_MAX: i64 = 5000;
-/// The same for powers of 2, with room for all digits a text may have.
+/// The same limit for powers of 2, with room for all digits that a text may have.
 const BINARY_EXPONENT_MAX: i64 = 40_000;
-/// How many decimals are written at most.
+/// The most decimals that are written.
 const DECIMALS: usize = 17;
 
 impl Extended {
@@ -43,9 +44,9 @@ impl Extended {
         },
     };
 
-    /// Reads a number as C's `strtold` does, the whole text without blanks: decimal or (after `0x`)
-    /// hexadecimal digits with an exponent, or `inf`. `None` if it is no number, is NaN, or is out
-    /// of the format's range.
+    /// Parses a number as C's `strtold` does; the whole text must be used, without blanks. It has
+    /// decimal or (after `0x`) hexadecimal digits with an exponent, or is `inf`. `None` if it is
+    /// not a number, is NaN, or is out of the format's range.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
@@ -68,7 +69,7 @@ impl Extended {
         Some(Self { negative, size })
     }
 
-    /// The sum, or `None` if it is no number at all (infinities of both signs).
+    /// The sum, or `None` if it is not a number (infinities of both signs).
     pub(super) fn plus(self, other: Self) -> Option<Self> {
         let (a, b) = match (self.size, other.size) {
             (Size::Infinite, Size::Infinite) => {
@@ -105,7 +106,7 @@ impl Extended {
         })
     }
 
-    /// The number with 17 decimals, without the zeros at their end; `None` if it is infinite.
+    /// The number with 17 decimals, without trailing zeros; `None` if it is infinite.
     pub(super) fn to_text(self) -> Option<String> {
         let Size::Finite {
             significand,
@@ -135,12 +136,12 @@ impl Extended {
     }
 }
 
-/// The digits of a number of some radix, with its point removed.
+/// The digits of a number, with its point removed.
 struct Digits<'t> {
     value: BigUint,
-    /// How many of the digits stood behind the point.
+    /// The number of digits after the point.
     behind_point: i64,
-    /// How many of them count: those behind the leading zeros.
+    /// The number of significant digits: those after the leading zeros.
     significant: i64,
     rest: &'t [u8],
 }
@@ -163,7 +164,7 @@ fn take_digits(text: &[u8], radix: u32) -> Option<Digits<'_>> {
     })
 }
 
-/// The exponent after one of two letters, up to the end of the text; 0 where there is none.
+/// The exponent after `letter`, in either case, up to the end of the text; 0 without one.
 fn parse_exponent(text: &[u8], letter: u8) -> Option<i64> {
     let [first, rest @ ..] = text else {
         return Some(0);
@@ -211,7 +212,8 @@ fn parse_hexadecimal(text: &[u8]) -> Option<Size> {
     )
 }
 
-/// Refuses what `strtold` reports as out of range: infinity, and 0 for what is not 0.
+/// Refuses results that `strtold` reports as out of range: infinity, and 0 for a number other than
+/// 0.
 fn in_range(size: Size, is_zero: bool) -> Option<Size> {
     match size {
         Size::Infinite => None,
@@ -220,13 +222,13 @@ fn in_range(size: Size, is_zero: bool) -> Option<Size> {
     }
 }
 
-/// The number of the format nearest to `numerator / denominator × 2^exponent`.
+/// The number in this format nearest to `numerator / denominator × 2^exponent`.
 fn round(numerator: &BigUint, denominator: &BigUint, exponent: i64) -> Size {
     if *numerator == BigUint::ZERO {
         return Extended::ZERO.size;
     }
-    // Chosen so that the quotient has 64 bits or 65; subnormal numbers have fewer. It is rounded
-    // from the exact quotient each time: rounding twice would not be rounding to nearest.
+    // The shift gives the quotient 64 or 65 bits; subnormal numbers have fewer. Each pass rounds
+    // the exact quotient: rounding twice would not be rounding to nearest.
     let surplus = numerator.bits() as i64 - denominator.bits() as i64 - SIGNIFICAND_BITS as i64;
     let mut down = surplus.max(i64::from(EXPONENT_MIN) - exponent);
     let mut quotient = quotient_rounded(numerator, denominator, down);
@@ -253,7 +255,7 @@ fn quotient_rounded(numerator: &BigUint, denominator: &BigUint, down: i64) -> Bi
     }
 }
 
-/// The quotient to the nearest integer, to the even one when two are equally near.
+/// The quotient rounded to the nearest integer, ties to even.
 fn divide_rounded(numerator: &BigUint, denominator: &BigUint) -> BigUint {
     let quotient = numerator / denominator;
     let doubled_rest: BigUint = (numerator - &quotient * denominator) << 1_u8;
@@ -274,9 +276,9 @@ mod tests {
         a.plus(b)?.to_text()
     }
 
-    /// The sums are those of Redis 7.0 on x86-64.
+    /// The sums come from Redis 7.0 on x86-64.
     #[test]
-    fn sum_is_that_of_the_80_bit_format() {
+    fn sum_equals_the_one_of_redis() {
         for (a, b, sum) in [
             ("0.1", "0.2", "0.3"),
             ("10.5", "0.1", "10.6"),
@@ -310,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn largest_number_is_written_in_full_and_not_exceeded() {
+    fn largest_number_is_written_in_full_and_a_larger_sum_is_refused() {
         let largest = "1.18973149535723176502e4932";
         let text = add(largest, "0").expect("a finite number");
         assert_eq!(text.len(), 4933);
@@ -322,13 +324,13 @@ mod tests {
     }
 
     #[test]
-    fn infinities_add_up_but_are_not_written() {
+    fn infinite_sum_is_not_written() {
         assert_eq!(add("inf", "1"), None);
         assert_eq!(add("-Infinity", "INF"), None);
     }
 
     #[test]
-    fn text_that_is_no_number_or_out_of_range_is_refused() {
+    fn invalid_or_out_of_range_text_is_refused() {
         let long = "1".repeat(TEXT_BYTES_MAX + 1);
         for text in [
             "",

@@ -1,4 +1,4 @@
-//! `GET key`: the value of a key. As in Redis.
+//! `GET key`: returns the value of a key, as in Redis.
 
 use crate::Ctx;
 use crate::value::{reply_held, reply_uncopied, string_if_any};
@@ -43,7 +43,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn large_value_that_is_edited_between_is_read_as_it_is() {
+    fn get_returns_a_large_value_as_last_edited() {
         let mut client = Client::new();
         let mut expected = vec![b'0'; 200_000];
         client.send("SETRANGE k 199999 0");
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn large_value_that_is_edited_is_read_without_changing_it() {
+    fn get_of_a_large_edited_value_does_not_change_it() {
         let mut client = Client::new();
         client.check(&[
             ("SETRANGE k 99999 x", ":100000\r\n"),

@@ -1,4 +1,4 @@
-//! `GETDEL key`: the value of a key, which is deleted. As in Redis.
+//! `GETDEL key`: returns the value of a key and deletes the key, as in Redis.
 
 use crate::Ctx;
 use crate::notify;
@@ -42,7 +42,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn key_is_gone_with_its_expiry() {
+    fn getdel_removes_the_key_and_its_expiry() {
         Client::new().check(&[
             ("SET k v EX 100", "+OK\r\n"),
             ("GETDEL k", "$1\r\nv\r\n"),

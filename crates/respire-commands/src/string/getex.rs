@@ -1,6 +1,7 @@
 //! `GETEX key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds
-//! | PERSIST]`: the value of a key, whose expiry is set or taken away. As in Redis: a time is
-//! looked at only when the key exists, and one that has passed deletes the key.
+//! | PERSIST]`: returns the value of a key, and sets or removes its expiry.
+//!
+//! As in Redis, a time is checked only if the key exists, and a time in the past deletes the key.
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
@@ -97,7 +98,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn amount_is_looked_at_only_when_the_key_exists() {
+    fn amount_is_checked_only_if_the_key_exists() {
         Client::new().check(&[
             ("GETEX k EX 0", "$-1\r\n"),
             ("GETEX k EX x", "$-1\r\n"),
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_has_passed_deletes_the_key() {
+    fn time_in_the_past_deletes_the_key() {
         Client::new().check(&[
             ("SET k v", "+OK\r\n"),
             ("GETEX k PXAT 1", "$1\r\nv\r\n"),
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn option_of_set_alone_is_refused() {
+    fn option_that_only_set_has_is_refused() {
         Client::new().check(&[
             ("SET k v", "+OK\r\n"),
             ("GETEX k NX", "-ERR syntax error\r\n"),

@@ -1,5 +1,6 @@
-//! `GETRANGE key start end`, formerly `SUBSTR`: the part of a string between two indexes, both
-//! inclusive, counted from the back when negative. As in Redis.
+//! `GETRANGE key start end`, formerly `SUBSTR`: returns the part of a string between two indexes.
+//!
+//! As in Redis, both indexes are inclusive and count from the end if negative.
 
 use crate::Ctx;
 use crate::options::integer;
@@ -83,9 +84,11 @@ pub(super) fn getrange(
     })
 }
 
-/// Replies with a part, unless it is too long to be copied and has to be shared first; whether it did.
+/// Replies with the part between two indexes. Returns false, without a reply, if the part is too
+/// long to be copied and has to be shared first.
 fn reply_part(reply: &mut Reply<'_>, string: StringRef<'_>, start: i64, end: i64) -> bool {
-    // Both before the first byte would be cut to the first byte, but they are in no order.
+    // Two indexes before the first byte would both be clamped to it; in reverse order they select
+    // nothing.
     let is_reversed = start < 0 && end < 0 && start > end;
     let Some(range) = index_range(start, end, string.len()).filter(|_| !is_reversed) else {
         reply.bulk(b"");
@@ -106,7 +109,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn indexes_are_cut_and_reversed_ones_are_empty() {
+    fn indexes_are_clamped_and_reversed_ones_select_nothing() {
         Client::new().check(&[
             ("SET k hello", "+OK\r\n"),
             ("GETRANGE k -100 -100", "$1\r\nh\r\n"),

@@ -1,5 +1,6 @@
-//! `INCR key`, `DECR key`, `INCRBY key increment`, `DECRBY key decrement`: add to an integer, which
-//! is 0 where there is none; the expiry stays. As in Redis.
+//! `INCR key`, `DECR key`, `INCRBY key increment`, `DECRBY key decrement`: adds to an integer.
+//!
+//! As in Redis, an absent key counts as 0 and the expiry is kept.
 
 use crate::Ctx;
 use crate::errors::{DECREMENT_OVERFLOW, NOT_AN_INTEGER, OVERFLOW};
@@ -145,7 +146,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn sum_keeps_to_the_range_and_the_expiry() {
+    fn overflow_is_refused_and_the_expiry_is_kept() {
         Client::new().check(&[
             ("SET n 9223372036854775806 EX 100", "+OK\r\n"),
             ("INCR n", ":9223372036854775807\r\n"),
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn value_or_increment_that_is_no_integer_is_refused() {
+    fn value_or_increment_that_is_not_an_integer_is_refused() {
         Client::new().check(&[
             ("SET n \" 1\"", "+OK\r\n"),
             ("INCR n", "-ERR value is not an integer or out of range\r\n"),

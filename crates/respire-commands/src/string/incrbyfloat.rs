@@ -1,7 +1,9 @@
-//! `INCRBYFLOAT key increment`: add to a float, which is 0 where there is none; the expiry stays.
-//! As in Redis on x86-64, digit for digit: the sum is made in the processor's 80-bit format and
-//! written with up to 17 decimals. (A Redis built where `long double` is another format differs
-//! from that in the last digits.)
+//! `INCRBYFLOAT key increment`: adds to a floating-point number.
+//!
+//! An absent key counts as 0, and the expiry is kept. The result equals that of Redis on x86-64,
+//! digit for digit: the sum is computed in the processor's 80-bit format and written with up to 17
+//! decimals. (A Redis built for a platform with another `long double` format differs from that in
+//! the last digits.)
 
 use crate::Ctx;
 use crate::errors::{NOT_A_FLOAT, NOT_FINITE};
@@ -66,7 +68,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn sum_keeps_the_expiry_and_refuses_what_is_no_number() {
+    fn sum_keeps_the_expiry_and_invalid_numbers_are_refused() {
         Client::new().check(&[
             ("SET n 1 EX 100", "+OK\r\n"),
             ("INCRBYFLOAT n 0.5", "$3\r\n1.5\r\n"),
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn sum_stays_text_wherever_it_is_moved() {
+    fn sum_stays_text_after_copy_and_rename() {
         Client::new().check(&[
             ("INCRBYFLOAT f 1.5", "$3\r\n1.5\r\n"),
             ("INCRBYFLOAT f 0.5", "$1\r\n2\r\n"),

@@ -1,6 +1,8 @@
-//! `LCS key1 key2 [LEN] [IDX] [MINMATCHLEN len] [WITHMATCHLEN]`: the longest common subsequence of
-//! two strings, its length, or where its parts lie. As in Redis, 4 bytes per pair of bytes may not
-//! outgrow `proto-max-bulk-len`, though less memory is enough here.
+//! `LCS key1 key2 [LEN] [IDX] [MINMATCHLEN len] [WITHMATCHLEN]`: returns the longest common
+//! subsequence of two strings, its length, or the positions of its parts.
+//!
+//! As in Redis, strings are refused if 4 bytes per pair of bytes exceed `proto-max-bulk-len`,
+//! although this implementation needs less memory.
 
 use super::subsequence::{self, Rows};
 use crate::Ctx;
@@ -61,7 +63,7 @@ pub(super) fn lcs(
             *string = value.value().as_string().ok_or(LCS_NOT_STRINGS)?;
         }
     }
-    let wanted = parse(args.skip(2))?;
+    let kind = parse(args.skip(2))?;
     let (mut a_digits, mut b_digits) = ([0; 20], [0; 20]);
     let (a, b) = (
         strings[0].as_bytes(&mut a_digits),
@@ -71,10 +73,10 @@ pub(super) fn lcs(
     if cells.saturating_mul(size_of::<u32>() as u64) > ctx.string_bytes_max() {
         return Err(LCS_MEMORY);
     }
-    match wanted {
-        Wanted::Length => reply.int(subsequence::len(a, b) as i64),
-        Wanted::Subsequence => reply.bulk(Rows::new(a, b).subsequence()),
-        Wanted::Matches { len_min, with_len } => {
+    match kind {
+        ReplyKind::Length => reply.int(subsequence::len(a, b) as i64),
+        ReplyKind::Subsequence => reply.bulk(Rows::new(a, b).subsequence()),
+        ReplyKind::Matches { len_min, with_len } => {
             reply_matches(reply, &Rows::new(a, b), len_min, with_len);
         }
     }
@@ -102,15 +104,15 @@ fn reply_matches(reply: &mut Reply<'_>, rows: &Rows<'_>, len_min: i64, with_len:
     reply.int(rows.len() as i64);
 }
 
-/// What is asked for.
+/// The kind of reply that was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum ReplyKind {
     Subsequence,
     Length,
     Matches { len_min: i64, with_len: bool },
 }
 
-fn parse(rest: ArgList<'_>) -> Result<Wanted, Error> {
+fn parse(rest: ArgList<'_>) -> Result<ReplyKind, Error> {
     let mut options = Options::new(rest);
     let (mut is_len, mut is_idx, mut with_len, mut len_min) = (false, false, false, 0);
     while let Some(option) = options.next() {
@@ -128,9 +130,9 @@ fn parse(rest: ArgList<'_>) -> Result<Wanted, Error> {
     }
     match (is_len, is_idx) {
         (true, true) => Err(LCS_LEN_AND_IDX),
-        (true, false) => Ok(Wanted::Length),
-        (false, true) => Ok(Wanted::Matches { len_min, with_len }),
-        (false, false) => Ok(Wanted::Subsequence),
+        (true, false) => Ok(ReplyKind::Length),
+        (false, true) => Ok(ReplyKind::Matches { len_min, with_len }),
+        (false, false) => Ok(ReplyKind::Subsequence),
     }
 }
 

@@ -1,5 +1,6 @@
-//! `MGET key [key ...]`: the values of several keys at one moment; null for a key that is absent
-//! or holds no string. As in Redis.
+//! `MGET key [key ...]`: returns the values of several keys, read atomically.
+//!
+//! As in Redis, the reply is null for a key that is absent or does not hold a string.
 
 use crate::Ctx;
 use crate::value::{is_copied, reply_string_or_null, reply_uncopied};
@@ -42,8 +43,8 @@ pub(super) fn mget(
     Ok(())
 }
 
-/// Large values that were edited in place are shared with the reply from now on, and all are read
-/// again, at one moment.
+/// Shares large values that were edited in place with the reply, then reads all keys again,
+/// atomically.
 #[cold]
 fn mget_edited(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) {
     for key in args.iter() {
@@ -56,7 +57,7 @@ fn mget_edited(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) {
         }
     }
     reply.array(args.len());
-    // They were counted and noted the first time.
+    // The first read has counted them and noted their use.
     ctx.view.peek_many(args.iter(), |_, entry| {
         reply_string_or_null(reply, entry.and_then(|entry| entry.value().as_string()));
     });

@@ -1,4 +1,4 @@
-//! The commands on strings.
+//! Commands on strings.
 
 mod append;
 mod extended;

@@ -1,5 +1,7 @@
-//! `MSET key value [key value ...]` and `MSETNX key value [key value ...]`: set several keys in one
-//! atomic step; `MSETNX` only if none of them exists. As in Redis.
+//! `MSET key value [key value ...]` and `MSETNX key value [key value ...]`: sets several keys in
+//! one atomic step.
+//!
+//! As in Redis, `MSETNX` does so only if none of the keys exists.
 
 use crate::Ctx;
 use crate::errors::wrong_arity;
@@ -99,7 +101,7 @@ fn keys<'a>(
     }
 }
 
-/// Gives a key its value, `at` counting both together.
+/// Sets a key to its value; `at` is the index of the pair.
 fn write(slot: &mut Slot<'_>, client: &Client, args: ArgList<'_>, at: usize) {
     slot.set(new_value(client, &args[2 * at + 1]), Expiry::Clear);
     slot.event(notify::SET);
@@ -110,7 +112,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn odd_arguments_are_refused_and_the_last_of_equal_keys_counts() {
+    fn key_without_a_value_is_refused_and_a_repeated_key_gets_its_last_value() {
         Client::new().check(&[
             (
                 "MSET a",
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn expiry_is_cleared() {
+    fn mset_clears_the_expiry() {
         Client::new().check(&[
             ("SET a 1 EX 100", "+OK\r\n"),
             ("MSET a 2", "+OK\r\n"),

@@ -1,8 +1,9 @@
-//! `SET key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds |
-//! PXAT unix-time-milliseconds | KEEPTTL]`, and the older `SETNX key value`,
-//! `SETEX key seconds value`, `PSETEX key milliseconds value`, `GETSET key value`: give a key a
-//! value, whatever it held before. As in Redis: an option may be repeated, and the last amount
-//! counts; a time that has passed is accepted, and leaves the key absent.
+//! `SET key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT
+//! unix-time-milliseconds | KEEPTTL]`: sets a key to a value, whatever it held before.
+//!
+//! This file also has the older forms `SETNX key value`, `SETEX key seconds value`,
+//! `PSETEX key milliseconds value` and `GETSET key value`. As in Redis, an option may be repeated,
+//! and the last amount counts; a time in the past is accepted and leaves the key absent.
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
@@ -177,7 +178,7 @@ pub(super) fn set(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     if args.len() == 3 && is_word(&args[2], "GET") {
-        // What `SET` of the binary protocol stands for.
+        // The binary protocol maps its `SET` to this form.
         return getset(ctx, args, reply);
     }
     let (key, value) = (&args[0], new_value(ctx.client, &args[1]));
@@ -271,7 +272,7 @@ pub(super) fn getset(
     ctx.exchange(&args[0], &args[1], Expiry::Clear, reply)
 }
 
-/// Writes the value with an expiry at this time if the condition holds; whether it does.
+/// Writes the value and its expiry if the condition holds; returns whether it does.
 fn write(
     slot: &mut Slot<'_>,
     value: NewValue<'_>,
@@ -290,12 +291,12 @@ fn write(
     holds
 }
 
-/// When a value is written at all.
+/// The condition under which the value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Condition {
-    /// `NX`.
+    /// `NX`: the key must be absent.
     IfAbsent,
-    /// `XX`.
+    /// `XX`: the key must exist.
     IfPresent,
 }
 
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn amount_out_of_range_is_refused_before_the_key_is_touched() {
+    fn amount_out_of_range_is_refused_and_creates_no_key() {
         Client::new().check(&[
             (
                 "SET k v EX 0",
@@ -396,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn condition_that_fails_leaves_the_key() {
+    fn key_is_unchanged_if_the_condition_fails() {
         Client::new().check(&[
             ("SET k v XX", "$-1\r\n"),
             ("SET k v XX GET", "$-1\r\n"),
@@ -409,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_has_passed_leaves_the_key_absent() {
+    fn time_in_the_past_leaves_the_key_absent() {
         Client::new().check(&[
             ("SET k v", "+OK\r\n"),
             ("SET k w PXAT 1", "+OK\r\n"),
@@ -420,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_has_passed_is_a_change_to_who_watches() {
+    fn time_in_the_past_counts_as_a_change_for_watch() {
         Client::new().check(&[
             ("WATCH k", "+OK\r\n"),
             ("SET k v PXAT 1", "+OK\r\n"),

@@ -1,5 +1,7 @@
-//! `SETRANGE key offset value`: overwrite a part of a string, which grows by zero bytes as far as
-//! needed; the expiry stays. As in Redis: an empty value changes nothing and creates nothing.
+//! `SETRANGE key offset value`: overwrites a part of a string.
+//!
+//! The string grows by zero bytes as far as needed, and the expiry is kept. As in Redis, an empty
+//! value changes nothing and creates nothing.
 
 use crate::Ctx;
 use crate::errors::{OFFSET_RANGE, STRING_TOO_LONG};

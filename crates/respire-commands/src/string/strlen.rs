@@ -1,4 +1,4 @@
-//! `STRLEN key`: the length of a string in bytes, 0 where there is none. As in Redis.
+//! `STRLEN key`: returns the length of a string in bytes, or 0 for an absent key, as in Redis.
 
 use crate::Ctx;
 use crate::value::string_if_any;

@@ -1,16 +1,16 @@
-//! The longest common subsequence of two strings, 64 pairs of bytes at a time.
+//! Computes the longest common subsequence of two strings, 64 pairs of bytes at a time.
 //!
-//! In the textbook's table, a row tells for each prefix of `b` how long its longest common subsequence
-//! with a prefix of `a` is. From one column to the next that grows by 0 or 1, so a row is kept as one bit
-//! for each column, clear where it grows. The next row comes from it by an addition (Hyyrö, "Bit-Parallel
-//! LCS-length Computation Revisited", 2004).
+//! In the textbook's table, a row holds, for each prefix of `b`, the length of its longest common
+//! subsequence with a prefix of `a`. From one column to the next this length grows by 0 or 1, so a
+//! row is stored as one bit per column, clear where it grows. An addition computes the next row
+//! (Hyyrö, "Bit-Parallel LCS-length Computation Revisited", 2004).
 
 use crate::work::work_begins;
 
-/// Columns in a word.
+/// The number of columns in a word.
 const WORD: usize = u64::BITS as usize;
 
-/// A run of bytes that both strings have, with where it begins in each.
+/// A run of bytes that both strings contain, with its offset in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
     pub(super) a: usize,
@@ -25,15 +25,16 @@ pub(super) fn len(a: &[u8], b: &[u8]) -> usize {
     for byte in a {
         next_row(&mut row, places.of(*byte));
     }
-    grown(&row)
+    growth(&row)
 }
 
-/// How often a whole row grows.
-fn grown(row: &[u64]) -> usize {
+/// The number of columns at which a row grows.
+fn growth(row: &[u64]) -> usize {
     row.iter().map(|word| word.count_zeros() as usize).sum()
 }
 
-/// Makes the row of a prefix of `a` that of one byte more, which `b` has at `places`.
+/// Turns the row of a prefix of `a` into the row of a prefix that is one byte longer. `places` are
+/// the positions of that byte in `b`.
 fn next_row(row: &mut [u64], places: &[u64]) {
     let mut carry = false;
     for (word, place) in row.iter_mut().zip(places) {
@@ -45,16 +46,17 @@ fn next_row(row: &mut [u64], places: &[u64]) {
     }
 }
 
-/// Where `b` has each byte of `a`, one bit a column.
+/// The positions in `b` of each byte of `a`, one bit per column.
 struct Places {
     words: usize,
-    /// For each byte the number of its row in `bits`; row 0 is that of all bytes that `a` does not have.
+    /// For each byte the number of its row in `bits`. All bytes that `a` does not contain have row
+    /// 0.
     rows: [u16; 256],
     bits: Vec<u64>,
 }
 
 impl Places {
-    /// Takes at most as many bits as there are pairs of bytes.
+    /// Uses at most as many bits as there are pairs of bytes.
     fn new(a: &[u8], b: &[u8]) -> Self {
         work_begins();
         let words = b.len().div_ceil(WORD);
@@ -80,12 +82,12 @@ impl Places {
     }
 }
 
-/// The rows of all prefixes of `a`, to find the way back through them.
+/// The rows of all prefixes of `a`, from which the subsequence is traced back.
 pub(super) struct Rows<'s> {
     a: &'s [u8],
     b: &'s [u8],
     words: usize,
-    /// Row after row, from that of one byte on.
+    /// One row after another, beginning with that of the first byte.
     bits: Vec<u64>,
 }
 
@@ -106,11 +108,11 @@ impl<'s> Rows<'s> {
     /// The length of the longest common subsequence.
     pub(super) fn len(&self) -> usize {
         let last = self.bits.len().saturating_sub(self.words);
-        grown(&self.bits[last..])
+        growth(&self.bits[last..])
     }
 
-    /// Whether the subsequence of the first `a` bytes of the one string and the first `b` of the other is
-    /// longer than that without the last of these; neither is 0.
+    /// Whether the first `a` bytes of one string have a longer common subsequence with the first
+    /// `b` bytes of the other than with the first `b - 1`. Neither may be 0.
     fn grows(&self, a: usize, b: usize) -> bool {
         let word = self.bits[(a - 1) * self.words + (b - 1) / WORD];
         word >> ((b - 1) % WORD) & 1 == 0
@@ -126,7 +128,7 @@ impl<'s> Rows<'s> {
                 b -= 1;
                 found(a, b);
             } else if self.grows(a, b) {
-                // Without the byte of `b` it is shorter, so without that of `a` it is not.
+                // Dropping the byte of `b` makes it shorter, so dropping that of `a` does not.
                 a -= 1;
             } else {
                 b -= 1;
@@ -141,7 +143,7 @@ impl<'s> Rows<'s> {
         bytes
     }
 
-    /// The runs that the subsequence consists of, the last one first.
+    /// The runs of the subsequence, the last one first.
     pub(super) fn matches(&self) -> Vec<Match> {
         let mut matches: Vec<Match> = Vec::new();
         self.walk(|a, b| match matches.last_mut() {
@@ -159,7 +161,7 @@ impl<'s> Rows<'s> {
 mod tests {
     use super::*;
 
-    /// The table itself, and the way back through it.
+    /// Computes the whole table of lengths, and traces the matches back through it.
     fn matches_plainly(a: &[u8], b: &[u8]) -> (usize, Vec<Match>) {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for (row, byte) in a.iter().enumerate() {
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn subsequence_is_the_longest_one() {
+    fn longest_common_subsequence_is_found() {
         let rows = Rows::new(b"ohmytext", b"mynewtext");
         assert_eq!(rows.subsequence(), b"mytext");
         assert_eq!(rows.len(), 6);
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_are_runs_from_the_back() {
+    fn matches_are_listed_last_to_first() {
         assert_eq!(matches("ohmytext", "mynewtext"), [(4, 5, 4), (2, 0, 2)]);
         assert_eq!(matches("abc", "abc"), [(0, 0, 3)]);
         assert_eq!(matches("abc", "xyz"), []);
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn way_back_is_that_through_the_whole_table() {
+    fn matches_equal_those_of_the_full_table() {
         let mut state = 1_u64;
         let mut random = |end: usize| {
             state = state

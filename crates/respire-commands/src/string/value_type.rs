@@ -1,4 +1,4 @@
-//! What commands on keys of any type need of strings.
+//! Implements `ValueType` for strings.
 
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader};
