@@ -1,5 +1,6 @@
-//! `BITCOUNT key [start end [BYTE | BIT]]`: how many bits are set in a string or a part of it.
-//! As in Redis 7.0: of a key that does not exist it is 0, whatever the range looks like.
+//! `BITCOUNT key [start end [BYTE | BIT]]`: counts the set bits of a string or of a part of it.
+//!
+//! As in Redis 7.0, the count of an absent key is 0, and its range is not checked.
 
 use super::range::{Parts, Unit, read_bits};
 use crate::Ctx;
@@ -52,13 +53,18 @@ pub(super) fn bitcount(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let range = args.skip(1);
-    let count = read_bits(ctx, &args[0], |bytes| bits_of(range, bytes), count_in)?;
+    let count = read_bits(
+        ctx,
+        &args[0],
+        |bytes| requested_bits(range, bytes),
+        count_in,
+    )?;
     reply.int(count.unwrap_or(0) as i64);
     Ok(())
 }
 
-/// The bits of a string of this many bytes that are asked for, if there are any.
-fn bits_of(range: ArgList<'_>, bytes: usize) -> Result<Option<Range<usize>>, Error> {
+/// The requested bits of a string of `bytes` bytes; `None` if there are none.
+fn requested_bits(range: ArgList<'_>, bytes: usize) -> Result<Option<Range<usize>>, Error> {
     if range.is_empty() {
         return Ok((bytes > 0).then_some(0..bytes * 8));
     }
@@ -97,7 +103,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn count_of_any_length_is_that_of_its_bytes() {
+    fn count_equals_the_sum_over_single_bytes() {
         let bytes: Vec<u8> = (0..=255).collect();
         for len in 0..bytes.len() {
             let one_by_one: u32 = bytes[..len].iter().map(|byte| byte.count_ones()).sum();
@@ -106,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn count_in_a_bit_range_is_that_of_its_bits() {
+    fn count_in_a_bit_range_equals_the_sum_over_single_bits() {
         let bytes = [0b1010_1010, 0xff, 0b0101_0101];
         for start in 0..24 {
             for end in start..24 {
@@ -123,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn key_is_looked_up_before_the_range_is_read() {
+    fn range_is_not_checked_if_the_key_is_absent() {
         Client::new().check(&[
             ("BITCOUNT k 1", ":0\r\n"),
             ("BITCOUNT k a b c d", ":0\r\n"),

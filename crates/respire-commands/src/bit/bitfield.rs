@@ -1,7 +1,9 @@
-//! `BITFIELD key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] SET type offset value |
-//! INCRBY type offset increment ...]` and `BITFIELD_RO key [GET type offset ...]`: read and write
-//! integers of any width in a string, one after another in one atomic step. As in Redis: a string
-//! is made long enough for all writes first, also for those that then fail by overflow.
+//! `BITFIELD key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] SET type offset value | INCRBY
+//! type offset increment ...]` and `BITFIELD_RO key [GET type offset ...]`: reads and writes
+//! integers of any width in a string.
+//!
+//! The operations run one after another in one atomic step. As in Redis, the string first grows to
+//! the length that all writes need, including those that then fail by overflow.
 
 use super::field::{Field, parse_offset};
 use super::operation::{Action, Operation, Overflow, parse_overflow, parse_type};
@@ -193,7 +195,8 @@ fn read(
     Ok(())
 }
 
-/// More operations than that read a copy of the string, so that nobody waits for all of them.
+/// A request with more operations reads a copy of the string, so that other clients do not wait for
+/// all of them.
 const LOCKED_MAX: usize = 256;
 
 fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64>>, Error> {
@@ -203,8 +206,8 @@ fn write(slot: &mut Slot<'_>, operations: &[Operation]) -> Result<Vec<Option<i64
         .map(|operation| operation.field.bytes_needed())
         .max()
         .unwrap_or(0);
-    // As in Redis a write that fails still makes room; but only one that succeeds, and makes a
-    // difference, is a change that WATCH sees.
+    // As in Redis, a failed write still makes the string longer. WATCH sees a change only if a
+    // write succeeds and makes a difference.
     let mut is_changed = false;
     let results = slot.edit_string_if(|bytes| {
         let grows = bytes.len() < needed;
@@ -231,7 +234,7 @@ fn parse(rest: ArgList<'_>, bytes_max: u64) -> Result<Vec<Operation>, Error> {
     let mut overflow = Overflow::Wrap;
     let mut operations = Vec::new();
     while let Some(word) = options.next() {
-        // A word with too few arguments behind it is no operation.
+        // A word with too few arguments after it is a syntax error.
         let after = options.len();
         if is_word(word, "OVERFLOW") && after >= 1 {
             overflow = parse_overflow(options.value()?)?;
@@ -268,7 +271,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn offsets_count_bits_or_fields_and_zeros_follow_the_end() {
+    fn offset_counts_bits_or_fields_and_bits_past_the_end_are_zero() {
         Client::new().check(&[
             (
                 "BITFIELD k SET u8 #1 255 GET u8 8 GET u4 #3 GET i8 #1 GET u8 100",
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_applies_to_what_follows() {
+    fn overflow_applies_to_the_operations_after_it() {
         Client::new().check(&[
             ("BITFIELD k SET u2 0 3 INCRBY u2 0 1 OVERFLOW SAT SET u2 0 9 INCRBY u2 0 1 OVERFLOW FAIL INCRBY u2 0 1 SET i2 0 7", "*6\r\n:0\r\n:0\r\n:0\r\n:3\r\n$-1\r\n$-1\r\n"),
             ("BITFIELD k GET u2 0", "*1\r\n:3\r\n"),
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_write_still_makes_room_and_is_no_change() {
+    fn failed_write_makes_the_string_longer_and_is_not_a_change() {
         Client::new().check(&[
             ("WATCH k", "+OK\r\n"),
             ("BITFIELD k OVERFLOW FAIL INCRBY u8 80 300", "*1\r\n$-1\r\n"),
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn request_that_makes_no_sense_changes_nothing() {
+    fn invalid_request_changes_nothing() {
         Client::new().check(&[
             ("BITFIELD k SET u8 0 1 GET", "-ERR syntax error\r\n"),
             ("BITFIELD k SET u8 0", "-ERR syntax error\r\n"),

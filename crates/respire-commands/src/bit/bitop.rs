@@ -1,9 +1,11 @@
-//! `BITOP AND | OR | XOR | NOT destkey key [key ...]`: combine strings bit by bit into another, in
-//! one atomic step; shorter ones count as zero-padded. As in Redis: an empty result deletes the
-//! destination, and the reply is the result's length.
+//! `BITOP AND | OR | XOR | NOT destkey key [key ...]`: combines strings bit by bit and stores the
+//! result, in one atomic step.
 //!
-//! Long strings are combined without a lock: the result counts if all of them are still the same when it
-//! is written.
+//! Shorter strings count as zero-padded. As in Redis, an empty result deletes the destination, and
+//! the reply is the length of the result.
+//!
+//! Long strings are combined without a lock. The result is stored if no source has changed in the
+//! meantime.
 
 use crate::Ctx;
 use crate::errors::{BITOP_NOT, SYNTAX, WRONG_TYPE};
@@ -61,15 +63,15 @@ pub(super) fn bitop(
     Ok(())
 }
 
-/// Up to this many bytes are combined while all keys are locked: in some microseconds. With more, what
-/// was combined before that showed is done again.
+/// Up to this many bytes are combined while all keys are locked, which takes some microseconds. If
+/// the sources turn out to be longer, the work done so far is repeated without the locks.
 const LOCKED_BYTES_MAX: usize = 1 << 17;
 
-/// How often more bytes are combined without the locks, if a source was changed meanwhile each time.
-/// After that they are combined under them.
+/// The number of attempts to combine longer strings without the locks. An attempt fails if a source
+/// changes in the meantime. After the last one the strings are combined under the locks.
 const UNLOCKED_TRIES_MAX: u32 = 3;
 
-/// Combines the sources into the destination; the length of that.
+/// Combines the sources into the destination; returns the length of the result.
 fn combine(
     ctx: &mut Ctx<'_>,
     operation: Operation,
@@ -86,7 +88,7 @@ fn combine(
             stats.looked_up(found);
             counted += 1;
         };
-        let result = combine_held(view, operation, sources, Some(count))?;
+        let result = combine_locked(view, operation, sources, Some(count))?;
         if let Some(result) = result {
             return Ok(Ok(store(view, destination, result)));
         }
@@ -119,17 +121,17 @@ fn combine(
     }
     drop(values);
     ctx.locked(&scope, |view, _| {
-        let result = combine_held(view, operation, sources, None::<fn(bool)>)?;
+        let result = combine_locked(view, operation, sources, None::<fn(bool)>)?;
         Ok(store(view, destination, result.unwrap_or_default()))
     })
 }
 
-/// The values of keys that are held, to be read when they are held no more.
+/// The values of locked keys, shared so that they can be read without the locks.
 fn share_all(view: &mut View<'_>, keys: ArgList<'_>) -> Vec<Option<Owned>> {
     keys.iter().map(|key| view.update(key, share)).collect()
 }
 
-/// Whether keys that are held still have these values, which [`share_all`] gave.
+/// Whether locked keys still have the values that [`share_all`] returned.
 fn are_unchanged(view: &mut View<'_>, keys: ArgList<'_>, values: &[Option<Owned>]) -> bool {
     keys.iter().zip(values).all(|(key, value)| {
         view.peek(key, |entry| match (entry, value) {
@@ -140,10 +142,10 @@ fn are_unchanged(view: &mut View<'_>, keys: ArgList<'_>, values: &[Option<Owned>
     })
 }
 
-/// Whether two values are one and the same string, or short ones that are equal.
+/// Whether two values are the same shared string, or equal short strings.
 fn is_same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a.as_string(), b.as_string()) {
-        // What is shared does not change as long as somebody has it.
+        // A shared string does not change while anything refers to it.
         (Some(StringRef::Shared(a)), Some(StringRef::Shared(b))) => {
             a.as_ptr() == b.as_ptr() && a.len() == b.len()
         }
@@ -153,9 +155,10 @@ fn is_same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     }
 }
 
-/// Combines keys that are held. Where the keys are read for the first time, `count` is given for each
-/// whether it is there, and those with more than [`LOCKED_BYTES_MAX`] are not combined.
-fn combine_held(
+/// Combines locked keys. At the first read, `count` is called for each key with whether it exists,
+/// and strings of more than [`LOCKED_BYTES_MAX`] bytes in all are not combined: the result is
+/// `None`.
+fn combine_locked(
     view: &mut View<'_>,
     operation: Operation,
     sources: ArgList<'_>,
@@ -186,7 +189,7 @@ fn combine_held(
     Ok(Some(operation.finish(result)))
 }
 
-/// Gives a key that is held the result, and the length of that. An empty one removes it.
+/// Stores the result in a locked key and returns its length. An empty result removes the key.
 fn store(view: &mut View<'_>, key: &[u8], result: Vec<u8>) -> usize {
     let len = result.len();
     view.update(key, |slot| {
@@ -233,7 +236,7 @@ impl Operation {
         Ok(self.finish(result))
     }
 
-    /// Takes one more string into the result, which the first one begins.
+    /// Combines one more string into the result. The first one becomes the result.
     fn add(self, result: &mut Option<Vec<u8>>, string: Option<StringRef<'_>>) {
         let mut digits = [0; 20];
         let bytes = string.map_or(&[][..], |string| string.as_bytes(&mut digits));
@@ -251,7 +254,7 @@ impl Operation {
         result
     }
 
-    /// Takes one more string into a result, which becomes as long as the longer of the two.
+    /// Combines one more string into a result, which becomes as long as the longer of the two.
     fn combine(self, result: &mut Vec<u8>, bytes: &[u8]) {
         if result.len() < bytes.len() {
             result.resize(bytes.len(), 0);
@@ -285,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn combine_pads_the_shorter_with_zeros() {
+    fn shorter_string_is_padded_with_zeros() {
         assert_eq!(combine(b"and", &[0xf0, 0xff], &[0x3c]), [0x30, 0]);
         assert_eq!(combine(b"AND", &[0x3c], &[0xf0, 0xff]), [0x30, 0]);
         assert_eq!(combine(b"Or", &[0xf0], &[0x0c, 0x01]), [0xfc, 0x01]);
@@ -293,12 +296,12 @@ mod tests {
     }
 
     #[test]
-    fn operation_unknown_is_a_syntax_error() {
+    fn unknown_operation_is_a_syntax_error() {
         assert_eq!(Operation::parse(b"nand"), Err(SYNTAX));
     }
 
     #[test]
-    fn destination_takes_the_result_or_goes() {
+    fn destination_gets_the_result_and_is_deleted_if_it_is_empty() {
         Client::new().check(&[
             ("SET d old EX 100", "+OK\r\n"),
             ("SET a abc", "+OK\r\n"),
@@ -322,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn source_that_changes_meanwhile_is_combined_as_it_is_at_the_end() {
+    fn source_changed_during_the_work_is_combined_in_its_last_state() {
         for changes in 0..6 {
             let mut client = Client::new();
             client.send("SETRANGE k 2000000 x");

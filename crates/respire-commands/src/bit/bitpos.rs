@@ -1,5 +1,7 @@
-//! `BITPOS key bit [start [end [BYTE | BIT]]]`: the first bit of a string that is set, or clear.
-//! As in Redis: without an end, the clear bits behind the string count too; -1 is none.
+//! `BITPOS key bit [start [end [BYTE | BIT]]]`: finds the first set or clear bit of a string.
+//!
+//! As in Redis, without an end the clear bits past the string count too, and the reply is -1 if
+//! there is no such bit.
 
 use super::range::{Parts, Unit, read_bits};
 use crate::Ctx;
@@ -67,7 +69,7 @@ pub(super) fn bitpos(
     let range = args.skip(2);
     let looked_at = Cell::new(None);
     let bits = |bytes| {
-        let bits = bits_of(range, bytes)?;
+        let bits = requested_bits(range, bytes)?;
         let first = bits.as_ref().map_or(0, |bits| bits.start / 8 * 8);
         looked_at.set(Some((first, bytes * 8)));
         Ok(bits)
@@ -83,8 +85,8 @@ pub(super) fn bitpos(
     Ok(())
 }
 
-/// The bits of a string of this many bytes that are asked for, if there are any.
-fn bits_of(range: ArgList<'_>, bytes: usize) -> Result<Option<Range<usize>>, Error> {
+/// The requested bits of a string of `bytes` bytes; `None` if there are none.
+fn requested_bits(range: ArgList<'_>, bytes: usize) -> Result<Option<Range<usize>>, Error> {
     if range.len() > 3 {
         return Err(SYNTAX);
     }
@@ -94,7 +96,7 @@ fn bits_of(range: ArgList<'_>, bytes: usize) -> Result<Option<Range<usize>>, Err
     Ok(unit.bits(start, end, bytes))
 }
 
-/// The first of `bits` that is `bit`.
+/// The index of the first bit in the range `bits` that equals `bit`.
 fn find(bytes: &[u8], bit: bool, bits: &Range<usize>) -> Option<usize> {
     work_begins();
     let first = bits.start / 8 * 8;
@@ -119,11 +121,11 @@ fn find(bytes: &[u8], bit: bool, bits: &Range<usize>) -> Option<usize> {
     in_byte(parts.tail).map(|position| first + 8 * (1 + parts.middle.len()) + position)
 }
 
-/// How many bytes at the start of `bytes` are all `skipped`, in whole lines of memory.
+/// The number of leading bytes that equal `skipped`, rounded down to whole cache lines.
 fn equal_start(bytes: &[u8], skipped: u8) -> usize {
     const LINE: usize = 64;
     let (lines, _) = bytes.as_chunks::<LINE>();
-    // No early end within a line, so that it is compared many bytes at a time.
+    // The fold does not stop early within a line, so that many bytes are compared at a time.
     let is_equal =
         |line: &&[u8; LINE]| line.iter().fold(0, |all, byte| all | (byte ^ skipped)) == 0;
     lines.iter().take_while(is_equal).count() * LINE
@@ -135,7 +137,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn find_gives_the_first_bit_of_any_range() {
+    fn first_bit_is_found_in_any_range() {
         for set_bit in 0..96 {
             for bit in [true, false] {
                 let mut bytes = [if bit { 0 } else { 0xff }; 12];
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn find_gives_the_bit_wherever_it_is_in_a_long_string() {
+    fn bit_is_found_at_any_position_of_a_long_string() {
         for len in [64, 65, 66, 130, 300] {
             for set_bit in 0..8 * len {
                 let mut bytes = vec![0; len];
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn clear_bit_behind_the_end_counts_without_an_end() {
+    fn clear_bit_past_the_string_counts_if_no_end_is_given() {
         Client::new().check(&[
             ("SETRANGE k 0 \"\\xff\\xff\"", ":2\r\n"),
             ("BITPOS k 0", ":16\r\n"),
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_key_is_all_zeros_and_the_range_is_not_read() {
+    fn absent_key_reads_as_zeros_and_its_range_is_not_checked() {
         Client::new().check(&[
             ("BITPOS k 0", ":0\r\n"),
             ("BITPOS k 1", ":-1\r\n"),

@@ -1,4 +1,6 @@
-//! Bits of a string: bit 0 is the highest one of the first byte, and behind the end all are 0.
+//! Reads and writes a run of bits in a string.
+//!
+//! Bit 0 is the highest bit of the first byte, and all bits past the end are 0.
 
 use crate::errors::BIT_OFFSET;
 use resp_codec::number::parse_i64;
@@ -7,13 +9,13 @@ use respire_engine::Error;
 /// A run of at most 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// The first bit.
+    /// The index of the first bit.
     pub(super) offset: u64,
-    /// How many, `1..=64`.
+    /// The number of bits, `1..=64`.
     pub(super) bits: u32,
 }
 
-/// The most bytes a field lies in, when it does not begin with a byte.
+/// The most bytes that a field touches, if it does not begin at a byte.
 const FIELD_BYTES_MAX: usize = 9;
 
 impl Field {
@@ -23,10 +25,7 @@ impl Field {
         (window >> self.shift()) as u64 & self.mask()
     }
 
-    /// Writes the low bits of `value`.
-    ///
-    /// # Panics
-    /// When the field reaches beyond the end.
+    /// If the field extends past the end.
     pub(super) fn write(self, bytes: &mut [u8], value: u64) {
         let mask = u128::from(self.mask()) << self.shift();
         let value = u128::from(value & self.mask()) << self.shift();
@@ -36,7 +35,7 @@ impl Field {
         bytes[range].copy_from_slice(&window[size_of::<u128>() - FIELD_BYTES_MAX..][..len]);
     }
 
-    /// How long a string must be to have all of the field.
+    /// The length in bytes that a string needs to contain the whole field.
     pub(super) fn bytes_needed(self) -> usize {
         ((self.offset + u64::from(self.bits)).div_ceil(8)) as usize
     }
@@ -45,7 +44,7 @@ impl Field {
         u64::MAX >> (64 - self.bits)
     }
 
-    /// The 9 bytes from the field's first on, as one number.
+    /// The 9 bytes from the first byte of the field on, as one number.
     fn window(self, bytes: &[u8]) -> u128 {
         let first = self.offset as usize / 8;
         let present = bytes.get(first..).unwrap_or_default();
@@ -62,8 +61,8 @@ impl Field {
     }
 }
 
-/// A bit's offset in a string of at most `bytes_max`; with `#` in front it counts fields of
-/// `field_bits` (where fields are meant at all).
+/// Parses the offset of a bit in a string of at most `bytes_max` bytes. With a leading `#` it
+/// counts fields of `field_bits` bits, if that is given.
 pub(super) fn parse_offset(
     argument: &[u8],
     field_bits: Option<u32>,
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn field_reads_across_bytes_and_zeros_behind_the_end() {
+    fn field_is_read_across_bytes_and_as_zeros_past_the_end() {
         let bytes = [0x12, 0x34, 0x56];
         assert_eq!(Field { offset: 4, bits: 8 }.read(&bytes), 0x23);
         assert_eq!(
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn field_written_leaves_its_neighbours() {
+    fn write_leaves_the_bits_around_the_field_unchanged() {
         let whole = [0xff; 10];
         for bits in 1..=64 {
             for offset in 0..16 {
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn offset_counts_bits_or_fields_within_the_longest_string() {
+    fn offset_counts_bits_or_fields_and_is_limited_by_the_longest_string() {
         assert_eq!(parse_offset(b"7", None, 1), Ok(7));
         assert_eq!(parse_offset(b"8", None, 1), Err(BIT_OFFSET));
         assert_eq!(parse_offset(b"#3", Some(5), 100), Ok(15));

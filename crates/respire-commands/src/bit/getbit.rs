@@ -1,4 +1,4 @@
-//! `GETBIT key offset`: a bit of a string; 0 behind its end. As in Redis.
+//! `GETBIT key offset`: returns one bit of a string, or 0 past its end, as in Redis.
 
 use super::field::{Field, parse_offset};
 use crate::Ctx;
@@ -43,7 +43,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn offset_is_checked_first_and_behind_the_end_is_0() {
+    fn offset_is_checked_and_a_bit_past_the_end_is_0() {
         Client::new().check(&[
             (
                 "GETBIT k x",

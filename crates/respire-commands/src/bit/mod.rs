@@ -1,4 +1,4 @@
-//! The commands on the bits of strings.
+//! Commands on the bits of strings.
 
 mod bitcount;
 mod bitfield;

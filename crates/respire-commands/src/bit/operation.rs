@@ -1,5 +1,5 @@
-//! What the operations of BITFIELD do: integers of any width, and what happens at the ends of
-//! their ranges.
+//! The operations of `BITFIELD`: computes with integers of any width, and handles overflow at the
+//! ends of their ranges.
 
 use super::field::Field;
 use crate::errors::{BITFIELD_OVERFLOW, BITFIELD_TYPE};
@@ -7,7 +7,7 @@ use crate::options::is_word;
 use resp_codec::number::parse_i64;
 use respire_engine::Error;
 
-/// How the bits of a field are a number.
+/// How the bits of a field represent a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Signed,
@@ -25,7 +25,7 @@ impl Kind {
         }
     }
 
-    /// A number given by `SET`, as wide as arithmetic needs it.
+    /// A number given to `SET`, widened for the arithmetic.
     fn widen(self, number: i64) -> i128 {
         match self {
             Self::Signed => i128::from(number),
@@ -33,7 +33,7 @@ impl Kind {
         }
     }
 
-    /// The numbers a field of so many bits can hold.
+    /// The smallest and the largest number that a field of this many bits can hold.
     fn range(self, bits: u32) -> (i128, i128) {
         match self {
             Self::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// What becomes of a number that its field cannot hold.
+/// The treatment of a number that its field cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
     Wrap,
@@ -64,7 +64,8 @@ pub(super) struct Operation {
     pub(super) action: Action,
 }
 
-/// What an operation answers, and the field's bits after it if it writes.
+/// The result of an operation: the reply (`None` is null), and the bits of the field after it if it
+/// writes.
 pub(super) struct Outcome {
     pub(super) reply: Option<i64>,
     pub(super) after: Option<u64>,
@@ -101,7 +102,7 @@ impl Operation {
         Outcome { reply, after }
     }
 
-    /// The word whose low bits stand for a number, or `None` if that is to fail.
+    /// The word whose low bits represent a number, or `None` if the operation fails.
     fn fit(&self, exact: i128, overflow: Overflow) -> Option<u64> {
         let (min, max) = self.kind.range(self.field.bits);
         let is_set = matches!(self.action, Action::Set(..));
@@ -109,8 +110,8 @@ impl Operation {
             _ if (min..=max).contains(&exact) => Some(exact as u64),
             Overflow::Wrap => Some(exact as u64),
             Overflow::Fail => None,
-            // Redis tells too low from too high by a difference in 64 bits. On numbers this low it
-            // overflows, and they count as too high.
+            // Redis distinguishes too low from too high by a difference in 64 bits. For numbers
+            // this low it overflows, and they count as too high.
             Overflow::Saturate if is_set && max - exact > i128::from(i64::MAX) => Some(max as u64),
             Overflow::Saturate => Some(exact.clamp(min, max) as u64),
         }
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn type_is_signed_up_to_64_bits_and_unsigned_up_to_63() {
+    fn type_has_up_to_64_signed_or_63_unsigned_bits() {
         assert_eq!(parse_type(b"i64"), Ok((Kind::Signed, 64)));
         assert_eq!(parse_type(b"u63"), Ok((Kind::Unsigned, 63)));
         for refused in [
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn set_answers_with_the_number_before() {
+    fn set_replies_with_the_old_number() {
         use Overflow::{Fail, Saturate, Wrap};
         assert_eq!(
             outcome("i8", Action::Set(5, Wrap), &[0xff]),

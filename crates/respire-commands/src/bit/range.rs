@@ -1,4 +1,4 @@
-//! The part of a string that BITCOUNT and BITPOS look at.
+//! Parses and reads the part of a string that `BITCOUNT` and `BITPOS` examine.
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
@@ -8,7 +8,7 @@ use respire_engine::Error;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// What the bounds of a range count.
+/// The unit of the bounds of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Byte,
@@ -25,7 +25,7 @@ impl Unit {
         }
     }
 
-    /// The bits from `start` to `end`, both inclusive, of a string of this many bytes.
+    /// The bits from `start` to `end`, both inclusive, of a string of `bytes` bytes.
     pub(super) fn bits(self, start: i64, end: i64, bytes: usize) -> Option<Range<usize>> {
         match self {
             Self::Bit => index_range(start, end, bytes * 8),
@@ -34,8 +34,9 @@ impl Unit {
     }
 }
 
-/// Runs `f` on the bytes of a string that hold the bits which `bits` chooses by its length in bytes, and on
-/// those bits' places in them. `None` if there is no such key, or no bit is chosen.
+/// Runs `f` on the bytes that contain the requested bits, and on the range of these bits within
+/// them. `bits` chooses the range from the length of the string in bytes. `None` if there is no
+/// such key, or no bit is chosen.
 pub(super) fn read_bits<R>(
     ctx: &mut Ctx<'_>,
     key: &[u8],
@@ -56,8 +57,8 @@ pub(super) fn read_bits<R>(
     })
 }
 
-/// A range of bits, as whole bytes and the parts of bytes at its ends. The bits outside of it are
-/// read as `outside` in the parts.
+/// A range of bits, as whole bytes and the partial bytes at its ends. The bits around it read as
+/// `outside` in the partial bytes.
 pub(super) struct Parts<'s> {
     pub(super) head: u8,
     pub(super) middle: &'s [u8],
@@ -66,8 +67,8 @@ pub(super) struct Parts<'s> {
 
 impl<'s> Parts<'s> {
     /// Splits `bits` (not empty, within `bytes`) so that `head` is the first byte, `tail` the last
-    /// one, and `middle` all between; a range within one byte has only a head, and a tail of
-    /// nothing but `outside`.
+    /// one, and `middle` all bytes between. A range within one byte has only a head, and its tail
+    /// consists of `outside` bits.
     pub(super) fn new(bytes: &'s [u8], bits: &Range<usize>, outside: bool) -> Self {
         let (first, last) = (bits.start / 8, (bits.end - 1) / 8);
         let head_mask = 0xff_u8 >> (bits.start % 8);

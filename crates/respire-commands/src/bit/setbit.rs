@@ -1,5 +1,6 @@
-//! `SETBIT key offset value`: set or clear a bit of a string, which grows by zero bytes as far as
-//! needed; the expiry stays. The reply is the bit as it was. As in Redis.
+//! `SETBIT key offset value`: sets or clears one bit of a string, and replies with the old bit.
+//!
+//! As in Redis, the string grows by zero bytes as far as needed, and the expiry is kept.
 
 use super::field::{Field, parse_offset};
 use crate::Ctx;
@@ -56,7 +57,7 @@ pub(super) fn setbit(
             let is_long_enough = string.len() >= field.bytes_needed();
             (field.read(string.as_bytes(&mut [0; 20])), is_long_enough)
         });
-        // A bit that is already so is no change: WATCH does not see it.
+        // A bit that already has this value is not a change: WATCH does not see it.
         let is_changed = !is_long_enough || before != bit;
         slot.edit_string_if(|bytes| {
             extend_to(bytes, field.bytes_needed());
@@ -77,7 +78,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn offset_and_bit_are_checked_in_this_order() {
+    fn offset_is_checked_before_the_bit() {
         Client::new().check(&[
             (
                 "SETBIT k x 2",
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn bit_that_is_so_already_is_no_change_yet_makes_the_string_raw() {
+    fn bit_set_to_its_own_value_is_not_a_change_but_makes_the_string_raw() {
         Client::new().check(&[
             ("SET k 12", "+OK\r\n"),
             ("WATCH k", "+OK\r\n"),
