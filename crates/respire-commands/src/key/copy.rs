@@ -1,5 +1,8 @@
-//! `COPY source destination [DB destination-db] [REPLACE]`: copies a value with its expiry, at one
-//! moment; 1 if it did, 0 if there is no source or, without `REPLACE`, there is a destination.
+//! `COPY source destination [DB destination-db] [REPLACE]`: copies a value with its expiry,
+//! atomically.
+//!
+//! The reply is 1 if it copied, and 0 if the source is absent or, without `REPLACE`, the
+//! destination exists.
 
 use super::{db_index, int};
 use crate::Ctx;
@@ -113,7 +116,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn copy_has_the_expiry_of_its_source_and_a_life_of_its_own() {
+    fn copy_has_the_expiry_of_its_source_and_changes_independently() {
         Client::new().check(&[
             ("SET a one EX 100", "+OK\r\n"),
             ("SET b two EX 200", "+OK\r\n"),
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_refused_before_the_keys_are_looked_at() {
+    fn options_are_checked_before_the_keys_are_read() {
         Client::new().check(&[
             ("COPY a a FROM", "-ERR syntax error\r\n"),
             ("COPY a a DB", "-ERR syntax error\r\n"),

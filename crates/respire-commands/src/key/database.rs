@@ -1,16 +1,16 @@
-//! Numbers of 32 bits, and database numbers among them.
+//! Parses integers of 32 bits and database numbers.
 
 use crate::errors::{DB_INDEX, INT_RANGE};
 use crate::options::integer;
 use respire_engine::Error;
 use respire_store::Store;
 
-/// An argument that must be an integer of 32 bits.
+/// Parses an argument that must be an integer of 32 bits.
 pub(crate) fn int(argument: &[u8]) -> Result<i32, Error> {
     i32::try_from(integer(argument)?).map_err(|_| INT_RANGE)
 }
 
-/// The database of this number.
+/// The index of the database with this number.
 pub(crate) fn db_index(store: &Store, number: i32) -> Result<u32, Error> {
     u32::try_from(number)
         .ok()
@@ -24,7 +24,7 @@ mod tests {
     use crate::errors::NOT_AN_INTEGER;
 
     #[test]
-    fn int_beyond_32_bits_is_told_from_no_integer() {
+    fn int_beyond_32_bits_and_invalid_int_have_different_errors() {
         assert_eq!(int(b"-2147483648"), Ok(i32::MIN));
         assert_eq!(int(b"2147483648"), Err(INT_RANGE));
         assert_eq!(int(b"9223372036854775808"), Err(NOT_AN_INTEGER));

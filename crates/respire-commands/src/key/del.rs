@@ -1,7 +1,8 @@
-//! `DEL key [key ...]`, `UNLINK key [key ...]`: removes keys, and answers how many there were.
+//! `DEL key [key ...]`, `UNLINK key [key ...]`: removes keys atomically, and replies with the
+//! number of keys that existed.
 //!
-//! They are the same: both leave the memory of large values to the housekeeping to give back, where in Redis `DEL`
-//! frees it before anything else runs. Several keys go at one moment.
+//! Both commands are the same: housekeeping frees the memory of large values later. In Redis, `DEL`
+//! frees it before anything else runs.
 
 use crate::Ctx;
 use crate::notify;
@@ -74,7 +75,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn key_whose_time_is_over_is_not_counted() {
+    fn expired_key_is_not_counted() {
         let mut client = Client::new();
         client.check(&[("SET a 1 PX 10", "+OK\r\n"), ("SET b 1 PX 10", "+OK\r\n")]);
         client.advance(Duration::from_millis(10));

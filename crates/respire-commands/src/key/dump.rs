@@ -1,6 +1,7 @@
-//! `DUMP key`: the value as a payload that `RESTORE` takes, here or in a Redis from 7.0 on.
+//! `DUMP key`: returns the value as a payload that `RESTORE` accepts, here or in Redis 7.0 and
+//! newer.
 //!
-//! For the same string the payload is byte for byte the one that Redis 7.0 gives.
+//! For the same string the payload is byte for byte the one that Redis 7.0 returns.
 
 use crate::{Ctx, rdb};
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
@@ -34,7 +35,7 @@ pub(super) fn run(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    // Packing takes its time, so it is done without the lock.
+    // Packing may take long, so it runs without the lock.
     let Some(owned) = ctx.read_owned(&args[0]) else {
         reply.null();
         return Ok(());

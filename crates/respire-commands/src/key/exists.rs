@@ -1,4 +1,5 @@
-//! `EXISTS key [key ...]`: how many of the keys exist, each counted as often as it is named.
+//! `EXISTS key [key ...]`: counts the keys that exist. A key that is named several times counts as
+//! often.
 
 use crate::Ctx;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
@@ -45,7 +46,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn look_does_not_count_as_a_use() {
+    fn exists_type_and_ttl_do_not_count_as_a_use() {
         let mut client = Client::new();
         client.check(&[("SET a 1", "+OK\r\n")]);
         client.advance(Duration::from_secs(20));
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn key_whose_time_is_over_does_not_exist() {
+    fn expired_key_does_not_exist() {
         let mut client = Client::new();
         client.check(&[("SET a 1 PX 10", "+OK\r\n"), ("EXISTS a a", ":2\r\n")]);
         client.advance(Duration::from_millis(10));

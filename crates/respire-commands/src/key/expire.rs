@@ -1,9 +1,10 @@
 //! `EXPIRE key seconds [NX | XX | GT | LT]`, `PEXPIRE key milliseconds [...]`,
-//! `EXPIREAT key unix-seconds [...]`, `PEXPIREAT key unix-milliseconds [...]`: gives a key a time
-//! to live, and answers 1, or 0 if there is no such key or the condition does not hold.
+//! `EXPIREAT key unix-seconds [...]`, `PEXPIREAT key unix-milliseconds [...]`: sets the expiry of a
+//! key.
 //!
-//! A time that is not in the future removes the key. A key without an expiry counts as living for
-//! ever, so `GT` never holds for it and `LT` always.
+//! The reply is 1, or 0 if there is no such key or the condition does not hold. A time that is not
+//! in the future removes the key. A key without an expiry counts as living forever, so `GT` never
+//! holds for it and `LT` always does.
 
 use crate::Ctx;
 use crate::errors::{EXPIRE_GT_AND_LT, EXPIRE_NX, invalid_expire, unsupported_option};
@@ -240,7 +241,7 @@ pub(super) fn pexpireat(
     )
 }
 
-/// What tells the four commands apart.
+/// The differences between the four commands.
 #[derive(Clone, Copy)]
 struct Form {
     name: &'static str,
@@ -264,7 +265,7 @@ fn run(
             TimeBase::Epoch => Some(ms),
         })
         .ok_or_else(|| invalid_expire(form.name))?;
-    // Whatever lies before 1970 has passed, like 1970 itself.
+    // A time before 1970 is in the past, as 1970 itself is.
     let at = u64::try_from(at).unwrap_or(0);
     let now_ms = ctx.view.now_ms();
     let is_set = ctx.view.update(&args[0], |slot| {
@@ -281,13 +282,13 @@ fn run(
     Ok(())
 }
 
-/// The conditions of one request; without any, the expiry is set whatever it was.
+/// The conditions of one request. Without any, the expiry is always set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Conditions {
-    none_before: bool,
-    some_before: bool,
-    later: bool,
-    sooner: bool,
+    nx: bool,
+    xx: bool,
+    gt: bool,
+    lt: bool,
 }
 
 impl Conditions {
@@ -295,33 +296,28 @@ impl Conditions {
         let mut conditions = Self::default();
         for word in words.iter() {
             match word {
-                _ if is_word(word, "NX") => conditions.none_before = true,
-                _ if is_word(word, "XX") => conditions.some_before = true,
-                _ if is_word(word, "GT") => conditions.later = true,
-                _ if is_word(word, "LT") => conditions.sooner = true,
+                _ if is_word(word, "NX") => conditions.nx = true,
+                _ if is_word(word, "XX") => conditions.xx = true,
+                _ if is_word(word, "GT") => conditions.gt = true,
+                _ if is_word(word, "LT") => conditions.lt = true,
                 _ => return Err(unsupported_option(word)),
             }
         }
-        let Self {
-            none_before,
-            some_before,
-            later,
-            sooner,
-        } = conditions;
-        if none_before && (some_before || later || sooner) {
+        let Self { nx, xx, gt, lt } = conditions;
+        if nx && (xx || gt || lt) {
             return Err(EXPIRE_NX);
         }
-        if later && sooner {
+        if gt && lt {
             return Err(EXPIRE_GT_AND_LT);
         }
         Ok(conditions)
     }
 
     fn hold(self, before: Option<u64>, at: u64) -> bool {
-        (!self.none_before || before.is_none())
-            && (!self.some_before || before.is_some())
-            && (!self.later || before.is_some_and(|before| at > before))
-            && (!self.sooner || before.is_none_or(|before| at < before))
+        (!self.nx || before.is_none())
+            && (!self.xx || before.is_some())
+            && (!self.gt || before.is_some_and(|before| at > before))
+            && (!self.lt || before.is_none_or(|before| at < before))
     }
 }
 
@@ -331,69 +327,35 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn conditions_hold_as_redis_has_them() {
+    fn conditions_hold_as_in_redis() {
         let none = Conditions::default();
-        let later = Conditions {
-            later: true,
+        let gt = Conditions { gt: true, ..none };
+        let lt = Conditions { lt: true, ..none };
+        let xx_and_gt = Conditions {
+            xx: true,
+            gt: true,
             ..none
         };
-        let sooner = Conditions {
-            sooner: true,
-            ..none
-        };
-        let some_and_later = Conditions {
-            some_before: true,
-            later: true,
-            ..none
-        };
-        let some_and_sooner = Conditions {
-            some_before: true,
-            sooner: true,
+        let xx_and_lt = Conditions {
+            xx: true,
+            lt: true,
             ..none
         };
         let cases = [
             (none, None, true),
             (none, Some(10), true),
-            (
-                Conditions {
-                    none_before: true,
-                    ..none
-                },
-                None,
-                true,
-            ),
-            (
-                Conditions {
-                    none_before: true,
-                    ..none
-                },
-                Some(10),
-                false,
-            ),
-            (
-                Conditions {
-                    some_before: true,
-                    ..none
-                },
-                None,
-                false,
-            ),
-            (
-                Conditions {
-                    some_before: true,
-                    ..none
-                },
-                Some(10),
-                true,
-            ),
-            (later, None, false),
-            (later, Some(9), true),
-            (later, Some(10), false),
-            (sooner, None, true),
-            (sooner, Some(11), true),
-            (sooner, Some(10), false),
-            (some_and_later, Some(9), true),
-            (some_and_sooner, None, false),
+            (Conditions { nx: true, ..none }, None, true),
+            (Conditions { nx: true, ..none }, Some(10), false),
+            (Conditions { xx: true, ..none }, None, false),
+            (Conditions { xx: true, ..none }, Some(10), true),
+            (gt, None, false),
+            (gt, Some(9), true),
+            (gt, Some(10), false),
+            (lt, None, true),
+            (lt, Some(11), true),
+            (lt, Some(10), false),
+            (xx_and_gt, Some(9), true),
+            (xx_and_lt, None, false),
         ];
         for (conditions, before, holds) in cases {
             assert_eq!(
@@ -405,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_is_over_removes_the_key() {
+    fn time_in_the_past_removes_the_key() {
         let mut client = Client::new();
         for request in [
             "EXPIRE a 0",
@@ -422,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_come_in_the_order_of_redis() {
+    fn errors_are_checked_in_the_order_of_redis() {
         const RANGE: &str = "-ERR invalid expire time in 'pexpire' command\r\n";
         Client::new().check(&[
             ("EXPIRE a x NEVER", "-ERR Unsupported option NEVER\r\n"),

@@ -1,4 +1,4 @@
-//! Keys collected for a reply whose length must be known before its first element.
+//! Collects keys for a reply whose length must be known before its first element.
 
 use respire_engine::Reply;
 
@@ -6,7 +6,7 @@ use respire_engine::Reply;
 #[derive(Default)]
 pub(super) struct KeyList {
     bytes: Vec<u8>,
-    /// Where each key ends in `bytes`.
+    /// The end of each key in `bytes`.
     ends: Vec<usize>,
 }
 
@@ -33,7 +33,7 @@ mod tests {
     use respire_engine::{Output, Proto};
 
     #[test]
-    fn keys_come_back_in_order() {
+    fn keys_are_listed_in_the_order_they_were_added() {
         let mut keys = KeyList::default();
         for key in [&b"a"[..], b"", b"bcd"] {
             keys.push(key);

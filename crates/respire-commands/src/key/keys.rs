@@ -1,6 +1,6 @@
-//! `KEYS pattern`: every key of the database that matches a glob pattern, as of one moment.
+//! `KEYS pattern`: lists every key of the database that matches a glob pattern, as of one moment.
 //!
-//! Whoever writes waits meanwhile, as with Redis: prefer `SCAN` on a database that is in use.
+//! Writes wait until it is done, as in Redis: prefer `SCAN` on a database that is in use.
 
 use super::key_list::KeyList;
 use crate::Ctx;
@@ -45,7 +45,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// A glob pattern for keys. Unlike in other places `*` matches the empty key too.
+/// A glob pattern for keys. Here, unlike elsewhere, `*` also matches the empty key.
 #[derive(Clone, Copy)]
 pub(super) struct Pattern<'p> {
     pattern: &'p [u8],
@@ -70,14 +70,14 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn star_alone_matches_the_empty_key() {
+    fn single_star_matches_the_empty_key() {
         assert!(Pattern::ANY.matches(b""));
         assert!(!Pattern::new(b"**").matches(b""));
         assert!(Pattern::new(b"**").matches(b"a"));
     }
 
     #[test]
-    fn keys_whose_time_is_over_are_left_out() {
+    fn expired_keys_are_not_listed() {
         let mut client = Client::new();
         client.check(&[
             ("SET a 1 PX 10", "+OK\r\n"),

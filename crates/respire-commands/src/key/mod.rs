@@ -68,8 +68,12 @@ static ROWS: &[KvRow] = &[
 /// Sorted by name.
 static CONTAINERS: &[Container] = &[(object::ROW, object::SUBCOMMANDS)];
 
-/// Reads a key and counts whether it was there, but does not count as a use of it.
-fn look<R>(ctx: &mut Ctx<'_>, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
+/// Reads a key and counts the hit or miss, without counting it as a use of the key.
+fn read_untouched<R>(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    f: impl FnOnce(Option<EntryRef<'_>>) -> R,
+) -> R {
     ctx.view.set_touch(false);
     ctx.read(key, f)
 }

@@ -1,5 +1,6 @@
-//! `MOVE key db`: moves a key to another database, at one moment; 1 if it did, 0 if there is no
-//! such key here or there already is one.
+//! `MOVE key db`: moves a key to another database, atomically.
+//!
+//! The reply is 1 if it moved the key, and 0 if the key is absent here or exists there.
 
 use super::{db_index, int};
 use crate::Ctx;
@@ -67,7 +68,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn key_takes_its_expiry_along_and_replaces_nothing() {
+    fn move_keeps_the_expiry_and_does_not_replace_a_key() {
         Client::new().check(&[
             ("SET a 1 EX 100", "+OK\r\n"),
             ("MOVE a 2", ":1\r\n"),
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn key_moves_inside_a_transaction() {
+    fn move_works_inside_a_transaction() {
         Client::new().check(&[
             ("SET a 1", "+OK\r\n"),
             ("MULTI", "+OK\r\n"),

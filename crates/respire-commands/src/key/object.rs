@@ -1,9 +1,10 @@
-//! `OBJECT ENCODING | FREQ | IDLETIME | REFCOUNT key`: how a value is kept and how it was used.
+//! `OBJECT ENCODING | FREQ | IDLETIME | REFCOUNT key`: tells how a value is stored and how it was
+//! used.
 //!
-//! `REFCOUNT` is 1, but for the integers below 10000, of which Redis keeps one shared object each
-//! and answers the largest count there is: so that who asks gets the answer he is used to. Where
-//! memory is bounded and eviction ranks keys by their use, Redis shares none, as the rank is kept
-//! with the value.
+//! `REFCOUNT` is 1 except for integers below 10000. Redis keeps one shared object for each of these
+//! and replies with the largest possible count, so clients get the reply they expect. If memory is
+//! bounded and eviction ranks keys by their use, Redis shares no objects, because the rank is
+//! stored with the value.
 
 use crate::Ctx;
 use crate::errors::{FREQUENCY_UNTRACKED, IDLE_TIME_UNTRACKED, wrong_arity};
@@ -142,7 +143,7 @@ pub(super) static SUBCOMMANDS: &[KvRow] = &[
     KvRow::new(&REFCOUNT, ref_count),
 ];
 
-/// The integers from 0 up to here are one object each in Redis.
+/// Redis shares one object for each integer from 0 up to this one, exclusive.
 const SHARED_INTEGERS: i64 = 10_000;
 const SHARED_REF_COUNT: i64 = i32::MAX as i64;
 
@@ -226,7 +227,7 @@ mod tests {
     use respire_store::Policy;
 
     #[test]
-    fn encoding_tells_the_representation_apart() {
+    fn encoding_depends_on_the_representation() {
         let (short, long) = ("x".repeat(44), "x".repeat(45));
         Client::new().check(&[
             (&format!("MSET s {short} l {long} n -7 z 007"), "+OK\r\n"),
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_integers_have_the_largest_count() {
+    fn shared_integers_have_the_largest_reference_count() {
         Client::new().check(&[
             ("MSET a 9999 b 10000 c -1 d 0", "+OK\r\n"),
             ("OBJECT REFCOUNT a", ":2147483647\r\n"),
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_not_shared_where_eviction_ranks_keys() {
+    fn integers_are_not_shared_if_eviction_ranks_keys_by_use() {
         let mut client = Client::new();
         client.check(&[("SET a 1", "+OK\r\n")]);
         let mut count = |bytes: u64, policy: &str| {

@@ -1,4 +1,4 @@
-//! `PERSIST key`: takes a key's expiry away; 1 if it had one, otherwise 0.
+//! `PERSIST key`: removes the expiry of a key. The reply is 1 if the key had one, otherwise 0.
 
 use crate::Ctx;
 use crate::notify;

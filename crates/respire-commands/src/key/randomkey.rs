@@ -1,4 +1,4 @@
-//! `RANDOMKEY`: some key of the database, or null when it is empty.
+//! `RANDOMKEY`: returns a random key of the database, or null if it is empty.
 
 use crate::Ctx;
 use respire_engine::{ArgList, Arity, Error, Flags, Group, Reply, Spec};

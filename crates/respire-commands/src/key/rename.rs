@@ -1,5 +1,7 @@
-//! `RENAME key newkey`, `RENAMENX key newkey`: gives a value another key, with its expiry, at one
-//! moment. `RENAME` replaces what is there; `RENAMENX` answers 0 instead.
+//! `RENAME key newkey`, `RENAMENX key newkey`: moves a value with its expiry to another key,
+//! atomically.
+//!
+//! `RENAME` replaces an existing value; `RENAMENX` replies with 0 instead.
 
 use crate::Ctx;
 use crate::errors::NO_SUCH_KEY;
@@ -75,7 +77,7 @@ pub(super) fn renamenx(
     Ok(())
 }
 
-/// What the new key may be.
+/// The requirement on the new key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Any,
@@ -89,7 +91,7 @@ fn run(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], target: Target) -> Result<bool
             if !view.peek(from, |entry| entry.is_some()) {
                 return Err(NO_SUCH_KEY);
             }
-            // A key stands in its own way: the next check is for it, too.
+            // A key renamed to itself blocks itself: this check applies to it too.
             if target == Target::Absent && view.peek(to, |entry| entry.is_some()) {
                 return Ok(false);
             }
@@ -109,7 +111,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn value_takes_its_expiry_along_and_replaces_that_of_the_target() {
+    fn rename_keeps_the_expiry_and_replaces_that_of_the_target() {
         Client::new().check(&[
             ("SET a 1 EX 100", "+OK\r\n"),
             ("SET b 2 EX 200", "+OK\r\n"),
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn key_renamed_to_itself_stays() {
+    fn key_renamed_to_itself_is_unchanged() {
         Client::new().check(&[
             ("RENAME a a", "-ERR no such key\r\n"),
             ("RENAMENX a a", "-ERR no such key\r\n"),

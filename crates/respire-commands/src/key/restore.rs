@@ -1,9 +1,9 @@
-//! `RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]`: makes a key
-//! from a payload of `DUMP`, of here or of a Redis up to 7.0.
+//! `RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]`: creates a key
+//! from a payload of `DUMP`, from this server or from Redis up to 7.0.
 //!
-//! `ttl` is in milliseconds, from now or, with `ABSTTL`, unix time; 0 is no expiry. Strings are
-//! the only type there is, so the payload of any other one is a `Bad data format`. As in Redis,
-//! `IDLETIME` and `FREQ` are kept where the eviction policy ranks keys by that measure.
+//! `ttl` is in milliseconds, from now or, with `ABSTTL`, as unix time; 0 means no expiry. Strings
+//! are the only type so far, so the payload of any other type is a `Bad data format`. As in Redis,
+//! `IDLETIME` and `FREQ` take effect if the eviction policy ranks keys by that measure.
 
 use crate::errors::{
     BUSY_KEY, PAYLOAD_FOOTER, PAYLOAD_FORMAT, RESTORE_FREQUENCY, RESTORE_IDLE_TIME, RESTORE_TTL,
@@ -78,10 +78,10 @@ pub(super) fn run(
     let options = RestoreOptions::parse(Options::new(args.skip(3)))?;
     let now_ms = ctx.view.now_ms();
     let expiry = options.expiry(ttl, now_ms);
-    // Unpacking takes its time, so it is done before the key is held, though a key that is in the
-    // way is the first thing to complain of.
+    // Unpacking may take long, so it runs before the key is locked. An existing key is nevertheless
+    // the first error to report.
     let value = match rdb::restore(payload, ctx.kv.types) {
-        // A long one is kept where it lies.
+        // A long string is not copied.
         Ok(NewValue::Bytes(bytes)) => Ok(new_value(ctx.client, bytes)),
         Ok(value) => Ok(value),
         Err(PayloadError::Footer) => Err(PAYLOAD_FOOTER),
@@ -93,7 +93,7 @@ pub(super) fn run(
         }
         let (expiry, value) = (expiry?, value?);
         if matches!(expiry, Expiry::At(at) if at <= now_ms) {
-            // Unlike a SET, that changes nothing where there was nothing.
+            // Unlike SET, it changes nothing if the key was absent.
             if slot.remove() {
                 slot.event(notify::DEL);
             }
@@ -151,7 +151,7 @@ impl RestoreOptions {
         Ok(match ttl {
             0 => Expiry::Clear,
             _ if self.is_unix_time => Expiry::At(ttl),
-            // Past the range Redis wraps around to a time long gone.
+            // Redis wraps around on overflow, to a time in the distant past.
             _ => Expiry::At(
                 ttl.checked_add(now_ms)
                     .filter(|at| i64::try_from(*at).is_ok())
@@ -166,12 +166,12 @@ mod tests {
     use crate::key::testing::Client;
 
     const PAYLOAD: &str = "\"\\x00\\x03cwl\\n\\x00sW{~a/+4\"";
-    /// 30 times `a`, packed.
+    /// The letter `a` 30 times, packed.
     const PACKED: &str =
         "\"\\x00\\xc3\\x09\\x1e\\x01aa\\xe0\\x11\\x00\\x01aa\\n\\x00Es|\\xbb+d{\\xbb\"";
 
     #[test]
-    fn time_to_live_is_relative_unless_said_otherwise() {
+    fn time_to_live_is_relative_unless_absttl_is_given() {
         Client::new().check(&[
             (&format!("RESTORE a 5000 {PAYLOAD}"), "+OK\r\n"),
             ("PTTL a", ":5000\r\n"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_is_over_leaves_no_key() {
+    fn time_in_the_past_leaves_no_key() {
         Client::new().check(&[
             ("SET a 1", "+OK\r\n"),
             (&format!("RESTORE a 5 {PAYLOAD} ABSTTL REPLACE"), "+OK\r\n"),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn use_before_is_kept_as_the_policy_has_it() {
+    fn idle_time_or_frequency_is_restored_as_the_policy_requires() {
         Client::new().check(&[
             (
                 &format!("RESTORE a 0 {PAYLOAD} IDLETIME 5 idletime 90"),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_come_in_the_order_of_redis() {
+    fn errors_are_checked_in_the_order_of_redis() {
         const NO_INTEGER: &str = "-ERR value is not an integer or out of range\r\n";
         Client::new().check(&[
             ("RESTORE a x x KEEP", "-ERR syntax error\r\n"),

@@ -1,9 +1,10 @@
-//! `SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]`: a step of an iteration over all keys.
+//! `SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]`: returns one step of an iteration over
+//! all keys.
 //!
-//! Begin with cursor 0 and go on with the one that is answered, until that is 0 again. A key that
-//! is there all the while is given at least once, whatever happens to others in between; one that
-//! comes or goes meanwhile may or may not be given, and some may be given twice. Cursors are not
-//! Redis's: they mean something to this server only.
+//! Start with cursor 0 and continue with the cursor of each reply, until that is 0 again. A key
+//! that exists during the whole iteration is returned at least once, whatever happens to other
+//! keys. A key that is created or removed meanwhile may or may not be returned, and some keys may
+//! be returned twice. Cursors differ from those of Redis: they are valid only on this server.
 
 use super::key_list::KeyList;
 use super::keys::Pattern;
@@ -46,7 +47,7 @@ pub(super) static SCAN: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// How many keys a step looks at unless it is told otherwise.
+/// The number of keys that a step visits if the request gives no count.
 const COUNT_DEFAULT: usize = 10;
 
 pub(super) fn run(
@@ -68,8 +69,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Parses as C's `strtoul` does, which Redis uses: blanks are refused, but a sign is not, and the
-/// empty text is 0.
+/// Parses a cursor as C's `strtoul` does, which Redis uses: blanks are refused, but a sign is
+/// accepted, and the empty text is 0.
 fn parse_cursor(text: &[u8]) -> Result<u64, Error> {
     let (is_negative, digits) = match text {
         [] => return Ok(0),
@@ -142,7 +143,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn cursor_is_read_as_redis_reads_it() {
+    fn cursor_is_parsed_as_in_redis() {
         let accepted: [(&[u8], u64); 6] = [
             (b"", 0),
             (b"0", 0),
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Follows the cursors to the end; the keys given, and the number of steps.
+    /// Follows the cursors to the end; returns the keys and the number of steps.
     fn scan_all(client: &mut Client, options: &str) -> (Vec<String>, usize) {
         let (mut keys, mut steps, mut cursor) = (Vec::new(), 0, "0".to_owned());
         loop {
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn iteration_gives_every_key_in_steps() {
+    fn iteration_returns_every_key_in_steps() {
         let mut client = Client::new();
         client.check(&[
             ("DEBUG POPULATE 500", "+OK\r\n"),
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_refused_as_redis_refuses_them() {
+    fn invalid_options_are_refused_as_in_redis() {
         const SYNTAX_ERROR: &str = "-ERR syntax error\r\n";
         Client::new().check(&[
             ("SCAN x COUNT 0", "-ERR invalid cursor\r\n"),

@@ -1,9 +1,10 @@
-//! `SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA]
-//! [STORE destination]`, `SORT_RO key [...]` (without `STORE`): sorts a list, set or sorted set.
+//! `SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE
+//! destination]`, `SORT_RO key [...]` (without `STORE`): sorts a list, set or sorted set.
 //!
-//! Which types have elements to sort, and what a `BY` or `GET` finds in the others, says each type's
-//! [`ValueType`](crate::value_type::ValueType). A missing key sorts to nothing, so that `STORE` removes its
-//! destination. What reads other keys holds all of them meanwhile, as it learns their names only then.
+//! Each type's [`ValueType`](crate::value_type::ValueType) tells whether it has elements to sort,
+//! and what a `BY` or `GET` finds in it. An absent key gives an empty result, so `STORE` removes
+//! its destination. A sort that reads other keys locks all of them, because it learns their names
+//! only while it runs.
 
 mod sorting;
 
@@ -19,7 +20,7 @@ use respire_engine::{
 use respire_store::{Expiry, Scope, View};
 use sorting::{Form, Sorting};
 
-/// What both forms take; the last of each is `STORE`'s, which the read-only one is without.
+/// The keys of `SORT`. The last one belongs to `STORE`, which the read-only form does not have.
 const KEYS: &[KeySpec] = &[
     KeySpec::at(1),
     KeySpec {
@@ -36,7 +37,7 @@ const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// As [`KEYS`], the arguments.
+/// The arguments of `SORT`; as in [`KEYS`], the last one belongs to `STORE`.
 const ARGS: &[Arg] = &[
     Arg::key("key", 0),
     Arg {
@@ -139,7 +140,7 @@ pub(super) fn sort_ro(
     reply_sorted(ctx, &args[0], &sorting, reply)
 }
 
-/// The keys of a `SORT` request: the one to sort, and the last destination named.
+/// The keys of a `SORT` request: the source, and the last destination.
 pub(super) fn keys(request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
     const KEY: usize = 1;
     found(KEY);
@@ -160,7 +161,7 @@ pub(super) fn keys(request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result
     Ok(())
 }
 
-/// What a sort gives: elements, or what `GET` found for each of them.
+/// The result of a sort: elements, or the values that `GET` found for each of them.
 type Sorted = Vec<Option<Vec<u8>>>;
 
 fn reply_sorted(
@@ -214,7 +215,8 @@ fn store_sorted(
     Ok(())
 }
 
-/// Gives the destination what was sorted, as a list, in which what was not found is empty. Nothing removes it.
+/// Stores the sorted elements in the destination as a list; a missing element becomes an empty one.
+/// An empty result removes the destination.
 fn store(
     view: &mut View<'_>,
     destination: &[u8],
@@ -243,7 +245,7 @@ fn remove(view: &mut View<'_>, key: &[u8]) {
     });
 }
 
-/// Counts whether the key was there, also if it was of the wrong type.
+/// Counts the hit or miss, also if the key holds the wrong type.
 fn counted(
     ctx: &mut Ctx<'_>,
     sorted: Result<Option<Sorted>, Error>,
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_the_source_and_the_last_destination() {
+    fn keys_of_a_request_are_the_source_and_the_last_destination() {
         assert_eq!(key_positions("SORT k"), [1]);
         assert_eq!(key_positions("SORT k STORE d"), [1, 3]);
         assert_eq!(key_positions("SORT k store d STORE e"), [1, 5]);
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_checked_before_the_type() {
+    fn sort_options_are_checked_before_the_type() {
         const NO_INTEGER: &str = "-ERR value is not an integer or out of range\r\n";
         const WRONG: &str =
             "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";

@@ -1,4 +1,4 @@
-//! A client of a server that lives in the test alone, with a clock that the test moves.
+//! A test client with its own server in memory, and a clock that the test moves.
 
 use crate::settings::Tuning;
 use crate::{Kv, add_to};
@@ -8,7 +8,7 @@ use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One connection, and the engine behind it.
+/// A connection and its engine.
 pub(crate) struct Client {
     engine: Arc<Engine<Kv>>,
     session: Session<Kv>,
@@ -16,12 +16,12 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The first client of a fresh server.
+    /// Creates a server and its first client.
     pub(crate) fn new() -> Self {
         Self::with(Options::default())
     }
 
-    /// The same, of a server with these options.
+    /// Creates a server with these options, and its first client.
     pub(crate) fn with(options: Options) -> Self {
         let now = Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000));
         let kv = Kv::new(Store::new(Config::default()));
@@ -29,12 +29,12 @@ impl Client {
         Self::connect(engine, now)
     }
 
-    /// The engine.
+    /// The engine of the server.
     pub(crate) fn engine(&self) -> &Engine<Kv> {
         &self.engine
     }
 
-    /// Another client of the same server.
+    /// Connects another client to the same server.
     pub(crate) fn other(&self) -> Self {
         Self::connect(Arc::clone(&self.engine), self.now)
     }
@@ -50,7 +50,7 @@ impl Client {
         }
     }
 
-    /// Changes what the store is set to.
+    /// Changes the settings of the store.
     pub(crate) fn tune(&self, change: impl FnOnce(&mut Tuning)) {
         self.engine.app().tune(change);
     }
@@ -60,18 +60,18 @@ impl Client {
         self.now = self.now.after(by);
     }
 
-    /// Lets the server keep house.
+    /// Runs one step of the server's housekeeping.
     pub(crate) fn tick(&self) {
         self.engine.tick(self.now);
     }
 
-    /// Sends a request in the quoting of redis-cli; the reply as it stands on the wire.
+    /// Sends a request in the quoting of redis-cli; returns the bytes of the reply.
     pub(crate) fn send(&mut self, request: &str) -> String {
         let reply = self.send_for_output(request);
         String::from_utf8_lossy(&reply.to_vec()).into_owned()
     }
 
-    /// The same; the reply in the pieces that it is written in.
+    /// Sends a request; returns the reply in the pieces in which it is written.
     pub(crate) fn send_for_output(&mut self, request: &str) -> Output {
         let mut out = Output::new();
         let request = format!("{request}\r\n");
@@ -79,7 +79,7 @@ impl Client {
         out
     }
 
-    /// What is sent without a request: replies that were held back.
+    /// Returns replies that are sent without a further request, because they were delayed.
     pub(crate) fn poll(&mut self) -> String {
         let mut out = Output::new();
         let _ = self.session.serve(SessionEvent::Turn, self.now, &mut out);
@@ -87,8 +87,8 @@ impl Client {
     }
 
     /// Sends one request after another, and compares the replies.
-    pub(crate) fn check(&mut self, exchanges: &[(&str, &str)]) {
-        for (request, expected) in exchanges {
+    pub(crate) fn check(&mut self, requests_and_replies: &[(&str, &str)]) {
+        for (request, expected) in requests_and_replies {
             assert_eq!(self.send(request), *expected, "{request}");
         }
     }

@@ -1,5 +1,6 @@
-//! `TOUCH key [key ...]`: marks keys as used just now, and answers how many there were. It does so
-//! even after `CLIENT NO-TOUCH ON`.
+//! `TOUCH key [key ...]`: marks keys as used now, and replies with the number of keys that exist.
+//!
+//! It does so even after `CLIENT NO-TOUCH ON`.
 
 use crate::Ctx;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};

@@ -1,8 +1,10 @@
-//! `TTL key`, `PTTL key`: the time a key has left, in seconds or milliseconds. `EXPIRETIME key`,
-//! `PEXPIRETIME key`: the unix time at which it expires. -1 if it lives for ever, -2 if it does
-//! not exist. Seconds are rounded to the nearest.
+//! `TTL key`, `PTTL key`: returns the remaining time to live of a key, in seconds or milliseconds.
+//! `EXPIRETIME key`, `PEXPIRETIME key`: returns the unix time at which a key expires.
+//!
+//! The reply is -1 if the key has no expiry, and -2 if it does not exist. Seconds are rounded to
+//! the nearest.
 
-use super::look;
+use super::read_untouched;
 use crate::Ctx;
 use crate::options::{TimeBase, TimeUnit};
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
@@ -145,7 +147,7 @@ fn run(
     unit: TimeUnit,
 ) -> Result<(), Error> {
     let now_ms = ctx.view.now_ms();
-    let expires_at = look(ctx, &args[0], |entry| entry.map(|entry| entry.expires_at()));
+    let expires_at = read_untouched(ctx, &args[0], |entry| entry.map(|entry| entry.expires_at()));
     reply.int(match expires_at {
         None => NO_KEY,
         Some(None) => NO_EXPIRY,
@@ -170,7 +172,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn time_left_runs_down_and_is_rounded_to_the_nearest_second() {
+    fn remaining_time_decreases_and_is_rounded_to_the_nearest_second() {
         let mut client = Client::new();
         client.check(&[("SET a 1 PX 2000", "+OK\r\n")]);
         client.advance(Duration::from_millis(500));
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_expiry_there_is_does_not_overflow() {
+    fn largest_expiry_does_not_overflow() {
         Client::new().check(&[
             ("SET a 1", "+OK\r\n"),
             ("PEXPIREAT a 9223372036854775807", ":1\r\n"),

@@ -1,6 +1,6 @@
-//! `TYPE key`: the type of the value at a key, or `none`.
+//! `TYPE key`: returns the type of the value of a key, or `none`.
 
-use super::look;
+use super::read_untouched;
 use crate::Ctx;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec};
 
@@ -31,7 +31,7 @@ pub(super) fn run(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let name = look(ctx, &args[0], |entry| {
+    let name = read_untouched(ctx, &args[0], |entry| {
         entry.map_or("none", |entry| entry.value().type_name())
     });
     reply.simple(name);

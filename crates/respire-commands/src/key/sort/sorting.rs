@@ -1,5 +1,5 @@
-//! What a `SORT` does with the elements it was given: picks, orders and cuts them, and looks up what `BY` and `GET`
-//! name.
+//! Sorts the elements for `SORT`: orders them, selects a range, and looks up the keys that `BY` and
+//! `GET` name.
 
 use crate::errors::{SORT_NO_DOUBLE, SYNTAX, WRONG_TYPE};
 use crate::options::{Options, is_word};
@@ -9,7 +9,7 @@ use respire_engine::Error;
 use respire_store::{EntryRef, View};
 use std::cmp::Ordering;
 
-/// Which of the two commands it is.
+/// Distinguishes `SORT` from `SORT_RO`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     ReadWrite,
@@ -27,7 +27,7 @@ pub(super) struct Sorting<'a> {
     pub(super) destination: Option<&'a [u8]>,
 }
 
-/// By what elements are ordered.
+/// The criterion that orders an element.
 enum Rank {
     Number(f64),
     Text(Option<Vec<u8>>),
@@ -58,13 +58,14 @@ impl<'a> Sorting<'a> {
         Ok(sorting)
     }
 
-    /// Whether other keys than the one that is sorted are read.
+    /// Whether the sort reads other keys besides its source.
     pub(super) fn reads_other_keys(&self) -> bool {
         let mut patterns = self.by.iter().chain(&self.gets);
         patterns.any(|pattern| pattern.contains(&b'*'))
     }
 
-    /// What the key's elements sort to, each with what `GET` found for it; `None` if there is no such key.
+    /// Sorts the elements of the key. With `GET`, each element is replaced by the values found for
+    /// it. `None` if there is no such key.
     pub(super) fn run(
         &self,
         view: &mut View<'_>,
@@ -74,7 +75,7 @@ impl<'a> Sorting<'a> {
             return Ok(None);
         };
         let elements = with_type(owned.value(), |value| value.elements()).ok_or(WRONG_TYPE)?;
-        let elements = self.cut(self.order(view, elements)?);
+        let elements = self.select_range(self.order(view, elements)?);
         if self.gets.is_empty() {
             return Ok(Some(elements.into_iter().map(Some).collect()));
         }
@@ -86,7 +87,7 @@ impl<'a> Sorting<'a> {
     }
 
     fn order(&self, view: &mut View<'_>, elements: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
-        // A pattern that names no other keys asks for the elements as they are.
+        // A pattern without a `*` means: do not sort.
         if self.by.is_some_and(|by| !by.contains(&b'*')) {
             return Ok(elements);
         }
@@ -114,23 +115,23 @@ impl<'a> Sorting<'a> {
         if self.is_alphabetical {
             return Ok(Rank::Text(text));
         }
-        // What is not there counts as 0.
+        // A missing value counts as 0.
         let number = text.map_or(Some(0.0), |text| parse_f64(&text));
         number.map(Rank::Number).ok_or(SORT_NO_DOUBLE)
     }
 
-    fn cut(&self, elements: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    fn select_range(&self, elements: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let Some((offset, count)) = self.limit else {
             return elements;
         };
         let offset = usize::try_from(offset).unwrap_or(0);
-        // A negative count is all of them.
+        // A negative count means all elements.
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         elements.into_iter().skip(offset).take(count).collect()
     }
 }
 
-/// Equal numbers are ordered by their elements.
+/// Compares two ranked elements. Elements with equal numbers are ordered by their bytes.
 fn compare(a: &(Rank, Vec<u8>), b: &(Rank, Vec<u8>)) -> Ordering {
     match (&a.0, &b.0) {
         (Rank::Number(x), Rank::Number(y)) => {
@@ -143,8 +144,9 @@ fn compare(a: &(Rank, Vec<u8>), b: &(Rank, Vec<u8>)) -> Ordering {
     }
 }
 
-/// What a pattern finds for an element: `#` is the element itself; else the element takes the place of the first
-/// `*`, and what follows a `->` behind that is a field. `None` if there is no `*`, no such key, or nothing in it.
+/// Looks up a pattern for an element. `#` is the element itself. Otherwise the element replaces the
+/// first `*`, and the text after a following `->` names a field. `None` if there is no `*`, no such
+/// key, or no such value in it.
 fn look_up(view: &mut View<'_>, pattern: &[u8], element: &[u8]) -> Option<Vec<u8>> {
     if pattern == b"#" {
         return Some(element.to_vec());
@@ -152,7 +154,7 @@ fn look_up(view: &mut View<'_>, pattern: &[u8], element: &[u8]) -> Option<Vec<u8
     let star = pattern.iter().position(|byte| *byte == b'*')?;
     let (before, after) = (&pattern[..star], &pattern[star + 1..]);
     let arrow = after.windows(2).position(|pair| pair == b"->");
-    // An arrow with nothing behind it is a part of the key.
+    // An arrow at the end is a part of the key.
     let (after, field) = match arrow {
         Some(at) if at + 2 < after.len() => (&after[..at], Some(&after[at + 2..])),
         _ => (after, None),
