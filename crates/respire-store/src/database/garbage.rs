@@ -51,6 +51,19 @@ enum Piece {
     Deadlines(Deadlines),
 }
 
+impl Piece {
+    fn entries(&self) -> usize {
+        match self {
+            Piece::Entry(_) => 1,
+            Piece::Entries(rest, entries) => usize::from(rest.is_some()) + entries.len(),
+            Piece::Deadlines(_) => 0,
+        }
+    }
+}
+
+/// Queues of up to this many pieces are counted again, in debug builds.
+const COUNTED_MAX: usize = 32;
+
 impl Garbage {
     /// Frees an entry that has left its table, now or, if it is large, in the sweep's steps. Every way out of a
     /// table but a flush comes here: removal, another value, expiry, eviction.
@@ -92,8 +105,13 @@ impl Garbage {
             };
             let rest = self.free_piece(piece, &mut left);
             if rest.is_some() || left == 0 {
+                debug_assert_eq!(
+                    left, 0,
+                    "what is left of a piece is left for want of budget"
+                );
                 let mut pieces = self.lock();
                 pieces.extend(rest);
+                debug_assert!(self.has_counted(&pieces));
                 return pieces.is_empty();
             }
         }
@@ -120,14 +138,25 @@ impl Garbage {
 
     /// Frees an entry as far as the budget goes; what is left of it.
     fn free_entry(&self, mut entry: Entry, left: &mut usize) -> Option<Entry> {
+        let (bytes, before) = (entry.heap_bytes(), *left);
         if !entry.free_some(left) {
+            debug_assert!(entry.heap_bytes() < bytes, "each step frees something");
+            debug_assert_eq!(*left, 0, "a value stops where the budget does");
             return Some(entry);
         }
         *left = left.saturating_sub(1 + entry.heap_bytes() / BYTES_PER_ENTRY);
+        debug_assert!(*left < before.max(1), "no entry is free of charge");
         drop(entry);
         self.pending.fetch_sub(1, Ordering::Relaxed);
         self.freed.fetch_add(1, Ordering::Relaxed);
         None
+    }
+
+    /// Whether no entry in the queue is missing in the count, as far as there are few pieces. An entry that
+    /// is being freed, or about to be queued, may be counted as well.
+    fn has_counted(&self, pieces: &VecDeque<Piece>) -> bool {
+        pieces.len() > COUNTED_MAX
+            || pieces.iter().map(Piece::entries).sum::<usize>() <= self.pending()
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Piece>> {

@@ -2,6 +2,7 @@
 
 mod deadlines;
 mod garbage;
+mod recount;
 mod side;
 mod watch;
 
@@ -15,6 +16,7 @@ use crate::observe::{Effect, Interest, Observers, Unit, Unreported};
 use crate::raw;
 use crate::table::{Shards, Table, Whereabouts};
 
+pub(crate) use deadlines::Deadlines;
 pub use garbage::Freeing;
 pub(crate) use garbage::{Cleared, Garbage, QUEUED_BYTES_MIN};
 pub(crate) use side::{GAUGE_STEP, Side, bump};
@@ -203,8 +205,7 @@ fn uneven(fraction: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::Entry;
-    use crate::hash::{HashPart, hash_key, mix};
+    use crate::hash::mix;
     use crate::{Config, Expiry, Freeing, Scope, Store, View};
 
     /// Counts every shard again and compares.
@@ -212,27 +213,8 @@ mod tests {
         for db in store.existing() {
             for (index, side) in db.sides().iter().enumerate() {
                 let table = db.lock(index).read();
-                let entries = || table.entries();
-                let expiries = || entries().filter_map(Entry::expires_at);
-                assert_eq!(side.keys.load(Ordering::Relaxed), entries().count());
-                assert_eq!(side.expires.load(Ordering::Relaxed), expiries().count());
-                assert_eq!(
-                    side.expires_sum.load(Ordering::Relaxed),
-                    expiries().sum::<u64>()
-                );
-                assert_eq!(
-                    side.dataset.load(Ordering::Relaxed),
-                    entries().map(Entry::heap_bytes).sum::<usize>()
-                );
-                assert_eq!(side.table_bytes.load(Ordering::Relaxed), table.bytes());
-                assert!(db.whereabouts(index).are_of(&table));
-                let deadlines = side.deadlines.read();
-                assert_eq!(side.index_bytes.load(Ordering::Relaxed), deadlines.bytes());
-                assert_eq!(side.next_deadline.load(Ordering::Relaxed), deadlines.next());
-                for entry in entries() {
-                    let part = HashPart::new(hash_key(db.hasher(), entry.key()));
-                    assert!(entry.expires_at().is_none_or(|at| deadlines.has(part, at)));
-                }
+                db.recount_now(index, &table);
+                recount::check_deadlines(side, &table, &side.deadlines.read(), db.hasher());
             }
         }
     }

@@ -39,6 +39,18 @@ struct Flag {
     was_expired: bool,
 }
 
+/// Up to this many watched keys are counted again after each change, in debug builds.
+const COUNTED_MAX: usize = 32;
+
+impl Watched {
+    /// Whether the counts are those of the keys, as far as these are few.
+    fn is_counted(&self) -> bool {
+        self.keys.len() > COUNTED_MAX
+            || self.keys.values().map(Vec::len).sum::<usize>() == self.counts.iter().sum::<usize>()
+                && self.keys.values().all(|flags| !flags.is_empty())
+    }
+}
+
 impl Watches {
     pub(crate) fn new(sides: Arc<[Side]>, hasher: RandomState) -> Watches {
         let watched = Watched {
@@ -94,6 +106,11 @@ impl Watches {
         self.watched.read().keys.keys().cloned().collect()
     }
 
+    /// Whether anyone watches the key.
+    pub(crate) fn is_watched(&self, key: &[u8]) -> bool {
+        self.watched.read().keys.contains_key(key)
+    }
+
     fn raise(&self, key: &[u8], concerned: impl Fn(&Flag) -> bool) {
         for flag in self.watched.read().keys.get(key).into_iter().flatten() {
             if concerned(flag) {
@@ -106,6 +123,7 @@ impl Watches {
         let count = &mut watched.counts[shard];
         *count = change(*count);
         self.sides[shard].hooks.set_watched(*count > 0);
+        debug_assert!(watched.is_counted());
     }
 }
 

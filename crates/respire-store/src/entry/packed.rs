@@ -65,6 +65,7 @@ pub(crate) fn write(cell: &mut [u8], key: &[u8], plain: Plain<'_>, expires_at: O
     let range = key_range(cell);
     cell[range].copy_from_slice(key);
     rewrite(cell, plain, expires_at);
+    debug_assert_eq!(self::key(cell), key);
 }
 
 /// Writes value and expiry into a cell that has its key already.
@@ -79,6 +80,10 @@ pub(crate) fn rewrite(cell: &mut [u8], plain: Plain<'_>, expires_at: Option<u64>
     let range = value_range(cell);
     plain.write(&mut cell[range]);
     set_expires_at(cell, expires_at);
+    debug_assert_eq!(
+        (self::plain(cell), self::expires_at(cell)),
+        (plain, expires_at)
+    );
 }
 
 /// Writes the expiry into a cell that has room for it.
@@ -90,6 +95,10 @@ pub(crate) fn set_expires_at(cell: &mut [u8], expires_at: Option<u64>) {
     };
     cell[0] |= HAS_EXPIRY;
     let start = cell.len() - EXPIRY;
+    debug_assert!(
+        start >= value_range(cell).end,
+        "the expiry has room of its own"
+    );
     cell[start..].copy_from_slice(&at.to_le_bytes());
 }
 

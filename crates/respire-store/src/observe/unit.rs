@@ -24,12 +24,18 @@ struct Running {
     ticket: Cell<Option<Ticket>>,
     /// What has been reported.
     reported: Cell<Interest>,
+    /// Its shards are about to be released: changes come too late.
+    has_ended: Cell<bool>,
 }
 
 impl Unit {
     /// Reports an effect; all shards of the unit are locked.
     pub(crate) fn effect(&self, observers: &Observers, effect: Effect<'_>) {
         let running = self.running(observers);
+        debug_assert!(
+            !running.has_ended.get(),
+            "a unit that has ended changes nothing"
+        );
         let ticket = running.ticket.get().unwrap_or_else(|| {
             let ticket = observers.next_ticket();
             running.ticket.set(Some(ticket));
@@ -62,9 +68,11 @@ impl Unit {
 
     #[cold]
     fn end(&self) {
-        if let Some(running) = self.running.get()
-            && let Some(ticket) = running.ticket.take()
-        {
+        let Some(running) = self.running.get() else {
+            return;
+        };
+        running.has_ended.set(true);
+        if let Some(ticket) = running.ticket.take() {
             running.each(Interest::EFFECTS, |registered| {
                 registered.observer.unit_ended(ticket);
             });
@@ -74,6 +82,7 @@ impl Unit {
     #[cold]
     fn released(&mut self) {
         if let Some(running) = self.running.take() {
+            debug_assert!(running.ticket.get().is_none(), "each ticket ends");
             running.each(running.reported.get(), |registered| {
                 registered.observer.released();
             });
@@ -85,6 +94,7 @@ impl Unit {
             observers: observers.list(),
             ticket: Cell::new(None),
             reported: Cell::new(Interest::NONE),
+            has_ended: Cell::new(false),
         })
     }
 }

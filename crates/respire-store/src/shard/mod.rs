@@ -4,7 +4,7 @@ mod report;
 
 use core::sync::atomic::Ordering;
 
-use crate::database::{Cleared, Database, Garbage, Side, bump};
+use crate::database::{Cleared, Database, Deadlines, Garbage, Side, bump};
 use crate::entry::Entry;
 use crate::hash::{HashPart, Tag, hash_key};
 use crate::observe::{Cause, Unit, Unreported};
@@ -68,6 +68,12 @@ impl<'a> ShardMut<'a> {
 
     /// Adds an entry whose key is not in the table.
     pub(crate) fn insert(&mut self, hash: u64, entry: Entry) -> Unreported {
+        debug_assert_eq!(hash, self.hash_of(&entry));
+        debug_assert_eq!(
+            (entry.tag(), self.db.shard_of(hash)),
+            (Tag::new(hash), self.index)
+        );
+        debug_assert!(self.find(Bucket::UNKNOWN, hash, entry.key()).is_none());
         self.report_added(entry.key());
         self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
         // A table does not say how large it will be; it doubles at most.
@@ -75,6 +81,7 @@ impl<'a> ShardMut<'a> {
         self.table
             .insert(hash, entry, |entry| entry.table_hash(hasher, grown));
         self.db.resized(self.index, self.table);
+        self.recount();
         Unreported::new()
     }
 
@@ -111,12 +118,14 @@ impl<'a> ShardMut<'a> {
     ) -> Option<Unreported> {
         let entry = bucket.find_mut(self.table, hash, key)?;
         if settle(entry) {
+            self.recount();
             return Some(Unreported::new());
         }
         let (bytes, expiry) = (entry.heap_bytes(), entry.expires_at());
         f(entry);
         let (bytes_now, expiry_now) = (entry.heap_bytes(), entry.expires_at());
         self.count(bytes, bytes_now, expiry, expiry_now, hash);
+        self.recount();
         Some(Unreported::new())
     }
 
@@ -239,6 +248,7 @@ impl<'a> ShardMut<'a> {
         bump(&side.changes, table.len() as u64);
         self.db.resized(self.index, self.table);
         side.tell(&self.db.gauge);
+        self.recount();
         (Cleared { table, deadlines }, Unreported::new())
     }
 
@@ -256,6 +266,8 @@ impl<'a> ShardMut<'a> {
             entry.table_hash(hasher, buckets)
         });
         self.db.resized(self.index, self.table);
+        self.recount();
+        self.recount_deadlines(&deadlines);
     }
 
     /// Takes an entry out.
@@ -263,7 +275,20 @@ impl<'a> ShardMut<'a> {
         let entry = self.table.remove(hash, wanted)?;
         self.count(entry.heap_bytes(), 0, entry.expires_at(), None, hash);
         self.side().keys.store(self.table.len(), Ordering::Release);
+        self.recount();
         Some((entry, Unreported::new()))
+    }
+
+    /// In a debug build, holds what is counted against the table.
+    #[inline(always)]
+    fn recount(&self) {
+        self.db.recount(self.index, self.table);
+    }
+
+    /// In a debug build, holds the deadlines, which are locked, against the table.
+    #[inline(always)]
+    pub(crate) fn recount_deadlines(&self, deadlines: &Deadlines) {
+        self.db.recount_deadlines(self.index, self.table, deadlines);
     }
 
     /// Accounts for an entry whose heap bytes and expiry went from the old to the new.
@@ -311,6 +336,7 @@ impl<'a> ShardMut<'a> {
         }
         deadlines.push(HashPart::new(hash), at, self.now_ms);
         side.note_deadlines(&deadlines, &self.db.gauge);
+        self.recount_deadlines(&deadlines);
     }
 }
 

@@ -5,9 +5,15 @@ use crate::database::bump;
 use crate::observe::{CHANGES, Cause, Effect, Event, Interest, Unreported, WATCHED};
 
 impl ShardMut<'_> {
+    /// Whether the hook word leads to those who watch the key, if there are any.
+    pub(crate) fn is_hooked(&self, key: &[u8]) -> bool {
+        self.side().hooks.has(WATCHED) || !self.db.watches.is_watched(key)
+    }
+
     /// Counts and reports a key that a command removed.
     #[inline]
     pub(crate) fn report_removed(&mut self, key: &[u8], _: Unreported) {
+        debug_assert!(self.is_hooked(key), "a watcher would not hear of it");
         let side = self.side();
         bump(&side.changes, 1);
         if side.hooks.has(CHANGES) {
@@ -18,6 +24,7 @@ impl ShardMut<'_> {
     /// Reports a key that the store removed by itself, and not as a change that somebody made.
     #[inline]
     pub(crate) fn report_lost(&mut self, key: &[u8], cause: Cause, _: Unreported) {
+        debug_assert!(self.is_hooked(key), "a watcher would not hear of it");
         if self.side().hooks.has(CHANGES | Interest::LOSSES.bits()) {
             self.observe_lost(key, cause);
         }

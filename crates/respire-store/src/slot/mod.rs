@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::database::QUEUED_BYTES_MIN;
 use crate::entry::{Access, Clock, Entry, EntryRef, Expiry, Owned};
-use crate::hash::Tag;
+use crate::hash::{Tag, hash_key};
 use crate::observe::Unreported;
 use crate::shard::ShardMut;
 use crate::table::Bucket;
@@ -278,6 +278,13 @@ impl Slot<'_> {
         } else {
             self.report_quietly(change);
         }
+    }
+
+    /// Whether the hash is the key's, and the key not one whose time has come.
+    pub(crate) fn is_right(&self) -> bool {
+        let found = self.get().and_then(EntryRef::expires_at);
+        self.hash == hash_key(self.shard.db.hasher(), self.key)
+            && found.is_none_or(|expires_at| expires_at > self.now_ms)
     }
 
     /// Adds the key, which does not exist.

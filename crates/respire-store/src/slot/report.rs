@@ -70,6 +70,10 @@ impl Slot<'_> {
     /// Counts and reports that the key was written.
     #[inline]
     pub(crate) fn report_written(&mut self, _: Unreported) {
+        debug_assert!(
+            self.shard.is_hooked(self.key),
+            "a watcher would not hear of it"
+        );
         let side = self.shard.side();
         bump(&side.changes, 1);
         if side.hooks.has(CHANGES) {
@@ -87,6 +91,10 @@ impl Slot<'_> {
     /// Counts and reports that only the key's expiry was changed.
     #[inline]
     pub(crate) fn report_expiry(&mut self, expires_at: Option<u64>, _: Unreported) {
+        debug_assert!(
+            self.shard.is_hooked(self.key),
+            "a watcher would not hear of it"
+        );
         let side = self.shard.side();
         bump(&side.changes, 1);
         if side.hooks.has(CHANGES) {

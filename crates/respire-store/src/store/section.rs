@@ -163,6 +163,8 @@ impl<'s> Section<'s> {
 impl Drop for Section<'_> {
     fn drop(&mut self) {
         for (guard, (_, table)) in self.guards.iter_mut().zip(&mut self.held.tables) {
+            // Whoever reached the shard past the section would have written into a table that is lost here.
+            debug_assert!(!guard.has_memory());
             **guard = core::mem::take(table);
         }
         drop(self.held.unit.ending());

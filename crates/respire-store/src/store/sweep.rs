@@ -105,6 +105,7 @@ fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> (usize
             }
         }
         side.note_deadlines(&deadlines, &db.gauge);
+        shard.recount_deadlines(&deadlines);
         (looked_at, expired)
     })
 }

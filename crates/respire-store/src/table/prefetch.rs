@@ -89,7 +89,7 @@ impl Whereabouts {
         }
     }
 
-    #[cfg(test)]
+    /// Whether this is where the table lies. O(buckets) at worst.
     pub(crate) fn are_of(&self, table: &Table) -> bool {
         let noted = self.0.load(Ordering::Relaxed);
         // A table that is empty does not tell where it lies, but stays there.

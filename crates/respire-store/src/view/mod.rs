@@ -348,6 +348,7 @@ impl Note {
         // The slot stays where it is from here: moved in larger pieces than it is written in, it would be
         // waited for.
         slot.shard.expire(hash, key, self.now_ms);
+        debug_assert!(slot.is_right());
         f(&mut slot)
     }
 

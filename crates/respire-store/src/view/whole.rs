@@ -55,6 +55,8 @@ impl View<'_> {
                 first.whereabouts(index).note(held.table((a, index)));
                 second.whereabouts(index).note(held.table((b, index)));
                 first.swap_side(second, index);
+                first.recount(index, held.table((a, index)));
+                second.recount(index, held.table((b, index)));
             }
             bump(&first.side(0).changes, 1);
             if let Some(change) = swapped {

@@ -86,7 +86,7 @@ impl Deadlines {
         self.wheel.as_ref().map_or(0, |wheel| 2 + wheel.batches())
     }
 
-    #[cfg(test)]
+    /// Whether an item leads to such an entry no later than at `at`. O(items).
     pub(crate) fn has(&self, part: HashPart, at: u64) -> bool {
         self.wheel.as_ref().is_some_and(|wheel| wheel.has(part, at))
     }

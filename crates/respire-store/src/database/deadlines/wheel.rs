@@ -37,6 +37,9 @@ const INLINE: usize = 4;
 /// often do not have more and more of them.
 const SEARCHED_MAX: usize = 16;
 
+/// Wheels of up to this many batches are checked after each change, in debug builds.
+const COUNTED_MAX: usize = 32;
+
 /// Items in batches; see the module.
 #[derive(Default)]
 pub(crate) struct Wheel {
@@ -104,6 +107,7 @@ impl Wheel {
         batch.push(item);
         self.batch_bytes += batch.bytes();
         self.items += 1;
+        debug_assert!(self.is_counted());
     }
 
     #[inline(never)]
@@ -135,6 +139,8 @@ impl Wheel {
                 self.batches.shrink_to(self.batches.len() * 2);
             }
         }
+        debug_assert!(item.is_some(), "no batch is empty");
+        debug_assert!(self.is_counted());
         item
     }
 
@@ -174,8 +180,20 @@ impl Wheel {
         allocated(self.batches.capacity() * size_of::<Batch>()) + self.batch_bytes
     }
 
-    /// Whether there is such an item that comes up no later than at `due_ms`.
-    #[cfg(test)]
+    /// Whether the batches are in order and what is counted about them is right, as far as there are few.
+    fn is_counted(&self) -> bool {
+        self.batches.len() > COUNTED_MAX
+            || self
+                .batches
+                .iter()
+                .map(|batch| batch.items.len())
+                .sum::<usize>()
+                == self.items
+                && self.batches.iter().map(Batch::bytes).sum::<usize>() == self.batch_bytes
+                && self.batches.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms)
+    }
+
+    /// Whether there is such an item that comes up no later than at `due_ms`. O(items).
     pub(crate) fn has(&self, item: HashPart, due_ms: u64) -> bool {
         let mut early = self.batches.iter().take_while(|it| it.at_ms <= due_ms);
         early.any(|batch| batch.items.contains(&item))
