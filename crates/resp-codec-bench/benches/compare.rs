@@ -1,5 +1,5 @@
-//! Decoding and encoding, side by side with `redis-protocol`, the `redis` crate's parser and
-//! (feature `hiredis`) hiredis.
+//! Compares decoding and encoding with `redis-protocol`, the `redis` crate's parser and (feature
+//! `hiredis`) hiredis.
 //!
 //! Times are per group of items; the report's throughput is in items.
 
@@ -15,7 +15,7 @@ use resp_codec::{CommandDecoder, Encoder, FrameDecoder, Limits, Proto, command};
 use resp_codec_bench::drain::{commands, frames};
 use resp_codec_bench::inputs::{self, Input};
 
-/// What the network gives at once, where the input comes in pieces.
+/// The bytes of one network segment, for input that comes in pieces.
 const SEGMENT: usize = 1448;
 
 fn group<'c>(criterion: &'c mut Criterion, input: &Input) -> BenchmarkGroup<'c, WallTime> {
@@ -28,7 +28,7 @@ fn group<'c>(criterion: &'c mut Criterion, input: &Input) -> BenchmarkGroup<'c, 
     group
 }
 
-/// All items of `input` by a decoder that starts over after every piece.
+/// Decodes all items of `input` with a decoder that starts again after every piece.
 fn stateless(input: &[u8], piece: usize, decode: impl Fn(&[u8]) -> Option<usize>) {
     let (mut start, mut end) = (0, piece.min(input.len()));
     while start < input.len() {
@@ -77,7 +77,7 @@ fn others(group: &mut BenchmarkGroup<'_, WallTime>, bytes: &[u8], piece: usize, 
             });
         });
     }
-    // Debian's hiredis knows no RESP3.
+    // Debian's hiredis has no RESP3.
     #[cfg(feature = "hiredis")]
     if two {
         group.bench_function("hiredis", |bencher| {

@@ -1,4 +1,4 @@
-// Runs the rounds of a wasm module: reads lines `index times`, answers each with nanoseconds.
+// Runs the rounds of a wasm module: reads lines `index times`, and prints the nanoseconds of each.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

@@ -1,4 +1,4 @@
-//! The codec in wasm32 under Node.js against the codec as native code, in turns.
+//! Compares the codec in wasm32 under Node.js with the codec as native code, in alternating turns.
 //!
 //! `cargo bench -p resp-codec-bench --features wasm --bench wasm`. Needs Node.js and
 //! `rustup target add wasm32-unknown-unknown`.
@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use resp_codec_bench::rounds;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Turns of each side. The fastest counts: it is the one the machine disturbed least.
+/// The turns of each side. The fastest counts: the machine disturbed it least.
 const TURNS: usize = 300;
-/// How long a turn should take: less than a scheduler lets it run.
+/// The length of a turn: less than a scheduler's time slice.
 const TURN: Duration = Duration::from_millis(1);
 
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
         "ns per item", "native", "wasm", "ratio"
     );
     for (index, round) in rounds::all().iter_mut().enumerate() {
-        // Both sides warm up, and an engine of wasm compiles for the second time.
+        // Both sides warm up; the wasm engine also compiles the module a second time.
         node.run(index, 2000);
         let start = Instant::now();
         round.run(20);
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// Builds the rounds for wasm with the profile of this bench, and tells where they are.
+/// Builds the rounds for wasm with the profile of this bench, and returns the path of the module.
 fn build() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wasm");
@@ -66,7 +66,7 @@ fn build() -> PathBuf {
     out.join(TARGET).join("release/examples/rounds.wasm")
 }
 
-/// Node.js with the module, told what to run line by line.
+/// Node.js with the module; it reads line by line which round to run.
 struct Node {
     process: Child,
     orders: ChildStdin,
@@ -104,7 +104,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // Its end is not waited for in vain: it may have ended already.
+        // There is no need to wait for its end, and it may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

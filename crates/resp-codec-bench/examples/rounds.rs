@@ -1,4 +1,4 @@
-//! The rounds as a module for a wasm engine: built and driven by the bench `wasm`.
+//! A wasm module that runs the rounds; the bench `wasm` builds and drives it.
 #![expect(unsafe_code, reason = "an exported name must not be given twice")]
 
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ thread_local! {
     static ROUNDS: RefCell<Vec<Round>> = RefCell::new(rounds::all());
 }
 
-/// Runs round `index` so many times.
+/// Runs round `index` `times` times.
 #[unsafe(no_mangle)]
 pub extern "C" fn run(index: usize, times: u32) -> usize {
     ROUNDS.with_borrow_mut(|rounds| rounds[index].run(times))

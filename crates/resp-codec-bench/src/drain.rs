@@ -1,4 +1,4 @@
-//! What is timed: a decoder that takes all there is.
+//! The decoding loops that the benches time: each decodes a whole input.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use resp_codec::{CommandDecoder, FrameDecoder, Step};
 /// Counts the arguments of all requests of `input`, which arrives in pieces of `piece` bytes.
 ///
 /// # Panics
-/// Panics if the input is not good.
+/// Panics if the input is invalid.
 pub fn commands(decoder: &mut CommandDecoder, input: &[u8], piece: usize) -> usize {
     let (mut count, mut start, mut end) = (0, 0, piece.min(input.len()));
     while start < input.len() {
@@ -25,10 +25,10 @@ pub fn commands(decoder: &mut CommandDecoder, input: &[u8], piece: usize) -> usi
     count
 }
 
-/// Counts the nulls among all replies of `input`, which arrives in pieces of `piece` bytes.
+/// Counts the nulls in all replies of `input`, which arrives in pieces of `piece` bytes.
 ///
 /// # Panics
-/// Panics if the input is not good.
+/// Panics if the input is invalid.
 pub fn frames(decoder: &mut FrameDecoder, input: &[u8], piece: usize) -> usize {
     let (mut count, mut start, mut end) = (0, 0, piece.min(input.len()));
     while start < input.len() {

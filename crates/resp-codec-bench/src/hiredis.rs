@@ -1,11 +1,11 @@
-//! hiredis's reply reader, as its own clients use it: fed in pieces of 16 KiB, one reply object at
+//! hiredis's reply reader, used as its own clients do: fed in pieces of 16 KiB, one reply object at
 //! a time.
 #![expect(unsafe_code, reason = "hiredis is C")]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-/// Bytes a feed holds: what `redisBufferRead` reads at once.
+/// The most bytes per feed: as many as `redisBufferRead` reads at a time.
 const FEED: usize = 16 * 1024;
 
 #[repr(C)]
@@ -33,7 +33,7 @@ impl Reader {
         Self(unsafe { redisReaderCreate() })
     }
 
-    /// Reads all replies of `input` fed in pieces of at most `piece` bytes, frees each, and counts
+    /// Reads all replies of `input`, fed in pieces of at most `piece` bytes, frees each, and counts
     /// them.
     ///
     /// # Panics

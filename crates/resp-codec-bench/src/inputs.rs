@@ -1,19 +1,19 @@
-//! What the codecs are given: the inputs of the codec's specification.
+//! The inputs of the benches, as the codec's specification lists them.
 
 use resp_codec::{Encoder, Proto, command};
 
-/// Some bytes, and how many items are in them.
+/// Some bytes, and the number of items in them.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// Its name in the report.
     pub name: &'static str,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Requests, elements or nodes: what a time is divided by.
+    /// The number of requests, elements or nodes, by which a time is divided.
     pub items: u64,
 }
 
-/// `SET key value` over and over, the value of so many bytes.
+/// `SET key value`, repeated, with a value of `value` bytes.
 pub fn set(name: &'static str, value: usize, times: u64) -> Input {
     let mut bytes = Vec::new();
     for index in 0..times {
@@ -30,7 +30,7 @@ pub fn set(name: &'static str, value: usize, times: u64) -> Input {
     }
 }
 
-/// `GET key` over and over.
+/// `GET key`, repeated.
 pub fn get() -> Input {
     let mut bytes = Vec::new();
     for index in 0..1000 {
@@ -43,7 +43,7 @@ pub fn get() -> Input {
     }
 }
 
-/// Twenty thousand requests with names, keys and values of lengths of one to three digits.
+/// Twenty thousand requests; the lengths of their names, keys and values have one to three digits.
 pub fn random() -> Input {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut below = |bound: u64| {
@@ -86,7 +86,7 @@ pub fn array() -> Input {
     }
 }
 
-/// A hundred replies of eight maps of six pairs: 12 900 nodes with the headers.
+/// A hundred replies, each of eight maps of six pairs: 12 900 nodes with the headers.
 pub fn nested() -> Input {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, Proto::Resp3);

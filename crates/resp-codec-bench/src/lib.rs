@@ -1,8 +1,8 @@
-//! Inputs for the benches of `resp-codec`, and the codecs it is held against.
+//! Inputs and decoding loops for the benches of `resp-codec`, and the codecs it is compared with.
 //!
-//! Nothing is built without the features `compare`, `hiredis` or `wasm`:
-//! `cargo bench -p resp-codec-bench --features hiredis` holds the codec against others,
-//! `cargo bench -p resp-codec-bench --features wasm` holds wasm against native code.
+//! Without the features `compare`, `hiredis` or `wasm` this crate is empty: `cargo bench -p
+//! resp-codec-bench --features hiredis` compares the codec with others, `cargo bench -p
+//! resp-codec-bench --features wasm` compares wasm with native code.
 #![cfg(any(feature = "compare", feature = "wasm"))]
 
 pub mod drain;

@@ -1,4 +1,4 @@
-//! The rounds that native code and wasm run in turn.
+//! The rounds that the wasm bench runs as native code and as wasm.
 
 use std::hint::black_box;
 
@@ -7,12 +7,12 @@ use resp_codec::{CommandDecoder, Encoder, FrameDecoder, Limits, Proto, command};
 use crate::drain;
 use crate::inputs::{self, Input};
 
-/// One thing to time, with all it needs.
+/// One round to time, with all its inputs.
 #[derive(Debug)]
 pub struct Round {
     /// Its name in the report.
     pub name: &'static str,
-    /// What a time is divided by.
+    /// The number of items, by which a time is divided.
     pub items: u64,
     work: Work,
 }
@@ -26,7 +26,7 @@ enum Work {
 }
 
 const ENCODED: u64 = 1000;
-/// What the network gives at once.
+/// The bytes of one network segment.
 const SEGMENT: usize = 1448;
 
 /// All rounds, in the order of the report.
@@ -69,7 +69,7 @@ fn frames(name: &'static str, input: Input, piece: usize) -> Round {
 }
 
 impl Round {
-    /// Runs it so many times. The sum keeps the work from being optimized away.
+    /// Runs the round `times` times. The sum keeps the compiler from optimizing the work away.
     pub fn run(&mut self, times: u32) -> usize {
         (0..times).map(|_| self.once()).sum()
     }
