@@ -140,7 +140,8 @@ pub(crate) struct Full {
     value: Value,
 }
 
-const NEVER: u64 = u64::MAX;
+/// An expiry that is none.
+pub(crate) const NEVER: u64 = u64::MAX;
 
 impl Entry {
     pub(crate) fn new(

@@ -10,7 +10,8 @@ pub enum Expiry {
     Clear,
     /// The key keeps the expiry it has, if it has one.
     Keep,
-    /// The key expires at this unix time in milliseconds. A time that is not in the future removes it.
+    /// The key expires at this unix time in milliseconds. A time that is not in the future removes it;
+    /// `u64::MAX` is never.
     At(u64),
 }
 

@@ -7,7 +7,7 @@ use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::database::QUEUED_BYTES_MIN;
-use crate::entry::{Access, Clock, Entry, EntryRef, Expiry, Owned};
+use crate::entry::{Access, Clock, Entry, EntryRef, Expiry, NEVER, Owned};
 use crate::hash::{Tag, hash_key};
 use crate::observe::Unreported;
 use crate::shard::ShardMut;
@@ -65,14 +65,15 @@ impl Slot<'_> {
 
     /// Writes the value, whether or not the key exists. A value of the same size class takes the
     /// old one's place without an allocation. To those who watch the key it has changed also where
-    /// an expiry that is not in the future leaves it as absent as it was.
+    /// an expiry that is not in the future leaves it as absent as it was, or a value without elements does:
+    /// no key has one.
     pub fn set<'v, V: Into<NewValue<'v>>>(&mut self, value: V, expiry: Expiry) {
         let expires_at = match expiry {
             Expiry::Clear | Expiry::Keep => None,
             Expiry::At(at) if at <= self.now_ms => {
                 return self.shard.remove_surely(self.hash, self.key);
             }
-            Expiry::At(at) => Some(at),
+            Expiry::At(at) => not_never(at),
         };
         let value = value.into();
         let kept = |entry: &Entry| match expiry {
@@ -99,6 +100,9 @@ impl Slot<'_> {
         kept: impl Fn(&Entry) -> Option<u64>,
         expires_at: Option<u64>,
     ) {
+        if value.has_no_elements() {
+            return self.shard.remove_surely(self.hash, self.key);
+        }
         let mut value = Some(value);
         let changed = self.overwrite(
             |_| false,
@@ -162,8 +166,9 @@ impl Slot<'_> {
     }
 
     /// Writes only the expiry, in unix milliseconds; `None` takes it away. A time that is not in
-    /// the future removes the key. False if there is no such key.
+    /// the future removes the key; `u64::MAX` is never. False if there is no such key.
     pub fn set_expiry(&mut self, expires_at: Option<u64>) -> bool {
+        let expires_at = expires_at.and_then(not_never);
         if expires_at.is_some_and(|at| at <= self.now_ms) {
             return self.remove();
         }
@@ -331,6 +336,11 @@ impl Slot<'_> {
     }
 }
 
+/// The moment, unless it is the end of time: large entries have that for none.
+fn not_never(expires_at: u64) -> Option<u64> {
+    (expires_at != NEVER).then_some(expires_at)
+}
+
 impl fmt::Debug for Slot<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slot")
@@ -370,6 +380,19 @@ mod tests {
             slot.set(b"d", Expiry::At(100));
             assert!(!slot.exists());
         });
+    }
+
+    #[test]
+    fn expiry_at_the_end_of_time_is_none() {
+        for len in [1, crate::SHARED_BYTES_MIN] {
+            check(|slot| {
+                let expires_at = |slot: &Slot<'_>| slot.get().map(EntryRef::expires_at);
+                slot.set(vec![b'a'; len], Expiry::At(u64::MAX));
+                assert_eq!(expires_at(slot), Some(None), "{len}");
+                assert!(slot.set_expiry(Some(200)) && slot.set_expiry(Some(u64::MAX)));
+                assert_eq!(expires_at(slot), Some(None), "{len}");
+            });
+        }
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub use string::{SHARED_BYTES_MIN, StringRef};
 /// two copies the part that it changes. `COPY`, `DUMP` and the like take one under the key's lock, and work on it
 /// without.
 ///
-/// The default value is empty. A key never holds an empty value: [`Slot::edit`](crate::Slot::edit) removes it.
+/// The default value is empty. A key never holds an empty value: [`Slot::edit`](crate::Slot::edit) and
+/// [`Slot::set`](crate::Slot::set) remove it.
 pub trait Kind: Clone + Default + fmt::Debug + Sealed + 'static {
     /// The type's name, as `TYPE` answers it.
     const NAME: &'static str;
@@ -217,6 +218,18 @@ macro_rules! types {
                     $($(#[cfg($($when)*)])? NewValue::$kind(_) => return None,)*
                 };
                 (plain.len() < SHARED_BYTES_MIN).then_some(plain)
+            }
+
+            /// Whether it is of a type with elements, and has none.
+            pub(crate) fn has_no_elements(&self) -> bool {
+                match self {
+                    NewValue::Bytes(_)
+                    | NewValue::Int(_)
+                    | NewValue::Text(_)
+                    | NewValue::Shared(_)
+                    | NewValue::Raw(_) => false,
+                    $($(#[cfg($($when)*)])? NewValue::$kind(value) => value.is_empty(),)*
+                }
             }
 
             /// The value with an allocation of its own.

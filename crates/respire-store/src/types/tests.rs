@@ -34,6 +34,21 @@ fn store() -> Store {
     })
 }
 
+#[test]
+fn empty_value_that_is_written_leaves_no_key() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    for is_there in [false, true] {
+        if is_there {
+            view.update(b"k", |slot| slot.set(b"value", Expiry::Clear));
+        }
+        let watch = view.watch(b"k");
+        view.update(b"k", |slot| slot.set(Stack::default(), Expiry::At(10)));
+        assert!(view.read(b"k", |entry| entry.is_none()));
+        assert!(watch.is_dirty(0));
+    }
+}
+
 fn push(view: &mut View<'_>, key: &[u8], element: &[u8]) -> Result<usize, WrongType> {
     view.update(key, |slot| {
         slot.edit(PUSHED, |stack: &mut Stack| {
@@ -136,10 +151,12 @@ fn value_of_another_type_is_refused_and_stays() {
     assert_eq!(store.changes(), before);
     // Either type takes the other's place.
     view.update(b"k", |slot| slot.set(b"string", Expiry::Clear));
-    view.update(b"s", |slot| slot.set(Stack::default(), Expiry::Clear));
+    let mut stack = Stack::default();
+    stack.push(b"b");
+    view.update(b"s", |slot| slot.set(stack, Expiry::Clear));
     assert_eq!(
         (contents(&mut view, b"k"), contents(&mut view, b"s")),
-        (None, Some(Vec::new()))
+        (None, Some(vec![b"b".to_vec()]))
     );
     check_memory(&store);
 }
