@@ -1,4 +1,5 @@
-//! The public API of `resp-codec`, held against its listing: a change is seen, and meant.
+//! Compares the public API of `resp-codec` with its listing, so that every change is noticed and
+//! intended.
 
 use crate::cargo::{cargo_of, target_dir};
 use crate::machine::{root, run_quietly};
@@ -8,7 +9,8 @@ use std::fs;
 
 const LISTING: &str = "crates/resp-codec/public-api.txt";
 
-/// Marker traits that come by themselves and that nobody relies on here; `Send` and `Sync` stay.
+/// Marker traits that the compiler derives and that users do not rely on here; `Send` and `Sync`
+/// stay.
 const NOISE: [&str; 5] = [
     "marker::Freeze for ",
     "marker::StructuralPartialEq for ",
@@ -17,7 +19,7 @@ const NOISE: [&str; 5] = [
     "UnwindSafe for ",
 ];
 
-/// Compares the public API with its listing, or writes that anew (`--accept`).
+/// Compares the public API with its listing, or writes the listing (`--accept`).
 pub(crate) fn api(options: &[&str]) -> Result<(), String> {
     let path = root().join(LISTING);
     let now = listing()?;
@@ -34,7 +36,7 @@ pub(crate) fn api(options: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Every public item with all features, a line each.
+/// Every public item with all features, one line each.
 fn listing() -> Result<String, String> {
     let target = target_dir()?.join("public-api");
     let mut rustdoc = cargo_of(toolchain::RUSTDOC);
@@ -50,7 +52,7 @@ fn listing() -> Result<String, String> {
         .arg("--target-dir")
         .arg(&target)
         .args(["--", "-Z", "unstable-options", "--output-format", "json"])
-        // The format is unstable as such, and fixed for one Rust.
+        // The format is unstable in general, but fixed for one Rust version.
         .env("RUSTC_BOOTSTRAP", "1");
     run_quietly(&mut rustdoc)?;
     let api = public_api::Builder::from_rustdoc_json(target.join("doc/resp_codec.json"))
@@ -85,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_told_with_what_to_do() {
+    fn changes_are_reported_with_what_to_do() {
         assert_eq!(compare("a\nb\n", "b\na\n"), Ok(()));
         let told = compare("a\nb\n", "b\nc\n").unwrap_err();
         assert!(told.contains("\n- a\n+ c\n"), "{told}");

@@ -1,14 +1,16 @@
-//! The benchmarks: release builds, measured beside Redis and as things grow, written into the documents.
+//! Runs the benchmarks of release builds beside Redis and at growing sizes, and writes the results
+//! into the documents.
 
 use crate::cargo::{cargo, target_dir};
 use crate::machine::{command, run, succeeds};
 use std::process::Command;
 
-/// What every run writes into.
+/// The document that every run writes.
 const DOCUMENT: &[&str] = &["--out", "docs/benchmarks.md"];
 
-/// Builds what is measured, and runs the table and the measurements of growth; or one of them, where `options` begin
-/// with its name. Further options go to that command of `respire-bench-docs`, without a name to the table.
+/// Builds the benchmarked programs, and runs the table and the growth measurements; or only one of
+/// them, if `options` begin with its name. Further options go to that command of
+/// `respire-bench-docs`; without a name they go to the table.
 pub(crate) fn bench(options: &[&str]) -> Result<(), String> {
     match options {
         [] => {
@@ -38,7 +40,7 @@ fn build() -> Result<(), String> {
     ]))
 }
 
-/// A command of `respire-bench-docs` on the respire-server of the release build.
+/// A command of `respire-bench-docs` on the `respire-server` of the release build.
 fn bench_docs(name: &str) -> Result<Command, String> {
     let release = target_dir()?.join("release");
     let mut bench = command(release.join("respire-bench-docs"));

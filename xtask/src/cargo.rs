@@ -1,11 +1,11 @@
-//! Cargo, and the feature sets it is run on.
+//! Cargo commands, and the feature sets that the checks run on.
 
 use crate::machine::command;
 use cargo_metadata::{Metadata, MetadataCommand};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The feature sets that are tested and linted: what is different about each, and its flags.
+/// The feature sets that are tested and linted: a description of each, and its flags.
 pub(crate) const FEATURE_SETS: &[(&str, &[&str])] = &[
     ("everything, both flavours", &["--workspace"]),
     (
@@ -28,7 +28,7 @@ pub(crate) const FEATURE_SETS: &[(&str, &[&str])] = &[
             "mio",
         ],
     ),
-    // Commands on keys are shown to work for a type that is no string.
+    // Shows that commands on keys work for a type other than strings.
     (
         "the commands with a type of value for tests",
         &["-p", "respire-commands", "--features", "toy", "--lib"],
@@ -48,26 +48,26 @@ pub(crate) fn cargo() -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Cargo of one toolchain of rustup's.
+/// The cargo of a rustup toolchain.
 pub(crate) fn cargo_of(toolchain: &str) -> Command {
     let mut cargo = command("rustup");
     cargo.args(["run", toolchain, "cargo"]);
     cargo
 }
 
-/// The workspace as cargo sees it.
+/// The workspace's metadata from cargo.
 pub(crate) fn metadata() -> Result<Metadata, String> {
     let root = crate::machine::root();
     let read = MetadataCommand::new().current_dir(root).no_deps().exec();
     read.map_err(|error| format!("cargo metadata: {error}"))
 }
 
-/// Where cargo puts what it builds.
+/// The directory in which cargo puts its output.
 pub(crate) fn target_dir() -> Result<PathBuf, String> {
     Ok(metadata()?.target_directory.into_std_path_buf())
 }
 
-/// The oldest Rust the workspace promises to build with.
+/// The minimum Rust version of the workspace.
 pub(crate) fn rust_version() -> Result<String, String> {
     let metadata = metadata()?;
     let package = metadata
@@ -80,8 +80,8 @@ pub(crate) fn rust_version() -> Result<String, String> {
         .ok_or_else(|| "respire has no rust-version".to_owned())
 }
 
-/// The chore run by itself with the feature of its name: crates that no other chore should have to
-/// wait for.
+/// The chore as a process of its own, with the feature of its name: so no other chore has to wait
+/// until its crates are built.
 pub(crate) fn again(chore: &str, options: &[&str]) -> Command {
     let mut again = cargo();
     again.args(["run", "--quiet", "--package", "xtask", "--features", chore]);

@@ -8,29 +8,29 @@ use crate::tally::Tally;
 use crate::{clients, codec, doubling, instructions, requirements, suites, tidy, toolchain};
 use std::process::Command;
 
-/// Everything there is to test.
+/// Runs all tests.
 pub(crate) fn test() -> Result<(), String> {
     requirements::ensure()?;
     steps(|steps| everything(steps, false))
 }
 
-/// Everything there is to test, and what reviewers should not have to look for.
+/// Runs all tests and lints.
 pub(crate) fn ci() -> Result<(), String> {
     requirements::ensure()?;
     steps(|steps| everything(steps, true))
 }
 
-/// Starts every step. Cargo builds one thing at a time in a target directory, on this thread; what
-/// waits, or has a directory of its own, runs beside it.
+/// Starts every step. Cargo builds run one at a time on this thread, since they share a target
+/// directory. Steps that mostly wait, or have their own directory, run in the background.
 fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
-    // Downloads wait for others, and Miri computes on one core.
-    steps.beside("real clients: downloads", |tally| {
+    // Downloads wait for the network, and Miri uses one core.
+    steps.background("real clients: downloads", |tally| {
         if let Err(problem) = clients::fetch() {
             tally.check("real clients: downloads", Err(problem));
         }
     });
-    steps.beside("Miri on the codec", codec::check_miri);
-    // First, so that the server that the tests build has the page in it.
+    steps.background("Miri on the codec", codec::check_miri);
+    // First, since the tests build a server that contains the page.
     let mut is_built = false;
     steps.now("the explorer's page: build", |tally| {
         let outcome = run(&mut again("web", &[]));
@@ -43,9 +43,9 @@ fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
     let server = suites::check(steps, all, all_flags).then(clients::keep_server);
     let server = server.transpose()?;
     if let Some(server) = server.clone() {
-        steps.beside("real clients", move |tally| clients::check(&server, tally));
+        steps.background("real clients", move |tally| clients::check(&server, tally));
     }
-    steps.beside("the instructions of a request", |tally| {
+    steps.background("the instructions of a request", |tally| {
         match instructions::check() {
             Ok(Some(reason)) => say(&format!("NOT RUN: {reason}")),
             outcome => tally.check("requests cost what their baseline says", outcome.map(drop)),
@@ -53,9 +53,9 @@ fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
         tally.check("twice the size takes twice the work", doubling::check());
     });
     if is_built {
-        steps.beside("the explorer's page, in Chromium", move |tally| {
+        steps.background("the explorer's page, in Chromium", move |tally| {
             let mut page = again("web", &["--test", "--built"]);
-            // Else the page's tests build one, where builds of other features put theirs.
+            // Otherwise the page's tests build a server in the directory of other feature sets.
             page.envs(server.map(|server| ("RESPIRE_SERVER", server)));
             tally.check("the explorer's page", run(&mut page));
         });
@@ -84,7 +84,7 @@ fn everything(steps: &Steps<'_>, with_lint: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The real clients alone.
+/// Runs only the real clients.
 pub(crate) fn clients() -> Result<(), String> {
     requirements::ensure()?;
     let mut tally = Tally::default();
@@ -93,7 +93,7 @@ pub(crate) fn clients() -> Result<(), String> {
     tally.finish()
 }
 
-/// What the codec promises by itself.
+/// Checks the codec by itself.
 pub(crate) fn codec() -> Result<(), String> {
     let mut tally = Tally::default();
     codec::check_builds(&mut tally);
@@ -101,7 +101,7 @@ pub(crate) fn codec() -> Result<(), String> {
     tally.finish()
 }
 
-/// The rules of the sources.
+/// Checks the rules for the sources.
 pub(crate) fn tidy() -> Result<(), String> {
     let problems = tidy::problems()?;
     if problems.is_empty() {
@@ -111,7 +111,7 @@ pub(crate) fn tidy() -> Result<(), String> {
     Err(problems.join("\n"))
 }
 
-/// What reviewers should not have to look for.
+/// Runs the linters.
 pub(crate) fn lint() -> Result<(), String> {
     lints().iter_mut().try_for_each(|(_, command)| run(command))
 }
@@ -135,7 +135,7 @@ fn lints() -> Vec<(String, Command)> {
     fmt.chain(clippy).chain(doc).collect()
 }
 
-/// The generated documents, written anew by the tests that hold them to the sources.
+/// Writes the generated documents, with the tests that compare them with the sources.
 pub(crate) fn docs() -> Result<(), String> {
     let held: [&[&str]; 2] = [
         &["-p", "respire-testkit", "--test", "documents"],
@@ -149,7 +149,7 @@ pub(crate) fn docs() -> Result<(), String> {
     Ok(())
 }
 
-/// The oldest supported Rust alone.
+/// Checks only the minimum Rust version.
 pub(crate) fn msrv() -> Result<(), String> {
     let mut tally = Tally::default();
     check_msrv(&mut tally);
@@ -182,7 +182,7 @@ fn refused_without_flavour() -> Result<(), String> {
     }
 }
 
-/// Random commands against Redis, as many and from where one likes.
+/// Compares random commands with Redis; the options set their number and the seed.
 pub(crate) fn differential(options: &[&str]) -> Result<(), String> {
     let mut tests = cargo();
     tests.args([

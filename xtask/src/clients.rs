@@ -1,7 +1,8 @@
-//! Real clients, installed into the target directory and run against both flavours of the binary.
+//! Installs real clients into the target directory and runs them against both flavours of the
+//! binary.
 //!
-//! Each is a small program in `crates/respire-testkit/clients` that takes the port and the version
-//! of the protocol, and exits with 0 or with a message.
+//! Each client is a small program in `crates/respire-testkit/clients`. It takes the port and the
+//! protocol version, and exits with 0 or prints a message.
 
 use crate::cargo::{cargo, target_dir};
 use crate::machine::{command, root, run, run_quietly};
@@ -13,12 +14,12 @@ use std::process::Command;
 
 const FLAVOURS: [&str; 2] = ["tokio", "mio"];
 
-/// A client: its name, the protocols it speaks, how it is installed and run.
+/// A client: its name, its protocols, and how it is installed and run.
 struct Client {
     name: &'static str,
     protocols: &'static [&'static str],
     install: fn(&Places) -> Result<(), String>,
-    /// The command, to which the port and the protocol are added.
+    /// The command, to which the port and the protocol are appended.
     run: fn(&Places) -> Command,
 }
 
@@ -67,7 +68,7 @@ const CLIENTS: &[Client] = &[
     },
 ];
 
-/// Where things are.
+/// The directories and files in use.
 struct Places {
     sources: PathBuf,
     target: PathBuf,
@@ -80,7 +81,7 @@ fn places() -> Result<Places, String> {
     })
 }
 
-/// Installs what comes from elsewhere.
+/// Installs the clients that have to be downloaded.
 pub(crate) fn fetch() -> Result<(), String> {
     let at = places()?;
     [python, node, go]
@@ -88,28 +89,29 @@ pub(crate) fn fetch() -> Result<(), String> {
         .try_for_each(|install| install(&at))
 }
 
-/// Builds the server and the client in Rust, with the features that the tests build them with.
+/// Builds the server and the Rust client, with the same features as the tests.
 pub(crate) fn build() -> Result<(), String> {
     let build = ["build", "--workspace", "--bin", "respire-server"];
     run(cargo().args(build).args(["--example", "redis-rs"]))
 }
 
-/// Puts the server that was just built where no other build replaces it while clients use it.
+/// Copies the server that was just built to a place where no other build replaces it while clients
+/// use it.
 pub(crate) fn keep_server() -> Result<PathBuf, String> {
     let target = target_dir()?;
     let (built, kept) = (target.join("debug/respire-server"), target.join("clients"));
     let cannot = |error| format!("{}: {error}", built.display());
     fs::create_dir_all(&kept).map_err(cannot)?;
     let kept = kept.join("respire-server");
-    // Written to another name first: one that still runs cannot be written to.
+    // Written to another name first: a running program cannot be overwritten.
     let new = kept.with_extension("new");
     fs::copy(&built, &new).map_err(cannot)?;
     fs::rename(&new, &kept).map_err(cannot)?;
     Ok(kept)
 }
 
-/// Installs every client that is not yet, and runs it against both flavours of this server in each
-/// of its protocols.
+/// Installs every missing client, and runs it against both flavours of this server in each of its
+/// protocols.
 pub(crate) fn check(server: &Path, tally: &mut Tally) {
     let at = match places() {
         Ok(at) => at,
@@ -217,7 +219,7 @@ fn run_rust(at: &Places) -> Command {
     command(at.target.join("debug/examples/redis-rs"))
 }
 
-/// Does `install` unless it was done already for the same contents of `wanted`.
+/// Runs `install` unless that was already done for the same contents of `wanted`.
 fn once(
     dir: &Path,
     wanted: &[&Path],

@@ -1,5 +1,5 @@
-//! What `resp-codec` promises beyond its tests: it builds without a system, for wasm, and as one
-//! feature set at a time; Miri finds nothing; its public API is the one that is written down.
+//! Checks of `resp-codec` besides its tests: it builds without an operating system, for wasm, and
+//! with each feature set; Miri finds no error; its public API matches its listing.
 
 use crate::cargo::{again, cargo, cargo_of};
 use crate::machine::run;
@@ -7,7 +7,7 @@ use crate::output::say;
 use crate::tally::Tally;
 use crate::toolchain;
 
-/// The targets, and the feature sets each can carry.
+/// The targets, and the feature sets that each supports.
 const BUILDS: &[(&str, &[&str])] = &[
     (
         "thumbv7em-none-eabi",
@@ -27,8 +27,8 @@ const BUILDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The unit tests Miri runs: those of the decoders and the encoder. The others nest values as deeply
-/// as memory allows, or try every byte at every place, which takes it many minutes.
+/// The unit tests for Miri: those of the decoders and the encoder. The others nest values as deeply
+/// as memory allows, or try every byte at every position, which takes Miri many minutes.
 const UNDER_MIRI: &[&str] = &[
     "command::",
     "frame::",
@@ -38,7 +38,7 @@ const UNDER_MIRI: &[&str] = &[
     "number::",
 ];
 
-/// The builds, and the public API.
+/// Checks the builds and the public API.
 pub(crate) fn check_builds(tally: &mut Tally) {
     for (target, feature_sets) in BUILDS {
         if !toolchain::has_target(target) {
@@ -65,7 +65,7 @@ pub(crate) fn check_builds(tally: &mut Tally) {
     }
 }
 
-/// The tests that Miri runs, in a target directory of its own.
+/// Runs the tests for Miri, in a separate target directory.
 pub(crate) fn check_miri(tally: &mut Tally) {
     if toolchain::has_miri() {
         tally.check("Miri finds nothing in resp-codec", miri());

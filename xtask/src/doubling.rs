@@ -1,24 +1,24 @@
-//! Twice the size, twice the work: instructions of commands at one size and at twice that size, counted
-//! by Valgrind, so that no command costs more than its size says.
+//! Checks that twice the size takes twice the work: counts the instructions of commands at one size
+//! and at twice that size with Valgrind.
 
 use crate::cargo::{cargo, target_dir};
 use crate::machine::{command, run, run_quietly, succeeds};
 use crate::output::say;
 use std::path::Path;
 
-/// More times the work than that is more than the size says. A sort, and tables that grow, take part of it.
+/// The largest accepted ratio of work. It exceeds 2 because of sorts and of tables that grow.
 const RATIO_MAX: f64 = 2.3;
 
-/// The profile of Cargo.toml that is counted.
+/// The profile of Cargo.toml to count with.
 const PROFILE: &str = "instructions";
 
-/// The function of the example that is counted, and behind which Valgrind writes a file.
+/// The function of the example to count, after which Valgrind writes a file.
 const MEASURED: &str = "doubling::measured";
 
-/// A case at one of its sizes, as the example names it, and the instructions it took.
+/// A case at one of its sizes, as the example names it, and its instructions.
 type Count = (String, f64);
 
-/// Counts all cases, and tells of those that grow faster than their size.
+/// Counts all cases, and reports those that grow faster than their size.
 pub(crate) fn check() -> Result<(), String> {
     let counts = counts()?;
     let problems: Vec<String> = counts
@@ -36,7 +36,7 @@ pub(crate) fn check() -> Result<(), String> {
     }
 }
 
-/// What is wrong with a case, if anything is.
+/// The problem of a case, if it has one.
 fn judge((_, once): &Count, (case, twice): &Count) -> Option<String> {
     let ratio = twice / once;
     say(&format!("{ratio:5.2} {twice:12.0} instructions: {case}"));
@@ -54,7 +54,7 @@ fn counts() -> Result<Vec<Count>, String> {
     run(build.args(["--example", "doubling"]))?;
     let target = target_dir()?;
     let place = target.join("doubling");
-    // Files of an earlier run must not be taken for this one's.
+    // Remove files of an earlier run, so that they are not taken for new ones.
     let _ = std::fs::remove_dir_all(&place);
     std::fs::create_dir_all(&place)
         .map_err(|error| format!("cannot make {}: {error}", place.display()))?;
@@ -76,14 +76,14 @@ fn counts() -> Result<Vec<Count>, String> {
         .collect()
 }
 
-/// The instructions of a file of Callgrind's.
+/// The instructions in a file of Callgrind.
 fn total(place: &Path) -> Result<f64, String> {
     let text = std::fs::read_to_string(place)
         .map_err(|error| format!("cannot read {}: {error}", place.display()))?;
     total_in(&text).ok_or_else(|| format!("{} does not tell what was counted", place.display()))
 }
 
-/// The number behind `totals:`.
+/// The number after `totals:`.
 fn total_in(text: &str) -> Option<f64> {
     let total = text
         .lines()
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn total_is_read_from_a_file_of_callgrind() {
+    fn total_is_read_from_a_callgrind_file() {
         assert_eq!(
             total_in("events: Ir\nfn=(1)\n5 6\ntotals: 1343467\n"),
             Some(1_343_467.0)
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_grows_faster_than_its_size_is_a_problem() {
+    fn work_that_grows_faster_than_its_size_is_reported() {
         let count = |instructions| ("DUMP 2000".to_owned(), instructions);
         assert_eq!(judge(&count(1000.0), &count(2299.0)), None);
         assert!(judge(&count(1000.0), &count(2301.0)).is_some());

@@ -1,5 +1,5 @@
-//! The instructions that requests cost, counted by Valgrind and held against a baseline: unlike
-//! times they are the same on a busy machine.
+//! Counts the instructions per request with Valgrind, and compares them with a baseline: unlike
+//! times, they are the same on a busy machine.
 
 use crate::cargo::{cargo, cargo_of, target_dir};
 use crate::machine::{command, root, run, run_quietly, succeeds};
@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What is counted: loads of the example `turns`. With `-ahead`, the keys of a pipeline are looked
-/// ahead to, as in a store that is beyond the caches.
+/// The loads to count, of the example `turns`. With `-ahead`, the keys of a pipeline are looked up
+/// ahead, as in a store larger than the caches.
 const LOADS: &[&str] = &[
     "ping",
     "get",
@@ -33,19 +33,20 @@ const LOADS: &[&str] = &[
 const KEYS: &str = "20000";
 const REQUESTS: u32 = 32_768;
 
-/// How much more than the baseline is too much, and how much less is worth a new one.
+/// The largest accepted increase over the baseline. A decrease of more than this suggests a new
+/// baseline.
 const CHANGE_PERCENT_MAX: f64 = 3.0;
 
-/// The profile of Cargo.toml that is counted: the release's code, built in a fraction of its time.
+/// The profile of Cargo.toml to count with: the code of a release, built in a fraction of the time.
 const PROFILE: &str = "instructions";
 
-/// What counts are held against. They belong to one compiler, since another arranges code otherwise.
+/// The baseline. It is valid for one compiler, since another one generates other code.
 struct Baseline {
     compiler: String,
     counts: Vec<(String, f64)>,
 }
 
-/// Counts, and compares with the baseline; with `--accept`, writes it anew.
+/// Counts, and compares with the baseline; with `--accept`, writes the baseline.
 pub(crate) fn instructions(options: &[&str]) -> Result<(), String> {
     match options {
         [] => check()?.map_or(Ok(()), Err),
@@ -54,8 +55,8 @@ pub(crate) fn instructions(options: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Counts with the baseline's compiler, and compares. If that compiler cannot be had, nothing is counted, and it
-/// says why.
+/// Counts with the baseline's compiler, and compares. If that compiler is not available, counts
+/// nothing and returns the reason.
 pub(crate) fn check() -> Result<Option<String>, String> {
     let baseline = read()?;
     let mut cargo = if compiler()? == baseline.compiler {
@@ -89,7 +90,7 @@ pub(crate) fn check() -> Result<Option<String>, String> {
     }
 }
 
-/// Builds what is counted with `cargo`, and counts every load.
+/// Builds the example with `cargo`, and counts every load.
 fn counts(cargo: &mut Command) -> Result<Vec<(&'static str, f64)>, String> {
     if !succeeds("valgrind", &["--version"]) {
         return Err(
@@ -111,7 +112,7 @@ fn counts(cargo: &mut Command) -> Result<Vec<(&'static str, f64)>, String> {
     Ok(counts)
 }
 
-/// Instructions a request of a load, in user mode, as Callgrind has them.
+/// The instructions per request of a load, in user mode, as counted by Callgrind.
 fn count(load: &str) -> Result<f64, String> {
     let example = target_dir()?.join(PROFILE).join("examples/turns");
     let mut valgrind = command("valgrind");
@@ -126,14 +127,14 @@ fn count(load: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("valgrind did not tell what it counted:\n{said}"))
 }
 
-/// The number behind `Collected :`.
+/// The number after `Collected :`.
 fn collected(said: &str) -> Option<f64> {
     let line = said.lines().find(|line| line.contains("Collected :"))?;
     let number = line.rsplit(' ').next()?.parse().ok()?;
     (number > 0.0).then_some(number)
 }
 
-/// What is wrong with a count, or else what should be known about it, if there is anything.
+/// The problem of a count as an error, or else a remark, if there is one.
 fn judge(load: &str, count: f64, baseline: &[(String, f64)]) -> Result<Option<String>, String> {
     let Some((_, before)) = baseline.iter().find(|(known, _)| known == load) else {
         return Err(format!("{load}: no baseline; write it with --accept"));
@@ -154,7 +155,7 @@ fn judge(load: &str, count: f64, baseline: &[(String, f64)]) -> Result<Option<St
     }
 }
 
-/// The compiler at hand, as it names itself.
+/// The name of the current compiler.
 fn compiler() -> Result<String, String> {
     Ok(run_quietly(command("rustc").arg("--version"))?
         .trim()
@@ -177,7 +178,7 @@ fn read() -> Result<Baseline, String> {
     Ok(parse(&text))
 }
 
-/// Lines of a load and its count; `#` begins a remark, and one of them tells the compiler.
+/// Parses lines of a load and its count; `#` begins a comment, one of which names the compiler.
 fn parse(text: &str) -> Baseline {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let parse_line = |line: &str| {
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn count_is_read_from_what_valgrind_says() {
+    fn count_is_read_from_valgrind_output() {
         let said = "==1== Events    : Ir\n==1== Collected : 34948608\n==1==\n";
         assert_eq!(collected(said), Some(34_948_608.0));
         assert_eq!(collected("==1== Collected : 0\n"), None);
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_beyond_three_percent_is_a_problem_and_so_is_an_unknown_load() {
+    fn growth_beyond_three_percent_and_unknown_loads_are_errors() {
         let baseline =
             parse("# with rustc 1.95.0 (59807616e 2026-04-14)\nget 1000.0\nset 2000.0\n");
         assert_eq!(version(&baseline.compiler), Some("1.95.0"));
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn count_far_below_its_baseline_is_told() {
+    fn count_far_below_its_baseline_is_reported() {
         let baseline = parse("get 1000.0\n");
         let note = judge("get", 500.0, &baseline.counts).unwrap().unwrap();
         assert!(

@@ -1,6 +1,6 @@
-//! Running programs.
+//! Runs programs and accounts for their CPU time.
 
-use crate::output::{is_held, say};
+use crate::output::{is_buffered, say};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use std::cell::Cell;
@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The root of the workspace that this was started in. Cargo says where that is: what was known when this
-/// was compiled may be another clone, where two of them share a target directory.
+/// The root of the workspace in which this was started. Asks cargo at run time: the path at compile
+/// time may be another clone's, if two clones share a target directory.
 pub(crate) fn root() -> PathBuf {
     let compiled = || env!("CARGO_MANIFEST_DIR").into();
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
@@ -27,9 +27,9 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Says what is run, runs it with its output shown, and fails if it does.
+/// Prints the command, runs it with its output shown, and fails if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
-    if is_held() {
+    if is_buffered() {
         return run_lines(command, |_| ());
     }
     say(&format!("+ {}", shown(command)));
@@ -38,17 +38,17 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     judge(command, reap(&mut child))
 }
 
-/// Runs it and gives its output line by line, which is shown, too.
+/// Runs the command, and passes its output line by line to `each`. The output is also shown.
 pub(crate) fn run_lines(command: &mut Command, mut each: impl FnMut(&str)) -> Result<(), String> {
     say(&format!("+ {}", shown(command)));
     let cannot = |command: &Command, error| cannot(command, &error);
     let (output, end) = std::io::pipe().map_err(|error| cannot(command, error))?;
-    if is_held() {
+    if is_buffered() {
         let other = end.try_clone().map_err(|error| cannot(command, error))?;
         command.stderr(other);
     }
     let spawned = command.stdout(end).spawn();
-    // The command owns our copies of the end, and output ends when the last one is closed.
+    // The command owns our copies of the pipe, and the output ends when the last copy is closed.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = spawned.map_err(|error| cannot(command, error))?;
     for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
@@ -59,7 +59,7 @@ pub(crate) fn run_lines(command: &mut Command, mut each: impl FnMut(&str)) -> Re
     judge(command, reap(&mut child))
 }
 
-/// Runs it with what it says on standard error shown, and gives its standard output.
+/// Runs the command with its standard error shown, and returns its standard output.
 pub(crate) fn run_parsed(command: &mut Command) -> Result<String, String> {
     say(&format!("+ {}", shown(command)));
     let spawned = command
@@ -78,7 +78,7 @@ pub(crate) fn run_parsed(command: &mut Command) -> Result<String, String> {
     Ok(output.unwrap_or_default())
 }
 
-/// Runs it without showing anything; fails with what it said.
+/// Runs the command without showing its output; the error contains the output.
 pub(crate) fn run_quietly(command: &mut Command) -> Result<String, String> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let spawned = command.spawn();
@@ -91,7 +91,7 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<String, String> {
     Ok(said)
 }
 
-/// Whether a program runs and is content.
+/// Whether a program runs and exits with success.
 pub(crate) fn succeeds(program: &str, args: &[&str]) -> bool {
     let mut command = command(program);
     command
@@ -102,7 +102,7 @@ pub(crate) fn succeeds(program: &str, args: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// The CPU time of the programs that this thread has run so far, and of what they ran.
+/// The CPU time of the programs that this thread has run so far, and of their children.
 pub(crate) fn cpu_of_this_thread() -> Duration {
     CPU.get()
 }
@@ -111,12 +111,12 @@ thread_local! {
     static CPU: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// The system adds up the CPU time of children that were waited for, of all threads together. One
-/// wait at a time tells what a child added.
+/// Held while waiting for a child. The system only reports the CPU time of all children of all
+/// threads together, so one wait at a time shows what a child added.
 static REAPING: Mutex<()> = Mutex::new(());
 
-/// Waits for a program, and accounts for its CPU time. Its output has ended, or no other thread runs
-/// programs.
+/// Waits for a program, and accounts for its CPU time. Call this after its output has ended, or if
+/// no other thread runs programs.
 pub(crate) fn reap(child: &mut Child) -> std::io::Result<ExitStatus> {
     let _alone = REAPING.lock().unwrap_or_else(PoisonError::into_inner);
     let before = cpu_of_children();
@@ -143,7 +143,7 @@ fn judge(command: &Command, status: std::io::Result<ExitStatus>) -> Result<(), S
 
 fn all(mut end: impl Read) -> String {
     let mut bytes = Vec::new();
-    // What was read before an error is shown as it is.
+    // Bytes read before an error are shown unchanged.
     let _ = end.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,8 +1,8 @@
-//! The project's chores, as `cargo xtask <chore>`.
+//! The development tasks of the project, as `cargo xtask <chore>`.
 //!
-//! `test` is the test command of the README; the others are its parts, or tools beside it. What is
-//! checked about the sources stands in [`tidy`]; how the product is tested stands with the product.
-#![expect(clippy::print_stdout, reason = "a chore tells what it does")]
+//! `test` is the test command of the README; the other chores are parts of it, or separate tools.
+//! [`tidy`] has the checks of the sources; the tests of the product are beside the product.
+#![expect(clippy::print_stdout, reason = "a chore prints what it does")]
 
 // Floor: lists of steps
 mod chores;
@@ -40,29 +40,29 @@ Usage: cargo xtask <chore>
 
   test [--quick]       everything: installs what is missing (on Debian, as root), then all tests on
                        all feature sets, the oldest supported Rust, and real clients; --quick runs
-                       what takes seconds, after an edit
+                       the tests that take seconds, for use after an edit
   ci                   test and lint, side by side
-  clients              the real clients alone, against both flavours
-  tidy                 the rules of ARCHITECTURE.md, held against the sources
+  clients              only the real clients, against both flavours
+  tidy                 checks the sources against the rules of ARCHITECTURE.md
   lint                 fmt, clippy on all feature sets, and rustdoc; no warning is accepted
-  docs                 writes the generated documents anew
+  docs                 writes the generated documents
   msrv                 builds with the oldest supported Rust
   codec                resp-codec for wasm and without a system, under Miri, and its public API
-  api [--accept]       the public API of resp-codec against its listing; --accept writes it anew
+  api [--accept]       compares the public API of resp-codec with its listing; --accept writes it
   web [--check | --wasm | --test [--built] | --measure | --serve [ADDR]]
-                       the protocol explorer's page, into web/dist; --check only looks whether its
-                       generated sources are up to date, --wasm stops before the page, --test tries it
-                       in Chromium, --measure tells how long things take there, --serve shows it on
+                       the protocol explorer's page, into web/dist; --check only checks that its
+                       generated sources are current, --wasm stops before the page, --test tests it
+                       in Chromium, --measure measures times there, --serve shows it on
                        127.0.0.1:8080
   bench [table | growth] [options]
-                       the benchmark table beside redis-server, and what requests cost as things grow,
+                       the benchmark table beside redis-server, and the cost of requests at growing sizes,
                        into docs/benchmarks.md and README.md, in twelve minutes; one of them by its
                        name, with options as respire-bench-docs takes them (--rounds, --test-time,
                        --row, --part)
   instructions [--accept]
-                       the instructions a request costs, counted by Valgrind; fails where they are
-                       3 % above the baseline, which --accept writes anew; part of the tests
-  doubling             commands at one size and at twice that size, counted by Valgrind; fails where twice
+                       the instructions a request costs, counted by Valgrind; fails if it is 3 %
+                       above the baseline, which --accept updates; part of the tests
+  doubling             commands at one size and at twice that size, counted by Valgrind; fails if twice
                        the size takes more than 2.3 times the work; part of the tests
   differential [--steps N] [--seed S]
                        random commands, compared with a real Redis

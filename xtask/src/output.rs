@@ -1,34 +1,34 @@
-//! What a chore prints. Steps that run side by side print into a buffer of their own, which is shown
+//! The output of chores. Steps that run side by side print into a buffer each, which is shown as a
 //! whole when the step ends.
 
 use std::cell::RefCell;
 
 thread_local! {
-    /// The output of the step that runs on this thread, if steps run side by side.
-    static HELD: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The output of the step on this thread, if steps run side by side.
+    static BUFFER: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Prints a line, or keeps it for the end of the step.
+/// Prints a line, or buffers it until the end of the step.
 pub(crate) fn say(line: &str) {
-    HELD.with_borrow_mut(|held| match held {
-        Some(held) => {
-            held.push_str(line);
-            held.push('\n');
+    BUFFER.with_borrow_mut(|buffer| match buffer {
+        Some(buffer) => {
+            buffer.push_str(line);
+            buffer.push('\n');
         }
         None => println!("{line}"),
     });
 }
 
-/// Whether what this thread prints is kept for the end of its step.
-pub(crate) fn is_held() -> bool {
-    HELD.with_borrow(Option::is_some)
+/// Whether the output of this thread is buffered until the end of its step.
+pub(crate) fn is_buffered() -> bool {
+    BUFFER.with_borrow(Option::is_some)
 }
 
-/// Runs a step, and returns what it printed with its result.
-pub(crate) fn hold<T>(step: impl FnOnce() -> T) -> (T, String) {
-    let outer = HELD.replace(Some(String::new()));
+/// Runs a step, and returns its result with its output.
+pub(crate) fn buffered<T>(step: impl FnOnce() -> T) -> (T, String) {
+    let outer = BUFFER.replace(Some(String::new()));
     let result = step();
-    (result, HELD.replace(outer).unwrap_or_default())
+    (result, BUFFER.replace(outer).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -36,14 +36,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn held_lines_come_back_in_order_and_nothing_is_held_afterwards() {
-        let ((), said) = hold(|| {
+    fn buffered_lines_are_returned_in_order_and_buffering_ends() {
+        let ((), text) = buffered(|| {
             say("a");
-            assert!(is_held());
-            let ((), inner) = hold(|| say("b"));
+            assert!(is_buffered());
+            let ((), inner) = buffered(|| say("b"));
             say(&format!("({})", inner.trim_end()));
         });
-        assert_eq!(said, "a\n(b)\n");
-        assert!(!is_held());
+        assert_eq!(text, "a\n(b)\n");
+        assert!(!is_buffered());
     }
 }

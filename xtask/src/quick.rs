@@ -1,11 +1,12 @@
-//! The tests a developer runs between edits: those of the default features that take seconds.
+//! Runs the tests for use between edits: those of the default features that take seconds.
 
 use crate::cargo::cargo;
 use crate::machine::run;
 use crate::steps::steps;
 use crate::{suites, tidy};
 
-/// What is built and run: unit tests, and tests of a crate whole that are quick to build and to run.
+/// The tests to build and run: unit tests, and integration tests that are quick to build and to
+/// run.
 const TARGETS: &[&str] = &[
     "--workspace",
     "--lib",
@@ -21,7 +22,7 @@ const TARGETS: &[&str] = &[
     "--test=readme",
 ];
 
-/// The format, the rules of the sources, and the quick tests.
+/// Runs the format check, the rules for the sources, and the quick tests.
 pub(crate) fn test() -> Result<(), String> {
     steps(|steps| {
         steps.now("the format of the sources", |tally| {

@@ -1,9 +1,9 @@
-//! What the tests need of the machine besides Rust.
+//! The programs that the tests need besides Rust, and their installation.
 
 use crate::machine::{command, run, succeeds};
 use std::path::Path;
 
-/// A program, how to see that it is there, and the Debian packages that bring it.
+/// A program, how to detect it, and the Debian packages that contain it.
 struct Need {
     what: &'static str,
     probe: (&'static str, &'static [&'static str]),
@@ -68,8 +68,8 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// Makes sure that everything is there: installs it where that is possible, otherwise says exactly
-/// what is missing.
+/// Ensures that all programs are there: installs the missing ones if possible, otherwise lists
+/// exactly what is missing.
 pub(crate) fn ensure() -> Result<(), String> {
     let missing = missing();
     if missing.is_empty() {
@@ -118,7 +118,7 @@ fn install(needs: &[&Need]) -> Result<(), String> {
     install
         .args(["install", "-y", "-q", "--no-install-recommends"])
         .args(packages);
-    // Installed to be run by the tests, not to be started as services.
+    // They are installed for the tests, not as services.
     run(install
         .env("DEBIAN_FRONTEND", "noninteractive")
         .env("RUNLEVEL", "1"))

@@ -1,4 +1,4 @@
-//! The real binary, running beside the chore.
+//! Runs the real `respire-server` binary beside a chore.
 
 use crate::machine::{command, reap};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// A `respire-server` on a free port, ended on drop.
+/// A `respire-server` on a free port, killed on drop.
 pub(crate) struct Server {
     child: Child,
     port: u16,
 }
 
-/// How long it may take to listen.
+/// The longest time it may take to listen.
 const START_MAX: Duration = Duration::from_secs(20);
 
 impl Server {
@@ -48,7 +48,7 @@ impl Server {
         ))
     }
 
-    /// Where it listens on loopback.
+    /// The port on which it listens on loopback.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
@@ -61,7 +61,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may be gone already; nothing it holds is worth an orderly end.
+        // It may have ended already, and holds no data that needs an orderly shutdown.
         let _ = self.child.kill();
         let _ = reap(&mut self.child);
     }

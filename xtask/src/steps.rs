@@ -1,8 +1,8 @@
-//! The steps of a long chore: two or three run side by side, since many wait more than they compute.
-//! Each prints its output whole when it ends; a table at the end says what each took.
+//! Runs the steps of a long chore: two or three side by side, since many mostly wait. Each step's
+//! output is printed as a whole when it ends; a table at the end has the time of each step.
 
 use crate::machine::cpu_of_this_thread;
-use crate::output::hold;
+use crate::output::buffered;
 use crate::tally::Tally;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -11,17 +11,17 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many steps run beside the one that compiles. Tests wait for sockets and programs most of
-/// their time.
+/// The number of steps in the background, besides the one that compiles. Tests wait for sockets and
+/// programs most of their time.
 const WORKERS: usize = 2;
 
 /// Steps below this in both wall and CPU time share a row of the table.
 const SMALL: Duration = Duration::from_secs(1);
 
-/// Where a step counts what it checked.
+/// The work of a step, which counts its checks in the tally.
 type Work<'env> = Box<dyn FnOnce(&mut Tally) + Send + 'env>;
 
-/// What a step took.
+/// The times of a step.
 struct Row {
     name: String,
     wall: Duration,
@@ -43,7 +43,7 @@ pub(crate) struct Steps<'env> {
     changed: Condvar,
 }
 
-/// Runs a chore whose steps may run side by side, prints the table, and sums up.
+/// Runs a chore whose steps may run side by side, prints the table, and returns the sum.
 pub(crate) fn steps<'env>(
     chore: impl FnOnce(&Steps<'env>) -> Result<(), String>,
 ) -> Result<(), String> {
@@ -59,7 +59,7 @@ pub(crate) fn steps<'env>(
         let outcome = catch_unwind(AssertUnwindSafe(|| chore(&steps)));
         steps.lock().is_over = true;
         steps.changed.notify_all();
-        // With nothing left to compile, this thread helps.
+        // Nothing is left to compile, so this thread helps.
         steps.work();
         outcome
     });
@@ -74,13 +74,13 @@ pub(crate) fn steps<'env>(
 }
 
 impl<'env> Steps<'env> {
-    /// Runs a step here and now.
+    /// Runs a step at once, on this thread.
     pub(crate) fn now(&self, name: &str, step: impl FnOnce(&mut Tally)) {
         println!("-- {name} begins");
         let began = Instant::now();
         let cpu = cpu_of_this_thread();
         let mut tally = Tally::default();
-        let (outcome, said) = hold(|| catch_unwind(AssertUnwindSafe(|| step(&mut tally))));
+        let (outcome, said) = buffered(|| catch_unwind(AssertUnwindSafe(|| step(&mut tally))));
         let (wall, cpu) = (began.elapsed(), cpu_of_this_thread() - cpu);
         let mut state = self.lock();
         println!(
@@ -96,14 +96,14 @@ impl<'env> Steps<'env> {
         state.rows.push(Row { name, wall, cpu });
     }
 
-    /// Runs a step beside the others, as soon as a worker is free.
-    pub(crate) fn beside(&self, name: &str, step: impl FnOnce(&mut Tally) + Send + 'env) {
+    /// Queues a step for the background; it runs as soon as a worker is free.
+    pub(crate) fn background(&self, name: &str, step: impl FnOnce(&mut Tally) + Send + 'env) {
         let job: (String, Work<'env>) = (name.to_owned(), Box::new(step));
         self.lock().waiting.push_back(job);
         self.changed.notify_one();
     }
 
-    /// Runs what waits until there is no more, and no more will come.
+    /// Runs queued steps until none is left and no more will come.
     fn work(&self) {
         loop {
             let mut state = self.lock();
@@ -127,12 +127,12 @@ impl<'env> Steps<'env> {
     }
 }
 
-/// What each step took, in the order in which they ended.
+/// The times of each step, in the order in which they ended.
 fn table(rows: &[Row], wall: Duration) -> String {
     let mut text = format!("\n{:>8} {:>8}\n", "wall s", "CPU s");
     let mut row = |wall: Duration, cpu: Duration, name: &str| {
         let (wall, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{wall:8.1} {cpu:8.1}  {name}");
     };
     let is_small = |row: &&Row| row.wall < SMALL && row.cpu < SMALL;
@@ -158,10 +158,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_beside_are_done_and_counted_before_the_chore_ends() {
+    fn background_steps_are_done_and_counted_before_the_chore_ends() {
         let outcome = steps(|steps| {
             for step in ["a", "b", "c"] {
-                steps.beside(step, |tally| {
+                steps.background(step, |tally| {
                     tally.count_line("test result: ok. 2 passed; 0 failed")
                 });
             }
@@ -174,16 +174,16 @@ mod tests {
     #[test]
     fn step_that_panics_fails_the_chore() {
         let outcome = steps(|steps| {
-            steps.beside("a", |_| assert_eq!(1, 2));
+            steps.background("a", |_| assert_eq!(1, 2));
             Ok(())
         });
         assert_eq!(outcome, Err("0 passed, 1 failed".to_owned()));
     }
 
     #[test]
-    fn chore_that_gives_up_fails_with_what_was_counted() {
+    fn failing_chore_keeps_the_counts_so_far() {
         let outcome = steps(|steps| {
-            steps.beside("a", |tally| {
+            steps.background("a", |tally| {
                 tally.count_line("test result: ok. 2 passed; 0 failed")
             });
             Err("no target directory".to_owned())
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn table_sums_small_steps_up() {
+    fn table_sums_up_small_steps() {
         let row = |name: &str, wall, cpu| Row {
             name: name.to_owned(),
             wall: Duration::from_millis(wall),

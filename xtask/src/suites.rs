@@ -1,5 +1,5 @@
-//! The test binaries of a feature set: built by cargo, and run by the chore, so that they run while
-//! cargo builds what comes next.
+//! Builds the test binaries of a feature set with cargo, and runs them while cargo builds the next
+//! one.
 
 use crate::cargo::cargo;
 use crate::machine::{command, root, run_lines, run_parsed};
@@ -8,21 +8,21 @@ use crate::tally::Tally;
 use cargo_metadata::{Artifact, Message};
 use std::path::PathBuf;
 
-/// Tests that start `respire-server` from the target directory. They are over before another feature
-/// set is built, which puts another `respire-server` there.
+/// Tests that start `respire-server` from the target directory. They must end before another
+/// feature set is built, which replaces `respire-server` there.
 const START_THE_SERVER: &[&str] = &["allocator", "binary"];
 
 /// A test binary.
 struct Binary {
-    /// The target it was built from.
+    /// The target that it was built from.
     name: String,
-    /// What cargo calls it: the package and the file.
+    /// Its name in cargo's output: the package and the file.
     title: String,
     folder: PathBuf,
     executable: PathBuf,
 }
 
-/// Builds the tests that these flags of `cargo test` select.
+/// Builds the tests selected by these flags of `cargo test`.
 fn build(flags: &[&str]) -> Result<Vec<Binary>, String> {
     let mut build = cargo();
     build.args(["test", "--no-run"]).args(flags);
@@ -52,8 +52,8 @@ fn binary(artifact: Artifact) -> Option<Binary> {
     })
 }
 
-/// Runs a binary as `cargo test` would: in its crate's folder, with the paths to libraries that cargo
-/// gave to this program.
+/// Runs a binary as `cargo test` does: in its crate's folder, with the library paths that cargo
+/// passed to this program.
 fn run(binary: &Binary, tally: &mut Tally) {
     let mut test = command(&binary.executable);
     test.current_dir(&binary.folder)
@@ -64,8 +64,8 @@ fn run(binary: &Binary, tally: &mut Tally) {
     }
 }
 
-/// Builds the tests of a feature set, runs them beside what follows, and then its documentation's.
-/// Whether they could be built.
+/// Builds the tests of a feature set, runs them in the background, and then its doctests. Returns
+/// whether they could be built.
 pub(crate) fn check(steps: &Steps<'_>, what: &str, flags: &[&str]) -> bool {
     let is_built = check_binaries(steps, what, flags);
     let title = format!("{what}: the documentation's tests");
@@ -80,8 +80,8 @@ pub(crate) fn check(steps: &Steps<'_>, what: &str, flags: &[&str]) -> bool {
     is_built
 }
 
-/// Builds the tests that these flags select, and runs them beside what follows. Whether they could
-/// be built.
+/// Builds the tests that these flags select, and runs them in the background. Returns whether they
+/// could be built.
 pub(crate) fn check_binaries(steps: &Steps<'_>, what: &str, flags: &[&str]) -> bool {
     let title = format!("{what}: build the tests");
     let mut built = None;
@@ -95,7 +95,7 @@ pub(crate) fn check_binaries(steps: &Steps<'_>, what: &str, flags: &[&str]) -> b
         binaries.partition(|binary| START_THE_SERVER.contains(&binary.name.as_str()));
     for binary in beside {
         let title = format!("{what}: {}", binary.title);
-        steps.beside(&title, move |tally| run(&binary, tally));
+        steps.background(&title, move |tally| run(&binary, tally));
     }
     for binary in alone {
         let title = format!("{what}: {}", binary.title);

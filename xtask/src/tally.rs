@@ -1,8 +1,8 @@
-//! What passed and what failed.
+//! Counts the checks that passed and failed.
 
 use crate::output::say;
 
-/// The count of a whole run, with the names of what failed.
+/// The counts of a run, with the names of the failed checks.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     passed: u64,
@@ -27,7 +27,7 @@ impl Tally {
         }
     }
 
-    /// Counts what a line of `cargo test` reports, if it is such a line.
+    /// Counts the result in a line of `cargo test`, if it has one.
     pub(crate) fn count_line(&mut self, line: &str) {
         if let Some((passed, failed)) = test_result(line) {
             self.passed += passed;
@@ -41,7 +41,7 @@ impl Tally {
         }
     }
 
-    /// Adds the count of a part of the run.
+    /// Adds the counts of a part of the run.
     pub(crate) fn add(&mut self, part: Self) {
         self.passed += part.passed;
         self.failed += part.failed;
@@ -63,7 +63,7 @@ impl Tally {
     }
 }
 
-/// Reads `test result: ok. 12 passed; 0 failed; ...`.
+/// Parses `test result: ok. 12 passed; 0 failed; ...`.
 fn test_result(line: &str) -> Option<(u64, u64)> {
     let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let mut numbers = counts

@@ -1,23 +1,23 @@
-//! Toolchains, targets and components of rustup's, brought in where that is possible.
+//! Finds toolchains, targets and components of rustup, and installs missing ones if possible.
 
 use crate::machine::{command, run, succeeds};
 
-/// The Rust whose rustdoc lists public items. Its output is read by a library that knows this form
-/// of it, and one Rust prints one listing everywhere.
+/// The Rust whose rustdoc lists public items. A library parses this version's output, and a fixed
+/// version gives the same listing everywhere.
 pub(crate) const RUSTDOC: &str = "1.95.0";
 
-/// Whether this toolchain is there, after an attempt to install it.
+/// Whether this toolchain is installed, after an attempt to install it.
 pub(crate) fn has(version: &str) -> bool {
     let is_there = || succeeds("rustup", &["run", version, "rustc", "--version"]);
     if !is_there() {
         let install = ["toolchain", "install", version, "--profile", "minimal"];
-        // Whether that helped is asked next.
+        // The next check tells whether this succeeded.
         let _ = run(command("rustup").args(install));
     }
     is_there()
 }
 
-/// Whether the standard library for this target is there, after an attempt to install it.
+/// Whether the standard library for this target is installed, after an attempt to install it.
 pub(crate) fn has_target(target: &str) -> bool {
     let is_there = || {
         let print = ["--print", "target-libdir", "--target", target];
@@ -32,7 +32,7 @@ pub(crate) fn has_target(target: &str) -> bool {
     is_there()
 }
 
-/// Whether Miri is there, after an attempt to install it.
+/// Whether Miri is installed, after an attempt to install it.
 pub(crate) fn has_miri() -> bool {
     let is_there = || succeeds("rustup", &["run", "nightly", "cargo", "miri", "--version"]);
     if !is_there() {

@@ -1,4 +1,4 @@
-//! The arrows between crates: the table of ARCHITECTURE.md against `cargo metadata`.
+//! Compares the arrows between crates in ARCHITECTURE.md with `cargo metadata`.
 
 use crate::cargo::metadata;
 use crate::machine::root;
@@ -13,11 +13,14 @@ pub(super) fn problems() -> Result<Vec<String>, String> {
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let metadata = metadata()?;
     let mut problems = differences(&table(&text, "| crate |"), &between_members(&metadata));
-    problems.extend(strangers(&table(&text, "| outside crate |"), &metadata));
+    problems.extend(restricted_uses(
+        &table(&text, "| outside crate |"),
+        &metadata,
+    ));
     Ok(problems)
 }
 
-/// Reads the table that begins with this heading: the name in the first column, and the names in
+/// Parses the table that begins with this heading: the name in the first column, and the names in
 /// the last one, all in backticks.
 fn table(text: &str, heading: &str) -> Arrows {
     let rows = text
@@ -41,7 +44,7 @@ fn quoted(cell: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The arrows as they are: what each member needs to be built, without what only its tests need.
+/// The actual arrows: each member's dependencies, without those of its tests.
 fn between_members(metadata: &Metadata) -> Arrows {
     let packages = metadata.workspace_packages();
     let members: BTreeSet<&str> = packages
@@ -97,14 +100,14 @@ fn differences(drawn: &Arrows, real: &Arrows) -> Vec<String> {
     problems
 }
 
-/// Outside crates that only some members may use, in tests neither.
-fn strangers(allowed: &Arrows, metadata: &Metadata) -> Vec<String> {
+/// Finds members that use an external crate reserved for others. Dev-dependencies do not count.
+fn restricted_uses(allowed: &Arrows, metadata: &Metadata) -> Vec<String> {
     let mut problems = Vec::new();
-    for (stranger, users) in allowed {
+    for (reserved, users) in allowed {
         for package in metadata.workspace_packages() {
-            let uses = normal_dependencies(package).any(|name| name == *stranger);
+            let uses = normal_dependencies(package).any(|name| name == *reserved);
             if uses && !users.contains(package.name.as_str()) {
-                problems.push(format!("`{}` may not depend on `{stranger}`", package.name));
+                problems.push(format!("`{}` may not depend on `{reserved}`", package.name));
             }
         }
     }
@@ -128,7 +131,7 @@ text
 ";
 
     #[test]
-    fn table_is_read_by_its_first_and_last_column() {
+    fn table_is_parsed_by_its_first_and_last_column() {
         let arrows = table(TEXT, "| crate |");
         assert_eq!(arrows.len(), 2);
         assert_eq!(
@@ -143,7 +146,7 @@ text
     }
 
     #[test]
-    fn every_difference_is_a_problem() {
+    fn every_difference_is_reported() {
         let drawn = table(TEXT, "| crate |");
         assert!(differences(&drawn, &drawn).is_empty());
         let mut real = drawn.clone();

@@ -1,10 +1,10 @@
-//! The public items of the crates meant for strangers: each shows itself at work.
+//! Checks that every public item of the crates meant for other projects has an example.
 
 use super::sources::rust_files;
 use crate::machine::root;
 use std::fs;
 
-/// The crates whose every public item has an example.
+/// The crates in which every public item has an example.
 const CRATES: [&str; 1] = ["crates/resp-codec/src"];
 
 pub(super) fn problems() -> Result<Vec<String>, String> {
@@ -24,8 +24,8 @@ pub(super) fn problems() -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// The public items of a file whose documentation has no code, with their lines. Fields and
-/// variants are shown by their type's example, modules by their items'.
+/// The public items of a file whose documentation has no example, with their lines. The type's
+/// example covers fields and variants; the items' examples cover modules.
 fn without_example(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut shown = false;
     let mut within_trait = false;
@@ -37,7 +37,7 @@ fn without_example(text: &str) -> impl Iterator<Item = (usize, &str)> {
             shown |= code.contains("```");
             return None;
         }
-        // Attributes and remarks stand between an item and its documentation.
+        // Attributes and comments may separate an item from its documentation.
         if code.starts_with("#[") || code.starts_with("//") {
             return None;
         }

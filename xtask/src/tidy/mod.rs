@@ -1,4 +1,4 @@
-//! The rules of ARCHITECTURE.md, held against the sources.
+//! Checks the sources against the rules of ARCHITECTURE.md.
 
 mod arrows;
 mod examples;
@@ -7,7 +7,7 @@ mod readme;
 mod rooms;
 mod sources;
 
-/// Everything that breaks a rule, one line each.
+/// All violations of a rule, one line each.
 pub(crate) fn problems() -> Result<Vec<String>, String> {
     let mut problems = arrows::problems()?;
     problems.extend(sources::problems()?);

@@ -1,5 +1,5 @@
-//! What a crate that is published has to bring along: licences, keywords, categories, a README of
-//! substance, and its examples.
+//! Checks what a published crate must have: licences, keywords, categories, a README with enough
+//! content, and its examples.
 
 use crate::cargo::metadata;
 use crate::machine::root;
@@ -9,12 +9,12 @@ use std::path::Path;
 
 const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
-/// crates.io's limits for one crate.
+/// The limits of crates.io for one crate.
 const KEYWORDS_MAX: usize = 5;
 const CATEGORIES_MAX: usize = 5;
 
-/// The categories of crates.io that fit crates of this project. crates.io drops slugs it does not
-/// know, with a warning that nobody reads.
+/// The categories of crates.io that suit this project. crates.io drops unknown slugs, with a
+/// warning that is easily missed.
 const CATEGORIES: [&str; 14] = [
     "asynchronous",
     "caching",
@@ -35,7 +35,7 @@ const CATEGORIES: [&str; 14] = [
 /// The fewest lines of a README that are not blank.
 const README_LINES_MIN: usize = 20;
 
-/// The section in which a README says what not to expect.
+/// The section in which a README says what the crate is not.
 const README_LIMITS: &str = "\n## What it deliberately is not\n";
 
 pub(super) fn problems() -> Result<Vec<String>, String> {
@@ -45,7 +45,7 @@ pub(super) fn problems() -> Result<Vec<String>, String> {
     }
     let mut problems = Vec::new();
     for package in metadata()?.workspace_packages() {
-        // An empty list is `publish = false`.
+        // `publish = false` is an empty list.
         if package.publish.is_none() {
             let found = package_problems(package, &licences);
             problems.extend(
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keywords_and_categories_are_counted_and_known() {
+    fn too_many_keywords_and_unknown_categories_are_refused() {
         let words = |words: &[&str]| {
             words
                 .iter()

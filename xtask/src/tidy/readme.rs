@@ -1,4 +1,4 @@
-//! The README against what it speaks of: its crates, its chores, its files.
+//! Compares the README with what it names: crates, chores and files.
 
 use crate::cargo::metadata;
 use crate::machine::root;
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_to_files_are_found_and_others_left_out() {
+    fn only_links_to_files_are_found() {
         let text = "[a](docs/a.md) [b](https://b.example) [c](#part) [d](d.md#part)";
         assert_eq!(links(text).collect::<Vec<_>>(), ["docs/a.md", "d.md"]);
     }

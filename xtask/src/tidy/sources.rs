@@ -1,14 +1,14 @@
-//! Rules for every source file.
+//! Checks the rules for every source file.
 
 use crate::machine::root;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most lines of code a file may have; tests at its foot, comments and blank lines are free.
+/// The most lines of code of a file; tests at its end, comments and blank lines are not counted.
 const CODE_LINES_MAX: usize = 500;
 const DOCUMENT_LINES_MAX: usize = 300;
 
-/// Who may read a clock: the driver's side, the tools that measure, and the tests.
+/// The sources that may read a clock: the drivers, the measuring tools, and the tests.
 const CLOCK_READERS: [&str; 5] = [
     "crates/respire-net/",
     "crates/respire-bench/",
@@ -17,7 +17,8 @@ const CLOCK_READERS: [&str; 5] = [
     "xtask/",
 ];
 
-/// Where the lint against unsafe code has an exception. ARCHITECTURE.md names them, and says why.
+/// The files with an exception to the lint against unsafe code. ARCHITECTURE.md lists them with the
+/// reasons.
 const UNSAFE_FILES: [&str; 5] = [
     "crates/respire-alloc/src/lib.rs",
     "crates/respire-store/src/raw.rs",
@@ -54,7 +55,7 @@ pub(super) fn problems() -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// Every Rust file under a folder.
+/// Every Rust file in a folder.
 pub(super) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -75,7 +76,7 @@ pub(super) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 
 fn file_problems(name: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
-    // A crate's README may be its opening documentation.
+    // A crate's README may be its module documentation.
     if !text.starts_with("//!") && !text.starts_with("#![doc = include_str!") {
         problems.push("does not open with `//!`".to_owned());
     }
@@ -85,7 +86,7 @@ fn file_problems(name: &str, text: &str) -> Vec<String> {
             "has {code} lines of code; the most is {CODE_LINES_MAX}"
         ));
     }
-    // Attributes say so by the lint's name; a crate that forbids it has no exception.
+    // Attributes name the lint; a crate that forbids it has no exception.
     let names_the_lint = text.contains(concat!("unsafe", "_code"));
     let forbids = text.contains(concat!("#![forbid(unsafe", "_code)]"));
     if names_the_lint && !forbids && !UNSAFE_FILES.contains(&name) {
@@ -95,7 +96,7 @@ fn file_problems(name: &str, text: &str) -> Vec<String> {
         CLOCK_READERS.iter().any(|reader| name.starts_with(reader)) || is_beside_sources(name);
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
-        // Written so that this file does not break its own rules.
+        // Split so that this file does not break its own rules.
         if [concat!("TO", "DO"), concat!("FIX", "ME")]
             .iter()
             .any(|word| line.contains(word))
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_found_broken() {
+    fn broken_rules_are_found() {
         let clock = concat!("//! A module.\nlet now = Instant::", "now();\n");
         assert_eq!(
             file_problems("crates/respire-engine/src/a.rs", clock).len(),
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_blanks_and_tests_at_the_foot_are_no_code() {
+    fn comments_blanks_and_tests_at_the_end_are_not_counted() {
         let text = "//! A.\n\nfn a() {}\n// why\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n";
         assert_eq!(code_lines(text), 1);
     }

@@ -1,11 +1,11 @@
-//! The page: npm's packages, the generated sources, Vite.
+//! Builds the explorer's page: npm packages, generated sources, Vite.
 
 use super::wasm;
 use crate::cargo::cargo;
 use crate::machine::{command, root, run, run_quietly};
 use std::process::Command;
 
-/// Builds everything, into `web/dist`.
+/// Builds everything into `web/dist`.
 pub(crate) fn page() -> Result<(), String> {
     write_generated()?;
     wasm::build()?;
@@ -32,12 +32,12 @@ fn npm() -> Command {
     npm
 }
 
-/// Writes the TypeScript that follows from the Rust sources anew.
+/// Writes the TypeScript that is generated from the Rust sources.
 fn write_generated() -> Result<(), String> {
     run(generated().env("RESPIRE_WRITE_DOCS", "1"))
 }
 
-/// Whether what is committed of it is what would be written.
+/// Checks that the committed generated files are current.
 pub(crate) fn check_generated() -> Result<(), String> {
     run_quietly(&mut generated()).map(|_| println!("web/src/generated is up to date"))
 }

@@ -1,13 +1,12 @@
-//! The protocol explorer's page: its WebAssembly, its files, and a server to look at it.
+//! The chores for the protocol explorer's page: build its WebAssembly and files, and serve it.
 
 mod build;
 mod serve;
 mod wasm;
 
-/// Builds the page; `--check` looks whether what is generated and committed is up to date and
-/// builds nothing, `--wasm` stops before the page, `--serve [ADDR]` shows it afterwards, `--test`
-/// tries it in a browser, `--test --built` the one that was built before, `--measure` tells how long
-/// things take there.
+/// Builds the page. `--check` only checks that the committed generated files are current, `--wasm`
+/// stops before the page, `--serve [ADDR]` serves it afterwards, `--test` tests it in a browser,
+/// `--test --built` tests the page of the last build, `--measure` measures times in a browser.
 pub(crate) fn web(options: &[&str]) -> Result<(), String> {
     match options {
         [] => build::page(),

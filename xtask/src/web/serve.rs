@@ -1,4 +1,4 @@
-//! A server for one pair of eyes: `web/dist`, as it would be served for good.
+//! A development server for `web/dist`, for one user.
 
 use crate::machine::root;
 use std::fs;
@@ -8,13 +8,14 @@ use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// The longest request that is read.
+/// The longest request that is read, in bytes.
 const HEAD_BYTES_MAX: usize = 8 << 10;
 
-/// How long a browser may take for anything.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The timeout for reads and writes.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the page's own policy cannot say from within the page, and that nothing is to be guessed.
+/// The headers that the page itself cannot set: parts of its security policy, and no guessing of
+/// types.
 const HEADERS: &str = "Content-Security-Policy: frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n\
     X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCache-Control: no-cache\r\n";
 
@@ -26,7 +27,7 @@ pub(crate) fn serve(address: &str) -> Result<(), String> {
     println!("http://{bound}/ shows the page; interrupt to end");
     for peer in listener.incoming().map_while(Result::ok) {
         thread::spawn(move || {
-            // A browser that goes away takes its answer with it.
+            // A browser that closes early needs no response.
             let _ = answer(peer);
         });
     }
@@ -34,8 +35,8 @@ pub(crate) fn serve(address: &str) -> Result<(), String> {
 }
 
 fn answer(mut peer: TcpStream) -> std::io::Result<()> {
-    peer.set_read_timeout(Some(PATIENCE))?;
-    peer.set_write_timeout(Some(PATIENCE))?;
+    peer.set_read_timeout(Some(TIMEOUT))?;
+    peer.set_write_timeout(Some(TIMEOUT))?;
     let (mut head, mut length) = (vec![0; HEAD_BYTES_MAX], 0);
     let path = loop {
         let read = peer.read(&mut head[length..])?;
@@ -63,7 +64,7 @@ fn respond(peer: &mut TcpStream, status: &str, kind: &str, body: &[u8]) -> std::
     peer.write_all(body)
 }
 
-/// The file of a path, which does not lead out of `web/dist`.
+/// The file for a path, which must not lead out of `web/dist`.
 fn find(path: &str) -> Option<(&'static str, Vec<u8>)> {
     let path = path.split(['?', '#']).next()?.trim_start_matches('/');
     let path = Path::new(if path.is_empty() { "index.html" } else { path });

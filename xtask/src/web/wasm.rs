@@ -1,4 +1,4 @@
-//! From Rust to what the page loads: cargo, wasm-bindgen, wasm-opt.
+//! Compiles the Rust modules for the page: cargo, wasm-bindgen, wasm-opt.
 
 use crate::cargo::{cargo, target_dir};
 use crate::machine::{command, root, run, succeeds};
@@ -10,8 +10,8 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The modules, each a feature of the crate: what the page needs at once, and what captures and the
-/// console need.
+/// The modules, each a feature of the crate: one that the page needs at once, and those for
+/// captures and the console.
 const MODULES: [&str; 3] = ["document", "capture", "server"];
 
 /// Builds the modules and their JavaScript into `web/src/wasm`.
@@ -43,7 +43,7 @@ pub(crate) fn build() -> Result<(), String> {
     smoke(&out)
 }
 
-/// Runs the modules in Node, which the page needs anyway.
+/// Runs the modules in Node, which the page's build needs anyway.
 fn smoke(modules: &Path) -> Result<(), String> {
     let script = root().join("crates/respire-wasm/tests/smoke.mjs");
     run(command("node")
@@ -52,7 +52,7 @@ fn smoke(modules: &Path) -> Result<(), String> {
         .arg(modules))
 }
 
-/// The target is a download of rustup's, the only one there is.
+/// Installs the wasm target with rustup, its only download.
 fn ensure_target() -> Result<(), String> {
     let libraries = || {
         let mut rustc = command("rustc");
@@ -83,8 +83,8 @@ fn bind(module: &Path, out: &Path, name: &str) -> anyhow::Result<()> {
         .generate(out)
 }
 
-/// What rustc's modules use. Not all features: with more allowed, Binaryen writes types that browsers
-/// do not take.
+/// The features that rustc's modules use. Not all features: if more are allowed, Binaryen writes
+/// types that browsers refuse.
 const FEATURES: [&str; 6] = [
     "--enable-bulk-memory",
     "--enable-multivalue",
@@ -94,11 +94,11 @@ const FEATURES: [&str; 6] = [
     "--enable-sign-ext",
 ];
 
-/// What makes a module small on its way. Functions with one caller are left alone: one within the
-/// other is fewer bytes, of which a packer finds less again (5 % more of them).
+/// Options that make a module smaller for the download. Functions with one caller are not inlined:
+/// that saves bytes, but compresses worse (5 % more bytes).
 const SHRINK: [&str; 2] = ["-Oz", "--one-caller-inline-max-function-size=0"];
 
-/// Makes the module smaller and faster, where Binaryen is there to do it.
+/// Makes the module smaller and faster, if Binaryen is installed.
 fn optimize(module: &Path) -> Result<(), String> {
     let Some(mut wasm_opt) = wasm_opt() else {
         println!("wasm-opt is not there: the module stays as it is (Debian: binaryen)");
@@ -111,13 +111,14 @@ fn optimize(module: &Path) -> Result<(), String> {
         .arg(module)
         .arg("-o")
         .arg(&smaller))?;
-    let mended = mend(&smaller, module);
+    let mended = repair_exports(&smaller, module);
     mended.map_err(|error| format!("{}: {error:#}", smaller.display()))?;
     fs::remove_file(&smaller).map_err(|error| format!("{}: {error}", smaller.display()))
 }
 
-/// Older versions of Binaryen write the export of any table as that of the first one.
-fn mend(from: &Path, to: &Path) -> anyhow::Result<()> {
+/// Repairs exports: older versions of Binaryen write the export of any table as that of the first
+/// one.
+fn repair_exports(from: &Path, to: &Path) -> anyhow::Result<()> {
     let mut module = Module::from_file(from)?;
     let is_ours = |table: &&Table| table.element_ty == RefType::EXTERNREF;
     let references = module.tables.iter().find(is_ours).map(Table::id);
@@ -130,7 +131,7 @@ fn mend(from: &Path, to: &Path) -> anyhow::Result<()> {
     module.emit_wasm_file(to)
 }
 
-/// Binaryen of the machine, or the one npm brought.
+/// Binaryen of the machine, or the one from npm.
 fn wasm_opt() -> Option<std::process::Command> {
     if succeeds("wasm-opt", &["--version"]) {
         return Some(command("wasm-opt"));
@@ -139,7 +140,7 @@ fn wasm_opt() -> Option<std::process::Command> {
     npm.exists().then(|| command(npm))
 }
 
-/// The size of a file, and what is left of it on the way to a browser.
+/// The size of a file, plain and compressed.
 pub(super) fn sizes(path: &Path) -> Result<String, String> {
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut packed = Vec::new();

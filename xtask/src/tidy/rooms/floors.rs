@@ -1,4 +1,5 @@
-//! The floors of a file's modules. They are stated where the modules are declared, top floor first:
+//! Checks the floors of a file's modules. They are stated where the modules are declared, top floor
+//! first:
 //!
 //! ```text
 //! // Floor: what clients see
@@ -9,24 +10,24 @@
 //! mod values;
 //! ```
 //!
-//! A module uses those of its own floor and of floors below.
+//! A module may use modules of its own floor and of floors below.
 
 use super::graph::Siblings;
 use super::tree::{Files, Module};
 
-/// What a line begins with that begins a floor. The rest of it says what the floor is for.
+/// The start of a line that begins a floor. The rest of the line names the floor.
 const HEADING: &str = "// Floor: ";
 
 #[derive(Debug)]
 pub(super) struct Floors<'a> {
     file: &'a str,
-    /// Their lines and titles, top floor first.
+    /// The lines and titles of the floors, top floor first.
     headings: Vec<(usize, &'a str)>,
     modules: Vec<(&'a str, usize)>,
 }
 
 impl<'a> Floors<'a> {
-    /// The floors that a module's file states, if it states any.
+    /// The floors that a module's file states, if any.
     pub(super) fn of(module: &'a Module, files: &'a Files) -> Option<Self> {
         let file = module.file.as_str();
         let lines = files.get(file)?.lines();
@@ -43,7 +44,7 @@ impl<'a> Floors<'a> {
         })
     }
 
-    /// Modules above the first heading, and arrows that go up.
+    /// Reports modules above the first heading, and arrows that go up.
     pub(super) fn problems(&self, siblings: Option<&Siblings>) -> Vec<String> {
         let mut problems = Vec::new();
         for (name, _) in &self.modules {
@@ -68,7 +69,7 @@ impl<'a> Floors<'a> {
         problems
     }
 
-    /// The floor of a module: its line, and its title.
+    /// The floor of a module: its line and its title.
     fn floor(&self, name: &str) -> Option<(usize, &str)> {
         let (_, line) = self.modules.iter().find(|(module, _)| *module == name)?;
         let above = self.headings.iter().rev();

@@ -1,29 +1,29 @@
-//! Which module uses which, and the knots: modules that all lead to each other.
+//! Finds which module uses which, and the knots: sets of modules that all lead to each other.
 
 use super::source::Brings;
 use super::tree::{Found, Place, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module names something that another one defines.
+/// A use by one module of an item that another one defines.
 #[derive(Debug)]
 pub(super) struct Use {
     pub(super) file: String,
     pub(super) line: usize,
-    /// As it is written.
+    /// The path as written.
     pub(super) path: String,
 }
 
-/// The modules of one folder that use each other, by their names: the user first. What a module of
-/// theirs uses counts as theirs.
+/// The modules of one folder that use each other, by name, the user first. A use by a module within
+/// a module counts for the outer one.
 pub(super) type Siblings = BTreeMap<(String, String), Vec<Use>>;
 
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    /// By the module that they are declared in.
+    /// The uses between sibling modules, by the module that declares them.
     pub(super) siblings: BTreeMap<Place, Siblings>,
-    /// Uses of what the crate's root defines itself.
+    /// Uses of items that the crate's root defines itself.
     pub(super) of_root: Vec<Use>,
-    /// Everything of a module around at once: `use super::*`.
+    /// Glob imports of an enclosing module: `use super::*`.
     pub(super) hidden: Vec<Use>,
 }
 
@@ -57,7 +57,7 @@ impl Graph {
     fn add(&mut self, from: &Place, target: &Found, uses: Use) {
         let to = target.place();
         let shared = from.iter().zip(to).take_while(|(a, b)| a == b).count();
-        // A module and those within it are one room.
+        // A module and the modules within it are one room.
         if let (Some(user), Some(used)) = (from.get(shared), to.get(shared)) {
             let parent = from.iter().take(shared).cloned().collect();
             let siblings = self.siblings.entry(parent).or_default();
@@ -69,7 +69,7 @@ impl Graph {
     }
 }
 
-/// The sets of at least two modules of which each leads to each.
+/// The sets of at least two modules that all lead to each other.
 pub(super) fn knots(siblings: &Siblings) -> BTreeSet<BTreeSet<String>> {
     let names: BTreeSet<&String> = siblings.keys().map(|(user, _)| user).collect();
     let reached: BTreeMap<&String, BTreeSet<&String>> = names

@@ -1,5 +1,5 @@
-//! The rooms of a crate: which of its modules use which, held against the floors that its root
-//! states, and against knots.
+//! Checks the rooms of a crate: which of its modules use which, compared with the floors that its
+//! root states, and without large knots.
 
 mod floors;
 mod graph;
@@ -19,10 +19,10 @@ use std::path::Path;
 use tree::{Files, Module, Tree};
 
 /// The most modules of one folder that may all lead to each other: as many as a reader can keep in
-/// mind at once, for none of them is understood without the others.
+/// mind, since none of them can be understood without the others.
 const KNOT_MODULES_MAX: usize = 6;
 
-/// The most modules that a crate may have without stating floors.
+/// The most modules of a crate without floors.
 const MODULES_WITHOUT_FLOORS_MAX: usize = 8;
 
 pub(super) fn problems() -> Result<Vec<String>, String> {
@@ -55,8 +55,7 @@ fn files(folder: &Path) -> Result<Files, String> {
     Ok(files)
 }
 
-/// What is wrong with the modules of the crate that begins in the file `root`, each with the file
-/// that it is about.
+/// The problems of the modules of the crate that begins in the file `root`, each with its file.
 fn crate_problems(root: &str, files: &Files) -> Result<Vec<String>, String> {
     let tree = Tree::of(root, files)?;
     let graph = Graph::of(&tree);
@@ -84,13 +83,13 @@ fn crate_problems(root: &str, files: &Files) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// Its arrows cannot be seen: the names that it brings in are used without a path.
+/// A glob import hides its arrows: the imported names are used without a path.
 fn hiding(found: &Use) -> String {
     let Use { file, line, path } = found;
     format!("{file}: line {line}: `{path}::*` hides what is used of the module around")
 }
 
-/// A crate's root lies above all floors: what it defines is for the crate's users.
+/// A crate's root is above all floors: it defines items for the crate's users.
 fn from_root(found: &Use) -> String {
     let Use { file, line, path } = found;
     format!("{file}: line {line}: `{path}` goes up, to what the crate's root defines")
@@ -111,7 +110,7 @@ fn large_knots(siblings: &Siblings) -> Vec<String> {
         .collect()
 }
 
-/// The modules of a knot, and for each that uses another of them the first place where it does.
+/// The modules of a knot, and for each the first place where it uses another one of them.
 fn shown(knot: &BTreeSet<String>, siblings: &Siblings) -> String {
     let names: Vec<&str> = knot.iter().map(String::as_str).collect();
     let mut shown = format!(

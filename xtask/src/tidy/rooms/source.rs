@@ -1,14 +1,14 @@
-//! What one source file says of modules: those it declares, its imports, the paths it names, and
-//! the items it defines. Read from tokens: comments and strings do not count, the insides of macros
-//! do. Nothing that only tests see is read.
+//! Reads one source file for its modules: those it declares, its imports, the paths it names, and
+//! the items it defines. It reads tokens: comments and strings do not count, but the contents of
+//! macros do. Code that is only for tests is skipped.
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
-/// A file, or what stands within the braces of `mod name { … }`.
+/// A file, or the contents of the braces of `mod name { … }`.
 #[derive(Debug, Default)]
 pub(super) struct Source {
-    /// Every path of two names or more, and everything that `use` brings in.
+    /// Every path of two or more names, and everything that `use` imports.
     pub(super) mentions: Vec<Mention>,
     /// The items of the module itself.
     pub(super) defines: BTreeSet<String>,
@@ -22,7 +22,7 @@ pub(super) struct Mention {
     pub(super) line: usize,
 }
 
-/// What a mention adds to the names of its module.
+/// The names that a mention adds to its module.
 #[derive(Debug, PartialEq)]
 pub(super) enum Brings {
     Nothing,
@@ -46,7 +46,7 @@ pub(super) enum Body {
 }
 
 /// # Errors
-/// The text is no sequence of tokens.
+/// If the text is not a sequence of tokens.
 pub(super) fn read(text: &str) -> Result<Source, String> {
     let tokens: TokenStream = text.parse().map_err(|error| format!("{error}"))?;
     let mut source = Source::default();
@@ -57,7 +57,7 @@ pub(super) fn read(text: &str) -> Result<Source, String> {
 struct Reader {
     tokens: Vec<TokenTree>,
     at: usize,
-    /// Whether what is defined here is an item of the module.
+    /// Whether a definition here is an item of the module.
     top_level: bool,
 }
 
@@ -75,7 +75,7 @@ impl Reader {
         let mut file = None;
         while let Some(token) = self.tokens.get(self.at).cloned() {
             match token {
-                // A path that starts elsewhere: `::std::mem`, or what follows `<T as Trait>`.
+                // A path that starts elsewhere: `::std::mem`, or the path after `<T as Trait>`.
                 _ if self.is_at_colons() => {
                     self.rest_of_path();
                 }
@@ -147,7 +147,7 @@ impl Reader {
         word == "macro_rules" && self.take_punct('!')
     }
 
-    /// One tree of imports behind the path that it begins with, up to its comma or semicolon.
+    /// One tree of imports after the start of its path, up to its comma or semicolon.
     fn import(&mut self, before: &[String], source: &mut Source) {
         let outside = self.is_at_colons();
         let mut path = before.to_vec();
@@ -164,7 +164,7 @@ impl Reader {
                 }
                 TokenTree::Ident(word) => {
                     line = word.span().start().line;
-                    // `path::{self}` brings the path's last name.
+                    // `path::{self}` imports the last name of the path.
                     if path.is_empty() || word != "self" {
                         path.push(word.to_string());
                     }
@@ -194,7 +194,7 @@ impl Reader {
         }
     }
 
-    /// The names that follow, each behind `::`.
+    /// The names that follow, each after `::`.
     fn rest_of_path(&mut self) -> Vec<String> {
         let mut names = Vec::new();
         while self.is_at_colons() {
@@ -204,8 +204,8 @@ impl Reader {
         names
     }
 
-    /// Skips what an attribute stands before: an item up to its semicolon or braces; a field, an arm
-    /// or a statement up to its comma, its semicolon or its braces.
+    /// Skips the target of an attribute: an item up to its semicolon or braces; a field, an arm or
+    /// a statement up to its comma, its semicolon or its braces.
     fn skip_item(&mut self) {
         const UP_TO_SEMICOLON: [&str; 5] = ["use", "const", "static", "type", "let"];
         const UP_TO_BRACES: [&str; 6] = ["fn", "struct", "enum", "union", "trait", "impl"];
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_are_taken_apart() {
+    fn imports_are_split_into_paths() {
         assert_eq!(
             mentions("pub(crate) use crate::{a::{self, B as C}, d::*}; use super::e;"),
             [
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tests_alone_see_is_left_out() {
+    fn code_for_tests_is_skipped() {
         for text in [
             "#[cfg(test)] mod tests { use crate::a; }",
             "#[cfg(test)] use crate::{a, b};",

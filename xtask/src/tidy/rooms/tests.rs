@@ -1,4 +1,4 @@
-//! The rules on made-up crates.
+//! Tests of the module rules on made-up crates.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn problems(files: &[(&str, &str)]) -> Vec<String> {
     crate_problems("lib.rs", &files).unwrap()
 }
 
-/// A crate of so many modules in a ring: each uses the next one.
+/// A crate with a ring of modules: each uses the next one.
 fn ring(modules: usize) -> Vec<(String, String)> {
     let names: Vec<String> = (0..modules).map(|number| format!("m{number}")).collect();
     let root: String = names.iter().map(|name| format!("mod {name};\n")).collect();
@@ -58,7 +58,7 @@ fn knots_within_folders_are_refused_too() {
 }
 
 #[test]
-fn folder_is_one_room_at_its_parents_level() {
+fn folder_is_one_room_among_its_siblings() {
     let found = problems(&[
         (
             "lib.rs",
@@ -80,7 +80,7 @@ fn folder_is_one_room_at_its_parents_level() {
 const FLOORS: &str = "// Floor: top\nmod a;\n\n// Floor: bottom\nmod b;\nmod c;\n";
 
 #[test]
-fn arrow_up_is_refused_and_others_are_not() {
+fn only_upward_arrows_are_refused() {
     let fine = [
         ("lib.rs", FLOORS),
         ("a.rs", "use crate::b::B;\n"),
@@ -101,7 +101,7 @@ fn arrow_up_is_refused_and_others_are_not() {
 }
 
 #[test]
-fn root_lies_above_all_floors() {
+fn root_is_above_all_floors() {
     let root = format!("{FLOORS}pub use a::A;\npub use bytes::Bytes;\npub struct Root;\n");
     let found = problems(&[
         ("lib.rs", &root),
@@ -114,7 +114,7 @@ fn root_lies_above_all_floors() {
 }
 
 #[test]
-fn every_module_stands_on_a_floor_where_there_are_any() {
+fn every_module_has_a_floor_if_the_crate_states_floors() {
     let root = format!("mod d;\n{FLOORS}");
     assert_eq!(
         problems(&[("lib.rs", &root)]),
@@ -135,8 +135,8 @@ fn many_modules_need_floors() {
 }
 
 #[test]
-fn names_count_where_they_are_defined_through_several_reexports() {
-    // Bottom names `Top` through two files that it may use.
+fn reexported_names_count_for_the_module_that_defines_them() {
+    // Bottom names `Top` by way of two files that it may use.
     let found = problems(&[
         (
             "lib.rs",
@@ -169,12 +169,12 @@ fn names_count_where_they_are_defined_through_several_reexports() {
 }
 
 #[test]
-fn names_that_the_root_hands_on_count_for_their_module() {
+fn names_reexported_by_the_root_count_for_their_module() {
     let root = format!("{FLOORS}pub use a::{{A, a}};\n");
     let found = problems(&[
         ("lib.rs", &root),
         ("a.rs", "pub struct A;\npub fn a() {}\n"),
-        // A module and a function of one name: the function is in the module, too.
+        // A module and a function with the same name: the function is in the module, too.
         ("b.rs", "fn b() -> crate::A { crate::a() }\n"),
     ]);
     assert_eq!(found.len(), 3, "{found:?}");
@@ -202,7 +202,7 @@ fn tests_and_other_crates_do_not_count() {
 }
 
 #[test]
-fn everything_of_a_module_around_hides_arrows() {
+fn glob_import_of_an_enclosing_module_is_refused() {
     let found = problems(&[
         ("lib.rs", "mod a;\nmod b;\nuse b::B;\n"),
         ("a.rs", "use super::*;\nfn f() -> B {}\n"),

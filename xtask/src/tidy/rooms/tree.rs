@@ -1,9 +1,9 @@
-//! The modules of one crate: its files, as the `mod` lines lead from one to the next.
+//! The module tree of one crate: follows the `mod` lines from file to file.
 
 use super::source::{Body, Brings, Source, read};
 use std::collections::BTreeMap;
 
-/// A module's place: the names on the way down from the crate's root, which itself is empty.
+/// A module's place: the names on the way from the crate's root, whose own place is empty.
 pub(super) type Place = Vec<String>;
 
 /// The texts of a crate's files by their paths, with `/` between folders.
@@ -20,7 +20,7 @@ pub(super) struct Tree {
     pub(super) modules: BTreeMap<Place, Module>,
 }
 
-/// Where a name is defined.
+/// The place where a name is defined.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
     Module(Place),
@@ -35,12 +35,12 @@ impl Found {
     }
 }
 
-/// How many re-exports may stand in a row. It ends imports that lead back to themselves.
+/// The most re-exports in a row, so that circular imports end.
 const REEXPORTS_MAX: usize = 16;
 
 impl Tree {
     /// # Errors
-    /// A file cannot be read as tokens.
+    /// If a file cannot be read as tokens.
     pub(super) fn of(root: &str, files: &Files) -> Result<Self, String> {
         let mut modules = BTreeMap::new();
         let mut waiting = vec![(Place::new(), root.to_owned())];
@@ -54,8 +54,8 @@ impl Tree {
         Ok(Self { modules })
     }
 
-    /// Everything that `path`, as `from` writes it, may name: a module, an item, or one of each. A
-    /// name that is handed on is found where it is defined. Other crates' names are not found.
+    /// Everything that `path` may name in the module `from`: a module, an item, or one of each. A
+    /// re-exported name is found where it is defined. Names of other crates are not found.
     pub(super) fn find(&self, from: &Place, path: &[String]) -> Vec<Found> {
         self.find_within(from, path, REEXPORTS_MAX)
     }
@@ -89,7 +89,7 @@ impl Tree {
         self.below(&base, rest, left)
     }
 
-    /// What the rest of a path names, from the module that it has led to.
+    /// The targets of the rest of a path, starting from the module that it has reached.
     fn below(&self, base: &Place, rest: &[String], left: usize) -> Vec<Found> {
         let ([name, behind @ ..], Some(module)) = (rest, self.modules.get(base)) else {
             return vec![Found::Module(base.clone())];
@@ -125,14 +125,15 @@ impl Tree {
                 }
             }
         }
-        // What is brought and not found is another crate's; what is neither, an item that a macro makes.
+        // An imported name that is not found is another crate's; one that is neither is an item
+        // that a macro defines.
         if found.is_empty() && !is_brought {
             found.push(Found::Item(base.clone()));
         }
         found
     }
 
-    /// The modules of which `use module::*` brings everything into this one.
+    /// The modules from which `use module::*` imports into this one.
     fn opened_into(&self, base: &Place, left: usize) -> Vec<Place> {
         let imports = self.modules.get(base).map(|module| &module.source.mentions);
         let all = imports
@@ -173,7 +174,7 @@ pub(super) fn child_of(place: &Place, name: &str) -> Place {
     child
 }
 
-/// Adds a module and those within its file; the files of the others are still to be read.
+/// Adds a module and the modules within its file; the files of other modules are still to be read.
 fn add(
     place: Place,
     file: String,
@@ -212,7 +213,7 @@ fn join(folder: &str, name: &str) -> String {
     format!("{folder}/{name}")
 }
 
-/// Where the files of a file's modules are.
+/// The folder with the files of a file's modules.
 fn folder_of_children(file: &str, is_root: bool) -> String {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let stem = name.trim_end_matches(".rs");
