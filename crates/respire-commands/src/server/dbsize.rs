@@ -1,5 +1,6 @@
-//! `DBSIZE`: how many keys the database has, as of one moment. Keys whose time is over count until
-//! they are swept, as in Redis.
+//! `DBSIZE`: returns the number of keys in the database, as of one moment.
+//!
+//! As in Redis, expired keys count until they are swept.
 
 use crate::Ctx;
 use respire_engine::{ArgList, Arity, Error, Flags, Group, Reply, Spec};

@@ -1,11 +1,11 @@
-//! `DEBUG subcommand [...]`: what test suites and clients' tests need, and nothing that harms.
+//! `DEBUG subcommand [...]`: the harmless subcommands that test suites and tests of clients need.
 //!
-//! `DIGEST`, `DIGEST-VALUE key [key ...]`, `ERROR text`, `HELP`, `OBJECT key`,
-//! `POPULATE count [prefix] [size]`, `PROTOCOL type`, `SET-ACTIVE-EXPIRE 0|1`, `SLEEP seconds`.
-//! All others are answered as unknown: those of Redis that crash, leak, reload or look into its
-//! own structures. `SLEEP` holds back this connection's replies only, where Redis stops
-//! altogether; and `OBJECT` keeps the address to itself. What is left needs no permission, where
-//! Redis asks for `enable-debug-command`.
+//! The subcommands are `DIGEST`, `DIGEST-VALUE key [key ...]`, `ERROR text`, `HELP`, `OBJECT key`,
+//! `POPULATE count [prefix] [size]`, `PROTOCOL type`, `SET-ACTIVE-EXPIRE 0|1` and `SLEEP seconds`.
+//! All others are refused as unknown: in Redis these crash, leak, reload or inspect internal
+//! structures. `SLEEP` delays the replies of this connection only, while Redis stops altogether.
+//! `OBJECT` does not disclose the address. The remaining subcommands need no permission, while
+//! Redis requires `enable-debug-command`.
 
 use crate::digest::Digest;
 use crate::errors::{
@@ -98,7 +98,7 @@ pub(super) fn run(
         (b"POPULATE", 1..=3) => populate(ctx, rest, reply)?,
         (b"PROTOCOL", 1) => protocol(&rest[0], reply)?,
         (b"SET-ACTIVE-EXPIRE", 1) => {
-            // Redis reads it with `atoi`: whatever is no number is 0.
+            // Redis parses it with `atoi`: text that is not a number is 0.
             let is_active = parse_i64(&rest[0]).is_some_and(|number| number != 0);
             ctx.kv.store().set_active_expiry(is_active);
             reply.ok();
@@ -113,7 +113,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The digest of all databases.
+/// Replies with the digest of all databases.
 fn digest(ctx: &mut Ctx<'_>, reply: &mut Reply<'_>) {
     let mut whole = Digest::default();
     let databases = ctx.kv.store().databases();
@@ -140,11 +140,11 @@ fn digest_values(ctx: &mut Ctx<'_>, keys: ArgList<'_>, reply: &mut Reply<'_>) {
 }
 
 fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
-    /// Redis keeps 24 bits of the seconds.
+    /// Redis stores 24 bits of the seconds.
     const CLOCK_MASK: u64 = (1 << 24) - 1;
     let now_ms = ctx.view.now_ms();
-    let look = |entry: EntryRef<'_>| (entry.idle_ms(now_ms) / 1000, entry.encoding().name());
-    let (owned, (idle_s, encoding)) = ctx.peek_owned(key, look).ok_or(NO_SUCH_KEY)?;
+    let describe = |entry: EntryRef<'_>| (entry.idle_ms(now_ms) / 1000, entry.encoding().name());
+    let (owned, (idle_s, encoding)) = ctx.peek_owned(key, describe).ok_or(NO_SUCH_KEY)?;
     let serialized_len = rdb::serialized_len(owned.value());
     let lru = (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK;
     reply.simple(format!(
@@ -154,9 +154,10 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
     Ok(())
 }
 
-/// The most that `DEBUG POPULATE` makes, in bytes of values; Redis stops at what it can allocate.
+/// The most bytes of values that `DEBUG POPULATE` creates. Redis creates as many as it can
+/// allocate.
 const POPULATE_BYTES_MAX: u64 = 32 << 30;
-/// What a value without a size is counted as.
+/// The bytes that a value without a given size counts.
 const POPULATE_VALUE_BYTES: u64 = 16;
 
 fn populate(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
@@ -199,7 +200,7 @@ fn populate(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
     Ok(())
 }
 
-/// A test value of each type, in the words of Redis.
+/// Replies with a test value of a type, with the same contents as Redis.
 fn protocol(kind: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
     match kind.to_ascii_lowercase().as_slice() {
         b"string" => reply.bulk("Hello World"),
@@ -239,7 +240,7 @@ fn protocol(kind: &[u8], reply: &mut Reply<'_>) -> Result<(), Error> {
             reply.push(2);
             reply.bulk("server-cpu-usage");
             reply.int(42);
-            // A push message is no reply: the one that is owed follows it.
+            // A push message is not a reply: the reply to the request follows it.
             reply.bulk("Some real reply following the push reply");
         }
         b"bignum" => reply.big_number(b"1234567999999999999999999999999999999"),
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn digest_is_that_of_redis() {
+    fn digest_equals_that_of_redis() {
         // From DEBUG DIGEST of Redis 7.0.
         Client::new().check(&[
             ("SET a 1", "+OK\r\n"),
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn sleep_holds_the_reply_back_for_its_time() {
+    fn sleep_delays_the_reply() {
         let mut client = Client::new();
         let mut other = client.other();
         assert_eq!(client.send("DEBUG SLEEP 0.5"), "");
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn populate_makes_what_is_missing() {
+    fn populate_creates_only_missing_keys() {
         Client::new().check(&[
             ("SET key:1 mine", "+OK\r\n"),
             ("DEBUG POPULATE 3", "+OK\r\n"),
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn protocol_shows_every_type_of_resp3() {
+    fn protocol_replies_with_every_type_of_resp3() {
         let mut client = Client::new();
         client.check(&[(
             "DEBUG PROTOCOL push",
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_harms_is_unknown() {
+    fn harmful_subcommand_is_refused_as_unknown() {
         let mut client = Client::new();
         for name in [
             "JMAP",

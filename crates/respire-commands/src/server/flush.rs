@@ -1,7 +1,9 @@
-//! `FLUSHDB [ASYNC | SYNC]`, `FLUSHALL [ASYNC | SYNC]`: removes every key of the database, or of
-//! all of them, at one moment. The memory counts no more from then on. `SYNC` gives it back within
-//! the command, `ASYNC` leaves that to the housekeeping, bit by bit; without either word
-//! `lazyfree-lazy-user-flush` decides.
+//! `FLUSHDB [ASYNC | SYNC]`, `FLUSHALL [ASYNC | SYNC]`: removes every key of the database or of all
+//! databases, atomically.
+//!
+//! The memory stops counting at once. `SYNC` frees it within the command; `ASYNC` leaves it to
+//! housekeeping, which frees it in steps. If neither word is given, `lazyfree-lazy-user-flush`
+//! decides.
 
 use crate::Ctx;
 use crate::errors::SYNTAX;
@@ -113,7 +115,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn flushdb_leaves_other_databases_alone() {
+    fn flushdb_leaves_other_databases_unchanged() {
         Client::new().check(&[
             ("SET a 1", "+OK\r\n"),
             ("SELECT 1", "+OK\r\n"),
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_inside_a_transaction_is_seen_by_what_follows() {
+    fn later_commands_of_a_transaction_see_its_flush() {
         Client::new().check(&[
             ("SET a 1", "+OK\r\n"),
             ("MULTI", "+OK\r\n"),
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_that_does_not_say_how_follows_the_setting() {
+    fn flush_without_sync_or_async_follows_the_setting() {
         let pending = |requests: &[(&str, &str)], keys: usize| {
             let mut client = Client::new();
             client.check(&[("SET a 1", "+OK\r\n"), ("SET b 1", "+OK\r\n")]);

@@ -1,5 +1,6 @@
-//! `LASTSAVE`: when the data was last saved to disk, in unix seconds. Nothing ever is, so it is
-//! when the server began, as with a Redis that has not saved yet.
+//! `LASTSAVE`: returns the time of the last save to disk, in unix seconds.
+//!
+//! This server saves nothing, so it returns its start time, as Redis does before its first save.
 
 use crate::Ctx;
 use respire_engine::{ArgList, Arity, Error, Flags, Group, Reply, Spec};
@@ -36,7 +37,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn time_stands_still_as_nothing_is_saved() {
+    fn lastsave_always_returns_the_start_time() {
         let mut client = Client::new();
         client.check(&[("LASTSAVE", ":1700000000\r\n")]);
         client.advance(Duration::from_secs(60));

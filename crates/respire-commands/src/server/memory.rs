@@ -1,8 +1,8 @@
 //! `MEMORY USAGE key [SAMPLES count]`, `MEMORY STATS`, `MEMORY DOCTOR`, `MEMORY PURGE`,
-//! `MEMORY MALLOC-STATS`: what the memory goes to.
+//! `MEMORY MALLOC-STATS`: reports the use of memory.
 //!
-//! `STATS` gives the fields of Redis that can be told from the store alone; those about the
-//! allocator and the process are left out. `USAGE` counts what an entry takes here.
+//! `STATS` has those fields of Redis that the store alone can answer; it omits those about the
+//! allocator and the process. `USAGE` counts the memory that an entry takes on this server.
 
 use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_arity};
@@ -160,7 +160,7 @@ pub(super) static SUBCOMMANDS: &[KvRow] = &[
     KvRow::new(&USAGE, usage),
 ];
 
-/// Below this, Redis's doctor has no opinion.
+/// Redis's doctor does not diagnose an instance smaller than this.
 const DOCTOR_BYTES_MIN: usize = 5 << 20;
 const NOTHING_TO_SEE: &str = "Hi Sam, this instance is empty or is using very little memory, my issues detector can't be used in these conditions. Please, leave for your mission on Earth and fill it with some data. The new Sam and I will be back to our programming as soon as I finished rebooting.\n";
 const NOTHING_WRONG: &str = "Hi Sam, I can't find any memory issue in your instance. I can only account for what occurs on this base.\n";
@@ -211,8 +211,8 @@ fn malloc_stats(
     Ok(())
 }
 
-/// Nothing is held back from the allocator, so there is nothing to purge, as with a Redis that
-/// was built without jemalloc.
+/// This server does not cache freed memory, so there is nothing to purge, as in a Redis built
+/// without jemalloc.
 fn purge(_ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.ok();
     Ok(())
@@ -245,7 +245,7 @@ fn stats(ctx: &mut Ctx<'_>, _args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
 fn usage(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let mut options = Options::new(args.skip(1));
     while let Some(word) = options.next() {
-        // Strings are never sampled, so that the count matters to nobody but the parser.
+        // Strings are never sampled, so the count is only checked.
         if !is_word(word, "SAMPLES") || options.integer()? < 0 {
             return Err(SYNTAX);
         }
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn stats_are_a_map_whose_parts_add_up() {
+    fn stats_are_a_map_and_their_parts_add_up() {
         let mut client = Client::new();
         client.check(&[("DEBUG POPULATE 100", "+OK\r\n")]);
         assert!(client.send("HELLO 3").starts_with('%'));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_options_are_refused_as_redis_refuses_them() {
+    fn invalid_options_of_usage_are_refused_as_in_redis() {
         Client::new().check(&[
             (
                 "MEMORY USAGE a SAMPLES few",

@@ -1,4 +1,4 @@
-//! Commands about the server as a whole.
+//! Commands on the server as a whole.
 
 mod dbsize;
 mod debug;

@@ -1,5 +1,5 @@
-//! `SWAPDB index1 index2`: exchanges two databases, at one moment, under every connection that has
-//! one of them selected.
+//! `SWAPDB index1 index2`: exchanges two databases atomically, for every connection that has
+//! selected one of them.
 
 use crate::Ctx;
 use crate::errors::{FIRST_DB, SECOND_DB};
@@ -56,7 +56,7 @@ mod tests {
     use crate::key::testing::Client;
 
     #[test]
-    fn every_connection_sees_the_exchange() {
+    fn every_connection_sees_the_exchanged_databases() {
         let mut first = Client::new();
         let mut second = first.other();
         first.check(&[("SET a 1 EX 100", "+OK\r\n")]);
