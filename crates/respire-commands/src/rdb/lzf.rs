@@ -1,27 +1,29 @@
-//! LZF, byte for byte as the copy of liblzf inside Redis packs, and a bounded way back.
+//! Packs and unpacks LZF, byte for byte as the copy of liblzf inside Redis does. Unpacking is
+//! bounded.
 //!
-//! A control byte below 32 is followed by that many literal bytes and one; any other one holds a
-//! length (3 bits; 7: the next byte adds to it) and, with the byte after it, a distance backwards.
+//! A control byte below 32 is followed by that many literal bytes plus one. Any other control byte
+//! holds a length (3 bits; if they are 7, the next byte adds to it) and, with the byte after it, a
+//! distance backwards.
 
 mod seen;
 
 use seen::{Paged, Seen, Whole};
 
-/// The most bytes of one literal run.
+/// The maximum length of a literal run.
 const LITERALS_MAX: usize = 1 << 5;
-/// The furthest a back reference reaches.
+/// The maximum distance of a back reference.
 const DISTANCE_MAX: u32 = 1 << 13;
-/// The most bytes that a back reference stands for: the packer's own limit, and the format's.
+/// The maximum length of a back reference: the limit of the packer and of the format.
 const MATCH_MAX: usize = (1 << 8) + (1 << 3);
-/// The fewest.
+/// The minimum length of a back reference.
 const MATCH_MIN: usize = 3;
-/// Up to this length, clearing a whole table would take longer than packing.
+/// For data up to this length, clearing a whole table would take longer than packing.
 const PAGED_BYTES_MAX: usize = 1 << 13;
 
-/// Packs `data` into at most `packed_max` bytes behind those in `out`, or returns false if it does
-/// not fit, and `out` has the length it had. O(`data`), whatever it holds.
+/// Packs `data` into at most `packed_max` bytes at the end of `out`. If the result does not fit,
+/// restores the length of `out` and returns false. O(length of `data`), whatever its bytes.
 ///
-/// Offsets are kept in 32 bits, so longer data counts as not fitting either.
+/// Offsets have 32 bits, so longer data counts as not fitting either.
 pub(super) fn compress(data: &[u8], packed_max: usize, out: &mut Vec<u8>) -> bool {
     if data.len() < MATCH_MIN || packed_max == 0 || u32::try_from(data.len()).is_err() {
         return false;
@@ -45,16 +47,16 @@ pub(super) fn compress(data: &[u8], packed_max: usize, out: &mut Vec<u8>) -> boo
     packed.is_some()
 }
 
-/// The slot of the last three bytes of `bytes`; the one before them does not count.
+/// The slot of the three low bytes of `bytes`; the high byte does not matter.
 fn slot_of(bytes: u32) -> u16 {
     (bytes >> 8).wrapping_sub(bytes.wrapping_mul(5)) as u16
 }
 
-/// How many bytes from `at` on equal those from `earlier` on, in the bounds the packer keeps.
+/// The number of equal bytes from `at` and from `earlier` on, within the limits of the packer.
 fn match_len(data: &[u8], earlier: usize, at: usize) -> usize {
     let rest = data.len() - at;
     let bound = (rest - 2).min(MATCH_MAX);
-    // Unrolled, the original looks at 16 bytes before it looks at the bound again.
+    // The loop of the original is unrolled: it compares 16 bytes before it checks the limit again.
     let bound = if bound > 16 {
         bound.max(19)
     } else {
@@ -63,7 +65,7 @@ fn match_len(data: &[u8], earlier: usize, at: usize) -> usize {
     same_len(&data[earlier..earlier + bound], &data[at..at + bound])
 }
 
-/// How many bytes two slices of one length have in common before they first differ.
+/// The length of the common start of two slices of equal length.
 fn same_len(a: &[u8], b: &[u8]) -> usize {
     const WORD: usize = size_of::<u64>();
     let (a_words, a_rest) = a.as_chunks::<WORD>();
@@ -81,10 +83,10 @@ fn same_len(a: &[u8], b: &[u8]) -> usize {
 struct Packer<'p> {
     data: &'p [u8],
     out: &'p mut Vec<u8>,
-    /// Where the packed bytes begin in `out`.
+    /// The start of the packed bytes in `out`.
     base: usize,
     packed_max: usize,
-    /// Where the literals begin that are not written yet.
+    /// The start of the literals that are not written yet.
     literals_from: usize,
 }
 
@@ -102,7 +104,7 @@ impl Packer<'_> {
             if at + 2 >= data.len() {
                 break;
             }
-            // Only the last two places of the match are remembered, which is most of the speed.
+            // Only the last two positions of the match are recorded, which gives most of the speed.
             for place in [at - 2, at - 1] {
                 let three = u32::from_be_bytes([0, data[place], data[place + 1], data[place + 2]]);
                 seen.replace(slot_of(three), place as u32);
@@ -115,8 +117,8 @@ impl Packer<'_> {
         self.out.len() - self.base
     }
 
-    /// Whether there is room for so many literals. The original writes them one by one, and opens the
-    /// next run with the last of a full one.
+    /// Whether there is room for this many literals. The original writes them one by one, and
+    /// starts the next run together with the last literal of a full one.
     fn has_room_for(&self, literals: usize) -> bool {
         literals.checked_sub(1).is_none_or(|before| {
             self.packed_len() + 1 + before + before / LITERALS_MAX < self.packed_max
@@ -162,7 +164,7 @@ impl Packer<'_> {
         Some(())
     }
 
-    /// Ends with what is left as literals. Matches are not looked for in the last two bytes, and there
+    /// Writes the remaining bytes as literals. The last two bytes never start a match, and there
     /// must be room for both at once.
     fn finish(mut self) -> Option<()> {
         let end = self.data.len();
@@ -176,8 +178,8 @@ impl Packer<'_> {
     }
 }
 
-/// The next place from `at` on that begins with three bytes seen before, and where they were seen.
-/// Places before it are remembered, as is the place itself.
+/// The next position from `at` on whose three bytes were seen before, and the earlier position.
+/// Records the positions up to and including the one found.
 #[inline]
 fn find_match(data: &[u8], at: usize, seen: &mut impl Seen) -> Option<(usize, usize)> {
     let [first, second, rest @ ..] = &data[at..] else {
@@ -198,8 +200,8 @@ fn find_match(data: &[u8], at: usize, seen: &mut impl Seen) -> Option<(usize, us
     None
 }
 
-/// Unpacks into exactly `len` bytes, or returns `None` if `packed` does not hold them. Reserves no
-/// more than `packed` can stand for, whatever `len` claims. O(`len` + `packed`).
+/// Unpacks into exactly `len` bytes; returns `None` if `packed` does not contain as many. Reserves
+/// no more than `packed` can expand to, whatever `len` claims. O(`len` + length of `packed`).
 pub(super) fn decompress(packed: &[u8], len: usize) -> Option<Vec<u8>> {
     if len > packed.len().saturating_mul(MATCH_MAX) {
         return None;
@@ -234,13 +236,13 @@ pub(super) fn decompress(packed: &[u8], len: usize) -> Option<Vec<u8>> {
     (out.len() == len).then_some(out)
 }
 
-/// Adds `run` bytes that begin `distance` before the end, or `None` if there are not as many. A run
-/// longer than the distance repeats what it has just written.
+/// Appends `run` bytes that start `distance` before the end; returns `None` if the distance is too
+/// large. A run longer than the distance repeats the bytes that it has just written.
 fn copy_back(out: &mut Vec<u8>, distance: usize, run: usize) -> Option<()> {
     let start = out.len().checked_sub(distance)?;
     let mut left = run;
     while left > 0 {
-        // Everything from `start` on repeats with the distance, so each copy may be twice as long.
+        // The bytes from `start` on repeat with the distance, so each copy may be twice as long.
         let part = left.min(out.len() - start);
         out.extend_from_within(start..start + part);
         left -= part;
@@ -252,7 +254,7 @@ fn copy_back(out: &mut Vec<u8>, distance: usize, run: usize) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// Packs as the original does, byte by byte and in a table of all slots.
+    /// Packs as the original does, byte by byte and with a table of all slots.
     fn compress_plainly(data: &[u8], packed_max: usize) -> Option<Vec<u8>> {
         if data.len() < MATCH_MIN || packed_max == 0 {
             return None;
@@ -320,7 +322,7 @@ mod tests {
         Some(out)
     }
 
-    /// Packed behind a byte that was there before.
+    /// Packs after a byte that the output already has.
     fn packed(data: &[u8], packed_max: usize) -> Option<Vec<u8>> {
         let mut out = vec![b'!'];
         let fits = compress(data, packed_max, &mut out);
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_those_of_packing_one_by_one() {
+    fn packed_bytes_equal_those_of_the_byte_by_byte_packer() {
         let mut random = random();
         for nth in 0..600 {
             let len = match nth % 6 {
@@ -357,7 +359,7 @@ mod tests {
             };
             let letters = 1 + random() % [1, 2, 4, 30, 256][nth % 5];
             let mut data: Vec<u8> = (0..len).map(|_| (random() % letters) as u8).collect();
-            // And what lies far apart.
+            // Add repetitions at a large distance.
             if len > 9000 && random().is_multiple_of(2) {
                 data.copy_within(0..100, len - 200);
                 data.copy_within(0..100, DISTANCE_MAX as usize);
@@ -375,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitive_data_is_packed_and_comes_back() {
+    fn repetitive_data_is_packed_and_unpacked() {
         for len in 21..700 {
             assert!(round_trip(&vec![b'a'; len]).is_some(), "{len}");
             let digits: Vec<u8> = (0..len).map(|n| b"0123456789abc"[n % 13]).collect();
@@ -389,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn data_without_repetition_is_left_alone() {
+    fn data_without_repetition_is_not_packed() {
         let mut random = random();
         let noise: Vec<u8> = (0..5000).map(|_| random() as u8).collect();
         assert_eq!(round_trip(&noise), None);
@@ -398,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_bytes_are_those_of_redis() {
+    fn packed_bytes_equal_those_of_redis() {
         // From DUMP of Redis 7.0.
         assert_eq!(
             packed(&[b'a'; 30], 26).as_deref(),
@@ -407,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_input_is_refused() {
+    fn malformed_packed_bytes_are_refused() {
         for packed in [
             &b"\x05ab"[..],
             b"\x20\x00",

@@ -1,11 +1,12 @@
-//! The payload of `DUMP` and `RESTORE`: one value as Redis's snapshot format (RDB) writes it, so
-//! that values move to and from a real Redis, byte for byte.
+//! Writes and reads the payload of `DUMP` and `RESTORE`: one value in Redis's snapshot format
+//! (RDB).
 //!
-//! A type byte and the value, then two bytes of format version (little-endian) and eight of
-//! CRC-64 over everything before them. How a value is written stands with its type
-//! ([`ValueType::payload`](crate::value_type::ValueType::payload)), how it is read with the type's
-//! [`Family`](crate::family::Family). A type byte that no family reads is refused as a bad format, as Redis
-//! refuses those it does not know.
+//! The payload is the same as Redis's, byte for byte, so values can move to and from a real Redis.
+//! It consists of a type byte, the value, two bytes of format version (little-endian), and eight
+//! bytes of CRC-64 over everything before them. Each type writes its value with
+//! [`ValueType::payload`](crate::value_type::ValueType::payload), and its
+//! [`Family`](crate::family::Family) reads it. A type byte that no family reads is refused as a bad
+//! format, as Redis refuses types that it does not know.
 
 mod lzf;
 mod payload;
@@ -19,26 +20,26 @@ use respire_store::{NewValue, ValueRef};
 pub(crate) use payload::Payload;
 pub(crate) use reader::Reader;
 
-/// The format version of Redis 7.0: written, and the newest that is read.
+/// The format version of Redis 7.0: it is written, and newer ones are refused.
 const VERSION: u16 = 10;
 const VERSION_BYTES: usize = 2;
 const CRC_BYTES: usize = 8;
 
-/// The two high bits of a length: what the rest of it is.
+/// The two high bits of a length, which tell the form of the rest.
 const LEN_6_BITS: u8 = 0;
 const LEN_14_BITS: u8 = 1;
 const LEN_ENCODED: u8 = 3;
-/// Whole first bytes of a length that is in the bytes after it.
+/// First bytes of a length that is stored in the bytes after it.
 const LEN_32_BITS: u8 = 0x80;
 const LEN_64_BITS: u8 = 0x81;
 
-/// First bytes of a string that is kept otherwise than as its bytes.
+/// First bytes of a string that is stored as an integer or packed.
 const STRING_INT8: u8 = 0xC0;
 const STRING_INT16: u8 = 0xC1;
 const STRING_INT32: u8 = 0xC2;
 const STRING_LZF: u8 = 0xC3;
 
-/// How many tables of 2 KiB the checksum looks things up in: in a page, they are downloaded.
+/// The number of lookup tables of the checksum, 2 KiB each. A web page has to download them.
 const CRC_TABLES: usize = if cfg!(target_family = "wasm") { 1 } else { 16 };
 
 static CRC: Crc<u64, Table<CRC_TABLES>> = Crc::<u64, Table<CRC_TABLES>>::new(&CRC_64_REDIS);
@@ -46,13 +47,13 @@ static CRC: Crc<u64, Table<CRC_TABLES>> = Crc::<u64, Table<CRC_TABLES>>::new(&CR
 /// Why a payload cannot be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PayloadError {
-    /// Its version is newer than ours, its checksum is wrong, or it is no payload at all.
+    /// Its version is newer than [`VERSION`], its checksum is wrong, or it is not a payload.
     Footer,
-    /// What it holds is malformed or of a type that does not exist here.
+    /// Its value is malformed or of a type that this server does not have.
     Format,
 }
 
-/// The payload for a value. O(the value's size), whatever its bytes.
+/// The payload of a value. O(size of the value), whatever its bytes.
 pub(crate) fn dump(value: ValueRef<'_>, types: Types) -> Payload {
     let mut payload = without_footer(value);
     debug_assert!(
@@ -65,7 +66,7 @@ pub(crate) fn dump(value: ValueRef<'_>, types: Types) -> Payload {
     payload
 }
 
-/// The bytes of a value in its payload, without the type and the footer.
+/// The number of bytes of a value in its payload, without the type and the footer.
 pub(crate) fn serialized_len(value: ValueRef<'_>) -> usize {
     without_footer(value).as_slice().len() - 1
 }
@@ -75,7 +76,7 @@ fn without_footer(value: ValueRef<'_>) -> Payload {
     with_type(value, |value| value.payload())
 }
 
-/// The value that a payload holds, borrowed from it where that can be.
+/// The value of a payload, borrowed from it where possible.
 pub(crate) fn restore(payload: &[u8], types: Types) -> Result<NewValue<'_>, PayloadError> {
     let (checked, crc) = payload
         .split_last_chunk::<CRC_BYTES>()
@@ -109,7 +110,7 @@ pub(crate) mod tests {
         dump_string(StringRef::Bytes(bytes)).as_slice().to_vec()
     }
 
-    /// Restores, and gives the string's bytes.
+    /// Restores a payload; returns the bytes of the string.
     fn restored(payload: &[u8]) -> Result<Vec<u8>, PayloadError> {
         restore(payload, TYPES).map(bytes_of)
     }
@@ -119,7 +120,7 @@ pub(crate) mod tests {
         string.map(StringRef::to_vec).expect("a string")
     }
 
-    /// A payload with this body and a footer that is right.
+    /// A payload with this body and a correct footer.
     pub(crate) fn payload(body: &[u8], version: u16) -> Vec<u8> {
         let mut payload = [body, &version.to_le_bytes()].concat();
         let crc = CRC.checksum(&payload);
@@ -128,7 +129,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn payloads_are_those_of_redis() {
+    fn payload_equals_that_of_redis() {
         // From DUMP of Redis 7.0.
         let expected: [(&[u8], &[u8]); 3] = [
             (b"7", b"\x00\xc0\x07\x0a\x00t\xcdH\xa2\x83\xab\xce\x92"),
@@ -146,7 +147,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn strings_of_every_form_come_back() {
+    fn string_of_every_form_is_restored() {
         let numbers = [
             0,
             -1,
@@ -187,7 +188,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn payload_with_another_footer_is_refused() {
+    fn payload_with_a_wrong_footer_is_refused() {
         let good = dump_bytes(b"value");
         for at in 0..good.len() {
             let mut bad = good.clone();
@@ -233,7 +234,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn any_body_is_read_or_refused_within_bounds() {
+    fn random_body_is_restored_or_refused_in_bounded_memory() {
         let mut state = 7_u64;
         let mut random = || {
             state = state
@@ -255,7 +256,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn bytes_after_the_value_are_ignored_as_by_redis() {
+    fn bytes_after_the_value_are_ignored_as_in_redis() {
         assert_eq!(
             restored(&payload(b"\x00\x01abc", VERSION)).as_deref(),
             Ok(&b"a"[..])
@@ -263,7 +264,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn serialized_len_leaves_out_type_and_footer() {
+    fn serialized_len_excludes_type_and_footer() {
         let len = |string| serialized_len(ValueRef::String(string));
         assert_eq!(len(StringRef::Int(7)), 2);
         assert_eq!(len(StringRef::Bytes(b"xxxxx")), 6);

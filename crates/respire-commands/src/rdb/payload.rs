@@ -1,4 +1,5 @@
-//! Writes a payload: the type byte, and the lengths and strings that values of every type are made of.
+//! Writes the parts of a payload: the type byte, and the lengths and strings that values of every
+//! type consist of.
 
 use super::{
     CRC_BYTES, LEN_14_BITS, LEN_32_BITS, LEN_64_BITS, STRING_INT8, STRING_INT16, STRING_INT32,
@@ -7,25 +8,25 @@ use super::{
 use bytes::Bytes;
 use respire_store::StringRef;
 
-/// Longer strings cannot be the text of an integer of 32 bits.
+/// A longer string cannot be the text of an integer of 32 bits.
 const INT_BYTES_MAX: usize = 11;
-/// Only longer strings are worth packing, and only if this many bytes are saved.
+/// Only longer strings are packed, and only if packing saves at least [`PACKING_GAIN_MIN`] bytes.
 const UNPACKED_BYTES_MAX: usize = 20;
 const PACKING_GAIN_MIN: usize = 4;
 
-/// The most bytes before those of a string: how it is kept, and two lengths.
+/// The most bytes before those of a string: its form and two lengths.
 const HEADER_BYTES_MAX: usize = 1 + 2 * LEN_BYTES_MAX;
 const LEN_BYTES_MAX: usize = 1 + size_of::<u64>();
 
-/// A payload that grows at its end. Unused bytes may precede its start: the header of a packed string is written
-/// after the string, and is of no fixed length.
+/// A payload that grows at its end. Unused bytes may precede its start: the header of a packed
+/// string has no fixed length and is written after the string.
 pub(crate) struct Payload {
     bytes: Vec<u8>,
     start: usize,
 }
 
 impl Payload {
-    /// A payload of this type byte, with room for a value of about `value_bytes`.
+    /// Starts a payload with this type byte and room for a value of about `value_bytes`.
     pub(crate) fn new(type_byte: u8, value_bytes: usize) -> Self {
         const OVERHEAD: usize = 1 + 2 * HEADER_BYTES_MAX + VERSION_BYTES + CRC_BYTES;
         let mut bytes = Vec::with_capacity(OVERHEAD + value_bytes);
@@ -33,7 +34,8 @@ impl Payload {
         Self { bytes, start: 0 }
     }
 
-    /// Adds a string: as an integer of up to 32 bits, packed, or as it is. O(its length), whatever its bytes.
+    /// Adds a string: as an integer of up to 32 bits, packed, or unchanged. O(length), whatever its
+    /// bytes.
     pub(crate) fn string(&mut self, string: StringRef<'_>) {
         let integer = match string {
             StringRef::Int(number) => Some(number),
@@ -67,12 +69,13 @@ impl Payload {
         }
     }
 
-    /// The bytes from the type byte on.
+    /// The bytes of the payload, beginning with the type byte.
     pub(crate) fn as_slice(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
-    /// The payload as bytes that can be shared. Gives back what was reserved for a string that packed well.
+    /// The payload as bytes that can be shared. Frees the memory that was reserved for a string
+    /// that packed well.
     pub(crate) fn into_shared(mut self) -> Bytes {
         if self.bytes.len() < self.bytes.capacity() / 2 {
             self.bytes.shrink_to_fit();
@@ -84,7 +87,7 @@ impl Payload {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Adds an integer of up to 32 bits; of a longer one, nothing.
+    /// Adds an integer of up to 32 bits. Adds nothing for a longer one, and returns false.
     fn int(&mut self, number: i64) -> bool {
         let out = &mut self.bytes;
         if let Ok(number) = i8::try_from(number) {
@@ -101,7 +104,7 @@ impl Payload {
         true
     }
 
-    /// Adds a string packed; nothing if that would not make it shorter.
+    /// Adds a string packed. If packing does not make it shorter, adds nothing and returns false.
     fn packed(&mut self, bytes: &[u8]) -> bool {
         let before = self.bytes.len();
         self.bytes.resize(before + HEADER_BYTES_MAX, 0);
@@ -118,7 +121,7 @@ impl Payload {
         let unused = HEADER_BYTES_MAX - (self.bytes.len() - packed_end);
         self.bytes.copy_within(packed_end.., before + unused);
         self.bytes.truncate(packed_end);
-        // The gap is closed from the side where there is less to move.
+        // Close the gap by moving the shorter side.
         if before - self.start <= packed_len {
             let start = self.start;
             self.bytes.copy_within(start..before, start + unused);
@@ -136,10 +139,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_stand_one_after_the_other_whichever_side_closes_the_gap() {
+    fn strings_are_contiguous_whichever_side_is_moved() {
         for long_first in [false, true] {
             let mut strings = vec![vec![b'a'; 30], vec![b'b'; 100_000], b"short".to_vec()];
-            // So many bytes before the packed string that it is moved itself.
+            // As many bytes before the packed string as it takes to move the packed string itself.
             strings.insert(0, (0..200).collect());
             if long_first {
                 strings.reverse();

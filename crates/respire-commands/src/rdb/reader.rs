@@ -1,4 +1,5 @@
-//! Reads a payload: the bytes, lengths and strings that values of every type are made of.
+//! Reads the parts of a payload: the bytes, lengths and strings that values of every type consist
+//! of.
 
 use super::{
     LEN_6_BITS, LEN_14_BITS, LEN_32_BITS, LEN_64_BITS, LEN_ENCODED, STRING_INT8, STRING_INT16,
@@ -7,8 +8,8 @@ use super::{
 use bytes::Bytes;
 use respire_store::NewValue;
 
-/// Reads a payload from its start to its end. Each method returns `None` where the payload ends too early or is
-/// malformed.
+/// Reads a payload from start to end. Each method returns `None` if the payload ends too early or
+/// is malformed.
 pub(crate) struct Reader<'p> {
     rest: &'p [u8],
 }
@@ -18,7 +19,7 @@ impl<'p> Reader<'p> {
         Self { rest: payload }
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     pub(crate) fn byte(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
@@ -35,7 +36,7 @@ impl<'p> Reader<'p> {
         Some(bytes)
     }
 
-    /// The next string, borrowed from the payload unless it was packed.
+    /// Reads the next string, borrowed from the payload unless it was packed.
     pub(crate) fn string(&mut self) -> Option<NewValue<'p>> {
         Some(match self.byte()? {
             STRING_INT8 => i64::from(i8::from_le_bytes(self.array()?)).into(),
@@ -54,7 +55,8 @@ impl<'p> Reader<'p> {
         })
     }
 
-    /// The next length. It is not checked: the bytes or elements that it counts may not be there.
+    /// Reads the next length. It is not checked: the payload may be too short for the bytes or
+    /// elements that it counts.
     pub(crate) fn len(&mut self) -> Option<usize> {
         let first = self.byte()?;
         self.len_after(first)

@@ -1,14 +1,14 @@
-//! Where the packer saw three bytes last, by the 16 bits they are mixed to.
+//! Records the last position of each three bytes that the packer has seen, by a hash of 16 bits.
 
-/// One place for each slot; 0 is none.
+/// One position for each slot; 0 means none.
 pub(super) trait Seen {
-    /// The place that a slot had; from now on it has `at`.
+    /// Sets the position of a slot to `at`; returns the previous one.
     fn replace(&mut self, slot: u16, at: u32) -> u32;
 }
 
 const SLOTS: usize = 1 << u16::BITS;
 
-/// All slots side by side: clearing them costs as much as packing some thousand bytes.
+/// All slots in one array. Clearing it takes as long as packing some thousand bytes.
 pub(super) struct Whole(Box<[u32; SLOTS]>);
 
 impl Whole {
@@ -27,14 +27,13 @@ impl Seen for Whole {
     }
 }
 
-/// The slots of a page.
+/// The number of slots in a page.
 const PAGE: usize = 1 << 6;
 const PAGES: usize = SLOTS / PAGE;
 
-/// Slots in pages that are made when one of them is first used, for short data. Places are kept in
-/// 16 bits.
+/// Slots in pages that are created on first use, for short data. Positions have 16 bits.
 pub(super) struct Paged {
-    /// The number of each page, counted from 1; 0 is one that was not made.
+    /// The number of each page, counted from 1; 0 means that the page does not exist yet.
     numbers: [u16; PAGES],
     pages: Vec<[u16; PAGE]>,
 }
