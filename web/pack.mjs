@@ -1,9 +1,9 @@
-// Packs what `src/unpack.js` unpacks.
+// Packs bytes for `src/unpack.js`.
 
 import { spawnSync } from "node:child_process";
 import { LETTERS, LITERAL_CONTEXT_BITS } from "./src/unpack.js";
 
-/** Bytes in LZMA. */
+/** Compresses bytes with LZMA. */
 export function pack(bytes) {
   const filter = `--lzma1=preset=9e,lc=${LITERAL_CONTEXT_BITS},lp=0,pb=0`;
   const { error, status, stdout } = spawnSync("xz", ["--format=raw", filter, "--stdout"], { input: bytes, maxBuffer: 1 << 28 });
@@ -11,7 +11,7 @@ export function pack(bytes) {
   return stdout;
 }
 
-/** Bytes as text that is safe in HTML: two letters for 13 bits. Base64 takes 8 % more. */
+/** Encodes bytes as text that is safe in HTML: two letters for 13 bits. Base64 takes 8 % more. */
 export function toText(bytes) {
   const text = [];
   let bits = 0;

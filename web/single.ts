@@ -1,11 +1,14 @@
-// The page as a single HTML file: every part of it lies packed within, and nothing beside it.
+// A Vite plugin that builds the page as a single HTML file, with all parts packed inside.
 
 import { readFileSync } from "node:fs";
 import type { Plugin } from "vite";
 import { pack, toText } from "./pack.mjs";
 import { sum } from "./src/unpack.js";
 
-/** What `src/single.js` reads: parts by their ids, in the order in which they are needed, and fonts, which are packed already. */
+/**
+ * The data that `src/single.js` reads: parts by their ids, in the order in which they are needed,
+ * and fonts, which are already packed.
+ */
 function packed(parts: [id: string, content: Buffer][], fonts: Buffer[]): string {
   const bytes = Buffer.concat([...fonts, pack(Buffer.concat(parts.map(([, content]) => content)))]);
   const about = { bytes: bytes.length, check: sum(bytes), fonts: fonts.map(({ length }) => length), parts: parts.map(([id, { length }]) => [id, length]) };
@@ -34,7 +37,8 @@ export function inline(files: Record<string, string>): Plugin {
       let worker = "";
       for (const [file, chunk] of Object.entries(bundle)) {
         if (chunk === page) continue;
-        // Parts that are loaded later are in the same script: there is nothing to fetch before them.
+        // Parts that are loaded later are in the same script: there is nothing to fetch before
+        // them.
         if (chunk.type === "chunk") scripts.push(chunk.code.replaceAll("__VITE_PRELOAD__", "void 0"));
         else if (file.endsWith(".css")) styles.push(String(chunk.source));
         else if (/\bworker-[^/]*\.js$/.test(file)) worker = String(chunk.source);
@@ -45,7 +49,7 @@ export function inline(files: Record<string, string>): Plugin {
       if (worker === "") throw new Error("no Worker to pack");
       const texts = Object.entries({ style, worker, script: scripts.join("") }).map(([id, text]): [string, Buffer] => [id, Buffer.from(text)]);
       const parts = packed([...texts, ...modules], fonts);
-      // Runs when the file is there to its end, wherever it stands in it.
+      // Runs when the file has arrived completely, wherever the script is in it.
       const boot = `<script type="module">\n${source("./src/unpack.js").replace(/^export /gm, "")}\n${source("./src/single.js")}</script>`;
       page.fileName = "respire-explorer.html";
       page.source = String(page.source)

@@ -1,17 +1,17 @@
-// How the page is built: once as files with a service worker, once as a single HTML file.
+// The build of the page: as files with a service worker, and as a single HTML file.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { inline } from "./single.ts";
 
-/** A module of the engine, as wasm-bindgen wrote it. */
+/** The address of an engine module that wasm-bindgen wrote. */
 const wasm = (name: string) => new URL(`./src/wasm/respire_${name}_bg.wasm`, import.meta.url).pathname;
 
-/** The modules: what reads documents, what reads captures, the server with its commands. */
+/** The modules: for documents, for captures, and the server with its commands. */
 const MODULES = { documentWasm: wasm("document"), captureWasm: wasm("capture"), serverWasm: wasm("server") };
 
-/** What the page may load: its own files and nothing else. */
+/** The sources that the page may load: only its own files. */
 const CSP = {
   files: [
     "default-src 'none'",
@@ -63,7 +63,7 @@ function engine(single: boolean): Plugin {
   };
 }
 
-/** Fills in the page's policy and icon. */
+/** Fills in the page's content security policy and icon. */
 function head(single: boolean, serve: boolean): Plugin {
   return {
     name: "head",
@@ -80,14 +80,14 @@ function head(single: boolean, serve: boolean): Plugin {
 
 const source = (file: string) => new URL(`./src/${file}`, import.meta.url).pathname;
 
-/** What a module needs at once, itself among it. */
+/** A module and the modules that it imports statically. */
 function needed(module: string, importsOf: (module: string) => readonly string[]): Set<string> {
   const all = new Set([module]);
   for (const each of all) for (const imported of importsOf(each)) all.add(imported);
   return all;
 }
 
-/** Has what is needed before the first step fetched at once: the page's script in one piece, and its fonts. */
+/** Makes the browser fetch everything needed at the start at once: the page's script in one piece, and its fonts. */
 function early(): Plugin {
   let pageOnly = new Set<string>();
   return {
@@ -99,7 +99,7 @@ function early(): Plugin {
     },
     outputOptions: (options) => ({
       ...options,
-      // Has V8 compile all of it while it arrives, on another thread: most of it runs at once.
+      // Makes V8 compile all of it on another thread while it arrives: most of it runs at once.
       postBanner: ({ name }) => (name === "page" ? "//# allFunctionsCalledOnLoad" : ""),
       codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "page", test: (module) => pageOnly.has(module) }] },
     }),
@@ -119,7 +119,7 @@ function early(): Plugin {
   };
 }
 
-/** Writes the list of files the service worker keeps, named by what is in them. */
+/** Writes the list of files for the service worker, with a name that depends on their contents. */
 function offline(): Plugin {
   return {
     name: "offline",
@@ -153,7 +153,8 @@ export default defineConfig(({ mode, command }) => {
         : [],
     },
     define: { __SINGLE__: JSON.stringify(single) },
-    // A file has no origin: a Worker made from within it can be a script, and not a module.
+    // A file has no origin: a Worker created from within it can be a classic script, but not a
+    // module.
     worker: { format: single ? ("iife" as const) : ("es" as const) },
     build: {
       target: ["chrome123", "firefox128", "safari17.5"],

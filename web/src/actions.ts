@@ -22,7 +22,7 @@ function show(id: PaneId, focus: () => void): () => void {
   return () => {
     const shown = !narrow.value || pane.value === id;
     pane.value = id;
-    // A pane that was hidden has nothing to focus before it is laid out.
+    // A pane that was hidden has nothing to focus before its layout.
     if (shown) focus();
     else requestAnimationFrame(() => requestAnimationFrame(focus));
   };

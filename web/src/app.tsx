@@ -1,4 +1,4 @@
-// The page: which pane stands where.
+// The layout of the page: which pane is where.
 
 import { Dock } from "./panes/dock";
 import { WordsCard } from "./panes/byte-card";

@@ -1,20 +1,20 @@
 /// <reference types="vite/client" />
 
-/** Whether the page is a single file. */
+/** Whether this is the single-file build. */
 declare const __SINGLE__: boolean;
 
-/** Starts a Worker that reads documents; there only where the page is a single file, which needs no address. */
+/** Starts a Worker that decodes documents; defined only in the single-file build, which needs no address. */
 declare function startEngine(address: string): Worker;
 
-/** A part of the page by its id; there only where the page is a single file. */
+/** A part of the page by its id; defined only in the single-file build. */
 declare function packedPart(id: string): import("./engine/wire").Packed;
 
 declare module "virtual:engine-wasm" {
   type Wasm = import("./engine/wire").Wasm;
-  /** What reads documents. */
+  /** The module that decodes documents. */
   export const documentWasm: Wasm;
-  /** What puts captures together. */
+  /** The module that reads captures. */
   export const captureWasm: Wasm;
-  /** The server with its commands. */
+  /** The module with the server and its commands. */
   export const serverWasm: Wasm;
 }

@@ -1,15 +1,16 @@
-// The entry: the styles, and the engine, which starts while the scripts of the page are on their way.
+// The entry point: loads the styles, and starts the engine while the scripts of the page load.
 //
-// Where what lives:
+// The folders:
 //   page.tsx  the page: actions, the first document, the service worker
 //   engine/   the WASM in its Worker, and its methods as promises
 //   state/    signals: the document, the cursor, reads, problems, play, the tree's rows, actions
-//   panes/    what is seen: hex, text and tree are filled by hand, everything else is Preact
-//   input/    ways to bring bytes in
-//   capture/  packets put together to streams
+//   panes/    the visible panes: hex, text and tree fill their rows by hand, everything else is
+// Preact
+//   input/    ways to open bytes
+//   capture/  streams reassembled from packets
 //   console/  the server in the page: its Worker, connections, transcript, clock
-//   live/     what the server that served the page reads and writes
-//   encode/   commands to bytes, and what values cost in every protocol
+//   live/     the traffic of the server that served the page
+//   encode/   commands as bytes, and the size of values in every protocol
 //   share/    links and exports
 //   samples/  the gallery's documents
 //   words/    bytes and values in plain English

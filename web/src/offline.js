@@ -1,4 +1,4 @@
-// The service worker: keeps the page's own files, so that it opens without a network.
+// The service worker: stores the page's own files, so that it opens without a network.
 
 const CACHE = "respire-explorer-" + "%VERSION%";
 const FILES = ["%FILES%"];

@@ -1,4 +1,4 @@
-// The page: its actions, what it shows first, and the service worker.
+// Starts the page: its actions, the first document, and the service worker.
 
 import "./actions";
 import "./capture/actions";
@@ -15,10 +15,13 @@ import { listenForLinks, openLink } from "./share/open";
 import { onKeyDown } from "./state/actions";
 import { known } from "./state/cursor";
 
-/** Milliseconds the page waits for the first document. What has come by then is laid out once, and not again with every answer. */
-const PATIENCE_MS = 250;
+/**
+ * How long the page waits for the first document, in milliseconds. Everything that arrives by then
+ * is laid out once, and not again with every reply.
+ */
+const FIRST_DOCUMENT_WAIT_MS = 250;
 
-/** Opens what the address holds, or the first sample. */
+/** Opens the document of the address, or the first sample. */
 async function openFirst(): Promise<void> {
   if (!(await openLink())) await openSample(SAMPLES[0]!);
 }
@@ -36,12 +39,12 @@ function show(): void {
 function keepOffline(): void {
   if (__SINGLE__ || !import.meta.env.PROD || !("serviceWorker" in navigator) || !location.protocol.startsWith("http")) return;
   void navigator.serviceWorker.register("./offline.js").catch(() => {
-    // Refused by the browser: the page works, only not without its server.
+    // The browser refused: the page works, but not offline.
   });
 }
 
-void Promise.race([openFirst().then(known), new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]).then(() => {
+void Promise.race([openFirst().then(known), new Promise((resolve) => setTimeout(resolve, FIRST_DOCUMENT_WAIT_MS))]).then(() => {
   show();
-  // Behind the first paint: it fetches all there is.
+  // After the first paint, since it fetches all files.
   requestAnimationFrame(() => setTimeout(keepOffline));
 });

@@ -1,5 +1,5 @@
-// The first script of the page as a single file, in which all parts lie packed, one behind the other;
-// `unpack.js` stands in front of it.
+// The first script of the single-file page, which contains all parts packed one after the other;
+// the build puts `unpack.js` before it.
 
 const fail = (text) => {
   document.getElementById("app").textContent = text;
@@ -19,7 +19,8 @@ try {
   for (const [id, length] of parts) places.set(id, [size, (size += length)]);
   const rest = packed.slice(at);
   const unpacked = unpacker(rest, size);
-  // What comes first is needed first, and what nobody opens stays packed.
+  // The parts are in the order in which they are needed, and parts that are never opened stay
+  // packed.
   const part = (id) => {
     const [from, end] = places.get(id);
     return unpacked(end).slice(from);
@@ -34,7 +35,7 @@ try {
     document.head.append(Object.assign(document.createElement(id), attributes, { textContent }));
   };
   enter("style", {}, (text) => text.replace(/packed-font:(\d+)/g, (_, font) => addresses[font]));
-  // They are read while the rest is unpacked, so that text is laid out once.
+  // Fonts are read while the rest is unpacked, so that text is laid out once.
   for (const font of document.fonts) void font.load();
 
   const address = URL.createObjectURL(new Blob([part("worker")], { type: "text/javascript" }));
@@ -43,7 +44,7 @@ try {
     worker.postMessage({ wasm: globalThis.packedPart("documentWasm") });
     return worker;
   };
-  // The first one unpacks its module while the page unpacks its script.
+  // The first Worker unpacks its module while the page unpacks its script.
   let first = start();
   globalThis.startEngine = () => {
     const worker = first ?? start();

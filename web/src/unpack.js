@@ -1,10 +1,11 @@
-// Unpacks the parts of the page as a single file: text to bytes, and LZMA, which takes a quarter less than
-// what browsers unpack themselves. It is the format of the LZMA specification with lc = 4, lp = pb = 0.
+// Unpacks the parts of the single-file page: text to bytes, and LZMA, which is a quarter smaller
+// than the formats that browsers can unpack. The format is that of the LZMA specification with lc =
+// 4, lp = pb = 0.
 
-/** The characters of packed text: those that can be printed, but for `"`, `&` and `<`. */
+/** The characters of packed text: the printable ones except `"`, `&` and `<`. */
 export const LETTERS = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)).filter((letter) => !'"&<'.includes(letter));
 
-/** The bytes of packed text: 13 bits in every two letters, the low ones first. */
+/** The bytes of packed text: 13 bits per two letters, the low ones first. */
 export function fromText(text) {
   const values = new Uint8Array(128);
   LETTERS.forEach((letter, value) => (values[letter.charCodeAt(0)] = value));
@@ -22,7 +23,7 @@ export function fromText(text) {
   return bytes;
 }
 
-/** A checksum (FNV-1a): LZMA has none, and takes what was damaged on its way for something else. */
+/** A checksum (FNV-1a): LZMA has none, and would decode damaged bytes to wrong ones. */
 export function sum(bytes) {
   let hash = 0x811c9dc5;
   for (let at = 0; at < bytes.length; at += 1) hash = Math.imul(hash ^ bytes[at], 0x01000193);
@@ -31,11 +32,15 @@ export function sum(bytes) {
 
 export const LITERAL_CONTEXT_BITS = 4;
 
-// Where the probabilities lie: of what comes next by state, of distances, of lengths, of literals.
+// The offsets of the probabilities: of the next kind by state, of distances, of lengths, of
+// literals.
 const [MATCH, REP, REP0, REP1, REP2, REP0_LONG] = [0, 12, 24, 36, 48, 60];
 const [SLOT, SPECIAL, ALIGN, LENGTH, REP_LENGTH, LITERAL] = [72, 328, 443, 459, 733, 1007];
 
-/** Gives the first bytes of what was packed, up to any end: it is unpacked no further than was asked for. */
+/**
+ * Returns a function that gives the first bytes of the packed data, up to any end; it unpacks no
+ * further than requested.
+ */
 export function unpacker(packed, size) {
   const out = new Uint8Array(size);
   const odds = new Uint16Array(LITERAL + (0x300 << LITERAL_CONTEXT_BITS)).fill(1024);
@@ -43,7 +48,8 @@ export function unpacker(packed, size) {
   let at = 0;
   let state = 0;
   let from = 5;
-  // The range, and where in it the code lies. Of variables with 32 bits engines would make objects.
+  // The range, and the position of the code in it. Engines would create objects for variables with
+  // 32 bits.
   const coder = Uint32Array.of(0xffffffff, new DataView(packed.buffer, packed.byteOffset).getUint32(1));
 
   const narrow = (range, code) => {
@@ -122,7 +128,7 @@ export function unpacker(packed, size) {
     const high = (2 | (slot & 1)) << bits;
     return slot < 14 ? high + backwards(SPECIAL + high - slot, bits) : high + (even(bits - 4) << 4) + backwards(ALIGN, 4);
   };
-  /** Which of the last distances it is, which becomes the last one. */
+  /** Which of the last distances it is; this becomes the latest one. */
   const again = () => {
     const which = bit(REP1 + state) ? 2 + bit(REP2 + state) : 1;
     last.unshift(...last.splice(which, 1));

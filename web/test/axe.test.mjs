@@ -1,4 +1,4 @@
-// No violation that axe knows, at three widths, in every theme, with every card and dialog.
+// Checks the page with axe at three widths, in every theme, with every card and dialog.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

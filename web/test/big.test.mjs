@@ -1,4 +1,5 @@
-// Ten megabytes: painted soon, decoded in the Worker, stopped on demand, scrolled with few rows.
+// Tests a document of ten megabytes: it is painted soon, decoded in the Worker, cancelled on
+// request, and scrolled with few rows.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,10 +7,10 @@ import { open, pasteRequests, settled, suite } from "./page.mjs";
 
 const shared = suite();
 
-test("ten megabytes are there at once, in few rows, and can be scrolled to the end", async () => {
+test("ten megabytes are painted soon, in few rows, and scroll to the end", async () => {
   const { page, close } = await open(shared);
   const { painted, decoded } = await pasteRequests(page, 10_000_000);
-  // Reported, not asserted: a loaded machine is no defect. The bound is one that only a hang exceeds.
+  // Reported, not asserted: a busy machine is not a defect. Only a hang exceeds the asserted limit.
   console.log(`10 MB: painted after ${painted.toFixed(0)} ms, decoded after ${decoded.toFixed(0)} ms`);
   assert.ok(decoded < 20_000);
   await page.keyboard.press("End");
@@ -46,7 +47,7 @@ test("scrolling ten megabytes drops few frames", async () => {
   await close();
 });
 
-test("decoding is stopped by Cancel, and what was decoded stays", async () => {
+test("Cancel stops decoding, and the decoded frames stay", async () => {
   const { page, close } = await open(shared);
   const stopped = await page.evaluate(async () => {
     const one = "*3\r\n$3\r\nSET\r\n$10\r\nkey:000001\r\n$10\r\nvalue00001\r\n";

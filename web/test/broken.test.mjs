@@ -1,5 +1,5 @@
-// Forty broken documents, from mistakes people made: the error is at the right byte in each, and in
-// most a suggested change mends it. Runs the module itself, without a browser.
+// Tests forty invalid documents with common mistakes: in each the error is at the right byte, and
+// in most a suggested fix corrects it. Runs the module itself, without a browser.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ const REPLIES = 1;
 const SERVER = 0;
 const CLIENT = 2;
 
-/** What is wrong, in which mode, and the bytes; `‸` stands before the wrong one. */
+/** A description of the mistake, the mode, and the bytes; `‸` precedes the wrong byte. */
 const BROKEN = [
   ["the length is one too small", REQUESTS, "*1\r\n$3\r\nPIN‸G\r\n"],
   ["the length is one too large", REQUESTS, "*1\r\n$5\r\nPING\r‸\n"],
@@ -66,13 +66,13 @@ function decoded(bytes, mode) {
   return doc;
 }
 
-/** The first bad frame. */
+/** The first frame with an error. */
 function firstBad(doc) {
   for (let frame = 0; frame < doc.frameCount; frame += 1) if ((doc.frames(frame, frame + 1)[0] & 0xff) === 1) return frame;
   return -1;
 }
 
-test("forty mistakes: the right byte in each, a change that mends it in at least 32", async (t) => {
+test("forty mistakes: the error is at the right byte, and a fix corrects at least 32", async (t) => {
   assert.equal(BROKEN.length, 40);
   let mended = 0;
   const left = [];

@@ -1,4 +1,4 @@
-// What the page weighs, against its budgets and against the table of docs/explorer.md.
+// Checks the size of the page against its budgets and against the table of docs/explorer.md.
 
 import assert from "node:assert/strict";
 import { readFile, readdir, stat } from "node:fs/promises";
@@ -7,24 +7,24 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DIST } from "./page.mjs";
 
-/** How much smaller or larger than the table says a thing may be: compilers differ. */
+/** How far a size may be from the table: compilers differ. */
 const SLACK = 0.04;
 
-/** What does not keep within its budget; the page about the explorer says what that costs. */
+/** The entries over their budget; docs/explorer.md says what that costs. */
 const OVER = new Set(["scripts and styles, all", "module `document`", "modules, all", "single file"]);
 
-/** The files of a kind among what was built. */
+/** The built files of a kind. */
 async function assets(kind) {
   return (await readdir(join(DIST, "assets"))).filter((file) => kind.test(file));
 }
 
-/** What these files are on the way to a browser, in bytes. */
+/** The size of these files in bytes as a browser downloads them. */
 async function packed(files) {
   const sizes = files.map(async (file) => gzipSync(await readFile(join(DIST, "assets", file)), { level: 9 }).length);
   return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The files that are loaded before anything is opened: what the page names, what they import, the Worker. */
+/** The files that are loaded before any document is opened: those named by the page, their imports, the Worker. */
 async function firstLoad() {
   const named = (text) => [...text.matchAll(/[\w-]+\.(?:js|css)\b/g)].map(([name]) => name);
   const there = await assets(/\.(js|css)$/);
@@ -41,7 +41,7 @@ async function firstLoad() {
 
 const module = async (name) => packed(await assets(new RegExp(`^respire_${name}_bg.*\\.wasm$`)));
 
-/** What is weighed, by its name in the table. */
+/** The measured sizes, by their name in the table. */
 const WEIGHED = {
   "scripts and styles, at first": async () => packed(await firstLoad()),
   "scripts and styles, all": async () => packed(await assets(/\.(js|css)$/)),
@@ -52,7 +52,7 @@ const WEIGHED = {
   "single file": async () => (await stat(join(DIST, "respire-explorer.html"))).size,
 };
 
-/** The rows of the table: what, budget and measured in KB. */
+/** The rows of the table: name, budget and measured size in KB. */
 async function table() {
   const text = await readFile(new URL("../../docs/explorer.md", import.meta.url), "utf8");
   const rows = [...text.matchAll(/^\| (.+?) \| (\d+|-) KB \| (\d+) KB \|/gm)];
@@ -61,12 +61,12 @@ async function table() {
 
 const rows = await table();
 
-test("the table of sizes has a row for whatever is weighed", () => {
+test("the table has a row for every measured size", () => {
   assert.deepEqual([...rows.keys()], Object.keys(WEIGHED));
 });
 
 for (const [what, weigh] of Object.entries(WEIGHED)) {
-  test(`${what}: as the table says, and within its budget unless it is said`, async () => {
+  test(`${what}: the size matches the table and its budget`, async () => {
     const { budget, measured } = rows.get(what);
     const kilobytes = (await weigh()) / 1024;
     console.log(`${what}: ${kilobytes.toFixed(1)} KB`);

@@ -1,5 +1,5 @@
-// Captures taken off the loopback: redis-py 8, redis-cli 7 and go-redis 9 against Redis 7; and clients that
-// do it wrong, which Redis 7 was asked to bear.
+// Tests captures from the loopback: redis-py 8, redis-cli 7 and go-redis 9 with Redis 7; and
+// clients with mistakes, against Redis 7.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ async function opened(page, name) {
   await settled(page);
 }
 
-test("a capture of redis-py: streams, both directions, borders as cuts", async () => {
+test("a capture of redis-py has streams, both directions, and cuts at segment ends", async () => {
   const { page, close } = await open(shared);
   await opened(page, "redis-py.pcap");
   assert.equal(await page.locator(".stream").count(), 2);
@@ -40,7 +40,7 @@ test("a capture of redis-py: streams, both directions, borders as cuts", async (
   await close();
 });
 
-test("of many streams the one that is open is in view, and its segments are", async () => {
+test("the open stream of many is in view, and so are its segments", async () => {
   const { page, close } = await open(shared);
   assert.equal(await page.locator("#dock-tab-capture .count").count(), 0);
   await page.keyboard.press("c");
@@ -58,7 +58,7 @@ test("of many streams the one that is open is in view, and its segments are", as
   await close();
 });
 
-test("a press on a segment goes to its bytes", async () => {
+test("a click on a segment moves to its bytes", async () => {
   const { page, close } = await open(shared);
   await opened(page, "redis-py.pcap");
   const back = page.locator(".segment.back button");
@@ -73,7 +73,7 @@ test("a press on a segment goes to its bytes", async () => {
   await close();
 });
 
-test("a capture of redis-cli in pcapng: a stream for each run", async () => {
+test("a pcapng capture of redis-cli has a stream for each run", async () => {
   const { page, close } = await open(shared);
   await opened(page, "redis-cli.pcapng");
   assert.equal(await page.locator(".stream").count(), 4);
@@ -92,7 +92,7 @@ test("a capture of redis-cli in pcapng: a stream for each run", async () => {
   await close();
 });
 
-test("the same in reverse, with lost, doubled and torn packets, is told as it is", async () => {
+test("lost, doubled and truncated packets in reverse order are reported", async () => {
   const { page, close } = await open(shared);
   const whole = await file("redis-py.pcap");
   const packets = [];
@@ -130,7 +130,7 @@ test("the same in reverse, with lost, doubled and torn packets, is told as it is
   await close();
 });
 
-/** What a filter of frames finds. */
+/** The hits that a filter of frames finds. */
 async function finds(page, query, hits) {
   if (!(await page.locator(".search").isVisible())) await page.keyboard.press("/");
   await page.locator(".search .choice", { hasText: "Frames" }).click();
@@ -138,7 +138,7 @@ async function finds(page, query, hits) {
   await page.locator(".search-count", { hasText: hits }).waitFor();
 }
 
-test("a capture of go-redis: a pipeline, a transaction, and messages on a connection of their own", async () => {
+test("a capture of go-redis has a pipeline, a transaction, and messages on a separate connection", async () => {
   const { page, close } = await open(shared);
   await opened(page, "go-redis.pcap");
   assert.equal(await page.locator(".stream").count(), 2);
@@ -166,7 +166,7 @@ for (const { name, what, at, byte, reason, fix, whole } of [
   { name: "wrong-utf16.pcap", what: "a length in UTF-16 units", at: 33, byte: "F0 \\xf0", reason: "invalid bulk length", fix: "the length counts UTF-16 units", whole: 2 },
   { name: "wrong-lf.pcap", what: "lines that end with LF alone", at: 2, byte: "0A \\n", reason: "invalid multibulk length", fix: "every line ends with CRLF", whole: 1 },
 ]) {
-  test(`a client that does it wrong: ${what}`, async () => {
+  test(`a client with a mistake: ${what}`, async () => {
     const { page, close } = await open(shared);
     await opened(page, name);
     await page.keyboard.press("p");
@@ -180,7 +180,7 @@ for (const { name, what, at, byte, reason, fix, whole } of [
   });
 }
 
-test("a client that hung up in the middle of a value", async () => {
+test("a client that disconnected within a value", async () => {
   const { page, close } = await open(shared);
   await opened(page, "wrong-torn.pcap");
   await page.locator(".segment.there", { hasText: "ends" }).waitFor();

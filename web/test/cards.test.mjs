@@ -1,4 +1,4 @@
-// Finding and filtering, limits, MessagePack.
+// Tests the cards for finding and filtering, limits, and MessagePack.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ async function look(page, kind, query) {
 
 const count = (page, text) => page.locator(".search-count", { hasText: text }).waitFor();
 
-test("bytes and text are found, and stepped through in a ring", async () => {
+test("bytes and text are found, and stepping wraps around", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Pipeline");
   await look(page, "Text", "visits");
@@ -68,7 +68,7 @@ test("frames are filtered by command, key, size and state", async () => {
   await close();
 });
 
-test("limits: what each would say, and reading under them", async () => {
+test("limits show the reply under each preset, and can be applied", async () => {
   const { page, close } = await open(shared);
   await paste(page, `*11\r\n$4\r\nPING\r\n${"$1\r\nx\r\n".repeat(10)}`);
   await page.locator(".words-frame", { hasText: "10 arguments" }).waitFor();
@@ -82,7 +82,7 @@ test("limits: what each would say, and reading under them", async () => {
   await close();
 });
 
-test("MessagePack in a value: tokens, each with its bytes", async () => {
+test("MessagePack in a value has tokens linked to their bytes", async () => {
   const { page, close } = await open(shared);
   await paste(page, "$13\\r\\n\\x82\\xa1a\\x01\\xa4list\\x93\\xc0\\xc3\\x05\\r\\n");
   await page.locator(".words-frame", { hasText: "bulk string" }).waitFor();

@@ -1,4 +1,4 @@
-// The server in the page: the real engine and store, without a network.
+// Tests the server in the page: the real engine and store, without a network.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { DIST, cursorComesTo, open, ready, suite } from "./page.mjs";
 
 const shared = suite();
 
-/** Opens the console and waits until its connections are there. */
+/** Opens the console and waits until its connections are open. */
 async function openConsole(page) {
   await page.keyboard.press("v");
   await page.locator(".connections .choice").nth(1).waitFor();
@@ -16,18 +16,18 @@ async function openConsole(page) {
   await page.locator(".entry.reply", { hasText: "proto" }).waitFor();
 }
 
-/** Types a line into the connection at hand. */
+/** Types a line for the current connection. */
 async function say(page, line) {
   await page.locator("#console-line").fill(line);
   await page.keyboard.press("Enter");
 }
 
-/** The connection that lines go to. */
+/** Selects the connection that gets the lines. */
 async function choose(page, name) {
   await page.locator(".connections .choice", { has: page.locator(`b:text-is("${name}")`) }).click();
 }
 
-/** Waits for an entry of the transcript, as what one connection sent or got. */
+/** Waits for an entry of the transcript with a text that one connection sent or received. */
 function entry(page, name, way, text) {
   return page.locator(`.entry.${way}`, { has: page.locator(`.entry-name:text-is("${name}")`) }).filter({ hasText: text });
 }
@@ -55,7 +55,7 @@ async function tour(page) {
   await entry(page, "A", "reply", "(nil)").waitFor();
 }
 
-test("two connections, a message and a key that expires, all offline", async () => {
+test("two connections, a message and an expiring key work offline", async () => {
   const { page, close } = await open(shared, { serviceWorkers: "allow" });
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
@@ -64,7 +64,7 @@ test("two connections, a message and a key that expires, all offline", async () 
   await close();
 });
 
-test("the same in a single file without a server", async () => {
+test("two connections work in a single file without a server", async () => {
   const context = await shared.browser.newContext({ offline: true, viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
@@ -94,14 +94,14 @@ test("rows of the transcript open in the panes", async () => {
   await close();
 });
 
-test("maps are printed as redis-cli does: numbered by pairs, a pair in a line", async () => {
+test("maps are printed as by redis-cli: one numbered pair per line", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);
   await entry(page, "B", "reply", '2# "version" => ').filter({ hasText: '7# "modules" => (empty array)' }).waitFor();
   await close();
 });
 
-test("each connection speaks its own protocol", async () => {
+test("each connection uses its own protocol", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);
   for (const [name, wanted] of [
@@ -131,7 +131,7 @@ test("each connection speaks its own protocol", async () => {
   await close();
 });
 
-test("names are completed, help is shown, lines come back", async () => {
+test("names are completed, help is shown, and history returns lines", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);
   const line = page.locator("#console-line");
@@ -160,7 +160,7 @@ test("names are completed, help is shown, lines come back", async () => {
   await close();
 });
 
-test("what cannot be sent is said, and nothing is lost", async () => {
+test("a line that cannot be sent is reported and kept", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);
   await say(page, 'SET k "open');
@@ -172,7 +172,7 @@ test("what cannot be sent is said, and nothing is lost", async () => {
   await close();
 });
 
-test("lines that are sent before the first of them is answered are answered each, in order", async () => {
+test("lines sent before the first reply are each answered, in order", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);
   const words = Array.from({ length: 20 }, (_, nth) => `word${nth}`);
@@ -192,7 +192,7 @@ test("lines that are sent before the first of them is answered are answered each
   await close();
 });
 
-test("the clock takes any number of seconds and wakes who waits", async () => {
+test("the clock advances by any number of seconds and wakes waiting clients", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);
   await say(page, "SET a 1 PX 1500");
@@ -207,7 +207,7 @@ test("the clock takes any number of seconds and wakes who waits", async () => {
   await close();
 });
 
-test("keys that expire are found among many, and where there are too many that is said", async () => {
+test("expiring keys are found among many, and a limit is reported", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);
   const many = (from, to) => `MSET ${Array.from({ length: to - from }, (_, at) => `k${from + at} v`).join(" ")}`;

@@ -1,4 +1,5 @@
-// Commands to bytes, literals that programs read back, and what values cost in every protocol.
+// Tests encoding: commands to bytes, literals that languages read back, and the size of values in
+// every protocol.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -15,7 +16,7 @@ async function encode(page, line) {
   await settled(page);
 }
 
-test("a typed command is encoded, and read back as it was typed", async () => {
+test("a typed command is encoded, and decodes to the same words", async () => {
   const { page, close } = await open(shared);
   await page.keyboard.press("w");
   const encoded = page.locator("[aria-label='Bytes of the request']");
@@ -35,7 +36,7 @@ test("a typed command is encoded, and read back as it was typed", async () => {
   await close();
 });
 
-test("the example shows what a SET costs in each protocol", async () => {
+test("the example shows the size of a SET in each protocol", async () => {
   const { page, close } = await open(shared);
   await page.keyboard.press("w");
   await page.locator(".encode .link", { hasText: "SET greeting hello" }).click();
@@ -44,7 +45,7 @@ test("the example shows what a SET costs in each protocol", async () => {
   await close();
 });
 
-test("names are completed, and told what they are for", async () => {
+test("names are completed, with their summaries", async () => {
   const { page, close } = await open(shared);
   await page.keyboard.press("w");
   const field = page.locator(".encode .wide-field");
@@ -61,7 +62,7 @@ test("names are completed, and told what they are for", async () => {
   await close();
 });
 
-test("a command is put into the document", async () => {
+test("a command is inserted into the document", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Pipeline");
   await page.keyboard.press("w");
@@ -72,7 +73,7 @@ test("a command is put into the document", async () => {
   await close();
 });
 
-/** How a literal is turned back into bytes; none where the language is not installed. */
+/** How a literal is turned back into bytes; skipped if the language is not installed. */
 const READERS = {
   printf: (text) => execFileSync("sh", ["-c", text]),
   Python: (text) => execFileSync("python3", ["-c", `import sys; sys.stdout.buffer.write(${text})`]),
@@ -92,7 +93,7 @@ test("literals are the same bytes in their languages", async (t) => {
   const { page, close } = await open(shared);
   const folder = mkdtempSync(join(tmpdir(), "respire-literals-"));
   await page.keyboard.press("w");
-  // Every quote and sign that means something to one of them, bytes that are no UTF-8, digits behind escapes.
+  // Every quote and sign with a meaning in one of them, invalid UTF-8, and digits after escapes.
   await encode(page, 'SET "100% \\"quoted\\" \'and\' $HOME `x` \\\\n" "\\x00\\x001\\xff\\x80\\x7f\\t%d\\xc3\\xbf"');
   for (const [language, read] of Object.entries(READERS)) {
     await t.test(language, async (t) => {
@@ -121,7 +122,7 @@ test("literals are the same bytes in their languages", async (t) => {
   await close();
 });
 
-/** The numbers of each protocol: total, and its parts. */
+/** The numbers of each protocol: the total and its parts. */
 async function costs(page, card) {
   return page.locator(`${card} .wire`).evaluateAll((wires) =>
     wires.map((wire) => ({
@@ -132,7 +133,7 @@ async function costs(page, card) {
   );
 }
 
-test("costs add up, and say what is lost", async () => {
+test("costs add up, and losses are listed", async () => {
   const { page, close } = await open(shared);
   const card = "[aria-label='The frame at the cursor in every protocol']";
   for (const [name, own, total] of [

@@ -1,5 +1,5 @@
-// The cards for looking further, and sharing: nothing axe knows against them, nothing wider than the
-// page, no text cut; pictures of them in test/shots.
+// Tests the cards for exploring and sharing: axe finds no violation, nothing is wider than the
+// page, and no text is cut. Writes pictures into test/shots.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";

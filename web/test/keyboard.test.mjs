@@ -1,4 +1,4 @@
-// Everything is reached by the keyboard alone.
+// Tests that the keyboard alone reaches everything.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -39,7 +39,7 @@ test("a tour with the keyboard alone", async () => {
   await settled(page);
   assert.equal(await page.locator(".tree-row:not([hidden])").count(), 3, "and open again");
 
-  // Typing over a byte, and taking it back.
+  // Type over a byte, and undo.
   await press("1", "End", "ArrowLeft", "ArrowLeft", "ArrowLeft");
   await cursorComesTo(page, 9);
   await settled(page);
@@ -48,12 +48,12 @@ test("a tour with the keyboard alone", async () => {
   await press("Escape", "Control+z");
   await page.locator(".words-frame", { hasText: "integer 1" }).waitFor();
 
-  // Knives.
+  // The chunk knives.
   await press("Home", "ArrowRight", "ArrowRight", "ArrowRight", "k", "f", "f");
   await page.locator(".fed", { hasText: "1 of 2 fed" }).waitFor();
   assert.match(await page.locator(".fed").textContent(), /Incomplete, need ≥ \d+ more byte/);
 
-  // The map of keys.
+  // The keyboard map.
   await press("?");
   await page.locator("dialog[open]", { hasText: "Next token" }).waitFor();
   await press("Escape");
@@ -61,7 +61,7 @@ test("a tour with the keyboard alone", async () => {
   await close();
 });
 
-test("every action has a button or stands in the map, and no key has two", async () => {
+test("every action has a button or is in the map, and no key has two actions", async () => {
   const { page, close } = await open(shared);
   await page.keyboard.press("?");
   const keys = await page.locator("dialog kbd").allTextContents();
@@ -70,7 +70,7 @@ test("every action has a button or stands in the map, and no key has two", async
   await close();
 });
 
-test("Tab reaches every pane and is never caught", async () => {
+test("Tab reaches every pane and is never trapped", async () => {
   const { page, close } = await open(shared);
   const seen = new Set();
   for (let tab = 0; tab < 90; tab += 1) {
@@ -101,7 +101,7 @@ test("play stops at kinds of tokens and at bytes; with reduced motion it jumps",
   await close();
 });
 
-test("play walks where motion is welcome, and pauses", async () => {
+test("play moves the cursor step by step without reduced motion, and pauses", async () => {
   const { page, close } = await open(shared, { reducedMotion: "no-preference" });
   await page.locator(".transport select").selectOption("100");
   await page.keyboard.press("Home");
@@ -125,7 +125,7 @@ test("the scrubber moves the cursor, and selecting works with Shift", async () =
   await close();
 });
 
-test("on a phone one pane stands at a time, eight bytes in a row, and targets are large", async () => {
+test("on a phone one pane is shown at a time, with eight bytes per row and large targets", async () => {
   const { page, close } = await open(shared, { width: 360, height: 740, hasTouch: true });
   await ready(page);
   await sample(page, "Nested array");

@@ -1,4 +1,4 @@
-// The panes are linked: the pointer previews and never scrolls, a click pins everywhere.
+// Tests that the panes are linked: the pointer previews and never scrolls, a click pins everywhere.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ const requests = (count) => Array.from({ length: count }, (_, at) => `*3\r\n$3\r
 
 const scrolls = (page) => page.evaluate(() => [".hex-grid", ".text-lines", ".tree-rows", ".dock-panel"].map((name) => document.querySelector(name).scrollTop));
 
-test("the byte at the cursor is seen in every pane, a line end as well", async () => {
+test("the byte at the cursor is visible in every pane, also at a line end", async () => {
   const { page, close } = await open(shared);
   for (let byte = 0; byte < 12; byte += 1) {
     const cursors = await page.locator(".hex-row .cur, .text-row .cur").evaluateAll((cells) => cells.map((cell) => [cell.className, getComputedStyle(cell).backgroundColor]));
@@ -23,7 +23,7 @@ test("the byte at the cursor is seen in every pane, a line end as well", async (
   await close();
 });
 
-test("bytes without a picture are spelled out side by side, in lines that fit", async () => {
+test("unprintable bytes are shown as escapes, in lines that fit", async () => {
   const { page, close } = await open(shared);
   const spelled = (bytes) => bytes.map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
   await paste(page, `$300\\r\\n${spelled(Array.from({ length: 300 }, (_, at) => (at * 7) % 256))}\\r\\n`);
@@ -41,7 +41,7 @@ test("bytes without a picture are spelled out side by side, in lines that fit", 
   await close();
 });
 
-test("the pointer over 200 bytes scrolls nothing, and three panes agree", async () => {
+test("moving the pointer over 200 bytes scrolls nothing, and three panes agree", async () => {
   const { page, close } = await open(shared, { height: 1200 });
   await paste(page, requests(30));
   await page.locator(".frame-count", { hasText: "of 30" }).waitFor();
@@ -56,7 +56,7 @@ test("the pointer over 200 bytes scrolls nothing, and three panes agree", async 
     return all.filter(({ box }) => box.top >= view.top && box.bottom <= view.bottom).map(({ box, byte }) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2, byte })).slice(0, 200);
   });
   assert.ok(cells.length === 200, `${cells.length} bytes are in view`);
-  // The page keeps what it showed for each byte, a frame later.
+  // The page keeps the text for each byte, one frame later.
   await page.evaluate(() => {
     globalThis.shown = {};
     document.querySelector(".hex-grid").addEventListener("pointermove", () =>
@@ -73,12 +73,12 @@ test("the pointer over 200 bytes scrolls nothing, and three panes agree", async 
   for (const { x, y } of cells) await page.mouse.move(x, y);
   await settled(page);
   const shown = await page.evaluate(() => globalThis.shown);
-  // Moves may be merged into one frame; the last byte is always told.
-  assert.ok(Object.keys(shown).length >= 20, `${Object.keys(shown).length} bytes were told`);
+  // Moves may be merged into one frame; the last byte is always reported.
+  assert.ok(Object.keys(shown).length >= 20, `${Object.keys(shown).length} bytes were reported`);
   assert.ok(String(cells.at(-1).byte) in shown);
   for (const [byte, { hex, text, scrolled }] of Object.entries(shown)) {
     assert.ok(hex.length >= 1, `byte ${byte} is framed`);
-    // Lines that are out of view frame nothing: the pane does not scroll.
+    // Lines out of view have no outline: the pane does not scroll.
     if (text !== "") assert.equal(text, String.fromCharCode(...hex).replaceAll("\r", "\\r").replaceAll("\n", "\\n"));
     assert.deepEqual(scrolled, before, `byte ${byte} scrolls nothing`);
   }
@@ -86,7 +86,7 @@ test("the pointer over 200 bytes scrolls nothing, and three panes agree", async 
   await close();
 });
 
-test("what the pointer is on is framed in hex, text and tree", async () => {
+test("the value under the pointer is outlined in hex, text and tree", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Nested array");
   await page.locator(".tree-row", { hasText: '"two"' }).hover();
@@ -110,7 +110,7 @@ test("a click pins, and brings the byte into view in the other panes", async () 
   });
   await settled(page);
   await page.locator('.tree-row[data-row="205"] .value').click();
-  // The frame at the cursor is open: its three words stand before.
+  // The frame at the cursor is open: its three words come before.
   await cursorComesTo(page, (205 - 3) * 36);
   await settled(page);
   const cell = page.locator(".hex-grid [aria-selected=true]");

@@ -1,6 +1,6 @@
-// The live view of `respire-server --explorer`: the real binary, in both flavours.
+// Tests the live view of `respire-server --explorer`: the real binary, in both flavours.
 //
-// RESPIRE_SERVER names the binary; without it one is built, which takes the page in `web/dist` along.
+// RESPIRE_SERVER names the binary. Without it, one is built, which includes the page in `web/dist`.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -25,7 +25,7 @@ before(() => {
   binary = built.findLast((path) => path);
 });
 
-/** A server with a tap, on a socket of its own and a port the system gives the page. */
+/** Starts a server with a tap, on a separate socket and on a free port for the page. */
 async function start(flavour) {
   const folder = mkdtempSync(join(tmpdir(), "respire-live-"));
   const socket = join(folder, "respire.sock");
@@ -53,7 +53,7 @@ async function start(flavour) {
   };
 }
 
-/** A client that waits for as many bytes as it is told to. */
+/** A client that waits for a given number of bytes. */
 async function client(path) {
   const socket = connect(path);
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
@@ -79,7 +79,7 @@ async function client(path) {
 }
 
 for (const flavour of ["tokio", "mio"]) {
-  test(`the ${flavour} flavour is watched, frame by frame and without passwords`, async () => {
+  test(`the ${flavour} flavour is shown frame by frame, without passwords`, async () => {
     const server = await start(flavour);
     const { page, errors, close } = await open(shared, { path: server.url });
     await page.locator(".live .btn", { hasText: /^Connect$/ }).click();
@@ -115,7 +115,7 @@ for (const flavour of ["tokio", "mio"]) {
     await row("note", "ended").waitFor();
     await server.stop();
     await page.locator(".live-state.gone", { hasText: "Trying again" }).waitFor();
-    // The browser tells of refused connections on its own account.
+    // The browser itself reports refused connections.
     assert.ok(errors.every((error) => /ERR_/.test(error)), errors.join("\n"));
     errors.length = 0;
     await close();

@@ -1,4 +1,4 @@
-// The live view: what a server's tap tells, as rows, and what becomes of them.
+// Tests the live view: the events of a server's tap as rows.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { Tap, request } from "./tap.mjs";
 
 const shared = suite();
 
-/** A page beside a tap. */
+/** Opens a page with a tap. */
 async function beside(options = {}) {
   const tap = await Tap.start();
   const opened = await open(shared, { path: tap.url, ...options });
@@ -29,7 +29,7 @@ async function connect(page) {
 const rows = (page, name, way, text) => page.locator(`.live .entry.${way}`, { has: page.locator(`.entry-name:text-is("${name}")`) }).filter({ hasText: text });
 const lines = (page) => page.locator(".live .entry").evaluateAll((entries) => entries.map((entry) => entry.querySelector(".entry-line").textContent));
 
-/** One client that sets and gets, among pings. */
+/** One client that sends SET and GET, among pings. */
 function chat(tap) {
   tap.connects(7);
   tap.asks(7, request("PING"));
@@ -40,7 +40,7 @@ function chat(tap) {
   tap.answers(7, "$3\r\nAda\r\n");
 }
 
-test("without a tap there is no live view, and nothing is connected to", async () => {
+test("without a tap there is no live view and no connection", async () => {
   const { page, close } = await open(shared);
   assert.equal(await page.locator("#dock-tab-live").count(), 0);
   await page.keyboard.press("?");
@@ -48,7 +48,7 @@ test("without a tap there is no live view, and nothing is connected to", async (
   await close();
 });
 
-test("frames of both directions stand by time, with their connection", async () => {
+test("frames of both directions are in order of time, with their connection", async () => {
   const { tap, page, close } = await beside();
   assert.equal(tap.viewers, 0, "nothing is asked of the server before the reader wants it");
   await connect(page);
@@ -60,7 +60,7 @@ test("frames of both directions stand by time, with their connection", async () 
   assert.match(await stream.textContent(), /open/);
   assert.match(await stream.textContent(), /3 \+ 3 frames/);
 
-  // What is told late stands where it belongs.
+  // A late event is put in its place by time.
   tap.connects(8);
   tap.asks(8, request("GET", "early"), { at: 1_700_000_000_000_500 });
   await rows(page, "#8", "request", "GET early").waitFor();
@@ -71,7 +71,7 @@ test("frames of both directions stand by time, with their connection", async () 
   await close();
 });
 
-test("a row opens with its neighbours, cut where the server's reads ended", async () => {
+test("a row opens with its neighbours, with cuts where the server's reads ended", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   tap.connects(1);
@@ -94,7 +94,7 @@ test("a row opens with its neighbours, cut where the server's reads ended", asyn
   await close();
 });
 
-test("pushes, the binary protocol, errors and broken frames are told as they are", async () => {
+test("pushes, the binary protocol, errors and invalid frames are shown", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   tap.connects(1);
@@ -117,7 +117,7 @@ test("pushes, the binary protocol, errors and broken frames are told as they are
   await close();
 });
 
-test("rows are shown by connection, command and key, with their replies, and without noise", async () => {
+test("rows are filtered by connection, command, key and noise, with their replies", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   chat(tap);
@@ -151,7 +151,7 @@ test("rows are shown by connection, command and key, with their replies, and wit
   await close();
 });
 
-test("replies are joined to requests only while that is certain", async () => {
+test("replies are matched to requests only while that is certain", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   tap.connects(1);
@@ -172,7 +172,7 @@ test("replies are joined to requests only while that is certain", async () => {
   await close();
 });
 
-test("what is lost is a row with its reason", async () => {
+test("lost bytes are shown as a row with the reason", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   tap.connects(1);
@@ -189,7 +189,7 @@ test("what is lost is a row with its reason", async () => {
   await close();
 });
 
-test("passwords that the server hid are said to be hidden", async () => {
+test("passwords hidden by the server are marked as hidden", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   tap.connects(1);
@@ -202,7 +202,7 @@ test("passwords that the server hid are said to be hidden", async () => {
   await close();
 });
 
-test("paused, the view stands still and what comes is kept behind it", async () => {
+test("a paused view does not change, and new rows are kept", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   chat(tap);
@@ -220,7 +220,7 @@ test("paused, the view stands still and what comes is kept behind it", async () 
   await close();
 });
 
-test("a server that is gone is said to be, and found again", async () => {
+test("a lost server is reported, and found again", async () => {
   const { tap, page, errors, close } = await beside();
   await connect(page);
   chat(tap);
@@ -243,13 +243,13 @@ test("a server that is gone is said to be, and found again", async () => {
   tap.refuses = false;
   await page.locator(".live .btn", { hasText: "Try now" }).click();
   await page.locator(".live-state.on").waitFor();
-  // The browser tells of refused connections on its own account.
+  // The browser itself reports refused connections.
   assert.ok(errors.every((error) => /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|503/.test(error)), errors.join("\n"));
   errors.length = 0;
   await close();
 });
 
-test("memory is bounded: the oldest frames go, and that is said", async () => {
+test("memory is bounded: the oldest frames are dropped, and this is shown", async () => {
   const { tap, page, close } = await beside();
   await connect(page);
   tap.connects(1);
@@ -267,7 +267,7 @@ test("memory is bounded: the oldest frames go, and that is said", async () => {
   tap.asks(2, request("GET", "k"));
   await rows(page, "#2", "request", "GET k").waitFor();
 
-  // Many small ones: as many rows as are kept, of which the page has few.
+  // Many small ones: as many rows as are kept, few of which are on the page.
   const ping = request("PING").repeat(1_000);
   for (let count = 0; count < 25; count += 1) tap.asks(1, ping);
   await page.locator(".live-pages", { hasText: "of 20,000" }).waitFor();

@@ -1,6 +1,6 @@
-// How long things take: the built page in Chromium, and the module that reads documents in Node.
-// Medians of five, each as time that went by / time a processor worked, for machines that are busy.
-// Reported and never asserted; `budgets.test.mjs` asserts what does not depend on the machine.
+// Measures times: of the built page in Chromium, and of the document module in Node. Prints medians
+// of five runs, each as elapsed time / CPU time, since machines may be busy. The times are reported
+// and never asserted; `budgets.test.mjs` asserts what does not depend on the machine.
 
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
@@ -23,7 +23,7 @@ async function repeat(name, budget, run) {
   report(name, budget, runs);
 }
 
-/** What a call takes in Node. */
+/** The time of a call in Node. */
 function timed(call) {
   const [begun, used] = [performance.now(), process.cpuUsage()];
   call();
@@ -65,13 +65,13 @@ async function measurePage(browser, url) {
     await page.addInitScript(() => {
       const look = () => {
         const words = document.querySelector(".words-frame")?.textContent ?? "…";
-        // What is there when a frame begins is painted when the next one does.
+        // The state at the start of a frame is painted when the next one starts.
         if (!words.includes("…") && document.querySelector(".hex-grid [aria-selected=true]")) requestAnimationFrame((now) => console.debug(now));
         else requestAnimationFrame(look);
       };
       requestAnimationFrame(look);
     });
-    // Told by the page: whoever asks it has it compile a question first.
+    // The page reports this itself: a question would make it compile code first.
     const told = page.waitForEvent("console", (message) => message.type() === "debug");
     await page.goto(new URL(file, url).href, { waitUntil: "commit" });
     return { page, worked, usable: Number((await told).text()) };
@@ -100,7 +100,7 @@ async function measurePage(browser, url) {
   report("scroll 10 MB, a frame", 16.7, scrolled);
 }
 
-/** Scrolls, and tells what a frame takes. */
+/** Scrolls, and returns the time per frame. */
 async function scroll(page, worked) {
   const box = await page.locator(".hex-grid").boundingBox();
   await page.mouse.move(box.x + 200, box.y + 100);

@@ -1,4 +1,5 @@
-// The page opens without a network, as a single file without a server, and can reach nobody.
+// Tests that the page opens without a network, that the single file opens without a server, and
+// that neither can reach another host.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -37,7 +38,7 @@ test("the single file opens by itself", async () => {
   await context.close();
 });
 
-test("an engine that does not come is told of, and the page is there", async () => {
+test("a missing engine is reported, and the page still opens", async () => {
   const context = await shared.browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
   await page.route("**/worker-*.js", (route) => route.abort());
@@ -48,7 +49,7 @@ test("an engine that does not come is told of, and the page is there", async () 
 });
 
 for (const file of ["index.html", "respire-explorer.html"]) {
-  test(`${file} can reach nobody`, async () => {
+  test(`${file} can reach no other host`, async () => {
     const context = await shared.browser.newContext({ serviceWorkers: "block" });
     const page = await context.newPage();
     await page.goto(new URL(file, shared.server.url).href);

@@ -1,6 +1,7 @@
-// What the tests share: a server for what was built, a browser, a page with its errors collected.
+// Helpers of the tests: a server for the built page, a browser, and a page whose errors are
+// collected.
 //
-// Chromium is the system's: CHROMIUM names another one. EXPLORER_DIST names another build.
+// The system's Chromium is used: CHROMIUM names another one. EXPLORER_DIST names another build.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -23,7 +24,7 @@ const TYPES = {
   ".woff2": "font/woff2",
 };
 
-/** Serves what was built on loopback. */
+/** Serves the built page on loopback. */
 export async function serve() {
   const server = createServer(async (request, response) => {
     const path = normalize(new URL(request.url, "http://localhost").pathname).replace(/\/$/, "/index.html");
@@ -76,7 +77,7 @@ export async function open(shared, { width = 1280, height = 800, path = "", ...o
   };
 }
 
-/** Waits until bytes and words are there. */
+/** Waits until bytes and words are shown. */
 export async function ready(page) {
   await page.locator(".words-frame").filter({ hasNotText: "…" }).first().waitFor();
   await page.locator(".hex-grid [aria-selected=true]").waitFor();
@@ -98,7 +99,7 @@ export async function paste(page, text) {
   }, text);
 }
 
-/** Pastes `bytes` of requests, and tells after how many milliseconds they were painted and decoded. */
+/** Pastes `bytes` of requests, and returns after how many milliseconds they were painted and decoded. */
 export async function pasteRequests(page, bytes) {
   return page.evaluate(async (bytes) => {
     const one = "*3\r\n$3\r\nSET\r\n$10\r\nkey:000001\r\n$10\r\nvalue00001\r\n";
@@ -133,12 +134,12 @@ export async function drop(page, name, bytes) {
   );
 }
 
-/** Waits until the page has painted twice and the Worker has answered: two turns of a question to it. */
+/** Waits until the page has painted twice and the Worker has replied: two round trips. */
 export async function settled(page) {
   for (let turn = 0; turn < 3; turn += 1) await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 30))));
 }
 
-/** Where the cursor is. */
+/** The position of the cursor. */
 export async function cursorAt(page) {
   return Number(await page.locator(".scrubber input").inputValue());
 }
@@ -158,7 +159,7 @@ export async function shownBytes(page) {
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Fails on whatever axe finds. */
+/** Fails on every violation that axe finds. */
 export async function checkAxe(page, where) {
   await settled(page);
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);

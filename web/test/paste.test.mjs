@@ -1,4 +1,5 @@
-// What is pasted or dropped is recognized, and every other way to read it is one press away.
+// Tests that the notation of pasted or dropped bytes is guessed, and that the other notations are
+// one click away.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +21,7 @@ const CANONICAL = [
 ].join("\n");
 const ESCAPED = "*3\\r\\n$3\\r\\nSET\\r\\n$1\\r\\nk\\r\\n$1\\r\\nv\\r\\n";
 
-/** What is pasted, how it is read, and the bytes it stands for. */
+/** The pasted text, the guessed notation, and the decoded bytes. */
 const PASTES = [
   ["a frame as it is", SET, null, SET],
   ["hexadecimal digits", HEX, /hex/i, SET],
@@ -48,7 +49,7 @@ async function comesTo(page, wanted) {
   assert.equal(JSON.stringify(got), JSON.stringify(wanted));
 }
 
-test("pastes", async (t) => {
+test("pasted samples are guessed and decoded", async (t) => {
   const { page, close } = await open(shared);
   for (const [name, text, guess, bytes] of PASTES) {
     await t.test(name, async () => {
@@ -62,7 +63,7 @@ test("pastes", async (t) => {
   await close();
 });
 
-test("another reading is one press away", async () => {
+test("another notation is one click away", async () => {
   const { page, close } = await open(shared);
   await paste(page, "2b4f4b0d0a");
   await comesTo(page, "+OK\r\n");
@@ -77,7 +78,7 @@ test("another reading is one press away", async () => {
   await close();
 });
 
-test("the bar goes when something else is opened", async () => {
+test("the bar disappears when something else is opened", async () => {
   const { page, close } = await open(shared);
   await paste(page, "2b4f4b0d0a");
   await page.locator(".guess-bar").waitFor();
@@ -98,7 +99,7 @@ test("the dialog takes text, and files are dropped", async () => {
   await close();
 });
 
-test("nothing hangs and nothing is lost, whatever is pasted", async () => {
+test("pasting anything neither hangs nor loses bytes", async () => {
   const { page, close } = await open(shared);
   const pastes = ["\0", "====", "0x", "b'", '"'.repeat(50_000), "A".repeat(200_000), "\\".repeat(99_999), "0: ".repeat(30_000)];
   for (const [at, text] of pastes.entries()) {

@@ -1,5 +1,5 @@
-// Errors are pinned to their byte, fixes are shown as differences and mend them in one click; torn
-// frames say what they lack; reads tell the same frames for any cuts.
+// Tests problems: errors are pinned to their byte, fixes are shown as differences and applied with
+// one click, incomplete frames list what is missing, and any cuts give the same frames.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { cursorComesTo, open, paste, sample, settled, suite } from "./page.mjs";
 
 const shared = suite();
 
-test("a wrong length: the byte, what was expected, the fix as a difference, and the way back", async () => {
+test("a wrong length shows its byte, the expected bytes and a fix, which can be undone", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Wrong length");
   await page.keyboard.press("p");
@@ -27,7 +27,7 @@ test("a wrong length: the byte, what was expected, the fix as a difference, and 
   await close();
 });
 
-test("decoding goes on behind an error", async () => {
+test("decoding continues after an error", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Attack");
   await page.keyboard.press("p");
@@ -38,7 +38,7 @@ test("decoding goes on behind an error", async () => {
   await close();
 });
 
-test("another protocol at the port is told by its name", async () => {
+test("another protocol at the port is named", async () => {
   const { page, close } = await open(shared);
   for (const [sent, name] of [
     ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP"],
@@ -57,7 +57,7 @@ test("another protocol at the port is told by its name", async () => {
   await close();
 });
 
-test("requests that fall apart into lines are told, though no line is an error", async () => {
+test("requests that fall apart into lines are reported, although no line is an error", async () => {
   const { page, close } = await open(shared);
   const ping = "*1\\r\\n$4\\r\\nPING\\r\\n";
   await paste(page, `${ping}X${ping}${ping}`);
@@ -71,7 +71,7 @@ test("requests that fall apart into lines are told, though no line is an error",
   await close();
 });
 
-test("a torn frame says where it broke off and what it lacks", async () => {
+test("an incomplete frame shows where it ends and what is missing", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Torn frame");
   await page.keyboard.press("p");
@@ -84,7 +84,7 @@ test("a torn frame says where it broke off and what it lacks", async () => {
   await close();
 });
 
-test("cuts: what the decoder needs after each read, and the same frames for any cuts", async () => {
+test("reads show what the decoder needs, and any cuts give the same frames", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Pipeline");
   await page.keyboard.press("r");

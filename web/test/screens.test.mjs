@@ -1,5 +1,5 @@
-// Pictures at three widths, in light and dark, into test/shots, for people to look at. Checked here:
-// that nothing is wider than the page, and no text of a control is cut.
+// Takes pictures at three widths, in light and dark, into test/shots, for manual review. Checks
+// that nothing is wider than the page, and that no text of a control is cut.
 
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";

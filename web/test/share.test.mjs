@@ -1,4 +1,4 @@
-// Links that hold a document, exports, and passwords kept out of both.
+// Tests links that hold a document, exports, and the masking of passwords in both.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -10,10 +10,10 @@ import { cursorComesTo, open, paste, sample, settled, shownBytes, suite } from "
 
 const shared = suite();
 
-/** Where `cargo test` finds the vectors of the samples; EXPLORER_WRITE writes them anew. */
+/** Where `cargo test` finds the vectors of the samples; EXPLORER_WRITE writes them. */
 const VECTORS = fileURLToPath(new URL("../../crates/respire-wasm/tests/vectors/", import.meta.url));
 
-/** The link of the document that is open; the dialog stays. */
+/** The link of the open document; the dialog stays open. */
 async function link(page) {
   if (!(await page.locator("dialog[open]").isVisible())) await page.keyboard.press("x");
   const field = page.getByLabel("Link to this document");
@@ -21,7 +21,7 @@ async function link(page) {
   return new URL(await field.inputValue());
 }
 
-/** A document as it is exported. */
+/** The open document in an export format. */
 async function exported(page, label) {
   if (!(await page.locator("dialog[open]").isVisible())) await page.keyboard.press("x");
   const downloading = page.waitForEvent("download");
@@ -30,7 +30,7 @@ async function exported(page, label) {
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
 }
 
-test("a link opens as what it was made of", async () => {
+test("a link opens the document it was made from", async () => {
   const first = await open(shared);
   await sample(first.page, "Pipeline");
   await first.page.keyboard.press("PageDown");
@@ -49,7 +49,7 @@ test("a link opens as what it was made of", async () => {
   await second.close();
 });
 
-test("a link changed by hand is followed", async () => {
+test("a link that the user changes is opened", async () => {
   const { page, close } = await open(shared);
   const packed = deflateRawSync("+by hand\r\n").toString("base64url");
   await page.evaluate((packed) => {
@@ -59,7 +59,7 @@ test("a link changed by hand is followed", async () => {
   await close();
 });
 
-test("passwords stay behind unless they are wanted", async () => {
+test("passwords are masked unless they are requested", async () => {
   const { page, close } = await open(shared);
   await paste(page, "*3\r\n$4\r\nAUTH\r\n$3\r\nbob\r\n$7\r\nhunter2\r\nHELLO 3 AUTH bob hunter2\r\nGET hunter2\r\n*2\r\n$4\r\nAUTH\r\n$9\r\nhunter2");
   await page.locator(".doc-title", { hasText: "Pasted" }).waitFor();
@@ -87,7 +87,7 @@ test("passwords stay behind unless they are wanted", async () => {
   await close();
 });
 
-test("links that are damaged or swell are refused in words", async () => {
+test("damaged links and those that unpack to too much are refused with a message", async () => {
   const { page, close } = await open(shared);
   const alert = page.locator(".failure");
   for (const [packed, words] of [
@@ -104,7 +104,7 @@ test("links that are damaged or swell are refused in words", async () => {
   await close();
 });
 
-test("long links are warned of, and refused when browsers would", async () => {
+test("long links give a warning, and are refused if browsers would refuse them", async () => {
   const { page, close } = await open(shared);
   const sets = Array.from({ length: 200 }, (_, at) => `*3\r\n$3\r\nSET\r\n$5\r\nk${String(at).padStart(4, "0")}\r\n$5\r\nvalue\r\n`).join("");
   await paste(page, sets);
@@ -132,7 +132,7 @@ test("long links are warned of, and refused when browsers would", async () => {
   await close();
 });
 
-test("exports say what the page says", async () => {
+test("exports match the page", async () => {
   const { page, close } = await open(shared);
   await sample(page, "Map");
   const dump = await exported(page, "Annotated hexdump");
@@ -160,7 +160,7 @@ test("exports say what the page says", async () => {
   await close();
 });
 
-test("test vectors of the samples are those that cargo test loads", async () => {
+test("test vectors of the samples match those of cargo test", async () => {
   const { page, close } = await open(shared);
   const names = await page.locator(".sample-name").allTextContents();
   await mkdir(VECTORS, { recursive: true });

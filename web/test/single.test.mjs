@@ -1,4 +1,4 @@
-// The single file is what was built, and says when it is damaged.
+// Tests that the single file matches the build, and that it reports damage.
 
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { DIST, open, settled, suite } from "./page.mjs";
 const shared = suite();
 const html = await readFile(join(DIST, "respire-explorer.html"), "utf8");
 
-/** Numbers that look like chance and are the same each time. */
+/** Pseudo-random numbers, the same for the same seed. */
 function* chance(seed) {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -19,7 +19,7 @@ function* chance(seed) {
   }
 }
 
-/** Bytes with what packers look for: runs, what stood before near and far, what never did. */
+/** Bytes with patterns that packers use: runs, repeats near and far, and new bytes. */
 function document(seed, length) {
   const numbers = chance(seed);
   const next = (below) => numbers.next().value % below;
@@ -33,7 +33,7 @@ function document(seed, length) {
   return Uint8Array.from(bytes.slice(0, length));
 }
 
-test("what was packed is unpacked, in one go or little by little", () => {
+test("packed bytes are unpacked, at once or in small steps", () => {
   for (const [seed, length] of [0, 1, 2, 7, 300, 5_000, 70_000, 400_000].entries()) {
     const bytes = document(seed, length);
     const packed = pack(bytes);
@@ -44,7 +44,7 @@ test("what was packed is unpacked, in one go or little by little", () => {
   }
 });
 
-test("bytes are the same behind their text, which HTML leaves alone", () => {
+test("bytes round-trip through text that HTML does not change", () => {
   assert.equal(new Set(LETTERS).size, 91);
   for (let length = 0; length < 40; length += 1) {
     const bytes = document(length, length);
@@ -56,7 +56,7 @@ test("bytes are the same behind their text, which HTML leaves alone", () => {
   }
 });
 
-test("the single file holds the modules that lie beside the page, byte by byte", async () => {
+test("the single file holds the same modules as the page, byte by byte", async () => {
   const [, about, text] = /data-about='([^']*)'>([^<]*)</.exec(html);
   const { bytes, check, fonts, parts } = JSON.parse(about);
   const packed = fromText(text).subarray(0, bytes);
@@ -74,7 +74,7 @@ test("the single file holds the modules that lie beside the page, byte by byte",
   assert.equal(parts.filter(([id]) => id.endsWith("Wasm")).length, 3);
 });
 
-test("the single file looks like the page in several files", async () => {
+test("the single file looks like the page with several files", async () => {
   const looks = [];
   for (const path of ["index.html", "respire-explorer.html"]) {
     const { page, close } = await open(shared, { path });
@@ -97,11 +97,11 @@ for (const [what, damaged] of [
   ["cut short", html.slice(0, html.length >> 1)],
   ["changed in one letter", html.replace(/(data-about='[^']*'>.{100000})./, (all, before) => before + (all.endsWith("a") ? "b" : "a"))],
 ]) {
-  test(`a single file that was ${what} says so`, async () => {
+  test(`a single file that was ${what} reports it`, async () => {
     const page = await shared.browser.newPage();
     await page.route("**/*", (route) => route.fulfill({ contentType: "text/html", body: damaged }));
     await page.goto("http://damaged.test/");
-    // Cut short, the file has no end to its last element, and browsers give it one.
+    // If the file is truncated, its last element has no end, and browsers add one.
     await page.locator("#app", { hasText: "This file is damaged, or cut short on its way here" }).waitFor();
     await page.context().close();
   });

@@ -1,4 +1,4 @@
-// A server that serves the page as `respire-server --explorer` does, and says what a test tells it to.
+// A test server that serves the page as `respire-server --explorer` does, with a scripted tap.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { DIST } from "./page.mjs";
 const SHUT = "connect-src 'none'";
 const META = '<meta name="respire-tap" content="/tap">';
 
-/** The page as a server with a tap changes it. */
+/** The page, changed as a server with a tap changes it. */
 export async function tappedPage() {
   const page = await readFile(join(DIST, "respire-explorer.html"), "utf8");
   assert.equal(page.split(SHUT).length, 2, "the policy shuts the network in exactly one place");
@@ -17,15 +17,15 @@ export async function tappedPage() {
   return page.replace(SHUT, "connect-src 'self'").replace("<head>", `<head>${META}`);
 }
 
-/** Serves the page and a tap. `say` tells all viewers; `begin` is told to each that comes. */
+/** Serves the page and a tap. `say` sends to all viewers; `begin` is sent to each new viewer. */
 export class Tap {
   #viewers = new Set();
   #server;
   #since = 1_700_000_000_000_000;
   #at = this.#since;
-  /** Connections that are open, told to whoever comes. */
+  /** The open connections, sent to each new viewer. */
   #open = new Map();
-  /** Answers of `/tap` that are refused. */
+  /** Whether requests to `/tap` are refused. */
   refuses = false;
 
   static async start(port = 0) {
@@ -99,7 +99,7 @@ export class Tap {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Stops, and starts again as another run of the server, at the same place. */
+  /** Stops, and starts again as another run of the server, at the same address. */
   async restart() {
     await this.stop();
     this.#open.clear();
@@ -112,7 +112,7 @@ function event(name, told) {
   return `event: ${name}\ndata: ${JSON.stringify(told)}\n\n`;
 }
 
-/** A request of words. */
+/** A request with these words. */
 export function request(...words) {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`;
 }

@@ -1,4 +1,4 @@
-// Every sample is decoded, and told in plain words.
+// Tests that every sample is decoded, and described in plain words.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { open, paste, sample, settled, suite } from "./page.mjs";
 
 const shared = suite();
 
-/** What the words for a sample's first frame hold, and how many problems it has. */
+/** The text expected for a sample's first frame, and its number of problems. */
 const TOLD = {
   Map: [/^A map with 1 pair: key simple string a, value integer 1\.$/, 0],
   "SET request": [/^A request to run SET with 2 arguments: "greeting", "hello world"\.$/, 0],
@@ -30,7 +30,7 @@ const TOLD = {
   Attack: [/./, 2],
 };
 
-test("the samples", async (t) => {
+test("every sample is described in plain words", async (t) => {
   const { page, close } = await open(shared);
   const names = await page.locator(".sample-name").allTextContents();
   assert.deepEqual(names.sort(), Object.keys(TOLD).sort());
@@ -47,7 +47,7 @@ test("the samples", async (t) => {
   await close();
 });
 
-test("what is no name is told as it is, and of a long value the beginning", async () => {
+test("a word that is not a name is quoted, and a long value is shortened", async () => {
   const { page, close } = await open(shared);
   await paste(page, "\\x01\\xabc d\\r\\n".replace("\\x01", "q\\xfe"));
   await page.locator(".words-frame", { hasText: 'A request to run "q\\xfe\\xabc" with 1 argument: "d".' }).waitFor();
@@ -56,7 +56,7 @@ test("what is no name is told as it is, and of a long value the beginning", asyn
   await close();
 });
 
-test("requests with no words are told as such", async () => {
+test("requests without words are described as such", async () => {
   const { page, close } = await open(shared);
   await paste(page, "*0\\r\\n*-1\\r\\n\\r\\n*1\\r\\n$4\\r\\nPING\\r\\n");
   await page.locator(".words-frame", { hasText: /^3 empty requests, which servers pass over\.$/ }).waitFor();

@@ -1,4 +1,4 @@
-// Actions of captures.
+// The actions of captures.
 
 import { register } from "../state/actions";
 import { dockTab, pane } from "../state/view";

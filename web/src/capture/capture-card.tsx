@@ -1,4 +1,4 @@
-// The streams of a capture, and one stream's segments in both directions by time.
+// The card with the streams of a capture, and one stream's segments in both directions by time.
 
 import { useEffect, useRef } from "preact/hooks";
 import type { CaptureSummary } from "../generated/types";
@@ -8,9 +8,9 @@ import { counted, escaped, grouped } from "../words/chars";
 import { type Direction, type Segment, capture, openStream } from "./state";
 import { StreamRow } from "./stream-row";
 
-/** Segments that are listed. */
+/** The most segments listed. */
 const LISTED_MAX = 1_000;
-/** Bytes of a segment that are shown. */
+/** The most bytes of a segment shown. */
 const PEEK_BYTES_MAX = 40;
 
 function Ends({ stream }: { stream: CaptureSummary["streams"][number] }) {
@@ -22,7 +22,7 @@ function Ends({ stream }: { stream: CaptureSummary["streams"][number] }) {
   );
 }
 
-/** What is unusual about a segment. */
+/** The unusual properties of a segment. */
 function marksOf(segment: Segment): string[] {
   return [segment.missing > 0 && `${counted(segment.missing, "byte")} missing in front`, segment.retransmit && "sent again", segment.reordered && "out of order", segment.reset && "reset"].filter(
     (mark): mark is string => mark !== false,
@@ -33,7 +33,7 @@ interface SegmentRowProps {
   segment: Segment;
   stream: number;
   shown: Direction | null;
-  /** Its bytes. */
+  /** The bytes of the segment. */
   bytes: Uint8Array;
 }
 
@@ -66,7 +66,8 @@ function SegmentRow({ segment, stream, shown, bytes }: SegmentRowProps) {
 export function CaptureCard() {
   const opened = capture.value;
   const streams = useRef<HTMLUListElement>(null);
-  // The list scrolls by itself, so that the segments below stay in reach; the stream that is open is in view.
+  // The list scrolls by itself, so that the segments below stay reachable; the open stream is in
+  // view.
   useEffect(() => {
     const chosen = streams.current?.querySelector<HTMLElement>(".chosen");
     if (chosen) streams.current!.scrollTop = chosen.offsetTop - streams.current!.offsetTop - chosen.offsetHeight / 2;

@@ -1,4 +1,4 @@
-// A capture of network traffic: its streams, and the direction that is the document.
+// The state of an open capture: its streams, and the direction that is the document.
 
 import { computed, signal } from "@preact/signals";
 import { captureWasm } from "virtual:engine-wasm";
@@ -13,10 +13,10 @@ import { counted } from "../words/chars";
 /** From the client to the server, or back. */
 export type Direction = 0 | 1;
 
-/** A piece of a direction, as one packet carried it. */
+/** A piece of one direction, as one packet carried it. */
 export interface Segment {
   direction: Direction;
-  /** Where its bytes begin in their direction. */
+  /** The offset of its first byte in its direction. */
   offset: number;
   length: number;
   /** Milliseconds since the first packet of the capture. */
@@ -24,7 +24,7 @@ export interface Segment {
   packet: number;
   retransmit: boolean;
   reordered: boolean;
-  /** Bytes that were not captured in front of it. */
+  /** The number of bytes before it that were not captured. */
   missing: number;
   fin: boolean;
   reset: boolean;
@@ -36,15 +36,15 @@ interface Capture {
   stream: number;
   /** The bytes of both directions. */
   bytes: readonly [Uint8Array, Uint8Array];
-  /** Both directions by time. */
+  /** The segments of both directions by time. */
   segments: readonly Segment[];
-  /** The direction that is the document, while it is. */
+  /** The direction that is the document, if one is. */
   shown: Direction | null;
 }
 
 export const capture = signal<Capture | null>(null);
 
-/** The segments of the document in front of which bytes are missing. */
+/** The segments of the document with missing bytes before them. */
 export const lost = computed(() => {
   const { segments, shown } = capture.value ?? { segments: [], shown: null };
   return shown === null ? [] : segments.filter(({ direction, missing }) => direction === shown && missing > 0);
@@ -57,7 +57,7 @@ onLoad.add(() => {
   if (!loading && capture.value) capture.value = { ...capture.value, shown: null };
 });
 
-/** Whether a format is one of captures. */
+/** Whether a format is a capture format. */
 export function isCapture(format: string): boolean {
   return format === "pcap" || format === "pcapng";
 }
@@ -95,13 +95,13 @@ export async function openCapture(bytes: Uint8Array, name: string): Promise<void
   if (summary.streams.length > 0) await openStream(largest, 0);
 }
 
-/** What a direction is read as: which side speaks is known, only the protocol is guessed. */
+/** The mode of a direction: the side is known, and only the protocol is guessed. */
 function modeOf(direction: Direction, guess: number): number {
   if (direction === 0) return guess === MODES.binaryRequests ? guess : MODES.requests;
   return guess === MODES.binaryReplies ? guess : MODES.replies;
 }
 
-/** Shows a direction of a stream in the panes, cut where its segments end. */
+/** Shows a direction of a stream in the panes, with cuts where its segments end. */
 export async function openStream(stream: number, direction: Direction, segment?: Segment): Promise<void> {
   const before = capture.value;
   const about = before?.summary.streams[stream];

@@ -1,4 +1,5 @@
-// A stream of two directions, each of which opens in the panes: of a capture, or of a server at work.
+// A row for a stream of a capture or of a live server; each of its two directions opens in the
+// panes.
 
 import type { ComponentChildren } from "preact";
 import { size } from "../words/chars";
@@ -7,9 +8,9 @@ import type { Direction } from "./state";
 const WAYS = ["requests", "replies"] as const;
 
 interface StreamRowProps {
-  /** Who talks to whom. */
+  /** The names of client and server. */
   ends: ComponentChildren;
-  /** Bytes there are of each direction. */
+  /** The number of bytes of each direction. */
   bytes: readonly [number, number];
   chosen: boolean;
   /** The direction that is the document. */

@@ -1,4 +1,4 @@
-// Actions of the console.
+// The actions of the console.
 
 import { register } from "../state/actions";
 import { dockTab, pane } from "../state/view";

@@ -1,4 +1,4 @@
-// The server's clock: it stands still until it is moved, so that expiry can be watched.
+// The server's clock: it only moves on request, so that users can watch keys expire.
 
 import { useSignal } from "@preact/signals";
 import { KEYS_MAX, advance, allKeysSeen, expiring, unixMs } from "./state";
@@ -9,9 +9,9 @@ const STEPS = [
   { label: "+1 h", ms: 3_600_000 },
 ] as const;
 
-/** Keys that are listed. */
+/** The most keys listed. */
 const LISTED_MAX = 12;
-/** Longest step in seconds: a year. */
+/** The longest step in seconds: a year. */
 const STEP_SECONDS_MAX = 31_536_000;
 
 function left(ms: number): string {

@@ -1,16 +1,16 @@
-// Completion and help from the server's own command table.
+// Completion and help, from the server's own command table.
 
 import { computed, signal } from "@preact/signals";
 import { commandIn, completions } from "../words/commands";
 import { commands } from "./state";
 
-/** What is being typed. */
+/** The line being typed. */
 export const line = signal("");
 
 const names = computed(() => commands.value.map(({ name }) => name));
 
-/** The command that is typed. */
+/** The command being typed. */
 export const typedCommand = computed(() => commandIn(commands.value, line.value));
 
-/** Names that the typed beginning may become. */
+/** The names that complete the typed text. */
 export const offers = computed(() => completions(names.value, line.value));

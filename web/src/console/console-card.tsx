@@ -1,4 +1,5 @@
-// The console: requests typed into connections of the real engine, and what it says to them.
+// The card of the console: sends typed requests on connections of the real engine, and shows the
+// replies.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -61,13 +62,13 @@ function show({ connection, way, lines, bytes, mode }: Entry): void {
 
 function Prompt({ connection }: { connection: Connection | undefined }) {
   const back = useSignal(0);
-  /** What was being typed before the keys went back to earlier lines. */
+  /** The text that was typed before the history keys replaced it. */
   const draft = useRef("");
   const submit = async () => {
     const typed = line.value;
     line.value = draft.current = "";
     back.value = 0;
-    // What could not be sent comes back, to be mended.
+    // A line that could not be sent is put back, so that it can be corrected.
     if (!(await send(typed)) && line.value === "") line.value = typed;
   };
   const goBack = (step: number) => {
@@ -116,7 +117,7 @@ function Prompt({ connection }: { connection: Connection | undefined }) {
           }}
           onKeyDown={onKey}
         />
-        {/* Never disabled: Enter would do nothing until what was typed is rendered. */}
+        {/* Never disabled: otherwise Enter would do nothing until the typed text is rendered. */}
         <button type="submit" class="btn primary">
           Send
         </button>
@@ -151,7 +152,7 @@ export function ConsoleCard() {
         Server <span class="dim">the real engine and store, in this tab</span>
       </h2>
       <Connections />
-      <Transcript entries={entries.value} open={show} told />
+      <Transcript entries={entries.value} open={show} announced />
       <Prompt connection={connection} />
       {connection && (
         <div class="row conversation">

@@ -1,13 +1,13 @@
-// What the console may ask of the server. Runs in the Worker, beside the WASM.
+// The methods of the server that the console calls. Runs in the Worker, beside the WASM.
 
 import type { CommandInfo } from "../generated/types";
 import { Server } from "../wasm/respire_server.js";
 
-/** What the server had to say. */
-export interface Heard {
-  /** Bytes for connections, the asking one and others. */
+/** The output of the server. */
+export interface ServerOutput {
+  /** Bytes for connections: the requesting one and others. */
   outputs: { conn: number; bytes: Uint8Array }[];
-  /** Why the connection that was fed ended, if it did. */
+  /** Why the requesting connection ended, if it did. */
   closed: string | null;
   unixMs: number;
 }
@@ -23,14 +23,14 @@ export class Host {
     this.#server.close(conn);
   }
 
-  /** Gives bytes to a connection and takes what all of them got for it. */
-  feed(conn: number, bytes: Uint8Array): Heard {
-    return this.#said(this.#server.feed(conn, bytes));
+  /** Passes bytes to a connection, and takes the output of all connections. */
+  feed(conn: number, bytes: Uint8Array): ServerOutput {
+    return this.#output(this.#server.feed(conn, bytes));
   }
 
-  /** Moves the clock. */
-  advance(ms: number): Heard {
-    return this.#said(this.#server.advance(ms));
+  /** Advances the clock. */
+  advance(ms: number): ServerOutput {
+    return this.#output(this.#server.advance(ms));
   }
 
   now(): number {
@@ -41,7 +41,7 @@ export class Host {
     return this.#server.commands();
   }
 
-  #said({ closed, ready }: { closed: string | null; ready: number[] }): Heard {
+  #output({ closed, ready }: { closed: string | null; ready: number[] }): ServerOutput {
     const outputs = ready.map((conn) => ({ conn, bytes: this.#server.takeOutput(conn) }));
     return { outputs: outputs.filter(({ bytes }) => bytes.length > 0), closed, unixMs: this.#server.unixMs };
   }

@@ -1,22 +1,22 @@
-// Frames as redis-cli prints them, by way of the same decoder that fills the panes.
+// Prints frames like redis-cli, with the same decoder that fills the panes.
 
 import { createEngine } from "../engine/client";
 import { FRAME_WORDS, KIND, MODES, NODE_WORDS, NONE, STATUS, frameRow, nodeRow } from "../engine/tables";
 import { escaped } from "../words/chars";
 
-/** Bytes of a frame that is shown as bytes. */
+/** The most bytes of a frame that is shown as bytes. */
 const RAW_BYTES_MAX = 200;
-/** What is said of aggregates with nothing in them. */
+/** The texts for empty aggregates. */
 const EMPTY: Record<number, string> = { [KIND.array]: "(empty array)", [KIND.set]: "(empty set)", [KIND.push]: "(empty push)", [KIND.map]: "(empty hash)" };
-/** Bytes of CR and LF. */
+/** The number of bytes in CR and LF. */
 const LINE_END = 2;
 
-/** Holds one document at a time, of which everything is then asked. */
+/** The engine holds one document at a time; all calls here use it. */
 const engine = createEngine();
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Does this when the engine's document is nobody else's: two lines may be on their way at once. */
+/** Runs `work` while no other work uses the engine's document: two lines may be in flight. */
 function alone<T>(work: () => Promise<T>): Promise<T> {
   const done = last.then(work);
   last = done.catch(() => {});
@@ -26,13 +26,13 @@ function alone<T>(work: () => Promise<T>): Promise<T> {
 /** A frame on the console. */
 export interface Shown {
   bytes: Uint8Array;
-  /** A line for each value, indented by depth. */
+  /** One line per value, indented by depth. */
   lines: string[];
   isPush: boolean;
   isError: boolean;
 }
 
-/** The frames of what one side said. */
+/** The frames in the bytes of one side. */
 export function framesOf(bytes: Uint8Array, mode: number): Promise<Shown[]> {
   return alone(() => decoded(bytes, mode));
 }
@@ -62,7 +62,7 @@ async function linesOf(index: number): Promise<string[]> {
     const shown = node.count === 0 ? (EMPTY[node.kind] ?? text) : text;
     const indent = "   ".repeat(Math.max(0, node.depth - 1));
     if (node.parent === NONE) lines.push(shown);
-    // Keys and values are numbered by pairs, and stand in a line.
+    // Keys and values are numbered by pairs, and share a line.
     else if (node.isKey) lines.push(`${indent}${(node.sibling >> 1) + 1}# ${shown} =>`);
     else if (node.isValue && nodeRow(nodes, at - 1).isKey) lines.push(`${lines.pop()!} ${shown}`);
     else lines.push(node.isValue ? `${indent}   ${shown}` : `${indent}${node.sibling + 1}) ${shown}`);
@@ -70,7 +70,7 @@ async function linesOf(index: number): Promise<string[]> {
   return lines;
 }
 
-/** The keys of a reply to `SCAN`, and where to go on. */
+/** The keys in a reply to `SCAN`, and the next cursor. */
 export function scanned(bytes: Uint8Array): Promise<{ keys: Uint8Array[]; next: string }> {
   return alone(async () => {
     await engine.load(bytes, MODES.replies, 0);
@@ -78,14 +78,14 @@ export function scanned(bytes: Uint8Array): Promise<{ keys: Uint8Array[]; next: 
     const keys: Uint8Array[] = [];
     for (let at = 0; at < nodes.length / NODE_WORDS; at += 1) {
       const node = nodeRow(nodes, at);
-      // A payload stands in front of the line end that closes its string.
+      // A payload precedes the line end that closes its string.
       if (node.depth === 2) keys.push(bytes.slice(node.end - LINE_END - node.count, node.end - LINE_END));
     }
     return { keys, next: new TextDecoder().decode(await engine.payload(0, 1)) };
   });
 }
 
-/** The integers that a run of replies consists of. */
+/** The integers of a run of replies. */
 export function integers(bytes: Uint8Array): Promise<number[]> {
   return alone(async () => {
     const shape = await engine.load(bytes, MODES.replies, 0);

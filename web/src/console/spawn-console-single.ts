@@ -1,5 +1,5 @@
-// Starts the server's Worker from within the page, where that is a single file. Takes the place of
-// `spawn-console.ts`.
+// Starts the server's Worker from within the page, in the single-file build. Replaces
+// `spawn-console.ts` there.
 
 import { serverWasm } from "virtual:engine-wasm";
 import { boot } from "../engine/wire";

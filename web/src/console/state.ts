@@ -1,4 +1,5 @@
-// The server in the page: its connections, what was said, its clock, the keys that will expire.
+// The state of the server in the page: its connections, the transcript, its clock, and the keys
+// that will expire.
 
 import { batch, signal } from "@preact/signals";
 import { type Remote, remote } from "../engine/remote";
@@ -6,12 +7,12 @@ import { MODES } from "../engine/tables";
 import type { CommandInfo } from "../generated/types";
 import { announce } from "../state/view";
 import { counted } from "../words/chars";
-import type { Heard, Host } from "./host";
+import type { ServerOutput, Host } from "./host";
 import { type Shown, encode, framesOf, integers, scanned } from "./lines";
 import { spawn } from "./spawn-console";
-import type { Said } from "./transcript";
+import type { TranscriptRow } from "./transcript";
 
-/** What a connection speaks. */
+/** The protocol of a connection. */
 export const SPEAKS = ["RESP2", "RESP3", "binary"] as const;
 export type Speaks = (typeof SPEAKS)[number];
 
@@ -20,41 +21,41 @@ export interface Connection {
   /** `A`, `B`, … */
   name: string;
   speaks: Speaks;
-  /** Why it ended, if it did. */
+  /** Why the connection ended, if it did. */
   closed: string | null;
 }
 
-export interface Entry extends Said {
+export interface Entry extends TranscriptRow {
   connection: Connection | null;
   mode: number;
 }
 
-/** Entries kept. */
+/** The most entries kept. */
 const ENTRIES_MAX = 500;
-/** Connections that may be opened: as many as have names. */
+/** The most connections: as many as there are names. */
 export const CONNECTIONS_MAX = 8;
-/** Keys that are looked at for when they expire, after every request. */
+/** The most keys that are checked for their expiry after every request. */
 export const KEYS_MAX = 5_000;
-/** Lines kept for the history keys. */
+/** The most lines kept for the history keys. */
 const HISTORY_MAX = 200;
 const encoder = new TextEncoder();
 
 let host: Remote<Host> | undefined;
-/** A connection of the page's own, to look at keys with. */
+/** A connection of the page itself, to examine keys with. */
 let watcher: number | undefined;
 
 export const connections = signal<readonly Connection[]>([]);
-/** The connection that is typed into. */
+/** The connection that the typed lines go to. */
 export const current = signal(0);
 export const entries = signal<readonly Entry[]>([]);
 export const commands = signal<readonly CommandInfo[]>([]);
 export const unixMs = signal(0);
 /** The keys that will expire, the next one first. */
 export const expiring = signal<readonly { key: string; ttlMs: number }[]>([]);
-/** Whether they were looked for among all keys. */
+/** Whether all keys were examined. */
 export const allKeysSeen = signal(true);
 export const failure = signal("");
-/** Lines typed, oldest first. */
+/** The typed lines, oldest first. */
 export const history = signal<readonly string[]>([]);
 
 let nextKey = 0;
@@ -68,13 +69,13 @@ function note(text: string, connection: Connection | null = null): void {
   announce(text);
 }
 
-/** The server, started when it is first asked for something. */
+/** The server, started at the first call. */
 function server(): Remote<Host> {
   host ??= remote<Host>(spawn());
   return host;
 }
 
-/** Asks the server once which commands it has. */
+/** Requests the server's command table, once. */
 export async function learnCommands(): Promise<void> {
   if (commands.value.length === 0) commands.value = await server().commands();
 }
@@ -99,7 +100,7 @@ export async function start(): Promise<void> {
   }
 }
 
-/** Opens a connection; one of RESP3 says so at once. */
+/** Opens a connection; a RESP3 one sends HELLO at once. */
 export async function open(speaks: Speaks): Promise<void> {
   const free = Array.from("ABCDEFGH").find((name) => connections.value.every((other) => other.name !== name || other.closed !== null));
   if (!host || free === undefined) return;
@@ -110,7 +111,7 @@ export async function open(speaks: Speaks): Promise<void> {
   if (speaks === "RESP3") await send("HELLO 3", connection, false);
 }
 
-/** Ends a connection. */
+/** Closes a connection. */
 export async function close(connection: Connection): Promise<void> {
   await host?.close(connection.id);
   ended(connection, "closed by you");
@@ -121,7 +122,7 @@ function ended(connection: Connection, why: string): void {
   note(`${connection.name} ended: ${why}`, connection);
 }
 
-/** Sends a line as its connection speaks; `false` if it cannot be sent. */
+/** Sends a line in the connection's protocol; returns `false` if it cannot be sent. */
 export async function send(line: string, connection: Connection | undefined = connections.value[current.value], keep = true): Promise<boolean> {
   if (!host || !connection || connection.closed !== null || line.trim() === "") return false;
   try {
@@ -130,7 +131,7 @@ export async function send(line: string, connection: Connection | undefined = co
     const mode = binary ? MODES.binaryRequests : MODES.requests;
     if (keep && history.value.at(-1) !== line) history.value = [...history.value, line].slice(-HISTORY_MAX);
     add({ connection, way: "request", lines: [line], bytes, mode, isError: false });
-    await hear(await host.feed(connection.id, bytes), connection);
+    await receive(await host.feed(connection.id, bytes), connection);
     failure.value = "";
     return true;
   } catch (error) {
@@ -139,14 +140,14 @@ export async function send(line: string, connection: Connection | undefined = co
   }
 }
 
-async function hear(said: Heard, asking: Connection | null): Promise<void> {
-  unixMs.value = said.unixMs;
-  for (const { conn, bytes } of said.outputs) {
+async function receive(output: ServerOutput, asking: Connection | null): Promise<void> {
+  unixMs.value = output.unixMs;
+  for (const { conn, bytes } of output.outputs) {
     const connection = connections.value.find((other) => other.id === conn);
     if (connection) await show(bytes, connection);
   }
-  if (asking && said.closed !== null) ended(asking, said.closed);
-  await lookAtKeys();
+  if (asking && output.closed !== null) ended(asking, output.closed);
+  await checkKeys();
 }
 
 async function show(bytes: Uint8Array, connection: Connection): Promise<void> {
@@ -163,26 +164,26 @@ function entryOf({ lines, bytes, isPush, isError }: Shown, connection: Connectio
   return { connection, way: isPush ? "push" : "reply", lines, bytes, mode, isError };
 }
 
-/** Moves the server's clock ahead. */
+/** Advances the server's clock. */
 export async function advance(ms: number): Promise<void> {
   if (!host) return;
   const before = expiring.value.length;
   const said = await host.advance(ms);
   note(`the clock moved ${ms % 1000 === 0 ? `${(ms / 1000).toLocaleString("en")} s` : `${ms} ms`}`);
-  await hear(said, null);
+  await receive(said, null);
   const gone = before - expiring.value.length;
   if (gone > 0) note(`${counted(gone, "key")} expired`);
 }
 
 let looks = 0;
 
-/** Asks for the keys that will expire, on a connection of its own. */
-async function lookAtKeys(): Promise<void> {
+/** Requests the keys that will expire, on a separate connection. */
+async function checkKeys(): Promise<void> {
   if (!host || watcher === undefined) return;
   const look = ++looks;
   const ask = async (bytes: Uint8Array) => {
-    const said = await host!.feed(watcher!, bytes);
-    return said.outputs.find(({ conn }) => conn === watcher)?.bytes ?? new Uint8Array();
+    const output = await host!.feed(watcher!, bytes);
+    return output.outputs.find(({ conn }) => conn === watcher)?.bytes ?? new Uint8Array();
   };
   const keys: Uint8Array[] = [];
   let next = "0";
@@ -192,7 +193,7 @@ async function lookAtKeys(): Promise<void> {
     next = page.next;
   } while (next !== "0" && keys.length < KEYS_MAX);
   const ttls = keys.length === 0 ? [] : await integers(await ask(joined(keys.map((key) => request(["PTTL", key])))));
-  // Who looked later has seen more, whoever is answered first.
+  // A later check has newer results, even if its reply comes first.
   if (look !== looks) return;
   allKeysSeen.value = next === "0";
   const decoder = new TextDecoder();
@@ -217,13 +218,13 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Everything that one side of a connection said, in order. */
+/** All bytes of one side of a connection, in order. */
 export function conversation(connection: Connection, way: "request" | "reply"): Uint8Array {
   const own = entries.value.filter((entry) => entry.connection?.id === connection.id && (way === "request" ? entry.way === "request" : entry.way === "reply" || entry.way === "push"));
   return joined(own.map(({ bytes }) => bytes));
 }
 
-/** Forgets what was said. */
+/** Clears the transcript. */
 export function clear(): void {
   entries.value = [];
 }

@@ -1,15 +1,15 @@
-// What two sides said to each other: a row for each request, reply, push and note.
+// A transcript: one row for each request, reply, push and note.
 
 import { useEffect, useRef } from "preact/hooks";
 import { counted } from "../words/chars";
 
 /** A row of a transcript. */
-export interface Said {
+export interface TranscriptRow {
   key: number;
-  /** None for what concerns no connection by itself. */
+  /** Null for a row that belongs to no single connection. */
   connection: { readonly name: string } | null;
   way: "request" | "reply" | "push" | "note";
-  /** When, for people; where it matters. */
+  /** The time as text, where it matters. */
   time?: string;
   lines: readonly string[];
   /** What is unusual about it. */
@@ -20,7 +20,7 @@ export interface Said {
 
 const WAYS = { request: "›", reply: "", push: "push", note: "" };
 
-function Row<T extends Said>({ entry, open }: { entry: T; open(entry: T): void }) {
+function Row<T extends TranscriptRow>({ entry, open }: { entry: T; open(entry: T): void }) {
   const { connection, way, time, lines, badge, bytes, isError } = entry;
   return (
     <li class={`entry ${way} ${isError ? "is-error" : ""}`}>
@@ -45,24 +45,24 @@ function Row<T extends Said>({ entry, open }: { entry: T; open(entry: T): void }
   );
 }
 
-interface TranscriptProps<T extends Said> {
+interface TranscriptProps<T extends TranscriptRow> {
   entries: readonly T[];
   /** Shows a row's bytes in the panes. */
   open(entry: T): void;
-  /** Whether screen readers tell of new rows by themselves. */
-  told: boolean;
+  /** Whether screen readers announce new rows automatically. */
+  announced: boolean;
 }
 
-/** The rows, laid out from the end and kept there. */
-export function Transcript<T extends Said>({ entries, open, told }: TranscriptProps<T>) {
+/** The rows, laid out from the end and scrolled to the end. */
+export function Transcript<T extends TranscriptRow>({ entries, open, announced }: TranscriptProps<T>) {
   const list = useRef<HTMLDivElement>(null);
   const last = entries.at(-1)?.key;
   useEffect(() => {
-    // The list is laid out from its end, which is where it is scrolled to.
+    // The list is laid out from its end, to which it is scrolled.
     list.current!.scrollTop = 0;
   }, [last]);
   return (
-    <div ref={list} class="transcript" role="log" aria-live={told ? "polite" : "off"} aria-label="What was said" tabIndex={0}>
+    <div ref={list} class="transcript" role="log" aria-live={announced ? "polite" : "off"} aria-label="What was said" tabIndex={0}>
       <ol>
         {entries.map((entry) => (
           <Row key={entry.key} entry={entry} open={open} />

@@ -1,4 +1,4 @@
-// The Worker that is the server: the engine, its commands and the store.
+// The Worker that runs the server: the engine, its commands and the store.
 
 import init from "../wasm/respire_server.js";
 import { serve } from "../engine/serve";

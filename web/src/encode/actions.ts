@@ -1,4 +1,4 @@
-// Actions of encoding.
+// The actions of encoding.
 
 import { register } from "../state/actions";
 import { dockTab, pane } from "../state/view";

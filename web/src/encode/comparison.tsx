@@ -1,4 +1,4 @@
-// The same value in every protocol: what it costs, part by part, and what one of them cannot say.
+// Compares a value across all protocols: its size by part, and what a protocol cannot express.
 
 import type { Comparison as Compared } from "../generated/types";
 import { load } from "../state/document";
@@ -29,13 +29,13 @@ function Bar({ wire, most }: { wire: Wire; most: number }) {
   );
 }
 
-/** Protocols in which something is the same bytes. */
+/** An encoding and the protocols that share its bytes. */
 interface Same {
   labels: readonly string[];
   wire: Wire;
 }
 
-/** Each encoding once, with the protocols that have it. */
+/** Each distinct encoding, with its protocols. */
 function distinct(wires: readonly Wire[]): Same[] {
   return [...Map.groupBy(wires, ({ bytes, total, lost }) => `${total} ${bytes.join()} ${lost.length}`).values()].map((same) => ({
     labels: same.map(({ label }) => label),
@@ -43,7 +43,7 @@ function distinct(wires: readonly Wire[]): Same[] {
   }));
 }
 
-/** Names in a sentence: `RESP2 and RESP3`. */
+/** The names in a sentence: `RESP2 and RESP3`. */
 function named({ labels }: Same): string {
   return labels.join(" and ");
 }

@@ -1,4 +1,5 @@
-// Encode: a command typed as in redis-cli, its bytes, its cost in every protocol, and literals.
+// The card that encodes a command typed as in redis-cli: its bytes, its size in every protocol, and
+// literals.
 
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -16,10 +17,10 @@ import { Comparison } from "./comparison";
 import { LANGUAGES } from "./literals";
 import { REQUEST_WIRES, WIRE_MODES } from "./wires";
 
-/** Bytes of the result that are shown. */
+/** The most bytes of the result shown. */
 const SHOWN_BYTES_MAX = 600;
 
-/** A command to begin with. */
+/** The initial command. */
 const EXAMPLE = "SET greeting hello";
 
 const line = signal("");

@@ -1,4 +1,4 @@
-// Bytes as they are written in programs.
+// Formats bytes as literals of programming languages.
 
 import { hex } from "../words/chars";
 
@@ -26,7 +26,8 @@ export const LANGUAGES: readonly Language[] = [
   {
     id: "printf",
     label: "printf",
-    // The shell's printf knows octal everywhere, hexadecimal only in places; quotes end the word.
+    // The shell's printf supports octal everywhere, but hexadecimal only in some shells; quotes end
+    // the word.
     write: (bytes) =>
       `printf '${written(bytes, "", (byte) => `\\${byte.toString(8).padStart(3, "0")}`)
         .replaceAll("%", "%%")

@@ -1,8 +1,8 @@
-// The protocols something is encoded in, and what their bytes are read as.
+// The protocols for encoding, and the modes in which their bytes are decoded.
 
 import { MODES } from "../engine/tables";
 
-/** By the number of a wire: what its requests and its replies are read as. */
+/** By the number of a wire: the modes of its requests and its replies. */
 export const WIRE_MODES = [
   { label: "RESP2", request: MODES.requests, reply: MODES.replies },
   { label: "RESP3", request: MODES.requests, reply: MODES.replies },
@@ -11,7 +11,7 @@ export const WIRE_MODES = [
   { label: "binary operation", request: MODES.binaryRequests, reply: MODES.binaryReplies },
 ] as const;
 
-/** The wires a command can be typed for; requests of RESP2 and RESP3 are the same. */
+/** The wires for a typed command; requests of RESP2 and RESP3 are the same. */
 export const REQUEST_WIRES = [
   { wire: 1, label: "RESP" },
   { wire: 2, label: "Binary" },

@@ -1,11 +1,12 @@
-// The engine of the document, started by the first script of the page: it loads while the others do.
+// The engine of the document. The page's first script starts it, so that it loads in parallel to
+// the other scripts.
 
 import { createEngine } from "./client";
 import type { Progress } from "./methods";
 
-/** Told while a document is decoded. */
+/** Called while a document is decoded. */
 export const onProgress = new Set<Progress>();
 
-export const engine = createEngine((...told) => {
-  for (const listener of onProgress) listener(...told);
+export const engine = createEngine((...args) => {
+  for (const listener of onProgress) listener(...args);
 });

@@ -1,7 +1,7 @@
-// What the page may ask of the engine. Runs in the Worker, beside the WASM.
+// The engine's methods that the page calls. Runs in the Worker, beside the WASM.
 //
-// Every method is called by its name through `client.ts`; arguments and results are cloned or
-// transferred, so they are plain data. There is one document, and it is only changed from here.
+// The page calls every method by its name through `client.ts`; arguments and results are cloned or
+// transferred, so they are plain data. There is one document, and only these methods change it.
 
 import type { CaptureSummary, Comparison, DocError, Guess, MsgPack, State, Verdict } from "../generated/types";
 import { type Skimmed, type Small, TEXT_BYTES_MAX, lineOf, operationOf, skim } from "./skim";
@@ -13,9 +13,9 @@ import * as wasm from "../wasm/respire_document.js";
 
 /** A decoded document, without its bytes. */
 export interface Shape {
-  /** The mode in force, never `auto`. */
+  /** The current mode, never `auto`. */
   mode: number;
-  /** Bytes decoded: fewer than there are if it was cancelled. */
+  /** The number of decoded bytes: fewer than all if decoding was cancelled. */
   decoded: number;
   /** Rows of frames, see `FRAME_WORDS`. */
   frames: Uint32Array;
@@ -27,18 +27,18 @@ export interface Shape {
 export interface FrameNodes {
   /** Rows of nodes, see `NODE_WORDS`. */
   nodes: Uint32Array;
-  /** A line for each of the first `texts.length` nodes. */
+  /** One line for each of the first `texts.length` nodes. */
   texts: string[];
-  /** The command of a binary request that has it in its first byte. */
+  /** The command of a binary request whose first byte is its operation. */
   operation?: string | undefined;
 }
 
-/** Told while a document is decoded. */
+/** Called while a document is decoded. */
 export type Progress = (decoded: number, total: number, errors: number) => void;
 
-/** Bytes decoded between two looks at whether to stop. */
+/** The number of bytes decoded between two checks for a cancellation. */
 const SLICE_BYTES = 1 << 20;
-/** Most values of a frame that get a line at once. */
+/** The most values of a frame whose lines are made at once. */
 const TEXTS_MAX = 2_000;
 
 export class Engine {
@@ -59,20 +59,20 @@ export class Engine {
     return this.#decode();
   }
 
-  /** Reads the same bytes as something else. */
+  /** Decodes the same bytes in another mode. */
   async read(mode: number, limits: number): Promise<Shape> {
     if (this.#doc.limits !== limits) this.#doc.setLimits(limits);
     this.#doc.setMode(mode);
     return this.#decode();
   }
 
-  /** Replaces a run of bytes; decoding goes on from the frame it stands in. */
+  /** Replaces a run of bytes; decoding continues from the frame that contains it. */
   async replace(at: number, len: number, bytes: Uint8Array): Promise<Shape> {
     this.#doc.replace(at, len, bytes);
     return this.#decode();
   }
 
-  /** Adds bytes at the end. */
+  /** Appends bytes. */
   async append(bytes: Uint8Array): Promise<Shape> {
     this.#doc.append(bytes);
     return this.#decode();
@@ -115,14 +115,14 @@ export class Engine {
     return { nodes, texts: this.texts(frame, 0, Math.min(nodes.length / NODE_WORDS, TEXTS_MAX)), operation: operationOf(this.#doc, frame) };
   }
 
-  /** A line for each of the nodes `from..to` of a frame. */
+  /** One line for each of the nodes `from..to` of a frame. */
   texts(frame: number, from: number, to: number): string[] {
     const texts = [];
     for (let node = from; node < to; node += 1) texts.push(this.#doc.text(frame, node, TEXT_BYTES_MAX));
     return texts;
   }
 
-  /** A line for each of the frames `from..to`. */
+  /** One line for each of the frames `from..to`. */
   frameTexts(from: number, to: number): string[] {
     const texts = [];
     for (let frame = from; frame < to; frame += 1) texts.push(lineOf(this.#doc, frame));
@@ -190,7 +190,7 @@ export class Engine {
     return wasm.decodeAs(format, bytes);
   }
 
-  /** Reads a capture, in place of the one before. `module` is what reads captures: few need it. */
+  /** Reads a capture, which replaces the previous one. `module` is the module for captures: few pages need it. */
   async openCapture(module: Wasm, bytes: Uint8Array): Promise<CaptureSummary> {
     await initCapture({ module_or_path: unpacked(module) });
     this.#capture?.free();
@@ -203,7 +203,7 @@ export class Engine {
     return this.#capture!.bytes(stream, direction);
   }
 
-  /** What a direction of a stream seems to be; a capture's reader does not know. */
+  /** The mode that a direction of a stream seems to have; the capture module cannot guess it. */
   captureMode(stream: number, direction: number): number {
     return wasm.guessMode(this.captureBytes(stream, direction));
   }
@@ -212,7 +212,7 @@ export class Engine {
     return this.#capture!.segments(stream, direction);
   }
 
-  /** What stands in many small documents, of which none is kept. */
+  /** The contents of many small documents, none of which is kept. */
   skim(documents: readonly Small[], query: string): Skimmed[] {
     return skim(documents, query);
   }
@@ -226,7 +226,7 @@ export class Engine {
   }
 }
 
-/** Lets messages in, without the 4 ms that timers wait. */
+/** Lets messages in, without the 4 ms delay of timers. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -2,9 +2,9 @@
 
 import type { Answer, Request } from "./wire";
 
-/** The methods of `T`, called from afar. */
+/** The methods of `T`, called in the Worker. */
 export type Remote<T> = { [M in keyof T]: T[M] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never } & {
-  /** Ends the Worker; calls under way never settle. */
+  /** Ends the Worker; pending calls never settle. */
   terminate(): void;
 };
 
@@ -13,14 +13,14 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The methods of a Worker that was handed its WASM. They may be called at once, and wait until it has loaded. */
-export function remote<T>(worker: Worker, onNews: (news: unknown) => void = () => {}): Remote<T> {
+/** The methods of a Worker that has been given its WASM. They may be called at once; they wait until it has loaded. */
+export function remote<T>(worker: Worker, onNotice: (notice: unknown) => void = () => {}): Remote<T> {
   const waiting = new Map<number, Waiting>();
   let next = 0;
   let stopped: Error | undefined;
   worker.onmessage = ({ data }: MessageEvent<Answer>) => {
-    if ("news" in data) {
-      onNews(data.news);
+    if ("notice" in data) {
+      onNotice(data.notice);
       return;
     }
     const call = waiting.get(data.id);
@@ -29,7 +29,7 @@ export function remote<T>(worker: Worker, onNews: (news: unknown) => void = () =
     else call?.resolve(data.result);
   };
   worker.onerror = (event) => {
-    // A script that does not come has no message.
+    // A script that fails to load gives no message.
     stopped = new Error(event.message ? `the engine stopped: ${event.message}` : "the engine could not be loaded");
     for (const call of waiting.values()) call.reject(stopped);
     waiting.clear();
@@ -37,7 +37,7 @@ export function remote<T>(worker: Worker, onNews: (news: unknown) => void = () =
   return new Proxy({ terminate: () => worker.terminate() } as Remote<T>, {
     get(target, method: string) {
       if (method === "terminate") return target.terminate;
-      // Looked for by whoever awaits the object; it is no method.
+      // Promises look for `then` on an awaited object; it is not a method of the Worker.
       if (method === "then") return undefined;
       return (...args: unknown[]) =>
         new Promise((resolve, reject) => {

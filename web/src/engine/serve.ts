@@ -1,18 +1,18 @@
-// The Worker's side: loads the WASM, then runs the methods it is asked for, in order.
+// The Worker's side: loads the WASM, then runs the requested methods in order.
 
 import type { Answer, Boot, Request, Wasm } from "./wire";
 
 const answer = (message: Answer, transfer: Transferable[] = []) => postMessage(message, { transfer });
 
-/** Tells the page something it did not ask for. */
-export function tell(news: unknown): void {
-  answer({ news });
+/** Sends the page a message that is not a reply. */
+export function notify(notice: unknown): void {
+  answer({ notice });
 }
 
-/** Serves the methods of what `start` makes when the WASM is there. */
+/** Serves the methods of the object that `start` makes once the WASM is loaded. */
 export function serve<T extends object>(start: (wasm: Wasm) => Promise<T>): void {
   const { promise: started, resolve, reject } = Promise.withResolvers<T>();
-  // Calls find the reason; nobody else waits for it.
+  // Calls report the reason; nothing else awaits this promise.
   started.catch(() => {});
   onmessage = async ({ data }: MessageEvent<Boot | Request>) => {
     if ("wasm" in data) {
@@ -30,7 +30,7 @@ export function serve<T extends object>(start: (wasm: Wasm) => Promise<T>): void
   };
 }
 
-/** The buffers of a result that can be handed over instead of copied. */
+/** The buffers of a result that can be transferred instead of copied. */
 function transferables(result: unknown): Transferable[] {
   const values = result !== null && typeof result === "object" && !ArrayBuffer.isView(result) ? Object.values(result) : [result];
   return values.filter((value) => value instanceof Uint8Array || value instanceof Uint32Array).map((view) => view.buffer as ArrayBuffer);

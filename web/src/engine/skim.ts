@@ -1,32 +1,32 @@
-// A frame in a line, and a look at many small documents at once.
+// Shows a frame as one line, and decodes many small documents at once.
 
 import { FRAME_WORDS, KIND, MODES, NODE_WORDS } from "./tables";
 import { Doc } from "../wasm/respire_document.js";
 
-/** Bytes of a value that a line shows. */
+/** The most bytes of a value that a line shows. */
 export const TEXT_BYTES_MAX = 96;
-/** Words of a request, and values of a reply, that a line shows. */
+/** The most words of a request, or values of a reply, that a line shows. */
 const LINE_WORDS_MAX = 12;
-/** Operations of the binary protocol that are commands by themselves. */
+/** Operations of the binary protocol that are commands themselves. */
 const OPERATIONS: Record<number, string> = { 1: "GET", 2: "DELETE", 3: "SET" };
 
-/** Bytes and how they are read. */
+/** Some bytes and their mode. */
 export interface Small {
   bytes: Uint8Array;
   mode: number;
 }
 
-/** What stands in some bytes. */
+/** The contents of some bytes. */
 export interface Skimmed {
   /** Rows of frames, see `FRAME_WORDS`. */
   frames: Uint32Array;
-  /** A line for each of them. */
+  /** One line per frame. */
   lines: string[];
-  /** Those that the query was for. */
+  /** The frames that match the query. */
   hits: Uint32Array;
 }
 
-/** What stands in each of some documents, and which frames meet a query. */
+/** The contents of each document, and the frames that match a query. */
 export function skim(documents: readonly Small[], query: string): Skimmed[] {
   return documents.map(({ bytes, mode }) => {
     const doc = new Doc(mode, 0);
@@ -42,7 +42,7 @@ export function skim(documents: readonly Small[], query: string): Skimmed[] {
   });
 }
 
-/** A frame in a line: a request as it would be typed; a reply, if asked for, with what is in it. */
+/** A frame as one line: a request as a user would type it; a reply, if `opened`, with its elements. */
 export function lineOf(doc: Doc, frame: number, opened = false): string {
   const nodes = doc.nodes(frame);
   const count = nodes.length / NODE_WORDS;
@@ -56,7 +56,7 @@ export function lineOf(doc: Doc, frame: number, opened = false): string {
   if (kind(0) === KIND.command) {
     const operation = operationOf(doc, frame);
     const words = texts(1, (at) => kind(at) === KIND.arg);
-    // Words that need no quotes are told without them.
+    // Words that need no quotes are shown without them.
     return [...(operation === undefined ? [] : [operation]), ...words.map((word) => word.replace(/^"([\w.:*?@/-]+)"$/, "$1"))].join(" ");
   }
   const root = valueRoot(nodes);
@@ -65,14 +65,14 @@ export function lineOf(doc: Doc, frame: number, opened = false): string {
   return inner.length === 0 ? head : `${head}: ${inner.join(", ")}`;
 }
 
-/** The command of a binary request that has it in its first byte. */
+/** The command of a binary request whose first byte is its operation. */
 export function operationOf(doc: Doc, frame: number): string | undefined {
   if (doc.mode !== MODES.binaryRequests) return undefined;
   const start = doc.frames(frame, frame + 1)[1]!;
   return OPERATIONS[doc.bytes(start, start + 1)[0]!];
 }
 
-/** The value of a frame, behind the attributes that describe it. */
+/** The value of a frame, without the attributes before it. */
 function valueRoot(nodes: Uint32Array): number {
   for (let at = 0; at < nodes.length; at += NODE_WORDS) {
     if (nodes[at + 3] === 0 && (nodes[at]! & 0xff) !== KIND.attribute) return at / NODE_WORDS;

@@ -1,6 +1,6 @@
-// Starts the Worker from within the page, where that is a single file. Takes the place of `spawn.ts`.
+// Starts the Worker from within the page, in the single-file build. Replaces `spawn.ts` there.
 
-// Its script is a part of the file; what asks for its address has it built.
+// Its script is a part of the file; importing its address makes Vite build it.
 import address from "./worker?worker&url";
 
 export function spawn(): Worker {

@@ -1,10 +1,10 @@
-// The tables generated from Rust, and rows of them read by name.
+// Reads the engine's rows by the names of the tables generated from Rust.
 
 export * from "../generated/tables";
 export { FrameStatus as STATUS, Kind as KIND, Mode as MODES, Role as ROLE } from "../generated/tables";
 import { FRAME_WORDS, MARK_WORDS, NODE_WORDS } from "../generated/tables";
 
-/** A run of bytes with one meaning. */
+/** A run of bytes with one role. */
 export interface Mark {
   role: number;
   errorKind: number;
@@ -71,7 +71,7 @@ export interface Node {
   depth: number;
   parent: number;
   sibling: number;
-  /** Elements, pairs or bytes announced; `NONE` where nothing is. */
+  /** The announced number of elements, pairs or bytes; `NONE` if none is announced. */
   count: number;
 }
 
@@ -96,7 +96,10 @@ export function nodeRow(rows: Uint32Array, index: number): Node {
   };
 }
 
-/** The index of the last row that begins at or before `offset`; rows tile, `start` is their word. */
+/**
+ * The index of the last row that begins at or before `offset`. Rows have no gaps between them;
+ * `start` is the word with their offset.
+ */
 export function rowAt(rows: Uint32Array, words: number, start: number, offset: number): number {
   let low = 0;
   let high = rows.length / words;
@@ -108,5 +111,5 @@ export function rowAt(rows: Uint32Array, words: number, start: number, offset: n
   return low;
 }
 
-/** What the modes are called, by number. */
+/** The names of the modes, by number. */
 export const MODE_LABELS = ["Requests", "Replies", "Binary requests", "Binary replies", "Auto"] as const;

@@ -1,17 +1,17 @@
 // The messages between the page and a Worker.
 
-/** A part of a single file, as it lies there: whoever needs it unpacks it. */
+/** A packed part of a single file; the Worker that needs it unpacks it. */
 export interface Packed {
-  /** All parts. */
+  /** The packed bytes of all parts. */
   packed: Uint8Array;
-  /** Bytes of all of them, unpacked. */
+  /** The size of all parts, unpacked. */
   size: number;
-  /** Where the part is among these. */
+  /** The offset of the part within them. */
   from: number;
   end: number;
 }
 
-/** A module of the engine: its address beside the page, or the part of a single file that it is. */
+/** A module of the engine: its address beside the page, or its part in the single file. */
 export type Wasm = string | Packed;
 
 /** The first message. */
@@ -19,7 +19,7 @@ export interface Boot {
   wasm: Wasm;
 }
 
-/** Hands a Worker its WASM. */
+/** Sends a Worker its WASM. */
 export function boot(worker: Worker, wasm: Wasm): Worker {
   worker.postMessage({ wasm } satisfies Boot);
   return worker;
@@ -32,5 +32,5 @@ export interface Request {
   args: unknown[];
 }
 
-/** What comes of a call, or news nobody asked for. */
-export type Answer = { id: number; result: unknown } | { id: number; error: string } | { news: unknown };
+/** The result of a call, or a message that is not a reply. */
+export type Answer = { id: number; result: unknown } | { id: number; error: string } | { notice: unknown };

@@ -1,11 +1,11 @@
-// The Worker that reads documents.
+// The Worker that decodes documents.
 
 import init from "../wasm/respire_document.js";
 import { Engine } from "./methods";
-import { serve, tell } from "./serve";
+import { serve, notify } from "./serve";
 import { unpacked } from "./unpacked";
 
 serve(async (wasm) => {
   await init({ module_or_path: unpacked(wasm) });
-  return new Engine((decoded, total, errors) => tell({ decoded, total, errors }));
+  return new Engine((decoded, total, errors) => notify({ decoded, total, errors }));
 });

@@ -1,9 +1,9 @@
-// The bar that says how what was opened is read, one click from the other ways.
+// The bar that shows how the opened bytes are read, with the other notations one click away.
 
 import { opened, take } from "./guess";
 import { escaped } from "../words/chars";
 
-/** Bytes of a preview. */
+/** The most bytes of a preview. */
 const PREVIEW_BYTES_MAX = 24;
 
 export function GuessBar() {

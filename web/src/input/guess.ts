@@ -1,4 +1,4 @@
-// What was pasted or dropped may be written in many ways: the guess taken, and the others.
+// The guessed notation of pasted or dropped bytes, and the alternatives.
 
 import { signal } from "@preact/signals";
 import { isCapture, openCapture } from "../capture/state";
@@ -7,15 +7,15 @@ import { engine, failure, load, onLoad } from "../state/document";
 import { announce, galleryOpen, narrow } from "../state/view";
 
 interface Opened {
-  /** The bytes as they came. */
+  /** The original bytes. */
   bytes: Uint8Array;
   name: string;
-  /** Best first. */
+  /** The guesses, best first. */
   guesses: readonly Guess[];
   taken: number;
 }
 
-/** What was opened last, while the document is what was made of it. */
+/** The bytes opened last, while the document was made from them. */
 export const opened = signal<Opened | null>(null);
 
 let taking = false;
@@ -23,12 +23,12 @@ onLoad.add(() => {
   if (!taking) opened.value = null;
 });
 
-/** Bytes that are looked at to guess: a multiple of 4, so that hex and base64 are not cut within a byte. */
+/** The most bytes examined for a guess: a multiple of 4, so that hex and base64 are not cut within a byte. */
 const LOOKED_AT_MAX = 64 * 1024;
 
-/** Opens bytes, read in the way that fits them best. */
+/** Opens bytes in the notation that fits them best. */
 export async function openBytes(bytes: Uint8Array, name: string): Promise<void> {
-  // What is opened matters more than what else there is, where there is little room.
+  // In little space, show what was opened rather than the gallery.
   if (narrow.peek()) galleryOpen.value = false;
   try {
     const guesses = await engine.guesses(bytes.slice(0, LOOKED_AT_MAX));
@@ -39,7 +39,7 @@ export async function openBytes(bytes: Uint8Array, name: string): Promise<void> 
   }
 }
 
-/** Reads what was opened in another way. */
+/** Reads the opened bytes in another notation. */
 export async function take(index: number): Promise<void> {
   const what = opened.value;
   const guess = what?.guesses[index];
@@ -51,12 +51,12 @@ export async function take(index: number): Promise<void> {
     return;
   }
   const decoded = guess.format === "raw" ? what.bytes : await engine.decodeAs(guess.format, what.bytes);
-  // Whatever was opened meanwhile was asked for later.
+  // If something else was opened meanwhile, it takes precedence.
   if (opened.value !== taken) return;
   taking = true;
   try {
     const loading = load(decoded, what.name, guess.mode);
-    // The document is replaced before `load` first waits.
+    // `load` replaces the document before it first waits.
     taking = false;
     await loading;
   } finally {

@@ -1,16 +1,16 @@
-// Opening: a dialog to paste or type into, files dropped anywhere, and pastes anywhere.
+// Opens bytes: by a dialog to paste or type into, and by files dropped and text pasted anywhere.
 
 import { useSignal } from "@preact/signals";
 import { Dialog } from "../panes/dialogs";
 import { dialog } from "../state/view";
 import { openBytes } from "./guess";
 
-/** Largest text put into the text field: of more, fields are slow, so it goes straight to the panes. */
+/** The largest text for the text field: fields are slow with more, so longer text goes straight to the panes. */
 const FIELD_CHARS_MAX = 100_000;
 
 const encoder = new TextEncoder();
 
-/** Opens what was pasted. */
+/** Opens pasted text. */
 export function openText(text: string, name = "Pasted"): Promise<void> {
   return openBytes(encoder.encode(text), name);
 }
@@ -19,7 +19,7 @@ export async function openFile(file: File): Promise<void> {
   await openBytes(new Uint8Array(await file.arrayBuffer()), file.name);
 }
 
-/** Takes pastes and drops anywhere on the page. */
+/** Accepts pastes and drops anywhere on the page. */
 export function listenForInput(): void {
   document.addEventListener("paste", (event) => {
     const { target, clipboardData } = event;
@@ -49,7 +49,7 @@ export function listenForInput(): void {
   });
 }
 
-/** A button that has a file chosen and opens it. */
+/** A button that lets the user choose a file, and opens it. */
 export function FilePicker() {
   return (
     <label class="btn file">

@@ -1,11 +1,11 @@
-// Actions of the live view, where the server offers one.
+// The actions of the live view, if the server offers one.
 
 import { register } from "../state/actions";
 import { dockTab, pane } from "../state/view";
 import { tapAddress } from "./tap";
 
 if (tapAddress !== undefined) {
-  // Whoever starts a server with a tap has come to watch it.
+  // A user who starts a server with a tap wants to watch it.
   dockTab.value = "live";
   register({
     id: "card-live",

@@ -1,4 +1,4 @@
-// From the tap's news to rows: decoded in turns by the engine, never faster than it can.
+// Turns the tap's events into rows: the engine decodes them in batches, at its own pace.
 
 import { batch } from "@preact/signals";
 import type { Skimmed } from "../engine/skim";
@@ -6,28 +6,28 @@ import { engine } from "../state/document";
 import { announce } from "../state/view";
 import { size } from "../words/chars";
 import { asked } from "./filter";
-import { closed, forgetOpen, opened, outOfSight, peerOf, peersChanged } from "./peers";
+import { closed, forgetOpen, opened, markDisconnected, peerOf, peersChanged } from "./peers";
 import { type Chunk, type Row, add, modeOf, noteRow, rowsOf } from "./rows";
-import type { News } from "./tap";
+import type { TapEvent } from "./tap";
 
-/** Bytes decoded in one turn. */
-const TURN_BYTES_MAX = 1 << 20;
-/** News taken in one turn. */
-const TURN_NEWS_MAX = 2_000;
-/** Bytes that wait to be decoded; a server that says more than this page can read is passed over. */
+/** The most bytes decoded in one batch. */
+const BATCH_BYTES_MAX = 1 << 20;
+/** The most events taken in one batch. */
+const BATCH_EVENTS_MAX = 2_000;
+/** The most bytes that wait to be decoded; if a server sends more than the page can decode, the rest is skipped. */
 const WAITING_BYTES_MAX = 8 << 20;
-/** Between two turns: nobody reads faster than this. */
-const TURN_MS = 60;
+/** The time between two batches: no reader needs updates more often. */
+const BATCH_MS = 60;
 
-/** What the tap tells, or what happens to the tap itself. */
-type Turn = News | (() => Row);
+/** An event of the tap, or a row about the tap itself. */
+type Turn = TapEvent | (() => Row);
 
-/** What waits for its turn, in order. */
+/** The queue of waiting events, in order. */
 let waiting: Turn[] = [];
 let waitingBytes = 0;
 let running = false;
-/** Bytes that were passed over since the last turn. */
-let passedOver = 0;
+/** The number of bytes skipped since the last batch. */
+let skippedBytes = 0;
 
 const WHYS: Record<string, string> = {
   "began in the middle": "the view began in the middle of them",
@@ -36,37 +36,37 @@ const WHYS: Record<string, string> = {
   "may hold a password": "what is wrong or torn there may hold a password",
 };
 
-/** Takes news; they become rows in their turn. */
-export function take(news: Turn): void {
-  if ("kind" in news && news.kind === "bytes") {
-    if (waitingBytes + news.bytes.length > WAITING_BYTES_MAX) {
-      passedOver += news.bytes.length;
-      const peer = peerOf(news.id);
+/** Queues an event; it becomes rows in its batch. */
+export function take(event: Turn): void {
+  if ("kind" in event && event.kind === "bytes") {
+    if (waitingBytes + event.bytes.length > WAITING_BYTES_MAX) {
+      skippedBytes += event.bytes.length;
+      const peer = peerOf(event.id);
       if (peer) peer.waiting = null;
       return;
     }
-    waitingBytes += news.bytes.length;
+    waitingBytes += event.bytes.length;
   }
-  waiting.push(news);
+  waiting.push(event);
   if (!running) void run();
 }
 
-/** Forgets what waits. */
+/** Clears the queue. */
 export function forgetWaiting(): void {
   waiting = [];
   waitingBytes = 0;
-  passedOver = 0;
+  skippedBytes = 0;
 }
 
-/** Notes, in turn, that the tap is away. */
+/** Adds a row, in order, that the tap is disconnected. */
 export function takeAway(why: string): void {
   take(() => {
-    outOfSight();
+    markDisconnected();
     return noteRow(why, null, { isError: true });
   });
 }
 
-/** Notes, in turn, that another server has taken the place of the one before. */
+/** Adds a row, in order, that another server has replaced the previous one. */
 export function takeRestart(): void {
   take(() => {
     forgetOpen();
@@ -78,7 +78,7 @@ async function run(): Promise<void> {
   running = true;
   while (waiting.length > 0) {
     await show(next());
-    await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+    await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
   }
   running = false;
 }
@@ -86,7 +86,7 @@ async function run(): Promise<void> {
 function next(): Turn[] {
   let bytes = 0;
   let count = 0;
-  while (count < waiting.length && count < TURN_NEWS_MAX && bytes < TURN_BYTES_MAX) {
+  while (count < waiting.length && count < BATCH_EVENTS_MAX && bytes < BATCH_BYTES_MAX) {
     bytes += length(waiting[count]!);
     count += 1;
   }
@@ -98,15 +98,15 @@ function length(turn: Turn): number {
   return "kind" in turn && turn.kind === "bytes" ? turn.bytes.length : 0;
 }
 
-/** Turns news into rows. */
+/** Turns events into rows. */
 async function show(turns: readonly Turn[]): Promise<void> {
   const chunks = turns.filter((turn) => "kind" in turn && turn.kind === "bytes").map(({ bytes, direction, protocol }) => ({ bytes, mode: modeOf(direction, protocol) }));
   const skimmed = (await engine.skim(chunks, asked.peek())).values();
   batch(() => {
     add(turns.flatMap((turn) => rowsTold(turn, () => skimmed.next().value!)));
-    if (passedOver > 0) {
-      add([noteRow(`${size(passedOver)} passed over: more came than this page can read`, null, { isError: true })]);
-      passedOver = 0;
+    if (skippedBytes > 0) {
+      add([noteRow(`${size(skippedBytes)} passed over: more came than this page can read`, null, { isError: true })]);
+      skippedBytes = 0;
     }
     peersChanged();
   });
@@ -133,14 +133,14 @@ function rowsTold(turn: Turn, skimmed: () => Skimmed): Row[] {
   }
 }
 
-function chunkOf({ id, direction, protocol, at, bytes, cuts }: News & { kind: "bytes" }): Chunk {
+function chunkOf({ id, direction, protocol, at, bytes, cuts }: TapEvent & { kind: "bytes" }): Chunk {
   return { peer: peerOf(id) ?? opened(id, "not announced"), direction, mode: modeOf(direction, protocol), at, bytes, cuts, rows: 0 };
 }
 
-function lost({ id, direction, bytes, why }: News & { kind: "lost" }): Row[] {
+function lost({ id, direction, bytes, why }: TapEvent & { kind: "lost" }): Row[] {
   const peer = peerOf(id);
   if (!peer) return [];
-  // Which reply belongs to which request is not known from here on.
+  // From here on, replies can no longer be matched to requests.
   peer.waiting = null;
   const what = `${size(bytes)} of ${direction === 0 ? "requests" : "replies"} not shown: ${WHYS[why] ?? why}`;
   announce(`${peer.name}: ${what}`);

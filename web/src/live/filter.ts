@@ -1,29 +1,29 @@
-// Which rows are shown: of one connection, of what the engine finds for a query, without noise.
+// The filter of the live view: one connection, frames that match a query, and no noise.
 
 import { computed, effect, signal } from "@preact/signals";
 import { engine } from "../state/document";
 import type { Peer } from "./peers";
 import { type Chunk, type Row, rows } from "./rows";
 
-/** Chunks that are looked at in one turn. */
-const TURN_CHUNKS_MAX = 1_000;
+/** The most chunks examined in one batch. */
+const BATCH_CHUNKS_MAX = 1_000;
 
-/** What was typed. */
+/** The typed query. */
 export const query = signal("");
-/** What is asked for: what was typed last and can be asked. */
+/** The query in force: the last typed one that is valid. */
 export const asked = signal("");
-/** Why what is typed cannot be asked. */
+/** Why the typed query is invalid. */
 export const queryError = signal("");
-/** The connection whose rows are shown; all of them if none. */
+/** The connection whose rows are shown; null for all. */
 export const onlyPeer = signal<Peer | null>(null);
-/** Whether requests that say little, and their replies, are left out. */
+/** Whether to hide requests with little information, and their replies. */
 export const quiet = signal(false);
 
-/** The rows as they stood when the view was paused. */
+/** The rows at the time when the view was paused. */
 export const frozen = signal<readonly Row[] | null>(null);
 
-/** Rises when rows are looked at anew. */
-const looked = signal(0);
+/** Increases when rows are checked again. */
+const rechecked = signal(0);
 
 function isShown(row: Row): boolean {
   if (onlyPeer.value && row.connection !== onlyPeer.value) return false;
@@ -32,13 +32,13 @@ function isShown(row: Row): boolean {
   return row.hit || row.partner?.hit === true;
 }
 
-/** The rows that are shown. */
+/** The rows to show. */
 export const shown = computed(() => {
-  void looked.value;
+  void rechecked.value;
   return (frozen.value ?? rows.value).filter(isShown);
 });
 
-/** The chunks of some rows, each once, in their order. */
+/** The chunks of some rows, each once, in order. */
 export function chunksOf(some: readonly Row[]): Chunk[] {
   return [...new Set(some.flatMap(({ frame }) => (frame ? [frame.chunk] : [])))];
 }
@@ -59,21 +59,21 @@ effect(() => {
   );
 });
 
-effect(() => void lookAnew(asked.value));
+effect(() => void rerunQuery(asked.value));
 
-/** Asks the engine again about what is kept. */
-async function lookAnew(text: string): Promise<void> {
+/** Runs the query again on the kept chunks. */
+async function rerunQuery(text: string): Promise<void> {
   const all = [...(frozen.peek() ?? []), ...rows.peek()];
   const byChunk = Map.groupBy(all.filter(({ frame }) => frame), ({ frame }) => frame!.chunk);
   const chunks = [...byChunk.keys()];
-  for (let from = 0; from < chunks.length; from += TURN_CHUNKS_MAX) {
-    const some = chunks.slice(from, from + TURN_CHUNKS_MAX);
+  for (let from = 0; from < chunks.length; from += BATCH_CHUNKS_MAX) {
+    const some = chunks.slice(from, from + BATCH_CHUNKS_MAX);
     const skimmed = await engine.skim(some.map(({ bytes, mode }) => ({ bytes, mode })), text);
     if (asked.peek() !== text) return;
     some.forEach((chunk, index) => {
       const hits = new Set(skimmed[index]!.hits);
       for (const row of byChunk.get(chunk)!) row.hit = hits.has(row.frame!.index);
     });
-    looked.value += 1;
+    rechecked.value += 1;
   }
 }

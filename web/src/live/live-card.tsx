@@ -1,4 +1,4 @@
-// The live view: what the server that served the page reads and writes, frame by frame.
+// The live view: the requests and replies of the server that served the page, frame by frame.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -11,9 +11,9 @@ import { BYTES_MAX, ROWS_MAX, type Row, dropped, rows } from "./rows";
 import { type Watching, clear, connect, disconnect, hello, opened, openDirection, pause, resume, watching } from "./watch";
 
 const MIB = 1 << 20;
-/** Rows that stand in the page at once. */
+/** The rows on the page at a time. */
 const PAGE_ROWS = 200;
-/** Connections that are listed. */
+/** The most connections listed. */
 const LISTED_MAX = 50;
 
 const STATES: Record<Watching, string> = {
@@ -100,7 +100,7 @@ function PeerRow({ peer }: { peer: Peer }) {
 function Peers() {
   const all = peers.value;
   if (all.length === 0) return null;
-  // Those that came last are looked for first.
+  // The newest connections come first: users look for them most.
   const listed = all.slice(-LISTED_MAX).reverse();
   const open = all.filter(isOpen).length;
   return (
@@ -153,13 +153,13 @@ function open(row: Row): void {
   if (row.frame) void openDirection(row.frame.chunk.peer, row.frame.chunk.direction, row);
 }
 
-/** Rows that came behind those that are held still. */
+/** The number of rows that came after the frozen ones. */
 function cameSince(held: readonly Row[] | null): number {
   return held === null ? 0 : (rows.value.at(-1)?.key ?? 0) - (held.at(-1)?.key ?? 0);
 }
 
 function Frames() {
-  /** Pages back from the newest. */
+  /** The number of pages back from the newest. */
   const back = useSignal(0);
   const all = shown.value;
   const held = frozen.value;
@@ -170,7 +170,7 @@ function Frames() {
     back.value = 0;
   }, [asked.value, quiet.value, onlyPeer.value]);
   const turn = (step: number) => {
-    // What is read must not move from under the eyes.
+    // Rows must not move while the user reads them.
     if (!held) pause();
     back.value += step;
   };
@@ -179,7 +179,7 @@ function Frames() {
   const later = cameSince(held);
   return (
     <>
-      <Transcript entries={all.slice(from, to)} open={open} told={false} />
+      <Transcript entries={all.slice(from, to)} open={open} announced={false} />
       <div class="row live-pages">
         <span class="dim">
           {all.length === 0 ? (rows.value.length === 0 ? "Nothing was said yet." : "Nothing fits the filter.") : `Rows ${(from + 1).toLocaleString("en")} to ${to.toLocaleString("en")} of ${all.length.toLocaleString("en")}`}

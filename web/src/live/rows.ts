@@ -1,46 +1,46 @@
-// What the server's clients and the server said, by time: bounded, the oldest go first.
+// The rows of the live view, by time. Their number is bounded; the oldest are dropped first.
 
 import { signal } from "@preact/signals";
 import type { Direction } from "../capture/state";
-import type { Said } from "../console/transcript";
+import type { TranscriptRow } from "../console/transcript";
 import type { Skimmed } from "../engine/skim";
 import { COMMANDS, type Frame, FRAME_WORDS, KIND, MODES, STATUS, frameRow } from "../engine/tables";
 import { type Peer, count } from "./peers";
 import type { Protocol } from "./tap";
 
-/** Bytes of a direction that are kept. */
+/** The most bytes kept per direction. */
 export const BYTES_MAX = 4 << 20;
-/** Rows that are kept. */
+/** The most rows kept. */
 export const ROWS_MAX = 20_000;
 
-/** Bytes as the tap told of them: whole frames of one direction. */
+/** The bytes of an event of the tap: whole frames of one direction. */
 export interface Chunk {
   peer: Peer;
   direction: Direction;
   mode: number;
   at: number;
   bytes: Uint8Array;
-  /** Where reads or writes of the server ended, within the bytes or at their end. */
+  /** The offsets at which reads or writes of the server ended, within the bytes or at their end. */
   cuts: readonly number[];
-  /** Rows that show it. */
+  /** The number of rows that show it. */
   rows: number;
 }
 
 /** A frame, or a note. */
-export interface Row extends Said {
+export interface Row extends TranscriptRow {
   connection: Peer | null;
   at: number;
-  /** None for a note. */
+  /** Null for a note. */
   frame: { chunk: Chunk; index: number; start: number } | null;
   /** The reply to this request, or the request of this reply. */
   partner: Row | null;
-  /** Whether it is what the filter asks for. */
+  /** Whether it matches the filter. */
   hit: boolean;
-  /** Whether it is a request that says little about an application. */
+  /** Whether it is a request with little information about an application. */
   isNoise: boolean;
 }
 
-/** By time; never changed in place. */
+/** Ordered by time; never changed in place. */
 export const rows = signal<readonly Row[]>([]);
 /** Frames that were dropped to keep the bounds. */
 export const dropped = signal(0);
@@ -49,19 +49,19 @@ const kept: [number, number] = [0, 0];
 let nextKey = 0;
 let lastAt = 0;
 
-/** Requests of tools and pools. */
+/** Requests of tools and connection pools. */
 const NOISE = new Set(["PING", "INFO", "CLIENT", "COMMAND"]);
-/** Requests that are not answered by one reply each. */
+/** Requests that do not get exactly one reply. */
 const UNPAIRED = new Set(["SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR"]);
 const SILENCED = /^CLIENT REPLY/i;
 
-/** What some bytes are read as. */
+/** The mode in which some bytes are decoded. */
 export function modeOf(direction: Direction, protocol: Protocol): number {
   if (protocol === "binary") return direction === 0 ? MODES.binaryRequests : MODES.binaryReplies;
   return direction === 0 ? MODES.requests : MODES.replies;
 }
 
-/** Minutes, seconds and milliseconds: what tells rows apart. */
+/** Minutes, seconds and milliseconds: enough to distinguish rows. */
 function clock(at: number): string {
   return new Date(at / 1000).toISOString().slice(14, 23);
 }
@@ -71,7 +71,7 @@ function row(connection: Peer | null, at: number, way: Row["way"], line: string,
   return { key: nextKey++, connection, way, time: clock(at), lines: [line], bytes: new Uint8Array(), isError: false, at, frame: null, partner: null, hit: true, isNoise: false, ...more };
 }
 
-/** A note, at the time of what was said last unless it has its own. */
+/** A note; its time is that of the last event unless it has its own. */
 export function noteRow(text: string, connection: Peer | null, { at = lastAt || Date.now() * 1000, isError = false } = {}): Row {
   return row(connection, at, "note", text, { isError });
 }
@@ -87,7 +87,7 @@ function badgeOf(frame: Frame): string | undefined {
   return frame.secret ? "secret hidden" : undefined;
 }
 
-/** The rows of what the engine found in a chunk. */
+/** The rows for the frames that the engine found in a chunk. */
 export function rowsOf(chunk: Chunk, { frames, lines, hits }: Skimmed): Row[] {
   const { peer, direction, at, bytes } = chunk;
   const found: Row[] = [];
@@ -114,7 +114,7 @@ export function rowsOf(chunk: Chunk, { frames, lines, hits }: Skimmed): Row[] {
   return found;
 }
 
-/** Joins a reply to its request: replies come in the order of requests, one each. */
+/** Matches a reply to its request: replies come in the order of requests, one each. */
 function pair(made: Row, peer: Peer, isUnpaired: boolean): void {
   if (isUnpaired) peer.waiting = null;
   if (made.way === "request") peer.waiting?.push(made);
@@ -125,7 +125,7 @@ function pair(made: Row, peer: Peer, isUnpaired: boolean): void {
   request.partner = made;
 }
 
-/** Adds rows by their time, and drops the oldest beyond the bounds. */
+/** Adds rows in order of time, and drops the oldest beyond the limits. */
 export function add(more: readonly Row[]): void {
   const next = [...rows.value];
   for (const made of more) {
@@ -147,11 +147,11 @@ function drop({ frame, connection }: Row): void {
   dropped.value += 1;
   frame.chunk.rows -= 1;
   if (frame.chunk.rows === 0) kept[frame.chunk.direction] -= frame.chunk.bytes.length;
-  // A request that is not kept cannot be found for its reply.
+  // A request that was dropped cannot be matched to its reply.
   if (connection?.waiting?.[0]?.frame === frame) connection.waiting = null;
 }
 
-/** Forgets all rows. */
+/** Removes all rows. */
 export function clearRows(): void {
   for (const { connection } of rows.value) if (connection?.waiting?.length) connection.waiting = null;
   kept.fill(0);

@@ -1,4 +1,4 @@
-// Watching: connected to the tap or not, paused or not, and what is opened from it.
+// Connects to the tap, pauses the view, and opens directions of connections in the panes.
 
 import { batch, signal } from "@preact/signals";
 import type { Direction } from "../capture/state";
@@ -12,16 +12,16 @@ import { type Peer, clearPeers } from "./peers";
 import { type Row, clearRows, rows } from "./rows";
 import { type Hello, openTap, tapAddress } from "./tap";
 
-/** Between two tries to reach the tap. */
-const AGAIN_MS = 2_000;
+/** The time between two attempts to reach the tap, in milliseconds. */
+const RETRY_MS = 2_000;
 
-/** How it stands with the tap. */
+/** The state of the connection to the tap. */
 export type Watching = "off" | "connecting" | "on" | "gone";
 export const watching = signal<Watching>("off");
-/** The server, once it said hello. */
+/** The server's greeting, once it has arrived. */
 export const hello = signal<Hello | null>(null);
 
-/** The direction of a connection that is the document, while it is. */
+/** The direction of a connection that is the document, if one is. */
 export const opened = signal<{ peer: Peer; direction: Direction } | null>(null);
 let loading = false;
 onLoad.add(() => {
@@ -31,14 +31,14 @@ onLoad.add(() => {
 let closeTap: (() => void) | undefined;
 let again: ReturnType<typeof setTimeout> | undefined;
 
-/** Connects to the tap, and goes on trying. */
+/** Connects to the tap, and keeps trying. */
 export function connect(): void {
   stop();
   if (watching.value === "off") watching.value = "connecting";
-  closeTap = openTap(tapAddress!, { hello: greeted, news: take, gone });
+  closeTap = openTap(tapAddress!, { hello: greeted, event: take, gone });
 }
 
-/** Closes the tap; what was seen stays. */
+/** Closes the tap; the rows stay. */
 export function disconnect(): void {
   stop();
   if (watching.value === "on") takeAway("disconnected by you");
@@ -52,7 +52,7 @@ function stop(): void {
 }
 
 function greeted(said: Hello): void {
-  // Another run of the server counts its connections anew.
+  // Another run of the server numbers its connections from the start.
   if (hello.value && hello.value.since_us !== said.since_us) takeRestart();
   hello.value = said;
   watching.value = "on";
@@ -66,10 +66,10 @@ function gone(): void {
     announce("the server is gone, trying again");
   }
   watching.value = "gone";
-  again = setTimeout(connect, AGAIN_MS);
+  again = setTimeout(connect, RETRY_MS);
 }
 
-/** Holds the view still; what comes is kept behind it. */
+/** Pauses the view; new rows are collected meanwhile. */
 export function pause(): void {
   frozen.value = rows.value;
   announce("paused");
@@ -80,7 +80,7 @@ export function resume(): void {
   announce("resumed");
 }
 
-/** Forgets what was seen. */
+/** Removes all rows. */
 export function clear(): void {
   batch(() => {
     forgetWaiting();
@@ -91,12 +91,12 @@ export function clear(): void {
   });
 }
 
-/** The rows that there are, those on view first. */
+/** The kept rows, those on view first. */
 function seen(): readonly Row[] {
   return frozen.value ?? rows.value;
 }
 
-/** Opens what is kept of a direction of a connection in the panes, cut where its reads end. */
+/** Opens the kept bytes of one direction of a connection in the panes, cut where its reads end. */
 export async function openDirection(peer: Peer, direction: Direction, row?: Row): Promise<void> {
   const chunks = chunksOf(seen()).filter((chunk) => chunk.peer === peer && chunk.direction === direction);
   if (chunks.length === 0) {

@@ -1,4 +1,4 @@
-// Buttons that know their action: name, key and whether they can be pressed.
+// Buttons that get their name, key and state from an action.
 
 import type { ComponentChildren } from "preact";
 import { action, keyLabel } from "../state/actions";
@@ -7,19 +7,19 @@ import { Icon } from "./icons";
 interface ActionButtonProps {
   id: string;
   icon?: string;
-  /** Shown beside the icon; the action's label is the name in any case. */
+  /** Shown beside the icon; the button's name is the action's label in any case. */
   children?: ComponentChildren;
   class?: string;
   pressed?: boolean;
-  /** Its name where neither the label nor what is shown will do. */
+  /** Its name, if neither the label nor the shown text is suitable. */
   name?: string;
 }
 
-/** The button of an action. */
+/** A button for an action. */
 export function ActionButton({ id, icon, children, class: className = "", pressed, name }: ActionButtonProps) {
   const { label, keys, run, enabled } = action(id);
   const key = keys[0];
-  // A name that lacks what is seen confuses those who speak to their machine.
+  // A name without the visible text does not work with speech input.
   const says = typeof children === "string" && !label.toLowerCase().includes(children.toLowerCase()) ? children : label;
   return (
     <button

@@ -1,4 +1,4 @@
-// The card of the byte at the cursor: what it is, what it means, and what the decoder knows there.
+// The card of the byte at the cursor: its value, its role, and the state of the decoder there.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { KIND, KINDS, MODES, NONE, ROLE, ROLES } from "../engine/tables";
@@ -10,19 +10,19 @@ import { byteName, counted, glyph, grouped, hex } from "../words/chars";
 import { commandSummary } from "../words/commands";
 import { frameInWords, sentence, valueInWords } from "../words/values";
 
-/** What is known of a byte, for words about it. */
+/** The facts about a byte, for its description in words. */
 export function factsOf(place: Place) {
   const before = place.mark && place.mark.start > 0 ? markAt(place.mark.start - 1)?.role : undefined;
   return { byte: place.byte ?? 0, offset: place.offset, mark: place.mark, before, node: place.node, mode: shape.value.mode };
 }
 
-/** What a byte is, to be read out. */
-export function aloud(place: Place): string {
+/** The text that screen readers get for a byte. */
+export function spokenText(place: Place): string {
   if (place.byte === undefined) return length.value === 0 ? "no bytes" : `after the last byte, ${length.value}`;
   return byteAloud(factsOf(place));
 }
 
-/** The innermost value in words, and the whole frame in words where that is another one. */
+/** The innermost value in words, and the whole frame in words if it is another value. */
 export function meanings(place: Place): { value: string; frame: string } {
   const { values, node, frame } = place;
   if (!values || !node || !frame) return { value: "", frame: "" };
@@ -31,17 +31,17 @@ export function meanings(place: Place): { value: string; frame: string } {
   return { value: alone ? "" : valueInWords(values, node), frame: whole };
 }
 
-/** What was told last: it stays until the next frame's values have arrived, so that nothing flickers. */
-let told = { value: "", frame: "" };
+/** The text shown last: it stays until the next frame's values have arrived, so that it does not flicker. */
+let shownWords = { value: "", frame: "" };
 onLoad.add(() => {
-  told = { value: "", frame: "" };
+  shownWords = { value: "", frame: "" };
 });
 
 function Words() {
   const place = there.value;
   const now = meanings(place);
-  if (now.frame !== "") told = now;
-  const { value, frame } = told;
+  if (now.frame !== "") shownWords = now;
+  const { value, frame } = shownWords;
   const summary = commandSummary(place.frame?.command ?? 0);
   if (length.value === 0) return <p class="words-frame">There are no bytes. Choose a sample, or paste some.</p>;
   return (
@@ -57,7 +57,7 @@ function Words() {
   );
 }
 
-/** The frame at the cursor in plain words: the first thing a newcomer reads. */
+/** The frame at the cursor in plain words, for newcomers to read first. */
 export function WordsCard() {
   const place = there.value;
   const which = place.frame && frameCount.value > 1 ? `${frameNoun()} ${place.frame.index + 1} of ${grouped(frameCount.value)}` : "";
@@ -113,7 +113,7 @@ function EditByte({ at, byte }: { at: number; byte: number }) {
   );
 }
 
-/** The byte itself. */
+/** The byte at the cursor. */
 export function ByteCard() {
   const place = there.value;
   const { byte, mark, offset } = place;
@@ -166,7 +166,7 @@ export function ByteCard() {
   );
 }
 
-/** What the decoder knows before the byte at the cursor. */
+/** The state of the decoder before the byte at the cursor. */
 export function StateCard() {
   const state = decoderState.value;
   if (!state) return <section class="card state" aria-label="Decoder" />;
@@ -207,7 +207,7 @@ export function StateCard() {
   );
 }
 
-/** The aggregates the decoder is in, outermost first. */
+/** The open aggregates, outermost first. */
 function OpenFrames() {
   const open = decoderState.value?.open ?? [];
   if (open.length === 0) return <p class="dim">Nothing is open: a frame begins here.</p>;

@@ -1,4 +1,4 @@
-// How a command is written, and what it does.
+// Shows the syntax and the summary of a command.
 
 import type { CommandInfo } from "../generated/types";
 

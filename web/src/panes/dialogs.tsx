@@ -1,4 +1,4 @@
-// Dialogs: the frame around one, and the keyboard map.
+// The frame of a dialog, and the keyboard map.
 
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -15,7 +15,7 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog. Escape and a click beside it close it. */
+/** A modal dialog. Escape and a click outside close it. */
 export function Dialog({ title, class: className = "", children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -25,7 +25,7 @@ export function Dialog({ title, class: className = "", children }: DialogProps) 
       if (before instanceof HTMLElement) before.focus({ preventScroll: true });
     };
   }, []);
-  // Another dialog may have been asked for by the time this one is told that it is closed.
+  // Another dialog may have been opened before this one's close event arrives.
   const opened = useRef(dialog.peek());
   const close = () => {
     if (dialog.peek() === opened.current) dialog.value = null;
@@ -117,7 +117,7 @@ function KeyMap() {
   );
 }
 
-/** Dialogs by name. One is added by a row here. */
+/** Dialogs by name. Add a dialog by adding a row here. */
 export const DIALOGS: Record<string, ComponentType> = {
   keys: KeyMap,
   open: OpenDialog,

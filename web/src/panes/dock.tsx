@@ -1,4 +1,4 @@
-// The dock: cards beside the bytes, a tab each. A card is added by a row here.
+// The dock: cards beside the bytes, one tab per card. Add a card by adding a row here.
 
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
@@ -20,9 +20,9 @@ interface DockTab {
   id: string;
   label: string;
   card: ComponentType;
-  /** A number beside the label; none if 0. */
+  /** A number beside the label; nothing if it is 0. */
   count?: () => number;
-  /** Whether the number is of things that are wrong. */
+  /** Whether the number counts problems. */
   alarm?: boolean;
 }
 
@@ -35,7 +35,10 @@ function Byte() {
   );
 }
 
-/** The tabs in their order. Cards that few open are fetched when they are; the live view is there where a server offers one. */
+/**
+ * The tabs in their order. Rarely used cards are fetched when opened; the live view exists only if
+ * a server offers it.
+ */
 export const DOCK_TABS: DockTab[] = [
   { id: "byte", label: "Byte", card: Byte },
   { id: "reads", label: "Reads", card: ReadsCard, count: () => (cuts.value.length === 0 ? 0 : cuts.value.length + 1) },
@@ -63,8 +66,8 @@ function onKey(event: KeyboardEvent): void {
 export function Dock() {
   const current = DOCK_TABS.find((tab) => tab.id === dockTab.value) ?? DOCK_TABS[0]!;
   const Card = current.card;
-  // Where tabs scroll, a card that was opened by its key may have its tab out of sight. Elsewhere they stand
-  // in rows, and to ask where would have the whole page laid out at once.
+  // Where tabs scroll, the tab of a card that was opened by its key may be out of view. Elsewhere
+  // they are in rows, and asking for their positions would force a layout of the whole page.
   useEffect(() => {
     if (narrow.value) document.getElementById(`dock-tab-${current.id}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [current.id]);

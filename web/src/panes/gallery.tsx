@@ -1,4 +1,4 @@
-// The samples, a card each. Open on the first visit.
+// The gallery of samples, one card each. Open on the first visit.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -7,7 +7,7 @@ import { galleryOpen } from "../state/view";
 import { SAMPLES, type Sample, unescape } from "../samples/samples";
 import { Icon } from "./icons";
 
-/** Pixels from one card to the next. */
+/** The distance from one card to the next, in pixels. */
 const CARD_STEP = 204;
 
 export function openSample(sample: Sample): Promise<void> {
@@ -35,11 +35,11 @@ function Card({ sample }: { sample: Sample }) {
 export function Gallery() {
   const list = useRef<HTMLUListElement>(null);
   const isFirst = title.peek() === SAMPLES[0]!.name;
-  // Beside the first card, those beyond the edge are made when those in sight are painted.
+  // Cards out of view are created after the visible ones are painted.
   const count = useSignal(isFirst ? Math.ceil(innerWidth / CARD_STEP) : SAMPLES.length);
   useEffect(() => {
     count.value = SAMPLES.length;
-    // The first one is in sight; to ask where it is would have the whole page laid out at once.
+    // The first one is in view; asking for its position would force a layout of the whole page.
     if (isFirst) return;
     const current = list.current?.querySelector<HTMLElement>(".current");
     if (current && list.current) list.current.scrollLeft = Math.max(0, current.offsetLeft - list.current.offsetLeft - 40);

@@ -1,4 +1,4 @@
-// The header: what is open, how it is read, and the page's own switches.
+// The header: the title of the document, its mode, and the switches of the page.
 
 import { MODES, MODE_LABELS } from "../engine/tables";
 import { readAs, shape, title, wantedMode } from "../state/document";

@@ -1,5 +1,5 @@
-// The hex pane: a grid of bytes with their characters beside them. Rows are virtual and filled by
-// hand; nothing here makes an object for a byte.
+// The hex pane: a grid of bytes with their characters. Rows are virtual and filled by hand; no
+// object is created per byte.
 
 import { effect, signal, untracked, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -13,15 +13,15 @@ import { glyph, hex, offsetHex } from "../words/chars";
 import { type Brush, classesOf, put, takeBrush } from "./paint";
 import { VirtualRows, keepFocus } from "./virtual";
 
-/** Bytes of a row. */
+/** The number of bytes per row. */
 export const columns = signal(16);
-/** Whether digits that are typed change bytes; the first digit typed of a byte, or -1. */
+/** The edit state: null if typing does not edit, the first digit typed for a byte, or -1 before it. */
 export const editing = signal<number | null>(null);
 
-/** Rows that fit into the pane, for steps of a page. */
+/** The number of rows that fit into the pane, for steps of a page. */
 export const view = { rows: 16 };
 
-/** Height of a row and least width of sixteen bytes, in CSS pixels. */
+/** The height of a row and the least width for sixteen bytes, in CSS pixels. */
 const ROW_HEIGHT = 26;
 const ROW_HEIGHT_NARROW = 58;
 const WIDE_MIN = 560;
@@ -63,7 +63,7 @@ function createRow(count: number): HTMLElement {
   return row;
 }
 
-/** Missing bytes that are shown. */
+/** The most missing bytes shown. */
 const MISSING_MAX = 64;
 
 function missingShown(): number {
@@ -87,7 +87,8 @@ function fillRow(row: HTMLElement, index: number, count: number, brush: Brush): 
       put(cell, here && digit !== null && digit >= 0 ? `${digit.toString(16).toUpperCase()}_` : hex(data[at]!), here && digit !== null ? `${classes} edit` : classes);
       put(char, glyph(data[at]!), classes);
     } else {
-      // The place behind the last byte can be stood on: that is where bytes are added. Bytes that a torn frame lacks are shown as missing.
+      // The cursor may be after the last byte: bytes are added there. The missing bytes of an
+      // incomplete frame are shown there.
       const missing = at < data.length + missingShown();
       put(cell, here || missing ? "··" : "", here ? "b cur end" : missing ? "b missing" : "b none");
       put(char, "", "b none");
@@ -98,7 +99,7 @@ function fillRow(row: HTMLElement, index: number, count: number, brush: Brush): 
   }
 }
 
-/** The byte an event is about. */
+/** The offset of the byte that an event belongs to. */
 function byteOf(event: Event, count: number): number | undefined {
   const cell = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>("[data-column]") : null;
   const row = cell?.closest<HTMLElement>(".hex-row");
@@ -107,7 +108,7 @@ function byteOf(event: Event, count: number): number | undefined {
   return at < length.peek() ? at : undefined;
 }
 
-/** Types a digit over the byte at the cursor; two make a byte. */
+/** Types a digit over the byte at the cursor; two digits make a byte. */
 export function typeDigit(digit: number): void {
   const first = editing.peek();
   if (first === null) return;
@@ -168,7 +169,7 @@ function mount(host: HTMLElement): () => void {
         rendered: () => keepFocus(host, cellAt(brush.cursor)),
       });
     }
-    // One place more than there are bytes.
+    // One position more than there are bytes.
     const total = Math.floor((length.value + Math.max(0, missingShown() - 1)) / count) + 1;
     host.setAttribute("aria-rowcount", String(total));
     rows!.size(total, narrow.value ? ROW_HEIGHT_NARROW : ROW_HEIGHT);

@@ -1,4 +1,4 @@
-// Icons: one path each, on a grid of 16.
+// The icons: one path each, on a grid of 16.
 
 const PATHS: Record<string, string> = {
   first: "M3.5 3v10M12.5 3.5 6 8l6.5 4.5z",

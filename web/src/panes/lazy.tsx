@@ -1,4 +1,4 @@
-// Parts of the page that few need at once: fetched when they are first shown.
+// Components that are fetched when they are first shown.
 
 import type { ComponentType } from "preact";
 import { signal } from "@preact/signals";

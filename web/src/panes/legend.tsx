@@ -1,4 +1,4 @@
-// What the colours, letters and lines under the bytes stand for: the roles this document has.
+// The legend of colours, letters and underlines: the roles in this document.
 
 import { ROLES } from "../engine/tables";
 import { rolesSeen } from "../state/marks";

@@ -1,4 +1,4 @@
-// Limits: what the server would say to the frame at the cursor, under each preset.
+// The card of limits: the server's reply to the frame at the cursor, under each preset.
 
 import { effect, signal } from "@preact/signals";
 import type { Verdict } from "../generated/types";
@@ -9,7 +9,7 @@ import { dockTab } from "../state/view";
 
 const verdicts = signal<readonly Verdict[] | null>(null);
 
-// Asked only while the card is open: large frames are decoded once for each preset.
+// Requested only while the card is open: the frame is decoded once per preset.
 effect(() => {
   const asked = version.value;
   const frame = here.value.frame?.index;

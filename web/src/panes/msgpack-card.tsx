@@ -1,4 +1,4 @@
-// MessagePack within a value: its tokens, each linked to its bytes.
+// The card for MessagePack within a value: its tokens, each linked to its bytes.
 
 import { effect, signal } from "@preact/signals";
 import type { MsgPack } from "../generated/types";
@@ -10,7 +10,7 @@ import { ROLE } from "../engine/tables";
 import { dockTab } from "../state/view";
 import { counted } from "../words/chars";
 
-/** What is read: a range of bytes, and why that one. */
+/** The bytes to decode: a range, and why this one. */
 interface Subject {
   from: number;
   to: number;
@@ -20,7 +20,7 @@ interface Subject {
 const subject = signal<Subject | null>(null);
 const answer = signal<MsgPack | null>(null);
 
-/** The bytes meant: those selected, or else the content of the value at the cursor. */
+/** The selected bytes, or else the content of the value at the cursor. */
 function meant(): Subject | null {
   if (selection.value) return { from: selection.value[0], to: selection.value[1], what: "the selection" };
   const { node, mark } = here.value;
@@ -29,7 +29,7 @@ function meant(): Subject | null {
   return payload && { from: payload.start, to: payload.end, what: "the content of the value at the cursor" };
 }
 
-/** The mark of a value's content: the last but the line end that closes it. */
+/** The mark of a value's content: the last mark except the closing line end. */
 function payloadOf(start: number, end: number): { start: number; end: number } | null {
   for (let at = start; at < end; ) {
     const mark = markAt(at);
@@ -58,7 +58,7 @@ effect(() => {
 
 type MsgPackToken = MsgPack["tokens"][number];
 
-/** What stands behind a token's kind; the kind itself is told already. */
+/** The text after a token's kind, which is shown separately. */
 function textOf({ kind, text }: MsgPackToken): string {
   return text === kind ? "" : text.startsWith(`${kind} `) ? text.slice(kind.length + 1) : text;
 }

@@ -1,4 +1,4 @@
-// Names that what is typed may become: Tab takes the first, a press any.
+// Completions of the typed text: Tab takes the first one, a click any.
 
 export function Offers({ names, take }: { names: readonly string[]; take(name: string): void }) {
   if (names.length === 0) return null;

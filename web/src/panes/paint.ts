@@ -1,4 +1,4 @@
-// What a byte looks like in the hex and text panes: one class list for both.
+// The classes of a byte's cell, shared by the hex and text panes.
 
 import type { Mark } from "../engine/tables";
 import { anchor, cursor, hover, hoverRange, pinnedRange, selection } from "../state/cursor";
@@ -26,7 +26,7 @@ function span(mark: Mark | undefined): readonly [number, number] | undefined {
   return mark && [mark.start, mark.end];
 }
 
-/** Reads the state; inside an effect, that makes it run again when the look changes. */
+/** Reads the state. Inside an effect, this reruns the effect when the look changes. */
 export function takeBrush(): Brush {
   void marksArrived.value;
   void anchor.value;
@@ -51,7 +51,7 @@ function within(range: readonly [number, number] | undefined | null, offset: num
   return range !== undefined && range !== null && offset >= range[0] && offset < range[1];
 }
 
-/** The classes of a byte. `left` and `right` are the edges of its row, where runs of bytes are broken. */
+/** The classes of a byte. `left` and `right` are the edges of its row, where runs of bytes are split. */
 export function classesOf(offset: number, mark: Mark | undefined, brush: Brush, left: number, right: number): string {
   let classes = mark ? `b r${mark.role}` : "b";
   if (mark) {
@@ -70,7 +70,7 @@ export function classesOf(offset: number, mark: Mark | undefined, brush: Brush, 
   return classes;
 }
 
-/** A range's class, and where its outline begins and ends. */
+/** The class of a range, and where its outline begins and ends. */
 function edges(name: string, range: readonly [number, number], offset: number, left: number, right: number): string {
   let classes = name;
   if (offset === range[0] || offset === left) classes += `${name}-s`;
@@ -78,7 +78,7 @@ function edges(name: string, range: readonly [number, number], offset: number, l
   return classes;
 }
 
-/** Sets what differs: most cells of most rows stay as they are. */
+/** Sets only changed properties: most cells of most rows stay the same. */
 export function put(element: HTMLElement, text: string, className: string): void {
   if (element.textContent !== text) element.textContent = text;
   if (element.className !== className) element.className = className;

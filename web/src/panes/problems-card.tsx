@@ -1,4 +1,4 @@
-// What is wrong, at which byte, what would have been right, and changes that mend it.
+// The card of problems: each error, its byte, the expected bytes, and suggested fixes.
 
 import type { DocError, State } from "../generated/types";
 import { STATUS } from "../engine/tables";
@@ -10,16 +10,16 @@ import { counted, escaped, hex } from "../words/chars";
 import { sentence } from "../words/values";
 import { Icon } from "./icons";
 
-/** Bytes shown around a change. */
+/** The number of bytes shown around a change. */
 const AROUND = 12;
-/** Bytes of a change shown. */
+/** The most bytes of a change shown. */
 const CHANGED_MAX = 48;
-/** Places of a kind that are told. */
+/** The most places shown per kind. */
 const PLACES_MAX = 20;
-/** Promises told of a torn frame. */
+/** The most announced sizes shown for an incomplete frame. */
 const PROMISES_MAX = 3;
 
-/** A change: what goes, what comes, and a little of what stays. */
+/** A change: the removed bytes, the inserted bytes, and some bytes around. */
 function Diff({ at, len, put }: { at: number; len: number; put: Uint8Array }) {
   const data = bytes.value;
   const from = Math.max(0, at - AROUND);
@@ -86,7 +86,7 @@ function ErrorCard({ error }: { error: DocError }) {
   );
 }
 
-/** What was promised and has not come: of the innermost values, and of the payload at hand. */
+/** What was announced and is missing: from the innermost values, and from the current payload. */
 function promised({ open, payloadLeft, need }: State): string {
   const told = open.flatMap(({ label, done, of }) => (of === null ? [] : [`Of the ${label}'s ${counted(of, label === "request" ? "word" : "value")} ${done} ${done === 1 ? "is" : "are"} whole.`]));
   const line = need === (payloadLeft ?? 0) + 2 ? ", and CRLF after them" : "";
@@ -141,7 +141,7 @@ function ForeignNote() {
   );
 }
 
-/** Requests of which the first line is spoilt: no error to a server, and never what was meant. */
+/** Requests whose first line is damaged: not an error to a server, but never intended. */
 function Apart() {
   const places = apart.value;
   if (places.length === 0) return null;
@@ -168,7 +168,7 @@ function Apart() {
   );
 }
 
-/** Where a capture has no bytes: frames around it are not as they were sent. */
+/** Places where a capture has no bytes: the frames around them are not as sent. */
 function Lost() {
   const places = lost.value;
   if (places.length === 0) return null;

@@ -1,4 +1,5 @@
-// Chunk knives: cut the bytes into reads, feed them one by one, see what the decoder says to each.
+// The card of chunk knives: cuts the bytes into reads, feeds them one by one, and shows the
+// decoder's results.
 
 import { computed, useSignal } from "@preact/signals";
 import { moveTo } from "../state/cursor";
@@ -7,10 +8,10 @@ import { CUTS_MAX, cutAt, cutEvery, cutRandomly, cuts, describeRead, fed, readCo
 import { counted, grouped } from "../words/chars";
 import { ActionButton } from "./button";
 
-/** Reads that are listed. */
+/** The most reads listed. */
 const LISTED_MAX = 200;
 
-/** The reads shown: those around the one fed last. */
+/** The listed reads: those around the one fed last. */
 const listed = computed(() => {
   const around = Math.max(0, (fed.value ?? 0) - LISTED_MAX / 2);
   const from = Math.min(around, Math.max(0, readCount.value - LISTED_MAX));

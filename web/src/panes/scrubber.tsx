@@ -1,4 +1,5 @@
-// The scrubber: a slider over a picture of the whole document, a column of pixels for a run of bytes.
+// The scrubber: a slider over a picture of the whole document. Each column of pixels shows a run of
+// bytes.
 
 import { effect, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -9,12 +10,12 @@ import { markAt, marksArrived, marksReady } from "../state/marks";
 import { breakBytes } from "../state/play";
 import { arrived, cuts } from "../state/reads";
 import { theme } from "../state/view";
-import { aloud } from "./byte-card";
+import { spokenText } from "./byte-card";
 
-/** Largest document whose marks are drawn one by one; of larger ones the frames are. */
+/** The largest document whose marks are drawn one by one; for larger ones the frames are drawn. */
 const MARKS_MAX = 16 * 1024;
 
-/** The theme's colours by their properties. Asked for once: each time, the browser looks through its styles. */
+/** The theme's colours by property. Read once: each read makes the browser search its styles. */
 const colours = new Map<string, string>();
 
 function draw(canvas: HTMLCanvasElement): void {
@@ -24,7 +25,7 @@ function draw(canvas: HTMLCanvasElement): void {
   if (canvas.width !== width) canvas.width = width;
   if (canvas.height !== height) canvas.height = height;
   const context = canvas.getContext("2d")!;
-  // A custom property is not resolved when it is read; a colour that uses it is.
+  // Reading a custom property does not resolve it; reading a colour that uses it does.
   const colour = (name: string) => {
     if (!colours.has(name)) {
       canvas.style.color = `var(${name})`;
@@ -71,7 +72,8 @@ export function Scrubber() {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     let frame = 0;
-    // Once in a frame, when it is known what else has changed: drawing asks how wide the page made it.
+    // Once per animation frame, after all other changes are known: drawing needs the width of the
+    // element.
     const soon = () => {
       frame ||= requestAnimationFrame(() => {
         frame = 0;
@@ -109,7 +111,7 @@ export function Scrubber() {
     slider.max = String(length.value);
     slider.value = String(cursor.value);
     slider.style.setProperty("--at", `${(cursor.value / Math.max(1, length.value)) * 100}%`);
-    slider.setAttribute("aria-valuetext", aloud(here.value));
+    slider.setAttribute("aria-valuetext", spokenText(here.value));
   });
   return (
     <div class="scrubber">

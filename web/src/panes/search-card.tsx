@@ -1,4 +1,4 @@
-// Find and filter: bytes, text, or frames by command, type, key and size.
+// The card that finds bytes and text, and filters frames by command, type, key and size.
 
 import { useEffect, useRef } from "preact/hooks";
 import { HITS_MAX, SEARCH_KINDS, currentHit, found, goToHit, query, rangeOf, searchKind } from "../state/search";
@@ -8,7 +8,7 @@ import { secretsShown } from "../state/view";
 import { counted, grouped } from "../words/chars";
 import { ActionButton } from "./button";
 
-/** Hits that are listed. */
+/** The most hits listed. */
 const LISTED_MAX = 100;
 
 function Kinds() {

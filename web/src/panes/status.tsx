@@ -1,4 +1,5 @@
-// The status line: where the byte is, in numbers and as a path; and what is said to screen readers.
+// The status line: the cursor's position as numbers and as a path, and the announcements for screen
+// readers.
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -8,13 +9,13 @@ import { length, shape } from "../state/document";
 import { problemCount } from "../state/problems";
 import { announcement, dockTab, pane } from "../state/view";
 import { byteName, counted, grouped, hex, offsetHex } from "../words/chars";
-import { aloud } from "./byte-card";
+import { spokenText } from "./byte-card";
 import { Icon } from "./icons";
 
-/** Milliseconds the cursor rests before it is told: steps in a row are told once. */
+/** How long the cursor must rest before it is announced, in milliseconds: several steps are announced once. */
 const REST_MS = 200;
 
-/** Tells screen readers where the cursor is, when it rests. */
+/** Announces the cursor's position to screen readers when it rests. */
 export function Announcer() {
   const text = useSignal("");
   const timer = useRef(0);
@@ -22,7 +23,7 @@ export function Announcer() {
     const place = here.value;
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => {
-      text.value = aloud(place);
+      text.value = spokenText(place);
     }, REST_MS);
   });
   return (

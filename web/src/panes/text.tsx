@@ -1,4 +1,5 @@
-// The text pane: the same bytes as lines of characters. A line ends behind LF, or where the pane does.
+// The text pane: the same bytes as lines of characters. A line ends after LF, or at the width of
+// the pane.
 
 import { computed, effect, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -13,13 +14,13 @@ import { VirtualRows } from "./virtual";
 const ROW_HEIGHT = 24;
 const ROW_HEIGHT_NARROW = 44;
 
-/** Most columns of a line. */
+/** The most columns of a line. */
 const lineColumns = signal(64);
 
-/** Columns that each byte takes by itself. */
+/** The number of columns of each byte. */
 const COLUMNS = Uint8Array.from({ length: 256 }, (_, byte) => escapedByte(byte).length);
 
-/** Where lines begin; ends with the document's length. */
+/** The offsets at which lines begin, and at last the document's length. */
 const lines = computed(() => {
   const data = bytes.value;
   const most = lineColumns.value;
@@ -27,7 +28,7 @@ const lines = computed(() => {
   let count = 1;
   let start = 0;
   let column = 0;
-  // Plain on purpose: this runs over every byte before the first paint.
+  // A plain loop on purpose: it runs over every byte before the first paint.
   for (let at = 0; at < data.length; ) {
     const byte = data[at]!;
     const len = byte < 0x80 ? 1 : charBytes(data, at, data.length);
@@ -63,7 +64,7 @@ function lineOf(starts: Uint32Array, offset: number): number {
   return low;
 }
 
-/** Bytes of the UTF-8 character that begins at `at` and is more than a byte; 1 where there is none. */
+/** The length of the multi-byte UTF-8 character that begins at `at`; 1 if there is none. */
 function charBytes(data: Uint8Array, at: number, end: number): number {
   const first = data[at]!;
   const len = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;

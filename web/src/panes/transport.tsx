@@ -1,4 +1,4 @@
-// Steps, play and breakpoints.
+// The controls for steps, play and breakpoints.
 
 import { useSignal } from "@preact/signals";
 import { ROLES } from "../engine/tables";
@@ -10,7 +10,7 @@ import { Icon } from "./icons";
 import { Scrubber } from "./scrubber";
 import { grouped } from "../words/chars";
 
-/** Roles that play can stop at, in the order of the menu. */
+/** The roles that play can stop at, in the order of the menu. */
 const STOPS = [0, 2, 3, 4, 5, 8, 9, 10, 14];
 
 function Speed() {

@@ -1,5 +1,5 @@
-// The tree pane: frames and the values in them, as virtual rows. The rows are filled by hand, like
-// those of the hex pane.
+// The tree pane: frames and their values, as virtual rows. The rows are filled by hand, like those
+// of the hex pane.
 
 import { effect, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -17,8 +17,8 @@ import { VirtualRows, keepFocus } from "./virtual";
 const ROW_HEIGHT = 28;
 const ROW_HEIGHT_NARROW = 44;
 
-/** What a row says. */
-interface Said {
+/** The texts of a row. */
+interface RowText {
   badge: string;
   label: string;
   text: string;
@@ -27,7 +27,7 @@ interface Said {
 
 const HIDDEN = "••••••••";
 
-function say(row: TreeRow): Said {
+function say(row: TreeRow): RowText {
   const values = row.node === NONE ? undefined : nodesOf(row.frame);
   const node = values && valueOf(row);
   if (!values || !node) {
@@ -99,7 +99,7 @@ function fillRow(element: HTMLElement, index: number, look: Look): void {
 
 function mount(host: HTMLElement): () => void {
   let look: Look = { current: -1, pointed: -1, arrived: 0 };
-  /** The row the keyboard is on, where that is not the deepest one at the cursor. */
+  /** The row with the keyboard's focus, if it is not the deepest one at the cursor. */
   let chosen: TreeRow | undefined;
   const rows = new VirtualRows(host, {
     create: createRow,

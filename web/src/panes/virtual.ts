@@ -1,22 +1,22 @@
-// Rows of a list of any length, of which only those in view exist.
+// A virtual list: of any number of rows, only those in view exist.
 //
-// The host scrolls a spacer; the rows hang in a layer that sticks to the top of the view. Browsers
-// clamp the height of an element, so past `HEIGHT_MAX` the scroll position is mapped to a row and the
-// wheel is handled here, or a notch would skip thousands of rows.
+// The host scrolls a spacer; the rows are in a layer that sticks to the top of the view. Browsers
+// limit the height of an element. So beyond `HEIGHT_MAX` the scroll position is mapped to a row,
+// and the wheel is handled here, or else one notch would skip thousands of rows.
 
 import { narrow } from "../state/view";
 
-/** Tallest spacer, in CSS pixels: below what any browser clamps to. */
+/** Tallest spacer, in CSS pixels: below the limit of any browser. */
 const HEIGHT_MAX = 8_000_000;
-/** Most rows that exist. */
+/** The most rows that exist. */
 const ROWS_MAX = 80;
 
 export interface RowsOptions {
-  /** Makes an empty row. */
+  /** Creates an empty row. */
   create(): HTMLElement;
-  /** Puts a row's content into an element; called again whenever it may have changed. */
+  /** Fills an element with a row's content; called again whenever it may have changed. */
   fill(element: HTMLElement, row: number): void;
-  /** Called when other rows came into view. */
+  /** Called when other rows come into view. */
   viewed?(first: number, last: number): void;
   /** Called when the rows in view are filled. */
   rendered?(first: number, last: number): void;
@@ -30,12 +30,12 @@ export class VirtualRows {
   #pool: HTMLElement[] = [];
   #count = 0;
   #rowHeight = 24;
-  /** Pixels above the view, of all rows at their full height. */
+  /** The height above the view, in pixels, if all rows had their full height. */
   #top = 0;
   #frame = 0;
-  /** Pixels of the view, told when they change: at any other time, the browser would lay out first what was changed before. */
+  /** The height of the view in pixels, updated on changes: reading it at another time would force a layout. */
   #height: number | undefined;
-  /** The row to bring into view when that is known. */
+  /** The row to bring into view once the height is known. */
   #wanted = 0;
   readonly #resize: ResizeObserver;
 
@@ -67,7 +67,7 @@ export class VirtualRows {
     this.#spacer.remove();
   }
 
-  /** Sets how many rows there are and how tall each is. */
+  /** Sets the number of rows and their height. */
   size(count: number, rowHeight: number): void {
     if (count === this.#count && rowHeight === this.#rowHeight) return;
     const row = this.#top / this.#rowHeight;
@@ -77,7 +77,7 @@ export class VirtualRows {
     this.#scrollTo(row * rowHeight);
   }
 
-  /** Fills the rows in view anew, in the next frame. */
+  /** Refills the rows in view, in the next frame. */
   refresh(): void {
     if (this.#frame === 0) {
       this.#frame = requestAnimationFrame(() => {
@@ -87,14 +87,14 @@ export class VirtualRows {
     }
   }
 
-  /** Fills the rows in view anew, now. */
+  /** Refills the rows in view, now. */
   refreshNow(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     this.#render();
   }
 
-  /** Brings a row into view, if it is not; with a little around it. */
+  /** Brings a row into view, with a few rows around it, if it is not in view. */
   reveal(row: number): void {
     if (this.#height === undefined) {
       this.#wanted = row;
@@ -112,12 +112,15 @@ export class VirtualRows {
     return this.#pool.find((element) => element.dataset.row === String(row) && !element.hidden);
   }
 
-  /** The rows that fit into the view. */
+  /** The number of rows that fit into the view. */
   get rowsInView(): number {
     return Math.max(1, Math.floor(this.#view / this.#rowHeight));
   }
 
-  /** Before the first layout, what there is at most: so the rows are there when it comes, and nothing is laid out twice. */
+  /**
+   * Before the first layout, the largest possible number: so the rows exist when it happens, and
+   * nothing is laid out twice.
+   */
   get #view(): number {
     return this.#height ?? (narrow.peek() ? 0 : innerHeight);
   }
@@ -126,7 +129,7 @@ export class VirtualRows {
     return this.#count * this.#rowHeight;
   }
 
-  /** Pixels of the list for each pixel of the scrollbar. */
+  /** Pixels of the list per pixel of the scrollbar. */
   get #ratio(): number {
     const view = this.#view;
     const scrollable = Math.min(this.#full, HEIGHT_MAX) - view;
@@ -135,7 +138,8 @@ export class VirtualRows {
 
   readonly #onScroll = () => {
     const ratio = this.#ratio;
-    // Setting `scrollTop` rounds; where positions are mapped, a difference below a pixel is our own doing.
+    // Setting `scrollTop` rounds; if positions are mapped, a difference below a pixel comes from
+    // that.
     if (ratio === 1 || Math.abs(this.#top / ratio - this.#host.scrollTop) > 1) this.#top = this.#host.scrollTop * ratio;
     this.refresh();
   };
@@ -183,10 +187,10 @@ export class VirtualRows {
   }
 }
 
-/** Keeps one thing in a list to tab to: the element with the cursor, or the list where that is out of view. */
+/** Keeps one tab stop in a list: the element with the cursor, or the list if that is out of view. */
 export function keepFocus(host: HTMLElement, current: HTMLElement | undefined): void {
   host.tabIndex = current ? -1 : 0;
-  // An element that shows something else now must not keep the focus of what it showed.
+  // An element that now shows another row must not keep the focus.
   const focused = document.activeElement;
   if (focused !== current && (current || focused !== host) && host.contains(focused)) (current ?? host).focus({ preventScroll: true });
 }

@@ -1,17 +1,17 @@
-// Twenty documents to begin with: every type of RESP3, requests, the binary protocol, and three that
-// are not as they should be.
+// Twenty sample documents: every type of RESP3, requests, the binary protocol, and three with
+// errors.
 
 import { MODES } from "../engine/tables";
 
 export interface Sample {
   id: string;
   name: string;
-  /** What kind of thing it is, in a word. */
+  /** Its type, in a word. */
   tag: "request" | "reply" | "RESP3" | "binary" | "broken";
   mode: number;
   /** Bytes as text with `\r`, `\n`, `\\` and `\xHH`. */
   text: string;
-  /** One line for somebody who has never seen it. */
+  /** One line of explanation for newcomers. */
   note: string;
 }
 

@@ -1,4 +1,4 @@
-// Actions of finding, sharing and the cards beside them.
+// The actions of finding, sharing and the cards beside them.
 
 import { register } from "../state/actions";
 import { stepHit, found } from "../state/search";

@@ -1,4 +1,4 @@
-// Sharing: a link that holds the document, and exports to copy or download.
+// The dialog for sharing: a link with the document, and exports to copy or download.
 
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -26,12 +26,12 @@ function download(text: string, { extension, type }: Format): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Writes what leaves the page: the document, its secrets masked unless they are wanted. */
-async function leave(withSecrets: boolean, format: Format): Promise<string> {
+/** Formats the document for use outside the page, with its secrets masked unless they are requested. */
+async function exportedText(withSecrets: boolean, format: Format): Promise<string> {
   const whole: Exported = { engine, bytes: bytes.value, shape: shape.value, title: title.value, limits: limits.value };
   const masked = await redacted(bytes.value);
   if (withSecrets || masked.secrets === 0) return format.write(whole);
-  // A masked word has no escapes any more: what is written has to be what is read.
+  // A masked word contains no escapes: format the bytes and decode the same bytes.
   const own = createEngine();
   try {
     return await format.write({ ...whole, engine: own, bytes: masked.bytes, shape: await own.load(masked.bytes, shape.value.mode, limits.value) });
@@ -90,7 +90,7 @@ function ExportPart({ withSecrets }: { withSecrets: boolean }) {
   const failure = useSignal("");
   const make = async (format: Format, use: (text: string) => void | Promise<void>) => {
     try {
-      await use(await leave(withSecrets, format));
+      await use(await exportedText(withSecrets, format));
       failure.value = "";
     } catch (error) {
       failure.value = `${format.label}: ${error instanceof Error ? error.message : String(error)}`;

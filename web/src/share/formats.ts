@@ -1,17 +1,17 @@
-// What a document can be written as: an annotated hexdump, its tokens, test vectors.
+// The formats for export: an annotated hexdump, the tokens, and test vectors.
 
 import { FRAME_WORDS, KINDS, LIMITS, MARK_WORDS, MODE_LABELS, ROLES, STATUS, frameRow, markRow } from "../engine/tables";
 import type { EngineClient } from "../engine/client";
 import type { Shape } from "../engine/methods";
 import { escapedByte, hex, offsetHex } from "../words/chars";
 
-/** Bytes that an export explains: past that, a program should read the original. */
+/** The most bytes that an export explains: beyond that, a program should read the original. */
 export const EXPORT_BYTES_MAX = 1024 * 1024;
 
 const STATUS_IDS = Object.keys(STATUS) as (keyof typeof STATUS)[];
 const MODE_IDS = ["requests", "replies", "binary-requests", "binary-replies"];
 
-/** What is exported. */
+/** The data to export. */
 export interface Exported {
   /** The engine that decoded these bytes. */
   engine: EngineClient;
@@ -21,7 +21,7 @@ export interface Exported {
   limits: number;
 }
 
-/** A way to write a document. */
+/** An export format. */
 export interface Format {
   id: string;
   label: string;
@@ -37,7 +37,7 @@ interface Line {
   what: string;
 }
 
-/** Bytes of a line of the hexdump. */
+/** The number of bytes per line of the hexdump. */
 const LINE_BYTES = 8;
 
 async function lines({ engine, shape }: Exported): Promise<Line[]> {
@@ -96,7 +96,7 @@ async function tokens(what: Exported): Promise<string> {
   return `${JSON.stringify({ title: what.title, mode: MODE_LABELS[shape.mode], frames }, null, 1)}\n`;
 }
 
-/** Test vectors: `cargo test` holds the codec against files of this form. */
+/** Test vectors: `cargo test` compares the codec with files of this form. */
 async function vectors(what: Exported): Promise<string> {
   const { engine, shape } = what;
   const frames = [];

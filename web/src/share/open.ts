@@ -1,4 +1,4 @@
-// Opening the document that a link holds.
+// Opens the document in a link.
 
 import { moveTo } from "../state/cursor";
 import { failure, limits, load } from "../state/document";
@@ -6,7 +6,7 @@ import { cutAt } from "../state/reads";
 import { galleryOpen } from "../state/view";
 import { fromFragment } from "./permalink";
 
-/** Shows what the address holds; `false` if that is nothing. */
+/** Shows the document in the address; returns `false` if there is none. */
 export async function openLink(): Promise<boolean> {
   if (!location.hash.includes("z=")) return false;
   try {
@@ -24,7 +24,7 @@ export async function openLink(): Promise<boolean> {
   }
 }
 
-/** Follows the address when it is changed by hand. */
+/** Opens the address again when the user changes it. */
 export function listenForLinks(): void {
   addEventListener("hashchange", () => void openLink());
 }

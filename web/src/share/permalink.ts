@@ -1,8 +1,9 @@
-// A document as a link: readable keys in the fragment, the bytes deflated. Nothing reaches a server.
+// Encodes a document as a link: readable keys in the fragment, the bytes deflated. No server
+// receives it.
 
 import { MODES } from "../engine/tables";
 
-/** What a link holds. */
+/** The contents of a link. */
 export interface Linked {
   bytes: Uint8Array;
   title: string;
@@ -13,11 +14,11 @@ export interface Linked {
   cuts: readonly number[];
 }
 
-/** From here on some programs cut links short. */
+/** Some programs truncate links of this length or more. */
 export const LINK_CHARS_WARN = 8 * 1024;
 /** Browsers refuse to open links that are much longer. */
 export const LINK_CHARS_MAX = 1024 * 1024;
-/** Bytes a link may unpack to, so that a short link cannot fill the tab. */
+/** The most bytes that a link may unpack to, so that a short link cannot fill the tab. */
 const UNPACKED_BYTES_MAX = 64 * 1024 * 1024;
 /** Longest name in a link. */
 const TITLE_CHARS_MAX = 80;
@@ -51,7 +52,7 @@ async function through(bytes: Uint8Array, transform: CompressionStream | Decompr
 
 function toBase64Url(bytes: Uint8Array): string {
   let binary = "";
-  // In pieces: the arguments of a call are limited.
+  // In pieces: the number of arguments of a call is limited.
   for (let at = 0; at < bytes.length; at += 8192) binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
@@ -60,7 +61,7 @@ function fromBase64Url(text: string): Uint8Array {
   return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
 }
 
-/** Ascending numbers as their differences, in base 36: short for cuts at regular places. */
+/** Ascending numbers as their differences, in base 36: short for cuts at regular distances. */
 function packCuts(cuts: readonly number[]): string {
   let before = 0;
   return cuts
@@ -93,7 +94,7 @@ export async function toFragment(linked: Linked): Promise<string> {
   return parts.toString();
 }
 
-/** What a fragment holds; nothing if it is not one of ours. Throws with a text if it is damaged. */
+/** The contents of a fragment; undefined if it has another form. Throws an error with a text if it is damaged. */
 export async function fromFragment(fragment: string): Promise<Linked | undefined> {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = parts.get("z");

@@ -1,11 +1,11 @@
-// Passwords taken out of what leaves the page: links, exports.
+// Masks passwords in everything that leaves the page: links and exports.
 
 import { engine } from "../state/document";
 
-/** What stands in the place of a secret. */
+/** The byte that replaces the bytes of a secret. */
 const MASK = 0x2a;
 
-/** The same bytes with every secret masked: as long as before, so that every length stays true. */
+/** A copy of the bytes with every secret masked. Masks have the same length, so every announced length stays true. */
 export async function redacted(bytes: Uint8Array): Promise<{ bytes: Uint8Array; secrets: number }> {
   const ranges = await engine.secrets(0, bytes.length);
   if (ranges.length === 0) return { bytes, secrets: 0 };

@@ -1,13 +1,13 @@
-// Everything the reader can do, once: the buttons, the keys and the keyboard map come from here.
+// The actions of the page, each defined once: the buttons, the keys and the keyboard map use them.
 
 import { signal } from "@preact/signals";
 
 export interface Action {
   id: string;
-  /** What it does, as a button's name. */
+  /** Its name on buttons. */
   label: string;
   group: string;
-  /** Keys, as `Ctrl+Shift+ArrowLeft`; shown in the map in this order. */
+  /** Its keys, such as `Ctrl+Shift+ArrowLeft`, in the order of the map. */
   keys: readonly string[];
   run(): void;
   enabled?(): boolean;
@@ -16,10 +16,10 @@ export interface Action {
 const byId = new Map<string, Action>();
 const byKey = new Map<string, Action>();
 
-/** Whether keys without Ctrl or Alt act: some input methods need them for themselves. */
+/** Whether keys without Ctrl or Alt trigger actions: some input methods need them. */
 export const singleKeys = signal(true);
 
-/** Adds actions. A key that is taken is a mistake, and said so. */
+/** Adds actions. A key that is already taken is an error. */
 export function register(...actions: readonly Action[]): void {
   for (const action of actions) {
     if (byId.has(action.id)) throw new Error(`two actions are called ${action.id}`);
@@ -51,13 +51,13 @@ export function perform(id: string): void {
 /** The name of a pressed key with its modifiers. */
 function keyName(event: KeyboardEvent): string {
   const modifiers = (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "");
-  // Shift is part of a character already, but not of an arrow or of a letter with Ctrl.
+  // Shift is already part of a character, but not of an arrow or of a letter with Ctrl.
   const shift = event.shiftKey && (event.key.length > 1 || modifiers !== "" || /[A-Z]/.test(event.key)) ? "Shift+" : "";
   const key = event.key === " " ? "Space" : event.key.length === 1 ? event.key.toLowerCase() : event.key;
   return modifiers + shift + key;
 }
 
-/** Whether keys are meant for the element and not for the page. */
+/** Whether the element handles its keys, so that the page must not. */
 function takesKeys(target: EventTarget | null, event: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest("dialog[open]")) return true;
@@ -92,7 +92,7 @@ const SHOWN: Record<string, string> = {
   Insert: "Ins",
 };
 
-/** A key as it is printed on keyboards. */
+/** A key as printed on keyboards. */
 export function keyLabel(key: string): string {
   const parts = key.split(/\+(?=.)/);
   const last = parts.pop()!;

@@ -1,4 +1,5 @@
-// Where the reader is: the byte pinned, the byte under the pointer, and the steps between bytes.
+// The position of the user: the pinned byte, the byte under the pointer, and the steps between
+// bytes.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { State } from "../generated/types";
@@ -6,31 +7,31 @@ import { bytes, engine, frameAt, frameCount, frameOf, length, onLoad, version } 
 import { markAt, marksArrived, marksReady } from "./marks";
 import { nodeHolding, nodesArrived, nodesOf } from "./nodes";
 
-/** The byte pinned; the document's length when behind the last one. */
+/** The pinned byte; the document's length if it is after the last byte. */
 export const cursor = signal(0);
-/** The byte under the pointer: it is shown, and nothing scrolls. */
+/** The byte under the pointer: it is shown without scrolling. */
 export const hover = signal<number | null>(null);
-/** The value under the pointer, where it is one; else the byte's mark is meant. */
+/** The value under the pointer, if it is one; otherwise the byte's mark is shown. */
 export const hoverRange = signal<readonly [number, number] | null>(null);
 
-/** Shows a byte, or the value it begins; nothing with `null`. Never scrolls. */
+/** Shows a byte, or the value that begins there; hides it with `null`. Never scrolls. */
 export function preview(at: number | null, range: readonly [number, number] | null = null): void {
   batch(() => {
     hover.value = at;
     hoverRange.value = range;
   });
 }
-/** A value pinned in the tree, as a range; none if a byte was. */
+/** The range of a value that was pinned in the tree; null if a byte was pinned. */
 export const pinnedRange = signal<readonly [number, number] | null>(null);
-/** The other end of a selection of bytes, the cursor being the one. */
+/** The end of a selection of bytes opposite to the cursor. */
 export const anchor = signal<number | null>(null);
-/** The bytes selected, if there is more than the cursor. */
+/** The selected bytes, if there are more than the one at the cursor. */
 export const selection = computed<readonly [number, number] | null>(() => {
   if (anchor.value === null || anchor.value === cursor.value) return null;
   const [from, to] = anchor.value < cursor.value ? [anchor.value, cursor.value] : [cursor.value, anchor.value];
   return [from, Math.min(to + 1, length.value)];
 });
-/** Rises when panes shall bring the cursor into view. */
+/** Increases when panes must bring the cursor into view. */
 export const revealed = signal(0);
 
 onLoad.add(() => {
@@ -45,7 +46,7 @@ effect(() => {
   if (cursor.value > length.value) cursor.value = length.value;
 });
 
-/** The byte shown: under the pointer, or else pinned. */
+/** The shown byte: the one under the pointer, or else the pinned one. */
 export const shown = computed(() => hover.value ?? cursor.value);
 
 /** The mark, frame and value of a byte, as far as they have arrived. */
@@ -67,14 +68,14 @@ function place(offset: number) {
 
 export type Place = ReturnType<typeof place>;
 
-/** What stands at the cursor. */
+/** The mark, frame and value at the cursor. */
 export const here = computed(() => place(cursor.value));
-/** What stands at the byte shown. */
+/** The mark, frame and value at the shown byte. */
 export const there = computed(() => (hover.value === null ? here.value : place(hover.value)));
 
-/** What the decoder knows before the byte at the cursor. */
+/** The state of the decoder before the byte at the cursor. */
 export const decoderState = signal<State | null>(null);
-/** The path of the byte shown. */
+/** The path of the shown byte. */
 export const shownPath = signal("");
 
 latest(
@@ -92,7 +93,7 @@ latest(
   },
 );
 
-/** Settles when what is shown of the byte at the cursor has come. */
+/** Settles when everything shown about the byte at the cursor has arrived. */
 export function known(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = effect(() => {
@@ -102,7 +103,7 @@ export function known(): Promise<void> {
   return promise.then(stop);
 }
 
-/** Asks when `on` changes, one question at a time, and keeps the answer to the last one. */
+/** Calls `ask` when `on` changes, one call at a time, and keeps the result of the last one. */
 function latest<T>(on: () => unknown, ask: () => Promise<T>, keep: (answer: T) => void): void {
   let asking = false;
   let again = false;
@@ -111,7 +112,7 @@ function latest<T>(on: () => unknown, ask: () => Promise<T>, keep: (answer: T) =
       again = true;
       return;
     }
-    // Nothing was opened yet.
+    // No document is open yet.
     if (version.peek() === 0) return;
     asking = true;
     do {
@@ -120,7 +121,7 @@ function latest<T>(on: () => unknown, ask: () => Promise<T>, keep: (answer: T) =
         const answer = await ask();
         if (!again) keep(answer);
       } catch {
-        // The document went away under the question; the next change asks again.
+        // The document was replaced during the call; the next change calls again.
       }
     } while (again);
     asking = false;
@@ -156,7 +157,7 @@ export function pinRange(from: number, to: number): void {
 /** The units of a step. */
 export type Unit = "byte" | "token" | "frame";
 
-/** Where a step leads. */
+/** The offset that a step leads to. */
 export async function target(unit: Unit, forward: boolean): Promise<number> {
   const at = cursor.peek();
   const end = length.peek();
@@ -179,17 +180,17 @@ export async function target(unit: Unit, forward: boolean): Promise<number> {
   }
 }
 
-/** Makes a step; steps asked for while one is under way follow it. */
+/** Makes a step; steps requested during another one follow it. */
 export function step(unit: Unit, forward: boolean, select = false): Promise<void> {
   steps = steps.then(async () => moveTo(await target(unit, forward), select));
   return steps;
 }
 let steps: Promise<void> = Promise.resolve();
 
-/** The index of the frame at the cursor and how many there are. */
+/** The index of the frame at the cursor, and the number of frames. */
 export const frameOfCursor = computed(() => ({ index: here.value.frame?.index ?? 0, count: frameCount.value }));
 
-/** The frame that follows or precedes with a status that is looked for. */
+/** The next or previous frame with this status. */
 export function frameWith(status: number, from: number, forward: boolean): number | undefined {
   const count = frameCount.peek();
   for (let index = from; index >= 0 && index < count; index += forward ? 1 : -1) {

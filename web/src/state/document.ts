@@ -1,4 +1,4 @@
-// The document: its bytes, what the engine made of them, and changes to them.
+// The document: its bytes, the decoded frames, and changes to them.
 
 import { batch, computed, signal } from "@preact/signals";
 import { engine, onProgress } from "../engine/first";
@@ -10,28 +10,28 @@ onProgress.add((decoded, total) => {
   progress.value = { decoded, total };
 });
 
-/** Largest document taken: offsets and the tab's memory stay comfortable. */
+/** The largest document, which keeps offsets and the tab's memory small enough. */
 export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
-/** Changes that can be taken back. */
+/** The most changes that can be undone. */
 const UNDO_MAX = 200;
 
 const NO_SHAPE: Shape = { mode: MODES.replies, decoded: 0, frames: new Uint32Array(), errorCount: 0, cancelled: false };
 
-/** The bytes. Never changed in place: a change makes new ones. */
+/** The bytes. Never changed in place: a change creates a new array. */
 export const bytes = signal<Uint8Array>(new Uint8Array());
-/** What they were decoded to; behind `bytes` while `progress` is set. */
+/** The decoded frames; older than `bytes` while `progress` is set. */
 export const shape = signal<Shape>(NO_SHAPE);
-/** Counts decoded documents, so that caches know when they are stale. */
+/** Counts decoded documents, so that caches can detect that they are stale. */
 export const version = signal(0);
-/** What the document is called. */
+/** The name of the document. */
 export const title = signal("");
-/** How it is read: a mode, or `auto`. */
+/** The requested mode: a mode, or `auto`. */
 export const wantedMode = signal<number>(MODES.auto);
-/** The limits it is read under, a preset of the engine. */
+/** The limits for decoding, as a preset of the engine. */
 export const limits = signal(0);
-/** How far decoding is, while it takes long enough to be seen. */
+/** How far decoding has come, while it takes a noticeable time. */
 export const progress = signal<{ decoded: number; total: number } | null>(null);
-/** What went wrong last, to be shown. */
+/** The last error, to be shown. */
 export const failure = signal("");
 
 export const length = computed(() => bytes.value.length);
@@ -42,7 +42,7 @@ export function frameOf(index: number): Frame {
   return frameRow(shape.value.frames, index);
 }
 
-/** The frame that holds a byte, or the last one; none in an empty document. */
+/** The frame that holds a byte, or the last one; undefined in an empty document. */
 export function frameAt(offset: number): Frame | undefined {
   const { frames } = shape.value;
   return frames.length === 0 ? undefined : frameRow(frames, rowAt(frames, FRAME_WORDS, 1, offset));
@@ -54,7 +54,7 @@ const done: Step[] = [];
 export const canUndo = signal(false);
 export const canRedo = signal(false);
 
-/** Called when another document takes the place of the old one. */
+/** Called when another document replaces the current one. */
 export const onLoad = new Set<() => void>();
 
 /** Shows other bytes. */
@@ -77,19 +77,19 @@ export async function load(next: Uint8Array, name: string, mode: number = MODES.
   await settle(engine.load(next, mode, limits.value));
 }
 
-/** Reads the same bytes as something else. */
+/** Decodes the same bytes in another mode. */
 export async function readAs(mode: number): Promise<void> {
   wantedMode.value = mode;
   await settle(engine.read(mode, limits.value));
 }
 
-/** Reads the same bytes under other limits. */
+/** Decodes the same bytes under other limits. */
 export async function readUnder(preset: number): Promise<void> {
   limits.value = preset;
   await settle(engine.read(wantedMode.value, preset));
 }
 
-/** Puts `put` in the place of `len` bytes. */
+/** Replaces `len` bytes by `put`. */
 export async function replace(at: number, len: number, put: Uint8Array): Promise<void> {
   done.push({ at, removed: bytes.value.slice(at, at + len), put });
   if (done.length > UNDO_MAX) done.shift();
@@ -113,7 +113,7 @@ export async function redo(): Promise<number | undefined> {
   return step.at;
 }
 
-/** Stops decoding; what is decoded stays. */
+/** Stops decoding; the decoded frames stay. */
 export function cancel(): void {
   void engine.cancel();
 }
@@ -134,7 +134,7 @@ function showUndo(): void {
   canRedo.value = undone.length > 0;
 }
 
-/** Waits for the engine and shows what came of it, unless a newer document is on its way. */
+/** Waits for the engine and shows the result, unless a newer document is being decoded. */
 async function settle(decoding: Promise<Shape>): Promise<void> {
   try {
     const next = await decoding;

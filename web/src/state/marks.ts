@@ -1,21 +1,22 @@
-// The marks of the bytes in view, fetched page by page and kept until the document changes.
+// A cache of the marks of the bytes in view, fetched page by page and kept until the document
+// changes.
 
 import { effect, signal } from "@preact/signals";
 import { type Mark, MARK_WORDS, markRow, rowAt } from "../engine/tables";
 import { engine, length, version } from "./document";
 
-/** Bytes of a page. */
+/** The number of bytes per page. */
 const PAGE_BYTES = 4096;
-/** Pages kept. */
+/** The most pages kept. */
 const PAGES_MAX = 64;
 
 const pages = new Map<number, Uint32Array>();
 const wanted = new Map<number, Promise<void>>();
 
-/** Rises when marks arrive or go stale; read it to be called again. */
+/** Increases when marks arrive or become stale; read it to be notified. */
 export const marksArrived = signal(0);
 
-/** The roles that were seen in this document, as bits. */
+/** The roles that have occurred in this document, as bits. */
 export const rolesSeen = signal(0);
 
 effect(() => {
@@ -42,14 +43,14 @@ function fetchPage(page: number): Promise<void> {
     marksArrived.value += 1;
   });
   const settled = fetched.catch(() => {
-    // The document went away; what takes its place asks again.
+    // The document was replaced; its successor fetches again.
     wanted.delete(page);
   });
   wanted.set(page, settled);
   return settled;
 }
 
-/** Sees to it that the marks of a range are there; settles when they are. */
+/** Fetches the marks of a range; settles when they have arrived. */
 export async function marksReady(from: number, to: number): Promise<void> {
   const first = Math.floor(from / PAGE_BYTES);
   const last = Math.floor(Math.max(from, to - 1) / PAGE_BYTES);
@@ -58,7 +59,7 @@ export async function marksReady(from: number, to: number): Promise<void> {
   await Promise.all(missing);
 }
 
-/** The mark that holds a byte, if it is there; else it is fetched. */
+/** The mark that holds a byte, if it is cached; otherwise fetches it. */
 export function markAt(offset: number): Mark | undefined {
   if (offset < 0 || offset >= length.peek()) return undefined;
   const rows = pages.get(Math.floor(offset / PAGE_BYTES));

@@ -1,22 +1,23 @@
-// The values of the frames in view, fetched frame by frame and kept until the document changes.
+// A cache of the values of the frames in view, fetched frame by frame and kept until the document
+// changes.
 
 import { effect, signal } from "@preact/signals";
 import type { FrameNodes } from "../engine/methods";
 import { NODE_WORDS, type Node, nodeRow } from "../engine/tables";
 import { engine, frameCount, version } from "./document";
 
-/** Frames kept with their values. */
+/** The most frames whose values are kept. */
 const FRAMES_MAX = 256;
-/** Frames whose lines are fetched at once. */
+/** The number of frames whose lines are fetched at once. */
 const LINES_PAGE = 128;
-/** Pages of lines kept. */
+/** The most pages of lines kept. */
 const LINES_PAGES_MAX = 64;
 
 const frames = new Map<number, FrameNodes>();
 const lines = new Map<number, string[]>();
 const wanted = new Set<string>();
 
-/** Rises when values arrive or go stale; read it to be called again. */
+/** Increases when values arrive or become stale; read it to be notified. */
 export const nodesArrived = signal(0);
 
 effect(() => {
@@ -42,7 +43,7 @@ function fetchInto<T>(key: string, ask: () => Promise<T>, keep: (value: T) => vo
   );
 }
 
-/** The values of a frame, if they are there; else they are fetched. */
+/** The values of a frame, if they are cached; otherwise fetches them. */
 export function nodesOf(frame: number): FrameNodes | undefined {
   const kept = frames.get(frame);
   if (!kept && frame < frameCount.peek()) {
@@ -58,12 +59,12 @@ export function nodesOf(frame: number): FrameNodes | undefined {
   return kept;
 }
 
-/** The values of a frame, if they are there; they are not fetched. */
+/** The values of a frame, if they are cached; does not fetch them. */
 export function keptNodes(frame: number): FrameNodes | undefined {
   return frames.get(frame);
 }
 
-/** A frame in one line, if it is there; else it is fetched with its neighbours. */
+/** A frame in one line, if it is cached; otherwise fetches it with its neighbours. */
 export function lineOf(frame: number): string | undefined {
   const page = Math.floor(frame / LINES_PAGE);
   const kept = lines.get(page);
@@ -81,7 +82,7 @@ export function lineOf(frame: number): string | undefined {
   return kept?.[frame - page * LINES_PAGE];
 }
 
-/** The innermost value that holds a byte: the last in pre-order that begins before and ends behind it. */
+/** The innermost value that holds a byte: the last one in pre-order that begins before it and ends after it. */
 export function nodeHolding(nodes: Uint32Array, offset: number): Node | undefined {
   let low = 0;
   let high = nodes.length / NODE_WORDS;

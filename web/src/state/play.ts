@@ -1,4 +1,4 @@
-// Play: the cursor walks by itself, and stops at breakpoints.
+// Play: moves the cursor automatically, and stops at breakpoints.
 
 import { effect, signal } from "@preact/signals";
 import { ROLE, ROLES } from "../engine/tables";
@@ -12,9 +12,9 @@ export const SPEEDS = [1, 10, 100] as const;
 export const speed = signal<number>(10);
 export const playing = signal(false);
 
-/** Bytes to stop at. */
+/** The bytes to stop at. */
 export const breakBytes = signal<ReadonlySet<number>>(new Set());
-/** Roles of marks to stop at. */
+/** The roles of marks to stop at. */
 export const breakRoles = signal<ReadonlySet<number>>(new Set());
 /** Whether to stop at an error. */
 export const breakOnError = signal(true);
@@ -47,7 +47,7 @@ function reasonAt(offset: number): string {
   return breakRoles.peek().has(mark.role) ? `${ROLES[mark.role]!.label} at byte ${offset}` : "";
 }
 
-/** The first byte behind `from`, up to `to`, where play stops, and why. Goes from mark to mark. */
+/** The first byte after `from`, up to `to`, at which play stops, and why. Checks mark by mark. */
 async function firstStop(from: number, to: number): Promise<readonly [number, string] | undefined> {
   const stops = [...breakBytes.peek()].filter((at) => at > from && at <= to);
   const stop = Math.min(...stops);
@@ -63,7 +63,7 @@ async function firstStop(from: number, to: number): Promise<readonly [number, st
   return byByte;
 }
 
-/** Walks `count` bytes, or up to a reason to stop; says why it stopped. */
+/** Moves by `count` bytes, or up to a reason to stop; returns that reason. */
 async function walk(count: number): Promise<string> {
   const from = cursor.peek();
   const to = Math.min(from + count, length.peek());
@@ -73,13 +73,13 @@ async function walk(count: number): Promise<string> {
   return stop?.[1] ?? (to === length.peek() ? "end" : "");
 }
 
-/** Walks on until something stops it. */
+/** Moves on until there is a reason to stop. */
 async function run(): Promise<void> {
   let last = performance.now();
   let owed = 0;
   while (playing.peek()) {
     if (reducedMotion.peek()) {
-      // No motion: jump to where play would stop.
+      // Reduced motion: jump to where play would stop.
       owed = length.peek();
     } else {
       await new Promise((resolve) => setTimeout(resolve, 1000 / Math.min(speed.peek(), 30)));

@@ -1,4 +1,4 @@
-// What is wrong with the document: bad frames, and the torn one at its end.
+// The problems of the document: frames with errors, and the incomplete one at its end.
 
 import { computed, effect, signal } from "@preact/signals";
 import type { DocError, State } from "../generated/types";
@@ -9,10 +9,10 @@ import { cursor, moveTo } from "./cursor";
 import { bytes, engine, frameAt, length, onLoad, replace, shape, version } from "./document";
 import { announce, dockTab } from "./view";
 
-/** Most bad frames kept in the list. */
+/** The most frames with errors in the list. */
 export const PROBLEMS_MAX = 1000;
 
-/** Frames that are bad or torn, in order. */
+/** The frames that are incomplete or have an error, in order. */
 export const problemFrames = computed(() => {
   const { frames } = shape.value;
   const found: number[] = [];
@@ -23,15 +23,18 @@ export const problemFrames = computed(() => {
   return found;
 });
 
-/** What else the bytes are than what they are read as. */
+/** The other protocol that the bytes belong to, if there is one. */
 export const foreign = computed(() => foreignTo(bytes.value));
 
 /** The type byte of a length in a request, and that of a request. */
 const [DOLLAR, STAR] = [0x24, 0x2a];
-/** Most places kept where requests fell apart. */
+/** The most places kept at which requests fell apart. */
 const APART_MAX = 100;
 
-/** Requests that fell apart: lines such as `$3` that are read as commands typed by hand, as the line with `*` is spoilt. Where each run of them begins. */
+/**
+ * Requests that fell apart: since the line with `*` is damaged, lines such as `$3` are decoded as
+ * inline commands. The offset of each run of them.
+ */
 export const apart = computed(() => {
   const { frames, mode } = shape.value;
   const data = bytes.value;
@@ -52,12 +55,12 @@ export const apart = computed(() => {
   return places;
 });
 
-/** How many problems there are: frames, requests in pieces, places where a capture has no bytes, and another protocol. */
+/** The number of problems: frames, requests in pieces, gaps of a capture, and another protocol. */
 export const problemCount = computed(() => problemFrames.value.length + apart.value.length + lost.value.length + (foreign.value ? 1 : 0));
 
-/** The error shown, with its fixes: that of the frame at the cursor, or the first. */
+/** The shown error with its fixes: that of the frame at the cursor, or the first one. */
 export const shownError = signal<DocError | null>(null);
-/** What the decoder knows at the end of a torn frame. */
+/** The state of the decoder at the end of an incomplete frame. */
 export const torn = signal<State | null>(null);
 
 /** The frame whose error is shown. */
@@ -68,7 +71,7 @@ const errorFrame = computed(() => {
   return problemFrames.value.find((index) => frameRow(shape.value.frames, index).status === STATUS.bad) ?? -1;
 });
 
-/** Whether the document was just opened: its problems are shown by themselves once. */
+/** Whether the document was just opened: its problems are shown once without a request. */
 let fresh = false;
 onLoad.add(() => {
   fresh = true;
@@ -111,7 +114,7 @@ effect(() => {
   );
 });
 
-/** Makes a change the engine suggested, and goes where the error was. */
+/** Applies a fix that the engine suggested, and moves to the position of the error. */
 export async function applyFix(error: DocError, index: number): Promise<void> {
   const fix = error.fixes[index]!;
   await replace(fix.at, fix.len, Uint8Array.from(fix.with));
@@ -119,7 +122,7 @@ export async function applyFix(error: DocError, index: number): Promise<void> {
   announce(`fixed: ${fix.why}`);
 }
 
-/** Goes to the next or previous place at which no frame is wrong, and something else is. */
+/** Moves to the next or previous problem that is not an error of a frame. */
 function goToPlace(forward: boolean): void {
   const places = [...apart.peek(), ...lost.peek().map(({ offset }) => offset)].sort((a, b) => a - b);
   const at = cursor.peek();
@@ -128,7 +131,7 @@ function goToPlace(forward: boolean): void {
   else moveTo(next);
 }
 
-/** Goes to the next or previous error. */
+/** Moves to the next or previous error. */
 export function goToProblem(forward: boolean): void {
   const { frames } = shape.peek();
   const at = frameAt(cursor.peek())?.index ?? 0;

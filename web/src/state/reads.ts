@@ -1,18 +1,18 @@
-// Chunk knives: where the bytes are cut into reads, and how many reads were fed.
+// Chunk knives: the cuts between reads, and the number of reads that were fed.
 
 import { computed, effect, signal } from "@preact/signals";
 import { READ_WORDS } from "../engine/tables";
 import { engine, length, onLoad, version } from "./document";
 import { announce } from "./view";
 
-/** Most cuts kept: what a list can show and a person can mean. */
+/** The most cuts kept: as many as a list can show and a person can use. */
 export const CUTS_MAX = 100_000;
 
-/** Offsets of cuts, ascending, none at the ends. */
+/** The offsets of cuts, ascending, without the ends. */
 export const cuts = signal<readonly number[]>([]);
-/** Reads fed so far; all of them if null. */
+/** The number of reads fed so far; null for all. */
 export const fed = signal<number | null>(null);
-/** Rows of reads, see `READ_WORDS`; what a fresh decoder said to each. */
+/** The rows of reads, see `READ_WORDS`: the results of a new decoder. */
 export const reads = signal<Uint32Array>(new Uint32Array());
 
 export interface Read {
@@ -20,9 +20,9 @@ export interface Read {
   from: number;
   to: number;
   frames: number;
-  /** Bytes that are needed at least, or the offset of the error. */
+  /** The number of bytes needed at least, or the offset of the error. */
   need: number;
-  /** Bytes kept unread. */
+  /** The number of bytes kept unread. */
   tail: number;
 }
 
@@ -36,12 +36,12 @@ export function readOf(index: number): Read {
 
 export const readCount = computed(() => reads.value.length / READ_WORDS);
 
-/** Where the bytes that have arrived end. */
+/** The end of the bytes that have arrived. */
 export const arrived = computed(() => {
   if (fed.value === null) return length.value;
   return fed.value === 0 ? 0 : (cuts.value[fed.value - 1] ?? length.value);
 });
-/** Where the bytes begin that have arrived and wait for more; equal to `arrived` if none. */
+/** The start of the bytes that have arrived and wait for more; equal to `arrived` if none wait. */
 export const waitingFrom = computed(() => {
   if (fed.value === null || fed.value === 0 || fed.value > readCount.value) return arrived.value;
   return arrived.value - readOf(fed.value - 1).tail;
@@ -67,7 +67,7 @@ effect(() => {
   );
 });
 
-/** Sets the cuts, and starts over. */
+/** Sets the cuts, and starts again. */
 export function cutAt(offsets: Iterable<number>): void {
   const end = length.peek();
   const sorted = [...new Set(offsets)].filter((at) => at > 0 && at < end).sort((a, b) => a - b);
@@ -75,7 +75,7 @@ export function cutAt(offsets: Iterable<number>): void {
   fed.value = null;
 }
 
-/** Makes a cut before a byte, or takes it away. */
+/** Adds or removes a cut before a byte. */
 export function toggleCut(at: number): void {
   const had = cuts.peek().includes(at);
   cutAt(had ? cuts.peek().filter((other) => other !== at) : [...cuts.peek(), at]);
@@ -88,7 +88,7 @@ export function cutEvery(size: number): void {
   cutAt(Array.from({ length: Math.max(0, Math.ceil(end / size) - 1) }, (_, index) => (index + 1) * size));
 }
 
-/** Cuts at random, the same way for the same seed. */
+/** Cuts at random offsets, which are the same for the same seed. */
 export function cutRandomly(seed: number): void {
   const end = length.peek();
   const mean = Math.max(2, Math.min(64, end / 6));
@@ -107,10 +107,10 @@ export function cutRandomly(seed: number): void {
   cutAt(offsets);
 }
 
-/** Pieces a document is fed in where nobody has cut it. */
+/** The number of pieces for a document without cuts. */
 const PIECES = 6;
 
-/** Feeds one more read, from none on. */
+/** Feeds one more read, beginning with none. */
 export function feedNext(): void {
   if (cuts.peek().length === 0 && fed.peek() === null && length.peek() > 1) cutEvery(Math.ceil(length.peek() / PIECES));
   const total = cuts.peek().length + 1;
@@ -118,12 +118,12 @@ export function feedNext(): void {
   fed.value = next > total ? null : next;
 }
 
-/** Takes the last read back. */
+/** Takes back the last read. */
 export function unfeed(): void {
   if (fed.peek() !== null && fed.peek()! > 0) fed.value = fed.peek()! - 1;
 }
 
-/** One read in words. */
+/** Describes one read in words. */
 export function describeRead(read: Read): string {
   const got = read.frames === 1 ? "1 frame complete. " : read.frames > 1 ? `${read.frames} frames complete. ` : "";
   switch (read.outcome) {

@@ -1,4 +1,4 @@
-// Looking for bytes and for frames: the question, what was found, and the way through it.
+// The search for bytes and frames: the query, the hits, and moving between them.
 
 import { computed, effect, signal } from "@preact/signals";
 import { unescape } from "../samples/samples";
@@ -7,7 +7,7 @@ import { cursor, moveTo, pinRange } from "./cursor";
 import { engine, frameOf, length, onLoad, version } from "./document";
 import { announce } from "./view";
 
-/** What is looked for. */
+/** The kinds of search. */
 export const SEARCH_KINDS = [
   { id: "text", label: "Text", hint: "hello or \\r\\n" },
   { id: "hex", label: "Bytes", hint: "0d 0a" },
@@ -15,16 +15,16 @@ export const SEARCH_KINDS = [
 ] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number]["id"];
 
-/** Most hits asked for. */
+/** The most hits requested. */
 export const HITS_MAX = 10_000;
 
 interface Found {
   kind: SearchKind;
   /** Offsets of bytes, or indices of frames; ascending. */
   at: Uint32Array;
-  /** Bytes of a hit; 0 for frames, which know where they end. */
+  /** The length of a hit in bytes; 0 for frames, which have their own end. */
   len: number;
-  /** Why the question cannot be answered. */
+  /** Why the query is invalid. */
   error: string;
 }
 
@@ -38,7 +38,7 @@ onLoad.add(() => {
   found.value = NOTHING;
 });
 
-/** The bytes of hexadecimal digits, in pairs, parted or not. */
+/** The bytes of pairs of hexadecimal digits, with or without separators. */
 export function bytesOfHex(text: string): Uint8Array {
   const digits = text.replace(/0x|[\s,:-]/gi, "");
   if (!/^(?:[0-9a-f]{2})*$/i.test(digits)) throw new Error("two hexadecimal digits make a byte");
@@ -64,7 +64,7 @@ effect(() => {
     });
 });
 
-/** Where a hit begins and ends. */
+/** The start and end of a hit. */
 export function rangeOf(hit: number): readonly [number, number] {
   const { at, len, kind } = found.value;
   if (kind !== "frames") return [at[hit]!, at[hit]! + len];
@@ -72,7 +72,7 @@ export function rangeOf(hit: number): readonly [number, number] {
   return [start, end];
 }
 
-/** The hit at the cursor, or the last one before it; -1 in front of the first. */
+/** The hit at the cursor, or the last one before it; -1 before the first one. */
 export const currentHit = computed(() => {
   let low = 0;
   let high = found.value.at.length;
@@ -84,7 +84,7 @@ export const currentHit = computed(() => {
   return low - 1;
 });
 
-/** Goes to a hit. */
+/** Moves to a hit. */
 export function goToHit(hit: number): void {
   const [from, to] = rangeOf(hit);
   if (from >= length.peek()) moveTo(from);
@@ -92,7 +92,7 @@ export function goToHit(hit: number): void {
   announce(`${hit + 1} of ${counted(found.value.at.length, "hit")}, byte ${from}`);
 }
 
-/** Goes to the next hit or the one before, around the ends. */
+/** Moves to the next or previous hit, and wraps around at the ends. */
 export function stepHit(forward: boolean): void {
   const count = found.value.at.length;
   if (count === 0) {

@@ -1,4 +1,4 @@
-// Which rows the tree has: frames, and the values of those that are open.
+// The rows of the tree: frames, and the values of the open ones.
 
 import { computed, effect, signal } from "@preact/signals";
 import { KIND, NODE_WORDS, NONE, STATUS, type Node, nodeRow } from "../engine/tables";
@@ -6,14 +6,14 @@ import { cursor, revealed } from "./cursor";
 import { frameAt, frameCount, frameOf, length, onLoad, version } from "./document";
 import { keptNodes, nodeHolding, nodesArrived, nodesOf } from "./nodes";
 
-/** Documents of at most so many frames are shown open. */
+/** Documents with at most this many frames are shown open. */
 const OPEN_FRAMES_MAX = 40;
-/** Largest frame shown open by itself. */
+/** The largest frame, in bytes, that is shown open by default. */
 const OPEN_BYTES_MAX = 4096;
-/** Rows of one frame; what is beyond is reached by the bytes. */
+/** The most rows of one frame; further values are reachable through the bytes. */
 const FRAME_ROWS_MAX = 200_000;
 
-/** Frames whose state is not what it would be by itself, as index; values as `frame:node`. */
+/** The frames and values whose open state differs from the default: frames by index, values as `frame:node`. */
 const turned = signal<ReadonlySet<string>>(new Set());
 
 onLoad.add(() => {
@@ -34,7 +34,7 @@ function opensByItself(frame: number): boolean {
 
 const keyOf = ({ frame, node }: TreeRow) => (node === NONE ? `${frame}` : `${frame}:${node}`);
 
-/** Whether a row shows what is in it. */
+/** Whether a row shows its contents. */
 export function isOpen(row: TreeRow): boolean {
   const byItself = row.node === NONE ? opensByItself(row.frame) : true;
   return byItself !== turned.peek().has(keyOf(row));
@@ -48,8 +48,8 @@ export function setOpen(row: TreeRow, open: boolean): void {
   turned.value = next;
 }
 
-/** Whether a frame is one value, which then has no row of its own: the frame's row is it. What is wrong behind it does not count. */
-function aloneRoot(nodes: Uint32Array): boolean {
+/** Whether a frame is a single value, which then shares the frame's row. Errors after it do not count. */
+function isSingleValue(nodes: Uint32Array): boolean {
   const count = nodes.length / NODE_WORDS;
   for (let index = 1; index < count; index += 1) {
     if (nodes[index * NODE_WORDS + 4] === NONE && (nodes[index * NODE_WORDS]! & 0xff) !== KIND.unknown) return false;
@@ -57,7 +57,7 @@ function aloneRoot(nodes: Uint32Array): boolean {
   return count > 0;
 }
 
-/** Pairs of frame and node, one for each row. */
+/** Pairs of frame and node, one per row. */
 export const treeRows = computed(() => {
   void version.value;
   void nodesArrived.value;
@@ -87,7 +87,7 @@ export const treeRows = computed(() => {
 function addValues(frame: number, nodes: Uint32Array, add: (frame: number, node: number) => void): void {
   const total = Math.min(nodes.length / NODE_WORDS, FRAME_ROWS_MAX);
   let closedAt = NONE;
-  for (let index = aloneRoot(nodes) ? 1 : 0; index < total; index += 1) {
+  for (let index = isSingleValue(nodes) ? 1 : 0; index < total; index += 1) {
     const depth = nodes[index * NODE_WORDS + 3]!;
     if (depth > closedAt) continue;
     closedAt = NONE;
@@ -103,21 +103,21 @@ export function treeRow(index: number): TreeRow {
   return { frame: rows[index * 2]!, node: rows[index * 2 + 1]! };
 }
 
-/** The value of a row; of a frame's row its root, if it has arrived. */
+/** The value of a row; for a frame's row its root, if it has arrived. */
 export function valueOf(row: TreeRow): Node | undefined {
   const values = row.node === NONE && !isOpen(row) ? undefined : nodesOf(row.frame);
   if (!values || values.nodes.length === 0) return undefined;
   return nodeRow(values.nodes, row.node === NONE ? 0 : row.node);
 }
 
-/** The bytes of a row. */
+/** The range of a row's bytes. */
 export function rangeOf(row: TreeRow): readonly [number, number] {
   const node = row.node === NONE ? undefined : valueOf(row);
   const whole = node ?? frameOf(row.frame);
   return [whole.start, whole.end];
 }
 
-/** The first of the rows `low..high` for which `met` holds, or `high`; it holds for all behind it too. */
+/** The first of the rows `low..high` for which `met` is true, or `high`; it must be true for all rows after it, too. */
 function firstRow(low: number, high: number, met: (index: number) => boolean): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -127,14 +127,14 @@ function firstRow(low: number, high: number, met: (index: number) => boolean): n
   return low;
 }
 
-/** The rows of a frame, its own in front. */
+/** The rows of a frame, its own row first. */
 function rowsOf(frame: number): readonly [number, number] {
   const rows = treeRows.peek();
   const from = firstRow(0, rows.length / 2, (index) => rows[index * 2]! >= frame);
   return [from, firstRow(from, rows.length / 2, (index) => rows[index * 2]! > frame)];
 }
 
-/** Where a row is now; -1 if it is in something closed. */
+/** The current index of a row; -1 if it is within a closed one. */
 export function indexOf({ frame, node }: TreeRow): number {
   const rows = treeRows.peek();
   const [from, to] = rowsOf(frame);
@@ -143,7 +143,7 @@ export function indexOf({ frame, node }: TreeRow): number {
   return index < to && rows[index * 2 + 1] === node ? index : -1;
 }
 
-/** The row that holds a byte, as deep as the tree is open. */
+/** The deepest visible row that holds a byte. */
 export function rowHolding(offset: number): number {
   const frame = frameAt(Math.min(offset, Math.max(0, length.peek() - 1)));
   if (!frame) return -1;
@@ -157,7 +157,7 @@ export function rowHolding(offset: number): number {
   return indexOf({ frame: frame.index, node: NONE });
 }
 
-/** The row above that a row is in. */
+/** The row that contains a row. */
 export function parentRow(index: number): number {
   const row = treeRow(index);
   const depth = levelOf(row);
@@ -165,20 +165,20 @@ export function parentRow(index: number): number {
   return index;
 }
 
-/** 1 for frames, more for what is in them. */
+/** 1 for frames, more for their contents. */
 export function levelOf(row: TreeRow): number {
   if (row.node === NONE) return 1;
   const values = nodesOf(row.frame);
   if (!values) return 2;
-  return Math.max(2, nodeRow(values.nodes, row.node).depth + (aloneRoot(values.nodes) ? 1 : 2));
+  return Math.max(2, nodeRow(values.nodes, row.node).depth + (isSingleValue(values.nodes) ? 1 : 2));
 }
 
-/** Whether a row has something in it. */
+/** Whether a row has contents. */
 export function hasInside(row: TreeRow): boolean {
   const values = row.node === NONE ? keptNodes(row.frame) : nodesOf(row.frame);
   const count = (values?.nodes.length ?? 0) / NODE_WORDS;
   if (row.node === NONE) {
-    if (values) return count > (aloneRoot(values.nodes) ? 1 : 0);
+    if (values) return count > (isSingleValue(values.nodes) ? 1 : 0);
     const { kind, status } = frameOf(row.frame);
     return kind >= KIND.array || status === STATUS.bad;
   }
@@ -186,7 +186,7 @@ export function hasInside(row: TreeRow): boolean {
   return row.node + 1 < count && values.nodes[(row.node + 1) * NODE_WORDS + 3]! > values.nodes[row.node * NODE_WORDS + 3]!;
 }
 
-// The frame a byte is pinned in opens, so that the tree can show it; unless it was pinned in the tree.
+// Opens the frame of a pinned byte, so that the tree can show it, unless it was pinned in the tree.
 effect(() => {
   void revealed.value;
   void version.value;

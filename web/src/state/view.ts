@@ -1,11 +1,11 @@
-// How the page looks: theme, tabs, what is open. Kept between visits where the browser lets us.
+// The look of the page: theme, tabs, open parts. Kept between visits if the browser allows it.
 
 import { effect, signal } from "@preact/signals";
 
 export const THEMES = ["system", "light", "dark", "contrast"] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** Reads a setting; the page works as well where storage is refused. */
+/** Reads a setting; the page also works without storage. */
 function kept(name: string): string | null {
   try {
     return localStorage.getItem(`respire-explorer.${name}`);
@@ -28,19 +28,19 @@ effect(() => {
   keep("theme", theme.value);
 });
 
-/** Whether the samples are shown; they are on the first visit. */
+/** Whether the samples are shown, as on the first visit. */
 export const galleryOpen = signal(kept("gallery") !== "closed");
 effect(() => keep("gallery", galleryOpen.value ? "open" : "closed"));
 
-/** The tab of the dock. */
+/** The current tab of the dock. */
 export const dockTab = signal("byte");
 
-/** The pane shown where there is room for one. */
+/** The pane shown if there is room for only one. */
 export const PANES = ["hex", "text", "tree", "dock"] as const;
 export type PaneId = (typeof PANES)[number];
 export const pane = signal<PaneId>("hex");
 
-/** The dialog that is open. */
+/** The open dialog. */
 export const dialog = signal<string | null>(null);
 
 /** Whether passwords are shown. */
@@ -56,12 +56,12 @@ function media(query: string) {
 }
 
 export const reducedMotion = media("(prefers-reduced-motion: reduce)");
-/** One pane at a time. */
+/** Whether one pane is shown at a time. */
 export const narrow = media("(max-width: 719px)");
-/** Room for sixteen bytes in a row beside the other panes. */
+/** Whether there is room for sixteen bytes per row beside the other panes. */
 export const wide = media("(min-width: 1100px)");
 
-/** What is said to screen readers, politely. */
+/** The text announced to screen readers, politely. */
 export const announcement = signal("");
 export function announce(text: string): void {
   announcement.value = text;

@@ -1,4 +1,4 @@
-// Bytes in plain words: what this one is there for.
+// Describes a byte in plain words: what it is for.
 
 import { KIND, type Mark, MODES, NONE, type Node, ROLE } from "../engine/tables";
 import { byteName, counted, hex } from "./chars";
@@ -32,18 +32,18 @@ const OPERATIONS: Record<number, string> = {
   16: "CALL: the number of words follows, then the words of any command",
 };
 
-/** What is known of a byte. */
+/** The facts about a byte. */
 export interface ByteFacts {
   byte: number;
   offset: number;
   mark: Mark | undefined;
-  /** The role of the mark in front of it. */
+  /** The role of the mark before it. */
   before: number | undefined;
   node: Node | undefined;
   mode: number;
 }
 
-/** What the byte is there for, as the end of "byte 14, 0D, CR, …". */
+/** The purpose of the byte, as the end of "byte 14, 0D, CR, …". */
 export function byteInWords(facts: ByteFacts): string {
   const { mark, node, byte, offset } = facts;
   if (!mark) return "not decoded yet";
@@ -120,7 +120,7 @@ function crlfWords({ before, byte, node }: ByteFacts, name: string): string {
   return byte === 0x0d ? `ends ${what}: the first half of a line end` : `ends ${what}: the second half of a line end`;
 }
 
-/** What is read out for a byte: `byte 14, 0D, CR, ends the length of a bulk string`. */
+/** The text for a byte in screen readers: `byte 14, 0D, CR, ends the length of a bulk string`. */
 export function byteAloud(facts: ByteFacts): string {
   const words = byteInWords(facts).replace(/: the (first|second) half of a line end$/, "");
   return `byte ${facts.offset}, ${hex(facts.byte)}, ${byteName(facts.byte)}, ${words}`;

@@ -1,8 +1,8 @@
-// Bytes by name.
+// The names of bytes.
 
 const CONTROL = "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(" ");
 
-/** What a byte is called: `CR`, `a`, `space`, `\xff`. */
+/** The name of a byte: `CR`, `a`, `space`, `\xff`. */
 export function byteName(byte: number): string {
   if (byte < 0x20) return CONTROL[byte]!;
   if (byte === 0x20) return "space";
@@ -12,7 +12,7 @@ export function byteName(byte: number): string {
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, "0"));
 
-/** A byte in two hexadecimal digits. */
+/** A byte as two hexadecimal digits. */
 export function hex(byte: number): string {
   return HEX[byte]!;
 }
@@ -23,7 +23,7 @@ const GLYPHS = Array.from({ length: 256 }, (_, byte) => {
   return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "\u00b7";
 });
 
-/** A byte as one character: CR and LF as arrows, what has no picture as a dot. */
+/** A byte as one character: CR and LF as arrows, unprintable ones as a dot. */
 export function glyph(byte: number): string {
   return GLYPHS[byte]!;
 }
@@ -36,7 +36,7 @@ export function escapedByte(byte: number): string {
   return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${hex(byte).toLowerCase()}`;
 }
 
-/** Bytes as text with escapes, cut at `max` bytes. */
+/** Bytes as text with escapes, at most `max` bytes. */
 export function escaped(bytes: Uint8Array, max = Infinity): string {
   let text = "";
   for (const byte of bytes.subarray(0, Math.min(bytes.length, max))) text += byte === 0x5c ? "\\\\" : escapedByte(byte);
@@ -48,7 +48,10 @@ export function offsetHex(offset: number): string {
   return offset.toString(16).toUpperCase().padStart(6, "0");
 }
 
-/** A whole number for people. By hand: asking the browser loads all it knows of languages, before the first byte is shown. */
+/**
+ * A whole number with groups of digits. Not with the browser's own formatter, which would load its
+ * language data before the first byte is shown.
+ */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -58,7 +61,7 @@ export function counted(count: number, noun: string, nouns = `${noun}s`): string
   return `${grouped(count)} ${count === 1 ? noun : nouns}`;
 }
 
-/** A size for people. */
+/** A size for people, with a unit. */
 export function size(bytes: number): string {
   if (bytes < 10_000) return counted(bytes, "byte");
   return bytes < 10_000_000 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;

@@ -1,11 +1,12 @@
-// Other protocols that come to the port of a server: what they are is worth more than where they fail.
+// Recognises other protocols sent to the port of a server: their name helps more than the position
+// of an error.
 
 import { hex } from "./chars";
 
-/** Bytes looked at. */
+/** The most bytes examined. */
 const BYTES_MAX = 256;
 
-/** What the bytes are instead. */
+/** The other protocol. */
 export interface Foreign {
   name: string;
   why: string;
@@ -13,7 +14,7 @@ export interface Foreign {
 
 const TLS_RECORDS: Record<number, string> = { 0x14: "change of cipher", 0x15: "alert", 0x16: "handshake", 0x17: "data" };
 
-/** First lines by which a protocol is known. */
+/** First lines that identify a protocol. */
 const LINES: readonly (readonly [RegExp, string, string])[] = [
   [
     /^(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE) \S+ HTTP\/\d/,
@@ -25,7 +26,7 @@ const LINES: readonly (readonly [RegExp, string, string])[] = [
   [/^PROXY (?:TCP[46]|UNKNOWN)/, "the PROXY protocol", "A load balancer tells in front of the requests who the client is. Redis does not know of that: switch it off there."],
 ];
 
-/** The protocol that bytes are of, if it is one of those that are often sent to the wrong port. */
+/** The protocol of the bytes, if it is one that is often sent to the wrong port. */
 export function foreignTo(bytes: Uint8Array): Foreign | undefined {
   const [type = 0, major, minor = 0xff] = bytes;
   const record = TLS_RECORDS[type];

@@ -1,21 +1,21 @@
-// Values in plain words, for somebody who has never seen the protocol.
+// Describes values in plain words, for newcomers to the protocol.
 
 import { KIND, KINDS, NODE_WORDS, NONE, type Node, nodeRow } from "../engine/tables";
 import { counted } from "./chars";
 
-/** Elements of an aggregate that are told one by one. */
-const TOLD_MAX = 6;
-/** Levels that are told. */
+/** The most elements of an aggregate that are listed. */
+const ELEMENTS_MAX = 6;
+/** The most levels that are described. */
 const DEPTH_MAX = 4;
-/** Characters of a value that are told. */
+/** The most characters of a value that are shown. */
 const LINE_CHARS_MAX = 40;
 
-/** `a` or `an`, and the noun. */
+/** The noun with `a` or `an`. */
 export function withArticle(noun: string): string {
   return /^[aeio]/.test(noun) ? `an ${noun}` : `a ${noun}`;
 }
 
-/** What a kind of value is called. */
+/** The name of a kind of value. */
 export function kindName(kind: number): string {
   return KINDS[kind]?.label ?? "value";
 }
@@ -24,7 +24,7 @@ export function kindName(kind: number): string {
 interface Values {
   nodes: Uint32Array;
   texts: readonly string[];
-  /** The command of a binary request that has it in its first byte. */
+  /** The command of a binary request whose first byte is its operation. */
   operation?: string | undefined;
 }
 
@@ -43,11 +43,11 @@ export function childrenOf(nodes: Uint32Array, parent: Node, max = Infinity): No
 
 /** A value in words: `a map with 1 pair: key simple string "a", value integer 1`. */
 export function valueInWords(values: Values, node: Node): string {
-  const told = tell(values, node, 0);
-  return node.kind === KIND.null || node.kind === KIND.unknown ? told : withArticle(told);
+  const text = describe(values, node, 0);
+  return node.kind === KIND.null || node.kind === KIND.unknown ? text : withArticle(text);
 }
 
-/** A frame in words: its value, and the attributes in front of it. */
+/** A frame in words: its value, and the attributes before it. */
 export function frameInWords(values: Values): string {
   const roots: Node[] = [];
   for (let index = 0; index * NODE_WORDS < values.nodes.length; index += 1) {
@@ -63,12 +63,12 @@ export function frameInWords(values: Values): string {
   return text;
 }
 
-/** A line of which the beginning is enough in a sentence. */
+/** A line, shortened so that it fits a sentence. */
 function shortened(text: string): string {
   return text.length <= LINE_CHARS_MAX ? text : `${text.slice(0, LINE_CHARS_MAX).replace(/\\x?\w?$/, "")}…${text.startsWith('"') ? '"' : ""}`;
 }
 
-function tell(values: Values, node: Node, depth: number): string {
+function describe(values: Values, node: Node, depth: number): string {
   switch (node.kind) {
     case KIND.array:
     case KIND.set:
@@ -89,7 +89,7 @@ function tell(values: Values, node: Node, depth: number): string {
   }
 }
 
-/** A line without the type in front of it, for where the type is told otherwise. */
+/** A line without the type at its start, if the type is shown elsewhere. */
 export function plain(text: string): string {
   return text.replace(/^\([a-z ]+\) /, "").replace(/^\((.*)\)$/, "$1").replace(/, not complete$/, "");
 }
@@ -101,10 +101,10 @@ function aggregate(values: Values, node: Node, depth: number): string {
   const size = node.streamed || node.count === NONE ? `of a size not told in advance` : `with ${counted(node.count, unit[0]!, unit[1]!)}`;
   if (node.count === 0) return `${name} with nothing in it`;
   if (depth >= DEPTH_MAX) return `${name} ${size}`;
-  const children = childrenOf(values.nodes, node, paired ? TOLD_MAX * 2 : TOLD_MAX + 1).filter((child) => child.kind !== KIND.end);
-  const parts = children.slice(0, paired ? TOLD_MAX * 2 : TOLD_MAX).map((child) => {
-    const told = tell(values, child, depth + 1);
-    return child.isKey ? `key ${told}` : child.isValue ? `value ${told}` : told;
+  const children = childrenOf(values.nodes, node, paired ? ELEMENTS_MAX * 2 : ELEMENTS_MAX + 1).filter((child) => child.kind !== KIND.end);
+  const parts = children.slice(0, paired ? ELEMENTS_MAX * 2 : ELEMENTS_MAX).map((child) => {
+    const text = describe(values, child, depth + 1);
+    return child.isKey ? `key ${text}` : child.isValue ? `value ${text}` : text;
   });
   const shown = paired ? Math.ceil(parts.length / 2) : parts.length;
   const rest = node.count === NONE ? 0 : node.count - shown;
@@ -115,21 +115,21 @@ function aggregate(values: Values, node: Node, depth: number): string {
 }
 
 function command(values: Values, node: Node): string {
-  const words = childrenOf(values.nodes, node, TOLD_MAX + 1);
-  const told = words.map((word) => shortened(values.texts[word.index] ?? "") + (word.incomplete ? " (not all of it is here)" : ""));
+  const words = childrenOf(values.nodes, node, ELEMENTS_MAX + 1);
+  const args = words.map((word) => shortened(values.texts[word.index] ?? "") + (word.incomplete ? " (not all of it is here)" : ""));
   const named = values.operation === undefined;
-  const name = named ? told.shift() : values.operation;
+  const name = named ? args.shift() : values.operation;
   if (name === undefined) return node.incomplete ? "request whose first word has not arrived" : "request with no words, which servers pass over";
-  // What is a word is a command's name; of other bytes the quotes stay.
+  // A word is a command's name; other bytes keep their quotes.
   const bare = name.replace(/^"?([\w.-]+)"?(?= |$)/, (_, word: string) => word.toUpperCase());
   const count = (node.count === NONE ? words.length : node.count) - (named ? 1 : 0);
   if (count <= 0) return `request to run ${bare}`;
-  const more = count - told.length;
-  if (more > 0) told.push(`and ${counted(more, node.incomplete ? "that has" : "more", node.incomplete ? "that have" : "more")}${node.incomplete ? " not arrived" : ""}`);
-  return `request to run ${bare} with ${counted(count, "argument")}: ${told.join(", ")}`;
+  const more = count - args.length;
+  if (more > 0) args.push(`and ${counted(more, node.incomplete ? "that has" : "more", node.incomplete ? "that have" : "more")}${node.incomplete ? " not arrived" : ""}`);
+  return `request to run ${bare} with ${counted(count, "argument")}: ${args.join(", ")}`;
 }
 
-/** A sentence: capital in front, full stop behind. */
+/** A sentence: with a capital letter at the start and a full stop at the end. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
 }
