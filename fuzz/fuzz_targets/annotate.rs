@@ -1,4 +1,4 @@
-//! Any bytes through `check_annotate_once`.
+//! Fuzzes annotations and diagnoses: any bytes, checked by `check_annotate_once`.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes through `check_binary`.
+//! Fuzzes the decoders of the binary protocol: any bytes, checked by `check_binary`.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes through `check_commands`.
+//! Fuzzes the request decoder: any bytes, checked by `check_commands`.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]

@@ -1,14 +1,15 @@
-//! Replies through this codec and through the `redis-protocol` crate.
+//! Compares this codec with the `redis-protocol` crate: both decode the same replies.
 //!
-//! What this codec accepts of RESP2, the other accepts too, with the same length. The other way
-//! round it does not hold, and need not; it is known to take, and this codec refuses:
+//! RESP2 that this codec accepts must also be accepted by the other crate, with the same length. The
+//! opposite is not required, and does not hold: the other crate is known to accept, and this codec
+//! refuses:
 //! * lengths with `+`, leading zeros or `-0`;
-//! * any two bytes in place of the CRLF behind a payload;
-//! * CR or LF alone within a line.
+//! * any two bytes in place of the CRLF after a payload;
+//! * a lone CR or LF within a line.
 //!
-//! Nesting is bounded to 32 for both, and RESP3 is left out: there the other has no type for some
-//! of what is legal (verbatim formats other than `txt` and `mkd`, aggregates as keys, attributes on
-//! null), and keeps neither order nor duplicates.
+//! Nesting is limited to 32 for both. RESP3 is left out: the other crate has no type for some valid
+//! values (verbatim formats other than `txt` and `mkd`, aggregates as keys, attributes on null), and
+//! keeps neither order nor duplicates.
 #![no_main]
 
 use resp_codec::{Dialect, FrameDecoder, Limits, Step};
@@ -27,7 +28,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Whether a frame is RESP2 throughout. Texts are to be UTF-8 for the other's sake.
+/// Whether a frame is entirely RESP2. The texts must be UTF-8, since the other crate requires it.
 fn resp2(frame: resp_codec::Frame<'_, '_>) -> bool {
     use resp_codec::{Kind, NullForm};
     let kind = match frame.kind() {

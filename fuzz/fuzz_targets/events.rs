@@ -1,4 +1,4 @@
-//! Any bytes through `check_events`.
+//! Fuzzes the event decoder: any bytes, checked by `check_events`.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]

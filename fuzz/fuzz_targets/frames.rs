@@ -1,4 +1,4 @@
-//! Any bytes through `check_frames`.
+//! Fuzzes the reply decoder: any bytes, checked by `check_frames`.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes through `check_inline`.
+//! Fuzzes inline requests: any bytes, checked by `check_inline`.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]

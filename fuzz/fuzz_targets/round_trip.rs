@@ -1,4 +1,4 @@
-//! Any value through every protocol and back.
+//! Fuzzes encoding: any value must round-trip through every protocol.
 #![no_main]
 
 #[path = "../../crates/resp-codec/tests/checks/mod.rs"]

@@ -1,5 +1,5 @@
-//! Any bytes, as requests and what a driver does, through `check_session_ops` and
-//! `check_sessions_together`.
+//! Fuzzes sessions: any bytes, as requests and a driver's operations, checked by `check_session_ops`
+//! and `check_sessions_together`.
 #![no_main]
 
 #[path = "../../crates/respire-commands/tests/checks/mod.rs"]
