@@ -4,6 +4,7 @@
 struct Nothing;
 impl respire_engine::App for Nothing {
     type Conn = ();
+    type Keys = respire_engine::NoKeys;
 }
 
 #[derive(respire_engine::Args)]
