@@ -1,6 +1,6 @@
 //! What is known of one connection: its own part, and the part that other connections may see.
 
-use super::Lent;
+use super::SharedBuffer;
 use crate::client::guard::Failures;
 use crate::client::later::{Answer, Call, Farewell, LocalTask, Parting};
 use crate::client::mailbox::{Mailbox, Message, Put, WhenFull};
@@ -60,7 +60,7 @@ pub struct Client {
     /// The command that ran last and how often in a row, not yet added to the statistics.
     pub(crate) tally: Tally,
     /// What the requests of the turn lie in, if it may be kept.
-    pub(crate) lent: Option<Lent>,
+    pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) sampler: Sampler,
     /// Whom the command that runs has killed, if anyone.
     pub(crate) parting: Option<Box<Parting>>,
@@ -88,7 +88,7 @@ impl Client {
             call: None,
             task: None,
             tally: Tally::default(),
-            lent: None,
+            shared_buffer: None,
             parting: None,
         }
     }
@@ -122,7 +122,7 @@ impl Client {
     /// argument is less than 1/64 of it.
     #[must_use]
     pub fn share(&self, arg: &[u8]) -> Option<Bytes> {
-        self.lent.as_ref()?.share(arg)
+        self.shared_buffer.as_ref()?.share(arg)
     }
 
     /// Whether `CLIENT NO-TOUCH` is on.
@@ -138,19 +138,19 @@ impl Client {
     }
 
     /// Whether it has yet to authenticate.
-    pub(crate) fn is_stranger(&self, tunables: &Tunables) -> bool {
+    pub(crate) fn is_unauthenticated(&self, tunables: &Tunables) -> bool {
         !self.is_authenticated && tunables.has_password()
     }
 
     /// Whether there is anything that it may not do.
     #[inline(always)]
     pub(crate) fn is_restricted(&self, tunables: &Tunables) -> bool {
-        self.is_stranger(tunables) || self.is_confined()
+        self.is_unauthenticated(tunables) || self.is_resp2_subscriber()
     }
 
     /// Whether it may only subscribe and the like: without pushes, RESP2 has no way to tell a
     /// message from a reply.
-    pub(crate) fn is_confined(&self) -> bool {
+    pub(crate) fn is_resp2_subscriber(&self) -> bool {
         !self.subscriptions.is_empty() && self.proto == Proto::Resp2
     }
 

@@ -1,6 +1,6 @@
 //! What a connection keeps between `MULTI` and `EXEC`.
 
-use super::Lent;
+use super::SharedBuffer;
 use crate::{ArgList, Limits, Now};
 use resp_codec::Span;
 use std::collections::BTreeMap;
@@ -42,20 +42,24 @@ pub(crate) struct QueuedRequest {
     /// How many leading arguments name the command: 1, or 2 with a subcommand.
     pub(crate) name_len: usize,
     /// The large argument, if there is one that can be kept where it was read to,
-    large: Option<Lent>,
+    large: Option<SharedBuffer>,
     /// and copies of the others.
     bytes: Box<[u8]>,
     spans: Box<[Span]>,
 }
 
 impl QueuedRequest {
-    fn new((entry, name_len): Found, request: ArgList<'_>, lent: Option<&Lent>) -> Self {
+    fn new(
+        (entry, name_len): Found,
+        request: ArgList<'_>,
+        shared_buffer: Option<&SharedBuffer>,
+    ) -> Self {
         // At most one is large enough to be kept: what lies beside it is little.
-        let find = |lent: &Lent| {
+        let find = |shared_buffer: &SharedBuffer| {
             let mut args = request.iter().enumerate();
-            args.find_map(|(at, arg)| Some((at, lent.only(arg)?)))
+            args.find_map(|(at, arg)| Some((at, shared_buffer.only(arg)?)))
         };
-        let (large_at, large) = lent.and_then(find).unzip();
+        let (large_at, large) = shared_buffer.and_then(find).unzip();
         let copied = || {
             let args = request.iter().enumerate();
             args.filter(|(at, _)| Some(*at) != large_at)
@@ -80,17 +84,17 @@ impl QueuedRequest {
 
     /// The whole request, name included.
     pub(crate) fn request(&self) -> ArgList<'_> {
-        let large = self.large.as_ref().map_or(&[][..], Lent::bytes);
+        let large = self.large.as_ref().map_or(&[][..], SharedBuffer::bytes);
         ArgList::new(large, &self.bytes, &self.spans)
     }
 
     /// What its arguments lie in, as far as that may be kept by the command.
-    pub(crate) fn lent(&self) -> Option<Lent> {
+    pub(crate) fn shared_buffer(&self) -> Option<SharedBuffer> {
         self.large.clone()
     }
 
     fn size(&self) -> usize {
-        let large = self.large.as_ref().map_or(0, Lent::allocated);
+        let large = self.large.as_ref().map_or(0, SharedBuffer::allocated);
         large + self.bytes.len() + self.spans.len() * size_of::<Span>() + size_of::<Self>()
     }
 }
@@ -116,18 +120,18 @@ impl Transaction {
     }
 
     /// Adds a request to the queue: a copy of it, but for a large argument that can be kept in what it
-    /// was `lent` in. `false` when the queue is full, which spoils it.
+    /// was `shared_buffer` in. `false` when the queue is full, which spoils it.
     pub(crate) fn queue(
         &mut self,
         found: Found,
         is_write: bool,
-        (request, lent): (ArgList<'_>, Option<&Lent>),
+        (request, shared_buffer): (ArgList<'_>, Option<&SharedBuffer>),
         limits: &Limits,
     ) -> bool {
         let Some(queue) = &mut self.queue else {
             return false;
         };
-        let queued = QueuedRequest::new(found, request, lent);
+        let queued = QueuedRequest::new(found, request, shared_buffer);
         let bytes = queue.bytes + queued.size();
         if queue.requests.len() >= limits.queued_commands_max || bytes > limits.queued_bytes_max {
             queue.is_spoilt = true;

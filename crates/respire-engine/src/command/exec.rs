@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Ends the connection's transaction, if any, and its watches.
-pub(crate) fn settle(client: &mut Client) {
+pub(crate) fn end_transaction(client: &mut Client) {
     client.transaction.end();
     client.shared.is_in_multi.store(false, Ordering::Relaxed);
     client.shared.queued_commands.store(0, Ordering::Relaxed);
@@ -25,7 +25,7 @@ pub(crate) fn aborted(error: &Error) -> Error {
 #[cold]
 pub(crate) fn refused(spec: &Spec, client: &mut Client, error: Error) -> Error {
     if spec.flags.has(Flags::EXEC) {
-        settle(client);
+        end_transaction(client);
         return aborted(&error);
     }
     error

@@ -169,7 +169,7 @@ fn hello<A: App>(
 ) -> Result<(), Error> {
     let proto = args.get(0).map(protocol).transpose()?;
     follow(cx, args.skip(1), wait_us)?;
-    if cx.client.is_stranger(&cx.engine.tunables) {
+    if cx.client.is_unauthenticated(&cx.engine.tunables) {
         return Err(HELLO_NEEDS_AUTH);
     }
     // The binary protocol has one form of reply only.

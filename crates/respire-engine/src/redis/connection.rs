@@ -2,7 +2,7 @@
 
 use super::{Act, Rows};
 use crate::client::ReplyMode;
-use crate::command::exec::settle;
+use crate::command::exec::end_transaction;
 use crate::{
     App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Flow, Group, Keyspace, Proto, Reply,
 };
@@ -119,7 +119,7 @@ pub(super) static SELECT: Spec = Spec {
 fn ping<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     match args.get(0) {
         // In the form of a message, as a subscriber expects nothing else.
-        message if cx.client.is_confined() && args.len() <= 1 => {
+        message if cx.client.is_resp2_subscriber() && args.len() <= 1 => {
             reply.array(2);
             reply.bulk("pong");
             reply.bulk(message.unwrap_or_default());
@@ -144,7 +144,7 @@ fn quit<A: App>(_: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Flo
 fn reset<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let engine = cx.engine;
     let client = &mut *cx.client;
-    settle(client);
+    end_transaction(client);
     let subscriptions = std::mem::take(&mut client.subscriptions);
     engine.pubsub.forget(&client.shared, &subscriptions);
     client.note_subscriptions();

@@ -2,7 +2,7 @@
 
 use super::{Act, Rows};
 use crate::client::transaction::Queue;
-use crate::command::exec::{aborted, end_at_once, settle};
+use crate::command::exec::{aborted, end_at_once, end_transaction};
 use crate::command::keyspace::Held;
 use crate::command::{admit, after_ends};
 use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Keyspace, Reply, SectionScope, Spec};
@@ -52,7 +52,7 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
     } else {
         run(cx, &queue, reply)
     };
-    settle(cx.client);
+    end_transaction(cx.client);
     match flow {
         // `DEBUG SLEEP` was among them: the reply waits that long, and not for those who were killed.
         Flow::RepliedAfter { .. } => {
@@ -63,7 +63,7 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
     }
 }
 
-/// Whether the queue may run at all. Asked before the section begins, because admitting a write
+/// Whether the queue may run at all. PreparedRequest before the section begins, because admitting a write
 /// may take evicting other keys, which the section would be in the way of.
 fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
     if queue.is_spoilt() {
@@ -135,7 +135,7 @@ fn run_queue<A: App>(
     reply: &mut Reply<'_>,
 ) -> Flow {
     let engine = cx.engine;
-    let lent = cx.client.lent.take();
+    let shared_buffer = cx.client.shared_buffer.take();
     let mut is_last = false;
     let mut wait_us = 0_u64;
     reply.array(queue.requests().len());
@@ -145,7 +145,7 @@ fn run_queue<A: App>(
         // `HELLO` among the queued changes the protocol of those behind it.
         let mut inner = Encoder::new(reply.sink(), cx.client.proto);
         let request = queued.request();
-        cx.client.lent = queued.lent();
+        cx.client.shared_buffer = queued.shared_buffer();
         let mut cx = Cx {
             engine,
             conn: cx.conn,
@@ -170,7 +170,7 @@ fn run_queue<A: App>(
             reply.ok();
         }
     }
-    cx.client.lent = lent;
+    cx.client.shared_buffer = shared_buffer;
     if is_last {
         Flow::Close
     } else if wait_us == 0 {

@@ -148,13 +148,13 @@ const ORDER: &[&str] = &[
 ];
 
 /// Which sections were asked for.
-struct Asked<'a> {
+struct PreparedRequest<'a> {
     names: ArgList<'a>,
     all: bool,
     default: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PreparedRequest<'a> {
     fn new(names: ArgList<'a>) -> Self {
         let has = |word: &[u8]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
         let all = has(b"all") || has(b"everything");
@@ -175,7 +175,7 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
     let (engine, now) = (cx.engine, cx.now);
     // What this connection ran in this very turn counts, too.
     engine.flush_tally(cx.client);
-    let asked = Asked::new(args);
+    let asked = PreparedRequest::new(args);
     let mut out = InfoWriter::default();
     let ours = sections::<A>();
     for section in &ours {

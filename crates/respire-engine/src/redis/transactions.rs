@@ -1,7 +1,7 @@
 //! `MULTI` `DISCARD` `WATCH` `UNWATCH`: transactions up to `EXEC`, which has its own file.
 
 use super::Rows;
-use crate::command::exec::settle;
+use crate::command::exec::end_transaction;
 use crate::{
     App, Arg, ArgList, Arity, Cx, Error, Flags, Group, KeyFlag, KeySpec, Keyspace, Reply, Row, Spec,
 };
@@ -128,7 +128,7 @@ fn discard<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) ->
     if !cx.client.transaction.is_open() {
         return Err(Error::fixed("ERR DISCARD without MULTI"));
     }
-    settle(cx.client);
+    end_transaction(cx.client);
     reply.ok();
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Looking ahead across sessions: a thread that has read from several of them lets the keyspace begin to
-//! load what each of them asks for, before it answers the first.
+//! Looks ahead across sessions: a thread that has read from several connections starts to load the
+//! keys of all their first requests before it answers the first one.
 
 use super::decoded::Decoded;
 use super::{Session, Wire};
@@ -7,14 +7,15 @@ use crate::client::ClientShared;
 use crate::{App, Keyspace};
 use std::sync::Arc;
 
-/// Bytes that a session will be served, and what is known of their first request
-/// ([`Session::look_ahead`]).
+/// Bytes to be served to a session, with their first request decoded ([`Session::look_ahead`]).
 ///
-/// It borrows the bytes, so what is known of them stays true. Another session than the one that looked
-/// at them serves them as it would serve any.
+/// It borrows the bytes, so the decoded request always matches them. Only the session that looked
+/// at the bytes uses the decoded request; any other session ignores it and decodes the bytes
+/// itself.
 pub struct Ahead<'b, A: App> {
     bytes: &'b [u8],
-    /// Who looked, and what was found; `None` if nothing is known.
+    /// The client of the session that decoded the request, and the request; `None` if nothing was
+    /// decoded.
     found: Option<(Arc<ClientShared>, Decoded<'b, A>)>,
 }
 
@@ -33,12 +34,13 @@ impl<A: App> std::fmt::Debug for Ahead<'_, A> {
     }
 }
 
-/// Looking ahead, in two steps before [`SessionEvent::Ahead`](super::SessionEvent::Ahead), for drivers that have read from
-/// several connections and answer them one after another. A pipeline looks ahead by itself.
+/// Look-ahead in two steps before [`SessionEvent::Ahead`](super::SessionEvent::Ahead), for drivers
+/// that read from several connections and then answer them one after another. A session looks ahead
+/// in a pipeline by itself.
 impl<A: App> Session<A> {
-    /// The first step: decodes the first request of `bytes`, and tells the keyspace which key it names
-    /// ([`Keyspace::foresee`]). Where that is of no use, it does nothing: no key is far away, the session
-    /// is in the midst of something, or the request is not whole.
+    /// First step: decodes the first request of `bytes` and passes its key to the keyspace
+    /// ([`Keyspace::foresee`]). Does nothing if that cannot help: if all keys are in the cache, if
+    /// the session has unanswered input, or if the request is incomplete.
     ///
     /// ```
     /// use respire_engine::driver::{SessionEvent, SessionStep};
@@ -71,7 +73,7 @@ impl<A: App> Session<A> {
         ahead
     }
 
-    /// Whether there is a request, and a key in it.
+    /// Whether there is a complete request with a key.
     fn decode_ahead<'b>(&mut self, bytes: &'b [u8], request: &mut Decoded<'b, A>) -> bool {
         let (engine, shape) = (&self.engine, &mut request.shape);
         let consumed = match &mut self.wire {
@@ -85,18 +87,18 @@ impl<A: App> Session<A> {
         })
     }
 
-    /// The second step, once others have been looked ahead to as well: the keyspace begins to load what
-    /// the key holds ([`Keyspace::find`]).
+    /// Second step, after the first step of all connections: the keyspace starts to load the value
+    /// of the key ([`Keyspace::find`]).
     pub fn find_ahead(&self, ahead: &mut Ahead<'_, A>) {
         if let Some((_, request)) = &mut ahead.found {
             request.find(&self.engine, self.core.client.db());
         }
     }
 
-    /// What is known of the first request of bytes that this session looked at and is served now.
+    /// The decoded first request of `ahead`, if this session decoded it and may use it now.
     pub(super) fn foreseen<'a, 'b>(&self, ahead: &'a Ahead<'b, A>) -> Option<&'a Decoded<'b, A>> {
-        // What another session decoded may name other commands, in another protocol; and what this one
-        // was given since comes first.
+        // Another session may have other commands or another protocol. Bytes that this session
+        // received since come before these.
         let (client, request) = ahead.found.as_ref()?;
         let is_own = Arc::ptr_eq(client, &self.core.client.shared);
         let request = (is_own && self.is_between_requests()).then_some(request)?;
@@ -115,22 +117,22 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
-    /// Counts the keys that it is told to expect, and that were foreseen when they came.
+    /// Counts the keys passed to `foresee`, and the requests that came with a hint.
     #[derive(Default)]
-    struct Seer {
+    struct HintCounter {
         expected: AtomicU64,
         foreseen: AtomicU64,
     }
 
-    impl App for Seer {
+    impl App for HintCounter {
         type Conn = ();
         type Keys = Self;
     }
 
-    impl Keyspace<Self> for Seer {
+    impl Keyspace<Self> for HintCounter {
         type Conn = ();
         type Held = ();
-        /// The key, and whether it was looked for.
+        /// The key, and whether `find` was called for it.
         type Hint<'k> = (&'k [u8], bool);
 
         fn shorten<'s, 'k: 's>(hint: &'s Self::Hint<'k>) -> &'s Self::Hint<'s> {
@@ -141,8 +143,8 @@ mod tests {
             true
         }
 
-        fn foresee<'k>(seer: &Self, _: u32, key: &'k [u8]) -> Self::Hint<'k> {
-            seer.expected.fetch_add(1, Ordering::Relaxed);
+        fn foresee<'k>(counter: &Self, _: u32, key: &'k [u8]) -> Self::Hint<'k> {
+            counter.expected.fetch_add(1, Ordering::Relaxed);
             (key, false)
         }
 
@@ -162,7 +164,11 @@ mod tests {
         ..Spec::EMPTY
     };
 
-    fn get(cx: &mut Cx<'_, Seer>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    fn get(
+        cx: &mut Cx<'_, HintCounter>,
+        args: ArgList<'_>,
+        reply: &mut Reply<'_>,
+    ) -> Result<(), Error> {
         if let Some(hint) = cx.parts().hint {
             assert_eq!(*hint, (&args[0], true));
             cx.app().foreseen.fetch_add(1, Ordering::Relaxed);
@@ -176,15 +182,15 @@ mod tests {
     }
 
     struct Line {
-        session: Session<Seer>,
+        session: Session<HintCounter>,
         out: Output,
-        /// What the last call returned.
+        /// The step that the last call returned.
         step: SessionStep,
     }
 
     impl Line {
         fn new() -> Self {
-            let router = Router::new(Seer::default()).add(Row {
+            let router = Router::new(HintCounter::default()).add(Row {
                 spec: &GET,
                 run: get,
             });
@@ -232,9 +238,9 @@ mod tests {
     }
 
     #[test]
-    fn single_requests_are_foreseen_in_both_protocols() {
+    fn single_requests_are_looked_ahead_in_both_protocols() {
         let mut line = Line::new();
-        // The first byte of all decides which protocol it is.
+        // The first byte of the connection chooses the protocol.
         line.serve(&request(&["GET", "first"]));
         for nth in 1..=3 {
             line.serve_ahead(&request(&["GET", "key"]));
@@ -250,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_whole_request_with_a_key_is_served_all_the_same() {
+    fn incomplete_request_or_one_without_a_key_is_served_normally() {
         let mut line = Line::new();
         line.serve(b"PING\r\n");
         for bytes in [
@@ -270,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_session_found_is_not_used() {
+    fn request_decoded_by_another_session_is_not_used() {
         let (mut line, mut other) = (Line::new(), Line::new());
         line.serve(b"PING\r\n");
         other.serve(b"PING\r\n");
@@ -285,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_before_other_bytes_came_is_not_used() {
+    fn request_decoded_before_other_bytes_arrived_is_not_used() {
         let mut line = Line::new();
         line.serve(b"PING\r\n");
         let (half, end) = (b"*2\r\n$3\r\nGET\r\n$25\r\n", b"\r\n");
@@ -306,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn any_cut_of_a_stream_is_answered_as_without_looking_ahead() {
+    fn replies_do_not_depend_on_looking_ahead_or_on_how_input_is_split() {
         let kinds: [&[&str]; 9] = [
             &["GET", "a"],
             &["MULTI"],

@@ -1,6 +1,6 @@
-//! A request that was decoded before its turn, and is kept without the bytes that it lies in.
+//! A request that is decoded before its turn, stored as positions in the turn's bytes.
 
-use super::dispatch::{Asked, Form};
+use super::dispatch::{Form, PreparedRequest};
 use crate::command::keyspace::Hint;
 use crate::command::table::name_word;
 use crate::{App, ArgList, Engine, Keyspace};
@@ -10,33 +10,34 @@ use resp_codec::{CommandDecoder, Span, Step};
 /// The most arguments of a request that is decoded ahead.
 pub(super) const SPANS_MAX: usize = 8;
 
-/// A request in the bytes `'b` of a turn, and what the keyspace knows of its first key.
+/// A request in the bytes `'b` of a turn, and the keyspace's hint for its first key.
 pub(super) struct Decoded<'b, A: App> {
-    /// Where it begins in the bytes of the turn.
+    /// Where the request begins in the bytes of the turn.
     pub(super) start: usize,
     pub(super) shape: Shape,
-    /// Nothing, if it has no key or the keyspace was not asked.
+    /// `None` if it has no key or the keyspace was not asked.
     hint: Option<Hint<'b, A>>,
 }
 
-/// All that is known of a request but for the bytes of its arguments: the same for those that are
-/// framed alike, as most of a pipeline are.
+/// What is known of a request except the bytes of its arguments. Requests with the same framing
+/// share it, as most requests of a pipeline do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Bytes of the request.
+    /// Length of the request in bytes.
     pub(super) len: usize,
     spans: [Span; SPANS_MAX],
     spans_len: usize,
     form: Form,
     at: Option<u32>,
-    /// The argument that is its first key, or 0.
+    /// The index of the argument that is its first key, or 0.
     key_at: usize,
 }
 
-/// A decoder of either protocol.
+/// A request decoder of either protocol.
 pub(super) trait Decoder {
-    /// Decodes the request that `bytes` begin with; how many they are. `None` if it is not whole, not
-    /// right, or does not fit: the decoder then still stands in front of it.
+    /// Decodes the request at the front of `bytes` and returns its length. Returns `None` if it is
+    /// incomplete, invalid or has too many arguments; the decoder then has not moved past its
+    /// beginning.
     fn take(&mut self, bytes: &[u8], into: &mut Shape) -> Option<usize>;
 }
 
@@ -49,7 +50,7 @@ impl Decoder for CommandDecoder {
         };
         into.len = item.wire().len();
         into.form = Form::Name(item.name_upper8());
-        // The arguments of a line of text may lie in the decoder.
+        // The arguments of an inline request may lie in the decoder's own buffer.
         let fits = !item.is_inline() && into.set_spans(item.spans());
         fits.then_some(consumed)
     }
@@ -82,8 +83,8 @@ impl<'b, A: App> Decoded<'b, A> {
         hint: None,
     };
 
-    /// Tells the keyspace of the key, in the bytes of the turn, that the request names first; whether there
-    /// is one.
+    /// Passes the first key of the request to the keyspace; `bytes` are those of the turn. Returns
+    /// whether there is a key.
     #[inline(always)]
     pub(super) fn foresee(&mut self, engine: &Engine<A>, db: u32, bytes: &'b [u8]) -> bool {
         let key = self.shape.key(&bytes[self.start..]);
@@ -91,7 +92,7 @@ impl<'b, A: App> Decoded<'b, A> {
         key.is_some()
     }
 
-    /// Tells the keyspace, some requests later, of the same key again.
+    /// Asks the keyspace, some requests later, to load the value of the same key.
     #[inline(always)]
     pub(super) fn find(&mut self, engine: &Engine<A>, db: u32) {
         if let Some(hint) = &mut self.hint {
@@ -99,24 +100,24 @@ impl<'b, A: App> Decoded<'b, A> {
         }
     }
 
-    /// The request, and the bytes of the turn up to and with it.
+    /// The request, and the length of the turn's bytes up to its end.
     #[inline(always)]
-    pub(super) fn asked<'r>(&'r self, bytes: &'r [u8]) -> (Asked<'r, A>, usize) {
+    pub(super) fn prepared<'r>(&'r self, bytes: &'r [u8]) -> (PreparedRequest<'r, A>, usize) {
         let Self { start, shape, hint } = self;
         let end = start + shape.len;
-        let asked = Asked {
+        let prepared = PreparedRequest {
             args: shape.args(&bytes[*start..end]),
             form: shape.form,
             at: shape.at,
             hint: hint.as_ref().map(|hint| A::Keys::shorten(hint)),
         };
-        (asked, end)
+        (prepared, end)
     }
 }
 
 impl Shape {
-    /// Decodes the request that `bytes` begin with and finds its command; how many bytes they are with the
-    /// empty requests that may lie in front of it. `None`: see [`Decoder::take`].
+    /// Decodes the request at the front of `bytes` and finds its command. Returns how many bytes it
+    /// took, with any empty requests in front of it. `None`: see [`Decoder::take`].
     #[inline(always)]
     pub(super) fn read<A: App>(
         &mut self,
@@ -129,7 +130,7 @@ impl Shape {
         Some(consumed)
     }
 
-    /// Whether this is what the front of `bytes` is decoded to.
+    /// Whether decoding the front of `bytes` gives this shape.
     pub(super) fn is_read_from<A: App>(
         &self,
         engine: &Engine<A>,
@@ -143,7 +144,7 @@ impl Shape {
             && read.form == self.form
     }
 
-    /// Takes the arguments over; `false` if there are too many.
+    /// Copies the spans of the arguments; `false` if there are too many.
     #[inline]
     fn set_spans(&mut self, spans: &[Span]) -> bool {
         for (slot, span) in self.spans.iter_mut().zip(spans) {
@@ -162,7 +163,7 @@ impl Shape {
         }
     }
 
-    /// The first key of the request that `bytes` begin with.
+    /// The first key of the request at the front of `bytes`.
     #[inline(always)]
     fn key<'r>(&self, bytes: &'r [u8]) -> Option<&'r [u8]> {
         if self.key_at == 0 {
@@ -188,8 +189,8 @@ impl Shape {
         self.key_at = if key_at < self.spans_len { key_at } else { 0 };
     }
 
-    /// Whether the request that `next` begins with is like this one, which `wire` begins with, but
-    /// for the bytes of its arguments behind the name. Decoders look at nothing else.
+    /// Whether the request at the front of `next` has the same framing and name as this one, which
+    /// is at the front of `wire`. Decoders look at nothing else.
     #[inline(always)]
     pub(super) fn is_of(&self, wire: &[u8], next: &[u8]) -> bool {
         let (Some(wire), Some(next)) = (wire.get(..self.len), next.get(..self.len)) else {
@@ -209,8 +210,8 @@ impl Shape {
     }
 }
 
-/// Whether two pieces of one length are equal. What lies between arguments is short: two words that
-/// may overlap cover it.
+/// Whether two slices of equal length are equal. The bytes between arguments are few: two words
+/// that may overlap cover them.
 #[inline(always)]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     match a.len() {

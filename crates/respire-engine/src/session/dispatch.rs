@@ -1,4 +1,4 @@
-//! From a request to its command: found, checked, queued or run.
+//! Takes a request to its command: looks it up, checks it, and queues or runs it.
 
 use super::parked::Item;
 use super::{CloseReason, Core};
@@ -17,41 +17,41 @@ use resp_codec::Encoder;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What became of a request.
+/// The result of a request.
 pub(super) enum Outcome {
     /// Answered.
     Done,
-    /// Not answered and not used up: a pause holds it until this time (monotonic microseconds).
+    /// Not answered yet: a pause holds the request back until this time (monotonic microseconds).
     Hold(u64),
-    /// Answered, but the reply is due only after this time.
+    /// Answered, but the reply is sent only after this time.
     Wait(Duration, Box<Output>),
-    /// Not answered yet.
+    /// The reply comes later.
     Pending(Box<Item>),
-    /// Answered if at all, and the last one.
+    /// The connection ends; the reply, if any, is written.
     Close(CloseReason),
 }
 
-/// How a request says what it wants.
+/// How a request names its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// By name, whose first eight bytes are these, upper-cased.
+    /// By name; these are its first eight bytes in upper case.
     Name(u64),
-    /// By an operation of the binary protocol.
+    /// By an operation code of the binary protocol.
     Operation(u8),
 }
 
-/// A request, and what is known of it before it is dispatched.
-pub(super) struct Asked<'r, A: App> {
+/// A request with its command and hint, as far as they are known before dispatch.
+pub(super) struct PreparedRequest<'r, A: App> {
     pub(super) args: ArgList<'r>,
     pub(super) form: Form,
-    /// Its command, if that was found, is no container, and takes as many arguments.
+    /// Its command, if it was found, is not a container, and accepts this number of arguments.
     pub(super) at: Option<u32>,
-    /// What the keyspace knows of its first key.
+    /// The keyspace's hint for its first key.
     pub(super) hint: Option<&'r Hint<'r, A>>,
 }
 
-impl<'r, A: App> Asked<'r, A> {
-    /// A request of which nothing is known.
+impl<'r, A: App> PreparedRequest<'r, A> {
+    /// A request whose command is not looked up yet.
     pub(super) fn new(args: ArgList<'r>, form: Form) -> Self {
         Self {
             args,
@@ -69,12 +69,12 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: &Asked<'_, A>,
+        prepared: &PreparedRequest<'_, A>,
         out: &mut Output,
     ) -> Outcome {
-        match asked.form {
-            Form::Name(word) => self.dispatch_named(engine, now, (asked, word), out),
-            Form::Operation(op) => self.dispatch_operation(engine, now, (asked, op), out),
+        match prepared.form {
+            Form::Name(word) => self.dispatch_named(engine, now, (prepared, word), out),
+            Form::Operation(op) => self.dispatch_operation(engine, now, (prepared, op), out),
         }
     }
 
@@ -84,11 +84,12 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        named: (&Asked<'_, A>, u64),
+        named: (&PreparedRequest<'_, A>, u64),
         out: &mut Output,
     ) -> Outcome {
         if self.client.reply_mode == ReplyMode::On {
-            // Only `CLIENT REPLY` changes the mode, and it writes nothing when it mutes.
+            // Only `CLIENT REPLY` changes the mode, and it writes nothing when it turns replies
+            // off.
             self.answer(engine, now, named, out)
         } else {
             self.muted(engine, out, move |core, out| {
@@ -97,8 +98,8 @@ impl<A: App> Core<A> {
         }
     }
 
-    /// Answers one request, by `answer`, of a connection that does not want to see every reply. What
-    /// ends the connection does so all the same.
+    /// Answers one request, with `answer`, on a connection that does not want every reply. A
+    /// request that ends the connection still ends it.
     #[cold]
     pub(super) fn muted(
         &mut self,
@@ -124,7 +125,7 @@ impl<A: App> Core<A> {
             _ => {}
         }
         match (self.client.reply_mode, &mut outcome) {
-            // It is tried again, and skipped when it runs.
+            // The request is tried again, and its reply is skipped when it runs.
             (ReplyMode::SkipThis, Outcome::Hold(_)) => {
                 self.client.reply_mode = ReplyMode::SkipNext;
                 return outcome;
@@ -146,19 +147,19 @@ impl<A: App> Core<A> {
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        (asked, word): (&Asked<'_, A>, u64),
+        (prepared, word): (&PreparedRequest<'_, A>, u64),
         out: &mut Output,
     ) -> Outcome {
         let mark = out.mark();
         let mut reply = Encoder::new(out, self.client.proto);
-        let found = match asked.at {
+        let found = match prepared.at {
             Some(at) => (at, 1),
-            None => match find(engine, word, asked.args) {
+            None => match find(engine, word, prepared.args) {
                 Ok(found) => found,
-                Err(missing) => return self.missing(engine, asked.args, missing, &mut reply),
+                Err(missing) => return self.missing(engine, prepared.args, missing, &mut reply),
             },
         };
-        match self.attempt(engine, now, asked, found, &mut reply) {
+        match self.attempt(engine, now, prepared, found, &mut reply) {
             Ok(Flow::Replied) => Outcome::Done,
             Ok(Flow::Close) => Outcome::Close(CloseReason::Quit),
             Ok(Flow::Pending) => {
@@ -173,14 +174,14 @@ impl<A: App> Core<A> {
         }
     }
 
-    /// Checks a request for its command, then queues or runs it; an error is the time (monotonic
-    /// microseconds) until which it has to wait.
+    /// Checks whether the command may run now, then queues or runs it. An error is the time
+    /// (monotonic microseconds) until which the request has to wait.
     #[inline(always)]
     pub(super) fn attempt(
         &mut self,
         engine: &Engine<A>,
         now: Now,
-        asked: &Asked<'_, A>,
+        prepared: &PreparedRequest<'_, A>,
         (at, name_len): Found,
         reply: &mut Reply<'_>,
     ) -> Result<Flow, u64> {
@@ -206,7 +207,7 @@ impl<A: App> Core<A> {
             return Ok(Flow::Replied);
         }
         if is_queued && !entry.spec().flags.has(Flags::IMMEDIATE) {
-            self.queue(engine, (at, name_len), asked.args, reply);
+            self.queue(engine, (at, name_len), prepared.args, reply);
             return Ok(Flow::Replied);
         }
         let Self { client, conn, keys } = self;
@@ -216,27 +217,27 @@ impl<A: App> Core<A> {
             keys,
             client,
             now,
-            request: &asked.args,
-            hint: asked.hint.map(|hint| A::Keys::shorten(hint)),
+            request: &prepared.args,
+            hint: prepared.hint.map(|hint| A::Keys::shorten(hint)),
             held: None,
         };
-        Ok(engine.run(at, &mut cx, asked.args, name_len, reply))
+        Ok(engine.run(at, &mut cx, prepared.args, name_len, reply))
     }
 
-    /// What keeps a command from running, or from being queued, where the connection may not do
-    /// everything, or is in a transaction.
+    /// Whether a command may run or be queued on a connection that is restricted or in a
+    /// transaction.
     #[cold]
     fn admit_restricted(&self, engine: &Engine<A>, spec: &Spec, now: Now) -> Result<(), Error> {
         let flags = spec.flags;
         let is_queued = self.client.transaction.is_open() && !flags.has(Flags::IMMEDIATE);
-        if self.client.is_stranger(&engine.tunables) && !flags.has(Flags::NO_AUTH) {
+        if self.client.is_unauthenticated(&engine.tunables) && !flags.has(Flags::NO_AUTH) {
             Err(NO_AUTH)
-        } else if self.client.is_confined() && !flags.has(Flags::SUBSCRIBED) {
-            Err(confined(spec))
+        } else if self.client.is_resp2_subscriber() && !flags.has(Flags::SUBSCRIBED) {
+            Err(not_for_subscriber(spec))
         } else if is_queued && flags.has(Flags::NO_MULTI) {
             Err(Error::fixed("ERR Command not allowed inside a transaction"))
         } else if is_queued {
-            // What is queued may have to run after writes of the same transaction.
+            // A queued command may run after writes of the same transaction.
             admit(engine, spec, true, now)
         } else {
             admit(engine, spec, flags.has(Flags::DENYOOM), now)
@@ -252,10 +253,12 @@ impl<A: App> Core<A> {
         reply: &mut Reply<'_>,
     ) {
         let Client {
-            transaction, lent, ..
+            transaction,
+            shared_buffer,
+            ..
         } = &mut self.client;
         let is_write = engine.table.entry(found.0).spec().flags.has(Flags::WRITE);
-        let request = (request, lent.as_ref());
+        let request = (request, shared_buffer.as_ref());
         if transaction.queue(found, is_write, request, &engine.limits) {
             let queued = transaction.queued_len() as u32;
             self.client
@@ -269,8 +272,8 @@ impl<A: App> Core<A> {
         }
     }
 
-    /// Answers an error to a request that does not run. `EXEC` will refuse what is queued, and one
-    /// that is itself refused ends the transaction.
+    /// Replies with an error to a request that does not run. `EXEC` will refuse an open
+    /// transaction, and a refused `EXEC` ends it.
     #[cold]
     fn refuse(&mut self, engine: &Engine<A>, spec: &Spec, error: Error, reply: &mut Reply<'_>) {
         let error = refused(spec, &mut self.client, error);
@@ -306,11 +309,11 @@ impl<A: App> Core<A> {
         Outcome::Done
     }
 
-    /// Counts a command that is not there and, unless anybody at all may have asked for it, tells the
-    /// host its name.
+    /// Counts an unknown command and reports its name to the host. The names sent by
+    /// unauthenticated clients are not reported.
     #[cold]
     fn note_unknown(&self, engine: &Engine<A>, request: ArgList<'_>, is_inside: bool) {
-        if self.client.is_stranger(&engine.tunables) {
+        if self.client.is_unauthenticated(&engine.tunables) {
             return engine.unknowns.count();
         }
         let name = unknown::shown(request, is_inside);
@@ -325,17 +328,18 @@ impl<A: App> Core<A> {
     }
 }
 
-/// No entry of the table.
+/// The index that stands for no entry of the table.
 const NONE: u32 = u32::MAX;
 
-/// Whether a command confirms subscriptions: that is no reply, and comes in any reply mode.
+/// Whether a command confirms subscriptions. Confirmations are not replies and are sent in any
+/// reply mode.
 fn confirms(spec: &Spec) -> bool {
     spec.flags.has(Flags::PUBSUB.with(Flags::SUBSCRIBED))
 }
 
-/// The reply to what a subscriber must not do in RESP2.
+/// The error for a command that RESP2 does not allow a subscriber.
 #[cold]
-fn confined(spec: &Spec) -> Error {
+fn not_for_subscriber(spec: &Spec) -> Error {
     Error::owned(format!(
         "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are \
          allowed in this context",
@@ -345,17 +349,17 @@ fn confined(spec: &Spec) -> Error {
 
 const NO_AUTH: Error = Error::fixed("NOAUTH Authentication required.");
 
-/// What is wrong with the name of a request, or the number of its arguments.
+/// Why no command was found for a request.
 pub(super) enum Missing {
     /// There is no such command.
     Command(Error),
-    /// There is a command, and no such subcommand.
+    /// There is a container, but no such subcommand.
     Subcommand(Error),
-    /// It takes fewer arguments, or more.
+    /// The number of arguments is wrong for the command at this index.
     Arguments(u32, Error),
 }
 
-/// Finds the command a request names, and checks the number of its arguments.
+/// Finds the command that a request names, and checks the number of its arguments.
 #[cold]
 pub(super) fn find<A: App>(
     engine: &Engine<A>,

@@ -1,22 +1,24 @@
-//! What arrived and is not yet answered, and the room that what is still to come is read into.
+//! The input buffer of a session: bytes that are not answered yet, and room for the rest of a large
+//! argument.
 
-use crate::client::Lent;
+use crate::client::SharedBuffer;
 
-/// From this size on an argument has an allocation of its own: what is read goes straight there, and
-/// a command may keep it as it is. Below it, a copy is cheaper than the shorter reads.
+/// An argument of at least this size has an allocation of its own: it is read straight into it, and
+/// a command may keep it without a copy. Below this size a copy is cheaper than shorter reads.
 pub(super) const LARGE_BYTES_MIN: usize = 64 << 10;
 
-/// Room behind a large argument, for the few bytes that end its request.
+/// Room after a large argument for the few bytes that end its request.
 const BEHIND_BYTES: usize = 64;
 
-/// A length is the peer's word. So no more is reserved than this, or so many times what has arrived,
-/// whichever is more; twice that where it is the whole, so that no step is left for a few bytes. It is
-/// addresses that are reserved: memory is taken up as it is written.
+/// The peer announces the length and cannot be trusted. So at most this many bytes are reserved, or
+/// `TRUST` times what has arrived if that is more; or twice that if it covers the whole argument,
+/// to avoid a further step for a few bytes. Only address space is reserved: the system provides
+/// memory as it is written.
 const TRUSTED_BYTES: usize = 256 << 10;
 const TRUST: usize = 16;
 
-/// A buffer above this size is given back when it runs empty, so that a connection that rests costs
-/// little, whatever came over it before. Asking for it again is cheap beside the read that fills it.
+/// A larger buffer is freed when it becomes empty, so an idle connection costs little. Allocating
+/// it again is cheap compared with the read that fills it.
 const KEPT_BYTES_MAX: usize = 512;
 
 /// Bytes that arrived and are not yet answered: `buffer[start..]`.
@@ -40,8 +42,8 @@ impl Input {
         self.buffer.capacity()
     }
 
-    /// Takes bytes that arrived, by copy. `end` is how long what is unanswered will be when the
-    /// argument is whole that it ends in, if it ends in a large one.
+    /// Appends a copy of bytes that arrived. `end` is the length of the unanswered input once the
+    /// large argument at its end is complete, if there is one.
     pub(super) fn push(&mut self, bytes: &[u8], end: Option<usize>) {
         if self.buffer.capacity() - self.buffer.len() < bytes.len() {
             self.grow(bytes.len(), end);
@@ -57,8 +59,8 @@ impl Input {
         &mut self.buffer
     }
 
-    /// Grows by at least `incoming` bytes: exactly to the end of a large argument as far as its length
-    /// is to be trusted, otherwise by doubling. What is answered is left behind.
+    /// Grows by at least `incoming` bytes: to the end of a large argument as far as its length is
+    /// trusted, otherwise by doubling. Answered bytes are dropped.
     fn grow(&mut self, incoming: usize, end: Option<usize>) {
         let arrived = self.len();
         let least = arrived + incoming;
@@ -76,37 +78,38 @@ impl Input {
         self.start = 0;
     }
 
-    /// Lends what is unanswered to `f`, which answers some of it and returns how much. When a large
-    /// argument that began before is whole, the buffer is lent as a [`Lent`], parts of which may be kept.
-    pub(super) fn lend<R>(
+    /// Passes the unanswered bytes to `f`, which answers some of them and returns how many. When a
+    /// large argument is complete, `f` also gets the buffer as a [`SharedBuffer`], whose parts may
+    /// be kept.
+    pub(super) fn with_unanswered<R>(
         &mut self,
         end: Option<usize>,
-        f: impl FnOnce(&[u8], Option<Lent>) -> (R, usize),
+        f: impl FnOnce(&[u8], Option<SharedBuffer>) -> (R, usize),
     ) -> R {
         let is_whole = end.is_some_and(|end| end <= self.len());
         let buffer = std::mem::take(&mut self.buffer);
         if is_whole {
-            return self.lend_shared(buffer, f);
+            return self.with_shared(buffer, f);
         }
         let (answer, used) = f(&buffer[self.start..], None);
         self.take_back(buffer, used);
         answer
     }
 
-    fn lend_shared<R>(
+    fn with_shared<R>(
         &mut self,
         buffer: Vec<u8>,
-        f: impl FnOnce(&[u8], Option<Lent>) -> (R, usize),
+        f: impl FnOnce(&[u8], Option<SharedBuffer>) -> (R, usize),
     ) -> R {
-        let lent = Lent::new(buffer);
-        let bytes = lent.shared();
-        let (answer, used) = f(&bytes[self.start..], Some(lent));
+        let shared_buffer = SharedBuffer::new(buffer);
+        let bytes = shared_buffer.shared();
+        let (answer, used) = f(&bytes[self.start..], Some(shared_buffer));
         let done = std::mem::take(&mut self.start) + used;
         let is_used_up = done == bytes.len();
         if !is_used_up && bytes.is_unique() {
             self.take_back(bytes.into(), done);
         } else {
-            // What is kept by a command is most of it, and what came behind that is little.
+            // A command keeps nearly the whole buffer, so the bytes after it are few.
             self.buffer = bytes[done..].to_vec();
         }
         answer

@@ -1,4 +1,5 @@
-//! One connection: bytes and the time go in, replies and a deadline come out.
+//! The protocol state of one connection: it takes bytes and the time, and returns replies and a
+//! deadline.
 
 mod ahead;
 mod binary;
@@ -31,19 +32,23 @@ use std::sync::atomic::Ordering;
 
 /// One connection's protocol and state, without its socket.
 ///
-/// The contract, which both servers, the tests and the page follow:
+/// The contract, which both servers, the tests and the explorer page follow:
 ///
-/// 1. Whatever happens is told with [`Session::serve`]: bytes that arrived (from the driver's own read
-///    buffer, or, those of a large argument, read to [`Session::input_room`]), and every other [`SessionEvent`].
-/// 2. It returns a [`SessionStep`], and may have added to `out`; the driver writes that first.
-/// 3. [`SessionStep::Flush`]: the turn was used up and more can be answered: [`SessionEvent::Turn`] when `out` is written.
-/// 4. [`SessionStep::NeedInput`]: read more once [`Session::wants_input`] says so; [`SessionEvent::Turn`] when
-///    [`Session::next_timeout`] passes or the connection's [`Wake`](crate::Wake) rings.
-/// 5. [`SessionStep::Close`]: write what is owed, within bounds, and close. The session is done.
+/// 1. [`Session::serve`] takes every event: bytes that arrived in the driver's own read buffer,
+///    bytes of a large argument that were read to [`Session::input_room`], and every other
+///    [`SessionEvent`].
+/// 2. It returns a [`SessionStep`] and may append to `out`. The driver writes `out` first.
+/// 3. [`SessionStep::Flush`]: the turn reached a limit and more can be answered. Send
+///    [`SessionEvent::Turn`] once `out` is written.
+/// 4. [`SessionStep::NeedInput`]: read more if [`Session::wants_input`] allows it. Send
+///    [`SessionEvent::Turn`] when [`Session::next_timeout`] passes or the connection's
+///    [`Wake`](crate::Wake) handle is called.
+/// 5. [`SessionStep::Close`]: write the remaining output, within bounds, and close. The session is
+///    done.
 ///
-/// Memory is bounded by one request (whose parts the limits bound), one turn's input, and
-/// `output_bytes_max` plus one reply; while calls are pending, by their replies and by
-/// `parked_bytes_max` and `output_bytes_max` for those behind them.
+/// Memory is bounded by one request (whose parts the limits bound), the input of one turn, and
+/// `output_bytes_max` plus one reply. While calls are pending, their replies come on top, and the
+/// replies that wait behind them, bounded by `parked_bytes_max` and `output_bytes_max`.
 ///
 /// ```
 /// use respire_engine::driver::SessionStep;
@@ -63,20 +68,21 @@ pub struct Session<A: App> {
     core: Core<A>,
     wire: Wire,
     decoder: CommandDecoder,
-    /// What the decoder's limits were taken from.
+    /// The settings that the decoder's limits were computed from.
     limits_from: LimitsFrom,
     input: Input,
     state: State,
-    /// The last turn had more than one request, so that it is worth looking ahead.
+    /// The last turn had more than one request, so looking ahead is likely to pay.
     is_pipelined: bool,
-    /// Calls whose replies are yet to come.
+    /// Pending calls.
     parked: Parked,
-    /// When pending calls are given up because the peer closed its side.
-    leave_by_us: Option<u64>,
-    /// How many more requests this turn may answer, kept here while calls are left pending.
+    /// The time at which pending calls are cancelled because the peer closed its side.
+    give_up_at_us: Option<u64>,
+    /// How many more requests this turn may answer. Kept here because pending calls may interrupt
+    /// the turn.
     budget: u32,
-    /// Bytes arrived since the last turn, which is what keeps a connection from being idle.
-    is_heard: bool,
+    /// Bytes arrived since the last turn. They keep a connection from being idle.
+    has_input: bool,
     is_at_eof: bool,
     is_shutting_down: bool,
 }
@@ -88,7 +94,7 @@ struct Core<A: App> {
     keys: KeysConn<A>,
 }
 
-/// Which protocol the first byte chose.
+/// The protocol, chosen by the first byte.
 #[derive(Debug)]
 enum Wire {
     Undecided,
@@ -99,20 +105,20 @@ enum Wire {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LimitsFrom {
     generation: u32,
-    is_stranger: bool,
+    is_unauthenticated: bool,
 }
 
 impl<A: App> Session<A> {
     pub(crate) fn new(engine: Arc<Engine<A>>, shared: Arc<ClientShared>) -> Self {
-        let is_stranger = engine.tunables.has_password();
+        let is_unauthenticated = engine.tunables.has_password();
         let limits_from = LimitsFrom {
             generation: engine.tunables.limits_generation.load(Ordering::Relaxed),
-            is_stranger,
+            is_unauthenticated,
         };
-        let decoder = CommandDecoder::new(codec_limits(&engine, is_stranger));
+        let decoder = CommandDecoder::new(codec_limits(&engine, is_unauthenticated));
         Self {
             core: Core {
-                client: Client::new(shared, !is_stranger),
+                client: Client::new(shared, !is_unauthenticated),
                 conn: A::Conn::default(),
                 keys: KeysConn::<A>::default(),
             },
@@ -124,15 +130,15 @@ impl<A: App> Session<A> {
             state: State::Serving,
             is_pipelined: false,
             parked: Parked::default(),
-            leave_by_us: None,
+            give_up_at_us: None,
             budget: 0,
-            is_heard: false,
+            has_input: false,
             is_at_eof: false,
             is_shutting_down: false,
         }
     }
 
-    /// What is known of the connection.
+    /// The connection's state as commands see it.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.core.client
@@ -144,8 +150,8 @@ impl<A: App> Session<A> {
         matches!(self.wire, Wire::Binary(_))
     }
 
-    /// Whether a connection on which `bytes` arrive next speaks the binary protocol: the first byte
-    /// of all chooses.
+    /// Whether the connection speaks the binary protocol if `bytes` arrive next. The first byte of
+    /// a connection chooses the protocol.
     #[must_use]
     pub fn is_binary_with(&self, bytes: &[u8]) -> bool {
         match (&self.wire, bytes.first()) {
@@ -154,22 +160,22 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Whether what arrives next begins a request: nothing of an earlier one waits to be answered.
+    /// Whether the next byte begins a request: all input of earlier requests is answered.
     #[must_use]
     pub fn is_between_requests(&self) -> bool {
         self.input.is_empty() && !self.is_partial()
     }
 
-    /// Whether, besides, no reply is yet to come: once the output is written too, the next reply
-    /// answers the next request.
+    /// Whether the session is between requests and no reply is pending. If the output is written
+    /// too, the next reply answers the next request.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.is_between_requests() && self.parked.is_empty() && matches!(self.state, State::Serving)
     }
 
-    /// Where a driver is to read to instead of its own buffer, if anywhere: while a large argument
-    /// arrives, the buffer that it lies in, so that it is not copied. What is read goes to the buffer's
-    /// end, not past its capacity; [`SessionEvent::Room`] then has it answered.
+    /// The buffer to read into instead of the driver's own, while a large argument arrives; `None`
+    /// at other times. It avoids a copy of the argument. Append to the buffer, within its capacity,
+    /// and then send [`SessionEvent::Room`].
     ///
     /// ```
     /// use respire_engine::driver::{SessionEvent, SessionStep};
@@ -191,12 +197,12 @@ impl<A: App> Session<A> {
     /// ```
     pub fn input_room(&mut self) -> Option<&mut Vec<u8>> {
         let is_serving = matches!(self.state, State::Serving) && self.parked.is_empty();
-        // What waits for a reply is bounded more tightly than by the length of an argument.
+        // Input behind a pending call has a tighter bound than the length of an argument.
         let end = self.large_end().filter(|_| is_serving)?;
         Some(self.input.room(end))
     }
 
-    /// How long what is unanswered will be when the large argument is whole that it ends in.
+    /// The length of the unanswered input once the large argument at its end is complete.
     fn large_end(&self) -> Option<usize> {
         let (bulk, line_end) = match &self.wire {
             Wire::Binary(decoder) => (decoder.pending_bulk(), 0),
@@ -206,9 +212,10 @@ impl<A: App> Session<A> {
             .map(|bulk| bulk.start + bulk.need + line_end)
     }
 
-    /// Tells the session what happened, and has it answer what can be answered: the one way in.
+    /// Takes an event and answers the requests that can be answered. All input goes through this
+    /// function.
     ///
-    /// Bytes are not copied unless a request is left unfinished.
+    /// Bytes are copied only if a request is left unfinished.
     pub fn serve<'b>(
         &mut self,
         event: impl Into<SessionEvent<'b, A>>,
@@ -221,19 +228,19 @@ impl<A: App> Session<A> {
                 let request = self.foreseen(&ahead);
                 return self.arrived(ahead.bytes(), request, now, out);
             }
-            SessionEvent::Room => self.is_heard = true,
+            SessionEvent::Room => self.has_input = true,
             SessionEvent::Turn => {}
             SessionEvent::End => self.is_at_eof = true,
             SessionEvent::Stop => {
                 self.is_shutting_down = true;
-                // What a pause holds back is owed an answer, and there will be no later.
+                // Requests that a pause holds back must be answered before the server stops.
                 self.engine.pause.end();
             }
         }
         self.answer_input(now, out)
     }
 
-    /// Answers bytes that arrived, whose first request may be decoded already.
+    /// Answers bytes that arrived. Their first request may be decoded already.
     #[inline]
     fn arrived(
         &mut self,
@@ -242,7 +249,7 @@ impl<A: App> Session<A> {
         now: Now,
         out: &mut Output,
     ) -> SessionStep {
-        self.is_heard = true;
+        self.has_input = true;
         if !self.input.is_empty() {
             self.input.push(bytes, self.large_end());
             return self.answer_input(now, out);
@@ -255,22 +262,22 @@ impl<A: App> Session<A> {
         step
     }
 
-    /// Answers what can be answered of the input that was taken before.
+    /// Answers buffered input, as far as possible.
     fn answer_input(&mut self, now: Now, out: &mut Output) -> SessionStep {
         let end = self.large_end();
         let mut input = std::mem::take(&mut self.input);
-        let step = input.lend(end, |bytes, lent| {
-            self.core.client.lent = lent;
+        let step = input.with_unanswered(end, |bytes, shared_buffer| {
+            self.core.client.shared_buffer = shared_buffer;
             let answered = self.turn(bytes, None, now, out);
-            self.core.client.lent = None;
+            self.core.client.shared_buffer = None;
             answered
         });
         self.input = input;
         step
     }
 
-    /// Whether the driver should read: not while the peer owes us the reading of its replies, nor
-    /// while requests wait for a pause to end.
+    /// Whether the driver should read. It should not while the peer is slow to read its replies,
+    /// nor while requests wait for a pause to end.
     #[must_use]
     pub fn wants_input(&self, out: &Output) -> bool {
         let waiting = self.input.len();
@@ -284,7 +291,8 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// When [`SessionEvent::Turn`] is due even if nothing arrives, in monotonic microseconds.
+    /// The time, in monotonic microseconds, at which [`SessionEvent::Turn`] is due even if nothing
+    /// arrives.
     #[must_use]
     pub fn next_timeout(&self) -> Option<u64> {
         let due = match self.state {
@@ -294,8 +302,8 @@ impl<A: App> Session<A> {
         let rest = if self.parked.is_empty() {
             self.idle_deadline_us()
         } else {
-            // Who waits for a reply is not idle.
-            [self.parked.due_us(), self.leave_by_us]
+            // A peer that waits for a reply is not idle.
+            [self.parked.due_us(), self.give_up_at_us]
                 .into_iter()
                 .flatten()
                 .min()
@@ -318,7 +326,7 @@ impl<A: App> Session<A> {
             .shared
             .last_active_us
             .load(Ordering::Relaxed);
-        // A subscriber is there to listen.
+        // A subscriber only listens, so it is never idle.
         let is_subscribed = !self.core.client.subscriptions.is_empty();
         (timeout_s > 0 && !is_subscribed)
             .then(|| last.saturating_add(timeout_s.saturating_mul(1_000_000)))
@@ -336,7 +344,7 @@ impl<A: App> std::fmt::Debug for Session<A> {
 
 impl<A: App> Drop for Session<A> {
     fn drop(&mut self) {
-        self.abandon();
+        self.cancel_pending();
         self.engine.flush_tally(&mut self.core.client);
         self.core.client.shared.mailbox.close();
         let client = &self.core.client;
@@ -349,8 +357,8 @@ impl<A: App> Drop for Session<A> {
 }
 
 impl<A: App> Engine<A> {
-    /// Opens a session for a new connection, or `None` when `maxclients` are open already: then
-    /// [`Engine::REFUSAL`] is what the peer should be told.
+    /// Opens a session for a new connection. Returns `None` when `maxclients` connections are open;
+    /// the driver then sends [`Engine::REFUSAL`] and closes.
     pub fn connect(
         self: &Arc<Self>,
         peer: Peer,
@@ -368,22 +376,22 @@ impl<A: App> Engine<A> {
         Some(Session::new(Arc::clone(self), shared))
     }
 
-    /// What a connection past `maxclients` is told before it is closed.
+    /// The error sent to a connection beyond `maxclients` before it is closed.
     pub const REFUSAL: &'static [u8] = b"-ERR max number of clients reached\r\n";
 }
 
 /// The decoder's limits.
-fn codec_limits<A: App>(engine: &Engine<A>, is_stranger: bool) -> resp_codec::Limits {
+fn codec_limits<A: App>(engine: &Engine<A>, is_unauthenticated: bool) -> resp_codec::Limits {
     let limits = Limits {
         bulk_bytes_max: engine.tunables.bulk_bytes_max.load(Ordering::Relaxed),
         ..engine.limits
     };
-    if is_stranger {
+    if is_unauthenticated {
         limits.codec_before_password()
     } else {
         limits.codec()
     }
 }
 
-/// The protocol replies are written in while the binary protocol's `CALL` runs a command.
+/// The reply format while `CALL` of the binary protocol runs a command.
 const CALL: Proto = Proto::Binary;

@@ -1,31 +1,31 @@
-//! The calls of one connection that are pending, each with the replies that wait behind it.
+//! The pending calls of one connection, each with the replies that wait behind it.
 
 use crate::client::later::{Answer, Call, LocalTask};
 use crate::{Limits, Output};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A pending call, and what is owed once it is answered.
+/// A pending call, and the replies to send once it is answered.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) call: Arc<Call>,
-    /// The future that answers it, if the session itself polls it.
+    /// The future that answers the call, if the session polls it.
     pub(super) task: Option<LocalTask>,
-    /// Its command.
+    /// The index of its command in the table.
     pub(super) at: u32,
-    /// The next requests may run before it is answered.
+    /// The next requests may run before the call is answered.
     pub(super) is_pipelined: bool,
-    /// It may wait for long, as `BLPOP`.
+    /// It may wait for a long time, as `BLPOP` does.
     pub(super) is_blocking: bool,
-    /// `CLIENT REPLY` says that its reply is not wanted.
+    /// `CLIENT REPLY` turned its reply off.
     pub(super) is_muted: bool,
-    /// The connection ends with its reply.
+    /// The connection closes after this reply.
     pub(super) is_last: bool,
-    /// The replies to requests behind it, up to the next pending call.
+    /// Replies to the requests after it, up to the next pending call.
     pub(super) behind: Output,
 }
 
-/// Pending calls in the order of their requests; empty for nearly every connection, nearly always.
+/// Pending calls in the order of their requests. Nearly always empty.
 #[derive(Debug, Default)]
 pub(super) struct Parked {
     items: VecDeque<Item>,
@@ -45,7 +45,7 @@ impl Parked {
         self.items.push_back(item);
     }
 
-    /// Whether another request must wait until some of this is sent.
+    /// Whether the next request must wait until some of these replies are sent.
     pub(super) fn is_full(&self, limits: &Limits) -> bool {
         let behind = self.items.iter().map(|item| item.behind.len());
         let last = self.items.back().map_or(0, |item| item.behind.len());
@@ -54,12 +54,12 @@ impl Parked {
             || last >= limits.output_bytes_max
     }
 
-    /// Where the replies of the next requests go; `out` when nothing is pending.
+    /// Where the replies of the next requests go; `out` when no call is pending.
     pub(super) fn target<'o>(&'o mut self, out: &'o mut Output) -> &'o mut Output {
         self.items.back_mut().map_or(out, |item| &mut item.behind)
     }
 
-    /// The same, taken out, to be put back with [`Parked::put_behind`].
+    /// The same buffer, taken out; [`Parked::put_behind`] puts it back.
     pub(super) fn take_behind(&mut self) -> Output {
         self.items
             .back_mut()
@@ -73,37 +73,37 @@ impl Parked {
         }
     }
 
-    /// Polls the futures that asked for it.
+    /// Polls the futures that were woken.
     pub(super) fn run_tasks(&mut self) {
         for task in self.items.iter_mut().filter_map(|item| item.task.as_mut()) {
             task.run();
         }
     }
 
-    /// Whether the next turn has something to do, whatever arrives.
-    pub(super) fn is_restless(&self) -> bool {
-        let is_rung = |item: &Item| item.task.as_ref().is_some_and(LocalTask::is_rung);
+    /// Whether the next turn has work even if nothing arrives.
+    pub(super) fn has_work(&self) -> bool {
+        let is_woken = |item: &Item| item.task.as_ref().is_some_and(LocalTask::is_woken);
         self.items
             .front()
             .is_some_and(|front| front.call.is_answered())
-            || self.items.iter().any(is_rung)
+            || self.items.iter().any(is_woken)
     }
 
-    /// Answers those whose time has come with their fallback.
+    /// Answers calls whose deadline has passed with their fallback.
     pub(super) fn expire(&self, now_us: u64) {
         for item in &self.items {
             item.call.expire(now_us);
         }
     }
 
-    /// Answers the blocking ones as if their time had come; those without a fallback wait on.
+    /// Answers blocking calls with their fallback at once; those without one keep waiting.
     pub(super) fn expire_blocking(&self) {
         for item in self.items.iter().filter(|item| item.is_blocking) {
             item.call.expire(u64::MAX);
         }
     }
 
-    /// When the first fallback is due.
+    /// The earliest deadline of a fallback.
     pub(super) fn due_us(&self) -> Option<u64> {
         self.items
             .iter()
@@ -111,25 +111,25 @@ impl Parked {
             .min()
     }
 
-    /// Takes the oldest call, if it is answered.
+    /// Removes the oldest call if it is answered.
     pub(super) fn pop_answered(&mut self) -> Option<(Item, Answer)> {
         let answer = self.items.front()?.call.take()?;
         Some((self.items.pop_front()?, answer))
     }
 
-    /// Takes the oldest call, answered or not.
+    /// Removes the oldest call, answered or not.
     pub(super) fn pop(&mut self) -> Option<Item> {
         self.items.pop_front()
     }
 
-    /// Whether one of them may wait for long and is not answered.
+    /// Whether an unanswered call may wait for a long time.
     pub(super) fn has_blocking(&self) -> bool {
         self.items
             .iter()
             .any(|item| item.is_blocking && item.call.is_open())
     }
 
-    /// Whether a reply is finished that waits for a call before it.
+    /// Whether a finished reply waits behind an earlier call.
     pub(super) fn has_finished(&self) -> bool {
         self.items
             .iter()

@@ -1,4 +1,4 @@
-//! The part of a turn that few turns have: calls whose replies come later.
+//! Answers calls whose replies come later. Few turns have any.
 
 use super::dispatch::Outcome;
 use super::parked::Item;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl<A: App> Core<A> {
-    /// What becomes of a request whose command left its reply for later.
+    /// The outcome of a request whose command deferred its reply.
     #[cold]
     pub(super) fn left_pending(
         &mut self,
@@ -54,7 +54,7 @@ impl<A: App> Core<A> {
     }
 }
 
-/// Counts the end of a call; `false` when its reply has no place in the protocol.
+/// Records the end of a call; `false` if the protocol cannot express its reply.
 fn finish<A: App>(engine: &Engine<A>, item: &Item, answer: &Answer, now: Now) -> bool {
     let call = &item.call;
     let end = if answer.is_error { End::Err } else { End::Ok };
@@ -73,7 +73,7 @@ fn took(call: &Call, now: Now) -> Duration {
 }
 
 impl<A: App> Session<A> {
-    /// Remembers a call that was left pending.
+    /// Stores a pending call.
     pub(super) fn park(&mut self, item: Item) -> SessionStep {
         if !item.is_pipelined {
             let shared = &self.core.client.shared;
@@ -88,8 +88,8 @@ impl<A: App> Session<A> {
         SessionStep::NeedInput
     }
 
-    /// Writes what pending calls were answered with by now, as far as order and room allow. An
-    /// answer that ends the connection gives the step.
+    /// Writes the answers of pending calls, as far as order and room allow. Returns a step if an
+    /// answer ends the connection.
     #[cold]
     pub(super) fn collect(&mut self, now: Now, out: &mut Output) -> Option<SessionStep> {
         self.parked.run_tasks();
@@ -104,9 +104,10 @@ impl<A: App> Session<A> {
                 out.append(answer.output);
             }
             out.append(item.behind);
-            // Who waited was not idle, and what goes on is worth waiting for.
-            self.is_heard = true;
-            self.leave_by_us = None;
+            // A peer that waited was not idle. After an answer, the grace period of a closed side
+            // starts again.
+            self.has_input = true;
+            self.give_up_at_us = None;
         }
         if self.parked.is_empty() && matches!(self.state, State::Pending) {
             self.core.client.shared.set_blocked(None);
@@ -115,7 +116,7 @@ impl<A: App> Session<A> {
         None
     }
 
-    /// Goes on answering while calls are pending: replies wait behind the last of them.
+    /// Answers more requests while calls are pending. Their replies wait behind the last call.
     #[cold]
     pub(super) fn answer_behind(
         &mut self,
@@ -144,24 +145,24 @@ impl<A: App> Session<A> {
         (step, used)
     }
 
-    /// Nothing more can be answered while calls are pending: wait for them, or end for a reason
-    /// that does not.
+    /// Called when no more requests can be answered while calls are pending: waits for them, or
+    /// closes for a reason that does not wait.
     #[cold]
-    pub(super) fn rest_pending(&mut self, now: Now) -> SessionStep {
+    pub(super) fn wait_pending(&mut self, now: Now) -> SessionStep {
         if self.is_shutting_down {
             self.parked.expire_blocking();
         }
-        if self.parked.is_restless() {
+        if self.parked.has_work() {
             return SessionStep::Flush;
         }
         if !self.is_at_eof {
             return SessionStep::NeedInput;
         }
-        let patience = Duration::from_millis(u64::from(self.engine.limits.half_closed_ms_max));
-        let leave_by_us = *self
-            .leave_by_us
-            .get_or_insert(now.after(patience).monotonic_us());
-        if self.parked.has_blocking() || leave_by_us <= now.monotonic_us() {
+        let grace = Duration::from_millis(u64::from(self.engine.limits.half_closed_ms_max));
+        let give_up_at_us = *self
+            .give_up_at_us
+            .get_or_insert(now.after(grace).monotonic_us());
+        if self.parked.has_blocking() || give_up_at_us <= now.monotonic_us() {
             return self.close_now(CloseReason::Eof);
         }
         SessionStep::NeedInput
@@ -169,7 +170,7 @@ impl<A: App> Session<A> {
 
     /// Cancels all pending calls.
     #[cold]
-    pub(super) fn abandon(&mut self) {
+    pub(super) fn cancel_pending(&mut self) {
         self.core.client.shared.set_blocked(None);
         while let Some(item) = self.parked.pop() {
             item.call.cancel();

@@ -1,26 +1,28 @@
-//! The states of a session, the events that move it from one to another, and what it asks of its driver.
+//! The states of a session, the events that change them, and the steps that it asks of its driver.
 //!
-//! The table of them all is [`transitions.txt`](transitions.txt), which a test holds against the code.
+//! [`transitions.txt`](transitions.txt) lists all transitions; a test compares it with the code.
 
 use super::Ahead;
 use crate::{App, Output};
 
-/// What a driver tells a session ([`Session::serve`](super::Session::serve)). Bytes are one as they are.
+/// An event that a driver passes to a session ([`Session::serve`](super::Session::serve)). A byte
+/// slice converts into one.
 #[derive(Debug)]
 pub enum SessionEvent<'b, A: App> {
     /// These bytes arrived.
     Bytes(&'b [u8]),
-    /// Bytes arrived, and were looked ahead to ([`Session::look_ahead`](super::Session::look_ahead)).
+    /// These bytes arrived, and their first request is decoded
+    /// ([`Session::look_ahead`](super::Session::look_ahead)).
     Ahead(Ahead<'b, A>),
-    /// Bytes were read to [`Session::input_room`](super::Session::input_room).
+    /// Bytes were read into [`Session::input_room`](super::Session::input_room).
     Room,
-    /// Nothing arrived, but there may be more to answer: the output of a [`SessionStep::Flush`] is written, the time
-    /// of [`Session::next_timeout`](super::Session::next_timeout) has come, or the connection's
-    /// [`Wake`](crate::Wake) rang.
+    /// Nothing arrived, but there may be more to answer: the output of a [`SessionStep::Flush`] is
+    /// written, the time of [`Session::next_timeout`](super::Session::next_timeout) has come, or
+    /// the connection's [`Wake`](crate::Wake) handle was called.
     Turn,
-    /// The peer will send no more. What arrived before is still answered.
+    /// The peer will send no more. Earlier input is still answered.
     End,
-    /// The server stops: what arrived is still answered, then the session closes.
+    /// The server stops. Earlier input is still answered, then the session closes.
     Stop,
 }
 
@@ -42,55 +44,55 @@ impl<'b, A: App> From<&'b Vec<u8>> for SessionEvent<'b, A> {
     }
 }
 
-/// What a session is doing. All changes stand in `turn.rs`.
+/// What a session is doing. All transitions are in `turn.rs` and `pending.rs`.
 #[derive(Debug)]
 pub(super) enum State {
-    /// Answering requests as they come.
+    /// It answers requests as they come.
     Serving,
-    /// `CLIENT PAUSE` holds the next request back until this time, unless it ends sooner.
+    /// `CLIENT PAUSE` holds the next request back until this time, or until the pause ends earlier.
     Paused { until_us: u64 },
-    /// A reply is made and due at this time; requests behind it wait.
+    /// A finished reply is sent at this time; the requests after it wait.
     Waiting { until_us: u64, reply: Box<Output> },
-    /// The reply to the last request comes later; requests behind it wait.
+    /// The reply to the last request comes later; the requests after it wait.
     Pending,
-    /// Nothing more is answered once the pending calls are.
+    /// It closes once the pending calls are answered; it takes no more requests.
     Ending(CloseReason),
-    /// Nothing more is answered.
+    /// It is closed.
     Done(CloseReason),
 }
 
-/// What a driver has to do next. Not `non_exhaustive`, on purpose: a new step must not compile
-/// until every driver knows it.
+/// What a driver has to do next. It is not `non_exhaustive`: a new step must not compile until
+/// every driver handles it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum SessionStep {
-    /// Everything that can be answered is.
+    /// All input is answered as far as possible.
     NeedInput,
     /// More can be answered once the output is written.
     Flush,
-    /// The connection ends once the output is written.
+    /// The connection closes once the output is written.
     Close(CloseReason),
 }
 
-/// Why a connection ends, and whose doing that is.
+/// Why a connection ends, and on whose initiative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CloseReason {
-    /// The peer said `QUIT`.
+    /// The peer sent `QUIT`.
     Quit,
-    /// The peer closed its side, and everything it asked is answered.
+    /// The peer closed its side, and all its requests are answered.
     Eof,
-    /// The peer broke the protocol; it has been told how.
+    /// The peer broke the protocol; an error reply told it how.
     Protocol(resp_codec::Error),
-    /// The peer speaks HTTP: a browser may have been tricked into talking to us.
+    /// The peer speaks HTTP: a browser may have been tricked into connecting.
     CrossProtocol,
     /// A binary operation failed in a way that its reply cannot express.
     Unanswerable,
-    /// Another connection asked for it with `CLIENT KILL`.
+    /// Another connection closed it with `CLIENT KILL`.
     Killed,
-    /// The peer did not take the messages it subscribed to, and they became too many.
+    /// The peer was too slow to read the messages it subscribed to, and too many were waiting.
     Overrun,
-    /// Nothing was heard for longer than `timeout`.
+    /// Nothing arrived for longer than `timeout`.
     Idle,
     /// The server stops.
     ShuttingDown,

@@ -1,4 +1,4 @@
-//! The session's contract, held with a small application and no socket.
+//! Tests of the session's contract, with a small application and no socket.
 
 use super::{CloseReason, Session, SessionEvent, SessionStep};
 use crate::command::keyspace::testing::FarKeys;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A counter per server, and how often it was asked.
+/// A counter per server, which counts calls.
 #[derive(Default)]
 struct Counter(AtomicU64);
 
@@ -106,7 +106,7 @@ fn session() -> Session<Counter> {
     connect(&engine(Limits::DEFAULT))
 }
 
-/// Serves `input` whole and returns the last step with all replies.
+/// Serves all of `input` and returns the last step with all replies.
 fn serve(session: &mut Session<Counter>, input: &[u8]) -> (SessionStep, Vec<u8>) {
     let mut out = Output::new();
     let mut step = session.serve(input, start(), &mut out);
@@ -121,7 +121,7 @@ fn serve(session: &mut Session<Counter>, input: &[u8]) -> (SessionStep, Vec<u8>)
 const PIPELINE: &[u8] = b"INCR a\r\n*2\r\n$4\r\nINCR\r\n$1\r\na\r\n\r\n*0\r\nnope x y\r\nINCR\r\nMULTI\r\nINCR a\r\nINCR b\r\nEXEC\r\nINCR \"a b\"\r\n";
 
 #[test]
-fn any_split_of_the_input_gives_the_same_replies() {
+fn replies_do_not_depend_on_how_input_is_split() {
     let (_, whole) = serve(&mut session(), PIPELINE);
     assert!(whole.starts_with(b":1\r\n:2\r\n-ERR unknown command 'nope'"));
     assert!(whole.ends_with(b"*2\r\n:3\r\n:4\r\n:5\r\n"));
@@ -140,7 +140,7 @@ fn any_split_of_the_input_gives_the_same_replies() {
 }
 
 #[test]
-fn service_is_asked_before_every_command_and_of_all_that_is_queued() {
+fn admit_is_called_for_every_command_and_every_queued_one() {
     struct Busy;
     impl App for Busy {
         type Conn = ();
@@ -165,7 +165,7 @@ fn service_is_asked_before_every_command_and_of_all_that_is_queued() {
 }
 
 #[test]
-fn a_turn_ends_at_its_bound_and_goes_on_when_polled() {
+fn turn_stops_at_its_request_limit_and_the_next_continues() {
     let mut session = connect(&engine(Limits {
         commands_per_poll_max: 2,
         ..Limits::DEFAULT
@@ -186,7 +186,7 @@ fn a_turn_ends_at_its_bound_and_goes_on_when_polled() {
 }
 
 #[test]
-fn output_past_its_bound_stops_the_turn_and_the_reading() {
+fn output_over_its_limit_stops_the_turn_and_reading() {
     let limits = Limits {
         output_bytes_max: 1000,
         ..Limits::DEFAULT
@@ -207,7 +207,7 @@ fn output_past_its_bound_stops_the_turn_and_the_reading() {
 }
 
 #[test]
-fn a_broken_request_is_answered_after_the_good_ones_and_ends_the_session() {
+fn protocol_error_is_reported_after_earlier_replies_and_closes() {
     let mut session = session();
     let (step, replies) = serve(&mut session, b"INCR a\r\n*1\r\n:5\r\nINCR a\r\n");
     assert_eq!(
@@ -221,14 +221,14 @@ fn a_broken_request_is_answered_after_the_good_ones_and_ends_the_session() {
 }
 
 #[test]
-fn a_panicking_command_is_an_error_reply_and_keeps_the_connection() {
+fn panicking_command_gets_an_error_reply_and_keeps_the_connection() {
     let mut session = session();
     let (step, replies) = serve(&mut session, b"INCR a\r\nPANIC\r\nINCR a\r\n");
     assert_eq!(step, SessionStep::NeedInput);
     assert_eq!(replies, b":1\r\n-ERR internal error\r\n:2\r\n");
 }
 
-/// A session that answers one request in a turn.
+/// A session that answers one request per turn.
 fn slow_session() -> Session<Counter> {
     connect(&engine(Limits {
         commands_per_poll_max: 1,
@@ -237,7 +237,7 @@ fn slow_session() -> Session<Counter> {
 }
 
 #[test]
-fn what_came_before_the_end_of_input_is_answered() {
+fn requests_before_end_of_input_are_answered() {
     let mut session = slow_session();
     let mut out = Output::new();
     let mut serve = |event: SessionEvent<'_, Counter>| session.serve(event, start(), &mut out);
@@ -251,7 +251,7 @@ fn what_came_before_the_end_of_input_is_answered() {
 }
 
 #[test]
-fn shutdown_answers_what_arrived_and_then_closes() {
+fn shutdown_answers_received_requests_and_then_closes() {
     let mut session = slow_session();
     let mut out = Output::new();
     let mut serve = |event: SessionEvent<'_, Counter>| session.serve(event, start(), &mut out);
@@ -264,7 +264,7 @@ fn shutdown_answers_what_arrived_and_then_closes() {
 }
 
 #[test]
-fn a_silent_connection_is_closed_after_the_timeout() {
+fn idle_connection_is_closed_after_the_timeout() {
     let engine = engine(Limits::DEFAULT);
     engine.tunables.idle_timeout_s.store(10, Ordering::Relaxed);
     let mut session = connect(&engine);
@@ -290,7 +290,7 @@ fn a_silent_connection_is_closed_after_the_timeout() {
 }
 
 #[test]
-fn a_killed_connection_closes_at_its_next_poll() {
+fn killed_connection_closes_at_its_next_turn() {
     let engine = engine(Limits::DEFAULT);
     let mut session = connect(&engine);
     engine
@@ -305,7 +305,7 @@ fn a_killed_connection_closes_at_its_next_poll() {
 }
 
 #[test]
-fn a_paused_connection_answers_when_the_pause_ends() {
+fn paused_connection_answers_when_the_pause_ends() {
     let engine = engine(Limits::DEFAULT);
     let mut session = connect(&engine);
     let until = start().after(Duration::from_millis(50));
@@ -325,7 +325,7 @@ fn a_paused_connection_answers_when_the_pause_ends() {
 }
 
 #[test]
-fn a_full_server_refuses_and_a_closed_session_makes_room() {
+fn full_server_refuses_connections_until_one_closes() {
     let router = Router::new(Counter::default());
     let engine = Engine::new(
         router,
@@ -350,7 +350,7 @@ fn a_full_server_refuses_and_a_closed_session_makes_room() {
 }
 
 #[test]
-fn without_authentication_only_the_commands_for_it_run() {
+fn unauthenticated_client_can_run_only_auth_commands() {
     let router = Router::new(Counter::default()).add(Row {
         spec: &INCR,
         run: incr,
@@ -369,7 +369,7 @@ fn without_authentication_only_the_commands_for_it_run() {
 }
 
 #[test]
-fn strangers_get_tight_limits_until_they_authenticate() {
+fn unauthenticated_clients_have_tighter_limits() {
     let router = Router::new(Counter::default()).add(Row {
         spec: &INCR,
         run: incr,
@@ -393,14 +393,14 @@ fn strangers_get_tight_limits_until_they_authenticate() {
 }
 
 #[test]
-fn a_browser_is_cut_off() {
+fn http_request_closes_the_connection() {
     let (step, replies) = serve(&mut session(), b"POST / HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_eq!(step, SessionStep::Close(CloseReason::CrossProtocol));
     assert!(replies.is_empty());
 }
 
 #[test]
-fn binary_call_answers_tagged_and_a_failed_set_closes() {
+fn binary_call_gets_a_tagged_reply_and_a_failed_set_closes() {
     let mut session = session();
     let mut input = Vec::new();
     resp_codec::binary::write_call(&mut input, &[&b"incr"[..], b"a"]);
@@ -417,7 +417,7 @@ fn binary_call_answers_tagged_and_a_failed_set_closes() {
 }
 
 #[test]
-fn calls_are_counted_once_per_run() {
+fn each_run_of_a_command_is_counted_once() {
     let engine = engine(Limits::DEFAULT);
     let mut session = connect(&engine);
     let _ = serve(&mut session, b"INCR a\r\nINCR a\r\nBLOB x\r\nINCR a\r\n");
@@ -435,7 +435,7 @@ fn calls_are_counted_once_per_run() {
 }
 
 #[test]
-fn an_unknown_operation_is_told_and_closed_without_waiting_for_a_line() {
+fn unknown_operation_is_refused_without_waiting_for_a_line_end() {
     let (step, replies) = serve(&mut session(), b"\x07garbage");
     assert!(matches!(step, SessionStep::Close(CloseReason::Protocol(_))));
     let mut expected = Vec::new();
@@ -445,7 +445,7 @@ fn an_unknown_operation_is_told_and_closed_without_waiting_for_a_line() {
 }
 
 #[test]
-fn a_large_value_neither_overshoots_its_length_nor_is_trusted_before_it_arrives() {
+fn large_value_buffer_grows_with_received_bytes_up_to_its_length() {
     let mut session = session();
     let len = 32 << 20;
     let header = format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${len}\r\n");
@@ -474,7 +474,7 @@ fn a_large_value_neither_overshoots_its_length_nor_is_trusted_before_it_arrives(
 }
 
 #[test]
-fn shutdown_answers_what_a_pause_held_back() {
+fn shutdown_answers_requests_held_back_by_a_pause() {
     let engine = engine(Limits::DEFAULT);
     let mut session = connect(&engine);
     let until = start().after(Duration::from_secs(60));

@@ -1,7 +1,7 @@
-//! One turn: from the bytes at hand to replies, within the turn's bounds.
+//! One turn of a session: it answers buffered requests within the limits of a turn.
 
 use super::decoded::Decoded;
-use super::dispatch::{Asked, Form, Outcome};
+use super::dispatch::{Form, Outcome, PreparedRequest};
 use super::window::{self, Window};
 use super::{CloseReason, LimitsFrom, Session, SessionStep, State, Wire, codec_limits};
 use crate::client::mailbox::Mail;
@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 impl<A: App> Session<A> {
-    /// Answers what `bytes` hold, whose first request may be decoded already; returns how many of them are
-    /// done with.
+    /// Answers the requests in `bytes`, the first of which may be decoded already. Returns how many
+    /// bytes it used.
     pub(super) fn turn(
         &mut self,
         bytes: &[u8],
@@ -30,19 +30,20 @@ impl<A: App> Session<A> {
         {
             return (step, 0);
         }
-        if let Some(step) = self.enter(now, out) {
+        if let Some(step) = self.begin(now, out) {
             return (step, 0);
         }
-        if std::mem::take(&mut self.is_heard) {
+        if std::mem::take(&mut self.has_input) {
             let shared = &self.core.client.shared;
             shared
                 .last_active_us
                 .store(now.monotonic_us(), Ordering::Relaxed);
         }
-        // What the peer has yet to take of earlier replies, for a command of this turn to look at.
+        // The length of earlier replies that are not written yet, for commands of this turn to
+        // read.
         let shared = &self.core.client.shared;
         shared.output_bytes.store(owed as u64, Ordering::Relaxed);
-        self.take_over_limits();
+        self.update_limits();
         self.deliver(out);
         self.budget = self.engine.limits.commands_per_poll_max;
         let (mut step, mut used) = (SessionStep::NeedInput, 0);
@@ -61,16 +62,16 @@ impl<A: App> Session<A> {
             step = self.rest(now);
         }
         debug_assert!(used <= bytes.len() && owed <= out.len());
-        self.leave(bytes.len() - used, used, out.len() - owed);
+        self.finish(bytes.len() - used, used, out.len() - owed);
         (step, used)
     }
 
-    /// What has to be settled before anything is answered.
-    fn enter(&mut self, now: Now, out: &mut Output) -> Option<SessionStep> {
+    /// Handles the state before any request is answered.
+    fn begin(&mut self, now: Now, out: &mut Output) -> Option<SessionStep> {
         match &mut self.state {
             State::Serving | State::Pending | State::Ending(_) => None,
             State::Done(reason) => Some(SessionStep::Close(*reason)),
-            // Whether the pause is over is looked up when its request is tried again.
+            // The pause is checked again when its request is tried again.
             State::Paused { .. } => {
                 self.core
                     .client
@@ -90,15 +91,14 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Writes the messages that came from other connections, as far as the peer may be owed more.
+    /// Writes messages from other connections, up to the output limit.
     fn deliver(&self, out: &mut Output) -> Mail {
         let client = &self.core.client;
         let mailbox = &client.shared.mailbox;
         if !mailbox.has_mail() {
             return Mail::Empty;
         }
-        // Counted before it is looked for finished replies, so that a message that was sent after
-        // one is finished cannot overtake it.
+        // Count first: a message sent after a reply finished must not overtake it.
         let most = mailbox.len();
         let is_held = matches!(self.state, State::Waiting { .. }) || self.parked.has_finished();
         if is_held {
@@ -112,25 +112,26 @@ impl<A: App> Session<A> {
         self.write_mail(most, out)
     }
 
-    /// Writes at most `most` messages at the end of `out`, as far as the peer may be owed more.
+    /// Appends at most `most` messages to `out`, up to the output limit.
     #[cold]
     fn write_mail(&self, most: usize, out: &mut Output) -> Mail {
         let client = &self.core.client;
-        // Without a subscription there is nothing by which RESP2 could tell a message from a reply.
-        let is_deaf = client.proto != Proto::Resp3 && client.subscriptions.is_empty();
+        // Without a subscription a RESP2 client cannot tell a message from a reply.
+        let drops_messages = client.proto != Proto::Resp3 && client.subscriptions.is_empty();
         let bytes_max = self.engine.limits.output_bytes_max;
         client.shared.mailbox.take(most, |message| {
-            if let Some(message) = message.filter(|_| !is_deaf) {
+            if let Some(message) = message.filter(|_| !drops_messages) {
                 message.write(client.proto, out);
             }
             out.len() < bytes_max
         })
     }
 
-    /// Nothing more can be answered: stay, or end for a reason that had to wait for that.
+    /// Called when no more requests can be answered: waits for input, or closes for a reason that
+    /// was waiting for this.
     fn rest(&mut self, now: Now) -> SessionStep {
         if !self.parked.is_empty() {
-            return self.rest_pending(now);
+            return self.wait_pending(now);
         }
         match self.state {
             State::Serving => {}
@@ -148,11 +149,11 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Adds up what the turn counted.
-    fn leave(&mut self, unanswered: usize, used: usize, written: usize) {
+    /// Adds the turn's counts to the statistics.
+    fn finish(&mut self, unanswered: usize, used: usize, written: usize) {
         let client = &mut self.core.client;
         if let Some(call) = client.call.take() {
-            // Taken by a command that answered all the same, or panicked.
+            // A command took it and replied anyway, or panicked.
             call.cancel();
         }
         self.engine.flush_tally(client);
@@ -178,7 +179,7 @@ impl<A: App> Session<A> {
             self.wire = if is_binary(*first) {
                 Wire::Binary(Box::new(binary::RequestDecoder::new(codec_limits(
                     &self.engine,
-                    self.is_stranger(),
+                    self.is_unauthenticated(),
                 ))))
             } else {
                 Wire::Resp
@@ -190,7 +191,8 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Answers requests until the bytes or the turn are used up, or one keeps those behind it waiting.
+    /// Answers requests until the bytes or the turn's limits are used up, or a request makes those
+    /// after it wait.
     fn answer_requests(
         &mut self,
         bytes: &[u8],
@@ -219,8 +221,8 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Answers whole requests as long as there are any, looking ahead to those behind them. A step
-    /// ends the turn.
+    /// Answers complete requests and looks ahead to those after them. A returned step ends the
+    /// turn.
     fn answer_ahead(
         &mut self,
         bytes: &[u8],
@@ -238,24 +240,24 @@ impl<A: App> Session<A> {
             if !has_next {
                 break;
             }
-            let (asked, end) = window.current();
+            let (prepared, end) = window.current();
             if self.is_turn_over(out) {
                 return Some(SessionStep::Flush);
             }
             self.budget -= 1;
-            let outcome = self.core.dispatch(&self.engine, now, &asked, out);
+            let outcome = self.core.dispatch(&self.engine, now, &prepared, out);
             let step = self.follow(outcome, now, (end, used), out);
-            if step.is_some() || self.take_over_strangeness() {
-                // What follows is decoded again, within other limits.
+            if step.is_some() || self.apply_changed_limits() {
+                // The following requests are decoded again, with other limits.
                 return step;
             }
         }
-        // What is left is for a closer look; and a turn of one request was none of a pipeline.
+        // The next request needs `answer_next`. A turn of one request is not a pipeline.
         self.is_pipelined = *used == bytes.len() && window.ran() > 1;
         None
     }
 
-    /// Answers the first request, which was decoded when it arrived. A step ends the turn.
+    /// Answers the first request, which was decoded when it arrived. A returned step ends the turn.
     fn answer_decoded(
         &mut self,
         request: &Decoded<'_, A>,
@@ -265,16 +267,16 @@ impl<A: App> Session<A> {
         out: &mut Output,
     ) -> Option<SessionStep> {
         self.budget -= 1;
-        let (asked, end) = request.asked(bytes);
-        let outcome = self.core.dispatch(&self.engine, now, &asked, out);
+        let (prepared, end) = request.prepared(bytes);
+        let outcome = self.core.dispatch(&self.engine, now, &prepared, out);
         self.is_pipelined = end < bytes.len();
         let step = self.follow(outcome, now, (end, used), out);
-        self.take_over_strangeness();
+        self.apply_changed_limits();
         step
     }
 
-    /// Answers the one request that comes next: what does not fit into a window, or is not there as a
-    /// whole, or is not right. A step ends the turn.
+    /// Answers the next request, which does not fit into a window, is incomplete or is invalid. A
+    /// returned step ends the turn.
     fn answer_next(
         &mut self,
         bytes: &[u8],
@@ -288,26 +290,26 @@ impl<A: App> Session<A> {
             Wire::Binary(decoder) => decoder.decode(rest).map(|step| match step {
                 resp_codec::Step::Ready { item, consumed } => {
                     let form = Form::Operation(item.op());
-                    (Some(Asked::new(item.args(), form)), consumed)
+                    (Some(PreparedRequest::new(item.args(), form)), consumed)
                 }
                 resp_codec::Step::NeedMore { consumed, .. } => (None, consumed),
             }),
             Wire::Resp | Wire::Undecided => self.decoder.decode(rest).map(|step| match step {
                 resp_codec::Step::Ready { item, consumed } => {
                     let form = Form::Name(item.name_upper8());
-                    (Some(Asked::new(item.args(), form)), consumed)
+                    (Some(PreparedRequest::new(item.args(), form)), consumed)
                 }
                 resp_codec::Step::NeedMore { consumed, .. } => (None, consumed),
             }),
         };
         match decoded {
-            Ok((Some(asked), consumed)) => {
-                let outcome = self.core.dispatch(&self.engine, now, &asked, out);
+            Ok((Some(prepared), consumed)) => {
+                let outcome = self.core.dispatch(&self.engine, now, &prepared, out);
                 let end = *used + consumed;
-                // More than one request in a turn: the next turn will be no different.
-                self.is_pipelined = end < bytes.len() && window::fits(&asked.args);
+                // More than one request in this turn: expect the same of the next.
+                self.is_pipelined = end < bytes.len() && window::fits(&prepared.args);
                 let step = self.follow(outcome, now, (end, used), out);
-                self.take_over_strangeness();
+                self.apply_changed_limits();
                 step
             }
             Ok((None, consumed)) => {
@@ -321,7 +323,7 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Goes on behind a request, to `end`, unless its outcome ends the turn.
+    /// Moves on to `end`, after a request, unless its outcome ends the turn.
     #[inline(always)]
     fn follow(
         &mut self,
@@ -331,30 +333,30 @@ impl<A: App> Session<A> {
         out: &mut Output,
     ) -> Option<SessionStep> {
         if !matches!(outcome, Outcome::Done) {
-            // What is held back is tried again.
+            // A request that is held back is tried again.
             if !matches!(outcome, Outcome::Hold(_)) {
                 *used = end;
             }
-            return Some(self.settle(outcome, now));
+            return Some(self.end_turn(outcome, now));
         }
-        // It owns nothing; a function would be called to find that out, for every request.
+        // It owns nothing. Dropping it would cost a function call per request to find that out.
         std::mem::forget(outcome);
         *used = end;
         if self.core.client.shared.mailbox.has_mail() && !self.is_binary() {
-            // What the command sent to its own client follows its reply. Whatever else there is comes
-            // along: here it overtakes nothing.
+            // Messages that the command sent to its own client follow its reply. Other messages can
+            // go along: here they overtake no reply.
             self.write_mail(usize::MAX, out);
         }
         None
     }
 
-    /// Takes other limits over if the request before has made the peer a stranger, or no longer one;
-    /// whether it has.
+    /// Applies other limits if the last request changed whether the client is unauthenticated.
+    /// Returns whether it did.
     #[inline]
-    fn take_over_strangeness(&mut self) -> bool {
-        let has_changed = self.is_stranger() != self.limits_from.is_stranger;
+    fn apply_changed_limits(&mut self) -> bool {
+        let has_changed = self.is_unauthenticated() != self.limits_from.is_unauthenticated;
         if has_changed {
-            self.take_over_limits();
+            self.update_limits();
         }
         has_changed
     }
@@ -366,14 +368,14 @@ impl<A: App> Session<A> {
         }
     }
 
-    /// Whether another request must wait until the output is written.
+    /// Whether the next request must wait until the output is written.
     #[inline]
     fn is_turn_over(&self, out: &Output) -> bool {
         self.budget == 0 || out.len() >= self.engine.limits.output_bytes_max
     }
 
-    /// Follows an outcome that ends the turn.
-    pub(super) fn settle(&mut self, outcome: Outcome, now: Now) -> SessionStep {
+    /// Applies an outcome that ends the turn.
+    pub(super) fn end_turn(&mut self, outcome: Outcome, now: Now) -> SessionStep {
         match outcome {
             Outcome::Done => SessionStep::NeedInput,
             Outcome::Hold(until_us) => {
@@ -410,7 +412,7 @@ impl<A: App> Session<A> {
         self.close(CloseReason::Protocol(error))
     }
 
-    /// Ends the session, once pending calls are answered.
+    /// Ends the session once pending calls are answered.
     pub(super) fn close(&mut self, reason: CloseReason) -> SessionStep {
         if self.parked.is_empty() {
             return self.close_now(reason);
@@ -419,29 +421,29 @@ impl<A: App> Session<A> {
         SessionStep::NeedInput
     }
 
-    /// Ends the session, whatever is pending.
+    /// Ends the session at once, even if calls are pending.
     pub(super) fn close_now(&mut self, reason: CloseReason) -> SessionStep {
-        self.abandon();
+        self.cancel_pending();
         self.state = State::Done(reason);
         SessionStep::Close(reason)
     }
 
-    fn is_stranger(&self) -> bool {
-        self.core.client.is_stranger(&self.engine.tunables)
+    fn is_unauthenticated(&self) -> bool {
+        self.core.client.is_unauthenticated(&self.engine.tunables)
     }
 
-    fn take_over_limits(&mut self) {
+    fn update_limits(&mut self) {
         let current = LimitsFrom {
             generation: self
                 .engine
                 .tunables
                 .limits_generation
                 .load(Ordering::Relaxed),
-            is_stranger: self.is_stranger(),
+            is_unauthenticated: self.is_unauthenticated(),
         };
         if current != self.limits_from {
             self.limits_from = current;
-            let limits = codec_limits(&self.engine, current.is_stranger);
+            let limits = codec_limits(&self.engine, current.is_unauthenticated);
             self.decoder.set_limits(limits);
             if let Wire::Binary(decoder) = &mut self.wire {
                 decoder.set_limits(limits);
@@ -450,9 +452,10 @@ impl<A: App> Session<A> {
     }
 }
 
-/// Whether a connection that begins with this byte is for the binary protocol to answer. Neither
-/// RESP nor a line of text begins with a control byte, so one that is no operation is a mistake in
-/// that protocol, and told at once rather than at the end of a line that may never come.
+/// Whether a connection that begins with this byte speaks the binary protocol. RESP and inline
+/// requests never begin with a control byte. So a control byte that is not an operation is a
+/// mistake in the binary protocol, and is refused at once rather than at the end of a line that may
+/// never come.
 pub(super) const fn is_binary(first: u8) -> bool {
     let begins_text = matches!(first, 0 | b'\t'..=b'\r' | b' '..);
     binary::is_op(first) || !begins_text

@@ -1,47 +1,49 @@
-//! The look ahead: the next requests of a pipeline are decoded before their turn comes, so that the
-//! service can begin to load what they will touch. Those that are framed as the one before, as most
-//! are, need no decoding.
+//! Look-ahead in a pipeline: decodes the next requests before their turn, so that the keyspace can
+//! start to load their keys. A request with the same framing as the one before, which is the usual
+//! case, needs no decoding.
 //!
-//! It is a ring. While a request runs, the one some places behind it has been found in its table, and
-//! the one as many places further on has just been decoded: memory answers while others run.
+//! The window is a ring. While a request runs, the keyspace has located the key of the request some
+//! places after it, and the request twice as far ahead has just been decoded. So memory loads
+//! overlap with running requests.
 
 use super::decoded::{Decoded, Decoder, SPANS_MAX};
-use super::dispatch::Asked;
+use super::dispatch::PreparedRequest;
 use crate::{App, ArgList, Engine};
 
 /// Requests decoded ahead; a power of two.
 const REQUESTS_MAX: usize = 16;
 
-/// How far ahead of the request that runs entries are loaded; the rest of the ring waits for tables.
+/// How far ahead of the running request entries are loaded. The rest of the ring waits for the
+/// table's memory.
 const ENTRIES_AHEAD: usize = REQUESTS_MAX / 2;
 
-/// The next requests, as long as they are whole and have few arguments.
+/// The next requests, as long as they are complete and have few arguments.
 ///
-/// `run <= decoded <= run + REQUESTS_MAX` count requests since the ring was made, and `loaded` those whose
-/// entries the keyspace was told to load.
+/// `run <= decoded <= run + REQUESTS_MAX` count requests since the ring was made. `loaded` counts
+/// those whose entries the keyspace was asked to load.
 pub(super) struct Window<'b, A: App> {
     bytes: &'b [u8],
-    /// Whether the keyspace is told of keys,
+    /// Whether keys are passed to the keyspace.
     is_far: bool,
-    /// and of which database they are.
+    /// The database of these keys.
     db: u32,
-    /// How many are decoded at a time: one where nothing is won by more.
+    /// How many requests are decoded at a time: one if more would not help.
     requests_max: usize,
-    /// Bytes decoded.
+    /// Bytes decoded so far.
     end: usize,
-    /// Nothing more is decoded: what comes next has to be looked at when its turn comes.
+    /// Decoding has stopped: the next request is decoded when its turn comes.
     is_closed: bool,
     ring: [Decoded<'b, A>; REQUESTS_MAX],
     run: usize,
     loaded: usize,
     decoded: usize,
-    /// The last request that was framed in another way than those decoded since.
+    /// The last request with another framing than those decoded since.
     other: Option<usize>,
 }
 
 impl<'b, A: App> Window<'b, A> {
-    /// The requests of `bytes` from `start` on. The decoder stands between requests. The keyspace is
-    /// told which keys of the database come next if they are far away.
+    /// A window on the requests of `bytes` from `start` on. The decoder must be between requests.
+    /// If `is_far`, the keys of database `db` are passed to the keyspace.
     pub(super) fn new(bytes: &'b [u8], start: usize, is_far: bool, db: u32) -> Self {
         Self {
             bytes,
@@ -58,13 +60,13 @@ impl<'b, A: App> Window<'b, A> {
         }
     }
 
-    /// Requests given out.
+    /// How many requests were returned.
     pub(super) fn ran(&self) -> usize {
         self.run
     }
 
-    /// Goes on to the next request. `false`: what comes next is no whole request of a few arguments;
-    /// the decoder stands at the beginning of it.
+    /// Moves on to the next request. `false`: the next request is incomplete or has many arguments;
+    /// the decoder is at its beginning.
     #[inline]
     pub(super) fn advance(&mut self, engine: &Engine<A>, decoder: &mut impl Decoder) -> bool {
         while !self.is_closed && self.decoded < self.run + self.requests_max {
@@ -81,32 +83,33 @@ impl<'b, A: App> Window<'b, A> {
         has_next
     }
 
-    /// The request that [`Window::advance`] went on to, and the bytes of the turn up to and with it.
+    /// The request that [`Window::advance`] moved to, and the length of the turn's bytes up to its
+    /// end.
     #[inline(always)]
-    pub(super) fn current(&self) -> (Asked<'_, A>, usize) {
-        self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX].asked(self.bytes)
+    pub(super) fn current(&self) -> (PreparedRequest<'_, A>, usize) {
+        self.ring[self.run.wrapping_sub(1) % REQUESTS_MAX].prepared(self.bytes)
     }
 
-    /// A request of the ring that is framed as the one that `next` begins with: the last one, or the
-    /// last one before those that are framed as that one.
+    /// A request of the ring with the same framing as the one at the front of `next`: the last
+    /// request, or the last one before the current run of equal framing.
     #[inline(always)]
-    fn find_twin(&mut self, next: &[u8]) -> Option<usize> {
+    fn find_same_framing(&mut self, next: &[u8]) -> Option<usize> {
         let last = self.decoded.checked_sub(1)?;
-        if self.is_twin(last, next) {
+        if self.has_same_framing(last, next) {
             return Some(last % REQUESTS_MAX);
         }
         let other = self.other.replace(last)?;
         let is_there = self.decoded - other < REQUESTS_MAX;
-        (is_there && self.is_twin(other, next)).then_some(other % REQUESTS_MAX)
+        (is_there && self.has_same_framing(other, next)).then_some(other % REQUESTS_MAX)
     }
 
     #[inline(always)]
-    fn is_twin(&self, nth: usize, next: &[u8]) -> bool {
+    fn has_same_framing(&self, nth: usize, next: &[u8]) -> bool {
         let Decoded { start, shape, .. } = &self.ring[nth % REQUESTS_MAX];
         shape.is_of(&self.bytes[*start..], next)
     }
 
-    /// Decodes one more request; `false` if it cannot be taken in.
+    /// Decodes one more request; `false` if the window cannot hold it.
     #[inline]
     fn decode(&mut self, engine: &Engine<A>, decoder: &mut impl Decoder) -> bool {
         let rest = &self.bytes[self.end..];
@@ -114,9 +117,9 @@ impl<'b, A: App> Window<'b, A> {
             return false;
         }
         let at = self.decoded % REQUESTS_MAX;
-        if let Some(twin) = self.find_twin(rest) {
-            // It would be decoded to the very same.
-            let shape = self.ring[twin].shape;
+        if let Some(same) = self.find_same_framing(rest) {
+            // Decoding would give the same result.
+            let shape = self.ring[same].shape;
             debug_assert!(shape.is_read_from(engine, decoder, rest));
             self.end += shape.len;
             self.ring[at].shape = shape;
@@ -151,22 +154,22 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
-    /// Notes which keys it is told to expect, and which entries.
+    /// Records the keys passed to `foresee` and to `find`.
     #[derive(Default)]
-    struct Seer {
+    struct HintRecorder {
         keys: Mutex<Vec<Vec<u8>>>,
         entries: Mutex<Vec<u64>>,
     }
 
-    impl App for Seer {
+    impl App for HintRecorder {
         type Conn = ();
         type Keys = Self;
     }
 
-    impl Keyspace<Self> for Seer {
+    impl Keyspace<Self> for HintRecorder {
         type Conn = ();
         type Held = ();
-        /// The key, what was made of it, and whether it was looked for.
+        /// The key, its hash, and whether `find` was called for it.
         type Hint<'k> = (&'k [u8], u64, bool);
 
         fn shorten<'s, 'k: 's>(hint: &'s Self::Hint<'k>) -> &'s Self::Hint<'s> {
@@ -181,13 +184,13 @@ mod tests {
             true
         }
 
-        fn foresee<'k>(seer: &Self, _: u32, key: &'k [u8]) -> Self::Hint<'k> {
-            seer.keys.lock().expect("no panic").push(key.to_vec());
+        fn foresee<'k>(recorder: &Self, _: u32, key: &'k [u8]) -> Self::Hint<'k> {
+            recorder.keys.lock().expect("no panic").push(key.to_vec());
             (key, number(key), false)
         }
 
-        fn find(seer: &Self, _: u32, hint: &mut Self::Hint<'_>) {
-            seer.entries.lock().expect("no panic").push(hint.1);
+        fn find(recorder: &Self, _: u32, hint: &mut Self::Hint<'_>) {
+            recorder.entries.lock().expect("no panic").push(hint.1);
             hint.2 = true;
         }
 
@@ -207,8 +210,12 @@ mod tests {
         ..Spec::EMPTY
     };
 
-    /// Answers with its key; what was foreseen must be about that very key.
-    fn get(cx: &mut Cx<'_, Seer>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+    /// Replies with its key, and checks that the hint is about that key.
+    fn get(
+        cx: &mut Cx<'_, HintRecorder>,
+        args: ArgList<'_>,
+        reply: &mut Reply<'_>,
+    ) -> Result<(), Error> {
         if let Some(hint) = cx.parts().hint {
             assert_eq!(*hint, (&args[0], number(&args[0]), true));
         }
@@ -216,8 +223,8 @@ mod tests {
         Ok(())
     }
 
-    fn connect() -> (Arc<Engine<Seer>>, Session<Seer>) {
-        let router = Router::new(Seer::default()).add(Row {
+    fn connect() -> (Arc<Engine<HintRecorder>>, Session<HintRecorder>) {
+        let router = Router::new(HintRecorder::default()).add(Row {
             spec: &GET,
             run: get,
         });
@@ -232,7 +239,7 @@ mod tests {
         Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
     }
 
-    /// Serves pieces one after another, and polls as long as there is more.
+    /// Serves the pieces one after another, with further turns while there is more.
     fn replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
         let (_engine, mut session) = connect();
         let mut out = Output::new();
@@ -251,8 +258,8 @@ mod tests {
         bytes
     }
 
-    /// Requests of every kind: short, with many arguments, wrong, unknown, as lines, and such that
-    /// change what follows.
+    /// Requests of every kind: short, with many arguments, invalid, unknown, inline, and some that
+    /// change how later ones are handled.
     fn mixed() -> Vec<Vec<u8>> {
         let mut requests: Vec<Vec<u8>> = (0..20)
             .map(|nth| request(&["GET", &format!("key{nth}")]))
@@ -280,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_ahead_are_answered_as_if_they_came_one_by_one() {
+    fn replies_are_the_same_with_and_without_looking_ahead() {
         for end in [
             &b""[..],
             b"*1\r\n$4\r\nQUIT\r\n*1\r\n$4\r\nPING\r\n",
@@ -304,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_framed_alike_but_for_a_byte_are_answered_as_if_they_came_one_by_one() {
+    fn framing_that_differs_by_one_byte_is_decoded_again() {
         let kinds = [
             request(&["GET", "a"]),
             request(&["GET", "b"]),
@@ -331,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_a_pipeline_are_expected_in_order_and_those_of_single_requests_are_not() {
+    fn keys_are_looked_ahead_in_a_pipeline_but_not_for_single_requests() {
         let (engine, mut session) = connect();
         let mut out = Output::new();
         for nth in 0..3 {
@@ -347,7 +354,7 @@ mod tests {
             let _step = session.serve(&whole, now(), &mut out);
         }
         let keys = engine.app().keys.lock().expect("no panic");
-        // Only the very first request came before it was known that others follow.
+        // The very first request came before the session knew that others follow.
         let expected = names[1..].iter().chain(&names).map(String::as_bytes);
         assert!(keys.iter().map(Vec::as_slice).eq(expected));
         let entries = engine.app().entries.lock().expect("no panic");
@@ -360,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_requests_are_looked_ahead_to() {
+    fn binary_requests_are_looked_ahead() {
         let whole: Vec<u8> = (0..40)
             .flat_map(|nth| [1, 2, 0, 0, 0, b'k', b'a' + nth % 20])
             .collect();

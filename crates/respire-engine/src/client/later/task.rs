@@ -87,34 +87,34 @@ pub(crate) struct LocalTask {
 
 struct TaskBell {
     client: Arc<ClientShared>,
-    is_rung: AtomicBool,
+    is_woken: AtomicBool,
 }
 
 impl Wake for TaskBell {
     fn wake(self: Arc<Self>) {
-        self.is_rung.store(true, Ordering::Release);
+        self.is_woken.store(true, Ordering::Release);
         self.client.wake();
     }
 }
 
 impl LocalTask {
     pub(crate) fn new(future: BoxFuture, client: Arc<ClientShared>) -> Self {
-        let is_rung = AtomicBool::new(true);
+        let is_woken = AtomicBool::new(true);
         Self {
             future,
-            bell: Arc::new(TaskBell { client, is_rung }),
+            bell: Arc::new(TaskBell { client, is_woken }),
         }
     }
 
     /// Whether it asked to be polled.
-    pub(crate) fn is_rung(&self) -> bool {
-        self.bell.is_rung.load(Ordering::Acquire)
+    pub(crate) fn is_woken(&self) -> bool {
+        self.bell.is_woken.load(Ordering::Acquire)
     }
 
     /// Polls it if it asked for that.
     pub(crate) fn run(&mut self) {
-        if self.is_rung() {
-            self.bell.is_rung.store(false, Ordering::Release);
+        if self.is_woken() {
+            self.bell.is_woken.store(false, Ordering::Release);
             let waker = Waker::from(Arc::clone(&self.bell));
             // Its end is seen by the call that it answers.
             let _ = self.future.as_mut().poll(&mut Context::from_waker(&waker));
@@ -125,7 +125,7 @@ impl LocalTask {
 impl fmt::Debug for LocalTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalTask")
-            .field("is_rung", &self.is_rung())
+            .field("is_rung", &self.is_woken())
             .finish_non_exhaustive()
     }
 }

@@ -91,7 +91,7 @@ impl Host for Watcher {
 /// Rung by the engine when the session has something to look at.
 #[derive(Default)]
 struct Bell {
-    is_rung: Mutex<bool>,
+    is_woken: Mutex<bool>,
     rings: Condvar,
 }
 
@@ -99,7 +99,7 @@ struct Ringer(Arc<Bell>);
 
 impl Wake for Ringer {
     fn wake(&self) {
-        *lock(&self.0.is_rung) = true;
+        *lock(&self.0.is_woken) = true;
         self.0.rings.notify_all();
     }
 }
@@ -332,14 +332,14 @@ impl<A: App> TestClient<A> {
                     reason.text()
                 );
             }
-            let is_rung = lock(&self.bell.is_rung);
-            let is_silent = |is_rung: &mut bool| !*is_rung;
+            let is_woken = lock(&self.bell.is_woken);
+            let is_silent = |is_woken: &mut bool| !*is_woken;
             let waited = self
                 .bell
                 .rings
-                .wait_timeout_while(is_rung, PATIENCE, is_silent);
-            let (is_rung, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            drop(is_rung);
+                .wait_timeout_while(is_woken, PATIENCE, is_silent);
+            let (is_woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            drop(is_woken);
             assert!(!timeout.timed_out(), "{}", self.missing(what));
         }
     }
@@ -359,7 +359,7 @@ impl<A: App> TestClient<A> {
     #[track_caller]
     fn poll(&mut self) {
         if self.closed.is_none() {
-            *lock(&self.bell.is_rung) = false;
+            *lock(&self.bell.is_woken) = false;
             let now = self.now();
             let step = self.session.serve(SessionEvent::Turn, now, &mut self.out);
             self.go_on(step);

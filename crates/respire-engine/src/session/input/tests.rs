@@ -1,4 +1,5 @@
-//! Large arguments: the same whatever way they come in, kept where they lie, and never trusted.
+//! Tests of large arguments: any split gives the same replies, values are kept without a copy, and
+//! announced lengths are not trusted.
 
 use super::*;
 use crate::command::keyspace::testing::FarKeys;
@@ -14,7 +15,7 @@ use proptest::test_runner::RngSeed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Keeps one value, and counts those that were kept without a copy.
+/// Keeps one value, and counts how often it was kept without a copy.
 #[derive(Default)]
 struct Keeper {
     value: Mutex<Bytes>,
@@ -76,7 +77,7 @@ fn connect() -> (Arc<Engine<Keeper>>, Session<Keeper>) {
     (engine, session)
 }
 
-/// A connection whose driver reads as much at a time as it is told to.
+/// A connection whose driver reads a given number of bytes at a time.
 struct Line {
     engine: Arc<Engine<Keeper>>,
     session: Session<Keeper>,
@@ -93,7 +94,7 @@ impl Line {
         }
     }
 
-    /// Gives the session the beginning of `input`; how much of it.
+    /// Gives the session the beginning of `input`, and returns its length.
     fn read(&mut self, input: &[u8], bytes_max: usize) -> usize {
         let mut read = input.len().min(bytes_max);
         let mut out = Output::new();
@@ -166,7 +167,7 @@ fn value(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|at| (at * 31 + seed) as u8).collect()
 }
 
-/// The length of each value, or none where the value is shown; with an argument behind or not.
+/// The length of each value, or `None` to show the value; and whether another argument follows.
 fn requests() -> impl Strategy<Value = Vec<(Option<usize>, bool)>> {
     let around = |len: usize| (len - 40)..(len + 40);
     let len = prop_oneof![
@@ -192,7 +193,7 @@ proptest! {
     })]
 
     #[test]
-    fn any_reads_give_the_answers_of_one(
+    fn replies_do_not_depend_on_how_input_is_read(
         requests in requests(),
         wire in prop_oneof![Just(Wire::Resp), Just(Wire::Binary)],
         reads in vec(prop_oneof![1..100_usize, 1..LARGE_BYTES_MIN, Just(usize::MAX)], 1..20),
@@ -221,11 +222,11 @@ proptest! {
 }
 
 #[test]
-fn a_large_value_is_kept_where_it_was_read_to() {
+fn large_value_is_kept_without_a_copy() {
     for wire in [Wire::Resp, Wire::Binary] {
         let mut line = Line::new();
         let expected = value(1 << 20, 1);
-        // The next request comes along with the end of the value.
+        // The next request arrives together with the end of the value.
         let keep = wire.request(&[b"KEEP", &expected]);
         line.read_all(&[keep, wire.request(&[b"SHOW"])].concat(), || 100_000);
         assert_eq!(line.shared(), 1);
@@ -236,7 +237,7 @@ fn a_large_value_is_kept_where_it_was_read_to() {
 }
 
 #[test]
-fn a_large_value_that_exec_runs_is_kept_where_it_was_read_to() {
+fn large_value_in_a_transaction_is_kept_without_a_copy() {
     for wire in [Wire::Resp, Wire::Binary] {
         let mut line = Line::new();
         line.read_all(&wire.request(&[b"MULTI"]), || usize::MAX);
@@ -258,7 +259,7 @@ fn a_large_value_that_exec_runs_is_kept_where_it_was_read_to() {
 }
 
 #[test]
-fn an_argument_among_others_is_not_shared() {
+fn large_argument_followed_by_another_is_copied() {
     let large = value(LARGE_BYTES_MIN, 1);
     let mut line = Line::new();
     line.read_all(&Wire::Resp.request(&[b"KEEP", &large, &large]), || 100_000);
@@ -267,7 +268,7 @@ fn an_argument_among_others_is_not_shared() {
 }
 
 #[test]
-fn no_more_is_reserved_than_a_multiple_of_what_arrived() {
+fn reserved_memory_is_bounded_by_a_multiple_of_received_bytes() {
     for wire in [Wire::Resp, Wire::Binary] {
         let mut line = Line::new();
         let len = 256 << 20;
@@ -280,7 +281,7 @@ fn no_more_is_reserved_than_a_multiple_of_what_arrived() {
         let chunk = vec![b'x'; 1 << 20];
         while arrived < 20 << 20 {
             arrived += line.read(&chunk, usize::MAX);
-            // The byte that made it grow had not arrived yet.
+            // The byte that made the buffer grow had not arrived yet.
             let most = 2 * ((arrived + 1) * TRUST).max(TRUSTED_BYTES);
             let reserved = line.reserved();
             assert!(reserved <= most, "{reserved} bytes for {arrived}");
@@ -289,7 +290,7 @@ fn no_more_is_reserved_than_a_multiple_of_what_arrived() {
 }
 
 #[test]
-fn a_request_that_waits_is_not_given_room_for_its_length() {
+fn large_request_behind_a_pending_call_reserves_no_room() {
     let mut line = Line::new();
     line.engine.pause.begin(now(), u64::MAX, false);
     let input = Wire::Resp.request(&[b"KEEP", &value(LARGE_BYTES_MIN, 1)]);

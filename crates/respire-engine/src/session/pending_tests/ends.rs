@@ -1,9 +1,10 @@
-//! How pending calls end: by time, by force, with their client, and where nothing may wait.
+//! Tests of how pending calls end: by deadline, by kill, with their client, and in places where
+//! nothing may wait.
 
 use super::*;
 
 #[test]
-fn a_deadline_answers_in_place_of_the_command() {
+fn deadline_answers_with_the_fallback() {
     let mut line = Line::new();
     line.ask("TAKE|PING");
     let due = start().after(DUE).monotonic_us();
@@ -25,7 +26,7 @@ fn a_deadline_answers_in_place_of_the_command() {
 }
 
 #[test]
-fn a_deadline_may_be_set_while_the_call_is_pending() {
+fn deadline_can_be_set_while_the_call_is_pending() {
     let mut line = Line::new();
     line.ask("WAIT");
     assert_eq!(line.session.next_timeout(), None);
@@ -39,7 +40,7 @@ fn a_deadline_may_be_set_while_the_call_is_pending() {
 }
 
 #[test]
-fn a_killed_connection_cancels_what_it_waits_for() {
+fn killing_a_connection_cancels_its_pending_calls() {
     let mut line = Line::new();
     let mut other = Line::to(&line.engine);
     line.ask("WAIT");
@@ -56,7 +57,7 @@ fn a_killed_connection_cancels_what_it_waits_for() {
 }
 
 #[test]
-fn the_peers_end_cancels_blocking_calls_at_once_and_others_after_a_while() {
+fn end_of_input_cancels_blocking_calls_at_once_and_others_later() {
     let mut line = Line::new();
     line.ask("BLOCK|PING");
     assert_eq!(line.tell(SessionEvent::End), "");
@@ -78,7 +79,7 @@ fn the_peers_end_cancels_blocking_calls_at_once_and_others_after_a_while() {
 }
 
 #[test]
-fn shutdown_waits_for_owed_replies_and_ends_blocking_calls_early() {
+fn shutdown_waits_for_pending_replies_and_ends_blocking_calls_early() {
     let mut line = Line::new();
     line.ask("WAIT|PING");
     assert_eq!(line.tell(SessionEvent::Stop), "");
@@ -94,7 +95,7 @@ fn shutdown_waits_for_owed_replies_and_ends_blocking_calls_early() {
 }
 
 #[test]
-fn the_last_reply_comes_before_the_end() {
+fn last_reply_is_sent_before_the_connection_closes() {
     for (last, replies) in [
         ("QUIT", "+OK|"),
         ("*1\r\n:5", "-ERR Protocol error: expected '$', got ':'|"),
@@ -111,7 +112,7 @@ fn the_last_reply_comes_before_the_end() {
 }
 
 #[test]
-fn muted_replies_are_waited_for_and_dropped() {
+fn muted_replies_are_awaited_and_dropped() {
     let mut line = Line::new();
     assert_eq!(line.ask("CLIENT REPLY SKIP|WAIT|PING"), "");
     line.next().reply(1_i64);
@@ -127,7 +128,7 @@ fn muted_replies_are_waited_for_and_dropped() {
 }
 
 #[test]
-fn the_skipped_reply_is_that_of_a_request_a_pause_held_back() {
+fn skip_applies_to_the_request_held_back_by_a_pause() {
     let mut line = Line::new();
     let mut other = Line::to(&line.engine);
     line.ask("CLIENT REPLY SKIP");
@@ -138,7 +139,7 @@ fn the_skipped_reply_is_that_of_a_request_a_pause_held_back() {
 }
 
 #[test]
-fn a_closed_sides_patience_begins_anew_with_each_answer() {
+fn each_answer_restarts_the_grace_period_of_a_closed_side() {
     let mut line = Line::new();
     line.ask("PIPE|PIPE|PIPE|PIPE");
     assert_eq!(line.tell(SessionEvent::End), "");
@@ -155,7 +156,7 @@ fn a_closed_sides_patience_begins_anew_with_each_answer() {
 }
 
 #[test]
-fn exec_takes_what_is_answered_at_once_and_waits_for_nothing() {
+fn exec_takes_immediate_answers_and_never_waits() {
     let mut line = Line::new();
     assert_eq!(
         line.ask("MULTI|ECHO a|TAKE|WAIT|LOSE|SOON|PING"),
@@ -173,7 +174,7 @@ fn exec_takes_what_is_answered_at_once_and_waits_for_nothing() {
 }
 
 #[test]
-fn blocked_clients_are_shown_and_unblocked() {
+fn blocked_clients_are_listed_and_can_be_unblocked() {
     let mut line = Line::new();
     let mut other = Line::to(&line.engine);
     assert_eq!(other.ask("CLIENT UNBLOCK 1"), ":0|");
@@ -198,7 +199,7 @@ fn blocked_clients_are_shown_and_unblocked() {
 }
 
 #[test]
-fn a_waiting_connection_is_not_idle() {
+fn connection_with_a_pending_call_is_not_idle() {
     let mut line = Line::new();
     line.ask("CONFIG SET timeout 10|WAIT");
     assert_eq!(line.session.next_timeout(), None);
@@ -216,7 +217,7 @@ fn a_waiting_connection_is_not_idle() {
 }
 
 #[test]
-fn a_future_is_polled_when_it_is_woken_and_dropped_with_its_client() {
+fn future_is_polled_when_woken_and_dropped_with_its_client() {
     let mut line = Line::new();
     assert_eq!(line.ask("POLL|PING|POLL"), "");
     assert_eq!(line.poll(), "");
@@ -235,7 +236,7 @@ fn a_future_is_polled_when_it_is_woken_and_dropped_with_its_client() {
 }
 
 #[test]
-fn a_spawned_future_is_woken_to_be_dropped_when_its_client_goes() {
+fn spawned_future_is_woken_and_dropped_when_its_client_disconnects() {
     type Tasks = Arc<Mutex<Vec<crate::BoxFuture>>>;
     let tasks = Tasks::default();
     let spawned = Arc::clone(&tasks);
@@ -254,18 +255,18 @@ fn a_spawned_future_is_woken_to_be_dropped_when_its_client_goes() {
     assert_eq!(engine.app().dropped.load(Ordering::Relaxed), 1);
 }
 
-/// Fails when it is dropped.
-struct Fragile;
-impl Drop for Fragile {
+/// Panics when it is dropped.
+struct PanicsOnDrop;
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
         panic!("a defect, on purpose");
     }
 }
 
-/// A command whose future holds a value that fails when it is dropped.
-fn fragile() -> Router<Desk> {
-    router().future("fragile", |_, ()| {
-        let held = Fragile;
+/// A command whose future holds a value that panics when it is dropped.
+fn panics_on_drop() -> Router<Desk> {
+    router().future("panics_on_drop", |_, ()| {
+        let held = PanicsOnDrop;
         poll_fn(move |_| {
             let _held = &held;
             Poll::<i64>::Pending
@@ -274,12 +275,16 @@ fn fragile() -> Router<Desk> {
 }
 
 #[test]
-fn what_a_future_holds_may_fail_to_be_dropped_on_the_thread_that_runs_it() {
+fn panic_while_dropping_a_spawned_future_is_contained() {
     type Tasks = Arc<Mutex<Vec<crate::BoxFuture>>>;
     let tasks = Tasks::default();
     let spawned = Arc::clone(&tasks);
     let spawn = move |task| spawned.lock().unwrap().push(task);
-    let engine = Engine::new(fragile().spawn_on(spawn), Options::default(), start());
+    let engine = Engine::new(
+        panics_on_drop().spawn_on(spawn),
+        Options::default(),
+        start(),
+    );
     for is_polled in [true, false] {
         let mut line = Line::to(&engine);
         line.ask("FRAGILE");
@@ -295,16 +300,16 @@ fn what_a_future_holds_may_fail_to_be_dropped_on_the_thread_that_runs_it() {
 }
 
 #[test]
-fn a_session_ends_whole_whatever_fails_to_be_dropped_with_it() {
-    let engine = Engine::new(fragile(), Options::default(), start());
+fn session_closes_completely_when_a_drop_panics() {
+    let engine = Engine::new(panics_on_drop(), Options::default(), start());
     let mut line = Line::to(&engine);
     line.ask("HELLO 3|SUBSCRIBE a|PIPE|FRAGILE");
     drop(line);
     assert_eq!(engine.clients().len(), 0);
-    // An answer that nobody takes holds what its reply was made of.
+    // An unread answer holds the values that its reply is made of.
     let mut line = Line::to(&engine);
     line.ask("WAIT");
-    let held = Fragile;
+    let held = PanicsOnDrop;
     let body = move |bytes_max: usize| {
         let _held = &held;
         Some(bytes::Bytes::from(vec![0; bytes_max]))

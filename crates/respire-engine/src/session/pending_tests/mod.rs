@@ -1,4 +1,4 @@
-//! Replies that come later, held with a small application, a moved clock and no socket.
+//! Tests of deferred replies with a small application, a simulated clock and no socket.
 
 mod ends;
 mod order;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What is waited for, to be answered by the test.
+/// The application: it keeps unanswered calls for the test to answer.
 #[derive(Default)]
 struct Desk {
     waiting: Mutex<VecDeque<Later>>,
@@ -31,7 +31,7 @@ impl App for Desk {
     type Keys = NoKeys;
 }
 
-/// Arguments that only bring flags.
+/// Arguments that only set flags.
 macro_rules! flagged {
     ($name:ident, $flags:expr) => {
         struct $name;
@@ -120,7 +120,7 @@ fn start() -> Now {
     Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
 }
 
-/// A connection, its clock and its service.
+/// A connection, its clock and its engine.
 struct Line {
     engine: Arc<Engine<Desk>>,
     session: Session<Desk>,
@@ -151,7 +151,7 @@ impl Line {
         }
     }
 
-    /// Sends these lines, and returns the replies of the turn with `|` for the ends of lines.
+    /// Sends these lines, and returns the replies of the turn with `|` for line ends.
     fn ask(&mut self, lines: &str) -> String {
         let lines: String = lines.split('|').map(|line| format!("{line}\r\n")).collect();
         self.send(lines.as_bytes())
@@ -194,7 +194,7 @@ impl Line {
         self.engine.app()
     }
 
-    /// The oldest that waits.
+    /// The oldest unanswered call.
     fn next(&self) -> Later {
         let next = self.desk().waiting.lock().unwrap().pop_front();
         next.expect("something waits")

@@ -1,4 +1,4 @@
-//! Order and bounds of replies that come later.
+//! Tests of the order and the bounds of deferred replies.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn requests_behind_a_pending_call_wait_for_its_reply() {
 }
 
 #[test]
-fn a_reply_comes_from_any_thread_and_once() {
+fn reply_is_sent_once_from_any_thread() {
     let mut line = Line::new();
     line.ask("WAIT");
     let later = line.next();
@@ -25,7 +25,7 @@ fn a_reply_comes_from_any_thread_and_once() {
 }
 
 #[test]
-fn defects_are_error_replies_and_keep_the_connection() {
+fn panics_become_error_replies_and_keep_the_connection_open() {
     let mut line = Line::new();
     assert_eq!(
         line.ask("LOSE|BREAK|SOON|BURST|PING"),
@@ -44,7 +44,7 @@ fn defects_are_error_replies_and_keep_the_connection() {
 }
 
 #[test]
-fn pipelined_calls_run_together_and_answer_in_order() {
+fn pipelined_calls_run_concurrently_and_answer_in_order() {
     let mut line = Line::new();
     assert_eq!(line.ask("PIPE|PING|PIPE|ECHO b|WAIT|PING"), "");
     assert_eq!(line.desk().waiting.lock().unwrap().len(), 3);
@@ -116,7 +116,7 @@ fn pending_input_stops_reading_at_its_bound() {
 }
 
 #[test]
-fn a_late_reply_reaches_no_other_connection() {
+fn late_reply_is_not_sent_to_another_connection() {
     let mut first = Line::new();
     first.ask("WAIT");
     let late = first.next();
@@ -145,7 +145,7 @@ fn replies_keep_the_protocol_of_their_request() {
 }
 
 #[test]
-fn the_binary_protocol_is_answered_later_as_well() {
+fn binary_protocol_supports_deferred_replies() {
     let mut line = Line::new();
     let mut input = Vec::new();
     resp_codec::binary::write_call(&mut input, &[&b"wait"[..]]);
@@ -192,7 +192,7 @@ mod against_a_model {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// The model: replies stand in the order of requests, whoever answers when.
+        /// The model: replies are in the order of requests, whatever the order of answers.
         #[test]
         fn replies_keep_their_order_whatever_the_order_of_answers(
             requests in requests(),
@@ -217,7 +217,7 @@ mod against_a_model {
             for bytes in input.as_bytes().chunks(piece) {
                 replies.push_str(&line.send(bytes));
             }
-            // Who waits, numbered as they came; a few at a time are answered, from threads.
+            // Pending calls, numbered as they came. Threads answer a few at a time.
             let (mut waiting, mut came) = (Vec::new(), 0_i64);
             let mut picks = picks.into_iter().cycle();
             while replies.len() < expected.len() {

@@ -1,21 +1,21 @@
-//! Messages that nobody asked for, between replies.
+//! Tests of pushed messages between replies.
 
 use super::*;
 
 #[test]
-fn pushes_go_between_replies_and_overtake_none_that_is_finished() {
+fn pushes_go_between_replies_and_never_overtake_a_finished_one() {
     let mut line = Line::new();
     line.ask("HELLO 3|WATCH");
     let pusher = line.desk().pushers.lock().unwrap()[0].clone();
     assert_eq!(line.ask("TELL a|PING"), "+OK|>2|$4|news|$1|a|+PONG|");
-    // While a call is pending, what others send is not held back.
+    // A pending call does not hold back messages from other connections.
     line.ask("WAIT");
     pusher.push(("news", 1_i64)).unwrap();
     assert_eq!(line.poll(), ">2|$4|news|:1|");
     line.next().reply(());
     pusher.push(("news", 2_i64)).unwrap();
     assert_eq!(line.poll(), "+OK|>2|$4|news|:2|");
-    // Behind it, a finished reply comes first.
+    // A finished reply behind a pending call goes first.
     assert_eq!(line.ask("PIPE|PIPE|TELL b"), "");
     assert_eq!(line.poll(), "");
     line.nth(1).reply(2_i64);
@@ -25,7 +25,7 @@ fn pushes_go_between_replies_and_overtake_none_that_is_finished() {
 }
 
 #[test]
-fn pushes_need_a_peer_that_can_tell_them_apart() {
+fn pushes_need_resp3_or_a_subscription() {
     let mut line = Line::new();
     line.ask("WATCH");
     let pusher = line.desk().pushers.lock().unwrap()[0].clone();
@@ -33,7 +33,7 @@ fn pushes_need_a_peer_that_can_tell_them_apart() {
     line.ask("SUBSCRIBE c");
     pusher.push(("k", 1_i64, None::<i64>)).unwrap();
     assert_eq!(line.poll(), "*3|$1|k|:1|$-1|");
-    // What was sent in time is not written once it would be taken for a reply.
+    // A queued message is dropped once the peer would take it for a reply.
     pusher.push(("k",)).unwrap();
     let sent = line.ask("UNSUBSCRIBE");
     assert!(sent.starts_with("*1|$1|k|*3|$11|unsubscribe|"), "{sent}");
@@ -45,7 +45,7 @@ fn pushes_need_a_peer_that_can_tell_them_apart() {
 }
 
 #[test]
-fn a_pusher_is_bounded_in_bytes() {
+fn pusher_is_bounded_in_bytes() {
     let mut line = Line::new();
     line.ask("HELLO 3|WATCH");
     let pusher = line.desk().pushers.lock().unwrap()[0].clone();
@@ -63,7 +63,7 @@ fn a_pusher_is_bounded_in_bytes() {
 }
 
 #[test]
-fn a_stream_in_a_message_is_sent_whole_or_not_at_all() {
+fn stream_in_a_message_is_sent_completely_or_not_at_all() {
     let mut line = Line::new();
     line.ask("HELLO 3|WATCH");
     let pusher = line.desk().pushers.lock().unwrap()[0].clone();

@@ -1,4 +1,4 @@
-//! Every event in every state, held against `transitions.txt`.
+//! Checks every event in every state against `transitions.txt`.
 
 use super::{SessionEvent, SessionStep, State};
 use crate::redis::testing::{Cells, Line, Server};
@@ -7,17 +7,17 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What a test does to a session, and how the table calls it.
-type Happening = (&'static str, fn(&mut Scene) -> SessionStep);
+/// What a test does to a session, and its name in the table.
+type Action = (&'static str, fn(&mut Fixture) -> SessionStep);
 
-/// A session, its server, and the replies that it waits for.
-struct Scene {
+/// A session, its server, and its unanswered calls.
+struct Fixture {
     server: Server,
     line: Line,
     waiting: Arc<Mutex<Vec<Later>>>,
 }
 
-/// The arguments, none, of a command behind which other requests run.
+/// The empty arguments of a command that lets later requests run before it is answered.
 struct Pipelined;
 
 impl Args for Pipelined {
@@ -32,7 +32,7 @@ impl Args for Pipelined {
     }
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         let waiting = Arc::new(Mutex::new(Vec::new()));
         let (wait, pipe) = (Arc::clone(&waiting), Arc::clone(&waiting));
@@ -80,82 +80,80 @@ impl Scene {
     }
 }
 
-/// How long a pause lasts here; a delayed reply, shorter.
+/// The length of a pause in these tests. A delayed reply takes less.
 const DUE: Duration = Duration::from_secs(1);
 
-/// How each state is come to.
-const WAYS: [Happening; 6] = [
-    ("serving", |scene| scene.serve(b"PING\r\n")),
-    ("paused", |scene| {
-        scene.pause();
-        scene.serve(b"PING\r\n")
+/// How to reach each state.
+const STATES: [Action; 6] = [
+    ("serving", |it| it.serve(b"PING\r\n")),
+    ("paused", |it| {
+        it.pause();
+        it.serve(b"PING\r\n")
     }),
-    ("waiting", |scene| scene.serve(b"NAP\r\n")),
-    ("pending", |scene| scene.serve(b"WAIT\r\n")),
-    ("ending", |scene| scene.serve(b"PIPE\r\nQUIT\r\n")),
-    ("done", |scene| scene.serve(b"QUIT\r\n")),
+    ("waiting", |it| it.serve(b"NAP\r\n")),
+    ("pending", |it| it.serve(b"WAIT\r\n")),
+    ("ending", |it| it.serve(b"PIPE\r\nQUIT\r\n")),
+    ("done", |it| it.serve(b"QUIT\r\n")),
 ];
 
-const EVENTS: [Happening; 15] = [
-    ("a request", |scene| scene.serve(b"PING\r\n")),
-    ("half a request", |scene| scene.serve(b"PIN")),
-    ("more than a turn", |scene| {
-        scene.serve(b"PING\r\nPING\r\nPING\r\n")
+const EVENTS: [Action; 15] = [
+    ("a request", |it| it.serve(b"PING\r\n")),
+    ("half a request", |it| it.serve(b"PIN")),
+    ("more than a turn", |it| {
+        it.serve(b"PING\r\nPING\r\nPING\r\n")
     }),
-    ("a request in a pause", |scene| {
-        scene.pause();
-        scene.serve(b"PING\r\n")
+    ("a request in a pause", |it| {
+        it.pause();
+        it.serve(b"PING\r\n")
     }),
-    ("a delayed reply", |scene| scene.serve(b"NAP\r\n")),
-    ("a deferred reply", |scene| scene.serve(b"WAIT\r\n")),
-    ("QUIT", |scene| scene.serve(b"QUIT\r\n")),
-    ("QUIT behind a call", |scene| {
-        scene.serve(b"PIPE\r\nQUIT\r\n")
+    ("a delayed reply", |it| it.serve(b"NAP\r\n")),
+    ("a deferred reply", |it| it.serve(b"WAIT\r\n")),
+    ("QUIT", |it| it.serve(b"QUIT\r\n")),
+    ("QUIT behind a call", |it| it.serve(b"PIPE\r\nQUIT\r\n")),
+    ("a broken request", |it| it.serve(b"*x\r\n")),
+    ("a turn too early", |it| it.serve(SessionEvent::Turn)),
+    ("a turn when due", |it| {
+        it.line.now = it.line.now.after(DUE);
+        it.serve(SessionEvent::Turn)
     }),
-    ("a broken request", |scene| scene.serve(b"*x\r\n")),
-    ("a turn too early", |scene| scene.serve(SessionEvent::Turn)),
-    ("a turn when due", |scene| {
-        scene.line.now = scene.line.now.after(DUE);
-        scene.serve(SessionEvent::Turn)
-    }),
-    ("the answer to a call", |scene| {
-        let waiting = std::mem::take(&mut *scene.waiting.lock().expect("no panic"));
+    ("the answer to a call", |it| {
+        let waiting = std::mem::take(&mut *it.waiting.lock().expect("no panic"));
         for later in waiting {
             later.reply(1);
         }
-        scene.serve(SessionEvent::Turn)
+        it.serve(SessionEvent::Turn)
     }),
-    ("a kill", |scene| {
-        scene.line.session.client().shared().kill();
-        scene.serve(SessionEvent::Turn)
+    ("a kill", |it| {
+        it.line.session.client().shared().kill();
+        it.serve(SessionEvent::Turn)
     }),
-    ("the peer's end", |scene| scene.serve(SessionEvent::End)),
-    ("the server's stop", |scene| scene.serve(SessionEvent::Stop)),
+    ("the peer's end", |it| it.serve(SessionEvent::End)),
+    ("the server's stop", |it| it.serve(SessionEvent::Stop)),
 ];
 
 fn table() -> String {
     let mut table =
         "# What follows from each event in each state: the state, and the step.\n".to_owned();
-    for (state, reach) in WAYS {
+    for (state, reach) in STATES {
         for (event, happen) in EVENTS {
-            let mut scene = Scene::new();
-            let _step = reach(&mut scene);
-            assert_eq!(scene.state(), state);
-            let step = match happen(&mut scene) {
+            let mut it = Fixture::new();
+            let _step = reach(&mut it);
+            assert_eq!(it.state(), state);
+            let step = match happen(&mut it) {
                 SessionStep::NeedInput => "needs input".to_owned(),
                 SessionStep::Flush => "flushes".to_owned(),
                 SessionStep::Close(reason) => format!("closes: {}", reason.text()),
             };
             let arrow = format!("{state} + {event}");
-            writeln!(table, "{arrow:32} -> {:8} {step}", scene.state()).expect("to a string");
+            writeln!(table, "{arrow:32} -> {:8} {step}", it.state()).expect("to a string");
         }
     }
     table
 }
 
-/// `RESPIRE_ACCEPT=1` writes the table anew.
+/// `RESPIRE_ACCEPT=1` rewrites the table.
 #[test]
-fn every_event_leads_where_the_table_says() {
+fn transitions_match_the_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/session/transitions.txt");
     let table = table();
     if std::env::var_os("RESPIRE_ACCEPT").is_some() {

@@ -5,12 +5,12 @@ use bytes::Bytes;
 /// The buffer that the requests of a turn lie in, while they run: what makes up most of it can be
 /// kept without a copy.
 #[derive(Clone, Debug)]
-pub(crate) struct Lent {
+pub(crate) struct SharedBuffer {
     bytes: Bytes,
     allocated: usize,
 }
 
-impl Lent {
+impl SharedBuffer {
     pub(crate) fn new(buffer: Vec<u8>) -> Self {
         Self {
             allocated: buffer.capacity(),
