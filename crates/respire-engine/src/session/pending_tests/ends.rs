@@ -287,7 +287,7 @@ fn panic_while_dropping_a_spawned_future_is_contained() {
     );
     for is_polled in [true, false] {
         let mut line = Line::to(&engine);
-        line.ask("FRAGILE");
+        line.ask("PANICS_ON_DROP");
         let mut task = tasks.lock().unwrap().pop().expect("spawned");
         let mut cx = std::task::Context::from_waker(Waker::noop());
         assert!(task.as_mut().poll(&mut cx).is_pending());
@@ -303,7 +303,7 @@ fn panic_while_dropping_a_spawned_future_is_contained() {
 fn session_closes_completely_when_a_drop_panics() {
     let engine = Engine::new(panics_on_drop(), Options::default(), start());
     let mut line = Line::to(&engine);
-    line.ask("HELLO 3|SUBSCRIBE a|PIPE|FRAGILE");
+    line.ask("HELLO 3|SUBSCRIBE a|PIPE|PANICS_ON_DROP");
     drop(line);
     assert_eq!(engine.clients().len(), 0);
     // An unread answer holds the values that its reply is made of.
