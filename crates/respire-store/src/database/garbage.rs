@@ -338,6 +338,18 @@ mod tests {
     }
 
     #[test]
+    fn sweep_is_not_finished_while_what_it_removed_itself_is_to_be_freed() {
+        let store = store(0);
+        let mut view = store.view(0, 0);
+        put(&mut view, b"k", stack(1 << 20), Expiry::At(1_000));
+        let swept = store.sweep(1_000, 10);
+        assert_eq!((swept.expired, swept.next_ms), (1, None));
+        assert_eq!((swept.finished, store.memory().pending_keys), (false, 1));
+        while !store.sweep(1_000, 1_000).finished {}
+        assert_eq!(store.memory().pending_keys, 0);
+    }
+
+    #[test]
     fn value_moved_under_another_key_is_not_freed() {
         let store = store(0);
         let mut view = store.view(0, 0);

@@ -12,7 +12,7 @@ use crate::database::Database;
 pub struct Swept {
     /// Keys removed because their time had come.
     pub expired: usize,
-    /// Whether every due key has been removed and what was removed before has been freed;
+    /// Whether every due key has been removed and what was removed has been freed;
     /// otherwise the budget was used up and the sweep should be called again soon.
     pub finished: bool,
     /// When the next key may be due, in unix milliseconds, if any has an expiry. It is never too late, and
@@ -82,6 +82,8 @@ impl Store {
             .flat_map(Database::sides)
             .map(|side| side.next_deadline.load(Ordering::Acquire));
         let next = deadlines.min().unwrap_or(u64::MAX);
+        // A large value that expired just now is to be freed, too.
+        let is_clean = is_clean && self.garbage().pending() == 0;
         swept.finished = is_clean && next > now_ms;
         swept.next_ms = (next != u64::MAX).then_some(next);
         swept
