@@ -344,6 +344,20 @@ fn unit_without_a_change_has_no_ticket() {
 }
 
 #[test]
+fn value_of_another_type_that_an_edit_of_no_bytes_replaces_is_reported() {
+    let (store, log) = observed(Interest::EFFECTS);
+    let mut stack = crate::Stack::default();
+    stack.push(b"element");
+    let mut view = store.view(0, 0);
+    view.update(b"k", |slot| slot.set(stack, Expiry::Clear));
+    view.update(b"k", |slot| slot.edit_string_if(|_| ((), false)));
+    let effects = log.take().units.into_iter().flat_map(|unit| unit.1);
+    let copy = self::store();
+    effects.for_each(|effect| effect.apply(&copy));
+    assert_eq!(contents(&copy), contents(&store));
+}
+
+#[test]
 fn panic_ends_the_unit_with_what_was_changed_before_it() {
     let (store, log) = observed(Interest::EFFECTS);
     let fail = |slot: &mut Slot<'_>| {

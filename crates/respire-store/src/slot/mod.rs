@@ -222,7 +222,8 @@ impl Slot<'_> {
     }
 
     /// Like [`Slot::edit_string`], where `f` also says whether the edit counts as a change. One that
-    /// does not is hidden from those who watch the key, even if it made the key or the string longer.
+    /// does not is hidden from those who watch the key, even if it made the key or the string longer; where it
+    /// leaves the length as it is, it leaves the bytes as they are.
     pub fn edit_string_if<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> (R, bool)) -> R {
         if !self.exists() {
             let mut bytes = Vec::new();
@@ -237,7 +238,12 @@ impl Slot<'_> {
             let answer = catch_unwind(AssertUnwindSafe(|| f(bytes)));
             (answer, bytes.len() != length)
         };
-        match self.modify(|entry| entry.edit(caught)) {
+        let edited = self.modify(|entry| {
+            let was_string = entry.value().as_string().is_some();
+            let (answer, has_other_length) = entry.edit(caught);
+            (answer, has_other_length || !was_string)
+        });
+        match edited {
             Some(((Ok((answer, false)), false), change)) => {
                 change.hide();
                 answer
