@@ -30,7 +30,7 @@ pub trait App: Sized + Send + Sync + 'static {
         let _ = publisher;
     }
 
-    /// PreparedRequest before every command, and before every request that `MULTI` queues: an error is the reply,
+    /// Asked before every command, and before every request that `MULTI` queues: an error is the reply,
     /// and the command does not run.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ pub trait App: Sized + Send + Sync + 'static {
         &[]
     }
 
-    /// Writes the service's own numbers for monitoring. PreparedRequest at each scrape, from any thread.
+    /// Writes the service's own numbers for monitoring. Asked at each scrape, from any thread.
     ///
     /// ```
     /// use respire_engine::{App, Metrics, NoKeys, Now};
@@ -74,7 +74,7 @@ pub trait App: Sized + Send + Sync + 'static {
         let _ = (now, out);
     }
 
-    /// The service's rows for `CONFIG`. PreparedRequest once, when the engine is built.
+    /// The service's rows for `CONFIG`. Asked once, when the engine is built.
     fn settings(self: &std::sync::Arc<Self>) -> Vec<Setting> {
         Vec::new()
     }

@@ -4,7 +4,7 @@ use crate::secret::is_same;
 use crate::{App, Cx};
 use std::fmt;
 
-/// Decides whether a connection is who it says it is. PreparedRequest by `AUTH` and `HELLO ... AUTH`, for each
+/// Decides whether a connection is who it says it is. Asked by `AUTH` and `HELLO ... AUTH`, for each
 /// connection and each attempt; `AUTH password` without a user means the user `default`.
 ///
 /// A function `Fn(&mut Cx<'_, A>, &[u8], &[u8]) -> bool` is one.

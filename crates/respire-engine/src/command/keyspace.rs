@@ -36,7 +36,7 @@ pub trait Keyspace<A: App>: Sized + 'static {
         1
     }
 
-    /// PreparedRequest before a command that may use memory (`Flags::DENYOOM`), and before every request that
+    /// Asked before a command that may use memory (`Flags::DENYOOM`), and before every request that
     /// `MULTI` queues: an error is the reply, and the command does not run.
     ///
     /// # Errors

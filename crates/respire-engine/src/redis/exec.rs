@@ -63,7 +63,7 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
     }
 }
 
-/// Whether the queue may run at all. PreparedRequest before the section begins, because admitting a write
+/// Whether the queue may run at all. Asked before the section begins, because admitting a write
 /// may take evicting other keys, which the section would be in the way of.
 fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
     if queue.is_spoilt() {

@@ -147,14 +147,14 @@ const ORDER: &[&str] = &[
     "acl_access_denied_auth",
 ];
 
-/// Which sections were asked for.
-struct PreparedRequest<'a> {
+/// The sections that the client asked for.
+struct Selection<'a> {
     names: ArgList<'a>,
     all: bool,
     default: bool,
 }
 
-impl<'a> PreparedRequest<'a> {
+impl<'a> Selection<'a> {
     fn new(names: ArgList<'a>) -> Self {
         let has = |word: &[u8]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
         let all = has(b"all") || has(b"everything");
@@ -166,7 +166,7 @@ impl<'a> PreparedRequest<'a> {
     }
 
     fn has(&self, name: &str, is_default: bool) -> bool {
-        let is = |asked: &[u8]| asked.eq_ignore_ascii_case(name.as_bytes());
+        let is = |word: &[u8]| word.eq_ignore_ascii_case(name.as_bytes());
         self.all || (self.default && is_default) || self.names.iter().any(is)
     }
 }
@@ -175,11 +175,11 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
     let (engine, now) = (cx.engine, cx.now);
     // What this connection ran in this very turn counts, too.
     engine.flush_tally(cx.client);
-    let asked = PreparedRequest::new(args);
+    let selection = Selection::new(args);
     let mut out = InfoWriter::default();
     let ours = sections::<A>();
     for section in &ours {
-        if asked.has(section.title, section.is_default) {
+        if selection.has(section.title, section.is_default) {
             out.section(section.title);
             (section.write)(engine, now, &mut out);
             write_others(engine, &section.title.to_ascii_lowercase(), now, &mut out);
@@ -191,7 +191,7 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
         let is_ours = ours
             .iter()
             .any(|section| section.title.eq_ignore_ascii_case(name));
-        if !is_ours && asked.has(name, true) {
+        if !is_ours && selection.has(name, true) {
             out.section(&capitalised(name));
             write_others(engine, name, now, &mut out);
         }

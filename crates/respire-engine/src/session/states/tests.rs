@@ -98,7 +98,7 @@ const STATES: [Action; 6] = [
 
 const EVENTS: [Action; 15] = [
     ("a request", |it| it.serve(b"PING\r\n")),
-    ("half a request", |it| it.serve(b"PIN")),
+    ("a partial request", |it| it.serve(b"PIN")),
     ("more than a turn", |it| {
         it.serve(b"PING\r\nPING\r\nPING\r\n")
     }),
@@ -109,9 +109,9 @@ const EVENTS: [Action; 15] = [
     ("a delayed reply", |it| it.serve(b"NAP\r\n")),
     ("a deferred reply", |it| it.serve(b"WAIT\r\n")),
     ("QUIT", |it| it.serve(b"QUIT\r\n")),
-    ("QUIT behind a call", |it| it.serve(b"PIPE\r\nQUIT\r\n")),
-    ("a broken request", |it| it.serve(b"*x\r\n")),
-    ("a turn too early", |it| it.serve(SessionEvent::Turn)),
+    ("QUIT after a call", |it| it.serve(b"PIPE\r\nQUIT\r\n")),
+    ("an invalid request", |it| it.serve(b"*x\r\n")),
+    ("an early turn", |it| it.serve(SessionEvent::Turn)),
     ("a turn when due", |it| {
         it.line.now = it.line.now.after(DUE);
         it.serve(SessionEvent::Turn)
@@ -127,13 +127,12 @@ const EVENTS: [Action; 15] = [
         it.line.session.client().shared().kill();
         it.serve(SessionEvent::Turn)
     }),
-    ("the peer's end", |it| it.serve(SessionEvent::End)),
-    ("the server's stop", |it| it.serve(SessionEvent::Stop)),
+    ("the end of input", |it| it.serve(SessionEvent::End)),
+    ("the shutdown", |it| it.serve(SessionEvent::Stop)),
 ];
 
 fn table() -> String {
-    let mut table =
-        "# What follows from each event in each state: the state, and the step.\n".to_owned();
+    let mut table = "# The next state and the step for each event in each state.\n".to_owned();
     for (state, reach) in STATES {
         for (event, happen) in EVENTS {
             let mut it = Fixture::new();
@@ -145,7 +144,7 @@ fn table() -> String {
                 SessionStep::Close(reason) => format!("closes: {}", reason.text()),
             };
             let arrow = format!("{state} + {event}");
-            writeln!(table, "{arrow:32} -> {:8} {step}", it.state()).expect("to a string");
+            writeln!(table, "{arrow:32} -> {:8} {step}", it.state()).expect("writing to a string");
         }
     }
     table
@@ -157,9 +156,9 @@ fn transitions_match_the_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/session/transitions.txt");
     let table = table();
     if std::env::var_os("RESPIRE_ACCEPT").is_some() {
-        std::fs::write(path, &table).expect("the table is written");
+        std::fs::write(path, &table).expect("writing the table");
     }
-    let known = std::fs::read_to_string(path).expect("the table is there");
+    let known = std::fs::read_to_string(path).expect("reading the table");
     for (found, known) in table.lines().zip(known.lines()) {
         assert_eq!(found, known);
     }
