@@ -1,8 +1,8 @@
-//! Whether a command may run at present.
+//! Checks whether the service and the keyspace allow a command to run now.
 
 use crate::{App, Engine, Error, Keyspace, Now, Spec};
 
-/// What service and keyspace have against a command at present.
+/// Returns the error with which the service or the keyspace refuses the command now.
 #[inline(always)]
 pub(crate) fn admit<A: App>(
     engine: &Engine<A>,

@@ -1,12 +1,12 @@
-//! What a service brings to the engine besides its commands.
+//! The trait that a service implements to run on the engine.
 
 use crate::{Error, InfoWriter, Keyspace, Metrics, NoKeys, Now, Publisher, Setting, Spec};
 use std::time::Duration;
 
 /// The state that commands work on, shared by all connections.
 ///
-/// Two types must be chosen; the methods have defaults. A service without state is `()`. What keys need of the engine (transactions,
-/// `WATCH`, databases, expiry) comes with [`App::Keys`].
+/// Two types must be chosen; the methods have defaults. A service without state is `()`. Functions
+/// that the engine needs for keys (transactions, `WATCH`, databases, expiry) are in [`App::Keys`].
 ///
 /// ```
 /// use respire_engine::{App, NoKeys};
@@ -18,23 +18,24 @@ use std::time::Duration;
 /// }
 /// ```
 pub trait App: Sized + Send + Sync + 'static {
-    /// What is kept per connection; made anew for each.
+    /// State kept per connection; a default one is created for each.
     type Conn: Default + Send + 'static;
 
-    /// Where the service's keys live: [`NoKeys`](crate::NoKeys) if it has none, `Kv` of
-    /// `respire-commands` if it has that inside.
+    /// The service's keyspace: [`NoKeys`](crate::NoKeys) if it has no keys, `Kv` of
+    /// `respire-commands` if it contains that.
     type Keys: Keyspace<Self>;
 
-    /// Called once, when the engine is made, with what publishes messages from anywhere.
+    /// Called once, when the engine is created, with a handle that publishes messages from any
+    /// thread.
     fn started(&self, publisher: &Publisher) {
         let _ = publisher;
     }
 
-    /// Asked before every command, and before every request that `MULTI` queues: an error is the reply,
-    /// and the command does not run.
+    /// Called before every command, and before every request that `MULTI` queues. An error becomes
+    /// the reply, and the command does not run.
     ///
     /// # Errors
-    /// Whatever keeps the command from running.
+    /// If the command must not run now.
     #[inline]
     fn admit(&self, spec: &Spec, now: Now) -> Result<(), Error> {
         let _ = (spec, now);
@@ -46,12 +47,12 @@ pub trait App: Sized + Send + Sync + 'static {
         let _ = (section, now, out);
     }
 
-    /// The sections of `INFO` that the service has beyond the engine's.
+    /// The names of the `INFO` sections that the service has in addition to the engine's.
     fn info_sections(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Writes the service's own numbers for monitoring. Asked at each scrape, from any thread.
+    /// Writes the service's own metrics for monitoring. Called at each scrape, from any thread.
     ///
     /// ```
     /// use respire_engine::{App, Metrics, NoKeys, Now};
@@ -74,19 +75,19 @@ pub trait App: Sized + Send + Sync + 'static {
         let _ = (now, out);
     }
 
-    /// The service's rows for `CONFIG`. Asked once, when the engine is built.
+    /// The service's rows for `CONFIG`. Called once, when the engine is built.
     fn settings(self: &std::sync::Arc<Self>) -> Vec<Setting> {
         Vec::new()
     }
 
-    /// Called when a connection's turn ends: the place to add up what `conn` counted.
+    /// Called when a connection's turn ends, to add the counts in `conn` to shared counters.
     fn turn_ended(&self, conn: &mut Self::Conn) {
         let _ = conn;
     }
 
-    /// Housekeeping in bounded steps, called by the driver; returns how long it may wait until the
-    /// next call, or `None` when nothing needs doing by itself. Who has more to do than fits into a
-    /// step that nobody notices returns zero: the next step comes when all that are ready had a turn.
+    /// Does housekeeping in short steps; the driver calls it. Returns how long the driver may wait
+    /// until the next call, or `None` if no work is due at a certain time. Return zero to be called
+    /// again as soon as every ready connection has had a turn.
     fn tick(&self, now: Now) -> Option<Duration> {
         let _ = now;
         None

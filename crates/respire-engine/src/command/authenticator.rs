@@ -1,20 +1,21 @@
-//! Who may come in: a service's own rule for `AUTH` and `HELLO AUTH`, and the ready-made one.
+//! Authentication: a service's own rule for `AUTH` and `HELLO AUTH`, and a ready-made list of
+//! passwords.
 
 use crate::secret::is_same;
 use crate::{App, Cx};
 use std::fmt;
 
-/// Decides whether a connection is who it says it is. Asked by `AUTH` and `HELLO ... AUTH`, for each
+/// Checks the user and password of a connection. `AUTH` and `HELLO ... AUTH` call it, for each
 /// connection and each attempt; `AUTH password` without a user means the user `default`.
 ///
-/// A function `Fn(&mut Cx<'_, A>, &[u8], &[u8]) -> bool` is one.
+/// Implemented by any function `Fn(&mut Cx<'_, A>, &[u8], &[u8]) -> bool`.
 ///
 /// ```
 /// use respire_engine::{App, Cx, NoKeys, Passwords, Router};
 ///
 /// struct Service;
 /// impl App for Service {
-///     /// Who the connection belongs to.
+///     /// The user that the connection belongs to.
 ///     type Conn = Option<Vec<u8>>;
 ///     type Keys = NoKeys;
 /// }
@@ -32,8 +33,8 @@ use std::fmt;
 /// );
 /// ```
 pub trait Authenticator<A: App>: Send + Sync + 'static {
-    /// Whether `user` with this `password` may come in. Runs on the connection's own turn, so it
-    /// must not wait; compare secrets in a time that does not depend on where they differ.
+    /// Whether `password` is right for `user`. It runs within the connection's turn, so it must not
+    /// wait. Compare secrets in a time that does not depend on where they differ.
     fn authenticate(&self, cx: &mut Cx<'_, A>, user: &[u8], password: &[u8]) -> bool;
 }
 
@@ -59,7 +60,7 @@ struct User {
 }
 
 impl Passwords {
-    /// Nobody yet: who asks for this alone lets no one in.
+    /// An empty list: no user can authenticate until one is added.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -68,8 +69,8 @@ impl Passwords {
     /// The password of the user `default`, from an environment variable.
     ///
     /// # Errors
-    /// When the variable is not set or is empty, so that a service that lost its secret does not
-    /// start rather than stand open or shut.
+    /// If the variable is not set or is empty: a service that lost its secret must not start,
+    /// neither open to everyone nor closed to everyone.
     pub fn from_env(variable: &str) -> Result<Self, PasswordMissing> {
         match std::env::var_os(variable) {
             Some(password) if !password.is_empty() => {
@@ -81,7 +82,7 @@ impl Passwords {
         }
     }
 
-    /// Adds a user. One who is added twice has two passwords.
+    /// Adds a user. A user added twice has two passwords.
     #[must_use]
     pub fn with(mut self, user: impl AsRef<[u8]>, password: impl AsRef<[u8]>) -> Self {
         self.users.push(User {
@@ -91,8 +92,8 @@ impl Passwords {
         self
     }
 
-    /// Whether this user has this password. Looks at every user, so the time taken tells neither
-    /// who there is nor how much of a guess was right, only the lengths.
+    /// Whether this user has this password. It compares with every user, so the time taken reveals
+    /// only lengths: neither which users exist nor how much of a guess was right.
     #[must_use]
     pub fn contains(&self, user: &[u8], password: &[u8]) -> bool {
         self.users.iter().fold(false, |found, known| {
@@ -103,7 +104,7 @@ impl Passwords {
 
 impl fmt::Debug for Passwords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Passwords stay out of every log.
+        // Passwords must not appear in logs.
         f.debug_struct("Passwords")
             .field("users", &self.users.len())
             .finish_non_exhaustive()
@@ -116,7 +117,7 @@ impl<A: App> Authenticator<A> for Passwords {
     }
 }
 
-/// The environment variable that should hold a password does not.
+/// The error if the environment variable holds no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasswordMissing {
     variable: Box<str>,
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_user_has_their_own_passwords() {
+    fn each_user_has_separate_passwords() {
         let passwords = Passwords::new()
             .with("a", "1")
             .with("b", "2")
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn password_of_the_environment_must_be_there() {
+    fn missing_or_empty_password_variable_is_an_error() {
         let error = Passwords::from_env("RESPIRE_NO_SUCH_VARIABLE").expect_err("it is not set");
         assert_eq!(
             error.to_string(),

@@ -1,4 +1,4 @@
-//! What a command sees besides its arguments.
+//! The context that a command gets besides its arguments.
 
 use crate::client::later::{Call, LocalTask};
 use crate::command::keyspace::{Held, Hint, KeysConn};
@@ -6,7 +6,7 @@ use crate::{App, ArgList, BoxFuture, Client, Engine, Keyspace, Later, Now, Pushe
 use std::future::Future;
 use std::sync::Arc;
 
-/// The context of one call.
+/// The context of one call of a command.
 pub struct Cx<'c, A: App> {
     pub(crate) engine: &'c Engine<A>,
     pub(crate) conn: &'c mut A::Conn,
@@ -14,24 +14,24 @@ pub struct Cx<'c, A: App> {
     pub(crate) client: &'c mut Client,
     pub(crate) now: Now,
     pub(crate) request: &'c ArgList<'c>,
-    /// By reference, as the rest of the request: copied, it would have to be waited for.
+    /// A reference, as `request` is. Copying the hint would make the request wait for it.
     pub(crate) hint: Option<&'c Hint<'c, A>>,
     pub(crate) held: Option<&'c mut Held<A>>,
 }
 
-/// The parts of a [`Cx`], borrowed apart.
+/// The parts of a [`Cx`], borrowed separately.
 pub struct CxParts<'c, A: App> {
     /// The state shared by all connections.
     pub app: &'c A,
-    /// This connection's own state.
+    /// This connection's state.
     pub conn: &'c mut A::Conn,
-    /// What the keyspace keeps of this connection.
+    /// The keyspace's state for this connection.
     pub keys: &'c mut KeysConn<A>,
-    /// What the engine knows of this connection.
+    /// The engine's state for this connection.
     pub client: &'c mut Client,
-    /// What [`Keyspace::foresee`] knows of a key of the request, if the engine looked ahead.
+    /// The hint of [`Keyspace::foresee`] for a key of the request, if the engine looked ahead.
     pub hint: Option<&'c Hint<'c, A>>,
-    /// What [`Keyspace::atomically`] gave, inside an atomic section.
+    /// The value that [`Keyspace::atomically`] passed, inside an atomic section.
     pub held: Option<&'c mut Held<A>>,
 }
 
@@ -48,18 +48,18 @@ impl<'c, A: App> Cx<'c, A> {
         self.engine
     }
 
-    /// This connection's own state.
+    /// This connection's state.
     pub fn conn(&mut self) -> &mut A::Conn {
         self.conn
     }
 
-    /// What the engine knows of this connection: its id, name, database, protocol.
+    /// The engine's state for this connection: id, name, database, protocol.
     #[must_use]
     pub fn client(&self) -> &Client {
         self.client
     }
 
-    /// The same, to change it.
+    /// As [`Cx::client`], to change it.
     pub fn client_mut(&mut self) -> &mut Client {
         self.client
     }
@@ -70,15 +70,15 @@ impl<'c, A: App> Cx<'c, A> {
         self.now
     }
 
-    /// The whole request as it was sent: its name, and its subcommand's, before the arguments.
+    /// The whole request as it was sent: the name, the subcommand's name if any, and the arguments.
     #[must_use]
     pub fn request(&self) -> ArgList<'c> {
         *self.request
     }
 
-    /// The right to answer this request later. A command that takes it returns
-    /// [`Flow::Pending`](crate::Flow::Pending); otherwise it is void when the turn ends. Taken
-    /// twice, the first is void.
+    /// A token to answer this request later. A command that takes it returns
+    /// [`Flow::Pending`](crate::Flow::Pending); otherwise the token becomes invalid when the turn
+    /// ends. Taking a second one makes the first invalid.
     pub fn later(&mut self) -> Later {
         let client = Arc::clone(&self.client.shared);
         let call = Call::new(client, self.client.proto, self.now.monotonic_us());
@@ -88,19 +88,19 @@ impl<'c, A: App> Cx<'c, A> {
         Later::new(call)
     }
 
-    /// A sender of messages that this connection did not ask for.
+    /// A sender of push messages to this connection.
     #[must_use]
     pub fn pusher(&self) -> Pusher {
         let bytes_max = self.engine.limits.mailbox_bytes_max;
         Pusher::new(&self.client.shared, bytes_max)
     }
 
-    /// The state shared by all connections, to be kept.
+    /// The state shared by all connections, as an `Arc` to keep.
     pub(crate) fn app_shared(&self) -> Arc<A> {
         self.engine.app_shared()
     }
 
-    /// Starts the future that answers this request; its `Later` has been taken.
+    /// Starts the future that answers this request. The caller has taken its `Later`.
     pub(crate) fn spawn(&mut self, future: impl Future<Output = ()> + Send + 'static) {
         let future: BoxFuture = Box::pin(future);
         match self.engine.spawner() {
@@ -112,7 +112,7 @@ impl<'c, A: App> Cx<'c, A> {
         }
     }
 
-    /// The parts, to borrow several at once.
+    /// The parts, to borrow several at the same time.
     pub fn parts(&mut self) -> CxParts<'_, A> {
         CxParts {
             app: self.engine.app(),

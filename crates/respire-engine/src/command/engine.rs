@@ -1,4 +1,4 @@
-//! The engine: everything connections share.
+//! The engine: the state and the commands that all connections share.
 
 use crate::client::Clients;
 use crate::client::guard::Guard;
@@ -19,19 +19,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// How an engine is set up, besides its commands.
+/// The options of an engine, besides its commands.
 pub struct Options {
-    /// What a session may hold and do.
+    /// Limits of each session.
     pub limits: Limits,
-    /// The most connections at once (`maxclients`).
+    /// The maximum number of connections (`maxclients`).
     pub clients_max: u32,
-    /// The password connections must give (`requirepass`); empty or `None`: none.
+    /// The password that clients must send (`requirepass`); with `None` or an empty one they need
+    /// none.
     pub password: Option<Vec<u8>>,
-    /// The process around the engine.
+    /// The process that runs the engine.
     pub host: Arc<dyn Host>,
-    /// Rows of `CONFIG` that belong to the process: ports, files, threads.
+    /// Rows of `CONFIG` for the process: ports, files, threads.
     pub settings: Vec<Setting>,
-    /// 16 random bytes that name this run in `INFO`.
+    /// 16 random bytes that identify this run in `INFO`.
     pub run_id: [u8; 16],
 }
 
@@ -50,7 +51,7 @@ impl Default for Options {
 
 impl std::fmt::Debug for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The password stays out of every log.
+        // The password must not appear in logs.
         f.debug_struct("Options")
             .field("limits", &self.limits)
             .field("clients_max", &self.clients_max)
@@ -58,7 +59,7 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// What all connections of a server share. Made once, then used from any thread.
+/// The state that all connections of a server share. It is created once and used from any thread.
 pub struct Engine<A: App> {
     app: Arc<A>,
     pub(crate) table: CommandTable<A>,
@@ -78,13 +79,13 @@ pub struct Engine<A: App> {
     pub(crate) started: Now,
     pub(crate) binary: BinaryEntries,
     pub(crate) layers: Vec<Arc<dyn Layer<A>>>,
-    /// Who runs futures: as the router chose, or the server that came last.
+    /// The spawner of futures that the router chose. Without one, the server's spawner is used.
     chosen_spawner: Option<Arc<dyn Spawn>>,
     spawner: RwLock<Option<Arc<dyn Spawn>>>,
     pub(crate) authenticator: Option<Arc<dyn Authenticator<A>>>,
 }
 
-/// The commands behind the binary protocol's own operations, where the router has them.
+/// The commands that implement the binary protocol's own operations, if the router has them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BinaryEntries {
     pub(crate) get: Option<u32>,
@@ -93,7 +94,7 @@ pub(crate) struct BinaryEntries {
 }
 
 impl BinaryEntries {
-    /// The command behind an operation.
+    /// The command that implements an operation.
     #[inline]
     pub(crate) fn entry(&self, op: u8) -> Option<u32> {
         match op {
@@ -106,7 +107,7 @@ impl BinaryEntries {
 }
 
 impl<A: App> Engine<A> {
-    /// An engine of an application, its commands, and what goes around them.
+    /// Creates an engine from an application, its commands and its environment.
     pub(crate) fn assemble(
         (app, mut table, setup): (Arc<A>, CommandTable<A>, Setup<A>),
         builtin_settings: impl FnOnce(&Arc<Tunables>) -> Vec<Setting>,
@@ -179,8 +180,8 @@ impl<A: App> Engine<A> {
         Arc::clone(&self.app)
     }
 
-    /// Who runs the futures of [`Router::future`](crate::Router::future) from now on, unless the router chose; called by
-    /// servers when they begin.
+    /// Sets the spawner for the futures of [`Router::future`](crate::Router::future), unless the
+    /// router chose one. Servers call this when they start.
     pub fn set_spawner(&self, spawner: Arc<dyn Spawn>) {
         let mut slot = self.spawner.write().unwrap_or_else(PoisonError::into_inner);
         *slot = Some(spawner);
@@ -206,40 +207,40 @@ impl<A: App> Engine<A> {
         &self.clients
     }
 
-    /// The name of the command that a connection runs or, if it runs none, ran last; `None` before its
-    /// first one.
+    /// The name of the command that a connection is running or, if it runs none, ran last; `None`
+    /// before its first command.
     #[must_use]
     pub fn last_command(&self, client: &crate::ClientShared) -> Option<&str> {
         let entry = client.last_entry.load(Relaxed);
         (entry != u32::MAX).then(|| self.table.entry(entry).spec().name)
     }
 
-    /// The values of `CONFIG` that the engine itself reads.
+    /// The values of `CONFIG` that the engine reads.
     #[must_use]
     pub fn tunables(&self) -> &Tunables {
         &self.tunables
     }
 
-    /// The rows of `CONFIG`, sorted by name: the engine's own, the application's and the process's.
+    /// The rows of `CONFIG`, sorted by name: those of the engine, the application and the process.
     #[must_use]
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
-    /// When the engine was made.
+    /// The time at which the engine was created.
     #[must_use]
     pub fn started(&self) -> &Now {
         &self.started
     }
 
-    /// The process around the engine.
+    /// The process that runs the engine.
     #[must_use]
     pub fn host(&self) -> &dyn Host {
         &*self.host
     }
 
-    /// Housekeeping, to be called by one driver thread; returns how long to wait before it is called
-    /// again. Zero is as soon as whoever is ready has had a turn.
+    /// Does housekeeping. One driver thread calls it and waits as long as it returns before the
+    /// next call. Zero means: call again as soon as every ready connection has had a turn.
     pub fn tick(&self, now: Now) -> Duration {
         self.stats.sample(now.monotonic_us());
         self.guard
@@ -249,7 +250,7 @@ impl<A: App> Engine<A> {
         wishes.into_iter().flatten().fold(most, Duration::min)
     }
 
-    /// Sets all counters back to zero: `CONFIG RESETSTAT`.
+    /// Sets all counters to zero: `CONFIG RESETSTAT`.
     pub(crate) fn reset_stats(&self) {
         self.stats.reset();
         self.unknowns.reset();

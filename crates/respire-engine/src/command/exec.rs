@@ -1,4 +1,4 @@
-//! The end of a transaction, and what an `EXEC` that is refused is answered.
+//! Ends transactions, and makes the replies to an `EXEC` that is refused.
 
 use crate::client::later::Answer;
 use crate::{App, Client, End, Engine, Error, Flags, Reply, Spec};
@@ -13,7 +13,7 @@ pub(crate) fn end_transaction(client: &mut Client) {
     client.shared.watched_keys.store(0, Ordering::Relaxed);
 }
 
-/// The reply to an `EXEC` that is refused for this reason.
+/// The reply to an `EXEC` that is refused because of `error`.
 pub(crate) fn aborted(error: &Error) -> Error {
     let text = error.text();
     let reason = text.strip_prefix(b"ERR ").unwrap_or(text);
@@ -21,7 +21,8 @@ pub(crate) fn aborted(error: &Error) -> Error {
     Error::owned([aborted, reason].concat())
 }
 
-/// What a request is answered that was refused for this reason: an `EXEC` ends its transaction.
+/// The reply to a request that is refused because of `error`. A refused `EXEC` ends its
+/// transaction.
 #[cold]
 pub(crate) fn refused(spec: &Spec, client: &mut Client, error: Error) -> Error {
     if spec.flags.has(Flags::EXEC) {
@@ -31,8 +32,8 @@ pub(crate) fn refused(spec: &Spec, client: &mut Client, error: Error) -> Error {
     error
 }
 
-/// Ends a call of a request that may not wait, inside `EXEC`: with what it was answered already,
-/// what its deadline would answer, or an error.
+/// Answers a deferred call at once inside `EXEC`, where it must not wait: with its answer if it has
+/// one, otherwise with its deadline's fallback, otherwise with an error.
 #[cold]
 pub(crate) fn end_at_once<A: App>(
     engine: &Engine<A>,
@@ -62,6 +63,6 @@ pub(crate) fn end_at_once<A: App>(
     reply.sink().append(answer.output);
 }
 
-/// What a command is told that would have to wait inside `EXEC`.
+/// The error for a command that would have to wait inside `EXEC`.
 const CANNOT_WAIT: Error =
     Error::fixed("ERR the command would have to wait, which it cannot inside EXEC");

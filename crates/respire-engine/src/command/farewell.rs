@@ -1,4 +1,4 @@
-//! The reply of `CLIENT KILL`, which comes when the connections it killed have ended.
+//! Delays the reply of `CLIENT KILL` until the connections that it killed are closed.
 
 use crate::client::later::Farewell;
 use crate::reply::output::Mark;
@@ -6,12 +6,13 @@ use crate::{App, Cx, Flow, Reply};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the reply waits at most. A connection in the midst of a command that takes longer ends
-/// after that command, and the reply comes before.
+/// The longest that the reply waits. A connection that runs a longer command closes after that
+/// command, and after the reply.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// What follows the reply that was written since `mark`: it waits for the end of the connections
-/// that the command killed, if there are any. `is_last`: the connection ends with it.
+/// Returns how to continue after the reply written since `mark`: it waits until the connections
+/// that the command killed are closed, if there are any. With `is_last` the connection closes after
+/// the reply.
 pub(crate) fn after_ends<A: App>(
     cx: &mut Cx<'_, A>,
     (reply, mark): (&mut Reply<'_>, Mark),

@@ -1,43 +1,44 @@
-//! What the process around the engine does for it: the few things that are not bytes and time.
+//! The interface to the process that runs the engine: clock, shutdown, configuration file, logs.
 
 use crate::{Denied, InfoWriter, Metrics, Unknown};
 
 /// The process that runs the engine. Every method has a default, for hosts that cannot do it.
 pub trait Host: Send + Sync + 'static {
-    /// A stopwatch in nanoseconds, read around commands, for what is told of their times, the slow
-    /// log and the latency monitor. The default stands still, so that nothing is ever slow.
+    /// A stopwatch in nanoseconds. It is read around commands, for their statistics, the slow log
+    /// and the latency monitor. The default always returns the same value, so that no command
+    /// counts as slow.
     fn stopwatch_ns(&self) -> u64 {
         0
     }
 
-    /// Stops the server in an orderly way, soon. Returns `false` where that cannot be.
+    /// Requests an orderly shutdown of the server. Returns `false` if the host cannot do that.
     fn shutdown(&self) -> bool {
         false
     }
 
-    /// Writes the values of `CONFIG` back to the file the server was started with.
+    /// Writes the values of `CONFIG` to the file that the server was started with.
     ///
     /// # Errors
-    /// The reason why not, as the client is told.
+    /// A text for the client that says why it failed.
     fn rewrite_config(&self, settings: &[(&'static str, String)]) -> Result<(), String> {
         let _ = settings;
         Err("The server is running without a config file".to_owned())
     }
 
-    /// Told of a command, or a layer around it, that panicked with this text: a defect to be logged.
-    /// Its client has been answered an error.
+    /// Called when a command, or a layer around it, panicked with this text: a defect to log. The
+    /// client gets an error reply.
     fn panicked(&self, command: &str, text: &str) {
         let _ = (command, text);
     }
 
-    /// Told of wrong passwords, to be logged: of the first, and of those since then once a minute at
-    /// most. Comes from [`Engine::tick`](crate::Engine::tick).
+    /// Called when clients sent wrong passwords, for the log: for the first one, and then at most
+    /// once a minute for all since. [`Engine::tick`](crate::Engine::tick) calls it.
     fn denied(&self, denied: Denied<'_>) {
         let _ = denied;
     }
 
-    /// Told of a command that a client asked for and that is not there, to be logged: once for each
-    /// name, and of a limited number of names.
+    /// Called when a client sent the name of an unknown command, for the log: once for each name,
+    /// and for a limited number of names.
     fn unknown_command(&self, unknown: Unknown<'_>) {
         let _ = unknown;
     }
@@ -47,13 +48,13 @@ pub trait Host: Send + Sync + 'static {
         let _ = (section, out);
     }
 
-    /// Writes the process's own numbers for monitoring.
+    /// Writes the process's own metrics for monitoring.
     fn metrics(&self, out: &mut Metrics) {
         let _ = out;
     }
 }
 
-/// A host that can do nothing: for tests, pages and embedders without a process of their own.
+/// A host without any function: for tests, web pages and embedders without a process of their own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHost;
 

@@ -1,27 +1,27 @@
-//! Where a service's keys live, and what the engine asks of it.
+//! The interface to a service's keys, as the engine uses it.
 
 use crate::client::transaction::WatchedKey;
 use crate::{App, Error, InfoWriter, Metrics, Now, Publisher, Setting};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The keys of a service `A`, as the engine needs them: for transactions, for `WATCH`, for the number of
-/// databases, for housekeeping, and to let memory answer while other requests run.
+/// The keys of a service `A`, as the engine needs them: for transactions, `WATCH`, the number of
+/// databases, housekeeping, and loading memory ahead while other requests run.
 ///
-/// An application chooses one as [`App::Keys`]; few write one. What it does for `INFO`, `CONFIG` and
-/// housekeeping comes beside what the application itself does.
+/// An application chooses one as [`App::Keys`]; few applications write one. Its methods for `INFO`,
+/// `CONFIG` and housekeeping are called in addition to the application's.
 pub trait Keyspace<A: App>: Sized + 'static {
-    /// What is kept per connection; made anew for each.
+    /// State kept per connection; a default one is created for each.
     type Conn: Default + Send + 'static;
 
-    /// What commands need to work inside an atomic section.
+    /// The state that commands use inside an atomic section.
     type Held: 'static;
 
-    /// What is known of a key before its request runs, such as its hash. It borrows the key, which
-    /// therefore stays as it is.
+    /// Data about a key computed before its request runs, such as its hash. It borrows the key, so
+    /// the key cannot change.
     type Hint<'k>: Copy;
 
-    /// The same hint for a shorter time: the body is `hint`.
+    /// Shortens the lifetime of a hint: the body is `hint`.
     fn shorten<'s, 'k: 's>(hint: &'s Self::Hint<'k>) -> &'s Self::Hint<'s>;
 
     /// As [`App::started`].
@@ -29,25 +29,25 @@ pub trait Keyspace<A: App>: Sized + 'static {
         let _ = (app, publisher);
     }
 
-    /// How many databases `SELECT` may choose from; at least 1.
+    /// The number of databases for `SELECT`; at least 1.
     #[must_use]
     fn databases(app: &A) -> u32 {
         let _ = app;
         1
     }
 
-    /// Asked before a command that may use memory (`Flags::DENYOOM`), and before every request that
-    /// `MULTI` queues: an error is the reply, and the command does not run.
+    /// Called before a command that may use memory (`Flags::DENYOOM`), and before every request
+    /// that `MULTI` queues. An error becomes the reply, and the command does not run.
     ///
     /// # Errors
-    /// If memory is used up and nothing may be evicted.
+    /// If memory is used up and no key may be evicted.
     fn make_room(app: &A, now: Now) -> Result<(), Error> {
         let _ = (app, now);
         Ok(())
     }
 
-    /// Whether keys lie in memory that is far away at present, so that it pays to tell which are about to
-    /// be used ([`Keyspace::foresee`]).
+    /// Whether keys are likely to be outside the processor's caches now, so that it pays to
+    /// announce which keys are about to be used ([`Keyspace::foresee`]).
     #[must_use]
     #[inline]
     fn is_far(app: &A) -> bool {
@@ -55,20 +55,21 @@ pub trait Keyspace<A: App>: Sized + 'static {
         false
     }
 
-    /// A request that will soon run names this key first: the time to begin to load where it is looked
-    /// for. The request may be refused, or work on another database. What is returned is given to the
-    /// command ([`CxParts::hint`](crate::CxParts::hint)).
+    /// Announces the first key of a request that will run soon, so that the keyspace can start to
+    /// load the part of its table that holds the key. The request may still be refused, or use
+    /// another database. The command gets the returned hint
+    /// ([`CxParts::hint`](crate::CxParts::hint)).
     fn foresee<'k>(app: &A, db: u32, key: &'k [u8]) -> Self::Hint<'k>;
 
-    /// Called with a hint when some others were asked for, too: the time to begin to load what the key
-    /// holds.
+    /// Called with a hint after `foresee` was called for some other keys, so that the keyspace can
+    /// start to load the entry of the key.
     #[inline]
     fn find(app: &A, db: u32, hint: &mut Self::Hint<'_>) {
         let _ = (app, db, hint);
     }
 
-    /// Runs `body` so that no other connection sees any of its effects before all of them. It gets what
-    /// the commands in it need to work inside the section.
+    /// Runs `body` such that other connections see either all of its effects or none of them.
+    /// `body` gets the state that its commands use inside the section.
     fn atomically(
         app: &A,
         scope: &SectionScope<'_>,
@@ -76,7 +77,7 @@ pub trait Keyspace<A: App>: Sized + 'static {
         body: &mut dyn FnMut(&mut Self::Held),
     );
 
-    /// Begins to watch a key, for `WATCH`; by default no change is ever seen.
+    /// Starts to watch a key, for `WATCH`. The default never sees a change.
     #[must_use]
     fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn WatchedKey> {
         let _ = (app, db, key, now);
@@ -124,16 +125,16 @@ pub trait Keyspace<A: App>: Sized + 'static {
     }
 }
 
-/// What the keyspace of `A` keeps per connection.
+/// The state that the keyspace of `A` keeps per connection.
 pub(crate) type KeysConn<A> = <<A as App>::Keys as Keyspace<A>>::Conn;
 
-/// What commands of `A` need inside an atomic section.
+/// The state that commands of `A` use inside an atomic section.
 pub(crate) type Held<A> = <<A as App>::Keys as Keyspace<A>>::Held;
 
-/// What the keyspace of `A` knows of a key before its request runs.
+/// The hint of the keyspace of `A` for a key, computed before its request runs.
 pub(crate) type Hint<'k, A> = <<A as App>::Keys as Keyspace<A>>::Hint<'k>;
 
-/// The keyspace of a service without keys: one database, nothing to lock, to watch or to look ahead to.
+/// The keyspace of a service without keys: one database, no locks, no watched keys, no look-ahead.
 #[derive(Clone, Copy, Debug)]
 pub enum NoKeys {}
 
@@ -153,7 +154,7 @@ impl<A: App> Keyspace<A> for NoKeys {
     }
 }
 
-/// What an atomic section covers.
+/// The keys that an atomic section covers.
 #[derive(Clone, Copy, Debug)]
 pub enum SectionScope<'a> {
     /// These keys, each with its database.
@@ -175,7 +176,7 @@ pub(crate) mod testing {
     use super::{Keyspace, SectionScope};
     use crate::{App, Now};
 
-    /// A keyspace of nothing that is worth looking ahead to all the same.
+    /// An empty keyspace that still asks for look-ahead.
     pub(crate) enum FarKeys {}
 
     impl<A: App> Keyspace<A> for FarKeys {

@@ -1,17 +1,17 @@
-//! What goes around commands: layers before and after each call, who may come in, the limits.
+//! Layers, which run before and after each call of a command, and the other settings of a router.
 
 use crate::{App, ArgList, Authenticator, ClientShared, Cx, Error, Limits, Spawn, Spec};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something done around every call of every command: quotas, access rules, logs, traces.
+/// Code that runs around every call of every command: quotas, access rules, logs, traces.
 ///
-/// The layer that was added first is the outermost: its `before` comes first and its `after` last.
-/// A call whose `before` refused runs neither the command nor the layers inside; `after` is then
-/// called for the layers that had let it pass. A request that is refused before it reaches its
-/// command (an unknown name, a wrong number of arguments, no password given, memory used up) passes
-/// no layer. The commands that `EXEC` runs pass the layers one by one, besides `EXEC` itself.
+/// The first layer added is the outermost: its `before` runs first and its `after` last. If
+/// `before` refuses a call, neither the command nor the inner layers run; `after` then runs for the
+/// layers whose `before` passed the call. A request that is refused before it reaches its command
+/// (an unknown name, a wrong number of arguments, no password sent, memory used up) passes no
+/// layer. The commands that `EXEC` runs pass the layers one by one, in addition to `EXEC` itself.
 ///
 /// ```
 /// use respire_engine::{ArgList, ClientShared, Cx, End, Error, Flags, Layer, Router, Spec};
@@ -44,36 +44,36 @@ use std::time::Duration;
 /// let router = Router::new(()).layer(ReadOnly::default());
 /// ```
 pub trait Layer<A: App>: Send + Sync + 'static {
-    /// Called before a command runs; `args` are those after its name.
+    /// Called before a command runs; `args` are the arguments after its name.
     ///
     /// # Errors
-    /// What the client is answered instead of running the command.
+    /// The error that the client gets; the command does not run.
     fn before(&self, cx: &mut Cx<'_, A>, spec: &Spec, args: &ArgList<'_>) -> Result<(), Error> {
         let _ = (cx, spec, args);
         Ok(())
     }
 
-    /// Called once for each call that `before` let pass, when it is answered, or when its answer
-    /// is no longer wanted. `took` is the time from then to now, as the host's stopwatch tells; of a
-    /// call that is answered later, to the turn that writes the answer, and zero of one that is
-    /// cancelled. Nothing it does reaches the client.
-    fn after(&self, who: &ClientShared, spec: &Spec, took: Duration, end: End) {
-        let _ = (who, spec, took, end);
+    /// Called once for each call that `before` passed, when the call is answered or cancelled.
+    /// `took` is the time since `before` was called, measured with the host's stopwatch. For a call
+    /// that is answered later it runs until the turn that writes the answer, and for a cancelled
+    /// call it is zero. A layer cannot change the reply here.
+    fn after(&self, client: &ClientShared, spec: &Spec, took: Duration, end: End) {
+        let _ = (client, spec, took, end);
     }
 }
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Answered with anything but an error.
+    /// With any reply but an error.
     Ok,
-    /// Answered with an error, or refused by a layer, or the command panicked.
+    /// With an error: from the command, from a layer that refused the call, or because of a panic.
     Err,
-    /// Not answered: the client went away before.
+    /// Without a reply: the client disconnected first.
     Cancelled,
 }
 
-/// What a router holds besides its commands.
+/// The settings of a router besides its commands.
 pub(crate) struct Setup<A: App> {
     pub(crate) layers: Vec<Arc<dyn Layer<A>>>,
     pub(crate) authenticator: Option<Arc<dyn Authenticator<A>>>,
@@ -82,7 +82,7 @@ pub(crate) struct Setup<A: App> {
 }
 
 impl<A: App> Setup<A> {
-    /// Whether nothing was set up.
+    /// Whether all settings are the defaults.
     pub(crate) fn is_default(&self) -> bool {
         let Self {
             layers,

@@ -1,4 +1,4 @@
-//! Commands, what they run on and with, and their running.
+//! Commands: their table, how they are run, and the traits of the service and process around them.
 
 mod admit;
 pub(crate) mod app;

@@ -1,4 +1,4 @@
-//! What the engine itself tells monitoring.
+//! The engine's own metrics for monitoring.
 
 use crate::client::pubsub::Kind;
 use crate::command::table::CommandEntry;
@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl<A: App> Engine<A> {
-    /// What there is to monitor: the engine's numbers, the process's and the application's.
+    /// All metrics: those of the engine, the process and the application.
     ///
-    /// Reads every counter once: some ten microseconds for each command that was called.
+    /// Reads every counter once, in some ten microseconds for each command that was called.
     #[must_use]
     pub fn metrics(&self, now: Now) -> Metrics {
         let mut out = Metrics::default();
@@ -111,7 +111,7 @@ impl<A: App> Engine<A> {
     }
 }
 
-/// The numbers of one command, if it was called or refused.
+/// The metrics of one command, if it was called or refused.
 fn command<A: App>(entry: &CommandEntry<A>, out: &mut Metrics) {
     let stats = &entry.stats;
     let counts = [&stats.calls, &stats.failed, &stats.rejected, &stats.panics]
@@ -147,7 +147,7 @@ fn command<A: App>(entry: &CommandEntry<A>, out: &mut Metrics) {
     }
 }
 
-/// Times in steps of a factor of four, from a microsecond to a minute.
+/// Bounds of the time buckets, in steps of a factor of four, from a microsecond to a minute.
 fn buckets(times: &Counts) -> Buckets {
     const FIRST: u32 = 10;
     const LAST: u32 = 36;
@@ -174,7 +174,7 @@ mod tests {
     use crate::redis::testing::Server;
 
     #[test]
-    fn engine_process_and_application_tell_their_numbers() {
+    fn metrics_cover_engine_process_and_application() {
         let server = Server::new();
         let mut line = server.connect();
         line.ask("SET a 1\nSET a 1\nSET a 1 what\nSET\nnope\nPANIC\nAUTH a b");
@@ -214,7 +214,7 @@ mod tests {
         let Some(Value::Histogram(times)) = value("respire_command_duration_seconds", "set") else {
             panic!("SET was timed");
         };
-        // The stopwatch of the tests moves on by 5 ms with each look at it.
+        // The tests' stopwatch advances by 5 ms with each read.
         assert!((times.sum - 0.015).abs() < 1e-9);
         assert_eq!(times.buckets.len(), 15);
         let filled: Vec<_> = times

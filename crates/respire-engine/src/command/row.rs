@@ -1,58 +1,60 @@
-//! A command: a description and what it does.
+//! The trait of a command, and rows, its usual implementation: a description and a function.
 
 use crate::ArgList;
 #[cfg(doc)]
 use crate::Flags;
 use crate::{App, Cx, Error, Reply, Spec};
 
-/// A command at the lowest level: borrowed arguments in, the reply written straight to the output.
+/// A command at the lowest level: it borrows its arguments and writes the reply straight to the
+/// output.
 ///
-/// Exactly one reply is written per call, unless [`Flow`] says that there is none.
+/// Each call must write exactly one reply, unless [`Flow`] says otherwise.
 pub trait Command<A: App>: Send + Sync + 'static {
-    /// What is known about it; the same every time.
+    /// The description of the command; it never changes.
     fn spec(&self) -> &Spec;
 
-    /// Runs it. `args` are the arguments after the name (and after the subcommand's name), and
-    /// their count has been checked against the arity.
+    /// Runs the command. `args` are the arguments after the name (and after the subcommand's name).
+    /// Their number has been checked against the arity.
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow;
 
-    /// Whether every call is timed, rather than one of 128 after the first 10,000: by default, unless
-    /// the command declares [the same cost for every call](Flags::CONSTANT).
+    /// Whether every call is timed, rather than one in 128 after the first 10,000. The default is
+    /// yes, unless the command declares [the same cost for every call](Flags::CONSTANT).
     fn is_timed(&self) -> bool {
         !self.spec().is_constant()
     }
 
-    /// Calls `found` with the position of each key (the name is at 0) in a whole request of an
-    /// accepted arity; by default as [`Spec::keys`] tells.
+    /// Calls `found` with the position of each key in a whole request of an accepted arity (the
+    /// name is at 0). The default uses [`Spec::keys`].
     ///
     /// # Errors
-    /// When the arguments make no sense, so that there is no telling which are keys.
+    /// If the arguments are invalid, so that the keys cannot be determined.
     fn keys(&self, request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
         keys_by_spec(self.spec(), request, found)
     }
 }
 
-/// What follows after a command ran.
+/// How to continue after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Flow {
-    /// The reply is written; on with the next request.
+    /// The reply is written; continue with the next request.
     Replied,
     /// The reply comes later, from the [`Later`](crate::Later) that this call took with
-    /// [`Cx::later`]; what was written is dropped.
+    /// [`Cx::later`]. Anything written is dropped.
     Pending,
-    /// The reply is written, but is due only after so many microseconds; the connection waits until then.
-    // A `Duration` ends in four bytes and four of padding: a value copied in pieces of eight, as this one
-    // is on its way up, is read before they are written together, and every request waits for that.
+    /// The reply is written but is sent only after this time; the connection waits until then.
+    // Not a `Duration`: that ends in four bytes of value and four of padding. This value is copied
+    // upwards in words of eight bytes, and reading the last word before both parts are stored
+    // stalls every request.
     RepliedAfter {
         /// Microseconds to wait.
         wait_us: u64,
     },
-    /// The reply is written; the connection ends once it is sent.
+    /// The reply is written; the connection closes once it is sent.
     Close,
 }
 
-/// The usual shape of a command: a static description and a function.
+/// A command made of a static description and a function, which is the usual form.
 ///
 /// ```
 /// use respire_engine::{App, ArgList, Cx, Error, NoKeys, Reply, Row, Spec};
@@ -70,9 +72,9 @@ pub enum Flow {
 /// let row: Row<Hello> = Row { spec: &SPEC, run: hi };
 /// ```
 pub struct Row<A: App> {
-    /// What is known about the command.
+    /// The description of the command.
     pub spec: &'static Spec,
-    /// What it does; an error becomes the reply, and then nothing may have been written.
+    /// The function. An error becomes the reply; the function must not have written anything then.
     pub run: Run<A>,
 }
 
@@ -108,20 +110,19 @@ impl<A: App> Clone for Row<A> {
 
 impl<A: App> Copy for Row<A> {}
 
-/// Finds the keys of a whole request and reports the position of each.
+/// A function that finds the keys of a whole request and reports the position of each.
 pub type KeyPositions = fn(ArgList<'_>, &mut dyn FnMut(usize)) -> Result<(), Error>;
 
-/// Finds the keys of a whole request where the description tells: what [`Command::keys`] does
-/// unless a command does better.
+/// Finds the keys of a whole request from its description: the default of [`Command::keys`].
 ///
 /// # Errors
-/// None of its own; the result has the shape of [`Command::keys`].
+/// Never; the result has the type of [`Command::keys`].
 pub fn keys_by_spec(
     spec: &Spec,
     request: ArgList<'_>,
     found: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
-    // The names of shard channels stand where keys do, for clusters, and are none.
+    // Names of shard channels are listed as keys for clusters, but they are not keys.
     for key_spec in spec.keys.iter().filter(|keys| keys.are_keys()) {
         key_spec.positions(request.len()).for_each(&mut *found);
     }

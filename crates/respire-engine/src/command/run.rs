@@ -1,4 +1,4 @@
-//! The running of one command: inside its layers, counted, timed where that is worth it.
+//! Runs a command: calls the layers, counts the call, and measures its time if needed.
 
 use super::exec::refused;
 use super::shape;
@@ -14,11 +14,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A slow-log threshold below this asks for the time of every command.
+/// With a slow-log threshold below this, every command is timed.
 const SHORT_US: i64 = 1000;
 
 impl<A: App> Engine<A> {
-    /// Runs the command of one entry, which has been found, admitted and checked, and counts it.
+    /// Runs and counts the command of an entry. It has been found, admitted and checked.
     #[inline(always)]
     pub(crate) fn run(
         &self,
@@ -35,10 +35,10 @@ impl<A: App> Engine<A> {
         let flow = if stands_for > 0 {
             match self.run_timed((at, name_len), cx, request, stands_for, (reply, mark)) {
                 Ok(flow) => flow,
-                Err(refusal) => return self.turned_away(entry, cx, refusal, reply),
+                Err(refusal) => return self.refused_by_layer(entry, cx, refusal, reply),
             }
         } else {
-            let called = caught(entry.spec(), (reply, mark), |reply| {
+            let called = call_caught(entry.spec(), (reply, mark), |reply| {
                 entry.command().call(cx, request.skip(name_len), reply)
             });
             called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply))
@@ -50,11 +50,11 @@ impl<A: App> Engine<A> {
         flow
     }
 
-    /// For how many calls the time of this one is to stand; 0: it is not timed.
+    /// The number of calls that the time of this call stands for; 0 if it is not timed.
     #[inline]
     fn stands_for(&self, entry: &CommandEntry<A>, client: &mut Client) -> u64 {
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
-        // Whoever asks for times that short asks for those of every command.
+        // A threshold this short needs the time of every command.
         if entry.is_timed.load(Ordering::Relaxed) || (0..SHORT_US).contains(&slow_us) {
             1
         } else if client.sampler.is_due() {
@@ -64,7 +64,7 @@ impl<A: App> Engine<A> {
         }
     }
 
-    /// Runs a command inside the layers and times it; an error is the refusal of a layer.
+    /// Runs a command inside the layers and times it. The error is that of a layer that refused.
     fn run_timed(
         &self,
         (at, name_len): (u32, usize),
@@ -80,7 +80,7 @@ impl<A: App> Engine<A> {
             cx.client.sampler.restart(began);
         }
         let (mut passed, mut refusal) = (0, None);
-        let called = caught(entry.spec(), (reply, mark), |reply| {
+        let called = call_caught(entry.spec(), (reply, mark), |reply| {
             for layer in &self.layers {
                 if let Err(error) = layer.before(cx, entry.spec(), &args) {
                     refusal = Some(error);
@@ -99,10 +99,10 @@ impl<A: App> Engine<A> {
         }
         let took = match flow {
             Flow::Replied | Flow::Close => took,
-            // What follows wrong passwords is no work: the slow log would be full of it.
+            // The delay after a wrong password is not work and would fill the slow log.
             Flow::RepliedAfter { .. } if entry.spec().flags.has(Flags::NO_AUTH) => took,
             Flow::RepliedAfter { wait_us } => took.saturating_add(Duration::from_micros(wait_us)),
-            // It has not ended: `ended` counts it.
+            // The call has not ended: `ended` counts it.
             Flow::Pending => return Ok(flow),
         };
         let is_error = reply.error_count() != errors;
@@ -114,8 +114,8 @@ impl<A: App> Engine<A> {
         Ok(flow)
     }
 
-    /// Ends a call whose reply was left for later, `took` after it began: counts the time and the
-    /// failure, if it is one, and tells the layers. The caller counts the code word of an error.
+    /// Ends a call that was answered later, `took` after it began: adds the time, counts a failure,
+    /// and calls the layers. The caller counts the code word of an error.
     #[cold]
     pub(crate) fn ended(&self, at: u32, client: &ClientShared, took: Duration, end: End) {
         let entry = self.table.entry(at);
@@ -128,8 +128,8 @@ impl<A: App> Engine<A> {
         self.leave_layers(self.layers.len(), client, entry, took, end);
     }
 
-    /// Answers a call that panicked: a defect of the service, which is counted and told, and costs
-    /// nobody the connection.
+    /// Answers a call that panicked. The panic is counted and reported to the host, and the
+    /// connection stays open.
     #[cold]
     pub(crate) fn panicked(
         &self,
@@ -142,7 +142,7 @@ impl<A: App> Engine<A> {
         Flow::Replied
     }
 
-    /// Counts a panic and tells the host.
+    /// Counts a panic and reports it to the host.
     #[cold]
     pub(crate) fn note_panic(&self, entry: &CommandEntry<A>, panic: &(dyn Any + Send)) {
         Stats::add(&entry.stats.panics, 1);
@@ -152,7 +152,7 @@ impl<A: App> Engine<A> {
             .panicked(entry.spec().name, text.unwrap_or("no text"));
     }
 
-    /// Tells the layers that a call passed that it ended, innermost first.
+    /// Calls `after` of the layers that a call passed, innermost first.
     fn leave_layers(
         &self,
         passed: usize,
@@ -162,7 +162,7 @@ impl<A: App> Engine<A> {
         end: End,
     ) {
         for layer in self.layers.iter().take(passed).rev() {
-            // One that panics is as much a defect as a command that does, and costs as little.
+            // A panic in a layer is handled as one in a command.
             let after = AssertUnwindSafe(|| layer.after(client, entry.spec(), took, end));
             if let Err(panic) = catch_unwind(after) {
                 self.note_panic(entry, &*panic);
@@ -170,10 +170,10 @@ impl<A: App> Engine<A> {
         }
     }
 
-    /// Answers a call that a layer refused. An `EXEC` that is refused ends its transaction, as any
-    /// other that does not run.
+    /// Answers a call that a layer refused. A refused `EXEC` ends its transaction, as when it is
+    /// refused for another reason.
     #[cold]
-    fn turned_away(
+    fn refused_by_layer(
         &self,
         entry: &CommandEntry<A>,
         cx: &mut Cx<'_, A>,
@@ -187,7 +187,7 @@ impl<A: App> Engine<A> {
         Flow::Replied
     }
 
-    /// Counts a call that was answered with an error, which begins at `mark`.
+    /// Counts a call whose reply is an error; the reply begins at `mark`.
     #[cold]
     fn failed(&self, entry: &CommandEntry<A>, reply: &mut Reply<'_>, mark: Mark) {
         Stats::add(&entry.stats.failed, 1);
@@ -232,7 +232,8 @@ impl<A: App> Engine<A> {
         }
     }
 
-    /// Counts a call; runs of the same command are added up before they reach the shared counters.
+    /// Counts a call. Repeated calls of the same command are summed before they are added to the
+    /// shared counters.
     #[inline]
     fn count(&self, client: &mut Client, at: u32) {
         if client.tally.entry != at {
@@ -251,9 +252,9 @@ impl<A: App> Engine<A> {
     }
 }
 
-/// Calls a command; of one that panics nothing stands in the reply, which ends at the mark.
+/// Calls a command. If it panics, its partial reply, which begins at the mark, is dropped.
 #[inline(always)]
-fn caught(
+fn call_caught(
     spec: &Spec,
     (reply, mark): (&mut Reply<'_>, Mark),
     call: impl FnOnce(&mut Reply<'_>) -> Flow,
@@ -278,20 +279,20 @@ mod tests {
     use crate::redis::testing::{Cells, Server};
     use std::sync::{Arc, Mutex};
 
-    /// Writes down what it sees, and refuses calls whose first argument is its name.
-    struct Notes {
+    /// Records what it sees, and refuses calls whose first argument is its name.
+    struct Recorder {
         name: &'static str,
         seen: Arc<Mutex<Vec<String>>>,
     }
 
-    impl Notes {
+    impl Recorder {
         fn add(&self, note: String) {
             let mut seen = self.seen.lock().expect("no test panics with it held");
             seen.push(format!("{}: {note}", self.name));
         }
     }
 
-    impl Layer<Cells> for Notes {
+    impl Layer<Cells> for Recorder {
         fn before(
             &self,
             cx: &mut Cx<'_, Cells>,
@@ -320,7 +321,7 @@ mod tests {
 
     fn server() -> (Server, Arc<Mutex<Vec<String>>>) {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let notes = |name| Notes {
+        let notes = |name| Recorder {
             name,
             seen: Arc::clone(&seen),
         };
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_lie_around_each_other_in_the_order_they_were_added() {
+    fn first_layer_added_is_the_outermost() {
         let (server, seen) = server();
         let mut line = server.connect();
         assert_eq!(line.ask("GET x"), "$-1|");
@@ -346,13 +347,13 @@ mod tests {
         let notes = take(&seen);
         assert!(notes.contains("a: set with 3 on 1|"), "{notes}");
         assert!(notes.ends_with("b: set of 1 Err after 5 ms|a: set of 1 Err after 5 ms"));
-        // What is refused before it reaches its command passes no layer.
+        // A request that is refused before it reaches its command passes no layer.
         line.ask("GET\nnope");
         assert_eq!(take(&seen), "");
     }
 
     #[test]
-    fn a_layer_that_refuses_answers_for_the_command_and_those_inside() {
+    fn refusing_layer_skips_the_command_and_the_inner_layers() {
         let (server, seen) = server();
         let mut line = server.connect();
         assert_eq!(line.ask("GET a\nGET b"), "-LIMITED by a layer|".repeat(2));
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exec_runs_passes_the_layers_one_by_one() {
+    fn commands_run_by_exec_pass_the_layers_one_by_one() {
         let (server, seen) = server();
         let mut line = server.connect();
         line.ask("MULTI\nGET a\nGET x");
@@ -381,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exec_that_a_layer_refuses_ends_its_transaction() {
+    fn exec_refused_by_a_layer_ends_its_transaction() {
         struct NoExec;
         impl Layer<Cells> for NoExec {
             fn before(
@@ -421,10 +422,10 @@ mod tests {
     }
 
     #[test]
-    fn latency_event_is_named_by_redis_own_flag() {
+    fn latency_event_name_follows_the_fast_flag() {
         let mut line = Server::new().connect();
         line.ask("CONFIG SET latency-monitor-threshold 1\nLATENCY RESET");
-        // SET is of constant cost and yet none of Redis's fast commands.
+        // SET has constant cost but does not have Redis's FAST flag.
         line.ask("SET a 1");
         assert!(!line.ask("LATENCY LATEST").contains("fast-command"));
         line.ask("GET a");
@@ -432,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn panics_are_told_counted_and_end_as_errors() {
+    fn panics_are_reported_counted_and_answered_with_errors() {
         let (server, seen) = server();
         let mut line = server.connect();
         assert_eq!(
@@ -441,7 +442,7 @@ mod tests {
         );
         let notes = take(&seen);
         assert!(notes.contains("a: panic of 1 Err after 5 ms"), "{notes}");
-        // A layer that panics after a call does not take its reply away.
+        // A layer that panics after a call does not remove its reply.
         assert_eq!(line.ask("NAP"), "");
         let panics = server
             .process
@@ -466,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_end_later_are_counted_and_pass_the_layers_back() {
+    fn deferred_calls_are_counted_and_reach_the_layers_at_their_end() {
         let (server, seen) = server();
         let line = server.connect();
         let at = server
@@ -487,16 +488,16 @@ mod tests {
         );
         let stats = &server.engine.table.entry(at).stats;
         assert_eq!(stats.failed.load(Ordering::Relaxed), 1);
-        // What was not answered took no time that tells of the service.
+        // Cancelled calls are not timed.
         assert_eq!(stats.times().expect("timed").total(), 2);
     }
 
     #[test]
-    fn calls_that_wait_pass_the_layers_back_when_they_are_answered_or_abandoned() {
+    fn layers_see_the_end_of_pending_calls_answered_or_cancelled() {
         let (waiting, seen) = (Arc::new(Mutex::new(Vec::new())), Arc::default());
         let (kept, notes) = (Arc::clone(&waiting), Arc::clone(&seen));
         let server = Server::with(|router| {
-            let layer = Notes {
+            let layer = Recorder {
                 name: "a",
                 seen: notes,
             };

@@ -1,11 +1,11 @@
-//! In debug builds: whether what a command wrote are whole replies.
+//! Checks in debug builds that a command wrote exactly one complete reply.
 
 use crate::reply::output::Mark;
 use crate::{Flags, Flow, Proto, Reply};
 use resp_codec::binary::ReplyDecoder;
 use resp_codec::{FrameDecoder, Kind, Limits, Step};
 
-/// Limits that no reply in a test runs into.
+/// Limits that no reply in a test reaches.
 const LIMITS: Limits = Limits {
     max_bulk: u64::MAX,
     max_inline: u32::MAX,
@@ -15,21 +15,21 @@ const LIMITS: Limits = Limits {
     ..Limits::CLIENT
 };
 
-/// Holds a command to one whole reply: an array of three that got two swallows the reply of the
-/// next request, and nobody finds out why. Does nothing in a release build.
+/// Checks that a command wrote one complete reply. An array of three with only two elements
+/// swallows the reply of the next request, which is hard to trace. Does nothing in a release build.
 ///
-/// Confirmations of subscriptions come in numbers, as pushes or arrays that name themselves, and
-/// muted replies not at all, so that only what is certainly wrong is found.
+/// Subscription commands write several confirmations, as pushes or as arrays, and muted replies are
+/// not written. So only certain errors are reported.
 ///
 /// # Panics
-/// When the reply is not whole, or more than one.
+/// If the reply is incomplete, or there is more than one.
 pub(crate) fn check(flow: &Flow, reply: &mut Reply<'_>, mark: Mark, flags: Flags) {
     if !cfg!(debug_assertions) || *flow != Flow::Replied {
         return;
     }
     let proto = reply.proto();
     let Some(wrote) = reply.sink().put_after(mark) else {
-        // Large values lie elsewhere.
+        // Large values are stored elsewhere.
         return;
     };
     let (mut at, mut replies) = (0, 0);
@@ -46,7 +46,7 @@ pub(crate) fn check(flow: &Flow, reply: &mut Reply<'_>, mark: Mark, flags: Flags
     );
 }
 
-/// How long the reply is that these bytes begin with, and whether it is a push.
+/// The length of the reply at the front of these bytes, and whether it is a push.
 fn whole(bytes: &[u8], proto: Proto, flags: Flags) -> (usize, bool) {
     let mut resp = FrameDecoder::new(LIMITS);
     let mut binary = ReplyDecoder::new(LIMITS);

@@ -1,4 +1,4 @@
-//! The command table: from a name on the wire to its row, without allocating.
+//! The command table: finds a command by its name without allocating.
 
 use crate::observe::histogram::{Counts, Histogram};
 use crate::spec::name_parts;
@@ -13,19 +13,19 @@ pub struct CommandEntry<A: App> {
     word: u64,
     subcommands: Vec<u32>,
     is_container: bool,
-    /// The argument that is its first key; 0 where there is none, or its place varies.
+    /// The index of the argument that is its first key; 0 if it has none or its position varies.
     first_key: usize,
-    /// Whether it came with the router, and was not added to it.
+    /// Whether it came with the router rather than being added to it.
     is_builtin: bool,
     is_always_timed: bool,
-    /// Whether it may use memory, which the keyspace may have to make room for.
+    /// Whether it may use memory, so that the keyspace may have to make room.
     needs_room: bool,
-    /// Whether the stopwatch is read around the next call, whichever it is.
+    /// Whether the next call is timed in any case.
     pub(crate) is_timed: AtomicBool,
     pub(crate) stats: CommandStats,
 }
 
-/// What was counted for one command: a line of `INFO commandstats`, and one of `latencystats`.
+/// The counters of one command: a line of `INFO commandstats` and one of `latencystats`.
 #[derive(Debug, Default)]
 pub(crate) struct CommandStats {
     pub(crate) calls: AtomicU64,
@@ -33,23 +33,23 @@ pub(crate) struct CommandStats {
     pub(crate) rejected: AtomicU64,
     pub(crate) failed: AtomicU64,
     pub(crate) panics: AtomicU64,
-    /// How many calls of a command that is not always timed were timed in a row.
+    /// How many calls in a row were timed, for a command that is not always timed.
     timed: AtomicU64,
-    /// Made for the first call that is timed.
+    /// Created at the first timed call.
     times: OnceLock<Histogram>,
 }
 
-/// So many calls of every command are timed; after that some, where two looks at the clock would
-/// cost more than the command.
+/// This many calls of every command are timed. After that only samples are, for commands that take
+/// less time than two reads of the clock.
 const TIMED_CALLS: u64 = 10_000;
 
 impl CommandStats {
-    /// Adds a time, in nanoseconds, that stands for `calls` calls.
+    /// Adds a time, in nanoseconds, which stands for `calls` calls.
     pub(crate) fn add_time(&self, nanos: u64, calls: u64) {
         self.times.get_or_init(Histogram::new).add(nanos, calls);
     }
 
-    /// How the times are distributed, if there are any.
+    /// The distribution of the times, if there are any.
     pub(crate) fn times(&self) -> Option<Counts> {
         let counts = self.times.get()?.counts();
         (counts.total() > 0).then_some(counts)
@@ -91,7 +91,7 @@ impl<A: App> CommandEntry<A> {
         }
     }
 
-    /// What is known about the command.
+    /// The description of the command.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
@@ -103,8 +103,8 @@ impl<A: App> CommandEntry<A> {
         &*self.command
     }
 
-    /// Notes that a call was timed; once there were many, only some of those to come are, unless
-    /// the command is worth it.
+    /// Records that a call was timed. After many calls, only samples are timed, unless the command
+    /// is always timed.
     pub(crate) fn was_timed(&self) {
         let is_sampled = !self.is_always_timed && self.is_timed.load(Ordering::Relaxed);
         if is_sampled && self.stats.timed.fetch_add(1, Ordering::Relaxed) + 1 >= TIMED_CALLS {
@@ -112,13 +112,13 @@ impl<A: App> CommandEntry<A> {
         }
     }
 
-    /// Sets the counters back to zero.
+    /// Sets the counters to zero.
     pub(crate) fn reset_stats(&self) {
         self.stats.reset();
         self.is_timed.store(true, Ordering::Relaxed);
     }
 
-    /// The argument that is its first key, or 0.
+    /// The index of the argument that is its first key, or 0.
     #[inline]
     pub(crate) fn first_key(&self) -> usize {
         self.first_key
@@ -158,10 +158,10 @@ pub(crate) fn name_word(name: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// All commands, found by name in one probe or a few.
+/// All commands, found by name in one or a few probes.
 pub struct CommandTable<A: App> {
     entries: Vec<CommandEntry<A>>,
-    /// Open addressing: entry number + 1, or 0 for a free slot; at most half full.
+    /// Open addressing: entry number + 1, or 0 for an empty slot; at most half full.
     slots: Vec<u32>,
 }
 
@@ -173,14 +173,14 @@ impl<A: App> CommandTable<A> {
         }
     }
 
-    /// Has the stopwatch read around every command, for the layers.
+    /// Times every command, for the layers.
     pub(crate) fn time_all(&mut self) {
         for entry in &mut self.entries {
             entry.is_always_timed = true;
         }
     }
 
-    /// Adds a command; one of the same name is replaced.
+    /// Adds a command. It replaces one of the same name.
     pub(crate) fn add(&mut self, command: Box<dyn Command<A>>) {
         self.put(CommandEntry::new(command, false));
     }
@@ -199,14 +199,15 @@ impl<A: App> CommandTable<A> {
         self.put(entry);
     }
 
-    /// Takes all that there is for what comes with every router.
-    pub(crate) fn are_builtin(&mut self) {
+    /// Marks all entries as coming with the router.
+    pub(crate) fn mark_builtin(&mut self) {
         for entry in &mut self.entries {
             entry.is_builtin = true;
         }
     }
 
-    /// Adds what was added to `other`, with its subcommands; what came with that router is left.
+    /// Adds the commands that were added to `other`, with their subcommands, but not those that
+    /// came with that router.
     pub(crate) fn merge(&mut self, other: Self) {
         let mut entries: Vec<_> = other.entries.into_iter().map(Some).collect();
         for at in 0..entries.len() {
@@ -243,7 +244,7 @@ impl<A: App> CommandTable<A> {
         }
     }
 
-    /// Subcommands are found through their container, so they take no slot.
+    /// Subcommands are found through their container, so they have no slot.
     fn index(&mut self, at: u32) {
         let entry = &self.entries[at as usize];
         if entry.is_subcommand() {
@@ -257,8 +258,8 @@ impl<A: App> CommandTable<A> {
         self.slots[slot] = at + 1;
     }
 
-    /// The number of the command called `name`, in any case; `word` is its first 8 bytes
-    /// upper-cased, as the decoder hands them out.
+    /// The number of the command called `name`, in any case. `word` is its first 8 bytes in upper
+    /// case, as the decoder provides them.
     #[must_use]
     #[inline]
     pub fn find(&self, word: u64, name: &[u8]) -> Option<u32> {
@@ -274,8 +275,8 @@ impl<A: App> CommandTable<A> {
         }
     }
 
-    /// The number of the command that a request names, if it is no container and accepts as many
-    /// arguments.
+    /// The number of the command that a request names, if it is not a container and accepts this
+    /// number of arguments.
     #[inline(always)]
     pub(crate) fn find_plain(&self, word: u64, request: ArgList<'_>) -> Option<u32> {
         let at = self.find(word, request.get(0)?)?;
@@ -284,13 +285,13 @@ impl<A: App> CommandTable<A> {
         is_plain.then_some(at)
     }
 
-    /// The same, from the name alone.
+    /// As [`CommandTable::find`], with the name alone.
     #[must_use]
     pub fn find_name(&self, name: &[u8]) -> Option<u32> {
         self.find(name_word(name), name)
     }
 
-    /// The number of a container's subcommand, in any case.
+    /// The number of a container's subcommand; its name may be in any case.
     #[must_use]
     pub fn find_subcommand(&self, container: u32, name: &[u8]) -> Option<u32> {
         let container = &self.entries[container as usize];
@@ -302,7 +303,7 @@ impl<A: App> CommandTable<A> {
         container.subcommands.iter().find(is_it).copied()
     }
 
-    /// The entry of a number that this table gave out.
+    /// The entry with this number, which must come from this table.
     #[must_use]
     pub fn entry(&self, at: u32) -> &CommandEntry<A> {
         &self.entries[at as usize]
@@ -316,7 +317,7 @@ impl<A: App> CommandTable<A> {
         entry.subcommands.iter().map(|at| self.entry(*at))
     }
 
-    /// The command, or the subcommand, of a name as people write it: `get`, `config|get`.
+    /// The command or subcommand of a written name: `get`, `config|get`.
     pub(crate) fn find_path(&self, name: &[u8]) -> Option<u32> {
         let (name, subcommand) = name_parts(name);
         let at = self.find_name(name)?;
@@ -326,7 +327,7 @@ impl<A: App> CommandTable<A> {
         }
     }
 
-    /// All commands, subcommands left out, in the order they were added.
+    /// All commands without subcommands, in the order they were added.
     pub fn commands(&self) -> impl Iterator<Item = &CommandEntry<A>> {
         self.entries.iter().filter(|entry| !entry.is_subcommand())
     }
@@ -337,13 +338,13 @@ impl<A: App> CommandTable<A> {
     }
 }
 
-/// Names up to 8 bytes are told apart by their word and length already.
+/// The word and the length identify names of up to 8 bytes.
 fn is_name(entry: &[u8], name: &[u8]) -> bool {
     entry.len() == name.len() && (name.len() <= 8 || entry[8..].eq_ignore_ascii_case(&name[8..]))
 }
 
 fn spread(word: u64, len: usize) -> usize {
-    // The golden-ratio multiplier mixes every byte into the upper half, which is then used.
+    // Multiplying by the golden ratio mixes every byte into the upper half, which is used.
     ((word ^ len as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
 }
 
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_row_of_the_same_name_replaces_the_first() {
+    fn second_row_of_the_same_name_replaces_the_first() {
         let mut table = CommandTable::new();
         table.add(row("get"));
         table.add(row("get"));
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_grows_keeps_all() {
+    fn growing_table_keeps_all_commands() {
         let mut table = CommandTable::new();
         let names: Vec<&'static str> = (0..500)
             .map(|n| &*Box::leak(format!("name{n}").into_boxed_str()))

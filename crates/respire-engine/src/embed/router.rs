@@ -46,7 +46,7 @@ impl<A: App> Router<A> {
     pub fn shared(app: Arc<A>) -> Self {
         let mut table = CommandTable::new();
         redis::add_to(&mut table);
-        table.are_builtin();
+        table.mark_builtin();
         Self {
             app,
             table,
