@@ -265,7 +265,7 @@ impl Drop for PanicsOnDrop {
 
 /// A command whose future holds a value that panics when it is dropped.
 fn panics_on_drop() -> Router<Desk> {
-    router().future("fragile", |_, ()| {
+    router().future("panics_on_drop", |_, ()| {
         let held = PanicsOnDrop;
         poll_fn(move |_| {
             let _held = &held;
