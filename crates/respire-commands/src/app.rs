@@ -1,4 +1,4 @@
-//! The key-value service as a keyspace, and as an application of its own.
+//! Implements the engine's `Keyspace` and `App` traits for [`Kv`].
 
 use crate::errors::OUT_OF_MEMORY;
 use crate::kv::{HasKv, Kv};
@@ -99,7 +99,7 @@ impl<A: HasKv> Keyspace<A> for Kv {
     }
 
     fn tick(app: &A, now: Now) -> Option<Duration> {
-        app.kv().keep_house(now)
+        app.kv().run_housekeeping(now)
     }
 
     fn reset_stats(app: &A) {
@@ -109,13 +109,13 @@ impl<A: HasKv> Keyspace<A> for Kv {
 }
 
 impl Kv {
-    /// Removes what has expired and makes room where there is too much, in a bounded step; when the next
-    /// one is due.
-    fn keep_house(&self, now: Now) -> Option<Duration> {
+    /// Removes expired keys and evicts down to the memory limit, in one bounded step. Returns when
+    /// the next step is due.
+    fn run_housekeeping(&self, now: Now) -> Option<Duration> {
         let now_ms = now.unix_ms();
         let swept = self.store().sweep(now_ms, self.pace.slice(now));
-        // A bound that was lowered takes effect without waiting for the next write. That nothing
-        // may be evicted is for that write to hear.
+        // A lowered limit takes effect without waiting for the next write. If nothing may be
+        // evicted, that write reports it.
         let _is_within = self.store().make_room(now_ms);
         if swept.finished || self.pace.is_sample_due(now) {
             self.stats.note_memory(self.store().memory().total() as u64);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_room_where_nothing_may_be_evicted() {
+    fn write_is_refused_if_memory_is_full_and_nothing_may_be_evicted() {
         let kv = kv();
         set(&kv, b"k", Expiry::Clear);
         assert_eq!(Kv::make_room(&kv, now()), Ok(()));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn tick_evicts_down_to_a_lowered_bound() {
+    fn tick_evicts_down_to_a_lowered_limit() {
         let kv = kv();
         for n in 0..1000_u32 {
             set(&kv, &n.to_le_bytes(), Expiry::Clear);
@@ -179,19 +179,19 @@ mod tests {
             tuning.memory_bytes_max = bound;
         });
         for _ in 0..1000 {
-            kv.keep_house(now());
+            kv.run_housekeeping(now());
         }
         assert!(kv.store().memory().total() as u64 <= bound);
     }
 
-    /// Ticks, each when the one before asks for it, until only this many keys are left; how many
-    /// ticks, and the most keys that one of them has freed.
+    /// Runs housekeeping steps, each as soon as it is due, until only this many keys are left.
+    /// Returns the number of steps, and the most keys that one of them freed.
     fn tick_down_to(kv: &Kv, keys_left: usize, mut now: Now) -> (usize, usize) {
         let keys = || kv.store().len(0) + kv.store().memory().pending_keys;
         let (mut ticks, mut most) = (0, 0);
         while keys() > keys_left {
             let before = keys();
-            let rest = kv.keep_house(now);
+            let rest = kv.run_housekeeping(now);
             (ticks, most) = (ticks + 1, most.max(before - keys()));
             assert!(keys() == keys_left || rest == Some(REST), "{rest:?}");
             now = now.after(REST);
@@ -210,12 +210,12 @@ mod tests {
         let due = now().after(SECOND);
         let (ticks, most) = tick_down_to(&kv, 1, due);
         assert!(ticks >= 20 && most <= 512, "{ticks} of {most}");
-        let next = kv.keep_house(due).expect("a key expires later");
+        let next = kv.run_housekeeping(due).expect("a key expires later");
         assert!(next > REST && next <= 59 * SECOND, "{next:?}");
     }
 
     #[test]
-    fn tick_frees_in_slices_what_was_flushed() {
+    fn tick_frees_flushed_keys_in_slices() {
         let kv = kv();
         for n in 0..10_000_u32 {
             set(&kv, &n.to_le_bytes(), Expiry::Clear);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn section_gives_commands_its_held_shards() {
+    fn commands_of_a_section_use_its_locked_shards() {
         let kv = kv();
         let keys: [(u32, &[u8]); 2] = [(0, b"a"), (3, b"b")];
         let mut ran = 0;

@@ -1,4 +1,4 @@
-//! What a command of this crate sees besides its arguments.
+//! The context in which a command of this crate runs.
 
 use crate::kv::{HasKv, Kv};
 use crate::notify;
@@ -8,15 +8,16 @@ use respire_engine::{Client, Cx, CxParts, Error, Flow, Now, Reply, Tunables};
 use respire_store::{EntryRef, Expiry, Scope, Slot, View};
 use std::time::Duration;
 
-/// The context of one call: the keys of the selected database at this turn's time.
+/// The context of one call: the keys of the selected database at the time of this turn.
 pub(crate) struct Ctx<'c> {
-    /// The keys: inside an atomic section its held shards, otherwise locked call by call.
+    /// The keys. Inside an atomic section these are the shards that it has locked; otherwise each
+    /// call locks its own.
     pub(crate) view: View<'c>,
-    /// The whole service, for commands that look beyond keys.
+    /// The whole service, for commands that need more than keys.
     pub(crate) kv: &'c Kv,
     /// The connection.
     pub(crate) client: &'c Client,
-    /// This turn's time.
+    /// The time of this turn.
     pub(crate) now: Now,
     /// When the server started.
     pub(crate) started: &'c Now,
@@ -25,7 +26,7 @@ pub(crate) struct Ctx<'c> {
     wait_us: Option<u64>,
 }
 
-/// The keys that a call works on, and its connection with what is counted on it.
+/// The keys of a call, its connection, and the statistics of that connection.
 pub(crate) struct Parts<'c> {
     pub(crate) view: View<'c>,
     client: &'c Client,
@@ -75,7 +76,7 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Reads a key, and counts whether it was there.
+    /// Reads a key, and counts the hit or miss.
     #[inline]
     pub(crate) fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let stats = &mut *self.stats;
@@ -85,7 +86,8 @@ impl<'c> Ctx<'c> {
         })
     }
 
-    /// Reads a key like [`Ctx::read`], without noting the use, or reporting that the key is absent.
+    /// Reads a key like [`Ctx::read`], but does not record the use and does not report an absent
+    /// key.
     pub(crate) fn peek<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let stats = &mut *self.stats;
         self.view.peek(key, |entry| {
@@ -94,7 +96,7 @@ impl<'c> Ctx<'c> {
         })
     }
 
-    /// Reads several keys at one moment, in order, and counts which were there.
+    /// Reads several keys atomically, in order, and counts the hits and misses.
     pub(crate) fn read_many<'k>(
         &mut self,
         keys: impl ExactSizeIterator<Item = &'k [u8]>,
@@ -107,8 +109,8 @@ impl<'c> Ctx<'c> {
         });
     }
 
-    /// Holds a key for writing, and counts whether it was there: for commands that also answer
-    /// with the value they change.
+    /// Locks a key for writing, and counts the hit or miss: for commands that also reply with the
+    /// value that they change.
     pub(crate) fn read_and_update<R>(
         &mut self,
         key: &[u8],
@@ -122,8 +124,8 @@ impl<'c> Ctx<'c> {
         })
     }
 
-    /// Gives a key the argument as its value and replies with the string it held, or null; counts
-    /// whether it was there. Neither value is copied if it is large.
+    /// Sets a key to the argument and replies with its previous string, or null; counts the hit or
+    /// miss. Large values are not copied.
     pub(crate) fn exchange(
         &mut self,
         key: &[u8],
@@ -133,7 +135,7 @@ impl<'c> Ctx<'c> {
     ) -> Result<(), Error> {
         let (client, stats, now_ms) = (self.client, &mut *self.stats, self.now.unix_ms());
         self.view.update(key, |slot| {
-            // An error of `None`: the old value would be copied.
+            // The error `None` means that the old value would be copied.
             let exchanged = slot.exchange(new_value(client, value), expiry, |entry| {
                 stats.looked_up(entry.is_some());
                 let is_replied = reply_uncopied(reply, string_if_any(entry).map_err(Some)?);
@@ -152,7 +154,7 @@ impl<'c> Ctx<'c> {
         })
     }
 
-    /// Runs `f` with everything `scope` names held for writing; `f` counts its look-ups itself.
+    /// Runs `f` while everything in `scope` is locked for writing. `f` counts its own look-ups.
     pub(crate) fn locked<R>(
         &mut self,
         scope: &Scope<'_>,
@@ -167,12 +169,12 @@ impl<'c> Ctx<'c> {
         self.stats.looked_up(found);
     }
 
-    /// The longest string a command may make, in bytes (`proto-max-bulk-len`).
+    /// The length of the longest string that a command may create, in bytes (`proto-max-bulk-len`).
     pub(crate) fn string_bytes_max(&self) -> u64 {
         self.tunables.bulk_bytes_max()
     }
 
-    /// The reply is due only after this time (`DEBUG SLEEP`).
+    /// Delays the reply by this time (`DEBUG SLEEP`).
     pub(crate) fn reply_after(&mut self, wait: Duration) {
         self.wait_us = Some(u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
     }

@@ -1,17 +1,18 @@
-//! Digests of values and of the whole data, equal to those that Redis's `DEBUG DIGEST` gives for
-//! the same data: for comparing two servers without reading one of them out.
+//! Computes digests of values and of the whole data, equal to those of Redis's `DEBUG DIGEST`.
+//!
+//! Two servers can be compared by them without a full read of either.
 
 use crate::value_type::with_type;
 use crate::work::work_begins;
 use respire_store::{EntryRef, ValueRef};
 use sha1::{Digest as _, Sha1};
 
-/// A digest that others can be mixed into.
+/// A digest that is built from parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Digest([u8; 20]);
 
 impl Digest {
-    /// The digest of a value and of whether it expires.
+    /// The digest of a value and whether it expires.
     pub(crate) fn of_value(value: ValueRef<'_>, expires_at: Option<u64>) -> Self {
         work_begins();
         let mut digest = Self::default();
@@ -27,13 +28,13 @@ impl Digest {
         digest
     }
 
-    /// Adds a part whose place among the others matters.
+    /// Adds a part whose order matters.
     pub(crate) fn mix(&mut self, part: &[u8]) {
         self.combine(part);
         self.0 = Sha1::digest(self.0).into();
     }
 
-    /// Adds a part whose place does not matter.
+    /// Adds a part whose order does not matter.
     pub(crate) fn combine(&mut self, part: &[u8]) {
         let hash = Sha1::digest(part);
         self.0
@@ -42,12 +43,12 @@ impl Digest {
             .for_each(|(byte, other)| *byte ^= other);
     }
 
-    /// Adds another digest, whose place does not matter.
+    /// Adds another digest, whose order does not matter.
     pub(crate) fn combine_digest(&mut self, other: Self) {
         self.combine(&other.0);
     }
 
-    /// 40 hexadecimal digits.
+    /// The digest as 40 hexadecimal digits.
     pub(crate) fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -1,5 +1,6 @@
-//! The error texts of the key-value commands, word for word as Redis has them, in one place.
-//! The ones any service may need stand in `respire_engine::text`.
+//! The error texts of the key-value commands, word for word as in Redis.
+//!
+//! `respire_engine::text` has the texts that any service may need.
 
 use respire_engine::Error;
 use respire_store::WrongType;
@@ -12,29 +13,29 @@ pub(crate) fn wrong_type(_: WrongType) -> Error {
     WRONG_TYPE
 }
 
-/// `SORT` by what is no number.
+/// `SORT` by a text that is not a number.
 pub(crate) const SORT_NO_DOUBLE: Error =
     Error::fixed("ERR One or more scores can't be converted into double");
-/// Memory is used up, and nothing may be evicted.
+/// The memory limit is reached, and nothing may be evicted.
 pub(crate) const OUT_OF_MEMORY: Error =
     Error::fixed("OOM command not allowed when used memory > 'maxmemory'.");
 /// An argument that should have been a float.
 pub(crate) const NOT_A_FLOAT: Error = Error::fixed("ERR value is not a valid float");
 /// A key that had to exist.
 pub(crate) const NO_SUCH_KEY: Error = Error::fixed("ERR no such key");
-/// An increment past the range of an integer.
+/// An increment that exceeds the range of an integer.
 pub(crate) const OVERFLOW: Error = Error::fixed("ERR increment or decrement would overflow");
-/// A decrement that has no positive counterpart.
+/// A decrement whose negation does not fit an integer.
 pub(crate) const DECREMENT_OVERFLOW: Error = Error::fixed("ERR decrement would overflow");
-/// An increment past the range of a float.
+/// An increment that exceeds the range of a float.
 pub(crate) const NOT_FINITE: Error = Error::fixed("ERR increment would produce NaN or Infinity");
-/// A string past `proto-max-bulk-len`.
+/// A string longer than `proto-max-bulk-len`.
 pub(crate) const STRING_TOO_LONG: Error =
     Error::fixed("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 /// A negative offset of `SETRANGE`.
 pub(crate) const OFFSET_RANGE: Error = Error::fixed("ERR offset is out of range");
 
-/// `LCS` on keys that hold something else.
+/// `LCS` on keys that do not hold strings.
 pub(crate) const LCS_NOT_STRINGS: Error =
     Error::fixed("ERR The specified keys must contain string values");
 /// `LCS` with `LEN` and `IDX`.
@@ -48,23 +49,23 @@ pub(crate) const LCS_MEMORY: Error =
 pub(crate) const BIT_VALUE: Error = Error::fixed("ERR bit is not an integer or out of range");
 /// A bit that is neither 0 nor 1, in `BITPOS`.
 pub(crate) const BIT_ARGUMENT: Error = Error::fixed("ERR The bit argument must be 1 or 0.");
-/// A bit offset that no string can have.
+/// A bit offset beyond the longest possible string.
 pub(crate) const BIT_OFFSET: Error =
     Error::fixed("ERR bit offset is not an integer or out of range");
 /// `BITOP NOT` of several keys.
 pub(crate) const BITOP_NOT: Error =
     Error::fixed("ERR BITOP NOT must be called with a single source key.");
-/// A field type that is none.
+/// An invalid field type.
 pub(crate) const BITFIELD_TYPE: Error = Error::fixed(
     "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.",
 );
-/// An overflow behaviour that is none.
+/// An invalid overflow behaviour.
 pub(crate) const BITFIELD_OVERFLOW: Error = Error::fixed("ERR Invalid OVERFLOW type specified");
 /// A write in `BITFIELD_RO`.
 pub(crate) const BITFIELD_READ_ONLY: Error =
     Error::fixed("ERR BITFIELD_RO only supports the GET subcommand");
 
-/// An expiry that is no time a key can live for.
+/// An expiry that is out of range.
 pub(crate) fn invalid_expire(command: &str) -> Error {
     Error::owned(format!("ERR invalid expire time in '{command}' command"))
 }
@@ -75,7 +76,7 @@ pub(crate) const EXPIRE_NX: Error =
 /// `GT` and `LT` of `EXPIRE`.
 pub(crate) const EXPIRE_GT_AND_LT: Error =
     Error::fixed("ERR GT and LT options at the same time are not compatible");
-/// A `SCAN` cursor that is no number.
+/// A `SCAN` cursor that is not a number.
 pub(crate) const CURSOR: Error = Error::fixed("ERR invalid cursor");
 /// A key copied or moved onto itself.
 pub(crate) const SAME_OBJECT: Error =
@@ -83,11 +84,11 @@ pub(crate) const SAME_OBJECT: Error =
 /// A number beyond 32 bits.
 pub(crate) const INT_RANGE: Error =
     Error::fixed("ERR value is out of range, value must between -2147483648 and 2147483647");
-/// A number that has to be positive and small enough.
+/// A number that must not be negative or too large.
 pub(crate) const NOT_POSITIVE: Error = Error::fixed("ERR value is out of range, must be positive");
-/// The first argument of `SWAPDB` is no number.
+/// The first argument of `SWAPDB` is not a number.
 pub(crate) const FIRST_DB: Error = Error::fixed("ERR invalid first DB index");
-/// The second one.
+/// The second argument of `SWAPDB` is not a number.
 pub(crate) const SECOND_DB: Error = Error::fixed("ERR invalid second DB index");
 /// `OBJECT IDLETIME` under an LFU policy.
 pub(crate) const IDLE_TIME_UNTRACKED: Error = Error::fixed(
@@ -105,13 +106,13 @@ pub(crate) const RESTORE_TTL: Error = Error::fixed("ERR Invalid TTL value, must 
 /// A negative idle time of `RESTORE`.
 pub(crate) const RESTORE_IDLE_TIME: Error =
     Error::fixed("ERR Invalid IDLETIME value, must be >= 0");
-/// An access frequency of `RESTORE` that does not fit.
+/// An access frequency of `RESTORE` that is out of range.
 pub(crate) const RESTORE_FREQUENCY: Error =
     Error::fixed("ERR Invalid FREQ value, must be >= 0 and <= 255");
-/// A payload of `RESTORE` that is none.
+/// A payload of `RESTORE` with a wrong version or checksum.
 pub(crate) const PAYLOAD_FOOTER: Error =
     Error::fixed("ERR DUMP payload version or checksum are wrong");
-/// A payload of `RESTORE` whose value makes no sense here.
+/// A payload of `RESTORE` with a malformed value or an unknown type.
 pub(crate) const PAYLOAD_FORMAT: Error = Error::fixed("ERR Bad data format");
 
 /// A type that `DEBUG PROTOCOL` does not know.
@@ -125,12 +126,13 @@ pub(crate) const RESP2_UNSUPPORTED: Error =
 /// More keys than `DEBUG POPULATE` may make.
 pub(crate) const POPULATE_TOO_MUCH: Error = Error::fixed("ERR OOM in dictTryExpand");
 
-/// A word after `EXPIRE` that is no condition.
+/// A word after `EXPIRE` that is not a condition.
 pub(crate) fn unsupported_option(option: &[u8]) -> Error {
     Error::quoting("ERR Unsupported option ", option, "")
 }
 
-/// A word after `DEBUG` that is no subcommand, or one with too few or too many arguments.
+/// A word after `DEBUG` that is not a subcommand, or a subcommand with too few or too many
+/// arguments.
 pub(crate) fn debug_subcommand(subcommand: &[u8]) -> Error {
     Error::quoting(
         "ERR unknown subcommand or wrong number of arguments for '",

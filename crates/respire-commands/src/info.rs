@@ -1,9 +1,9 @@
-//! The service's lines of `INFO`.
+//! Writes the key-value service's fields of `INFO`.
 
 use crate::kv::Kv;
 use respire_engine::{InfoWriter, Now};
 
-/// Writes the lines of a section, named in lower case.
+/// Writes the fields of a section, whose name is in lower case.
 pub(crate) fn write(kv: &Kv, section: &str, now: Now, out: &mut InfoWriter) {
     match section {
         "memory" => memory(kv, out),
@@ -37,7 +37,7 @@ fn memory(kv: &Kv, out: &mut InfoWriter) {
     let bytes = |name| out.get(name).and_then(|bytes| bytes.parse().ok());
     if let Some(resident) = bytes("used_memory_rss") {
         let at_start: u64 = bytes("used_memory_rss_startup").unwrap_or_default();
-        // The empty store was part of it.
+        // The resident memory at startup includes the empty store.
         let without_data = at_start.saturating_sub(kv.stats.memory_at_start());
         fragmentation(used + without_data, resident, out);
     }
@@ -48,8 +48,9 @@ fn memory(kv: &Kv, out: &mut InfoWriter) {
     );
 }
 
-/// How the memory of the process compares with what keys take and what it took without any. Compared
-/// with the keys alone, the ratio of a server with few would be in the thousands and alarm dashboards.
+/// Compares the memory of the process with the memory of the keys plus that of the process without
+/// keys. Without the latter, a server with few keys would show a ratio in the thousands and alarm
+/// dashboards.
 fn fragmentation(used: u64, resident: u64, out: &mut InfoWriter) {
     let ratio = resident as f64 / used.max(1) as f64;
     out.field("mem_fragmentation_ratio", format_args!("{ratio:.2}"));
@@ -77,7 +78,7 @@ fn keyspace(kv: &Kv, now: Now, out: &mut InfoWriter) {
     }
 }
 
-/// A size as `INFO` shows it to people.
+/// A size in the human-readable form of `INFO`.
 fn human(bytes: u64) -> String {
     const UNITS: [(u32, &str); 5] = [(50, "P"), (40, "T"), (30, "G"), (20, "M"), (10, "K")];
     match UNITS.iter().find(|(shift, _)| bytes >> shift > 0) {
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_names_the_bound_and_the_policy() {
+    fn memory_section_has_the_limit_and_the_policy() {
         let kv = Kv::new(Store::new(Config::default()));
         kv.tune(|tuning| tuning.memory_bytes_max = 3 << 19);
         let text = lines(&kv, "memory");
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_compares_the_process_with_its_keys_where_it_is_known() {
+    fn fragmentation_is_shown_if_the_resident_memory_is_known() {
         let kv = Kv::new(Store::new(Config::default()));
         let now = Now::new(Duration::ZERO, Duration::from_secs(1000));
         assert!(!lines(&kv, "memory").contains("mem_fragmentation_ratio"));
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_a_process_without_keys_is_not_fragmented() {
+    fn memory_of_the_process_without_keys_does_not_count_as_fragmentation() {
         let kv = Kv::new(Store::new(Config::default()));
         let empty = kv.store().memory().total() as u64;
         let now = Now::new(Duration::ZERO, Duration::from_secs(1000));
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_shown_in_the_largest_unit_that_fits() {
+    fn size_is_shown_in_the_largest_unit_that_fits() {
         for (bytes, shown) in [
             (0, "0B"),
             (1023, "1023B"),

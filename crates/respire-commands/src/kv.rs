@@ -1,4 +1,4 @@
-//! The state the commands work on, and how an application that holds one lends it to them.
+//! Defines the state that the commands work on, and the trait of applications that contain it.
 
 use crate::Ctx;
 use crate::ctx::split;
@@ -11,9 +11,9 @@ use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply
 use respire_store::{Store, View};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The key-value service: a store and what is counted on it.
+/// The key-value service: a store with its settings and statistics.
 ///
-/// It is an [`App`] of its own, so that a server is an engine on a router of it.
+/// It is itself an [`App`], so an engine on a router of it is a complete server.
 ///
 /// ```
 /// use respire_commands::Kv;
@@ -34,7 +34,7 @@ pub struct Kv {
 }
 
 impl Kv {
-    /// A service on this store, with these types of value.
+    /// Creates a service on this store, with these types of value.
     pub(crate) fn with_types(store: Store, types: Types) -> Self {
         Self {
             types,
@@ -46,19 +46,18 @@ impl Kv {
         }
     }
 
-    /// The store itself; a command that answers with it takes a [`view`] instead, which works inside
-    /// `EXEC` as well.
+    /// The store. A command uses a [`view`] instead, because that also works inside `EXEC`.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// What `CONFIG` set the store to.
+    /// The settings of the store, as `CONFIG` has set them.
     pub(crate) fn tuning(&self) -> Tuning {
         *self.lock_tuning()
     }
 
-    /// Changes what the store is set to.
+    /// Changes the settings of the store.
     pub(crate) fn tune(&self, change: impl FnOnce(&mut Tuning)) {
         let mut tuning = self.lock_tuning();
         change(&mut tuning);
@@ -72,8 +71,8 @@ impl Kv {
 
 /// An application that has the key-value commands among its own.
 ///
-/// [`Kv`] is one itself; an embedder implements this for a state of his own that holds a [`Kv`], and
-/// chooses [`Kv`] as [`App::Keys`]: then expiry, `WATCH`, `EXEC`, `CONFIG` and `INFO` know of the keys.
+/// [`Kv`] implements it. Embedders implement it for their own state that contains a [`Kv`], and
+/// choose [`Kv`] as [`App::Keys`]: then expiry, `WATCH`, `EXEC`, `CONFIG` and `INFO` include the keys.
 ///
 /// ```
 /// use respire_commands::{HasKv, Kv, add_to};
@@ -105,16 +104,20 @@ impl Kv {
 /// assert_eq!(client.call("EXEC"), respire_engine::Null);
 /// ```
 pub trait HasKv: App<Keys = Kv> {
-    /// The service inside.
+    /// The key-value service that this application contains.
     fn kv(&self) -> &Kv;
 }
 
-/// The keys that a command of one's own works on: the selected database at the time of the turn.
+/// The keys for an embedder's own command: the selected database at the time of the turn.
 ///
-/// Inside `EXEC` they are those of its section: [`Store::view`] would wait there, and without end, for
-/// the very section that the command runs in. The command's keys must be marked as such
-/// (`#[arg(key)]`), or all (`#[args(all_keys)]`); the view panics at others there, and the client is
-/// told of an internal error.
+/// Inside `EXEC` the view uses the shards that the transaction has locked. [`Store::view`] would
+/// deadlock there: it would wait for the transaction in which the command itself runs.
+///
+/// The command must declare its keys (`#[arg(key)]`) or all keys (`#[args(all_keys)]`).
+///
+/// # Panics
+/// Inside `EXEC` the view panics if it is used with an undeclared key; the client gets an internal
+/// error.
 ///
 /// ```
 /// use respire_commands::{Kv, add_to, view};
@@ -148,7 +151,7 @@ pub fn view<'c, A: HasKv>(cx: &'c mut Cx<'_, A>) -> View<'c> {
     split(cx.parts(), now).view
 }
 
-/// What a command of this crate does: its context, its arguments after the name, its reply.
+/// The function of a command: its context, its arguments after the name, its reply.
 pub(crate) type KvRun = fn(&mut Ctx<'_>, ArgList<'_>, &mut Reply<'_>) -> Result<(), Error>;
 
 /// A row of the command table.
@@ -156,7 +159,7 @@ pub(crate) type KvRun = fn(&mut Ctx<'_>, ArgList<'_>, &mut Reply<'_>) -> Result<
 pub(crate) struct KvRow {
     pub(crate) spec: &'static Spec,
     pub(crate) run: KvRun,
-    /// Where the keys stand, for commands whose spec alone does not tell.
+    /// Finds the keys, for commands whose keys the spec alone cannot describe.
     pub(crate) keys: Option<KeyPositions>,
 }
 

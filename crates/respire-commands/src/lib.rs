@@ -1,12 +1,12 @@
 //! Redis's commands on the Respire store, as one set of rows for the engine's router.
 //!
-//! Strings, bits, keys and what belongs to the keyspace as a whole, with the replies and the error
-//! texts of Redis 7.0. Commands about connections, transactions and the server itself are the
-//! engine's own.
+//! The rows cover strings, bits, keys and the keyspace as a whole, with the replies and the error
+//! texts of Redis 7.0. The engine itself has the commands about connections, transactions and the
+//! server.
 //!
-//! What it deliberately is not: it knows no protocol (a reply says *null* or *map*, the engine
-//! knows how that is written), opens no socket and reads no clock, and it has no way into the
-//! router that an embedder does not have.
+//! What it deliberately is not: it knows no protocol (a command replies with *null* or *map*, and
+//! the engine encodes it), opens no socket and reads no clock. It adds its rows to the router by
+//! the same way as an embedder.
 //!
 //! ```
 //! use respire_commands::{Kv, add_to};
@@ -23,8 +23,8 @@
 //! assert_eq!(out.to_vec(), b"+OK\r\n$5\r\nhello\r\n");
 //! ```
 //!
-//! Where to start reading: `table.rs` says how a command is added; `string/get.rs` is a whole one;
-//! `ctx.rs` is what a command sees, `options.rs` how it reads its arguments.
+//! Where to start reading: `table.rs` describes how to add a command; `string/get.rs` is a complete
+//! command; `ctx.rs` has the context of a command, and `options.rs` parses its arguments.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ mod info;
 mod monitor;
 mod table;
 
-// Floor: commands, a folder for each family
+// Floor: commands, one folder per family
 mod bit;
 mod key;
 mod server;
@@ -42,19 +42,19 @@ mod server;
 mod stack;
 mod string;
 
-// Floor: what commands see, and how
+// Floor: the context, the state and the settings of commands
 mod ctx;
 mod family;
 mod kv;
 mod settings;
 mod unlocked;
 
-// Floor: what commands on keys of any type need of each
+// Floor: what commands on keys need from each type of value
 mod digest;
 mod rdb;
 mod value_type;
 
-// Floor: what all of it is made of
+// Floor: parts that all of the above use
 mod errors;
 mod help;
 mod notify;
@@ -70,7 +70,7 @@ pub use notify::EventClass;
 
 use respire_engine::{Command, Router};
 
-/// Adds every command of this crate to a router, in place of those of the same name.
+/// Adds every command of this crate to a router. It replaces commands of the same name.
 ///
 /// ```
 /// use respire_commands::{Kv, add_to};
@@ -91,7 +91,7 @@ pub fn add_to<A: HasKv>(router: Router<A>) -> Router<A> {
     })
 }
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

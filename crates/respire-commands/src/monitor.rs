@@ -1,4 +1,4 @@
-//! The service's numbers for monitoring.
+//! Writes the key-value service's metrics for monitoring.
 
 use crate::kv::Kv;
 use respire_engine::Metrics;
@@ -59,7 +59,7 @@ mod tests {
     use respire_store::{Config, Expiry, Store};
 
     #[test]
-    fn numbers_of_the_store_are_written() {
+    fn metrics_of_the_store_are_written() {
         let kv = Kv::new(Store::new(Config::default()));
         for (db, key) in [(0, b"a"), (3, b"a"), (3, b"b")] {
             let mut view = kv.store().view(db, 1);

@@ -1,9 +1,10 @@
-//! Keyspace notifications: what happened to a key, published on two channels that carry its name.
+//! Publishes keyspace notifications: each event of a key goes to two channels, one named after the
+//! key and one after the event.
 //!
-//! The store reports events under the key's lock, where they go to the end of one queue. When the locks
-//! are released, whoever changed the key publishes what is in the queue. So events leave in the order of
-//! the changes, before the reply to the command that made them, and nobody publishes under a lock of the
-//! store.
+//! The store reports events under the key's lock, and the observer appends them to one queue. When
+//! the locks are released, the thread that changed the key publishes the queued events. So events
+//! are published in the order of the changes, before the reply to the command that made them, and
+//! never under a lock of the store.
 
 use respire_engine::Publisher;
 use respire_store::{Event, EventName, Expiry, Interest, Observer, ObserverId, Slot, Store};
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// use respire_commands::EventClass;
 /// use respire_store::{Config, EventName, Expiry, Store};
 ///
-/// /// What a command of one's own says it did.
+/// /// The event of an embedder's own command.
 /// const REFILL: EventName = EventClass::Generic.event("refill");
 ///
 /// let store = Store::new(Config::default());
@@ -40,22 +41,22 @@ pub enum EventClass {
     Hash,
     /// `z`: sorted sets.
     SortedSet,
-    /// `x`: keys whose time had come. The store reports them by itself.
+    /// `x`: expired keys. The store reports them by itself.
     Expired,
-    /// `e`: keys that went because memory ran out. The store reports them by itself.
+    /// `e`: keys that were evicted because memory ran out. The store reports them by itself.
     Evicted,
     /// `t`: streams.
     Stream,
     /// `d`: modules.
     Module,
-    /// `n`: keys that are new. The store reports them by itself.
+    /// `n`: new keys. The store reports them by itself.
     New,
-    /// `m`: keys that were read and are not there. The store reports them by itself.
+    /// `m`: reads of absent keys. The store reports them by itself.
     KeyMiss,
 }
 
 impl EventClass {
-    /// An event of this class.
+    /// An event of this class with this name.
     #[must_use]
     pub const fn event(self, name: &'static str) -> EventName {
         EventName {
@@ -86,7 +87,7 @@ pub(crate) const SETBIT: EventName = EventClass::String.event("setbit");
 pub(crate) const SETRANGE: EventName = EventClass::String.event("setrange");
 pub(crate) const SORTSTORE: EventName = EventClass::List.event("sortstore");
 
-/// A key was set by a command of strings, with this expiry.
+/// Reports that a string command has set a key, with this expiry.
 #[inline]
 pub(crate) fn was_set(slot: &mut Slot<'_>, expiry: Expiry, now_ms: u64) {
     slot.event(SET);
@@ -98,7 +99,7 @@ pub(crate) fn was_set(slot: &mut Slot<'_>, expiry: Expiry, now_ms: u64) {
     }
 }
 
-/// A key got this expiry, or was removed because that has passed.
+/// Reports that a key got this expiry, or was removed because the time is in the past.
 pub(crate) fn was_given_expiry(slot: &mut Slot<'_>, at: u64, now_ms: u64) {
     slot.event(if at <= now_ms { DEL } else { EXPIRE });
 }
@@ -118,19 +119,19 @@ const LETTERS: [(char, EventClass); 11] = [
     ('n', EventClass::New),
 ];
 
-/// `A`: all of them, but for new keys and missed ones.
+/// `A`: all classes except new keys and missed keys.
 const ALL: u32 = EventClass::New.bit() - 1;
-/// `K`: the channels that are named after keys.
+/// `K`: publish to the channels named after keys.
 const KEYSPACE: u32 = EventClass::KeyMiss.bit() << 1;
-/// `E`: the channels that are named after events.
+/// `E`: publish to the channels named after events.
 const KEYEVENT: u32 = KEYSPACE << 1;
 
-/// What is published, as `notify-keyspace-events` says it.
+/// The selected classes and channels, as in `notify-keyspace-events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mask(u32);
 
 impl Mask {
-    /// What the letters mean; `None` if one of them means nothing.
+    /// Parses the letters; `None` if one of them is unknown.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let bits = |letter| match letter {
             'A' => Some(ALL),
@@ -148,7 +149,8 @@ impl Mask {
         all.map(Mask)
     }
 
-    /// The letters, as Redis tells them. It leaves out `n` where all others are there.
+    /// The letters in the form in which Redis shows them. Redis omits `n` if all other classes are
+    /// selected.
     pub(crate) fn letters(self) -> String {
         let has = |bits: u32| self.0 & bits == bits;
         let mut letters = String::new();
@@ -172,7 +174,7 @@ impl Mask {
         self.0 & bits != 0
     }
 
-    /// What the store must report for it.
+    /// The events that the store must report for this mask.
     fn interest(self) -> Interest {
         use EventClass::{Evicted, Expired, KeyMiss, New};
         if !self.has(KEYSPACE | KEYEVENT) {
@@ -190,7 +192,7 @@ impl Mask {
     }
 }
 
-/// The notifications of a store.
+/// Publishes the notifications of a store.
 #[derive(Debug)]
 pub(crate) struct Notifications {
     notifier: Arc<Notifier>,
@@ -198,7 +200,8 @@ pub(crate) struct Notifications {
 }
 
 impl Notifications {
-    /// For this store; none are published before [`Notifications::choose`].
+    /// Creates the notifications of this store. None are published before
+    /// [`Notifications::choose`].
     pub(crate) fn new(store: &Store) -> Self {
         let notifier = Arc::new(Notifier::default());
         let observer = Arc::clone(&notifier) as Arc<dyn Observer>;
@@ -206,17 +209,17 @@ impl Notifications {
         Self { notifier, id }
     }
 
-    /// Publishes with this; the first one counts.
+    /// Sets the publisher. Only the first call has an effect.
     pub(crate) fn publish_with(&self, publisher: &Publisher) {
         let _first = self.notifier.publisher.set(publisher.clone());
     }
 
-    /// What is published.
+    /// The selected classes and channels.
     pub(crate) fn chosen(&self) -> Mask {
         self.notifier.mask()
     }
 
-    /// Publishes this from now on.
+    /// Selects the classes and channels to publish from now on.
     pub(crate) fn choose(&self, mask: Mask, store: &Store) {
         self.notifier.mask.store(mask.0, Ordering::Relaxed);
         store.set_interest(self.id, mask.interest());
@@ -228,7 +231,7 @@ impl Notifications {
 struct Notifier {
     mask: AtomicU32,
     publisher: OnceLock<Publisher>,
-    /// What has yet to be published, in order. Its lock is a leaf.
+    /// The events to publish, in order. Its lock is a leaf.
     queue: Mutex<VecDeque<Notification>>,
     /// Held while the queue is emptied, so that only one thread publishes at a time.
     publishing: Mutex<()>,

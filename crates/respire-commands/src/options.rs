@@ -1,11 +1,11 @@
-//! How the arguments of a command are taken apart: a cursor over its options, and the options that
-//! several commands share.
+//! Parses the arguments of a command: a cursor over its options, and the options that several
+//! commands share.
 
 use crate::errors::{NOT_AN_INTEGER, SYNTAX, invalid_expire};
 use resp_codec::number::parse_i64;
 use respire_engine::{ArgList, Error};
 
-/// Walks over the arguments that follow a command's fixed ones.
+/// A cursor over the arguments after the fixed ones.
 #[derive(Clone)]
 pub(crate) struct Options<'a> {
     rest: ArgList<'a>,
@@ -16,24 +16,24 @@ impl<'a> Options<'a> {
         Self { rest }
     }
 
-    /// The next argument, whatever it is.
+    /// Returns the next argument.
     pub(crate) fn next(&mut self) -> Option<&'a [u8]> {
         let word = self.rest.get(0)?;
         self.rest = self.rest.skip(1);
         Some(word)
     }
 
-    /// The argument that the option just read calls for.
+    /// Returns the argument that belongs to the option just read, or a syntax error.
     pub(crate) fn value(&mut self) -> Result<&'a [u8], Error> {
         self.next().ok_or(SYNTAX)
     }
 
-    /// The same, as an integer.
+    /// Returns the argument of the option just read as an integer.
     pub(crate) fn integer(&mut self) -> Result<i64, Error> {
         integer(self.value()?)
     }
 
-    /// How many arguments are left.
+    /// The number of arguments left.
     pub(crate) fn len(&self) -> usize {
         self.rest.len()
     }
@@ -44,13 +44,13 @@ pub(crate) fn is_word(argument: &[u8], word: &str) -> bool {
     argument.eq_ignore_ascii_case(word.as_bytes())
 }
 
-/// An argument that must be an integer.
+/// Parses an argument that must be an integer.
 pub(crate) fn integer(argument: &[u8]) -> Result<i64, Error> {
     parse_i64(argument).ok_or(NOT_AN_INTEGER)
 }
 
-/// Puts a choice among exclusive options into its slot. To choose another one later is a syntax
-/// error; to repeat the same one is not.
+/// Stores a choice among exclusive options. A second, different choice is a syntax error; a
+/// repeated one is accepted.
 pub(crate) fn set_once<T: PartialEq>(slot: &mut Option<T>, choice: T) -> Result<(), Error> {
     if slot.as_ref().is_some_and(|chosen| *chosen != choice) {
         return Err(SYNTAX);
@@ -59,7 +59,7 @@ pub(crate) fn set_once<T: PartialEq>(slot: &mut Option<T>, choice: T) -> Result<
     Ok(())
 }
 
-/// The unit of a time on the wire.
+/// The unit of a time in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeUnit {
     Seconds,
@@ -67,7 +67,7 @@ pub(crate) enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// This many units in milliseconds, within the range of `i64`.
+    /// Converts this many units to milliseconds; `None` on overflow of `i64`.
     pub(crate) fn to_ms(self, amount: i64) -> Option<i64> {
         match self {
             Self::Seconds => amount.checked_mul(1000),
@@ -76,16 +76,16 @@ impl TimeUnit {
     }
 }
 
-/// What a time on the wire counts from.
+/// The start of a time in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeBase {
-    /// From now.
+    /// Relative to now.
     Now,
-    /// From 1970-01-01.
+    /// Relative to 1970-01-01.
     Epoch,
 }
 
-/// One of the words by which `SET` and `GETEX` say what becomes of the expiry.
+/// An option of `SET` or `GETEX` that controls the expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpiryWord {
     /// `EX`, `PX`, `EXAT`, `PXAT`; an amount follows.
@@ -119,8 +119,8 @@ impl ExpiryWord {
     }
 }
 
-/// The expiry options of one request; the amount is looked at only once all options are read, as
-/// syntax errors go before bad amounts.
+/// The expiry options of one request. The amount is parsed only after all options, because syntax
+/// errors are reported before bad amounts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExpiryOption<'a> {
     word: Option<ExpiryWord>,
@@ -128,7 +128,7 @@ pub(crate) struct ExpiryOption<'a> {
 }
 
 impl<'a> ExpiryOption<'a> {
-    /// Takes over a word, and from `options` the amount that belongs to it.
+    /// Records a word, and takes its amount from `options`.
     pub(crate) fn set(&mut self, word: ExpiryWord, options: &mut Options<'a>) -> Result<(), Error> {
         set_once(&mut self.word, word)?;
         if matches!(word, ExpiryWord::Time(..)) {
@@ -137,7 +137,7 @@ impl<'a> ExpiryOption<'a> {
         Ok(())
     }
 
-    /// What was chosen, with a time resolved to unix milliseconds.
+    /// The chosen option, with its time converted to unix milliseconds.
     pub(crate) fn resolve(self, command: &str, now_ms: u64) -> Result<ExpiryChoice, Error> {
         Ok(match self.word {
             None => ExpiryChoice::Unsaid,
@@ -150,17 +150,17 @@ impl<'a> ExpiryOption<'a> {
     }
 }
 
-/// What the expiry options of a request ask for.
+/// The choice that the expiry options of a request make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpiryChoice {
     Unsaid,
     Keep,
     Persist,
-    /// At this time in unix milliseconds.
+    /// Expire at this time, in unix milliseconds.
     At(u64),
 }
 
-/// The time that a positive amount stands for, in unix milliseconds.
+/// Converts a positive amount to a time in unix milliseconds.
 pub(crate) fn expires_at(
     amount: &[u8],
     base: TimeBase,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn expiry_words_in_any_case_resolve_to_unix_milliseconds() {
+    fn expiry_options_in_any_case_resolve_to_unix_milliseconds() {
         assert_eq!(resolve(&[]), Ok(ExpiryChoice::Unsaid));
         assert_eq!(
             resolve(&["eX", "10"]),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn expiry_word_repeated_takes_the_last_amount_and_another_word_is_refused() {
+    fn repeated_expiry_option_takes_the_last_amount_and_a_different_one_is_refused() {
         assert_eq!(
             resolve(&["PX", "10", "PX", "20"]),
             Ok(ExpiryChoice::At(NOW_MS + 20))
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn expiry_amount_out_of_range_is_refused_after_the_syntax() {
+    fn expiry_amount_is_checked_after_the_syntax() {
         assert_eq!(resolve(&["EX", "ten"]), Err(NOT_AN_INTEGER));
         assert_eq!(resolve(&["EX", "ten", "KEEPTTL"]), Err(SYNTAX));
         for amount in ["0", "-1", "9223372036854775807", "9223372036854776"] {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn choice_repeated_is_accepted_and_another_is_refused() {
+    fn repeated_choice_is_accepted_and_a_different_one_is_refused() {
         let mut slot = None;
         assert_eq!(set_once(&mut slot, 'a'), Ok(()));
         assert_eq!(set_once(&mut slot, 'a'), Ok(()));

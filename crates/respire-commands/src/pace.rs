@@ -1,38 +1,42 @@
-//! The pace of housekeeping: slices well below a millisecond, with everyone who is ready served in
-//! between, and a rest after each, so that the sweep takes about a quarter of a processor.
+//! Sets the pace of the sweep: how many keys a slice visits, and how long the sweep rests after it.
 //!
-//! How much a slice does follows from how long ago the one before was: a server that serves many at
-//! a time gives the sweep its share of the time, less often and more at once. Who cannot keep up
-//! that way, because more keys expire all the time, gives up the rests.
+//! A slice takes well below a millisecond. After it, the sweep rests and all ready connections are
+//! served, so the sweep takes about a quarter of a processor.
+//!
+//! The number of keys of a slice depends on the time since the previous slice: a server with many
+//! ready connections runs slices less often, and each does more. If more keys keep expiring than
+//! this removes, the sweep stops resting.
 
 use respire_engine::Now;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Keys that a slice may look at, some half a microsecond each: enough that what each slice costs beside
-/// them is little, and well below a millisecond.
+/// The fewest keys that a slice visits, at about half a microsecond each: enough that the fixed cost
+/// of a slice is small beside them.
 const SLICE_KEYS_MIN: u64 = 128;
+/// The most keys that a slice visits: they take well below a millisecond.
 const SLICE_KEYS_MAX: u64 = 512;
 
-/// Time since the slice before, for each key that this one may look at.
+/// A slice may visit one key for each period of this length since the previous slice.
 const US_PER_KEY: u64 = 2;
 
-/// The rest after a slice while there is more to sweep, and the least before the next key is due.
+/// The rest after a slice while there is more to sweep, and the shortest wait for the next expiry.
 pub(crate) const REST: Duration = Duration::from_millis(1);
 
-/// Who has been behind for so long rests no more.
+/// After this time with more to sweep, the sweep stops resting.
 const PATIENCE_US: u64 = 5_000_000;
 
-/// How often the memory in use is looked at while there is more to sweep.
+/// The time between two samples of the memory in use while there is more to sweep.
 const SAMPLE_US: u64 = 100_000;
 
-/// When there was what, in monotonic microseconds. Housekeeping has one thread, so these are plain
-/// loads and stores.
+/// The times of the last slice and the last sample, in monotonic microseconds. Housekeeping has one
+/// thread, so plain loads and stores are enough.
 #[derive(Debug)]
 pub(crate) struct SweepPace {
     sliced_us: AtomicU64,
     sampled_us: AtomicU64,
-    /// Since when there has been more to sweep than a slice holds; [`NOT_BEHIND`] if there is not.
+    /// The time since which there has been more to sweep than one slice; [`NOT_BEHIND`] if there is
+    /// not.
     behind_us: AtomicU64,
 }
 
@@ -49,14 +53,14 @@ impl Default for SweepPace {
 }
 
 impl SweepPace {
-    /// Keys that the slice may look at that begins now.
+    /// Starts a slice; returns the number of keys that it may visit.
     pub(crate) fn slice(&self, now: Now) -> usize {
         let keys = since(&self.sliced_us, now) / US_PER_KEY;
         note(&self.sliced_us, now);
         keys.clamp(SLICE_KEYS_MIN, SLICE_KEYS_MAX) as usize
     }
 
-    /// The rest after a slice that has left something to sweep.
+    /// Returns the rest after a slice that has left something to sweep.
     pub(crate) fn rest(&self, now: Now) -> Duration {
         if self.behind_us.load(Ordering::Relaxed) == NOT_BEHIND {
             note(&self.behind_us, now);
@@ -68,12 +72,12 @@ impl SweepPace {
         }
     }
 
-    /// A slice has left nothing to sweep.
+    /// Records that a slice has left nothing to sweep.
     pub(crate) fn caught_up(&self) {
         self.behind_us.store(NOT_BEHIND, Ordering::Relaxed);
     }
 
-    /// Whether the memory is to be looked at between slices; if so, that counts as done.
+    /// Whether the memory in use should be sampled now. If so, records the sample.
     pub(crate) fn is_sample_due(&self, now: Now) -> bool {
         let is_due = since(&self.sampled_us, now) >= SAMPLE_US;
         if is_due {
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn slice_grows_with_the_time_since_the_one_before_within_its_bounds() {
+    fn slice_grows_with_the_time_since_the_previous_one() {
         let pace = SweepPace::default();
         let mut now_us = 0;
         let slices = [0, 1, 300, 600, 900, 2_000, 1_000_000].map(|us| {
@@ -112,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_behind_for_long_rests_no_more_until_caught_up() {
+    fn sweep_that_stays_behind_stops_resting_until_it_catches_up() {
         let pace = SweepPace::default();
         for begin_us in [0, 100_000_000] {
             for (us, rest) in [(0, REST), (4_999_999, REST), (5_000_000, Duration::ZERO)] {
@@ -123,10 +127,10 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_looked_at_ten_times_a_second_however_many_slices_there_are() {
+    fn memory_is_sampled_ten_times_a_second() {
         let pace = SweepPace::default();
-        let looks = (0..=1_000_000).step_by(50);
-        let looks = looks.filter(|us| pace.is_sample_due(at(*us)));
-        assert_eq!(looks.count(), 10);
+        let samples = (0..=1_000_000).step_by(50);
+        let samples = samples.filter(|us| pace.is_sample_due(at(*us)));
+        assert_eq!(samples.count(), 10);
     }
 }

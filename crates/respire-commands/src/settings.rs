@@ -1,4 +1,4 @@
-//! The rows of `CONFIG` that belong to the store.
+//! Defines the `CONFIG` settings of the store.
 
 use crate::kv::{HasKv, Kv};
 use crate::notify::Mask;
@@ -9,16 +9,16 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What the store is set to; the defaults are Redis's.
+/// The settings of the store; the defaults are those of Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuning {
-    /// 0: no bound.
+    /// The memory limit in bytes; 0 means none.
     pub(crate) memory_bytes_max: u64,
     pub(crate) policy: Policy,
     pub(crate) samples: u32,
     pub(crate) lfu_log_factor: u32,
     pub(crate) lfu_decay_minutes: u32,
-    /// Whether a flush that does not say how gives memory back in steps.
+    /// Whether a flush without `SYNC` or `ASYNC` frees memory in steps.
     pub(crate) flushes_in_steps: bool,
 }
 
@@ -36,7 +36,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// Whether memory is bounded, and eviction ranks keys by when or how often they were used.
+    /// Whether memory is limited and eviction ranks keys by when or how often they were used.
     pub(crate) fn ranks_by_use(&self) -> bool {
         use Policy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru};
         self.memory_bytes_max != 0
@@ -53,9 +53,9 @@ impl Tuning {
     }
 }
 
-/// The rows of `CONFIG` that belong to the [`Kv`] of an application: `maxmemory`,
-/// `maxmemory-policy`, `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`,
-/// `lazyfree-lazy-user-flush`, `notify-keyspace-events` and `databases`.
+/// The `CONFIG` settings of the [`Kv`] of an application: `maxmemory`, `maxmemory-policy`,
+/// `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`, `lazyfree-lazy-user-flush`,
+/// `notify-keyspace-events` and `databases`.
 pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
     let databases = app.kv().store().databases();
     vec![
@@ -167,7 +167,7 @@ fn yes_no(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A number within a range that holds no negative one.
+/// Parses a number within a range that has no negative numbers.
 fn number(text: &str, range: RangeInclusive<i32>) -> Result<u32, String> {
     let number = parse_i64(text.as_bytes()).ok_or("argument couldn't be parsed into an integer")?;
     let (min, max) = (*range.start(), *range.end());
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_reads_back_what_was_set() {
+    fn setting_returns_its_new_value() {
         for (name, value, shown) in [
             ("maxmemory", "1kb", "1024"),
             ("maxmemory-policy", "AllKeys-LRU", "allkeys-lru"),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_out_of_range_is_refused_in_the_words_of_config_set() {
+    fn invalid_setting_is_refused_with_the_error_of_redis() {
         for (name, value, reason) in [
             ("maxmemory", "lots", "argument must be a memory value"),
             ("maxmemory-policy", "fifo", POLICIES),

@@ -1,9 +1,9 @@
-//! What is counted on the way: plainly per connection, and added up once per turn.
+//! Counts hits and misses: per connection without atomics, and added to the totals once per turn.
 
 use respire_store::{Stats, Store};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What one connection has counted since its last turn ended.
+/// The counts of one connection since its last turn ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConnStats {
     hits: u64,
@@ -21,23 +21,23 @@ impl ConnStats {
     }
 }
 
-/// What all connections have counted.
+/// The counts of all connections.
 #[derive(Debug, Default)]
 pub(crate) struct KvStats {
     hits: AtomicU64,
     misses: AtomicU64,
-    /// What the store took when it was empty, in bytes.
+    /// The memory of the empty store, in bytes.
     memory_at_start: u64,
-    /// The most memory seen in use, in bytes.
+    /// The highest recorded memory in use, in bytes.
     memory_peak: AtomicU64,
-    /// What the store had counted when the counters were last set back; it never goes back itself.
+    /// The counts of the store at the last reset; the store itself never resets them.
     expired_before: AtomicU64,
     evicted_before: AtomicU64,
     freed_later_before: AtomicU64,
 }
 
 impl KvStats {
-    /// For a store that is about to be used.
+    /// Creates the counters for an empty store.
     pub(crate) fn new(store: &Store) -> Self {
         Self {
             memory_at_start: store.memory().total() as u64,
@@ -45,12 +45,12 @@ impl KvStats {
         }
     }
 
-    /// What the store took when it was empty, in bytes.
+    /// The memory of the empty store, in bytes.
     pub(crate) fn memory_at_start(&self) -> u64 {
         self.memory_at_start
     }
 
-    /// Adds what a connection counted, and sets it back to zero.
+    /// Adds the counts of a connection, and resets them to zero.
     pub(crate) fn add(&self, conn: &mut ConnStats) {
         if conn.hits > 0 {
             self.hits.fetch_add(conn.hits, Ordering::Relaxed);
@@ -61,17 +61,17 @@ impl KvStats {
         *conn = ConnStats::default();
     }
 
-    /// Look-ups that found their key.
+    /// The number of look-ups that found their key.
     pub(crate) fn hits(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// Look-ups that did not.
+    /// The number of look-ups that did not find their key.
     pub(crate) fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
 
-    /// Keys the store removed by itself since the counters were last set back.
+    /// The keys that the store has removed by itself since the last reset.
     pub(crate) fn removed(&self, store: &Store) -> Stats {
         let Stats {
             expired_keys,
@@ -87,7 +87,7 @@ impl KvStats {
         }
     }
 
-    /// Notes the memory in use; returns the most ever noted.
+    /// Records the memory in use; returns the highest value recorded so far.
     pub(crate) fn note_memory(&self, bytes: u64) -> u64 {
         self.memory_peak
             .fetch_max(bytes, Ordering::Relaxed)
@@ -113,7 +113,7 @@ mod tests {
     use respire_store::{Config, Expiry};
 
     #[test]
-    fn connection_counts_are_added_once() {
+    fn counts_of_a_connection_are_added_once() {
         let (stats, mut conn) = (KvStats::default(), ConnStats::default());
         conn.looked_up(true);
         conn.looked_up(true);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn removed_keys_are_counted_from_the_last_reset() {
+    fn removed_keys_are_counted_since_the_last_reset() {
         let store = Store::new(Config::default());
         let stats = KvStats::default();
         let expire_one = || {

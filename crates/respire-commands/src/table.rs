@@ -1,8 +1,9 @@
 //! The command table: every row of this crate, by family and name.
 //!
-//! To add a command: write its file in the family's folder (syntax line, [`Spec`](respire_engine::Spec)
-//! with an example, `run`, tests), add its row to the folder's `ROWS`, which is sorted by name, and run
-//! the tests, which name what else there is to do. ARCHITECTURE.md has the whole list.
+//! To add a command: write its file in the family's folder (syntax line,
+//! [`Spec`](respire_engine::Spec) with an example, `run`, tests), add its row to the folder's
+//! `ROWS`, which is sorted by name, and run the tests, which list the remaining steps.
+//! ARCHITECTURE.md has the whole list.
 //!
 //! To add a family: write its folder with a [`Family`], and add it to [`FAMILIES`].
 
@@ -34,7 +35,7 @@ pub(crate) fn containers() -> impl Iterator<Item = &'static Container> {
     FAMILIES.iter().flat_map(|family| family.containers)
 }
 
-/// What the families bring for values of their types.
+/// The functions that the families provide for values of their types.
 pub(crate) const TYPES: Types = Types {
     restore_of: |type_byte| {
         let mut restores = FAMILIES.iter().flat_map(|family| family.restores);
@@ -45,7 +46,7 @@ pub(crate) const TYPES: Types = Types {
 };
 
 impl Kv {
-    /// A service on this store.
+    /// Creates a service on this store.
     #[must_use]
     pub fn new(store: Store) -> Self {
         Self::with_types(store, TYPES)

@@ -1,9 +1,8 @@
-//! Reading strings for work that may take long: the key's lock is given back first.
+//! Reads strings for long work: the key's lock is released before the work starts.
 //!
-//! A large string is shared, so that writers change another copy, and a small one is copied. A string
-//! that was edited in place becomes one that can be shared, under the write lock and without a copy;
-//! whoever edits it while it is still shared copies it. That is worth it only from
-//! [`EDITED_BYTES_MAX`] on.
+//! A large string is shared, so writers change another copy; a small one is copied. A string that
+//! was edited in place is made shareable under the write lock, without a copy; the next edit copies
+//! it while it is still shared. That pays off only above [`EDITED_BYTES_MAX`].
 
 use crate::Ctx;
 use crate::value::string_if_any;
@@ -11,22 +10,22 @@ use respire_engine::Error;
 use respire_store::{EntryRef, Owned, Slot, StringRef};
 use std::ops::Range;
 
-/// Up to this length a string that was edited in place is copied, or worked on, under its lock: a tenth
-/// of a millisecond at most.
+/// Up to this length, a string that was edited in place is copied or processed under its lock. That
+/// takes a tenth of a millisecond at most.
 pub(crate) const EDITED_BYTES_MAX: usize = 1 << 20;
 
-/// What a look at a string under its lock gave.
-enum Look<R> {
+/// The result of the first step, under the lock.
+enum Access<R> {
     Done(Option<R>),
-    /// The chosen part, to be worked on now.
+    /// The chosen part, to be processed without the lock.
     Shared(bytes::Bytes),
-    /// It has to be made one that can be shared.
+    /// The string must be made shareable first.
     Edited,
 }
 
 impl Ctx<'_> {
-    /// Reads a key like [`Ctx::read`], without a lock once it returns: a large string is shared, all
-    /// else copied.
+    /// Reads a key like [`Ctx::read`], but returns a value that needs no lock: a large string is
+    /// shared, any other value is copied.
     pub(crate) fn read_owned(&mut self, key: &[u8]) -> Option<Owned> {
         let found = self.read(key, |entry| match entry {
             Some(entry) if is_edited(entry) => Err(()),
@@ -35,8 +34,8 @@ impl Ctx<'_> {
         found.unwrap_or_else(|()| self.view.update(key, share))
     }
 
-    /// Reads a key as [`Ctx::read_owned`] does, with what `f` says of its entry, and without counting or
-    /// noting it.
+    /// Reads a key like [`Ctx::read_owned`], together with the result of `f` on its entry, without
+    /// counting the look-up or recording the use.
     pub(crate) fn peek_owned<R>(
         &mut self,
         key: &[u8],
@@ -48,13 +47,13 @@ impl Ctx<'_> {
         });
         found.unwrap_or_else(|()| {
             self.view.update(key, |slot| {
-                let said = slot.get().map(f);
-                share(slot).zip(said)
+                let result = slot.get().map(f);
+                share(slot).zip(result)
             })
         })
     }
 
-    /// Reads several keys at one moment, in order, as [`Ctx::read_owned`] reads one.
+    /// Reads several keys atomically, in order, like [`Ctx::read_owned`].
     pub(crate) fn read_many_owned<'k>(
         &mut self,
         keys: impl ExactSizeIterator<Item = &'k [u8]> + Clone,
@@ -73,9 +72,9 @@ impl Ctx<'_> {
         found
     }
 
-    /// Runs `f` on the part of a string that `part` chooses by its length, and counts whether the key
-    /// was there. `f` runs under the key's lock only if the part is short. `None` if there is no such
-    /// key, or nothing of it is chosen.
+    /// Runs `f` on the part of a string that `part` chooses from its length, and counts the hit or
+    /// miss. `f` runs under the key's lock only if the part is short. `None` if there is no such
+    /// key, or nothing is chosen.
     pub(crate) fn read_part<R>(
         &mut self,
         key: &[u8],
@@ -84,38 +83,40 @@ impl Ctx<'_> {
     ) -> Result<Option<R>, Error> {
         let mut f = Some(f);
         let mut run = |bytes: &[u8]| f.take().map(|f| f(bytes));
-        let mut look = |entry: Option<EntryRef<'_>>| -> Result<Look<R>, Error> {
+        let mut access = |entry: Option<EntryRef<'_>>| -> Result<Access<R>, Error> {
             let Some(string) = string_if_any(entry)? else {
-                return Ok(Look::Done(None));
+                return Ok(Access::Done(None));
             };
             Ok(match (part(string.len())?, string) {
-                (None, _) => Look::Done(None),
-                (Some(part), StringRef::Shared(bytes)) => Look::Shared(bytes.slice(part)),
-                (Some(part), StringRef::Bytes(_)) if part.len() > EDITED_BYTES_MAX => Look::Edited,
-                (Some(part), string) => Look::Done(run(&string.as_bytes(&mut [0; 20])[part])),
+                (None, _) => Access::Done(None),
+                (Some(part), StringRef::Shared(bytes)) => Access::Shared(bytes.slice(part)),
+                (Some(part), StringRef::Bytes(_)) if part.len() > EDITED_BYTES_MAX => {
+                    Access::Edited
+                }
+                (Some(part), string) => Access::Done(run(&string.as_bytes(&mut [0; 20])[part])),
             })
         };
-        let mut found = self.read(key, &mut look)?;
-        if matches!(found, Look::Edited) {
+        let mut found = self.read(key, &mut access)?;
+        if matches!(found, Access::Edited) {
             found = self.view.update(key, |slot| {
                 slot.share_string();
-                look(slot.get())
+                access(slot.get())
             })?;
         }
         Ok(match found {
-            Look::Done(answer) => answer,
-            Look::Shared(bytes) => run(&bytes),
-            Look::Edited => unreachable!("invariant: it was made one that can be shared"),
+            Access::Done(answer) => answer,
+            Access::Shared(bytes) => run(&bytes),
+            Access::Edited => unreachable!("invariant: it was made shareable"),
         })
     }
 }
 
-/// Whether a string must be made one that can be shared before it is read for long.
+/// Whether a string must be made shareable before long work on it.
 pub(crate) fn is_edited(entry: EntryRef<'_>) -> bool {
     matches!(entry.value().as_string(), Some(StringRef::Bytes(bytes)) if bytes.len() > EDITED_BYTES_MAX)
 }
 
-/// What a key holds; a large string is shared with it from now on.
+/// The value of a key; a large string is shared with it from now on.
 pub(crate) fn share(slot: &mut Slot<'_>) -> Option<Owned> {
     slot.share_string();
     slot.get().map(EntryRef::owned)
@@ -130,20 +131,21 @@ pub(crate) mod tests {
     use std::time::Duration;
 
     thread_local! {
-        /// What to do where work begins.
-        static LOOK: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+        /// The function to call when long work starts.
+        static HOOK: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
     }
 
-    pub(crate) fn look() {
-        LOOK.with_borrow_mut(|look| {
-            if let Some(look) = look {
-                look();
+    pub(crate) fn call_hook() {
+        HOOK.with_borrow_mut(|hook| {
+            if let Some(hook) = hook {
+                hook();
             }
         });
     }
 
-    /// Sends `request`; wherever its work begins, another client sends what `write` says. The reply, and
-    /// whether each of those was answered then, which is whether its key was free.
+    /// Sends `request`. Each time its work starts, another client sends the request that `write`
+    /// returns. Returns the reply, and for each of those requests whether it was answered
+    /// meanwhile, that is, whether its key was not locked.
     pub(crate) fn send_and_write_meanwhile(
         client: &mut Client,
         request: &str,
@@ -151,24 +153,24 @@ pub(crate) mod tests {
     ) -> (String, Vec<bool>) {
         let (answered, answers) = mpsc::channel();
         let writer = client.other();
-        LOOK.set(Some(Box::new(move || {
+        HOOK.set(Some(Box::new(move || {
             let (done, is_done) = mpsc::channel();
             let (mut writer, write) = (writer.other(), write());
             thread::spawn(move || {
                 writer.send(&write);
-                // Nobody may wait for it any more.
+                // The receiver may have timed out.
                 let _ = done.send(());
             });
             let is_answered = is_done.recv_timeout(Duration::from_secs(10)).is_ok();
             answered.send(is_answered).expect("the test collects them");
         })));
         let reply = client.send(request);
-        LOOK.take();
+        HOOK.take();
         (reply, answers.iter().collect())
     }
 
     #[test]
-    fn key_is_free_while_its_large_value_is_worked_on() {
+    fn key_is_not_locked_during_long_work_on_its_large_value() {
         const EDIT: &str = "SETRANGE k 2097151 x";
         for is_shared in [false, true] {
             for request in [
@@ -191,18 +193,18 @@ pub(crate) mod tests {
                     client.send("GET k");
                 }
                 let write = || "PEXPIRE k 1000000".to_owned();
-                let (reply, is_free) = send_and_write_meanwhile(&mut client, request, write);
+                let (reply, is_unlocked) = send_and_write_meanwhile(&mut client, request, write);
                 assert!(!reply.starts_with('-'), "{request}: {reply}");
                 assert!(
-                    !is_free.is_empty() && !is_free.contains(&false),
-                    "{request}: {is_free:?}"
+                    !is_unlocked.is_empty() && !is_unlocked.contains(&false),
+                    "{request}: {is_unlocked:?}"
                 );
             }
         }
     }
 
     #[test]
-    fn part_of_a_large_value_is_shared_whether_it_was_edited_or_not() {
+    fn part_of_a_large_value_is_read_whether_or_not_it_was_edited() {
         let mut client = Client::new();
         client.send("SETRANGE k 3000000 \"the end\"");
         for _ in 0..2 {
@@ -221,7 +223,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn copy_of_a_large_edited_value_shares_it_until_either_changes() {
+    fn copy_of_a_large_edited_value_changes_independently() {
         Client::new().check(&[
             ("SETRANGE k 2000000 x", ":2000001\r\n"),
             ("COPY k copy", ":1\r\n"),

@@ -1,27 +1,28 @@
-//! Strings between entries and replies.
+//! Moves strings between requests, entries and replies without copying large ones.
 
 use crate::errors::wrong_type;
 use respire_engine::{Client, Error, Reply};
 use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, Slot, StringRef};
 use std::ops::Range;
 
-// The store shares values from the size on from which an output writes them where they lie. Neither crate
-// knows the other; were the sizes to differ, values between them would be shared in vain, or copied.
+// The store shares values from this size on, and an output writes values of this size without a
+// copy. Neither crate knows the other; if the sizes differed, values between them would be shared
+// for nothing, or copied.
 const _: () = assert!(SHARED_BYTES_MIN == respire_engine::SHARED_BYTES_MIN);
 
-/// The string that an entry holds.
+/// The string of an entry, or the error WRONGTYPE.
 #[inline]
 pub(crate) fn string_of(entry: EntryRef<'_>) -> Result<StringRef<'_>, Error> {
     entry.string().map_err(wrong_type)
 }
 
-/// The string that a key holds, where the absence of the key is fine.
+/// The string of a key that may be absent.
 #[inline(always)]
 pub(crate) fn string_if_any(entry: Option<EntryRef<'_>>) -> Result<Option<StringRef<'_>>, Error> {
     entry.map(string_of).transpose()
 }
 
-/// Replies with a string; a large one is shared instead of copied.
+/// Replies with a string; a large one is shared, not copied.
 #[inline(always)]
 pub(crate) fn reply_string(reply: &mut Reply<'_>, string: StringRef<'_>) {
     match string {
@@ -31,7 +32,7 @@ pub(crate) fn reply_string(reply: &mut Reply<'_>, string: StringRef<'_>) {
     }
 }
 
-/// Replies with a string, or null where there is none.
+/// Replies with a string, or null if there is none.
 #[inline]
 pub(crate) fn reply_string_or_null(reply: &mut Reply<'_>, string: Option<StringRef<'_>>) {
     match string {
@@ -40,8 +41,8 @@ pub(crate) fn reply_string_or_null(reply: &mut Reply<'_>, string: Option<StringR
     }
 }
 
-/// Replies with a string, or null, unless that would copy a large one, which was edited in place:
-/// then `false`, and nothing is written. [`Slot::share_string`] makes it one that is not copied.
+/// Replies with a string, or null. If the string is large and was edited in place, the reply would
+/// copy it: then writes nothing and returns `false`. [`Slot::share_string`] makes it shareable.
 #[inline(always)]
 #[must_use]
 pub(crate) fn reply_uncopied(reply: &mut Reply<'_>, string: Option<StringRef<'_>>) -> bool {
@@ -61,7 +62,8 @@ pub(crate) fn is_copied(string: StringRef<'_>) -> bool {
     matches!(string, StringRef::Bytes(bytes) if bytes.len() >= SHARED_BYTES_MIN)
 }
 
-/// Replies with the string of a key that is held for writing, or null; a large one is not copied.
+/// Replies with the string of a key that is locked for writing, or null; a large string is not
+/// copied.
 #[inline(always)]
 pub(crate) fn reply_held(reply: &mut Reply<'_>, slot: &mut Slot<'_>) -> Result<(), Error> {
     if reply_uncopied(reply, string_if_any(slot.get())?) {
@@ -71,7 +73,7 @@ pub(crate) fn reply_held(reply: &mut Reply<'_>, slot: &mut Slot<'_>) -> Result<(
     }
 }
 
-/// The same for a large one that was edited in place: it is shared with the reply from now on.
+/// Replies with a large string that was edited in place; from now on it is shared with the reply.
 #[cold]
 fn reply_edited(reply: &mut Reply<'_>, slot: &mut Slot<'_>) -> Result<(), Error> {
     slot.share_string();
@@ -79,7 +81,7 @@ fn reply_edited(reply: &mut Reply<'_>, slot: &mut Slot<'_>) -> Result<(), Error>
     Ok(())
 }
 
-/// An argument as a value to be written. A large one is kept where it lies, if that is possible.
+/// Converts an argument to a value for the store. A large one is not copied if possible.
 #[inline(always)]
 pub(crate) fn new_value<'v>(client: &Client, arg: &'v [u8]) -> NewValue<'v> {
     if arg.len() < SHARED_BYTES_MIN {
@@ -96,8 +98,8 @@ fn large_value<'v>(client: &Client, arg: &'v [u8]) -> NewValue<'v> {
         .map_or(NewValue::Bytes(arg), NewValue::Shared)
 }
 
-/// Makes a string at least `len` bytes long, with zeros at its end. Where most of it is new, that costs
-/// O(what was there): fresh memory is zero already, and nobody waits until it is written.
+/// Extends a string with zeros to at least `len` bytes. If most of it is new, that costs O(old
+/// length): fresh memory is zero already, so no lock is held while it is written.
 pub(crate) fn extend_to(bytes: &mut Vec<u8>, len: usize) {
     const FRESH_BYTES_MIN: usize = 1 << 16;
     if bytes.capacity() < len && len - bytes.len() >= FRESH_BYTES_MIN.max(bytes.len()) {
@@ -109,8 +111,8 @@ pub(crate) fn extend_to(bytes: &mut Vec<u8>, len: usize) {
     }
 }
 
-/// The range of indexes from `start` to `end`, both inclusive and from the back when negative, cut
-/// to a sequence of `len`; `None` when nothing is left.
+/// The range of indexes from `start` to `end`, clamped to a sequence of `len`. Both are inclusive
+/// and count from the end if negative. `None` if nothing is left.
 pub(crate) fn index_range(start: i64, end: i64, len: usize) -> Option<Range<usize>> {
     let len = i64::try_from(len).ok()?;
     let from_front = |index: i64| {
@@ -132,7 +134,7 @@ mod tests {
 
     const LEN: usize = 100_000;
 
-    /// The addresses at which the value of the key `k` lies.
+    /// The addresses of the value of the key `k`.
     fn place(peer: &Peer) -> Range<usize> {
         let mut view = peer.engine().app().store().view(0, 0);
         let bytes = view.peek(b"k", |entry| match entry.map(string_of) {
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn large_value_is_sent_from_where_it_lies_by_every_command_that_replies_with_it() {
+    fn no_command_copies_a_large_value_for_its_reply() {
         let requests = [
             "GET k",
             "MGET none k none",
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn large_value_that_was_edited_is_looked_up_once_in_the_statistics() {
+    fn look_up_of_a_large_edited_value_is_counted_once() {
         for (request, hits, misses) in [
             ("GET k", 1, 0),
             ("MGET k none k", 2, 1),
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn string_is_extended_by_zeros_whether_in_place_or_not() {
+    fn string_is_extended_with_zeros() {
         for (before, len) in [
             (0, 0),
             (3, 2),
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn index_range_counts_from_both_ends_and_is_cut() {
+    fn index_range_counts_from_both_ends_and_is_clamped() {
         assert_eq!(index_range(0, -1, 5), Some(0..5));
         assert_eq!(index_range(-3, -2, 5), Some(2..4));
         assert_eq!(index_range(1, 100, 5), Some(1..5));

@@ -1,8 +1,8 @@
-//! Where work that may take long begins.
+//! Marks the start of long work on a value, for tests.
 
-/// Stands where work on a large string begins: tests look from here whether its key is free.
+/// Called when long work on a value starts. Tests check here that the key is not locked.
 #[inline(always)]
 pub(crate) fn work_begins() {
     #[cfg(test)]
-    crate::unlocked::tests::look();
+    crate::unlocked::tests::call_hook();
 }

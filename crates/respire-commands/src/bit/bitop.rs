@@ -340,11 +340,11 @@ mod tests {
                     _ => format!("SETRANGE k {nth} a"),
                 }
             };
-            let (reply, is_free) =
+            let (reply, is_unlocked) =
                 send_and_write_meanwhile(&mut client, "BITOP OR d k other", write);
             assert_eq!(reply, ":2000001\r\n");
             assert_eq!(
-                is_free.len(),
+                is_unlocked.len(),
                 (changes + 1).min(UNLOCKED_TRIES_MAX) as usize
             );
             let expected = [b'0', if changes > 1 { 5 } else { 1 }][usize::from(changes > 0)];

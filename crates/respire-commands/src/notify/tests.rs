@@ -1,4 +1,4 @@
-//! The letters of the setting, and what subscribers are sent.
+//! Tests of the letters of the setting, and of the messages that subscribers receive.
 
 use super::*;
 use crate::key::testing::Client;
@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 #[test]
-fn letters_are_told_in_the_order_and_with_the_gap_of_redis() {
-    for (set, told) in [
+fn letters_are_shown_in_the_form_of_redis() {
+    for (set, shown) in [
         ("", ""),
         ("KEA", "AKE"),
         ("Kn", "nK"),
@@ -21,7 +21,7 @@ fn letters_are_told_in_the_order_and_with_the_gap_of_redis() {
         ("ndtexzhsl$KEm", "$lshzxetdnKEm"),
         ("tdxelshzg$KE", "AKE"),
     ] {
-        assert_eq!(Mask::parse(set).map(Mask::letters).as_deref(), Some(told));
+        assert_eq!(Mask::parse(set).map(Mask::letters).as_deref(), Some(shown));
     }
     for wrong in ["q", "KEA ", "k", "a", "K\u{e9}"] {
         assert_eq!(Mask::parse(wrong), None, "{wrong}");
@@ -29,7 +29,7 @@ fn letters_are_told_in_the_order_and_with_the_gap_of_redis() {
 }
 
 #[test]
-fn store_reports_no_more_than_the_letters_ask_for() {
+fn store_reports_only_the_selected_classes() {
     let interest = |letters| Mask::parse(letters).expect("known letters").interest();
     for letters in ["", "A", "g$nm", "K", "KE"] {
         assert_eq!(interest(letters), Interest::NONE, "{letters}");
@@ -42,19 +42,20 @@ fn store_reports_no_more_than_the_letters_ask_for() {
     assert_eq!(interest("KEA"), all);
 }
 
-/// A server that publishes these, a subscriber to all of them, and another client.
-fn listening(letters: &str) -> (Client, Client) {
-    let mut listener = Client::new();
-    let mut other = listener.other();
+/// Creates a server that publishes these classes; returns a subscriber to all channels and another
+/// client.
+fn server_and_subscriber(letters: &str) -> (Client, Client) {
+    let mut subscriber = Client::new();
+    let mut other = subscriber.other();
     let setting = format!("CONFIG SET notify-keyspace-events {letters}");
     other.check(&[(&setting, "+OK\r\n")]);
-    listener.send("PSUBSCRIBE __key*");
-    (listener, other)
+    subscriber.send("PSUBSCRIBE __key*");
+    (subscriber, other)
 }
 
-/// The channels and messages that a subscriber was sent, but for what all channels begin with.
-fn heard(listener: &mut Client) -> Vec<String> {
-    let sent = listener.poll();
+/// The channels and messages that a subscriber received, without the common prefix of the channels.
+fn received(subscriber: &mut Client) -> Vec<String> {
+    let sent = subscriber.poll();
     let parts: Vec<&str> = sent.split("\r\n").collect();
     let messages = parts.chunks_exact(9);
     messages
@@ -63,38 +64,41 @@ fn heard(listener: &mut Client) -> Vec<String> {
 }
 
 #[test]
-fn both_channels_carry_an_event_keyspace_first() {
-    let (mut listener, mut client) = listening("KE$");
+fn event_is_published_on_the_keyspace_channel_before_the_keyevent_channel() {
+    let (mut subscriber, mut client) = server_and_subscriber("KE$");
     client.send("SELECT 3");
     client.send("SET k v EX 10");
-    assert_eq!(heard(&mut listener), ["space@3__:k set", "event@3__:set k"]);
+    assert_eq!(
+        received(&mut subscriber),
+        ["space@3__:k set", "event@3__:set k"]
+    );
     client.send("CONFIG SET notify-keyspace-events Eg");
     client.send("EXPIRE k 20");
-    assert_eq!(heard(&mut listener), ["event@3__:expire k"]);
+    assert_eq!(received(&mut subscriber), ["event@3__:expire k"]);
     client.send("CONFIG SET notify-keyspace-events \"\"");
     client.send("DEL k");
-    assert!(heard(&mut listener).is_empty());
+    assert!(received(&mut subscriber).is_empty());
 }
 
 #[test]
-fn keys_that_expire_or_are_evicted_are_told_without_a_command() {
-    let (mut listener, mut client) = listening("Exe");
+fn expired_and_evicted_keys_are_published_without_a_command() {
+    let (mut subscriber, mut client) = server_and_subscriber("Exe");
     client.send("SET a 1 PX 10");
     client.send("SET b 1");
     client.advance(Duration::from_millis(10));
     client.tick();
-    assert_eq!(heard(&mut listener), ["event@0__:expired a"]);
+    assert_eq!(received(&mut subscriber), ["event@0__:expired a"]);
     client.tune(|tuning| {
         tuning.policy = respire_store::Policy::AllKeysRandom;
         tuning.memory_bytes_max = 1;
     });
     client.tick();
-    assert_eq!(heard(&mut listener), ["event@0__:evicted b"]);
+    assert_eq!(received(&mut subscriber), ["event@0__:evicted b"]);
 }
 
 #[test]
-fn transaction_is_told_in_its_order_when_all_of_it_is_done() {
-    let (mut listener, mut client) = listening("KA");
+fn events_of_a_transaction_are_published_in_order_after_exec() {
+    let (mut subscriber, mut client) = server_and_subscriber("KA");
     client.send("MULTI");
     for request in [
         "SET b 1",
@@ -104,11 +108,11 @@ fn transaction_is_told_in_its_order_when_all_of_it_is_done() {
     ] {
         client.check(&[(request, "+QUEUED\r\n")]);
     }
-    assert!(heard(&mut listener).is_empty());
+    assert!(received(&mut subscriber).is_empty());
     client.send("EXEC");
-    // The setting is that of the moment when they are published.
+    // The setting applies as it is when the events are published.
     assert_eq!(
-        heard(&mut listener),
+        received(&mut subscriber),
         [
             "event@0__:set b",
             "event@0__:set c",
@@ -120,14 +124,15 @@ fn transaction_is_told_in_its_order_when_all_of_it_is_done() {
 }
 
 #[test]
-fn events_of_a_key_come_in_the_order_of_its_changes_from_any_thread() {
-    let (mut listener, client) = listening("K$g");
+fn events_of_a_key_are_published_in_order_from_several_threads() {
+    let (mut subscriber, client) = server_and_subscriber("K$g");
     thread::scope(|scope| {
         for thread in 0..4 {
             let mut client = client.other();
             scope.spawn(move || {
                 for _ in 0..200 {
-                    // Only the first of these finds no key, and only one removes it.
+                    // After a DEL only the first SETNX sets the key, and after that only one DEL
+                    // removes it.
                     client.send(if thread % 2 == 0 {
                         "SETNX k 1"
                     } else {
@@ -137,7 +142,7 @@ fn events_of_a_key_come_in_the_order_of_its_changes_from_any_thread() {
             });
         }
     });
-    let heard = heard(&mut listener);
+    let received = received(&mut subscriber);
     let is_turn = |at: usize| {
         if at.is_multiple_of(2) {
             "space@0__:k set"
@@ -145,20 +150,20 @@ fn events_of_a_key_come_in_the_order_of_its_changes_from_any_thread() {
             "space@0__:k del"
         }
     };
-    for (at, event) in heard.iter().enumerate() {
+    for (at, event) in received.iter().enumerate() {
         assert_eq!(event, is_turn(at));
     }
-    assert!(heard.len() > 2, "{heard:?}");
+    assert!(received.len() > 2, "{received:?}");
 }
 
 #[test]
-fn event_of_a_class_of_its_own_reaches_the_channels() {
+fn custom_event_is_published() {
     const REFILL: EventName = EventClass::Generic.event("refill");
-    let (mut listener, client) = listening("KEg");
+    let (mut subscriber, client) = server_and_subscriber("KEg");
     let mut view = client.engine().app().store().view(1, 0);
     view.update(b"bucket", |slot| slot.event(REFILL));
     assert_eq!(
-        heard(&mut listener),
+        received(&mut subscriber),
         ["space@1__:bucket refill", "event@1__:refill bucket"]
     );
 }

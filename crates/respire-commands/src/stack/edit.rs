@@ -1,4 +1,5 @@
-//! `STACK.PUSH key element [element ...]`, `STACK.POP key`, `STACK.LEN key`.
+//! `STACK.PUSH key element [element ...]`, `STACK.POP key`, `STACK.LEN key`: add, remove and count
+//! the elements of a stack.
 
 use crate::Ctx;
 use crate::errors::wrong_type;

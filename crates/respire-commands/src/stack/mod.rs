@@ -1,5 +1,7 @@
-//! A type of value that only tests have: stacks of byte strings. It has all that a type needs here, and shows that a
-//! folder and a line of [`FAMILIES`](crate::table::FAMILIES) are enough for every command on keys to know it.
+//! A type of value for tests only: stacks of byte strings.
+//!
+//! It implements everything that a type needs in this crate, and shows that a folder and a line of
+//! [`FAMILIES`](crate::table::FAMILIES) are enough to support it in every command on keys.
 
 mod edit;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Every command on keys, with a value that is no string.
+//! Tests every command on keys with a value that is not a string.
 
 use crate::key::testing::Client;
 use crate::unlocked::tests::send_and_write_meanwhile;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
 
-/// A client of a server with a stack of so many elements of 20 bytes under the key `k`.
+/// Creates a server with a stack of this many elements of 20 bytes at the key `k`.
 fn with_stack(elements: usize) -> Client {
     let mut client = Client::new();
     for part in (0..elements).collect::<Vec<_>>().chunks(1_000) {
@@ -41,7 +41,7 @@ fn dump(client: &mut Client) -> String {
 }
 
 #[test]
-fn type_encoding_and_scan_tell_of_it() {
+fn type_encoding_and_scan_report_a_stack() {
     let mut client = with_stack(3);
     client.check(&[
         ("SET s 1", "+OK\r\n"),
@@ -60,7 +60,7 @@ fn type_encoding_and_scan_tell_of_it() {
 }
 
 #[test]
-fn commands_on_strings_refuse_it_and_leave_it() {
+fn string_commands_refuse_a_stack_and_do_not_change_it() {
     let mut client = with_stack(3);
     for request in [
         "GET k",
@@ -89,7 +89,7 @@ fn commands_on_strings_refuse_it_and_leave_it() {
 }
 
 #[test]
-fn dump_and_restore_bring_it_back() {
+fn dumped_stack_is_restored() {
     for elements in [1, 3, 500] {
         let mut client = with_stack(elements);
         let digest = client.send("DEBUG DIGEST-VALUE k");
@@ -108,10 +108,10 @@ fn dump_and_restore_bring_it_back() {
 }
 
 #[test]
-fn restore_refuses_what_is_malformed() {
+fn restore_refuses_a_malformed_stack() {
     use crate::rdb::tests::payload;
     let mut client = Client::new();
-    // No element, fewer than there should be, more than there could be.
+    // No element, fewer elements than counted, and a count beyond the payload.
     for body in [
         &b"\xc8\x00"[..],
         b"\xc8\x02\x01a",
@@ -125,7 +125,7 @@ fn restore_refuses_what_is_malformed() {
 }
 
 #[test]
-fn copy_rename_and_move_take_it_along() {
+fn copy_rename_and_move_keep_the_elements() {
     with_stack(100).check(&[
         ("COPY k c", ":1\r\n"),
         ("STACK.PUSH c more", ":101\r\n"),
@@ -139,7 +139,7 @@ fn copy_rename_and_move_take_it_along() {
 }
 
 #[test]
-fn digest_and_object_describe_it() {
+fn digest_and_object_depend_on_the_elements() {
     let mut client = with_stack(3);
     let of_three = client.send("DEBUG DIGEST");
     client.send("STACK.POP k");
@@ -153,7 +153,7 @@ fn digest_and_object_describe_it() {
 }
 
 #[test]
-fn memory_is_that_of_its_elements() {
+fn memory_usage_grows_with_the_elements() {
     let mut client = with_stack(0);
     let empty = client.send("MEMORY STATS");
     let mut before = 0;
@@ -178,7 +178,7 @@ fn memory_is_that_of_its_elements() {
 }
 
 #[test]
-fn it_expires_and_is_evicted() {
+fn stack_expires_and_is_evicted() {
     let mut client = with_stack(10);
     client.check(&[("PEXPIRE k 10", ":1\r\n")]);
     client.advance(Duration::from_millis(10));
@@ -187,13 +187,13 @@ fn it_expires_and_is_evicted() {
         tuning.memory_bytes_max = 1;
         tuning.policy = respire_store::Policy::AllKeysLru;
     });
-    // The room is made before the command, which finds no key.
+    // Eviction precedes the command, which then finds no key.
     assert!(client.send("STACK.PUSH k new").starts_with("-OOM"));
     client.check(&[("EXISTS k", ":0\r\n")]);
 }
 
 #[test]
-fn large_one_is_freed_in_steps_by_whatever_removes_it() {
+fn every_command_that_removes_a_large_stack_frees_it_in_steps() {
     for request in [
         "DEL k",
         "UNLINK k",
@@ -218,19 +218,19 @@ fn large_one_is_freed_in_steps_by_whatever_removes_it() {
 }
 
 #[test]
-fn key_is_free_while_its_value_is_worked_on() {
+fn key_is_not_locked_during_long_work_on_its_stack() {
     for request in ["DUMP k", "DEBUG OBJECT k", "DEBUG DIGEST-VALUE k"] {
         let mut client = with_stack(30_000);
         let push = || "STACK.PUSH k meanwhile".to_owned();
-        let (reply, is_free) = send_and_write_meanwhile(&mut client, request, push);
+        let (reply, is_unlocked) = send_and_write_meanwhile(&mut client, request, push);
         assert!(!reply.starts_with('-'), "{request}");
-        assert_eq!(is_free, [true], "{request}");
+        assert_eq!(is_unlocked, [true], "{request}");
         client.check(&[("STACK.LEN k", ":30001\r\n")]);
     }
 }
 
 #[test]
-fn transaction_and_watch_see_it() {
+fn stack_works_with_watch_and_transactions() {
     let mut client = with_stack(2);
     let mut other = client.other();
     client.check(&[
@@ -249,7 +249,7 @@ fn transaction_and_watch_see_it() {
 }
 
 #[test]
-fn sort_orders_its_elements_by_number_text_or_other_keys() {
+fn sort_orders_elements_by_number_text_or_other_keys() {
     let array = |elements: &[&str]| {
         let bulk = |text: &&str| format!("${}\r\n{text}\r\n", text.len());
         format!(
@@ -270,7 +270,7 @@ fn sort_orders_its_elements_by_number_text_or_other_keys() {
         ("LIMIT -3 2", &["-1", "2.5"]),
         ("LIMIT 3 -1", &["10", "10"]),
         ("LIMIT 9 1", &[]),
-        // Keys that are not there come first as texts, and count as 0.
+        // Absent keys come first as texts, and count as 0.
         ("BY w_* ALPHA", &["2.5", "3", "-1", "10", "10"]),
         ("BY n_*", &["10", "10", "-1", "2.5", "3"]),
         ("BY nosort", &["3", "10", "-1", "2.5", "10"]),
@@ -303,7 +303,7 @@ fn sort_orders_its_elements_by_number_text_or_other_keys() {
 }
 
 #[test]
-fn notifications_say_what_was_done_and_that_the_key_is_gone() {
+fn notifications_report_push_pop_and_removal() {
     let mut client = Client::new();
     client.check(&[("CONFIG SET notify-keyspace-events KEA", "+OK\r\n")]);
     let mut other = client.other();
@@ -311,10 +311,10 @@ fn notifications_say_what_was_done_and_that_the_key_is_gone() {
     client.send("STACK.PUSH k a");
     client.send("STACK.POP k");
     client.send("STACK.POP k");
-    let heard = other.poll();
-    let events: Vec<&str> = heard
+    let received = other.poll();
+    let events: Vec<&str> = received
         .split("\r\n")
         .filter(|line| ["stack.push", "stack.pop", "del"].contains(line))
         .collect();
-    assert_eq!(events, ["stack.push", "stack.pop", "del"], "{heard}");
+    assert_eq!(events, ["stack.push", "stack.pop", "del"], "{received}");
 }

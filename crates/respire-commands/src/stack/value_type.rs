@@ -1,11 +1,11 @@
-//! What commands on keys of any type need of stacks.
+//! Implements `ValueType` for stacks.
 
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader};
 use crate::value_type::{Restore, ValueType};
 use respire_store::{Kind, NewValue, Stack, StringRef};
 
-/// No type byte of Redis.
+/// A type byte that Redis does not use.
 const TYPE: u8 = 200;
 
 pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
@@ -29,7 +29,7 @@ impl ValueType for Stack {
         Some(elements)
     }
 
-    /// An element counts as a field of its number, from the bottom.
+    /// Element number `n` from the bottom counts as the field `n`.
     fn part(&self, field: Option<&[u8]>) -> Option<Vec<u8>> {
         let at = std::str::from_utf8(field?).ok()?.parse().ok()?;
         self.get(at).map(<[u8]>::to_vec)

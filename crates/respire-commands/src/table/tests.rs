@@ -1,4 +1,4 @@
-//! The table as a whole: sorted, complete, and each example answered as it says.
+//! Tests of the whole table: it is sorted and complete, and each example gets its documented reply.
 
 use super::*;
 use crate::key::testing::Client;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Every description: commands, containers and subcommands.
+/// Every spec: commands, containers and subcommands.
 fn specs() -> impl Iterator<Item = &'static Spec> {
     let contained = containers()
         .flat_map(|(container, subcommands)| std::iter::once(container).chain(*subcommands));
@@ -16,7 +16,7 @@ fn specs() -> impl Iterator<Item = &'static Spec> {
 }
 
 #[test]
-fn rows_of_a_family_are_sorted_and_names_are_unique() {
+fn rows_of_a_family_are_sorted_and_their_names_are_unique() {
     for family in FAMILIES {
         let names: Vec<_> = family.rows.iter().map(|row| row.spec.name).collect();
         let misplaced = names.windows(2).find(|pair| pair[0] > pair[1]);
@@ -41,7 +41,7 @@ fn rows_of_a_family_are_sorted_and_names_are_unique() {
 }
 
 #[test]
-fn every_row_is_described_and_has_an_example() {
+fn every_row_has_a_summary_a_complexity_and_an_example() {
     let bare: BTreeSet<_> = containers()
         .map(|(container, _)| container.spec.name)
         .collect();
@@ -87,7 +87,7 @@ fn every_spec_in_the_sources_has_a_row() {
         let path = path.strip_prefix(&root).expect("it is below");
         for (at, _) in text.match_indices(": Spec = Spec {") {
             let line = text[..at].lines().next_back().unwrap_or_default();
-            // Those of examples in comments are constants.
+            // Specs in the examples of comments are constants.
             if !line.contains("static ") || (toy && !cfg!(feature = "toy")) {
                 continue;
             }
@@ -105,7 +105,7 @@ fn every_spec_in_the_sources_has_a_row() {
 }
 
 #[test]
-fn every_type_byte_is_read_by_one_family() {
+fn every_type_byte_belongs_to_one_family() {
     let mut bytes: Vec<u8> = FAMILIES
         .iter()
         .flat_map(|family| family.restores)
@@ -116,13 +116,13 @@ fn every_type_byte_is_read_by_one_family() {
 }
 
 #[test]
-fn every_example_is_answered_as_written() {
+fn every_example_gets_its_documented_reply() {
     for spec in specs() {
         let mut client = Client::new();
         for (request, expected) in spec.examples {
             let mut answer = client.send(request);
             if answer.is_empty() {
-                // A reply that is due after a wait of nothing is sent by the next turn.
+                // The next turn sends a reply whose delay is 0.
                 answer = client.poll();
             }
             assert_eq!(answer, *expected, "{request}");
@@ -130,23 +130,23 @@ fn every_example_is_answered_as_written() {
     }
 }
 
-/// Of constant cost here, though Redis does not call them fast: freeing the old value may take long
-/// there.
+/// Commands with constant cost here that Redis does not call fast, because freeing the old value
+/// may take long there.
 const CONSTANT_ALONE: &[&str] = &["set", "setex", "psetex"];
 
-/// Fast and `O(1)` as documented, and yet always timed.
+/// Commands that are documented as fast and `O(1)` but are always timed.
 const FAST_AND_TIMED: &[&str] = &[
-    // Looks at every shard.
-    "dbsize", // Locks two shards in a section of its own.
+    // It visits every shard.
+    "dbsize", // These lock two shards in a section of their own.
     "move", "renamenx",
-    // Ends what the connection watches, queued or subscribes to, however much that is.
+    // These end everything that the connection watches, has queued or subscribes to.
     "quit", "reset", "unwatch",
-    // Called so rarely that reading the clock is no matter.
+    // These are so rare that reading the clock does not matter.
     "hello", "lastsave",
 ];
 
 #[test]
-fn constant_cost_agrees_with_complexity_keys_and_redis_fast_flag() {
+fn constant_cost_agrees_with_complexity_keys_and_fast_flag() {
     let client = Client::new();
     for entry in client.engine().commands().all() {
         let (spec, name) = (entry.spec(), entry.spec().name);
@@ -160,14 +160,17 @@ fn constant_cost_agrees_with_complexity_keys_and_redis_fast_flag() {
             && spec.keys.iter().all(|keys| is_one(keys.find))
             && !spec.flags.any(of_all);
         if spec.is_constant() {
-            assert!(may_be_constant, "{name} is not of constant cost");
+            assert!(may_be_constant, "{name} does not have constant cost");
         } else if is_fast && spec.complexity == "O(1)" {
-            assert!(FAST_AND_TIMED.contains(&name), "{name} has to be declared");
+            assert!(
+                FAST_AND_TIMED.contains(&name),
+                "{name} must be declared constant"
+            );
         }
     }
 }
 
-/// A stopwatch that runs as far as it is told with every look at it.
+/// A stopwatch that advances by a chosen step each time it is read.
 #[derive(Default)]
 struct Stopwatch {
     step_ns: AtomicU64,
@@ -182,7 +185,7 @@ impl Host for Stopwatch {
 }
 
 #[test]
-fn slow_call_after_many_quick_ones_is_in_the_slow_log() {
+fn slow_call_after_many_fast_ones_is_in_the_slow_log() {
     let stopwatch = Arc::new(Stopwatch::default());
     let mut client = Client::with(Options {
         host: Arc::clone(&stopwatch) as Arc<dyn Host>,
