@@ -1,7 +1,7 @@
-//! What `DUMP` and `RESTORE` of a large value cost, by what it holds, without a socket.
+//! Measures `DUMP` and `RESTORE` of large values with different contents, without a socket.
 //!
 //! `cargo bench -p respire-commands --bench dump`; throughput is in bytes of the value. As a test
-//! (`cargo test --benches`) each runs once, on a megabyte.
+//! (`cargo test --benches`) each benchmark runs once, on a megabyte.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use respire_commands::{Kv, add_to};
@@ -36,8 +36,8 @@ fn answer(session: &mut Session<Kv>, request: &[&[u8]]) -> Output {
     out
 }
 
-/// `len` random bytes of those in `letters`.
-fn spread(len: usize, letters: &[u8]) -> Vec<u8> {
+/// `len` random bytes out of `letters`.
+fn random_bytes(len: usize, letters: &[u8]) -> Vec<u8> {
     let mut state = 1_u64;
     let next = || {
         state = state
@@ -60,7 +60,7 @@ fn values(len: usize) -> [(&'static str, Vec<u8>); 3] {
     [
         ("zeros", vec![0; len]),
         ("text", text),
-        ("random bytes", spread(len, &every_byte)),
+        ("random bytes", random_bytes(len, &every_byte)),
     ]
 }
 

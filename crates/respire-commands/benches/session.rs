@@ -1,7 +1,9 @@
-//! What requests cost a session, without a socket: codec, engine, commands and store together.
+//! Measures the cost of requests to a session, without a socket: codec, engine, commands and store
+//! together.
 //!
-//! `cargo bench -p respire-commands`; throughput is in requests, where a transaction of two is one. As a test
-//! (`cargo test --benches`) each runs once, of a thousand keys.
+//! `cargo bench -p respire-commands`; throughput is in requests, where a transaction of two
+//! commands counts as one. As a test (`cargo test --benches`) each benchmark runs once, on a
+//! thousand keys.
 
 #[path = "../examples/turns/load.rs"]
 mod load;
@@ -25,7 +27,7 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
-/// Requests of a benchmark's turns in all, of keys in no order.
+/// The number of requests in all turns of a benchmark, with random keys.
 const REQUESTS: usize = 32_768;
 
 fn load(name: &str, keys: usize, pipeline: usize) -> Load {
@@ -74,7 +76,7 @@ fn requests(criterion: &mut Criterion) {
     }
 }
 
-/// A message to so many subscribers, and its way out to each.
+/// Measures a message to a number of subscribers, and its output to each.
 fn publish(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("session/publish");
     group
@@ -83,13 +85,13 @@ fn publish(criterion: &mut Criterion) {
     for subscribers in [0, 1, 100] {
         let engine = engine(false);
         let mut bench = Bench::on(&engine);
-        let mut listening: Vec<_> = (0..subscribers).map(|_| subscriber(&engine)).collect();
+        let mut listeners: Vec<_> = (0..subscribers).map(|_| subscriber(&engine)).collect();
         let message = [load("publish", 1, 1).turn(0)];
         let parameter = format!("{subscribers} subscribers");
         group.bench_function(BenchmarkId::from_parameter(parameter), |bencher| {
             bencher.iter(|| {
                 bench.answer_all(&message);
-                for (session, out) in &mut listening {
+                for (session, out) in &mut listeners {
                     let step = session.serve(SessionEvent::Turn, now(), out);
                     assert!(step == SessionStep::NeedInput && !out.is_empty());
                     out.advance(out.len());

@@ -1,4 +1,4 @@
-//! Looking ahead loses no key, whichever session, store or engine it was for.
+//! Tests that the look-ahead loses no key, even if another session, store or engine looked ahead.
 
 use respire_commands::{Kv, add_to};
 use respire_engine::driver::{Session, SessionEvent};
@@ -10,7 +10,7 @@ fn now() -> Now {
     Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
 }
 
-/// A session on a store of its own that is taken to be beyond the caches.
+/// A session on its own store, which counts as larger than the caches.
 fn session(seed: u64) -> Session<Kv> {
     let store = Store::new(Config {
         cached_bytes: 0,
@@ -21,7 +21,7 @@ fn session(seed: u64) -> Session<Kv> {
     let engine = Engine::new(router, Options::default(), now());
     let mut session = engine
         .connect(Peer::default(), Box::new(NoWake), now())
-        .expect("there is room");
+        .expect("below maxclients");
     assert_eq!(serve(&mut session, b"PING\r\n"), "+PONG\r\n");
     session
 }
@@ -35,7 +35,7 @@ fn serve(session: &mut Session<Kv>, bytes: &[u8]) -> String {
 const SET: &[u8] = b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$1\r\n1\r\n";
 
 #[test]
-fn key_that_another_session_looked_ahead_to_is_found_again() {
+fn key_written_after_the_look_ahead_of_another_session_is_found() {
     let (mut one, mut other) = (session(1), session(2));
     let mut ahead = one.look_ahead(SET);
     one.find_ahead(&mut ahead);
@@ -46,7 +46,7 @@ fn key_that_another_session_looked_ahead_to_is_found_again() {
 }
 
 #[test]
-fn key_of_bytes_looked_ahead_to_before_others_came_is_found_again() {
+fn key_written_after_an_outdated_look_ahead_is_found() {
     let mut session = session(1);
     let mut ahead = session.look_ahead(SET);
     let mut second = session.look_ahead(SET);

@@ -1,9 +1,9 @@
-//! Everything whose cost grows, at sizes where that is most of it.
+//! Lists the cases: everything whose cost grows, at sizes that make up most of the cost.
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) size: usize,
-    /// What is sent before, as [`crate::script`] reads it.
+    /// Lines to run before the measurement, in the notation of [`crate::script`].
     pub(crate) setup: &'static [&'static str],
     pub(crate) measured: &'static str,
 }
@@ -23,7 +23,7 @@ const fn case(
 }
 
 const FILL: &str = "MSET {pairs}";
-/// Keys that begin like a pattern which nothing matches.
+/// Keys that share a long start with a pattern that matches none of them.
 const ALIKE: &str = "n: SET aaaaaaaaaaaaaaaaaaaaaaaaaaaa:{i} 1";
 
 pub(crate) const CASES: &[Case] = &[
@@ -104,7 +104,7 @@ pub(crate) const CASES: &[Case] = &[
         "GETRANGE k 1 -1",
     ),
     case("STRLEN", 200_000, &["SET k {a}"], "STRLEN k"),
-    // Longer texts than 5 KiB are refused.
+    // Texts longer than 5 KiB are refused.
     case(
         "INCRBYFLOAT",
         200,

@@ -1,10 +1,11 @@
-//! What commands cost at one size and at twice that size, without sockets: cases of everything whose cost
-//! grows, with contents at their worst.
+//! Measures what commands cost at one size and at twice that size, without sockets.
+//!
+//! The cases are everything whose cost grows, with worst-case contents.
 //!
 //! `cargo run --release -p respire-commands --example doubling -- [words of a case's name]`
 //!
-//! Each line is the case, its size, and processor time. `cargo xtask doubling` counts instructions
-//! instead, and holds the second of each two lines against the first.
+//! Each line shows the case, its size and the processor time. `cargo xtask doubling` counts
+//! instructions instead, and compares the two lines of each case.
 #![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]
 
 mod cases;
@@ -34,13 +35,13 @@ fn main() {
     }
 }
 
-/// Where instructions are counted.
+/// `cargo xtask doubling` counts the instructions of this function.
 #[inline(never)]
 fn measured(script: &mut Script, request: &[Vec<u8>]) {
     script.send(request);
 }
 
-/// What this thread has had of a processor, in microseconds: others on the machine do not count.
+/// The processor time of this thread, in microseconds. Other programs on the machine do not count.
 fn cpu_us() -> f64 {
     let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has one");
     Duration::from(time).as_secs_f64() * 1e6

@@ -1,20 +1,22 @@
-//! A server without sockets, and lines that say what is sent to it.
+//! Runs a server without sockets, and sends it the requests that the lines of a case describe.
 //!
-//! A line is a request, its words apart by blanks. A word may stand for something of the case's size `n`:
+//! A line is a request, with blanks between its words. A word may stand for arguments that depend on the
+//! case's size `n`:
 //!
 //! | word | means |
 //! |---|---|
 //! | `{n}`, `{n0}` | the number, and ten times the number |
-//! | `{i}` | in a line that is repeated, how often it was before |
-//! | `{zeros}`, `{text}`, `{random}` | that many bytes |
-//! | `{ab}` | that many times what stands there |
-//! | `{keys}`, `{pairs}` | that many keys, each with a value behind it or not |
-//! | `{all:words}` | that many times the words: `_` between two of them, `#` for how often they were there before |
-//! | `{reply}` | the bytes of the last bulk string that was answered |
+//! | `{i}` | the number of earlier repetitions, in a repeated line |
+//! | `{zeros}`, `{text}`, `{random}` | `n` bytes |
+//! | `{ab}` | the text in braces, `n` times |
+//! | `{keys}`, `{pairs}` | `n` keys, without or with a value after each |
+//! | `{all:words}` | the words, `n` times: `_` separates words, `#` is the number of earlier repetitions |
+//! | `{reply}` | the bytes of the bulk string of the last reply |
 //!
-//! `n: ` before a line repeats it that often; `others: ` has that many connections send it, which stay;
-//! `inline: ` sends it as it is; `pieces: ` in pieces of 64 bytes; `refused: ` expects an error; `after: ` moves
-//! the clock by milliseconds.
+//! A prefix changes how a line is sent: `n: ` sends it `n` times; `others: ` sends it on `n` further
+//! connections, which stay open; `inline: ` sends it as an inline command; `pieces: ` sends it in
+//! pieces of 64 bytes. `refused: ` expects an error. `after: ` is no request: it moves the clock by
+//! milliseconds.
 
 use respire_commands::{Kv, add_to};
 use respire_engine::driver::{Session, SessionEvent, SessionStep};
@@ -23,7 +25,7 @@ use respire_store::{Config, Store};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The bytes of a piece.
+/// The length of a piece, in bytes.
 const PIECE: usize = 64;
 
 pub(crate) struct Script {
@@ -32,17 +34,17 @@ pub(crate) struct Script {
     session: Session<Kv>,
     others: Vec<Session<Kv>>,
     now: Now,
-    /// What was answered last.
+    /// The last reply.
     reply: Output,
 }
 
 fn connect(engine: &Arc<Engine<Kv>>, now: Now) -> Session<Kv> {
     engine
         .connect(Peer::default(), Box::new(NoWake), now)
-        .expect("there is room for as many as a case has")
+        .expect("a case opens fewer connections than maxclients")
 }
 
-/// Sends and reads until all is answered; what was answered last.
+/// Sends bytes and serves the session until it needs input; returns the last output.
 fn exchange(session: &mut Session<Kv>, bytes: &[u8], now: Now) -> Output {
     let mut out = Output::new();
     let mut step = session.serve(bytes, now, &mut out);
@@ -73,7 +75,7 @@ impl Script {
         }
     }
 
-    /// Does what a line says before anything is measured.
+    /// Runs a line before the measurement.
     pub(crate) fn prepare(&mut self, line: &str) {
         if let Some(ms) = line.strip_prefix("after: ") {
             let ms = ms.parse().expect("milliseconds");
@@ -91,7 +93,7 @@ impl Script {
         }
     }
 
-    /// Checks that the last request of a line was refused if the line says so, and answered if not.
+    /// Checks that the last reply is an error if and only if the line expects one.
     pub(crate) fn expect(&self, line: &str) {
         let is_refused = self.reply.first().first() == Some(&b'-');
         let reply = self.reply.to_vec();
@@ -99,7 +101,7 @@ impl Script {
         assert_eq!(is_refused, line.starts_with("refused: "), "{line}: {reply}");
     }
 
-    /// What a line has sent, in the pieces that arrive.
+    /// The bytes that a line sends, in the pieces in which they arrive.
     pub(crate) fn request(&self, line: &str) -> Vec<Vec<u8>> {
         let line = line.strip_prefix("refused: ").unwrap_or(line);
         if let Some(line) = line.strip_prefix("n: ") {
@@ -158,7 +160,7 @@ impl Script {
         }
     }
 
-    /// The bytes of the bulk string that was answered last.
+    /// The bytes of the bulk string of the last reply.
     fn bulk(&self) -> Vec<u8> {
         let reply = self.reply.to_vec();
         let start = reply
@@ -168,7 +170,7 @@ impl Script {
         reply[start..reply.len() - 2].to_vec()
     }
 
-    /// The bytes of a word, what stands in braces being replaced.
+    /// The bytes of a word, with the text in braces replaced.
     fn bytes(&self, word: &str, at: usize) -> Vec<u8> {
         let Some((before, (name, after))) = word
             .split_once('{')
@@ -182,15 +184,15 @@ impl Script {
             "n0" => (10 * self.size).to_string().into_bytes(),
             "i" => at.to_string().into_bytes(),
             "zeros" => filled(b"\0"),
-            "text" => self.spread(|number| b"etaoin shrdlu cmfwyp"[number % 20]),
-            "random" => self.spread(|number| number as u8),
+            "text" => self.random_bytes(|number| b"etaoin shrdlu cmfwyp"[number % 20]),
+            "random" => self.random_bytes(|number| number as u8),
             unit => filled(unit.as_bytes()),
         };
         [before.as_bytes(), &bytes, after.as_bytes()].concat()
     }
 
-    /// As many bytes of random numbers.
-    fn spread(&self, byte: impl Fn(usize) -> u8) -> Vec<u8> {
+    /// `size` bytes, each computed from a random number.
+    fn random_bytes(&self, byte: impl Fn(usize) -> u8) -> Vec<u8> {
         let mut state = 1_u64;
         let next = || {
             state = state

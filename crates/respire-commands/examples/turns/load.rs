@@ -1,20 +1,20 @@
-//! What is asked, as bytes.
+//! Generates the requests of a load, as bytes.
 
 use resp_codec::binary;
 
 pub(crate) struct Load {
     pub(crate) name: String,
-    /// In the binary protocol, if it is `get` or `set`.
+    /// Whether `get` and `set` use the binary protocol.
     pub(crate) is_binary: bool,
     pub(crate) keys: usize,
     pub(crate) value: Vec<u8>,
     pub(crate) pipeline: usize,
-    /// Keys of each request, where a request names many.
+    /// The number of keys of a request with many.
     pub(crate) many: usize,
 }
 
 impl Load {
-    /// A `SET` of every key, in turns.
+    /// Requests that `SET` every key, as turns.
     pub(crate) fn population(&self) -> Vec<Vec<u8>> {
         let all: Vec<usize> = (0..self.keys).collect();
         let set = |bytes: &mut Vec<u8>, nth: &usize| self.set(bytes, &self.key(*nth));
@@ -27,7 +27,7 @@ impl Load {
             .collect()
     }
 
-    /// One turn's requests, of keys in no order.
+    /// The requests of one turn, with random keys.
     pub(crate) fn turn(&self, turn: usize) -> Vec<u8> {
         let mut out = Vec::new();
         for nth in turn * self.pipeline..(turn + 1) * self.pipeline {
@@ -58,7 +58,7 @@ impl Load {
         out
     }
 
-    /// A command on many keys in no order, each with a value behind it or not.
+    /// Writes a command on many random keys, with a value after each if `has_values`.
     fn of_many(&self, out: &mut Vec<u8>, name: &[u8], nth: usize, has_values: bool) {
         let mut args = vec![name.to_vec()];
         for at in nth * self.many..(nth + 1) * self.many {

@@ -1,13 +1,14 @@
-//! What a request costs without sockets: whole turns of a session on the key-value commands, and
-//! their parts, decoding and encoding.
+//! Measures the cost of a request without sockets: whole turns of a session on the key-value
+//! commands, or only decoding or encoding.
 //!
 //! `cargo run --release -p respire-commands --example turns -- [load] [keys] [requests] [pipeline]`
 //!
-//! Loads: `ping`, `get`, `set`, `mix` (256-byte values, ten reads to a write), `dump` (of 4 KiB of one byte),
-//! `transaction`, `publish`, `decode`, `encode`; `binary-get` and `binary-set` in the binary protocol; `mget`, `exists`, `mset`, and `replace`, which
-//! is `DEL` and then `MSETNX`, of eight keys or as many as is said behind the name: `mset100`. With `-ahead`
-//! behind that, keys are looked ahead to, however few there are. It prints processor time.
-//! `cargo xtask instructions` counts instructions instead.
+//! Loads: `ping`, `get`, `set`, `mix` (256-byte values, ten reads to a write), `dump` (of 4 KiB of one
+//! byte), `transaction`, `publish`, `decode`, `encode`; `binary-get` and `binary-set` in the binary
+//! protocol; `mget`, `exists`, `mset`, and `replace`, which is `DEL` and then `MSETNX`. The last four
+//! name eight keys, or the number that follows the name, as in `mset100`. The suffix `-ahead` turns on
+//! the look-ahead, however few keys there are. It prints processor time. `cargo xtask instructions`
+//! counts instructions instead.
 #![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]
 
 mod load;
@@ -22,10 +23,10 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
-/// More turns than that would measure how fast requests are read from memory.
+/// With more turns, the benchmark would measure how fast requests are read from memory.
 const TURNS_MAX: usize = 512;
 
-/// Keys of a request that names many, unless told otherwise.
+/// The number of keys of a request with many, unless the load's name gives another.
 const MANY: usize = 8;
 
 fn main() {
@@ -69,7 +70,7 @@ fn main() {
         "encode" => Bench::encode_all,
         _ => Bench::answer_all,
     };
-    // The first calls of a command are timed, and buffers grow.
+    // Warm up: the first calls of a command are timed, and buffers grow.
     (0..10_000 / turns.len() / pipeline + 1).for_each(|_| work(&mut bench, &turns));
     let rounds = (requests / pipeline / turns.len()).max(1);
     let times: Vec<f64> = (0..rounds)
@@ -84,13 +85,13 @@ fn main() {
     println!("{whole_name}: {mean:.1} ns a request, {best:.1} in the best round");
 }
 
-/// Where instructions are counted.
+/// `cargo xtask instructions` counts the instructions of this function.
 #[inline(never)]
 fn measured(work: fn(&mut Bench, &[Vec<u8>]), bench: &mut Bench, turns: &[Vec<u8>]) {
     work(bench, turns);
 }
 
-/// What this thread has had of a processor, in nanoseconds: others on the machine do not count.
+/// The processor time of this thread, in nanoseconds. Other programs on the machine do not count.
 fn cpu_ns() -> f64 {
     let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has one");
     Duration::from(time).as_nanos() as f64

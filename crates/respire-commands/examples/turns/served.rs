@@ -1,4 +1,4 @@
-//! A session, and the parts of it, without a socket.
+//! Runs a session, or only its decoder or encoder, without a socket.
 
 use resp_codec::{CommandDecoder, Encoder, Limits, Proto, Step};
 use respire_commands::{Kv, add_to};
@@ -9,15 +9,17 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// `GET` and a key of [`Load::key`], as it is sent: for each a value of three bytes is encoded.
+/// The bytes of a `GET` of a [`Load::key`]. For each such request, one value of three bytes is
+/// encoded.
 const ENCODED_REQUEST_BYTES: usize = 36;
 
-/// The time of everything here.
+/// The fixed time of all measurements.
 pub(crate) fn now() -> Now {
     Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
 }
 
-/// Redis's commands on a store without a key. With `looks_ahead`, it is taken to be beyond the caches.
+/// An engine with Redis's commands on an empty store. With `looks_ahead`, the store counts as
+/// larger than the caches.
 pub(crate) fn engine(looks_ahead: bool) -> Arc<Engine<Kv>> {
     let mut config = Config {
         shards: 1024,
@@ -34,7 +36,7 @@ pub(crate) fn engine(looks_ahead: bool) -> Arc<Engine<Kv>> {
 pub(crate) fn connect(engine: &Arc<Engine<Kv>>) -> Session<Kv> {
     engine
         .connect(Peer::default(), Box::new(NoWake), now())
-        .expect("there is room for as many as are measured")
+        .expect("a measurement opens fewer connections than maxclients")
 }
 
 pub(crate) struct Bench {

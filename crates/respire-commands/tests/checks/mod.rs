@@ -1,40 +1,40 @@
-//! What must hold of a session whatever its driver does: shared by the tests and the fuzzer.
+//! Checks what must hold for a session whatever its driver does; the tests and the fuzzer share it.
 
 mod peer;
 mod source;
 
-use peer::{Desk, Peer};
+use peer::{Peer, TestApp};
 use respire_engine::Engine;
 use respire_engine::driver::SessionEvent;
 use source::Source;
 use std::time::Duration;
 
-/// How many operations one input makes at most.
+/// The most operations that one input makes.
 const OPERATIONS_MAX: usize = 200;
 
-/// What a driver does, or what befalls it.
+/// An operation of the driver, or an event from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operation {
-    /// So many bytes arrive.
+    /// This many bytes arrive.
     Feed(usize),
-    /// They arrive, and are read to the session's room if it has one.
+    /// Bytes arrive, and are read into the session's room if it has one.
     Room(usize),
-    /// They arrive, and are looked ahead to.
+    /// Bytes arrive, and the session looks ahead to them.
     Ahead(usize),
-    /// They arrive, and another session looked ahead to them.
+    /// Bytes arrive, and another session looks ahead to them.
     Foreign(usize),
-    /// They are looked ahead to, and before they are served comes a turn.
+    /// Bytes arrive, the session looks ahead to them, and a turn comes before they are served.
     Late(usize),
-    /// A turn, though nothing has happened.
+    /// A turn without any event.
     Turn,
-    /// Time passes, and whoever is due has a turn.
+    /// Time passes, and the session has a turn if its timeout is due.
     Pass(Duration),
-    /// The oldest call is answered.
+    /// The oldest deferred call gets its reply.
     Answer,
 }
 
-/// Reads requests and operations from any bytes. A session that is driven by the operations answers what
-/// one answers that is given all requests at once.
+/// Reads requests and operations from arbitrary bytes. Checks that a session driven by the
+/// operations gives the same replies as one that gets all requests at once.
 pub(crate) fn check_session_ops(data: &[u8]) {
     let mut source = Source::new(data);
     let limits = source.limits();
@@ -51,17 +51,18 @@ pub(crate) fn check_session_ops(data: &[u8]) {
         };
         rest = apply(operation, &mut peer, &mut other, rest, &engine);
     }
-    let answered = peer.finish(rest);
+    let replies = peer.finish(rest);
     assert!(
-        answered == whole,
+        replies == whole,
         "of {}: {} and not {}",
         requests.escape_ascii(),
-        answered.escape_ascii(),
+        replies.escape_ascii(),
         whole.escape_ascii()
     );
 }
 
-/// Whatever is done to several sessions of an engine, none panics, and one that has closed stays closed.
+/// Checks that no operation on several sessions of an engine panics, and that a closed session
+/// stays closed.
 pub(crate) fn check_sessions_together(data: &[u8]) {
     let mut source = Source::new(data);
     let engine = peer::engine(source.limits());
@@ -73,8 +74,8 @@ pub(crate) fn check_sessions_together(data: &[u8]) {
         let [peer, other, third] = &mut peers;
         match source.byte() % 16 {
             0 => other.kill(),
-            1 => peer.tell(SessionEvent::End),
-            2 => peer.tell(SessionEvent::Stop),
+            1 => peer.serve(SessionEvent::End),
+            2 => peer.serve(SessionEvent::Stop),
             3 => *third = Peer::new(&engine),
             _ => {
                 let requests = source.requests(false);
@@ -82,7 +83,7 @@ pub(crate) fn check_sessions_together(data: &[u8]) {
                 peer.feed(rest);
             }
         }
-        third.tell(SessionEvent::Turn);
+        third.serve(SessionEvent::Turn);
         peers.rotate_left(1);
     }
     for peer in peers {
@@ -90,13 +91,13 @@ pub(crate) fn check_sessions_together(data: &[u8]) {
     }
 }
 
-/// Does it with the front of `bytes`; what is left of them.
+/// Applies an operation to the front of `bytes`; returns the rest.
 fn apply<'b>(
     operation: Operation,
     peer: &mut Peer,
     other: &mut Peer,
     bytes: &'b [u8],
-    engine: &Engine<Desk>,
+    engine: &Engine<TestApp>,
 ) -> &'b [u8] {
     let front = |len: usize| &bytes[..len.min(bytes.len())];
     let taken = match operation {
@@ -106,7 +107,7 @@ fn apply<'b>(
         Operation::Foreign(len) => peer.feed_ahead(front(len), Some(other), false),
         Operation::Late(len) => peer.feed_ahead(front(len), None, true),
         Operation::Turn => {
-            peer.tell(SessionEvent::Turn);
+            peer.serve(SessionEvent::Turn);
             0
         }
         Operation::Pass(time) => {
@@ -115,7 +116,7 @@ fn apply<'b>(
         }
         Operation::Answer => {
             engine.app().answer();
-            peer.tell(SessionEvent::Turn);
+            peer.serve(SessionEvent::Turn);
             0
         }
     };

@@ -11,28 +11,28 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a session may go on when nothing more arrives.
+/// The most turns of a session without further input.
 const TURNS_MAX: usize = 10_000;
 
-/// Redis's commands, and those that answer when they are told to.
-pub(crate) struct Desk {
+/// A service with Redis's commands, and with deferred commands that reply on demand.
+pub(crate) struct TestApp {
     kv: Kv,
-    /// Calls that wait, and how many there were before.
+    /// The pending calls, and the number of calls so far.
     calls: Mutex<(VecDeque<(i64, Later)>, i64)>,
 }
 
-impl App for Desk {
+impl App for TestApp {
     type Conn = ();
     type Keys = Kv;
 }
 
-impl HasKv for Desk {
+impl HasKv for TestApp {
     fn kv(&self) -> &Kv {
         &self.kv
     }
 }
 
-impl Desk {
+impl TestApp {
     fn keep(&self, later: Later) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.1 += 1;
@@ -40,7 +40,7 @@ impl Desk {
         calls.0.push_back(call);
     }
 
-    /// Answers the oldest call with its number; whether there was one.
+    /// Replies to the oldest call with its number; returns whether there was one.
     pub(crate) fn answer(&self) -> bool {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let oldest = calls.0.pop_front();
@@ -52,7 +52,7 @@ impl Desk {
     }
 }
 
-/// No arguments, and requests behind it run.
+/// The arguments of a command without any. Requests after it run while its reply is pending.
 struct Pipelined;
 
 impl Args for Pipelined {
@@ -71,68 +71,71 @@ fn start() -> Now {
     Now::new(Duration::from_secs(1), Duration::from_secs(1_700_000_000))
 }
 
-/// An engine of its own, whose store is taken to be beyond the caches.
-pub(crate) fn engine(limits: Limits) -> Arc<Engine<Desk>> {
+/// Creates an engine whose store counts as larger than the caches.
+pub(crate) fn engine(limits: Limits) -> Arc<Engine<TestApp>> {
     let store = Store::new(Config {
         cached_bytes: 0,
         shards: 4,
         ..Config::default()
     });
-    let desk = Desk {
+    let app = TestApp {
         kv: Kv::new(store),
         calls: Mutex::default(),
     };
-    let router = Router::new(desk)
+    let router = Router::new(app)
         .deferred("later", |cx, (), later| cx.app().keep(later))
         .deferred("pipe", |cx, Pipelined, later| cx.app().keep(later))
         .deferred("lose", |_, (), later| drop(later))
         .command("burst", |_, ()| -> i64 {
-            // A fuzzer would take what calls the panic hook for a finding.
+            // This does not call the panic hook: a fuzzer would report that as a crash.
             std::panic::resume_unwind(Box::new("a defect, on purpose"))
         })
         .limits(limits);
     Engine::new(add_to(router), Options::default(), start())
 }
 
-/// A connection.
+/// A connection, and everything that its session has replied.
 pub(crate) struct Peer {
-    engine: Arc<Engine<Desk>>,
-    session: Session<Desk>,
+    engine: Arc<Engine<TestApp>>,
+    session: Session<TestApp>,
     now: Now,
     out: Output,
-    heard: Vec<u8>,
+    received: Vec<u8>,
     closed: Option<CloseReason>,
 }
 
 impl Peer {
-    pub(crate) fn new(engine: &Arc<Engine<Desk>>) -> Self {
+    pub(crate) fn new(engine: &Arc<Engine<TestApp>>) -> Self {
         let session = engine.connect(respire_engine::Peer::default(), Box::new(NoWake), start());
         Self {
             engine: Arc::clone(engine),
             session: session.expect("below maxclients"),
             now: start(),
             out: Output::new(),
-            heard: Vec::new(),
+            received: Vec::new(),
             closed: None,
         }
     }
 
-    pub(crate) fn tell(&mut self, event: SessionEvent<'_, Desk>) {
+    pub(crate) fn serve(&mut self, event: SessionEvent<'_, TestApp>) {
         let before = self.closed;
         let step = self.session.serve(event, self.now, &mut self.out);
         if before.is_some() {
-            assert!(matches!(step, SessionStep::Close(_)), "it had closed");
-            assert!(self.out.is_empty(), "it had closed");
+            assert!(
+                matches!(step, SessionStep::Close(_)),
+                "a closed session stays closed"
+            );
+            assert!(self.out.is_empty(), "a closed session stays closed");
             return;
         }
         self.follow(step);
     }
 
-    /// Takes what was written, and has the rest answered.
+    /// Takes the output, and gives the session turns until it needs input or closes.
     fn follow(&mut self, mut step: SessionStep) {
         for _ in 0..TURNS_MAX {
-            self.out.pull().expect("nothing here breaks off");
-            self.heard.extend_from_slice(&self.out.to_vec());
+            self.out.pull().expect("no stream of these tests fails");
+            self.received.extend_from_slice(&self.out.to_vec());
             self.out.advance(self.out.len());
             match step {
                 SessionStep::NeedInput => return,
@@ -150,21 +153,21 @@ impl Peer {
         panic!("the session flushes without end");
     }
 
-    /// Whether a driver would read now.
+    /// Whether a driver would read from the socket now.
     fn reads(&self) -> bool {
         self.closed.is_none() && self.session.wants_input(&self.out)
     }
 
-    /// Gives it bytes, if it wants any; how many it took.
+    /// Feeds bytes if the session wants input; returns how many.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> usize {
         if !self.reads() || bytes.is_empty() {
             return 0;
         }
-        self.tell(SessionEvent::Bytes(bytes));
+        self.serve(SessionEvent::Bytes(bytes));
         bytes.len()
     }
 
-    /// The same by way of its room, if it has one.
+    /// Feeds bytes through the session's room, if it has one; returns how many.
     pub(crate) fn feed_room(&mut self, bytes: &[u8]) -> usize {
         if !self.reads() || bytes.is_empty() {
             return 0;
@@ -175,32 +178,33 @@ impl Peer {
         let taken = bytes.len().min(room.capacity() - room.len());
         assert!(taken > 0, "a room is never full");
         room.extend_from_slice(&bytes[..taken]);
-        self.tell(SessionEvent::Room);
+        self.serve(SessionEvent::Room);
         taken
     }
 
-    /// The same, looked ahead to: by `seer` if given, and with a turn before they are served if `late`.
+    /// Feeds bytes after a look-ahead to them, by `other` if given; with a turn in between if
+    /// `late`. Returns how many bytes it fed.
     pub(crate) fn feed_ahead(
         &mut self,
         bytes: &[u8],
-        seer: Option<&mut Self>,
+        other: Option<&mut Self>,
         late: bool,
     ) -> usize {
         if !self.reads() || bytes.is_empty() {
             return 0;
         }
-        let mut ahead = match seer {
-            Some(seer) => seer.session.look_ahead(bytes),
+        let mut ahead = match other {
+            Some(other) => other.session.look_ahead(bytes),
             None => self.session.look_ahead(bytes),
         };
         self.session.find_ahead(&mut ahead);
         if late {
-            self.tell(SessionEvent::Turn);
+            self.serve(SessionEvent::Turn);
             if !self.reads() {
                 return 0;
             }
         }
-        self.tell(SessionEvent::Ahead(ahead));
+        self.serve(SessionEvent::Ahead(ahead));
         bytes.len()
     }
 
@@ -208,30 +212,31 @@ impl Peer {
         self.now = self.now.after(time);
         let is_due = |due: u64| due <= self.now.monotonic_us();
         if self.session.next_timeout().is_some_and(is_due) {
-            self.tell(SessionEvent::Turn);
+            self.serve(SessionEvent::Turn);
         }
     }
 
     pub(crate) fn kill(&mut self) {
         self.session.client().shared().kill();
-        self.tell(SessionEvent::Turn);
+        self.serve(SessionEvent::Turn);
         assert!(self.closed.is_some());
     }
 
-    /// Gives it the rest, answers its calls, waits for what is due, and ends it; all that it answered.
+    /// Feeds the rest, replies to the pending calls, waits for timeouts, and ends the session;
+    /// returns everything that it replied.
     pub(crate) fn finish(mut self, mut rest: &[u8]) -> Vec<u8> {
         for _ in 0..TURNS_MAX {
             if self.closed.is_some() {
-                return self.heard;
+                return self.received;
             }
             rest = &rest[self.feed(rest)..];
             let has_answered = self.engine.app().answer();
-            self.tell(SessionEvent::Turn);
+            self.serve(SessionEvent::Turn);
             if let Some(due_us) = self.session.next_timeout() {
                 let wait = due_us.saturating_sub(self.now.monotonic_us());
                 self.pass(Duration::from_micros(wait));
             } else if rest.is_empty() && !has_answered {
-                self.tell(SessionEvent::End);
+                self.serve(SessionEvent::End);
             }
         }
         panic!("the session does not end");

@@ -1,15 +1,15 @@
-//! Requests and operations, read from any bytes.
+//! Derives requests and operations from arbitrary bytes.
 
 use super::Operation;
 use respire_engine::Limits;
 use std::time::Duration;
 
-/// Bytes that decide; when they are used up, all are 0.
+/// The bytes that make the decisions. After the last one, every byte is 0.
 pub(crate) struct Source<'d> {
     data: &'d [u8],
 }
 
-/// Requests whose arguments are decided by bytes: `K` is a key, `V` a value, `N` a number.
+/// Templates of requests: `K` is a key, `V` a value, `N` a number, chosen by the bytes.
 const REQUESTS: [&str; 56] = [
     "GET K",
     "SET K V",
@@ -69,7 +69,7 @@ const REQUESTS: [&str; 56] = [
     "QUIT",
 ];
 
-/// Lengths of values: around the borders at which they are kept, read and sent otherwise.
+/// Lengths of values, around the limits at which values are stored, read and sent in another way.
 const VALUE_LENS: [usize; 10] = [0, 1, 2, 5, 44, 45, 1000, 16_384, 65_536, 70_001];
 
 impl<'d> Source<'d> {
@@ -83,7 +83,7 @@ impl<'d> Source<'d> {
         *first
     }
 
-    /// Limits as they are, or so tight that they are met.
+    /// The default limits, or limits so tight that requests reach them.
     pub(crate) fn limits(&mut self) -> Limits {
         let (bits, usual) = (self.byte(), Limits::DEFAULT);
         let mut limits = usual;
@@ -103,7 +103,7 @@ impl<'d> Source<'d> {
         self.byte() % 4 == 3
     }
 
-    /// Requests one after another, some of them broken.
+    /// A sequence of requests, some of them malformed.
     pub(crate) fn requests(&mut self, is_binary: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         for _ in 0..self.byte() % 24 {
@@ -116,7 +116,7 @@ impl<'d> Source<'d> {
         let kind = self.byte();
         let args = self.arguments();
         match kind {
-            // A byte, or a few, that may break what follows.
+            // One or a few random bytes, which may break the requests after them.
             0..4 => bytes.extend((0..kind).map(|_| self.byte())),
             4..8 => bytes.extend_from_slice(b"\r\n"),
             _ if is_binary => {
@@ -165,13 +165,13 @@ impl<'d> Source<'d> {
         vec![b'0' + self.byte() % 10; len]
     }
 
-    /// `None` when there are no more.
+    /// The next operation; `None` when the bytes are used up.
     pub(crate) fn operation(&mut self) -> Option<Operation> {
         if self.data.is_empty() {
             return None;
         }
         let (kind, amount) = (self.byte() % 8, self.byte());
-        // Small pieces, or pieces that make up the largest values.
+        // Either small pieces, or pieces large enough for the largest values.
         let len = match amount {
             0..200 => usize::from(amount) + 1,
             _ => usize::from(amount) * 400,
