@@ -42,3 +42,10 @@ pub use crate::types::{
     Encoding, Kind, NewValue, SHARED_BYTES_MIN, StringRef, ValueRef, WrongType,
 };
 pub use crate::view::View;
+
+#[cfg(test)]
+mod fuzzed;
+
+// What the fuzzer checks names the crate as its users do.
+#[cfg(test)]
+extern crate self as respire_store;
