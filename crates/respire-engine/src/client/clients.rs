@@ -1,4 +1,4 @@
-//! The connections that are open now.
+//! The registry of open connections.
 
 use crate::client::{ClientShared, Peer};
 use crate::{Now, Wake};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// All open connections by id. Locked only when one opens or closes, and by `CLIENT`.
+/// All open connections by id. Only opening, closing and `CLIENT` commands lock it.
 #[derive(Debug, Default)]
 pub struct Clients {
     open: Mutex<BTreeMap<u64, Arc<ClientShared>>>,
@@ -14,31 +14,31 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// How many are open.
+    /// The number of open connections.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether none is open.
+    /// Whether no connection is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// A snapshot, oldest first. O(n).
+    /// A snapshot, oldest connection first. O(n).
     #[must_use]
     pub fn snapshot(&self) -> Vec<Arc<ClientShared>> {
         self.lock().values().cloned().collect()
     }
 
-    /// The connection of this id, if it is open.
+    /// The connection with this id, if it is open.
     #[must_use]
     pub fn find(&self, id: u64) -> Option<Arc<ClientShared>> {
         self.lock().get(&id).cloned()
     }
 
-    /// Adds a connection, unless `clients_max` are open already.
+    /// Adds a connection, unless `clients_max` connections are open.
     pub(crate) fn open(
         &self,
         peer: Peer,

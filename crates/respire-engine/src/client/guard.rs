@@ -1,10 +1,10 @@
-//! What slows down the guessing of passwords.
+//! Slows down attempts to guess passwords.
 //!
-//! The first few wrong passwords are answered at once, as people mistype. Then each further attempt is
-//! answered later than the one before it, up to a second, whether it is right or wrong: an answer that
-//! came at once would tell. What is counted is counted for the connection and for the address it comes
-//! from, so that connecting again does not help; other addresses wait for nothing. Without further
-//! failures all is forgotten after a minute.
+//! The first few wrong passwords are answered at once, because people mistype. After that, each
+//! attempt is answered later than the one before, up to a second, whether it is right or wrong:
+//! otherwise a quick answer would reveal the result. Failures are counted per connection and per
+//! address, so connecting again does not help. Other addresses are not slowed down. After a minute
+//! without failures all counts are cleared.
 
 use crate::client::Peer;
 use crate::{Limits, Now};
@@ -13,24 +13,24 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The wait of the first attempt that waits; it doubles with each failure.
+/// The delay of the first delayed attempt. It doubles with each failure.
 const FIRST_WAIT_MS: u64 = 100;
-/// How long nothing is said of wrong passwords after something was.
-const SILENCE_US: u64 = 60 * 1_000_000;
+/// The shortest time between two reports of wrong passwords.
+const REPORT_INTERVAL_US: u64 = 60 * 1_000_000;
 
-/// Wrong passwords that were given to a server, for the log.
+/// A report of wrong passwords sent to a server, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denied<'d> {
-    /// How many since they were last told of.
+    /// Failures since the last report.
     pub count: u64,
-    /// Addresses that gave some lately, as far as they are remembered.
+    /// Addresses with recent failures, as far as they are stored.
     pub peers: usize,
-    /// Where the latest came from.
+    /// The address of the latest failure.
     pub latest: &'d str,
 }
 
-/// Wrong passwords in a row, of a connection or of an address.
+/// Consecutive wrong passwords of a connection or an address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Failures {
     count: u32,
@@ -43,7 +43,7 @@ impl Failures {
         now.monotonic_us().saturating_sub(self.last_us) >= kept_us
     }
 
-    /// How many still count.
+    /// The number of failures that are not expired.
     fn count(&self, now: Now, limits: &Limits) -> u32 {
         if self.is_forgotten(now, limits) {
             0
@@ -60,7 +60,7 @@ impl Failures {
     }
 }
 
-/// Where guesses come from. A network of IPv6 has addresses without end, so the network counts.
+/// The source of attempts. An IPv6 client has a whole network of addresses, so the network counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Source {
     V4([u8; 4]),
@@ -82,13 +82,12 @@ impl Source {
     }
 }
 
-/// What is remembered of wrong passwords. Locked only when a password is given, and by the tick that
-/// tells of them.
+/// The stored failures. Only attempts to authenticate and the tick that reports failures lock it.
 #[derive(Debug, Default)]
 pub(crate) struct Guard {
     memory: Mutex<Memory>,
-    /// Failures that were not told of.
-    untold: AtomicU64,
+    /// Failures that are not reported yet.
+    unreported: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -100,9 +99,9 @@ struct Memory {
 }
 
 impl Guard {
-    /// Judges an attempt of a connection to authenticate: how long its answer has to wait, in
-    /// microseconds. O(1), and O(`auth_peers_max`) for the first failure of an address when so many
-    /// are remembered.
+    /// Records an attempt of a connection to authenticate, and returns the delay of its answer in
+    /// microseconds. O(1); O(`auth_peers_max`) for the first failure of an address when that many
+    /// addresses are stored.
     pub(crate) fn attempt(
         &self,
         (peer, own): (&Peer, &mut Failures),
@@ -118,27 +117,27 @@ impl Guard {
             own.add(now, limits);
             memory.add(source, now, limits);
             memory.latest = peer.address.clone();
-            self.untold.fetch_add(1, Ordering::Relaxed);
+            self.unreported.fetch_add(1, Ordering::Relaxed);
         }
         wait_us(before, limits)
     }
 
-    /// Hands failures to `tell` that were not told of, at most once a minute.
-    pub(crate) fn report(&self, now: Now, limits: &Limits, tell: impl FnOnce(Denied<'_>)) {
-        if self.untold.load(Ordering::Relaxed) == 0 {
+    /// Passes unreported failures to `report`, at most once a minute.
+    pub(crate) fn report(&self, now: Now, limits: &Limits, report: impl FnOnce(Denied<'_>)) {
+        if self.unreported.load(Ordering::Relaxed) == 0 {
             return;
         }
         let mut memory = self.lock();
         let now_us = now.monotonic_us();
-        let is_early = |told_us| now_us.saturating_sub(told_us) < SILENCE_US;
+        let is_early = |told_us| now_us.saturating_sub(told_us) < REPORT_INTERVAL_US;
         if memory.told_us.is_some_and(is_early) {
             return;
         }
         memory.told_us = Some(now_us);
         let is_counted = |failures: &&Failures| failures.count(now, limits) > 0;
         let peers = memory.sources.values().filter(is_counted).count();
-        tell(Denied {
-            count: self.untold.swap(0, Ordering::Relaxed),
+        report(Denied {
+            count: self.unreported.swap(0, Ordering::Relaxed),
             peers,
             latest: &memory.latest,
         });
@@ -162,7 +161,7 @@ impl Memory {
     }
 }
 
-/// What an attempt waits after so many failures.
+/// The delay of an attempt after this number of failures.
 fn wait_us(failures: u32, limits: &Limits) -> u64 {
     let Some(beyond) = failures.checked_sub(limits.wrong_passwords_free) else {
         return 0;
@@ -185,7 +184,7 @@ mod tests {
         Now::new(Duration::from_secs(seconds), Duration::ZERO)
     }
 
-    /// The wait of a new connection from this address, in milliseconds.
+    /// The delay of a new connection from this address, in milliseconds.
     fn attempt(guard: &Guard, address: &str, is_right: bool, now: Now) -> u64 {
         let peer = Peer {
             address: address.into(),
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_double_up_to_their_bound_for_each_address_alone() {
+    fn delay_doubles_up_to_its_limit_per_address() {
         let guard = Guard::default();
         let wrong = |address: &str| attempt(&guard, address, false, at(1));
         let waits: Vec<_> = (1..10)
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_counts_as_one_address() {
+    fn ipv6_network_counts_as_one_address() {
         let guard = Guard::default();
         for host in 1..=3 {
             attempt(&guard, &format!("[2001:db8:0:1::{host}]:5"), false, at(1));
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_without_failures_forgets_them() {
+    fn failures_expire_after_a_minute_without_new_ones() {
         let guard = Guard::default();
         for second in 0..4 {
             attempt(&guard, "10.0.0.1:5", false, at(second));
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_addresses_are_remembered_as_the_limit_says() {
+    fn stored_addresses_are_limited() {
         let guard = Guard::default();
         for host in 1..=100 {
             for _ in 0..4 {
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_of_at_once_and_then_once_a_minute() {
+    fn failures_are_reported_at_once_and_then_once_a_minute() {
         let guard = Guard::default();
         let told = |now| {
             let mut told = None;

@@ -1,4 +1,4 @@
-//! Messages for a connection from others, until its session takes them.
+//! The queue of messages from other connections, which a session empties.
 
 use crate::{Output, Proto};
 use bytes::Bytes;
@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// A bounded queue that any thread may put into and one session takes from.
+/// A bounded queue. Any thread may put messages, and one session takes them.
 ///
-/// Putting never waits for the peer: it is a short lock and a reference count, so a slow subscriber
-/// costs a publisher nothing but the memory that the bound allows.
+/// Putting never waits for the peer: it takes a short lock and a reference count. So a slow
+/// subscriber costs a publisher only memory, within the bound.
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {
     queue: Mutex<Queue>,
-    /// Whether the session has something to look at: messages, or that there were too many.
+    /// Whether the session has work here: messages, or an overrun.
     has_mail: AtomicBool,
 }
 
@@ -23,20 +23,21 @@ struct Queue {
     messages: VecDeque<Message>,
     bytes: usize,
     is_overrun: bool,
-    /// The connection is gone.
+    /// The connection is closed.
     is_closed: bool,
 }
 
-/// A push as its connection gets it, but for its first byte, which is the protocol's: `>` or `*`.
+/// An encoded push without its first byte, which depends on the protocol: `>` or `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     bytes: Bytes,
-    /// Whether it has elements that only RESP3 knows.
+    /// Whether it has elements that only RESP3 has.
     is_resp3: bool,
 }
 
 impl Message {
-    /// From a push in RESP2 or RESP3; `is_resp3` if the other would write it differently.
+    /// Creates a message from a push in RESP2 or RESP3. `is_resp3`: it would be encoded differently
+    /// in RESP2.
     pub(crate) fn new(push: Vec<u8>, is_resp3: bool) -> Self {
         Self {
             bytes: Bytes::from(push).slice(1..),
@@ -48,7 +49,7 @@ impl Message {
         self.bytes.len() + size_of::<Self>() * 2
     }
 
-    /// Writes it to a peer of RESP2 or RESP3.
+    /// Writes it in RESP2 or RESP3.
     pub(crate) fn write(&self, proto: Proto, out: &mut Output) {
         if self.is_resp3 && proto == Proto::Resp2 {
             return self.rewrite(out);
@@ -57,7 +58,7 @@ impl Message {
         out.put_shared(self.bytes.clone());
     }
 
-    /// Writes it to a peer that has gone back to RESP2 since it was put.
+    /// Encodes it again in RESP2, for a peer that switched back since the message was put.
     #[cold]
     fn rewrite(&self, out: &mut Output) {
         let whole = [b">", &self.bytes[..]].concat();
@@ -67,41 +68,41 @@ impl Message {
     }
 }
 
-/// What happens to a message that there is no room for.
+/// What happens to a message when the mailbox is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum WhenFull {
-    /// The connection is closed: one that misses messages without being told is worse off than one
+    /// The connection is closed: a client that misses messages without notice is worse off than one
     /// that has to connect again.
     #[default]
     Close,
-    /// The message is dropped, and those before it stay.
+    /// The message is dropped; earlier messages stay.
     DropNewest,
 }
 
-/// What [`Mailbox::put`] did.
+/// The result of [`Mailbox::put`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Put {
-    /// The message waits; whether the session must be woken for it.
+    /// The message is queued. `wake`: the session must be woken.
     Queued { wake: bool },
-    /// There was no room; whether the session must be woken, to end.
+    /// The mailbox was full. `wake`: the session must be woken, to close.
     Full { wake: bool },
-    /// The connection is gone.
+    /// The connection is closed.
     Gone,
 }
 
-/// What [`Mailbox::take`] found.
+/// The result of [`Mailbox::take`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mail {
-    /// All there was is taken.
+    /// All messages are taken.
     Empty,
-    /// More is left than there was room for.
+    /// Messages are left because there was no room.
     Left,
-    /// The connection did not take its messages in time; they are dropped, and it must end.
+    /// The peer was too slow; its messages are dropped and the connection must close.
     Overrun,
 }
 
 impl Mailbox {
-    /// Adds a message, if it fits below `bytes_max`.
+    /// Adds a message if the total stays within `bytes_max`.
     pub(crate) fn put(&self, message: &Message, bytes_max: usize, when_full: WhenFull) -> Put {
         let mut queue = self.lock();
         if queue.is_closed {
@@ -125,11 +126,11 @@ impl Mailbox {
             ..Queue::default()
         };
         self.has_mail.store(true, Ordering::Release);
-        // The session knows of messages, but not that it must stop waiting for its peer.
+        // The session knows of messages, but not yet that it must close.
         Put::Full { wake: true }
     }
 
-    /// The connection ends: nothing is kept for it any more.
+    /// Called when the connection closes. No messages are stored from then on.
     pub(crate) fn close(&self) {
         *self.lock() = Queue {
             is_closed: true,
@@ -137,18 +138,18 @@ impl Mailbox {
         };
     }
 
-    /// How many messages wait.
+    /// The number of queued messages.
     pub(crate) fn len(&self) -> usize {
         self.lock().messages.len()
     }
 
-    /// Whether [`Mailbox::take`] has something to do; one load.
+    /// Whether [`Mailbox::take`] has work; costs one load.
     pub(crate) fn has_mail(&self) -> bool {
         self.has_mail.load(Ordering::Acquire)
     }
 
-    /// Hands at most `most` messages to `write`, oldest first, as long as it says that there is
-    /// room; it is asked with `None` before the first.
+    /// Passes at most `most` messages to `write`, oldest first, as long as it returns that there is
+    /// room. The first call, with `None`, only asks for room.
     pub(crate) fn take(
         &self,
         most: usize,
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_message_of_several_wakes() {
+    fn only_the_first_queued_message_wakes() {
         let mailbox = Mailbox::default();
         assert_eq!(put(&mailbox, "one", 1000), QUEUED);
         assert_eq!(put(&mailbox, "two", 1000), Put::Queued { wake: false });
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_stops_when_there_is_no_room_or_enough_is_taken() {
+    fn take_stops_without_room_or_at_its_maximum() {
         let mailbox = Mailbox::default();
         for text in ["one", "two", "three"] {
             let _ = put(&mailbox, text, 1000);
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_past_the_bound_are_dropped_with_all_before_them() {
+    fn overrun_drops_all_messages() {
         let mailbox = Mailbox::default();
         let bytes_max = 2 * message("one").cost();
         let _ = put(&mailbox, "one", bytes_max);
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_message_is_dropped_where_that_is_wanted() {
+    fn drop_newest_keeps_earlier_messages() {
         let mailbox = Mailbox::default();
         let bytes_max = 2 * message("one").cost();
         let put = |text| mailbox.put(&message(text), bytes_max, WhenFull::DropNewest);
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_mailbox_keeps_nothing() {
+    fn closed_mailbox_stores_no_messages() {
         let mailbox = Mailbox::default();
         let _ = put(&mailbox, "one", 1000);
         mailbox.close();
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_resp3_knows_is_written_anew_for_resp2() {
+    fn resp3_elements_are_encoded_again_for_resp2() {
         let mut out = Output::new();
         let message = Message::new(b">3\r\n$1\r\nk\r\n#t\r\n_\r\n".to_vec(), true);
         message.write(Proto::Resp2, &mut out);

@@ -1,4 +1,5 @@
-//! A connection as the others see it, and what reaches it from them: messages, late replies, pauses.
+//! Connections: their own state, the state that others see, and messages, late replies and pauses
+//! from others.
 
 mod clients;
 pub(crate) mod guard;

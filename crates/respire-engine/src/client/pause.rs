@@ -1,21 +1,22 @@
-//! `CLIENT PAUSE`: for a while, no connection's commands run, or none that write.
+//! `CLIENT PAUSE`: holds back all commands, or only writing ones, for a time.
 
 use crate::{Flags, Now, Spec};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Until when commands wait, and which.
+/// The end of the pause, and the commands that it holds back.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
-    /// Monotonic microseconds; 0 when nothing is paused.
+    /// Monotonic microseconds; 0 without a pause.
     until_us: AtomicU64,
     writes_only: AtomicBool,
 }
 
 impl Pause {
-    /// Pauses until `until_us`; a pause that is still running is only ever extended.
+    /// Pauses until `until_us`. A pause that is still running can only be extended.
     pub(crate) fn begin(&self, now: Now, until_us: u64, writes_only: bool) {
         let running = self.until_us.load(Ordering::Acquire) > now.monotonic_us();
-        // All beats writes-only while an earlier pause runs, as in Redis.
+        // Pausing all commands takes precedence over pausing writes while an earlier pause runs, as
+        // in Redis.
         let writes_only = writes_only && (!running || self.writes_only.load(Ordering::Relaxed));
         self.writes_only.store(writes_only, Ordering::Relaxed);
         self.until_us.fetch_max(until_us, Ordering::AcqRel);
@@ -25,13 +26,14 @@ impl Pause {
         self.until_us.store(0, Ordering::Release);
     }
 
-    /// Whether any command may have to wait: one load, for every request.
+    /// Whether any command may have to wait. Costs one load per request.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
         self.until_us.load(Ordering::Acquire) > 0
     }
 
-    /// Until when a command waits, if it does. `has_queued_writes` tells of what `EXEC` would run.
+    /// The time until which a command has to wait, if it has to. `has_queued_writes`: `EXEC` would
+    /// run writes.
     pub(crate) fn holds(&self, spec: &Spec, has_queued_writes: bool, now: Now) -> Option<u64> {
         let until = self.until_us.load(Ordering::Acquire);
         if until == 0 || until <= now.monotonic_us() {
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_pause_lets_reads_through() {
+    fn write_pause_does_not_hold_reads() {
         let pause = Pause::default();
         pause.begin(at(0), 100, true);
         assert_eq!(pause.holds(&GET, false, at(50)), None);
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_extended_but_never_cut_short() {
+    fn pause_can_be_extended_but_not_shortened() {
         let pause = Pause::default();
         pause.begin(at(0), 100, false);
         pause.begin(at(10), 50, true);

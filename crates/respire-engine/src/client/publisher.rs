@@ -1,10 +1,10 @@
-//! Publishing from outside of a command.
+//! Publishes messages from outside a command.
 
 use crate::client::pubsub::{Kind, PubSub};
 use std::sync::Arc;
 
-/// Sends messages to those who subscribe to channels, as `PUBLISH` does, from any thread and at any time.
-/// A service gets one when its engine is made ([`App::started`](crate::App::started)).
+/// Sends messages to the subscribers of channels, as `PUBLISH` does, from any thread at any time. A
+/// service gets one when its engine is created ([`App::started`](crate::App::started)).
 ///
 /// ```
 /// use respire_engine::{App, NoKeys, Publisher, Router};
@@ -42,15 +42,16 @@ impl Publisher {
         }
     }
 
-    /// Sends a message to the subscribers of a channel and to those of patterns that match it; how many
-    /// got it. Nobody waits for them: one whose mailbox is full is closed. O(subscribers + patterns).
+    /// Sends a message to the subscribers of a channel and of the patterns that match it. Returns
+    /// how many got it. It never waits for a subscriber: one whose mailbox is full is closed.
+    /// O(subscribers + patterns).
     pub fn publish(&self, channel: &[u8], payload: &[u8]) -> usize {
         let bytes_max = self.mailbox_bytes_max;
         self.pubsub
             .publish(Kind::Channel, channel, payload, bytes_max)
     }
 
-    /// Whether anybody subscribes to any channel or pattern, so that a message could be heard. O(1).
+    /// Whether there is any subscriber of any channel or pattern. O(1).
     #[must_use]
     pub fn is_heard(&self) -> bool {
         self.pubsub.len(Kind::Channel) + self.pubsub.len(Kind::Pattern) > 0

@@ -1,4 +1,4 @@
-//! Who listens to which channel, and the sending of messages to them.
+//! The subscribers of channels, and sending messages to them.
 
 use crate::client::ClientShared;
 use crate::client::mailbox::{Message, WhenFull};
@@ -7,24 +7,24 @@ use resp_codec::{Encoder, Proto};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The three kinds of names one can subscribe to.
+/// The three kinds of subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A channel, by its name: `SUBSCRIBE`.
+    /// A channel by its name: `SUBSCRIBE`.
     Channel,
-    /// Channels, by a pattern: `PSUBSCRIBE`.
+    /// All channels that match a pattern: `PSUBSCRIBE`.
     Pattern,
-    /// A shard channel, which is apart from the channels: `SSUBSCRIBE`.
+    /// A shard channel, in a namespace of its own: `SSUBSCRIBE`.
     Shard,
 }
 
-/// The subscribers of each name, by the connection's id so that they are served oldest first.
+/// The subscribers of each name, sorted by connection id so that the oldest is served first.
 type Topics = HashMap<Box<[u8]>, BTreeMap<u64, Arc<ClientShared>>>;
 
 /// All subscriptions of a server.
 ///
-/// Publishing holds a lock for reading, and only while messages are put into mailboxes: nobody's
-/// socket is written under it.
+/// Publishing holds a read lock, and only while it puts messages into mailboxes: no socket is
+/// written under the lock.
 #[derive(Debug, Default)]
 pub(crate) struct PubSub {
     channels: RwLock<Topics>,
@@ -55,18 +55,18 @@ impl PubSub {
             .unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How many connections subscribe to this very name.
+    /// How many connections subscribe to exactly this name.
     pub(crate) fn subscribers(&self, kind: Kind, name: &[u8]) -> usize {
         self.read(kind, |topics| topics.get(name).map_or(0, BTreeMap::len))
     }
 
-    /// How many names of this kind have a subscriber.
+    /// How many names of this kind have subscribers.
     pub(crate) fn len(&self, kind: Kind) -> usize {
         self.read(kind, HashMap::len)
     }
 
-    /// Sends a message to a channel's subscribers, and to those of matching patterns unless it is
-    /// a shard channel. Returns how many got it; a connection that matches twice gets it twice.
+    /// Sends a message to a channel's subscribers, and to those of matching patterns unless it is a
+    /// shard channel. Returns how many got it. A connection that matches twice gets it twice.
     ///
     /// O(subscribers + patterns).
     pub(crate) fn publish(
@@ -103,7 +103,7 @@ impl PubSub {
         sent
     }
 
-    /// Ends all of a connection's subscriptions without telling it.
+    /// Ends all subscriptions of a connection without a confirmation.
     pub(crate) fn forget(&self, client: &ClientShared, subscriptions: &Subscriptions) {
         for kind in [Kind::Channel, Kind::Pattern, Kind::Shard] {
             for name in subscriptions.names(kind) {
@@ -143,7 +143,7 @@ fn send(
     subscribers.len()
 }
 
-/// A message, which every subscriber gets alike.
+/// A message, encoded once for all subscribers.
 fn message(parts: &[&[u8]]) -> Message {
     let mut whole = Vec::new();
     let mut encoder = Encoder::new(&mut whole, Proto::Resp3);
@@ -159,10 +159,10 @@ type Names = BTreeSet<Box<[u8]>>;
 
 static NO_NAMES: Names = Names::new();
 
-/// What one connection subscribes to.
+/// The subscriptions of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
-    /// By kind. Most connections never subscribe, and keep no more than a word for it.
+    /// Indexed by kind. Most connections never subscribe, so this is a single word for them.
     names: Option<Box<[Names; 3]>>,
 }
 
@@ -172,14 +172,13 @@ impl Subscriptions {
         names.map_or(&NO_NAMES, |names| &names[kind as usize])
     }
 
-    /// Whether there is none at all.
+    /// Whether there are no subscriptions.
     pub(crate) fn is_empty(&self) -> bool {
         let names = self.names.as_ref();
         names.is_none_or(|names| names.iter().all(BTreeSet::is_empty))
     }
 
-    /// The count that goes into a confirmation: channels and patterns together, shard channels
-    /// apart.
+    /// The count in a confirmation: channels and patterns together, or shard channels.
     pub(crate) fn count(&self, kind: Kind) -> usize {
         match kind {
             Kind::Channel | Kind::Pattern => {
@@ -189,7 +188,7 @@ impl Subscriptions {
         }
     }
 
-    /// Subscribes `client`, whose subscriptions these are.
+    /// Subscribes `client`, which owns these subscriptions.
     pub(crate) fn add(
         &mut self,
         pubsub: &PubSub,
@@ -203,7 +202,7 @@ impl Subscriptions {
         }
     }
 
-    /// Ends a subscription of `client`, if it has it.
+    /// Ends a subscription of `client`, if it exists.
     pub(crate) fn remove(
         &mut self,
         pubsub: &PubSub,
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_matches_twice_is_counted_twice() {
+    fn connection_that_matches_twice_is_counted_twice() {
         let (pubsub, client) = (PubSub::default(), client(1));
         let mut subscriptions = Subscriptions::default();
         subscriptions.add(&pubsub, Kind::Channel, b"news", &client);
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_connection_leaves_nothing_behind() {
+    fn forget_removes_all_subscriptions_of_a_connection() {
         let (pubsub, client) = (PubSub::default(), client(1));
         let mut subscriptions = Subscriptions::default();
         for kind in [Kind::Channel, Kind::Pattern, Kind::Shard] {

@@ -1,4 +1,4 @@
-//! Messages that a connection did not ask for, sent from anywhere.
+//! Sends push messages to a connection from any thread.
 
 use crate::client::mailbox::{Message, Put, WhenFull};
 use crate::{ClientShared, IntoReply, Output, Proto, Reply};
@@ -9,17 +9,17 @@ use std::sync::{Arc, Weak};
 
 /// Sends messages to one connection, from any thread, between its replies.
 ///
-/// A RESP3 client gets them as pushes. A RESP2 client gets them as arrays, and only while it
-/// subscribes to something, as it could not tell them from replies otherwise; a client of the binary
+/// A RESP3 client gets them as pushes. A RESP2 client gets them as arrays, and only while it has a
+/// subscription, because otherwise it could not tell them from replies. A client of the binary
 /// protocol gets none.
 ///
-/// A message that a handler sends to its own client comes after the handler's reply, unless that
-/// comes later. While finished replies wait for a pending call before them, messages wait as well,
-/// so that none overtakes a reply that was finished before it was sent.
+/// A message that a handler sends to its own client follows the handler's reply, unless the reply
+/// is deferred. While finished replies wait for an earlier pending call, messages wait too: a
+/// message never overtakes a reply that finished before the message was sent.
 ///
-/// Sending never waits: it is a short lock and a copy of the message. What the client has yet to
-/// take is bounded in bytes; [`Pusher::when_full`] says what happens past that. A pusher does not
-/// keep its connection alive.
+/// Sending never waits: it takes a short lock and copies the message. The bytes that wait for the
+/// client are bounded; [`Pusher::when_full`] sets what happens beyond that. A pusher does not keep
+/// its connection open.
 ///
 /// ```
 /// use respire_engine::{App, NoKeys, Pusher, Router};
@@ -49,13 +49,14 @@ pub struct Pusher {
 /// Why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushError {
-    /// The client does not take its messages in time; see [`Pusher::when_full`].
+    /// The client is too slow to read its messages; see [`Pusher::when_full`].
     Full,
-    /// The connection is gone.
+    /// The connection is closed.
     Gone,
-    /// A RESP2 client that subscribes to nothing, or a client of the binary protocol.
+    /// The client speaks RESP2 without a subscription, or the binary protocol.
     NotSubscribed,
-    /// A [`Stream`](crate::Stream) in the message did not give the bytes that it announced.
+    /// A [`Stream`](crate::Stream) in the message did not produce the number of bytes that it
+    /// announced.
     Broken,
 }
 
@@ -82,14 +83,14 @@ impl Pusher {
         }
     }
 
-    /// What happens when there is no room; by default the connection is closed.
+    /// Sets what happens when there is no room. The default closes the connection.
     #[must_use]
     pub fn when_full(self, when_full: WhenFull) -> Self {
         Self { when_full, ..self }
     }
 
-    /// How much may wait for the client, in bytes, messages of others and its subscriptions
-    /// included; by default, and at most, `mailbox_bytes_max`.
+    /// Sets how many bytes may wait for the client, including messages from others and for its
+    /// subscriptions. The default, and the maximum, is `mailbox_bytes_max`.
     #[must_use]
     pub fn bytes_max(self, bytes_max: usize) -> Self {
         let bytes_max = bytes_max.min(self.bytes_max);
@@ -99,7 +100,8 @@ impl Pusher {
     /// Sends a message. O(its length).
     ///
     /// # Errors
-    /// Why it will not arrive. One that was sent can still be lost with its connection.
+    /// If the message cannot be delivered. A message that was sent can still be lost with its
+    /// connection.
     pub fn push(&self, message: impl IntoPush) -> Result<(), PushError> {
         let client = self.client.upgrade().ok_or(PushError::Gone)?;
         let is_resp3 = client.resp.load(Ordering::Relaxed) == 3;
@@ -122,7 +124,7 @@ impl Pusher {
         }
     }
 
-    /// The number of the connection.
+    /// The id of the connection.
     #[must_use]
     pub fn client_id(&self) -> u64 {
         self.client_id
@@ -139,9 +141,9 @@ impl fmt::Debug for Pusher {
     }
 }
 
-/// A message of a [`Pusher`]: its kind, and what it carries.
+/// A message of a [`Pusher`]: its kind and its elements.
 ///
-/// There for tuples: the kind, a string, then up to seven replies.
+/// Implemented for tuples: the kind as a string, then up to seven replies.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "does not implement `IntoPush`",

@@ -1,12 +1,12 @@
-//! Which calls are timed of the commands for which two looks at the clock cost more than the call.
+//! Selects the calls to time, for commands that take less time than two reads of the clock.
 
-/// One call of so many is timed, and stands for all of them.
+/// One call in this many is timed and stands for all of them.
 pub(crate) const CALLS_PER_SAMPLE: u64 = 128;
 
-/// Counts a connection's calls down to the next one that is timed.
+/// Counts a connection's calls down to the next timed one.
 ///
-/// The distance varies, so that no pattern in what a client sends decides what is seen; any call is
-/// as likely as another to be the one, so the samples of each command stand for its calls.
+/// The distance varies, so that no pattern in a client's requests affects the samples. Every call
+/// is equally likely to be timed, so the samples of each command represent its calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampler {
     left: u32,
@@ -14,7 +14,8 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Of the connection of this number; connections of a few calls have their share of samples.
+    /// Creates the sampler of the connection with this number. Connections with few calls are
+    /// sampled at the same rate.
     pub(crate) fn new(connection: u64) -> Self {
         let mut sampler = Self {
             left: 0,
@@ -24,20 +25,21 @@ impl Sampler {
         sampler
     }
 
-    /// Whether the next call is the one.
+    /// Whether the next call is timed.
     #[inline]
     pub(crate) fn is_due(&mut self) -> bool {
         self.left -= 1;
         self.left == 0
     }
 
-    /// Begins again, after each call that was due; `noise` is any number that clients cannot choose.
+    /// Starts the next countdown, after each timed call; `noise` is a number that clients cannot
+    /// choose.
     pub(crate) fn restart(&mut self, noise: u64) {
         let distance = self.below(CALLS_PER_SAMPLE + 1, noise);
         self.left = (CALLS_PER_SAMPLE / 2) as u32 + distance;
     }
 
-    /// A number below a small `end`: the upper bits of a linear congruential generator, with
+    /// A number below a small `end`, from the upper bits of a linear congruential generator with
     /// Knuth's factor.
     fn below(&mut self, end: u64, noise: u64) -> u32 {
         let product = (self.random ^ noise).wrapping_mul(0x5851_F42D_4C95_7F2D);
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_so_many_calls_is_due_whatever_the_noise() {
+    fn sampling_rate_does_not_depend_on_the_noise() {
         let calls = CALLS_PER_SAMPLE * 10_000;
         for noise in [0, 1, 1_000_003] {
             let mut sampler = Sampler::new(7);
@@ -67,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_one_call_have_their_share() {
+    fn connections_with_one_call_are_sampled_at_the_same_rate() {
         let is_due = |connection| Sampler::new(connection).is_due();
         let samples = (0..CALLS_PER_SAMPLE * 1_000)
             .filter(|id| is_due(*id))

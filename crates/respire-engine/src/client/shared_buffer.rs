@@ -1,9 +1,9 @@
-//! The buffer that large arguments lie in, lent so that they can be kept without a copy.
+//! The buffer with a large argument, shared so that a command can keep the argument without a copy.
 
 use bytes::Bytes;
 
-/// The buffer that the requests of a turn lie in, while they run: what makes up most of it can be
-/// kept without a copy.
+/// The buffer that holds the requests of a turn while they run. An argument that fills nearly all
+/// of it can be kept without a copy.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedBuffer {
     bytes: Bytes,
@@ -18,8 +18,8 @@ impl SharedBuffer {
         }
     }
 
-    /// The argument as a part of the buffer, which lives as long; `None` if it does not lie in it, or
-    /// is so small a part that a copy is the better bargain.
+    /// The argument as a slice that keeps the whole buffer alive. `None` if it is not in this
+    /// buffer, or so small a part of it that copying is cheaper.
     pub(crate) fn share(&self, arg: &[u8]) -> Option<Bytes> {
         let lies_in = self.bytes.as_ptr_range();
         let is_part = lies_in.contains(&arg.as_ptr());
@@ -27,23 +27,23 @@ impl SharedBuffer {
         (is_part && beside < arg.len() / 64).then(|| self.bytes.slice_ref(arg))
     }
 
-    /// The same for this argument alone, to be kept until its request runs.
+    /// A shared buffer for this argument alone, to keep until its request runs.
     pub(crate) fn only(&self, arg: &[u8]) -> Option<Self> {
         let bytes = self.share(arg)?;
         Some(Self { bytes, ..*self })
     }
 
-    /// The whole, shared.
+    /// The whole buffer, shared.
     pub(crate) fn shared(&self) -> Bytes {
         self.bytes.clone()
     }
 
-    /// The bytes that lie in it.
+    /// The bytes of the buffer.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes of memory that it keeps.
+    /// The allocated size in bytes.
     pub(crate) fn allocated(&self) -> usize {
         self.allocated
     }

@@ -1,8 +1,9 @@
-//! What is known of one connection: its own part, and the part that other connections may see.
+//! The state of one connection: the part of its session, and the part that other connections may
+//! see.
 
 use super::SharedBuffer;
 use crate::client::guard::Failures;
-use crate::client::later::{Answer, Call, Farewell, LocalTask, Parting};
+use crate::client::later::{Answer, Call, KillReply, LocalTask, PendingKill};
 use crate::client::mailbox::{Mailbox, Message, Put, WhenFull};
 use crate::client::pubsub::{Kind, Subscriptions};
 use crate::client::sampler::Sampler;
@@ -14,34 +15,34 @@ use resp_codec::Proto;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Where a connection comes from and where it was accepted, as `CLIENT LIST` shows them.
+/// The addresses of a connection, as `CLIENT LIST` shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
     /// The peer's address, `ip:port`, or the socket's path with `:0`.
     pub address: Box<str>,
-    /// Our address, in the same form.
+    /// The server's address, in the same form.
     pub local_address: Box<str>,
-    /// The descriptor's number, or -1.
+    /// The number of the file descriptor, or -1.
     pub descriptor: i32,
-    /// Whether it came over a Unix socket.
+    /// Whether it uses a Unix socket.
     pub is_unix: bool,
 }
 
-/// Which replies a connection wants to see: `CLIENT REPLY`.
+/// Which replies a connection gets: `CLIENT REPLY`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ReplyMode {
-    /// All.
+    /// All replies.
     #[default]
     On,
-    /// None, until switched on again.
+    /// None, until it is switched on again.
     Off,
-    /// Not the reply to this very command: the mode is now [`ReplyMode::SkipThis`].
+    /// All but that of this command: the mode is now [`ReplyMode::SkipThis`].
     SkipNext,
-    /// Not the reply that is being made.
+    /// The reply to the current request is skipped.
     SkipThis,
 }
 
-/// One connection, as its own session sees it.
+/// The state of one connection that only its session uses.
 #[derive(Debug)]
 pub struct Client {
     pub(crate) shared: Arc<ClientShared>,
@@ -51,22 +52,22 @@ pub struct Client {
     pub(crate) reply_mode: ReplyMode,
     pub(crate) transaction: Transaction,
     pub(crate) subscriptions: Subscriptions,
-    /// Set by `CLIENT NO-TOUCH`: reads leave the access clocks alone.
+    /// Set by `CLIENT NO-TOUCH`: reads do not update access times.
     pub(crate) no_touch: bool,
-    /// The call of the command that runs, if it took a [`Later`](crate::Later),
+    /// The call of the running command, if it took a [`Later`](crate::Later).
     pub(crate) call: Option<Arc<Call>>,
-    /// and the future that answers it, if nobody else runs it.
+    /// The future that answers the call, if the session has to poll it.
     pub(crate) task: Option<LocalTask>,
-    /// The command that ran last and how often in a row, not yet added to the statistics.
+    /// The last command and its number of consecutive calls, not yet added to the statistics.
     pub(crate) tally: Tally,
-    /// What the requests of the turn lie in, if it may be kept.
+    /// The buffer with the requests of this turn, if parts of it may be kept.
     pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) sampler: Sampler,
-    /// Whom the command that runs has killed, if anyone.
-    pub(crate) parting: Option<Box<Parting>>,
+    /// The connections that the running command killed, if any.
+    pub(crate) pending_kill: Option<Box<PendingKill>>,
 }
 
-/// A run of calls of the same command.
+/// Consecutive calls of the same command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) entry: u32,
@@ -89,17 +90,17 @@ impl Client {
             task: None,
             tally: Tally::default(),
             shared_buffer: None,
-            parting: None,
+            pending_kill: None,
         }
     }
 
-    /// The number by which `CLIENT KILL ID` and `CLIENT LIST` know it; never used twice.
+    /// The id in `CLIENT KILL ID` and `CLIENT LIST`; never reused.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.shared.id
     }
 
-    /// The database it has selected.
+    /// The selected database.
     #[must_use]
     pub fn db(&self) -> u32 {
         self.db
@@ -111,15 +112,15 @@ impl Client {
         self.shared.db.store(db, Ordering::Relaxed);
     }
 
-    /// The protocol its replies are written in.
+    /// The protocol of its replies.
     #[must_use]
     pub fn proto(&self) -> Proto {
         self.proto
     }
 
-    /// A large argument of the request that runs as shared bytes, to be kept without a copy; `None`
-    /// where it has to be copied: most arguments lie among others. Costs O(1); what is kept beside the
-    /// argument is less than 1/64 of it.
+    /// A large argument of the running request as shared bytes, to keep without a copy. `None` if
+    /// it must be copied, as most arguments must, because they share their buffer with others.
+    /// O(1). The memory kept in addition to the argument is less than 1/64 of it.
     #[must_use]
     pub fn share(&self, arg: &[u8]) -> Option<Bytes> {
         self.shared_buffer.as_ref()?.share(arg)
@@ -131,30 +132,30 @@ impl Client {
         self.no_touch
     }
 
-    /// Whether the call is made on behalf of `EXEC`, or queued for it.
+    /// Whether `EXEC` makes this call, or `MULTI` queues it.
     #[must_use]
     pub fn is_in_transaction(&self) -> bool {
         self.shared.is_in_multi.load(Ordering::Relaxed)
     }
 
-    /// Whether it has yet to authenticate.
+    /// Whether the client has not authenticated but must.
     pub(crate) fn is_unauthenticated(&self, tunables: &Tunables) -> bool {
         !self.is_authenticated && tunables.has_password()
     }
 
-    /// Whether there is anything that it may not do.
+    /// Whether some commands are refused on this connection.
     #[inline(always)]
     pub(crate) fn is_restricted(&self, tunables: &Tunables) -> bool {
         self.is_unauthenticated(tunables) || self.is_resp2_subscriber()
     }
 
-    /// Whether it may only subscribe and the like: without pushes, RESP2 has no way to tell a
-    /// message from a reply.
+    /// Whether it may only run subscription commands: RESP2 has no pushes, so its client could not
+    /// tell a message from a reply.
     pub(crate) fn is_resp2_subscriber(&self) -> bool {
         !self.subscriptions.is_empty() && self.proto == Proto::Resp2
     }
 
-    /// Shows its subscriptions to those who list connections.
+    /// Updates the counts of subscriptions that `CLIENT LIST` shows.
     pub(crate) fn note_subscriptions(&self) {
         for (kind, counter) in self.shared.subscribed.by_kind() {
             let names = self.subscriptions.names(kind).len();
@@ -167,7 +168,7 @@ impl Client {
         self.shared.no_touch.store(on, Ordering::Relaxed);
     }
 
-    /// The part that other connections may see.
+    /// The state that other connections may see.
     #[must_use]
     pub fn shared(&self) -> &Arc<ClientShared> {
         &self.shared
@@ -180,7 +181,8 @@ impl Client {
     }
 }
 
-/// One connection, as others see it: `CLIENT LIST` reads it, `CLIENT KILL` writes it.
+/// The state of one connection that others see: `CLIENT LIST` reads it, and `CLIENT KILL` writes
+/// it.
 pub struct ClientShared {
     pub(crate) id: u64,
     pub(crate) peer: Peer,
@@ -188,7 +190,7 @@ pub struct ClientShared {
     pub(crate) last_active_us: AtomicU64,
     pub(crate) db: AtomicU32,
     pub(crate) resp: AtomicU32,
-    /// The entry of the command that ran last; `u32::MAX` before the first.
+    /// The entry of the last command; `u32::MAX` before the first.
     pub(crate) last_entry: AtomicU32,
     pub(crate) queued_commands: AtomicU32,
     pub(crate) is_in_multi: AtomicBool,
@@ -200,19 +202,19 @@ pub struct ClientShared {
     pub(crate) no_evict: AtomicBool,
     pub(crate) no_touch: AtomicBool,
     pub(crate) is_paused: AtomicBool,
-    /// The call that the next request waits for.
+    /// The pending call that the next request waits for.
     blocked: Mutex<Option<Arc<Call>>>,
     is_killed: AtomicBool,
-    /// Those who wait for its end; `None` once it has ended.
-    mourners: Mutex<Option<Vec<Arc<Farewell>>>>,
-    /// The wrong passwords it gave. Only its own session asks: they stand here because sessions are to stay
+    /// The kill replies that wait until this connection closes; `None` once it is closed.
+    kill_replies: Mutex<Option<Vec<Arc<KillReply>>>>,
+    /// Its consecutive wrong passwords. Only its session uses them. They are here to keep sessions
     /// small.
     wrong_passwords: Mutex<Failures>,
     names: Mutex<Names>,
     waker: Box<dyn Wake>,
 }
 
-/// How many names of each kind a connection subscribes to.
+/// The number of subscriptions of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribed {
     pub(crate) channels: AtomicU32,
@@ -229,7 +231,7 @@ impl Subscribed {
         ]
     }
 
-    /// Whether there is any.
+    /// Whether there is any subscription.
     pub(crate) fn is_any(&self) -> bool {
         self.by_kind()
             .iter()
@@ -237,7 +239,7 @@ impl Subscribed {
     }
 }
 
-/// What a connection calls itself (`CLIENT SETNAME`, `CLIENT SETINFO`), and who it proved to be.
+/// The names that a connection gave itself (`CLIENT SETNAME`, `CLIENT SETINFO`), and its user.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// The connection's name.
@@ -250,7 +252,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The user it authenticated as; `default` until then.
+    /// The user that it authenticated as; `default` before that.
     #[must_use]
     pub fn user(&self) -> &[u8] {
         if self.user.is_empty() {
@@ -261,7 +263,7 @@ impl Names {
     }
 }
 
-/// The user that every connection is at first.
+/// The user of every new connection.
 pub(crate) const USER: &str = "default";
 
 impl ClientShared {
@@ -286,26 +288,26 @@ impl ClientShared {
             is_paused: AtomicBool::new(false),
             blocked: Mutex::new(None),
             is_killed: AtomicBool::new(false),
-            mourners: Mutex::new(Some(Vec::new())),
+            kill_replies: Mutex::new(Some(Vec::new())),
             wrong_passwords: Mutex::default(),
             names: Mutex::new(Names::default()),
             waker,
         }
     }
 
-    /// The number of the connection.
+    /// The id of the connection.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Its addresses.
+    /// The addresses of the connection.
     #[must_use]
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// What it calls itself; the guard must not be held across another call of the engine.
+    /// The names of the connection. Do not hold the guard across another call of the engine.
     pub fn names(&self) -> MutexGuard<'_, Names> {
         self.names
             .lock()
@@ -318,7 +320,7 @@ impl ClientShared {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Asks the session to end: it answers nothing more, and what it owes is dropped.
+    /// Asks the session to close: it answers no more requests, and its unsent replies are dropped.
     pub fn kill(&self) {
         self.is_killed.store(true, Ordering::Release);
         self.waker.wake();
@@ -330,32 +332,32 @@ impl ClientShared {
         self.is_killed.load(Ordering::Acquire)
     }
 
-    /// Whether its driver soon drops a session that was killed.
+    /// Whether the driver drops a killed session soon.
     pub(crate) fn is_dropped_when_killed(&self) -> bool {
         self.waker.drops_killed()
     }
 
-    /// Keeps `farewell` until the session has ended; drops it at once if it has.
-    pub(crate) fn keep_until_end(&self, farewell: Arc<Farewell>) {
-        if let Some(mourners) = &mut *self.lock_mourners() {
-            mourners.push(farewell);
+    /// Holds `reply` until the session is closed; drops it at once if it is closed already.
+    pub(crate) fn hold_until_closed(&self, kill_reply: Arc<KillReply>) {
+        if let Some(kill_replies) = &mut *self.lock_kill_replies() {
+            kill_replies.push(kill_reply);
         }
     }
 
-    /// The session has ended.
+    /// Called when the session is closed.
     pub(crate) fn ended(&self) {
-        let mourners = self.lock_mourners().take();
-        // Dropped without the lock: it wakes others.
-        drop(mourners);
+        let kill_replies = self.lock_kill_replies().take();
+        // Dropped without the lock, because dropping wakes other connections.
+        drop(kill_replies);
     }
 
-    fn lock_mourners(&self) -> MutexGuard<'_, Option<Vec<Arc<Farewell>>>> {
-        self.mourners
+    fn lock_kill_replies(&self) -> MutexGuard<'_, Option<Vec<Arc<KillReply>>>> {
+        self.kill_replies
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Puts a message into its mailbox and wakes it if need be.
+    /// Puts a message into the mailbox, and wakes the session if needed.
     pub(crate) fn send(&self, message: &Message, bytes_max: usize, when_full: WhenFull) -> Put {
         let put = self.mailbox.put(message, bytes_max, when_full);
         if matches!(put, Put::Queued { wake: true } | Put::Full { wake: true }) {
@@ -364,7 +366,7 @@ impl ClientShared {
         put
     }
 
-    /// Whether its next request waits for a reply that comes later.
+    /// Whether the next request waits for a deferred reply.
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         self.lock_blocked().is_some()
@@ -375,17 +377,17 @@ impl ClientShared {
         drop(before);
     }
 
-    /// Ends what it waits for; `false` when it waits for nothing. With an error, or as if the time
-    /// were over: with the reply of the deadline, or null where there is none.
+    /// Answers the pending call that the connection waits for; `false` if there is none. The reply
+    /// is `error` or, with `None`, that of the deadline, or null without a deadline.
     pub(crate) fn unblock(&self, error: Option<Error>) -> bool {
         let Some(call) = self.lock_blocked().clone() else {
             return false;
         };
         match error {
-            Some(error) => call.settle(Answer::new(call.proto(), error)),
+            Some(error) => call.answer_for_holder(Answer::new(call.proto(), error)),
             None => {
                 call.expire(u64::MAX)
-                    || call.settle(Answer::new(call.proto(), Option::<Error>::None))
+                    || call.answer_for_holder(Answer::new(call.proto(), Option::<Error>::None))
             }
         }
     }
@@ -396,7 +398,7 @@ impl ClientShared {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Asks the driver to poll the session again.
+    /// Asks the driver to poll the session.
     pub fn wake(&self) {
         self.waker.wake();
     }

@@ -1,28 +1,28 @@
-//! What a connection keeps between `MULTI` and `EXEC`.
+//! The state of a connection between `MULTI` and `EXEC`.
 
 use super::SharedBuffer;
 use crate::{ArgList, Limits, Now};
 use resp_codec::Span;
 use std::collections::BTreeMap;
 
-/// A command that was found: its entry, and how many arguments name it.
+/// A command that was found: its entry, and the number of arguments that name it.
 pub(crate) type Found = (u32, usize);
 
 /// A watched key. Dropping it ends the watch.
 pub trait WatchedKey: Send {
-    /// Whether the key was changed since the watch began, or has expired by `now`.
+    /// Whether the key has changed since the watch began, or is expired at `now`.
     fn is_dirty(&self, now: Now) -> bool;
 }
 
-/// The queue of one connection and the keys it watches.
+/// The queued requests of one connection and the keys it watches.
 #[derive(Default)]
 pub(crate) struct Transaction {
     queue: Option<Box<Queue>>,
-    /// By database and key: a request may name a million keys, and each is watched once.
+    /// Indexed by database and key: a request may name a million keys, and each is watched once.
     watched: BTreeMap<Place, Box<dyn WatchedKey>>,
 }
 
-/// A database and a key of it.
+/// A database and one of its keys.
 type Place = (u32, Box<[u8]>);
 
 /// The requests queued since `MULTI`.
@@ -30,10 +30,10 @@ type Place = (u32, Box<[u8]>);
 pub(crate) struct Queue {
     requests: Vec<QueuedRequest>,
     bytes: usize,
-    /// One of the requests writes.
+    /// At least one of the requests writes.
     has_writes: bool,
     /// A request was refused while queueing, so `EXEC` must not run the others.
-    is_spoilt: bool,
+    is_aborted: bool,
 }
 
 /// One queued request: its entry in the table and its arguments, name included.
@@ -41,9 +41,9 @@ pub(crate) struct QueuedRequest {
     pub(crate) entry: u32,
     /// How many leading arguments name the command: 1, or 2 with a subcommand.
     pub(crate) name_len: usize,
-    /// The large argument, if there is one that can be kept where it was read to,
+    /// The large argument, if it can be kept in its buffer.
     large: Option<SharedBuffer>,
-    /// and copies of the others.
+    /// Copies of the other arguments.
     bytes: Box<[u8]>,
     spans: Box<[Span]>,
 }
@@ -54,7 +54,7 @@ impl QueuedRequest {
         request: ArgList<'_>,
         shared_buffer: Option<&SharedBuffer>,
     ) -> Self {
-        // At most one is large enough to be kept: what lies beside it is little.
+        // At most one argument is large enough, because it must fill nearly the whole buffer.
         let find = |shared_buffer: &SharedBuffer| {
             let mut args = request.iter().enumerate();
             args.find_map(|(at, arg)| Some((at, shared_buffer.only(arg)?)))
@@ -88,7 +88,7 @@ impl QueuedRequest {
         ArgList::new(large, &self.bytes, &self.spans)
     }
 
-    /// What its arguments lie in, as far as that may be kept by the command.
+    /// The buffer of its large argument, if the command may keep that.
     pub(crate) fn shared_buffer(&self) -> Option<SharedBuffer> {
         self.large.clone()
     }
@@ -104,13 +104,13 @@ impl Queue {
         &self.requests
     }
 
-    pub(crate) fn is_spoilt(&self) -> bool {
-        self.is_spoilt
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.is_aborted
     }
 }
 
 impl Transaction {
-    /// Whether `MULTI` was given and neither `EXEC` nor `DISCARD` since.
+    /// Whether `MULTI` was sent, and neither `EXEC` nor `DISCARD` after it.
     pub(crate) fn is_open(&self) -> bool {
         self.queue.is_some()
     }
@@ -119,8 +119,8 @@ impl Transaction {
         self.queue = Some(Box::default());
     }
 
-    /// Adds a request to the queue: a copy of it, but for a large argument that can be kept in what it
-    /// was `shared_buffer` in. `false` when the queue is full, which spoils it.
+    /// Adds a copy of a request to the queue. A large argument is not copied if it can be kept in
+    /// `shared_buffer`. Returns `false` if the queue is full; the transaction is then aborted.
     pub(crate) fn queue(
         &mut self,
         found: Found,
@@ -134,7 +134,7 @@ impl Transaction {
         let queued = QueuedRequest::new(found, request, shared_buffer);
         let bytes = queue.bytes + queued.size();
         if queue.requests.len() >= limits.queued_commands_max || bytes > limits.queued_bytes_max {
-            queue.is_spoilt = true;
+            queue.is_aborted = true;
             return false;
         }
         queue.bytes = bytes;
@@ -143,14 +143,14 @@ impl Transaction {
         true
     }
 
-    /// Remembers that a request was refused, so that `EXEC` refuses the rest.
-    pub(crate) fn spoil(&mut self) {
+    /// Records that a request was refused, so that `EXEC` refuses the transaction.
+    pub(crate) fn mark_aborted(&mut self) {
         if let Some(queue) = &mut self.queue {
-            queue.is_spoilt = true;
+            queue.is_aborted = true;
         }
     }
 
-    /// Ends the transaction and hands out its queue; the keys are watched on until
+    /// Ends the transaction and returns its queue. The keys stay watched until
     /// [`Transaction::unwatch`].
     pub(crate) fn take_queue(&mut self) -> Option<Box<Queue>> {
         self.queue.take()
@@ -171,7 +171,7 @@ impl Transaction {
         self.queue.as_ref().map_or(0, |queue| queue.requests.len())
     }
 
-    /// Watches a key once more only if it is not watched yet. O(log of those that are).
+    /// Watches a key unless it is watched already. O(log n) in the watched keys.
     pub(crate) fn watch(
         &mut self,
         db: u32,
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_past_its_limit_is_spoilt() {
+    fn queue_over_its_limit_aborts_the_transaction() {
         let limits = Limits {
             queued_commands_max: 1,
             ..Limits::DEFAULT
@@ -237,6 +237,6 @@ mod tests {
         assert!(tx.queue((7, 1), true, (request, None), &limits));
         assert!(!tx.queue((7, 1), true, (request, None), &limits));
         assert!(tx.has_writes());
-        assert!(tx.take_queue().is_some_and(|queue| queue.is_spoilt()));
+        assert!(tx.take_queue().is_some_and(|queue| queue.is_aborted()));
     }
 }

@@ -1,31 +1,31 @@
-//! The engine's own values of `CONFIG`, read by every session and changed while it runs.
+//! The values of `CONFIG` that the engine uses; they can change while it runs.
 
 use crate::Limits;
 use crate::secret::is_same;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// Values that sessions read on their way; plain loads, except for the password, which is only
-/// read on `AUTH` and when a connection opens.
+/// Values that sessions read for each request. Reading is a plain load, except for the password,
+/// which is read only by `AUTH` and when a connection opens.
 #[derive(Debug)]
 pub struct Tunables {
     password: RwLock<Option<Box<[u8]>>>,
     has_password: AtomicBool,
-    /// Whether an authenticator is asked instead of the password.
+    /// Whether an authenticator replaces the password.
     has_authenticator: bool,
-    /// Counts up whenever decoders must take over new limits.
+    /// Incremented when decoders must apply new limits.
     pub(crate) limits_generation: AtomicU32,
     pub(crate) bulk_bytes_max: AtomicU64,
     pub(crate) clients_max: AtomicU32,
     pub(crate) idle_timeout_s: AtomicU64,
-    /// Negative: the slow log is off.
+    /// Negative if the slow log is off.
     pub(crate) slowlog_us: AtomicI64,
     pub(crate) slowlog_len_max: AtomicU64,
-    /// 0: the latency monitor is off.
+    /// 0 if the latency monitor is off.
     pub(crate) latency_threshold_ms: AtomicU64,
-    /// Whether the times of commands are kept.
+    /// Whether command times are recorded.
     pub(crate) latency_tracking: AtomicBool,
-    /// What `INFO latencystats` tells of them.
+    /// The percentiles that `INFO latencystats` shows.
     percentiles: RwLock<Vec<f64>>,
 }
 
@@ -54,14 +54,14 @@ impl Tunables {
         tunables
     }
 
-    /// The most connections served at once.
+    /// The maximum number of connections at once.
     #[must_use]
     pub fn clients_max(&self) -> u32 {
         self.clients_max.load(Ordering::Relaxed)
     }
 
-    /// The longest bulk a request may carry, and the longest string a command may make, in bytes
-    /// (`proto-max-bulk-len`).
+    /// The longest bulk string in a request, and the longest string that a command may create, in
+    /// bytes (`proto-max-bulk-len`).
     #[must_use]
     pub fn bulk_bytes_max(&self) -> u64 {
         self.bulk_bytes_max.load(Ordering::Relaxed)
@@ -73,7 +73,7 @@ impl Tunables {
         self.has_password.load(Ordering::Acquire)
     }
 
-    /// What `INFO latencystats` tells of the commands' times.
+    /// The percentiles of command times that `INFO latencystats` shows.
     pub(crate) fn percentiles(&self) -> Vec<f64> {
         self.percentiles
             .read()
@@ -88,14 +88,13 @@ impl Tunables {
             .unwrap_or_else(|poisoned| poisoned.into_inner()) = percentiles;
     }
 
-    /// Whether a connection must authenticate with an authenticator's users and not with the
-    /// password, which then plays no part.
+    /// Whether an authenticator checks users. The password is not used then.
     #[must_use]
     pub fn has_authenticator(&self) -> bool {
         self.has_authenticator
     }
 
-    /// Sets the password; an empty one means that none is asked for.
+    /// Sets the password. With an empty one, clients need no password.
     pub fn set_password(&self, password: &[u8]) {
         let mut slot = self
             .password
@@ -106,7 +105,7 @@ impl Tunables {
         self.has_password.store(has_password, Ordering::Release);
     }
 
-    /// The password, for `CONFIG GET` by a connection that knows it already.
+    /// The password, for `CONFIG GET` by an authenticated connection.
     #[must_use]
     pub fn password(&self) -> Option<Box<[u8]>> {
         self.password
@@ -115,7 +114,7 @@ impl Tunables {
             .clone()
     }
 
-    /// Compares in a time that depends on the lengths alone.
+    /// Compares in a time that depends only on the lengths.
     #[must_use]
     pub fn password_is(&self, attempt: &[u8]) -> bool {
         let password = self
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_password_asks_for_none() {
+    fn empty_password_disables_authentication() {
         let tunables = Tunables::new(&Limits::DEFAULT, 10_000, b"", false);
         assert!(!tunables.has_password());
         tunables.set_password(b"x");

@@ -6,9 +6,9 @@ pub(crate) mod authenticator;
 pub(crate) mod cx;
 pub(crate) mod engine;
 pub(crate) mod exec;
-mod farewell;
 pub(crate) mod host;
 pub(crate) mod keyspace;
+mod kill_reply;
 pub(crate) mod layer;
 mod monitor;
 pub(crate) mod row;
@@ -17,4 +17,4 @@ mod shape;
 pub(crate) mod table;
 
 pub(crate) use admit::admit;
-pub(crate) use farewell::after_ends;
+pub(crate) use kill_reply::after_ends;

@@ -56,7 +56,7 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
     match flow {
         // `DEBUG SLEEP` was among them: the reply waits that long, and not for those who were killed.
         Flow::RepliedAfter { .. } => {
-            cx.client.parting = None;
+            cx.client.pending_kill = None;
             flow
         }
         _ => after_ends(cx, (reply, mark), flow == Flow::Close),
@@ -66,7 +66,7 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
 /// Whether the queue may run at all. Asked before the section begins, because admitting a write
 /// may take evicting other keys, which the section would be in the way of.
 fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
-    if queue.is_spoilt() {
+    if queue.is_aborted() {
         return Err(Error::fixed(
             "EXECABORT Transaction discarded because of previous errors.",
         ));

@@ -277,7 +277,7 @@ impl<A: App> Core<A> {
     #[cold]
     fn refuse(&mut self, engine: &Engine<A>, spec: &Spec, error: Error, reply: &mut Reply<'_>) {
         let error = refused(spec, &mut self.client, error);
-        self.client.transaction.spoil();
+        self.client.transaction.mark_aborted();
         engine.stats.count_error(error.code());
         reply.error(error.text());
     }

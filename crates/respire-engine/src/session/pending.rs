@@ -18,7 +18,7 @@ impl<A: App> Core<A> {
         at: u32,
         out: &mut Output,
     ) -> Outcome {
-        let (task, parting) = (self.client.task.take(), self.client.parting.take());
+        let (task, pending_kill) = (self.client.task.take(), self.client.pending_kill.take());
         let Some(call) = self.client.call.take() else {
             let error = Answer::new(self.client.proto, text::INTERNAL);
             out.append(error.output);
@@ -33,7 +33,7 @@ impl<A: App> Core<A> {
             is_pipelined: flags.has(Flags::PIPELINED),
             is_blocking: flags.has(Flags::BLOCKING),
             is_muted: false,
-            is_last: parting.is_some_and(|parting| parting.is_last),
+            is_last: pending_kill.is_some_and(|pending_kill| pending_kill.is_last),
             behind: Output::new(),
         };
         if let Some(task) = &mut item.task {

@@ -1,4 +1,4 @@
-//! One call whose reply is yet to come: where the two sides meet, whoever is first.
+//! A pending call: the state that its session and the holder of its `Later` share.
 
 use crate::client::ClientShared;
 use crate::reply::code::error_code;
@@ -10,13 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
-/// A pending call. The session that waits for it holds one end, a [`Later`](super::Later) the other.
+/// A pending call. The session that waits holds one end, and a [`Later`](super::Later) the other.
 ///
-/// It belongs to one request of one connection and is never used again, so that a late reply has
-/// nowhere to go but to its own request.
+/// It belongs to one request of one connection and is never reused, so a late reply can only reach
+/// its own request.
 pub(crate) struct Call {
     client: Arc<ClientShared>,
-    /// What the reply is written in: the protocol of the time of the request.
+    /// The protocol of the reply, which is the connection's protocol at the time of the request.
     proto: Proto,
     began_us: u64,
     state: Mutex<State>,
@@ -24,11 +24,11 @@ pub(crate) struct Call {
 
 #[derive(Debug)]
 enum State {
-    /// Waited for.
+    /// Not answered.
     Open(Open),
     /// Answered; the session has not taken it yet.
     Answered(Answer),
-    /// Taken, or not wanted any more.
+    /// The answer is taken, or the call is cancelled.
     Over,
 }
 
@@ -37,7 +37,7 @@ struct Open {
     fallback: Option<Fallback>,
     hooks: Vec<Hook>,
     task: Option<Waker>,
-    /// The session waits: it must be woken.
+    /// The session waits and must be woken.
     is_parked: bool,
 }
 
@@ -47,7 +47,7 @@ struct Fallback {
     answer: Answer,
 }
 
-/// Called when the call is over and its answer came from elsewhere, or not at all.
+/// Called when the call ends without a reply from the holder of its `Later`.
 struct Hook(Box<dyn FnOnce() + Send>);
 
 impl fmt::Debug for Hook {
@@ -56,18 +56,18 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// A whole reply, encoded.
+/// A complete reply, encoded.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) output: Output,
-    /// Whether it is an error, or cannot be written in the protocol.
+    /// Whether it is an error, or the protocol cannot express it.
     pub(crate) is_error: bool,
-    /// What it panicked with instead of answering.
+    /// The payload of a panic that happened instead of an answer.
     pub(crate) panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Answer {
-    /// Encodes a reply; one that panics is answered as any other defect.
+    /// Encodes a reply. A panic while encoding becomes an error, as in a command.
     pub(crate) fn new(proto: Proto, reply: impl IntoReply) -> Self {
         let write = || {
             let mut output = Output::new();
@@ -83,7 +83,7 @@ impl Answer {
         catch_unwind(AssertUnwindSafe(write)).unwrap_or_else(|panic| Self::panicked(proto, panic))
     }
 
-    /// The reply to a call that panicked with this.
+    /// The reply to a call that panicked with this payload.
     pub(crate) fn panicked(proto: Proto, panic: Box<dyn Any + Send>) -> Self {
         Self {
             panic: Some(panic),
@@ -119,14 +119,14 @@ impl Call {
         self.began_us
     }
 
-    /// The reply of whoever holds the `Later`; `false` when it comes too late.
+    /// The reply of the holder of the `Later`; `false` if it comes too late.
     pub(crate) fn answer(&self, answer: Answer) -> bool {
         self.finish(|_| Some(State::Answered(answer)), false)
     }
 
-    /// A reply from elsewhere, which whoever holds the `Later` is told of; `false` when the call
-    /// was over already.
-    pub(crate) fn settle(&self, answer: Answer) -> bool {
+    /// A reply from another source; the holder of the `Later` is notified. `false` if the call was
+    /// over already.
+    pub(crate) fn answer_for_holder(&self, answer: Answer) -> bool {
         self.finish(|_| Some(State::Answered(answer)), true)
     }
 
@@ -139,7 +139,7 @@ impl Call {
         self.finish(due, true)
     }
 
-    /// Nobody wants the reply any more.
+    /// Ends the call without a reply.
     pub(crate) fn cancel(&self) {
         if !self.finish(|_| Some(State::Over), true) {
             let before = std::mem::replace(&mut *self.lock(), State::Over);
@@ -147,8 +147,8 @@ impl Call {
         }
     }
 
-    /// Ends an open call as `with` says, unless it gives nothing. All that others left with the
-    /// call is dropped, called and woken without the lock.
+    /// Ends an open call in the state that `with` returns, unless it returns `None`. Hooks are
+    /// called, tasks are woken and values are dropped without the lock.
     fn finish(&self, with: impl FnOnce(&mut Open) -> Option<State>, tell: bool) -> bool {
         let mut state = self.lock();
         let State::Open(open) = &mut *state else {
@@ -173,7 +173,7 @@ impl Call {
         true
     }
 
-    /// The answer, if there is one already; otherwise the session waits from now on.
+    /// The answer, if there is one. Otherwise the session waits from now on and must be woken.
     pub(crate) fn park(&self) -> Option<Answer> {
         if let State::Open(open) = &mut *self.lock() {
             open.is_parked = true;
@@ -202,7 +202,7 @@ impl Call {
         matches!(*self.lock(), State::Open(_))
     }
 
-    /// When the fallback is due, if there is one and it is still waited for.
+    /// The time of the fallback, if the call is open and has one.
     pub(crate) fn due_us(&self) -> Option<u64> {
         match &*self.lock() {
             State::Open(open) => open.fallback.as_ref().map(|fallback| fallback.due_us),
@@ -220,12 +220,12 @@ impl Call {
         drop(state);
         drop(before);
         if is_parked {
-            // It has to look up anew when to be polled.
+            // The session must compute its next deadline again.
             self.client.wake();
         }
     }
 
-    /// Has `hook` called when the call is over by itself; at once if it is.
+    /// Calls `hook` when the call ends from another source, or at once if it has.
     pub(crate) fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
         let hook = Hook(Box::new(hook));
         let mut state = self.lock();
@@ -236,7 +236,7 @@ impl Call {
         call(hook);
     }
 
-    /// Has a task woken when the call is over by itself; `false` if it is.
+    /// Wakes a task when the call ends from another source; `false` if it has already.
     pub(crate) fn watch(&self, task: &Waker) -> bool {
         let mut state = self.lock();
         let State::Open(open) = &mut *state else {
@@ -256,7 +256,7 @@ impl Call {
     }
 }
 
-/// A hook that panics is a defect of the service, and must not cost others theirs.
+/// Calls a hook. If it panics, the other hooks are still called.
 fn call(hook: Hook) {
     let _ = catch_unwind(AssertUnwindSafe(hook.0));
 }

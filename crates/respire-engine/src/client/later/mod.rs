@@ -1,11 +1,11 @@
-//! Replies that come later than their command's return: the token for one, and what makes them.
+//! Deferred replies: the token to send one, and the futures that produce them.
 
 mod call;
-mod farewell;
+mod kill_reply;
 mod task;
 
 pub(crate) use call::{Answer, Call};
-pub(crate) use farewell::{Farewell, Parting};
+pub(crate) use kill_reply::{KillReply, PendingKill};
 pub(crate) use task::{Answering, LocalTask};
 pub use task::{BoxFuture, Spawn};
 
@@ -14,17 +14,17 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The right to answer one request, once, from any thread.
+/// A token to answer one request, once, from any thread.
 ///
 /// A command gets it from [`Cx::later`](crate::Cx::later) and returns
 /// [`Flow::Pending`](crate::Flow::Pending), or is added with
-/// [`Router::deferred`](crate::Router::deferred). The reply is encoded where
-/// [`Later::reply`] is called, in the protocol of the request, and sent in the order of requests.
+/// [`Router::deferred`](crate::Router::deferred). [`Later::reply`] encodes the reply in the
+/// protocol of the request, and the session sends it in the order of requests.
 ///
-/// Dropped without a reply, it answers with an error. When the client goes away, or somebody else
-/// answered in its place (the time of [`Later::deadline`], `CLIENT UNBLOCK`), a reply is not wanted
-/// any more: [`Later::cancelled`] tells, [`Later::on_cancel`] calls, and [`Later::reply`] returns
-/// `false`.
+/// If it is dropped without a reply, the client gets an error. A reply is no longer needed once the
+/// client disconnects or another answer came first (by [`Later::deadline`] or `CLIENT UNBLOCK`). In
+/// that case [`Later::cancelled`] returns `true`, the hook of [`Later::on_cancel`] is called, and
+/// [`Later::reply`] returns `false`.
 ///
 /// ```
 /// use respire_engine::Router;
@@ -41,7 +41,7 @@ pub struct Later {
     call: Arc<Call>,
 }
 
-/// What a client is told whose call was dropped.
+/// The error for a call whose `Later` was dropped.
 const DROPPED: Error = Error::fixed("ERR the command gave no reply");
 
 impl Later {
@@ -49,16 +49,17 @@ impl Later {
         Self { call }
     }
 
-    /// Answers. `true` if the reply is on its way, `false` if it was not wanted any more: then
-    /// nothing has happened, and what it would have carried can go to somebody else.
+    /// Sends the reply. Returns `true` if it will be sent, and `false` if it is no longer needed;
+    /// in that case it has no effect, and a value that it would have delivered can go to another
+    /// client.
     pub fn reply(self, reply: impl IntoReply) -> bool {
         self.call.is_open() && self.call.answer(Answer::new(self.call.proto(), reply))
     }
 
-    /// Has `reply` sent when `after` has passed since the request, on the clock of the connection,
-    /// unless there is an answer by then. A second deadline takes the place of the first.
+    /// Sends `reply` once `after` has passed since the request, on the connection's clock, unless
+    /// there is an answer by then. A second deadline replaces the first.
     ///
-    /// Inside `EXEC`, where nothing may wait, it is sent at once.
+    /// Inside `EXEC`, where no command may wait, it is sent at once.
     pub fn deadline(self, after: Duration, reply: impl IntoReply) -> Self {
         let after_us = u64::try_from(after.as_micros()).unwrap_or(u64::MAX);
         let due_us = self.call.began_us().saturating_add(after_us);
@@ -67,28 +68,28 @@ impl Later {
         self
     }
 
-    /// Whether a reply is not wanted any more.
+    /// Whether a reply is no longer needed.
     #[must_use]
     pub fn cancelled(&self) -> bool {
         !self.call.is_open()
     }
 
-    /// Has `hook` called once when a reply is not wanted any more, on the thread that finds out; at
-    /// once if that is so already. It is not called when [`Later::reply`] came first.
+    /// Calls `hook` once when a reply is no longer needed, on the thread that notices it; at once
+    /// if that is already the case. The hook is not called if [`Later::reply`] comes first.
     ///
-    /// It should be short: it runs in the turn of a connection.
+    /// It should be short, because it runs within a connection's turn.
     pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
         self.call.on_cancel(hook);
     }
 
-    /// The number of the connection that waits.
+    /// The id of the connection that waits.
     #[must_use]
     pub fn client_id(&self) -> u64 {
         self.call.client().id()
     }
 
-    /// Has this reply, which is encoded already, sent when `after` has passed, or by
-    /// [`Later::hasten`].
+    /// Sends this encoded reply once `after` has passed, or when [`Later::send_fallback`] is
+    /// called.
     pub(crate) fn prepared(self, after: Duration, output: Output) -> Self {
         let due_us = self
             .call
@@ -104,16 +105,16 @@ impl Later {
     }
 
     /// Sends the reply of the deadline now.
-    pub(crate) fn hasten(&self) {
+    pub(crate) fn send_fallback(&self) {
         self.call.expire(u64::MAX);
     }
 
-    /// Answers that the command panicked.
+    /// Answers with the error for a command that panicked.
     pub(crate) fn fail(self, panic: Box<dyn Any + Send>) -> bool {
         self.call.answer(Answer::panicked(self.call.proto(), panic))
     }
 
-    /// Has a task woken when a reply is not wanted any more; `false` if that is so already.
+    /// Wakes a task when a reply is no longer needed; `false` if that is already the case.
     pub(crate) fn watch(&self, task: &std::task::Waker) -> bool {
         self.call.watch(task)
     }

@@ -1,4 +1,4 @@
-//! Futures that answer a call, and who runs them.
+//! Futures that answer a call, and how they are run.
 
 use super::Later;
 use crate::IntoReply;
@@ -15,13 +15,13 @@ use std::task::{Context, Poll, Wake, Waker};
 /// A future that answers a call of [`Router::future`](crate::Router::future).
 pub type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Runs futures to their end, or drops them. Any `Fn(BoxFuture)` is one, so that a Tokio runtime is
-/// lent to a server of another flavour with a closure: `move |task| { handle.spawn(task); }`.
+/// Runs futures until they complete, or drops them. Any `Fn(BoxFuture)` implements it. So a closure
+/// can run them on a Tokio runtime even under a server of another flavour: `move |task| {
+/// handle.spawn(task); }`.
 ///
-/// Where there is none, a future is polled by the session of its connection, whenever that is
-/// polled.
+/// Without a spawner, the session of the connection polls the future in its own turns.
 pub trait Spawn: Send + Sync + 'static {
-    /// Starts `task`. One that is dropped answers its call with an error.
+    /// Starts `task`. If it is dropped, its call is answered with an error.
     fn spawn(&self, task: BoxFuture);
 }
 
@@ -31,9 +31,10 @@ impl<F: Fn(BoxFuture) + Send + Sync + 'static> Spawn for F {
     }
 }
 
-/// A future whose output is the reply. It is dropped as soon as that is not wanted any more.
+/// A future whose output is the reply. Its contents are dropped as soon as the reply is no longer
+/// needed.
 pub(crate) struct Answering<F> {
-    /// Both are gone when it is over.
+    /// `None` once it is finished.
     run: Option<(Pin<Box<F>>, Later)>,
 }
 
@@ -73,24 +74,24 @@ impl<F: Future<Output: IntoReply>> Future for Answering<F> {
 }
 
 impl<F> Drop for Answering<F> {
-    /// The thread that drops it runs others as well.
+    /// Contains panics: the thread that drops it runs other tasks too.
     fn drop(&mut self) {
         discard(self.run.take());
     }
 }
 
-/// A future that the session itself polls.
+/// A future that the session polls.
 pub(crate) struct LocalTask {
     future: BoxFuture,
-    bell: Arc<TaskBell>,
+    waker: Arc<TaskWaker>,
 }
 
-struct TaskBell {
+struct TaskWaker {
     client: Arc<ClientShared>,
     is_woken: AtomicBool,
 }
 
-impl Wake for TaskBell {
+impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         self.is_woken.store(true, Ordering::Release);
         self.client.wake();
@@ -102,21 +103,21 @@ impl LocalTask {
         let is_woken = AtomicBool::new(true);
         Self {
             future,
-            bell: Arc::new(TaskBell { client, is_woken }),
+            waker: Arc::new(TaskWaker { client, is_woken }),
         }
     }
 
-    /// Whether it asked to be polled.
+    /// Whether it was woken.
     pub(crate) fn is_woken(&self) -> bool {
-        self.bell.is_woken.load(Ordering::Acquire)
+        self.waker.is_woken.load(Ordering::Acquire)
     }
 
-    /// Polls it if it asked for that.
+    /// Polls it if it was woken.
     pub(crate) fn run(&mut self) {
         if self.is_woken() {
-            self.bell.is_woken.store(false, Ordering::Release);
-            let waker = Waker::from(Arc::clone(&self.bell));
-            // Its end is seen by the call that it answers.
+            self.waker.is_woken.store(false, Ordering::Release);
+            let waker = Waker::from(Arc::clone(&self.waker));
+            // The call that it answers records its end.
             let _ = self.future.as_mut().poll(&mut Context::from_waker(&waker));
         }
     }
@@ -125,7 +126,7 @@ impl LocalTask {
 impl fmt::Debug for LocalTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalTask")
-            .field("is_rung", &self.is_woken())
+            .field("is_woken", &self.is_woken())
             .finish_non_exhaustive()
     }
 }

@@ -243,8 +243,8 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
         }
         client.kill();
         if client.is_dropped_when_killed() {
-            let parting = cx.client.parting.get_or_insert_default();
-            parting.killed.push(client);
+            let pending_kill = cx.client.pending_kill.get_or_insert_default();
+            pending_kill.killed.push(client);
         }
     }
     match (is_old_form, killed) {

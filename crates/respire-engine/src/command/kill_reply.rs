@@ -1,6 +1,6 @@
 //! Delays the reply of `CLIENT KILL` until the connections that it killed are closed.
 
-use crate::client::later::Farewell;
+use crate::client::later::KillReply;
 use crate::reply::output::Mark;
 use crate::{App, Cx, Flow, Reply};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ pub(crate) fn after_ends<A: App>(
     (reply, mark): (&mut Reply<'_>, Mark),
     is_last: bool,
 ) -> Flow {
-    let Some(parting) = &mut cx.client.parting else {
+    let Some(pending_kill) = &mut cx.client.pending_kill else {
         return if is_last { Flow::Close } else { Flow::Replied };
     };
-    parting.is_last = is_last;
-    let killed = std::mem::take(&mut parting.killed);
+    pending_kill.is_last = is_last;
+    let killed = std::mem::take(&mut pending_kill.killed);
     let later = cx.later().prepared(WAIT_MAX, reply.sink().split_off(mark));
-    let farewell = Farewell::new(later);
+    let kill_reply = KillReply::new(later);
     for client in killed {
-        client.keep_until_end(Arc::clone(&farewell));
+        client.hold_until_closed(Arc::clone(&kill_reply));
     }
     Flow::Pending
 }
