@@ -1,4 +1,4 @@
-//! `ACL WHOAMI` `CAT` `USERS`: the one user there is, and the categories of commands.
+//! `ACL WHOAMI` `CAT` `USERS`: the users and the categories of commands.
 
 use super::Rows;
 use super::help::{boxed, help, needs_subcommand, wrong_subcommand};
@@ -120,19 +120,19 @@ const CATEGORIES: [&str; 21] = [
     "scripting",
 ];
 
-/// The categories a command belongs to: those its description names, and those that follow from
-/// its flags and its group.
+/// The categories of a command: those in its description, and those implied by its flags and its
+/// group.
 pub(super) fn categories<A: App>(entry: &CommandEntry<A>) -> impl Iterator<Item = &'static str> {
     let is_container = entry.is_container();
     let spec = *entry.spec();
     CATEGORIES.into_iter().filter(move |category| {
         spec.categories.contains(category)
-            || follows_from_flags(category, spec.flags)
-            || (!is_container && follows_from_group(category, &spec))
+            || implied_by_flags(category, spec.flags)
+            || (!is_container && implied_by_group(category, &spec))
     })
 }
 
-fn follows_from_flags(category: &str, flags: Flags) -> bool {
+fn implied_by_flags(category: &str, flags: Flags) -> bool {
     match category {
         "write" => flags.has(Flags::WRITE),
         "read" => flags.has(Flags::READONLY),
@@ -145,10 +145,10 @@ fn follows_from_flags(category: &str, flags: Flags) -> bool {
     }
 }
 
-fn follows_from_group(category: &str, spec: &Spec) -> bool {
+fn implied_by_group(category: &str, spec: &Spec) -> bool {
     const TYPES: [&str; 3] = ["set", "sortedset", "list"];
     match spec.group {
-        // What works on elements of values (SORT) is not about the keyspace.
+        // Commands on elements of values (SORT) are not in the keyspace category.
         Group::Generic => {
             category == "keyspace" && !spec.categories.iter().any(|named| TYPES.contains(named))
         }
@@ -186,7 +186,7 @@ fn cat<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
     Ok(())
 }
 
-/// Whom an authenticator would let in is not known; who asks is.
+/// The users of an authenticator are not known, so only the caller's own name is listed then.
 fn users<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     reply.array(1);
     reply.bulk(cx.client.shared.names().user());
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_user() {
+    fn users_lists_the_default_user() {
         check(&[("ACL WHOAMI\nACL USERS", "$7|default|*1|$7|default|")]);
     }
 }

@@ -1,4 +1,4 @@
-//! `HELLO` `AUTH`: which protocol a connection speaks, and that it may.
+//! `HELLO` and `AUTH`: authenticate a connection, and choose its protocol.
 
 use super::client::set_name;
 use super::{Act, Rows, VERSION};
@@ -110,11 +110,11 @@ static AUTH: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// A command that may authenticate: what it answers, and how long that has to wait goes to the
-/// number, in microseconds.
+/// A command that may authenticate. It writes its reply and sets the last argument to the delay of
+/// the reply in microseconds.
 type Attempt<A> = fn(&mut Cx<'_, A>, ArgList<'_>, &mut Reply<'_>, &mut u64) -> Result<(), Error>;
 
-/// Answers an attempt, at its time.
+/// Runs an attempt and delays its reply.
 fn answer<A: App>(
     attempt: Attempt<A>,
     cx: &mut Cx<'_, A>,
@@ -132,9 +132,9 @@ fn answer<A: App>(
     }
 }
 
-/// Follows the options of `HELLO` one by one, as Redis does: what stands before one that is refused
-/// has been done.
-fn follow<A: App>(
+/// Applies the options of `HELLO` one by one, as Redis does: options before a refused one stay
+/// applied.
+fn apply_options<A: App>(
     cx: &mut Cx<'_, A>,
     options: ArgList<'_>,
     wait_us: &mut u64,
@@ -168,15 +168,15 @@ fn hello<A: App>(
     wait_us: &mut u64,
 ) -> Result<(), Error> {
     let proto = args.get(0).map(protocol).transpose()?;
-    follow(cx, args.skip(1), wait_us)?;
+    apply_options(cx, args.skip(1), wait_us)?;
     if cx.client.is_unauthenticated(&cx.engine.tunables) {
         return Err(HELLO_NEEDS_AUTH);
     }
-    // The binary protocol has one form of reply only.
+    // The binary protocol has only one form of reply.
     if let Some(proto) = proto.filter(|_| cx.client.proto != Proto::Binary) {
         cx.client.set_proto(proto);
     }
-    greet(cx.client, &mut Encoder::new(reply.sink(), cx.client.proto));
+    write_properties(cx.client, &mut Encoder::new(reply.sink(), cx.client.proto));
     Ok(())
 }
 
@@ -191,8 +191,8 @@ fn protocol(version: &[u8]) -> Result<Proto, Error> {
     }
 }
 
-/// The answer to `HELLO`, already in the protocol it chose.
-fn greet(client: &Client, reply: &mut Reply<'_>) {
+/// Writes the reply to `HELLO`, in the protocol that it chose.
+fn write_properties(client: &Client, reply: &mut Reply<'_>) {
     reply.map(7);
     reply.bulk("server");
     reply.bulk("redis");
@@ -226,8 +226,8 @@ fn auth<A: App>(
     Ok(())
 }
 
-/// Lets a connection in; one that fails keeps the state it had. After wrong passwords the answer has
-/// to wait, right or wrong.
+/// Authenticates a connection. If that fails, its state stays as it was. After wrong passwords the
+/// reply is delayed, whether this one is right or wrong.
 fn log_in<A: App>(
     cx: &mut Cx<'_, A>,
     (user, password): (&[u8], &[u8]),
@@ -253,7 +253,8 @@ fn log_in<A: App>(
 }
 
 fn is_the_password(tunables: &Tunables, user: &[u8], password: &[u8]) -> bool {
-    // Compared even for a user there is not, so that the time taken does not tell who there is.
+    // Compare even if the user does not exist, so that the time taken does not reveal which users
+    // exist.
     let is_right = tunables.password_is(password) || !tunables.has_password();
     is_right && user == USER.as_bytes()
 }
@@ -268,7 +269,7 @@ mod tests {
     const WRONG: &str = "-WRONGPASS invalid username-password pair or user is disabled.|";
 
     #[test]
-    fn hello_answers_in_the_protocol_it_chooses() {
+    fn hello_replies_in_the_protocol_it_chooses() {
         let mut line = Server::new().connect();
         let fields = |head: &str, proto: u8| {
             format!(
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn hello_that_makes_no_sense_changes_no_protocol() {
+    fn invalid_hello_does_not_change_the_protocol() {
         let version = "-ERR Protocol version is not an integer or out of range|";
         check(&[
             ("HELLO abc", version),
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn hello_of_a_stranger_needs_the_password() {
+    fn hello_of_an_unauthenticated_client_needs_the_password() {
         let server = Server::new();
         server.engine.tunables().set_password(b"pw");
         let mut line = server.connect();
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn auth_takes_the_password_with_or_without_the_user() {
+    fn auth_accepts_the_password_with_or_without_the_user() {
         let server = Server::new();
         let mut line = server.connect();
         let none = line.ask("AUTH pw");
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_that_is_taken_away_lets_everyone_in() {
+    fn removing_the_password_gives_everyone_access() {
         let server = Server::new();
         server.engine.tunables().set_password(b"pw");
         let mut line = server.connect();
@@ -361,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn hello_in_the_binary_protocol_keeps_its_form() {
+    fn hello_does_not_change_the_binary_protocol() {
         let mut line = Server::new().connect();
         let mut call = |args: &[&str]| {
             let mut bytes = Vec::new();
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authenticator_decides_in_place_of_the_password() {
+    fn authenticator_replaces_the_password() {
         let users = Passwords::new()
             .with("alice", "wonder land")
             .with("default", "pw");
@@ -410,7 +411,7 @@ mod tests {
             "-ERR CONFIG SET failed (possibly related to argument 'requirepass') - this service \
              has an authenticator of its own|"
         );
-        // Neither does taking the password away open the door.
+        // Removing the password does not give access either.
         server.engine.tunables().set_password(b"");
         assert_eq!(
             server.connect().ask("GET a"),
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_have_tight_limits_until_an_authenticator_knows_them() {
+    fn unauthenticated_clients_have_tight_limits_until_an_authenticator_accepts_them() {
         let server = Server::with(|router| {
             router.auth(|_: &mut Cx<'_, Cells>, user: &[u8], _: &[u8]| user == b"a b\xff")
         });
@@ -440,7 +441,7 @@ mod tests {
         );
     }
 
-    /// Asks again and again, and moves the time to where the last answer is due, at most this far.
+    /// Repeats a request, and advances the time by at most this much until the last reply is due.
     fn guess(line: &mut Line, request: &str, by: Duration) -> usize {
         let (mut answers, mut passed) = (0, Duration::ZERO);
         let mut reply = line.ask(request);
@@ -466,14 +467,14 @@ mod tests {
         for request in ["AUTH guess", "HELLO 3 AUTH default guess"] {
             let mut line = server.connect_from(&format!("10.0.0.{}:5", request.len()));
             let pipeline = vec![request; 10_000].join("\n");
-            // Three at once, then 0.1, 0.2, 0.4 and 0.8 seconds, then one a second.
+            // Three at once, then after 0.1, 0.2, 0.4 and 0.8 seconds, then one per second.
             assert_eq!(
                 guess(&mut line, &pipeline, Duration::from_secs(60)),
                 3 + 4 + 58
             );
-            // Nothing more is read until it is answered.
+            // No more input is read until it is answered.
             assert!(!line.session.wants_input(&crate::Output::new()));
-            // Somebody else waits for nothing.
+            // Other addresses are not delayed.
             assert_eq!(server.connect_from("10.9.0.1:5").ask("AUTH pw"), "+OK|");
         }
         let mut line = server.connect_from("10.9.0.1:6");
@@ -483,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn connecting_again_does_not_make_guessing_faster() {
+    fn reconnecting_does_not_make_guessing_faster() {
         let server = Server::new();
         server.engine.tunables().set_password(b"pw");
         let mut now = server.connect().now;
@@ -491,13 +492,13 @@ mod tests {
         for port in 1..=10_000 {
             let mut line = server.connect_from(&format!("10.0.0.1:{port}"));
             line.now = now;
-            // An answer that does not come at once is not waited for.
+            // It does not wait for a reply that does not come at once.
             answers += line.ask("AUTH guess").matches("WRONGPASS").count();
             waited += usize::from(line.session.next_timeout().is_some());
             now = now.after(Duration::from_millis(1));
         }
         assert_eq!((answers, waited), (3, 9997));
-        // The right password from there waits as the wrong ones do, and is let in.
+        // The right password from that address is delayed like wrong ones, and accepted.
         let mut line = server.connect_from("10.0.0.1:99");
         line.now = now;
         assert_eq!(line.ask("AUTH pw"), "");
@@ -506,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_passwords_are_told_of_without_what_was_tried() {
+    fn wrong_passwords_are_reported_without_the_attempt() {
         let server = Server::new();
         server.engine.tunables().set_password(b"pw");
         let mut line = server.connect();
@@ -517,7 +518,7 @@ mod tests {
         line.pass(Duration::from_secs(60));
         server.engine.tick(line.now);
         assert_eq!(
-            server.process.take_told(),
+            server.process.take_reports(),
             ["2 wrong from 10.0.0.1:5", "1 wrong from 10.0.0.1:5"]
         );
     }

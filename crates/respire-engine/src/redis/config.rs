@@ -1,4 +1,5 @@
-//! `CONFIG GET` `SET` `RESETSTAT` `REWRITE`: the settings of the engine, the service and the process.
+//! `CONFIG GET` `SET` `RESETSTAT` `REWRITE`: the settings of the engine, the service and the
+//! process.
 
 use super::Rows;
 use super::help::{boxed, help, needs_subcommand};
@@ -157,7 +158,7 @@ fn get<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
                 name.as_bytes().eq_ignore_ascii_case(pattern)
             };
             if matches && !found.iter().any(|(_, known)| known.name() == name) {
-                // A name that was spelt out comes back in its own spelling.
+                // A name given in full is returned in the client's spelling.
                 let shown = if is_glob {
                     name.into()
                 } else {
@@ -175,7 +176,7 @@ fn get<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
     Ok(())
 }
 
-/// Sets all values or none.
+/// Sets all values, or none if one is refused.
 fn set<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     if !args.len().is_multiple_of(2) {
         return Err(text::SYNTAX);
@@ -187,7 +188,8 @@ fn set<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
             continue;
         };
         for ((setting, _), value) in changes[..at].iter().zip(&before).rev() {
-            // It was valid a moment ago; if it no longer is, the first reason still is the one to tell.
+            // The old value was valid a moment ago. If it is refused now, the first error is still
+            // the one to report.
             let _ = setting.set(value);
         }
         return Err(failed(setting.name(), &reason));
@@ -196,7 +198,7 @@ fn set<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> 
     Ok(())
 }
 
-/// The settings that are named, each with its new value.
+/// The named settings, each with its new value.
 fn changes<'a>(
     settings: &'a [Setting],
     args: ArgList<'a>,
@@ -223,7 +225,7 @@ fn changes<'a>(
         }
         changes.push((setting, value));
     }
-    // A name that does not exist is told before what is wrong with the others.
+    // An unknown name is reported before errors in other values.
     refused.map_or(Ok(changes), Err)
 }
 
@@ -238,7 +240,7 @@ fn reset_stats<A: App>(
     _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    // What this connection ran in this very turn is among what is forgotten.
+    // Calls of this turn are reset too.
     cx.engine.flush_tally(cx.client);
     cx.engine.reset_stats();
     reply.ok();
@@ -274,7 +276,7 @@ mod tests {
     const FAILED: &str = "-ERR CONFIG SET failed (possibly related to argument";
 
     #[test]
-    fn get_finds_names_and_patterns_once_each() {
+    fn get_returns_each_match_of_names_and_patterns_once() {
         check(&[
             ("CONFIG GET timeout nope", "*2|$7|timeout|$1|0|"),
             ("CONFIG GET TimeOut time*", "*2|$7|TimeOut|$1|0|"),
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn set_refuses_doubles_and_what_is_no_text() {
+    fn set_refuses_duplicate_names_and_invalid_utf8() {
         let mut line = Server::new().connect();
         let double = line.ask("CONFIG SET timeout 1 TIMEOUT 2");
         assert_eq!(
@@ -329,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn resetstat_sets_the_counters_back() {
+    fn resetstat_sets_the_counters_to_zero() {
         let mut line = Server::new().connect();
         line.ask("GET a\nnope\nCONFIG RESETSTAT");
         let info = line.ask("INFO stats errorstats commandstats");
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_no_value() {
+    fn value_must_be_valid_utf8() {
         let refused = |name: &str, why: &str| {
             format!(
                 "-ERR CONFIG SET failed (possibly related to argument '{name}') - argument {why}|"

@@ -1,4 +1,4 @@
-//! `PING` `ECHO` `QUIT` `RESET` `SELECT`: the connection's own basics.
+//! `PING` `ECHO` `QUIT` `RESET` `SELECT`: the basic commands of a connection.
 
 use super::{Act, Rows};
 use crate::client::ReplyMode;
@@ -118,7 +118,8 @@ pub(super) static SELECT: Spec = Spec {
 
 fn ping<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     match args.get(0) {
-        // In the form of a message, as a subscriber expects nothing else.
+        // A RESP2 subscriber gets it in the form of a message, because its client expects only
+        // messages.
         message if cx.client.is_resp2_subscriber() && args.len() <= 1 => {
             reply.array(2);
             reply.bulk("pong");
@@ -149,7 +150,7 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> R
     engine.pubsub.forget(&client.shared, &subscriptions);
     client.note_subscriptions();
     client.select(0);
-    // Its own reply is still skipped if that was asked for.
+    // Its own reply is still skipped if `CLIENT REPLY SKIP` came before it.
     if client.reply_mode != ReplyMode::SkipThis {
         client.reply_mode = ReplyMode::On;
     }
@@ -159,7 +160,7 @@ fn reset<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> R
     (names.name, names.user) = Default::default();
     drop(names);
     client.is_authenticated = !engine.tunables.has_password();
-    // The binary protocol has one form of reply only.
+    // The binary protocol has only one form of reply.
     if client.proto != Proto::Binary {
         client.set_proto(Proto::Resp2);
     }
@@ -191,7 +192,7 @@ mod tests {
     use crate::session::{CloseReason, SessionStep};
 
     #[test]
-    fn ping_and_echo_answer_what_they_are_given() {
+    fn ping_and_echo_return_their_argument() {
         check(&[
             ("PING", "+PONG|"),
             ("ping hello", "$5|hello|"),
@@ -204,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn quit_answers_and_ends_the_connection() {
+    fn quit_replies_and_closes_the_connection() {
         let mut line = Server::new().connect();
         assert_eq!(line.ask("MULTI\nQUIT now\nPING"), "+OK|+OK|");
         assert_eq!(line.step, SessionStep::Close(CloseReason::Quit));
     }
 
     #[test]
-    fn select_checks_the_number() {
+    fn select_checks_the_database_number() {
         check(&[
             ("SELECT 3\nSET a 1\nSELECT 0\nGET a", "+OK|+OK|+OK|$-1|"),
             ("SELECT 4", "-ERR DB index is out of range|"),
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_returns_the_connection_to_how_it_began() {
+    fn reset_restores_the_initial_state_of_a_connection() {
         check(&[
             (
                 "CLIENT SETNAME me\nSELECT 2\nWATCH a\nCLIENT NO-TOUCH ON",
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_asks_for_the_password_again() {
+    fn reset_requires_authentication_again() {
         check(&[
             ("CONFIG SET requirepass pw\nGET a", "+OK|$-1|"),
             ("RESET\nGET a", "+RESET|-NOAUTH Authentication required.|"),

@@ -1,4 +1,4 @@
-//! `EXEC`: runs what `MULTI` queued, all of it in one atomic section.
+//! `EXEC`: runs the requests queued since `MULTI` in one atomic section.
 
 use super::{Act, Rows};
 use crate::client::transaction::Queue;
@@ -54,7 +54,8 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
     };
     end_transaction(cx.client);
     match flow {
-        // `DEBUG SLEEP` was among them: the reply waits that long, and not for those who were killed.
+        // The queue had `DEBUG SLEEP`: the reply waits for that time, and not for killed
+        // connections.
         Flow::RepliedAfter { .. } => {
             cx.client.pending_kill = None;
             flow
@@ -63,8 +64,8 @@ fn exec<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Fl
     }
 }
 
-/// Whether the queue may run at all. Asked before the section begins, because admitting a write
-/// may take evicting other keys, which the section would be in the way of.
+/// Checks whether the queue may run. Called before the section begins, because admitting a write
+/// may have to evict other keys, which the section would block.
 fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
     if queue.is_aborted() {
         return Err(Error::fixed(
@@ -79,7 +80,7 @@ fn check<A: App>(cx: &Cx<'_, A>, queue: &Queue) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes the section, looks at the watched keys once more, and runs the queue.
+/// Enters the section, checks the watched keys again, and runs the queue.
 fn run<A: App>(cx: &mut Cx<'_, A>, queue: &Queue, reply: &mut Reply<'_>) -> Flow {
     let (app, now) = (cx.app(), cx.now);
     let transaction = std::mem::take(&mut cx.client.transaction);
@@ -104,8 +105,8 @@ fn run<A: App>(cx: &mut Cx<'_, A>, queue: &Queue, reply: &mut Reply<'_>) -> Flow
     flow
 }
 
-/// The keys the queued requests name, each with its database; `None` when that does not cover what
-/// they do.
+/// The keys of the queued requests, each with its database; `None` if the requests may use other
+/// keys.
 fn keys<'q, A: App>(cx: &Cx<'_, A>, queue: &'q Queue) -> Option<Vec<(u32, &'q [u8])>> {
     let mut keys = Vec::new();
     let mut db = cx.client.db;
@@ -142,7 +143,7 @@ fn run_queue<A: App>(
     for queued in queue.requests() {
         let before = reply.sink().len();
         let mark = reply.sink().mark();
-        // `HELLO` among the queued changes the protocol of those behind it.
+        // A queued `HELLO` changes the protocol of later requests.
         let mut inner = Encoder::new(reply.sink(), cx.client.proto);
         let request = queued.request();
         cx.client.shared_buffer = queued.shared_buffer();
@@ -165,7 +166,7 @@ fn run_queue<A: App>(
             Flow::RepliedAfter { wait_us: more_us } => wait_us = wait_us.saturating_add(more_us),
             Flow::Close => is_last = true,
         }
-        // What says nothing (`CLIENT REPLY OFF`) still has its place in the array.
+        // A request without a reply (`CLIENT REPLY OFF`) still needs an element in the array.
         if reply.sink().len() == before {
             reply.ok();
         }
@@ -188,7 +189,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn array_holds_the_pushes_that_confirm_subscriptions() {
+    fn exec_array_contains_subscription_confirmations() {
         let mut line = Server::new().connect();
         line.ask("HELLO 3\nMULTI\nUNSUBSCRIBE\nSUBSCRIBE a");
         assert_eq!(
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn exec_answers_all_requests_in_one_array() {
+    fn exec_replies_to_all_requests_in_one_array() {
         check(&[
             ("MULTI", "+OK|"),
             ("SET a 1", "+QUEUED|"),
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn exec_after_a_refused_request_runs_nothing() {
+    fn exec_after_a_refused_request_runs_no_request() {
         const ABORT: &str = "-EXECABORT Transaction discarded because of previous errors.|";
         check(&[
             ("MULTI\nSET a 1", "+OK|+QUEUED|"),
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn exec_after_a_watched_key_changed_answers_null() {
+    fn exec_returns_null_if_a_watched_key_changed() {
         let server = Server::new();
         let (mut line, mut other) = (server.connect(), server.connect());
         assert_eq!(line.ask("WATCH a\nMULTI\nSET a 1"), "+OK|+OK|+QUEUED|");
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn exec_takes_the_keys_of_its_requests_and_those_it_watches() {
+    fn exec_section_covers_keys_of_requests_and_watched_keys() {
         let server = Server::new();
         let mut line = server.connect();
         let scope = |line: &mut super::super::testing::Line, requests: &str| {
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn exec_is_refused_when_one_of_its_requests_would_be() {
+    fn exec_is_refused_if_one_of_its_requests_would_be() {
         let server = Server::new();
         let mut line = server.connect();
         assert_eq!(line.ask("MULTI\nSET a 1"), "+OK|+QUEUED|");
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_change_the_connection_act_on_those_behind_them() {
+    fn queued_requests_that_change_the_connection_affect_later_ones() {
         check(&[
             (
                 "MULTI\nSELECT 2\nSET a 1\nSELECT 0\nGET a\nEXEC",
@@ -302,14 +303,14 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_say_nothing_keep_their_place_in_the_array() {
+    fn queued_requests_without_a_reply_are_null_in_the_array() {
         let mut line = Server::new().connect();
         line.ask("MULTI\nCLIENT REPLY OFF\nGET a");
         assert_eq!(line.ask("EXEC\nPING\nCLIENT REPLY ON"), "*2|+OK|$-1|+OK|");
     }
 
     #[test]
-    fn requests_that_take_their_time_delay_the_whole_array() {
+    fn delayed_requests_delay_the_whole_array() {
         let mut line = Server::new().connect();
         line.ask("MULTI\nNAP\nSET a 1\nNAP");
         assert_eq!(line.ask("EXEC\nPING"), "");
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_ends_the_connection_does_so_after_the_array() {
+    fn queued_kill_of_itself_closes_after_the_array() {
         let mut line = Server::new().connect();
         line.ask("MULTI\nCLIENT KILL SKIPME no\nPING");
         assert_eq!(line.ask("EXEC\nPING"), "*2|:1|+PONG|");

@@ -1,8 +1,8 @@
-//! `<CONTAINER> HELP`: the text every container answers in the same form.
+//! `<CONTAINER> HELP`: the help text of every container, in one format.
 
 use crate::{App, ArgList, Command, Cx, Error, Reply, Row, Run, Spec, text};
 
-/// Writes the help of a container: its heading, its own lines, and the line on `HELP` itself.
+/// Writes the help of a container: its heading, its lines, and the line on `HELP`.
 pub(super) fn help(container: &Spec, lines: &[&str], reply: &mut Reply<'_>) {
     let name = container.name.to_ascii_uppercase();
     reply.array(lines.len() + 3);
@@ -16,7 +16,7 @@ pub(super) fn help(container: &Spec, lines: &[&str], reply: &mut Reply<'_>) {
     reply.simple("    Prints this help.");
 }
 
-/// What a container itself does. Its arity asks for a subcommand, so it never gets to run.
+/// The function of a container itself. Its arity requires a subcommand, so it never runs.
 pub(super) fn needs_subcommand<A: App>(
     _: &mut Cx<'_, A>,
     _: ArgList<'_>,
@@ -25,7 +25,7 @@ pub(super) fn needs_subcommand<A: App>(
     Err(text::SYNTAX)
 }
 
-/// The reply to a request whose arguments are too many for any form of its subcommand.
+/// The reply to a request with too many arguments for its subcommand.
 pub(super) fn wrong_subcommand(request: ArgList<'_>) -> Error {
     let container = String::from_utf8_lossy(&request[0]).to_ascii_uppercase();
     let subcommand = request.get(1).unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn wrong_subcommand(request: ArgList<'_>) -> Error {
     )
 }
 
-/// Rows in the form in which a container takes its subcommands.
+/// Converts rows into the form that a container takes its subcommands in.
 pub(super) fn boxed<A: App, const N: usize>(
     rows: [(&'static Spec, Run<A>); N],
 ) -> Vec<Box<dyn Command<A>>> {
@@ -51,7 +51,7 @@ mod tests {
     use crate::redis::testing::{Server, check};
 
     #[test]
-    fn every_container_has_help_that_names_its_subcommands() {
+    fn help_of_every_container_names_its_subcommands() {
         let server = Server::new();
         let mut line = server.connect();
         for container in server
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_need_a_subcommand_that_exists() {
+    fn container_requires_a_known_subcommand() {
         check(&[
             (
                 "CONFIG",

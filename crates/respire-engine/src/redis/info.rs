@@ -1,4 +1,4 @@
-//! `INFO`: what there is to know about the server, in sections.
+//! `INFO`: information and statistics of the server, in sections.
 
 use super::settings::shown_percent;
 use super::{Rows, VERSION};
@@ -43,14 +43,15 @@ static INFO: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// A section: its title, whether it is shown unasked, and what the engine itself has to say in it.
+/// A section: its title, whether it is shown by default, and the function that writes the engine's
+/// lines.
 struct Section<A: App> {
     title: &'static str,
     is_default: bool,
     write: fn(&Engine<A>, Now, &mut InfoWriter),
 }
 
-/// The sections in the order in which they are shown, whatever the order they were asked for in.
+/// The sections in the order in which they are shown, regardless of the request's order.
 fn sections<A: App>() -> [Section<A>; 13] {
     let section = |title, write| Section {
         title,
@@ -173,7 +174,7 @@ impl<'a> Selection<'a> {
 
 fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let (engine, now) = (cx.engine, cx.now);
-    // What this connection ran in this very turn counts, too.
+    // Include the calls of this turn.
     engine.flush_tally(cx.client);
     let selection = Selection::new(args);
     let mut out = InfoWriter::default();
@@ -200,7 +201,7 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
     Ok(())
 }
 
-/// The lines of the process and of the service.
+/// The lines of the process and the service.
 fn write_others<A: App>(engine: &Engine<A>, section: &str, now: Now, out: &mut InfoWriter) {
     engine.host.info(section, out);
     engine.app().info(section, now, out);
@@ -227,7 +228,7 @@ fn server<A: App>(engine: &Engine<A>, now: Now, out: &mut InfoWriter) {
     out.field("uptime_in_days", up_s / (24 * 60 * 60));
 }
 
-/// The run's 16 random bytes in the 40 digits that readers of `INFO` expect.
+/// The 16 random bytes of the run as the 40 digits that readers of `INFO` expect.
 fn run_id<A: App>(engine: &Engine<A>) -> String {
     const BYTES: usize = 20;
     engine
@@ -366,14 +367,14 @@ fn latency_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     }
 }
 
-/// One line for each code word that was answered as an error.
+/// One line for each error code word that was sent.
 fn error_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     for (code, count) in engine.stats.errors() {
         out.field(&format!("errorstat_{code}"), format_args!("count={count}"));
     }
 }
 
-/// One line for each name of a command that was asked for and is not there.
+/// One line for each unknown command name that was sent.
 fn unknown_commands<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     for (name, count) in engine.unknowns.names() {
         out.field(&format!("unknowncmd_{name}"), format_args!("count={count}"));
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_come_in_one_order_whatever_was_asked() {
+    fn sections_have_a_fixed_order() {
         let mut line = Server::new().connect();
         let default = "Server Clients Memory Persistence Stats Replication CPU Errorstats Cluster \
                        Keyspace Cells";
@@ -426,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_find_what_they_look_for() {
+    fn info_has_the_fields_that_client_libraries_read() {
         let mut line = Server::new().connect();
         let info = line.ask("INFO");
         for field in [
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_are_not_there_are_counted_by_name_and_told_once() {
+    fn unknown_commands_are_counted_by_name_and_reported_once() {
         let server = Server::new();
         let mut line = server.connect();
         line.ask("LPUSH a 1\nlpush b 2\nCLIENT Tracking on\nGET\n\"a\\nb: c\"");
@@ -473,7 +474,7 @@ mod tests {
             "{info}"
         );
         assert_eq!(
-            server.process.take_told(),
+            server.process.take_reports(),
             [
                 "lpush from 10.0.0.1:5",
                 "client|tracking from 10.0.0.1:5",
@@ -485,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_anybody_could_make_up_are_not_kept() {
+    fn unknown_names_of_unauthenticated_clients_are_not_stored() {
         let server = Server::new();
         server.engine.tunables().set_password(b"pw");
         let mut line = server.connect();
@@ -496,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_at_the_percentiles_that_are_set() {
+    fn latencystats_uses_the_configured_percentiles() {
         let mut line = Server::new().connect();
         line.ask("GET a");
         assert_eq!(
@@ -510,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_counted_by_their_code_in_any_protocol() {
+    fn errors_are_counted_by_code_in_every_protocol() {
         let server = Server::new();
         let mut line = server.connect();
         line.ask("HELLO 9\nHELLO 3 AUTH a b\nMULTI\nHELLO 9\nEXEC");

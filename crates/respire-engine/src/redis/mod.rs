@@ -1,6 +1,7 @@
-//! The commands every client library expects, one file per family.
+//! The commands that every Redis client library expects, one file per family.
 //!
-//! They are rows of the table like any other; only here they may look into the engine.
+//! They are rows of the table like any other command, but only they may access the engine's
+//! internals.
 
 mod acl;
 mod auth;
@@ -25,10 +26,10 @@ pub(crate) use settings::settings;
 
 use crate::{App, ArgList, Command, CommandTable, Cx, Flow, Reply, Spec};
 
-/// The version of Redis whose behaviour is followed, which is what clients look for.
+/// The version of Redis whose behaviour the engine follows. Clients read it.
 const VERSION: &str = "7.0.15";
 
-/// Adds all of them to a table.
+/// Adds all of these commands to a table.
 pub(crate) fn add_to<A: App>(table: &mut CommandTable<A>) {
     let rows = Rows(table);
     let rows = acl::add_to(rows);
@@ -46,7 +47,7 @@ pub(crate) fn add_to<A: App>(table: &mut CommandTable<A>) {
     transactions::add_to(rows);
 }
 
-/// The table on its way through the families.
+/// The table to which the families add their rows.
 struct Rows<'t, A: App>(&'t mut CommandTable<A>);
 
 impl<A: App> Rows<'_, A> {
@@ -66,7 +67,7 @@ impl<A: App> Rows<'_, A> {
     }
 }
 
-/// A command that decides what follows its reply, and so writes its errors itself.
+/// A command that returns a [`Flow`], and so writes its errors itself.
 struct Act<A: App> {
     spec: &'static Spec,
     run: fn(&mut Cx<'_, A>, ArgList<'_>, &mut Reply<'_>) -> Flow,
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_described() {
+    fn every_row_has_a_description() {
         for spec in rows(&Server::new()).map(CommandEntry::spec) {
             assert!(!spec.summary.is_empty(), "{} has no summary", spec.name);
             assert_eq!(spec.name, spec.name.to_ascii_lowercase());
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_is_answered_as_written() {
+    fn every_example_gets_its_documented_reply() {
         for spec in rows(&Server::new()).map(CommandEntry::spec) {
             let mut line = Server::new().connect();
             for (request, reply) in spec.examples {

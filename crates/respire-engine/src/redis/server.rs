@@ -1,4 +1,4 @@
-//! `TIME` `LOLWUT` `SHUTDOWN`: the server as a whole.
+//! `TIME` `LOLWUT` `SHUTDOWN`: commands on the server as a whole.
 
 use super::{Act, Rows, VERSION};
 use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Flow, Group, Reply, Row};
@@ -82,7 +82,7 @@ fn time<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Re
     Ok(())
 }
 
-/// `LOLWUT [VERSION n] [columns] [breaths]`: a breathing curve.
+/// `LOLWUT [VERSION n] [columns] [breaths]`: draws a breathing curve.
 fn lolwut<A: App>(
     _: &mut Cx<'_, A>,
     args: ArgList<'_>,
@@ -96,7 +96,8 @@ fn lolwut<A: App>(
         }
         _ => args,
     };
-    // What is no number is no more wrong than any other way to look at a picture.
+    // An argument that is not a number is replaced by the default, because the picture is only for
+    // fun.
     let option = |at, default: i64, max| {
         let number = options.get(at).and_then(number::parse_i64);
         number.unwrap_or(default).clamp(1, max)
@@ -109,7 +110,7 @@ fn lolwut<A: App>(
     Ok(())
 }
 
-/// A sine curve in Braille dots: 2 × 4 of them to a character.
+/// A sine curve in Braille dots, 2 × 4 dots per character.
 fn breath(columns: usize, breaths: usize) -> String {
     const ROWS: usize = 6;
     const DOTS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
@@ -129,8 +130,8 @@ fn breath(columns: usize, breaths: usize) -> String {
     picture
 }
 
-/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]`. There is nothing to save, and connections are
-/// always served out, so the first four make no difference.
+/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]`. There is no data to save, and open requests
+/// are always answered, so the first four make no difference.
 fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     let given = |word: &str| {
         args.iter()
@@ -187,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn breath_is_as_wide_as_asked() {
+    fn breath_has_the_requested_width() {
         let picture = breath(10, 1);
         assert_eq!(picture.lines().count(), 6);
         assert!(picture.lines().all(|line| line.chars().count() == 10));
     }
 
     #[test]
-    fn shutdown_closes_without_a_reply_where_it_can() {
+    fn shutdown_closes_without_a_reply_if_the_host_can_stop() {
         let server = Server::new();
         let mut line = server.connect();
         let cannot = "-ERR Errors trying to SHUTDOWN. Check logs.|";
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn shutdown_refuses_what_makes_no_sense() {
+    fn shutdown_refuses_invalid_options() {
         check(&[
             ("SHUTDOWN what", "-ERR syntax error|"),
             ("SHUTDOWN SAVE NOSAVE", "-ERR syntax error|"),

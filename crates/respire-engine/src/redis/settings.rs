@@ -54,7 +54,7 @@ pub(crate) fn settings(tunables: &Arc<Tunables>) -> Vec<Setting> {
     settings
 }
 
-/// The rows about how long commands take.
+/// The rows about command times.
 fn of_times(tunables: &Arc<Tunables>) -> Vec<Setting> {
     vec![
         row(
@@ -113,8 +113,8 @@ fn of_times(tunables: &Arc<Tunables>) -> Vec<Setting> {
     ]
 }
 
-/// What a bulk may be limited to. A whole request is bounded by the codec, so a bulk is by that
-/// less what else may stand in the request.
+/// The range of the bulk limit. The codec bounds a whole request, so a bulk is bounded by that
+/// minus the rest of its request.
 const BULK_BYTES: RangeInclusive<u64> =
     1 << 20..=resp_codec::Limits::SERVER.max_frame as u64 - (1 << 20);
 
@@ -154,12 +154,12 @@ fn parse_yes_no(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The most percentiles told of each command, so that nobody can make `INFO` endless.
+/// The maximum number of percentiles per command, so that no client can make `INFO` endless.
 const PERCENTILES_MAX: usize = 64;
 
 const PERCENTILES: &str = "latency-tracking-info-percentiles";
 
-/// Percentiles with a blank between them, or none.
+/// Percentiles separated by blanks; the list may be empty.
 fn parse_percentiles(text: &str) -> Result<Vec<f64>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
@@ -179,7 +179,7 @@ fn parse_percentiles(text: &str) -> Result<Vec<f64>, String> {
         .collect()
 }
 
-/// A percentile as Redis shows it: at most six decimals, and no more than it needs.
+/// A percentile as Redis shows it: at most six decimals, without trailing zeros.
 pub(super) fn shown_percent(percent: f64) -> String {
     let text = format!("{percent:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -207,7 +207,8 @@ fn out_of(min: impl std::fmt::Display, max: impl std::fmt::Display) -> String {
     format!("argument must be between {min} and {max} inclusive")
 }
 
-/// What client libraries and test suites set to be sure that nothing is written to disk is so.
+/// Accepts only values that mean off. Client libraries and test suites set these to make sure that
+/// data is not written to disk, which is always so.
 fn keep_off(text: &str) -> Result<(), String> {
     match text {
         "no" => Ok(()),
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_reads_back_what_was_set() {
+    fn setting_returns_the_value_that_was_set() {
         for (name, value, shown) in [
             ("maxclients", "20", "20"),
             ("proto-max-bulk-len", "2mb", "2097152"),
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_out_of_range_is_refused_in_the_words_of_redis() {
+    fn value_out_of_range_gets_redis_error_text() {
         let range = |min, max| format!("argument must be between {min} and {max} inclusive");
         for (name, value, reason) in [
             ("maxclients", "0", range("1", "4294967295")),

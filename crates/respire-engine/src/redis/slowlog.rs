@@ -1,4 +1,4 @@
-//! `SLOWLOG GET` `LEN` `RESET`: the requests that took longest.
+//! `SLOWLOG GET` `LEN` `RESET`: the log of slow requests.
 
 use super::Rows;
 use super::help::{boxed, help, needs_subcommand, wrong_subcommand};
@@ -163,10 +163,10 @@ mod tests {
     use crate::redis::testing::{Server, check};
 
     #[test]
-    fn slow_requests_are_kept_newest_first() {
+    fn slow_requests_are_listed_newest_first() {
         let mut line = Server::new().connect();
         assert_eq!(line.ask("CONFIG SET slowlog-log-slower-than 5000"), "+OK|");
-        // The reset is slow here, too, and so the first entry of the new log.
+        // The reset counts as slow here too, so it is the first entry of the new log.
         line.ask("SLOWLOG RESET\nCLIENT SETNAME me\nGET a\nSET a 1");
         assert_eq!(
             line.ask("SLOWLOG GET 1"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_bounded_and_nothing_is_kept_when_it_is_off() {
+    fn log_length_is_bounded_and_can_be_disabled() {
         let mut line = Server::new().connect();
         line.ask("CONFIG SET slowlog-log-slower-than 5000 slowlog-max-len 2");
         line.ask("SET a 1\nSET a 1\nSET a 1");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn get_refuses_what_is_no_count() {
+    fn get_refuses_an_invalid_count() {
         let below = "-ERR count should be greater than or equal to -1|";
         check(&[
             ("SLOWLOG GET -2", below),

@@ -1,20 +1,20 @@
-//! The drawing of `LATENCY GRAPH`: a column of characters per sample, labels below.
+//! Draws the chart of `LATENCY GRAPH`: a column of characters per sample, with a label below.
 
-/// The characters of one row, from its lowest level to its highest.
+/// The characters of a row, from its lowest level to its highest.
 const LEVELS: [char; 3] = ['_', 'o', '#'];
-/// What fills a column below its top.
+/// The character that fills a column below its top.
 const FILL: char = '|';
 const ROWS: usize = 4;
-/// The most samples side by side; more go below.
+/// The maximum number of samples side by side; more go below.
 const COLUMNS: usize = 80;
 
-/// A value and what is written below it.
+/// A value and its label.
 pub(super) struct Sample {
     pub(super) value: u64,
     pub(super) label: String,
 }
 
-/// Draws the samples, oldest first, between their lowest and their highest value.
+/// Draws the samples, oldest first, scaled from their lowest to their highest value.
 pub(super) fn sparkline(samples: &[Sample]) -> String {
     let low = samples.iter().map(|sample| sample.value).min().unwrap_or(0);
     let high = samples.iter().map(|sample| sample.value).max().unwrap_or(0);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_reach_as_high_as_their_share_of_the_span() {
+    fn column_height_is_proportional_to_the_value() {
         assert_eq!(
             draw(&[1, 12, 6]),
             " # \n | \n |#\n_||\n   \n116\ns2s\n s \n"
@@ -79,12 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn one_value_is_a_flat_line() {
+    fn equal_values_are_a_flat_line() {
         assert_eq!(draw(&[7, 7]), "  \n  \n  \n__\n  \n77\nss\n");
     }
 
     #[test]
-    fn samples_past_the_width_go_below() {
+    fn samples_beyond_the_width_go_below() {
         let drawing = draw(&[1; 81]);
         assert_eq!(drawing.lines().map(str::len).max(), Some(80));
         assert!(drawing.ends_with("\n\n \n \n \n_\n \n1\ns\n"), "{drawing}");

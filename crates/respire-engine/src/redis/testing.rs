@@ -1,4 +1,4 @@
-//! A small service, and connections to it without a socket, for the tests of this folder.
+//! A small service and connections to it without sockets, for the tests of this folder.
 
 use super::Act;
 use crate::session::{Session, SessionEvent, SessionStep};
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A database and the name in it.
+/// A database and a key in it.
 type Key = (u32, Vec<u8>);
 
-/// Values by database and key, how often they changed, and what was asked of the service.
+/// Values by database and key, the number of changes, and a record of calls to the service.
 #[derive(Default)]
 pub(crate) struct Cells {
     values: Mutex<BTreeMap<Key, Vec<u8>>>,
@@ -186,26 +186,26 @@ fn nothing(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Resu
     Ok(())
 }
 
-/// A process whose stopwatch runs 5 ms with every look at it, so that every timed command is slow.
+/// A process whose stopwatch advances by 5 ms with each read, so that every timed command is slow.
 #[derive(Default)]
 pub(crate) struct Process {
     watch_ns: AtomicU64,
-    /// Each with its command.
+    /// The panics, each with its command.
     pub(crate) panics: Mutex<Vec<String>>,
     pub(crate) can_stop: AtomicBool,
-    /// What else it was told of.
-    pub(crate) told: Mutex<Vec<String>>,
+    /// Other reports that it received.
+    pub(crate) reports: Mutex<Vec<String>>,
 }
 
 impl Process {
-    fn tell(&self, what: String) {
-        let mut told = self.told.lock().expect("no test panics with it held");
-        told.push(what);
+    fn report(&self, what: String) {
+        let mut reports = self.reports.lock().expect("no test panics with it held");
+        reports.push(what);
     }
 
-    /// What it was told of since this was last asked.
-    pub(crate) fn take_told(&self) -> Vec<String> {
-        std::mem::take(&mut *self.told.lock().expect("no test panics with it held"))
+    /// The reports received since the last call.
+    pub(crate) fn take_reports(&self) -> Vec<String> {
+        std::mem::take(&mut *self.reports.lock().expect("no test panics with it held"))
     }
 }
 
@@ -224,11 +224,11 @@ impl Host for Process {
     }
 
     fn denied(&self, denied: Denied<'_>) {
-        self.tell(format!("{} wrong from {}", denied.count, denied.latest));
+        self.report(format!("{} wrong from {}", denied.count, denied.latest));
     }
 
     fn unknown_command(&self, unknown: Unknown<'_>) {
-        self.tell(format!("{} from {}", unknown.name, unknown.peer));
+        self.report(format!("{} from {}", unknown.name, unknown.peer));
     }
 
     fn metrics(&self, out: &mut Metrics) {
@@ -248,11 +248,11 @@ pub(crate) struct Server {
     pub(crate) process: Arc<Process>,
 }
 
-/// One connection to it.
+/// One connection to the server.
 pub(crate) struct Line {
     pub(crate) session: Session<Cells>,
     pub(crate) now: Now,
-    /// What the last turn ended with.
+    /// The step that the last turn returned.
     pub(crate) step: SessionStep,
 }
 
@@ -265,7 +265,7 @@ impl Server {
         Self::with(|router| router.limits(limits))
     }
 
-    /// A server whose router was changed.
+    /// A server with a changed router.
     pub(crate) fn with(change: impl FnOnce(Router<Cells>) -> Router<Cells>) -> Self {
         let router = Router::new(Cells::default())
             .add(Row {
@@ -333,7 +333,7 @@ impl Server {
 }
 
 impl Line {
-    /// The replies to these lines, each an inline request, with the line ends written out as `|`.
+    /// The replies to these lines, each an inline request. Line ends are shown as `|`.
     pub(crate) fn ask(&mut self, requests: &str) -> String {
         let mut out = Output::new();
         let bytes = requests.replace('\n', "\r\n") + "\r\n";
@@ -341,20 +341,20 @@ impl Line {
         String::from_utf8_lossy(&out.take()).replace("\r\n", "|")
     }
 
-    /// What is answered by now of what was asked before.
+    /// The replies to earlier requests that have arrived by now.
     pub(crate) fn poll(&mut self) -> String {
         let mut out = Output::new();
         self.step = self.session.serve(SessionEvent::Turn, self.now, &mut out);
         String::from_utf8_lossy(&out.take()).replace("\r\n", "|")
     }
 
-    /// Moves its time ahead.
+    /// Advances the connection's clock.
     pub(crate) fn pass(&mut self, by: Duration) {
         self.now = self.now.after(by);
     }
 }
 
-/// Requests and what is answered, on one fresh connection to a fresh server.
+/// Sends requests on a new connection to a new server, and checks the replies.
 pub(crate) fn check(dialogue: &[(&str, &str)]) {
     let mut line = Server::new().connect();
     for (request, replies) in dialogue {

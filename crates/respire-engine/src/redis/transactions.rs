@@ -1,4 +1,4 @@
-//! `MULTI` `DISCARD` `WATCH` `UNWATCH`: transactions up to `EXEC`, which has its own file.
+//! `MULTI` `DISCARD` `WATCH` `UNWATCH`: transactions, except `EXEC`, which has its own file.
 
 use super::Rows;
 use crate::command::exec::end_transaction;
@@ -166,7 +166,7 @@ mod tests {
     use crate::redis::testing::{Server, check};
 
     #[test]
-    fn multi_does_not_nest_and_goes_on() {
+    fn nested_multi_is_refused_and_the_transaction_continues() {
         check(&[
             ("MULTI\nMULTI", "+OK|-ERR MULTI calls can not be nested|"),
             ("GET a\nEXEC", "+QUEUED|*1|$-1|"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn discard_forgets_what_was_queued_and_watched() {
+    fn discard_clears_queue_and_watches() {
         check(&[
             ("DISCARD", "-ERR DISCARD without MULTI|"),
             ("WATCH a\nMULTI\nSET a 1\nDISCARD", "+OK|+OK|+QUEUED|+OK|"),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn watch_inside_multi_is_refused_and_spoils_nothing() {
+    fn watch_inside_multi_is_refused_and_does_not_abort() {
         check(&[
             (
                 "MULTI\nWATCH a",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_not_meant_for_it_are_refused_inside_multi() {
+    fn no_multi_commands_are_refused_inside_multi() {
         check(&[
             (
                 "MULTI\nSHUTDOWN NOSAVE",

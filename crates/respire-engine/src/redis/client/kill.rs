@@ -1,4 +1,4 @@
-//! `CLIENT KILL`: ends connections, by address or by what is known of them.
+//! `CLIENT KILL`: closes connections selected by address or other filters.
 
 use crate::client::{ClientShared, USER};
 use crate::command::after_ends;
@@ -87,13 +87,13 @@ static CLIENT_KILL: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The kinds of connection that filters name.
+/// The kinds of connection that the `TYPE` filter knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Normal,
-    /// One that subscribes to something.
+    /// A connection with a subscription.
     PubSub,
-    /// A kind that there is none of here: replicas and masters.
+    /// A kind that does not exist here: replicas and masters.
     Other,
 }
 
@@ -114,7 +114,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn is_of(self, client: &ClientShared) -> bool {
+    pub(super) fn matches(self, client: &ClientShared) -> bool {
         match self {
             Self::Normal => !client.subscribed.is_any(),
             Self::PubSub => client.subscribed.is_any(),
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// Which connections are meant; what is not said matches all.
+/// The filter of connections; an option that is not given matches all.
 struct Filter<'a> {
     id: Option<u64>,
     address: Option<&'a [u8]>,
@@ -172,7 +172,7 @@ impl<'a> Filter<'a> {
 
     fn matches(&self, client: &ClientShared) -> bool {
         let peer = client.peer();
-        self.kind.is_none_or(|kind| kind.is_of(client))
+        self.kind.is_none_or(|kind| kind.matches(client))
             && self.user.is_none_or(|user| user == client.names().user())
             && self.id.is_none_or(|id| id == client.id())
             && self
@@ -191,7 +191,7 @@ fn parse_id(value: &[u8]) -> Result<u64, Error> {
         .ok_or(Error::fixed("ERR client-id should be greater than 0"))
 }
 
-/// An authenticator's users are not known beforehand; without one there is a single user.
+/// The users of an authenticator are not known. Without one there is a single user.
 fn check_user(name: &[u8], tunables: &Tunables) -> Result<(), Error> {
     if name == USER.as_bytes() || tunables.has_authenticator() {
         return Ok(());
@@ -210,7 +210,7 @@ fn parse_yes_no(value: &[u8]) -> Result<bool, Error> {
 }
 
 fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
-    // One argument is the old form: an address, which may be one's own.
+    // One argument is the old form: an address, which may be the connection's own.
     let is_old_form = args.len() == 1;
     let filter = if is_old_form {
         Ok(Filter {
@@ -237,7 +237,7 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
         }
         killed += 1;
         if is_me {
-            // Its own reply is still owed.
+            // Its own reply must still be sent.
             is_last = true;
             continue;
         }
@@ -253,7 +253,7 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
         (false, _) => reply.int(killed),
     }
     if cx.held.is_some() {
-        // `EXEC` waits, when it holds nothing any more.
+        // Inside `EXEC`, the reply of `EXEC` waits, after the section has ended.
         return if is_last { Flow::Close } else { Flow::Replied };
     }
     after_ends(cx, (reply, mark), is_last)
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_is_answered_when_the_last_killed_connection_has_ended() {
+    fn kill_replies_after_the_last_killed_connection_closed() {
         let server = Server::new();
         let mut line = server.connect();
         let (first, second) = (server.connect_with(Dropping), server.connect_with(Dropping));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_waits_a_second_at_most_for_a_connection_that_does_not_end() {
+    fn kill_waits_at_most_a_second_for_a_connection_that_stays_open() {
         let server = Server::new();
         let (mut line, _busy) = (server.connect(), server.connect_with(Dropping));
         assert_eq!(line.ask("CLIENT KILL ID 2"), "");
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_of_oneself_and_others_is_answered_when_those_have_ended() {
+    fn kill_of_itself_and_others_replies_after_the_others_closed() {
         let server = Server::new();
         let (mut line, other) = (server.connect(), server.connect_with(Dropping));
         assert_eq!(line.ask("CLIENT KILL TYPE normal SKIPME no\nPING"), "");
@@ -317,14 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn kill_inside_a_transaction_holds_the_reply_to_exec() {
+    fn kill_inside_a_transaction_delays_the_reply_to_exec() {
         let server = Server::new();
         let (mut line, other) = (server.connect(), server.connect_with(Dropping));
         line.ask("MULTI\nSET a 1\nCLIENT KILL ID 2\nGET a");
         assert_eq!(line.ask("EXEC\nGET a"), "");
         drop(other);
         assert_eq!(line.ask(""), "*3|+OK|:1|$1|1|$1|1|");
-        // And the last of a connection that kills itself as well.
+        // The same for the last reply of a connection that also kills itself.
         let other = server.connect_with(Dropping);
         line.ask("MULTI\nCLIENT KILL SKIPME no\nPING");
         assert_eq!(line.ask("EXEC"), "");
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_kill_each_other_both_end() {
+    fn connections_that_kill_each_other_both_close() {
         let server = Server::new();
         let (mut one, mut two) = (server.connect_with(Dropping), server.connect_with(Dropping));
         assert_eq!(one.ask("CLIENT KILL ID 2"), "");
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_by_id_ends_the_other_connection() {
+    fn kill_by_id_closes_the_other_connection() {
         let server = Server::new();
         let (mut line, mut other) = (server.connect(), server.connect());
         assert_eq!(
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_by_address_in_the_old_form_may_end_oneself() {
+    fn kill_by_address_in_the_old_form_may_close_its_own_connection() {
         let mut line = Server::new().connect();
         assert_eq!(line.ask("CLIENT KILL 1.2.3.4:5"), "-ERR No such client|");
         assert_eq!(line.ask("CLIENT KILL 10.0.0.1:5\nPING"), "+OK|");
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_spares_oneself_unless_told_otherwise() {
+    fn kill_skips_its_own_connection_by_default() {
         let mut line = Server::new().connect();
         assert_eq!(line.ask("CLIENT KILL TYPE normal"), ":0|");
         assert_eq!(line.ask("CLIENT KILL TYPE replica SKIPME no"), ":0|");
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_refuses_filters_that_make_no_sense() {
+    fn kill_refuses_invalid_filters() {
         let id = "-ERR client-id should be greater than 0|";
         check(&[
             ("CLIENT KILL ID 0", id),

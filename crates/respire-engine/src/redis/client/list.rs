@@ -1,4 +1,4 @@
-//! `CLIENT ID` `INFO` `LIST`: connections, one line each.
+//! `CLIENT ID` `INFO` `LIST`: describes connections, one per line.
 
 use super::kill::Kind;
 use crate::client::ClientShared;
@@ -108,7 +108,7 @@ fn list<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
     } else if args.len() == 2 && is(b"TYPE") {
         let kind = Kind::parse(&args[1])?;
         let mut chosen = clients.snapshot();
-        chosen.retain(|client| kind.is_of(client));
+        chosen.retain(|client| kind.matches(client));
         chosen
     } else if args.len() >= 2 && is(b"ID") {
         let mut chosen = Vec::new();
@@ -170,12 +170,12 @@ fn write_line<A: App>(out: &mut String, engine: &Engine<A>, client: &ClientShare
     .expect("writing to a String cannot fail");
 }
 
-/// A user's name as one word of a line, whatever bytes an authenticator let through.
+/// A user's name as one word of a line, even if it contains other bytes.
 fn printable(user: &[u8]) -> String {
     user.escape_ascii().to_string().replace(' ', "\\x20")
 }
 
-/// The letters Redis has for a connection's states; `N` for none of them.
+/// Redis's letters for the states of a connection; `N` for no state.
 fn flags(client: &ClientShared) -> String {
     let letters = [
         (client.subscribed.is_any(), 'P'),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn info_shows_what_is_known_of_the_connection() {
+    fn info_describes_its_own_connection() {
         let mut line = Server::new().connect();
         line.ask("CLIENT SETNAME me\nCLIENT SETINFO lib-name lib\nCLIENT NO-TOUCH ON\nSELECT 2");
         line.pass(Duration::from_secs(7));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn list_shows_all_connections_or_those_asked_for() {
+    fn list_shows_all_connections_or_the_selected_ones() {
         let server = Server::new();
         let (mut line, mut other) = (server.connect(), server.connect());
         assert_eq!(line.ask("CLIENT ID"), ":1|");
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn list_refuses_what_it_does_not_know() {
+    fn list_refuses_unknown_options() {
         check(&[
             ("CLIENT LIST TYPE nope", "-ERR Unknown client type 'nope'|"),
             ("CLIENT LIST ID x", "-ERR Invalid client ID|"),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_verbatim_text_in_resp3() {
+    fn lines_are_verbatim_strings_in_resp3() {
         let mut line = Server::new().connect();
         line.ask("HELLO 3");
         let info = line.ask("CLIENT INFO");

@@ -1,4 +1,4 @@
-//! `CLIENT`: what the server knows of its connections, and what may be done to them.
+//! `CLIENT`: shows and controls connections.
 
 mod kill;
 mod list;

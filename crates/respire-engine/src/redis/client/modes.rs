@@ -1,4 +1,4 @@
-//! `CLIENT REPLY` `NO-EVICT` `NO-TOUCH` `GETREDIR` `TRACKINGINFO`: how a connection is treated.
+//! `CLIENT REPLY` `NO-EVICT` `NO-TOUCH` `GETREDIR` `TRACKINGINFO`: the modes of a connection.
 
 use crate::client::ReplyMode;
 use crate::redis::help::boxed;
@@ -145,7 +145,7 @@ fn no_touch<A: App>(
     Ok(())
 }
 
-/// No connection tracks keys, so none is redirected.
+/// No connection tracks keys, so there is no redirection.
 fn get_redirection<A: App>(
     _: &mut Cx<'_, A>,
     _: ArgList<'_>,
@@ -177,7 +177,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn replies_are_kept_back_as_asked() {
+    fn reply_mode_suppresses_replies() {
         check(&[
             (
                 "CLIENT REPLY OFF\nPING\nnope\nCLIENT REPLY what\nCLIENT REPLY ON\nPING",
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_that_take_their_time_are_kept_back_as_well() {
+    fn reply_mode_suppresses_delayed_replies() {
         for mode in ["SKIP", "OFF"] {
             let mut line = Server::new().connect();
             assert_eq!(line.ask(&format!("CLIENT REPLY {mode}\nNAP")), "");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_are_on_or_off() {
+    fn mode_argument_must_be_on_or_off() {
         check(&[
             (
                 "CLIENT NO-EVICT on\nCLIENT NO-EVICT off\nCLIENT NO-EVICT x",
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_tracked() {
+    fn tracking_is_reported_as_off() {
         check(&[
             ("CLIENT GETREDIR", ":-1|"),
             (

@@ -1,4 +1,4 @@
-//! `CLIENT GETNAME` `SETNAME` `SETINFO`: what a connection calls itself.
+//! `CLIENT GETNAME` `SETNAME` `SETINFO`: the names that a connection gives itself.
 
 use crate::redis::help::boxed;
 use crate::{
@@ -68,7 +68,7 @@ static CLIENT_SETINFO: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// A value that may stand in a line of `CLIENT LIST`: printable ASCII without blanks.
+/// Checks a value for a line of `CLIENT LIST`: printable ASCII without blanks.
 fn check(what: &str, value: &[u8]) -> Result<Box<str>, Error> {
     if value.iter().all(u8::is_ascii_graphic) {
         return Ok(String::from_utf8_lossy(value).into());
@@ -78,7 +78,7 @@ fn check(what: &str, value: &[u8]) -> Result<Box<str>, Error> {
     )))
 }
 
-/// Names a connection, for `CLIENT SETNAME` and `HELLO`.
+/// Sets a connection's name, for `CLIENT SETNAME` and `HELLO`.
 pub(in crate::redis) fn set_name(client: &Client, name: &[u8]) -> Result<(), Error> {
     client.shared.names().name = check("Client names", name)?;
     Ok(())
@@ -134,7 +134,7 @@ mod tests {
     use crate::redis::testing::check;
 
     #[test]
-    fn setname_takes_printable_words_and_the_empty_one() {
+    fn setname_accepts_printable_words_and_the_empty_name() {
         const WRONG: &str =
             "-ERR Client names cannot contain spaces, newlines or special characters.|";
         check(&[
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn setinfo_knows_two_attributes() {
+    fn setinfo_accepts_two_attributes() {
         check(&[
             (
                 "CLIENT SETINFO LIB-NAME redis-py\nCLIENT SETINFO lib-ver 5.0",

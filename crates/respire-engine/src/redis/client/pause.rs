@@ -1,4 +1,4 @@
-//! `CLIENT PAUSE` `UNPAUSE` `UNBLOCK`: commands that wait.
+//! `CLIENT PAUSE` `UNPAUSE` `UNBLOCK`: start and end the waiting of commands.
 
 use crate::redis::help::{boxed, wrong_subcommand};
 use crate::{
@@ -113,7 +113,7 @@ fn pause<A: App>(
 
 fn unpause<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     cx.engine.pause.end();
-    // All are woken, not only those that wait by now: one may be about to.
+    // Wake all connections, not only those that wait now: one may be about to wait.
     for client in cx.engine.clients.snapshot() {
         client.wake();
     }
@@ -121,7 +121,7 @@ fn unpause<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) ->
     Ok(())
 }
 
-/// Who waits for a pause to end is not blocked.
+/// A connection that waits for the end of a pause is not blocked.
 fn unblock<A: App>(
     cx: &mut Cx<'_, A>,
     args: ArgList<'_>,
@@ -157,7 +157,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn commands_wait_until_the_pause_is_over() {
+    fn commands_wait_until_the_pause_ends() {
         let server = Server::new();
         let (mut line, mut other) = (server.connect(), server.connect());
         assert_eq!(line.ask("CLIENT PAUSE 50"), "+OK|");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_wait_alone_when_only_they_are_paused() {
+    fn only_writes_wait_in_a_write_pause() {
         let server = Server::new();
         let (mut line, mut other) = (server.connect(), server.connect());
         assert_eq!(
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn pause_refuses_what_is_no_time_or_mode() {
+    fn pause_refuses_an_invalid_time_or_mode() {
         check(&[
             (
                 "CLIENT PAUSE abc",
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn unblock_finds_nobody_blocked() {
+    fn unblock_returns_zero_if_the_client_is_not_blocked() {
         check(&[
             ("CLIENT UNBLOCK 1", ":0|"),
             ("CLIENT UNBLOCK 1 error", ":0|"),

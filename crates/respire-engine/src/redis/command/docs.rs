@@ -1,4 +1,4 @@
-//! `COMMAND DOCS`: what people and their shells need to know of a command.
+//! `COMMAND DOCS`: the documentation of commands.
 
 use super::named;
 use crate::{App, Arg, ArgKind, ArgList, CommandEntry, Cx, Engine, Error, Reply, Spec};
@@ -80,7 +80,7 @@ fn write_field(name: &str, value: &str, reply: &mut Reply<'_>) {
     reply.bulk(value);
 }
 
-/// The depth of the recursion is that of the table's own grammar, not of anything a client sends.
+/// The recursion is as deep as the table's own grammar; clients cannot make it deeper.
 fn write_args(args: &[Arg], reply: &mut Reply<'_>) {
     reply.array(args.len());
     for arg in args {

@@ -1,4 +1,4 @@
-//! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: which arguments of a request are keys.
+//! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: finds the keys in a request.
 
 use crate::command::table::CommandTable;
 use crate::{App, ArgList, CommandEntry, Cx, Error, KeyBegin, KeyFind, KeyFlag, Reply, Spec};
@@ -36,7 +36,7 @@ pub(super) fn keys_and_flags<A: App>(
     Ok(())
 }
 
-/// The positions of the keys of a request that is an argument list here.
+/// The positions of the keys of a request that is given as arguments.
 fn positions<'t, A: App>(
     table: &'t CommandTable<A>,
     request: ArgList<'_>,
@@ -66,7 +66,7 @@ fn positions<'t, A: App>(
     Ok((entry, positions))
 }
 
-/// Whether a `BITFIELD` only reads. What makes no sense is taken to write, as Redis does.
+/// Whether a `BITFIELD` only reads. Invalid arguments count as writing, as in Redis.
 fn is_only_read(request: ArgList<'_>) -> bool {
     let mut options = request.iter().skip(2);
     while let Some(option) = options.next() {
@@ -88,20 +88,20 @@ const READ: &[KeyFlag] = &[KeyFlag::Ro, KeyFlag::Access];
 const UPDATE: &[KeyFlag] = &[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Update];
 const OVERWRITE: &[KeyFlag] = &[KeyFlag::Ow, KeyFlag::Update];
 
-/// What a request does to its key at this position.
+/// How a request uses its key at this position.
 fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [KeyFlag] {
     let has = |from: usize, word: &[u8]| {
         let mut options = request.iter().skip(from);
         options.any(|arg| arg.eq_ignore_ascii_case(word))
     };
-    // Two commands do more or less to their key, as their options ask.
+    // For two commands the use of the key depends on their options.
     match spec.name {
         "set" => return if has(3, b"GET") { UPDATE } else { OVERWRITE },
         "bitfield" => return if is_only_read(request) { READ } else { UPDATE },
         _ => {}
     }
     let is_here = |keys: &&crate::KeySpec| keys.positions(request.len()).any(|here| here == at);
-    // A key that no position tells belongs to the last of the specs that name no position.
+    // A key at no fixed position belongs to the last spec without a position.
     let is_anywhere =
         |keys: &&crate::KeySpec| keys.begin == KeyBegin::Unknown || keys.find == KeyFind::Unknown;
     let found = spec

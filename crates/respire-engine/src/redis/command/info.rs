@@ -1,4 +1,4 @@
-//! `COMMAND` `COMMAND INFO`: what dispatching and routing clients need to know of a command.
+//! `COMMAND` `COMMAND INFO`: describes commands for clients that route requests.
 
 use super::named;
 use crate::redis::acl::categories;
@@ -46,7 +46,7 @@ fn write<A: App>(engine: &Engine<A>, entry: &CommandEntry<A>, reply: &mut Reply<
     reply.set(spec.keys.len());
     spec.keys.iter().for_each(|keys| write_keys(keys, reply));
     let subcommands = engine.table.subcommands(entry).count();
-    // An empty set or an array, as Redis has it.
+    // An empty set or an array, as in Redis.
     if subcommands == 0 {
         reply.set(0)
     } else {
@@ -58,7 +58,8 @@ fn write<A: App>(engine: &Engine<A>, entry: &CommandEntry<A>, reply: &mut Reply<
         .for_each(|entry| write(engine, entry, reply));
 }
 
-/// First key, last key and step, as far as one range can tell: what clients before Redis 7 read.
+/// First key, last key and step, as far as one range can describe them. Clients older than Redis 7
+/// read this.
 fn range(specs: &[KeySpec]) -> (i16, i16, i16) {
     let ranges = specs
         .iter()
@@ -73,7 +74,7 @@ fn range(specs: &[KeySpec]) -> (i16, i16, i16) {
         if specs.len() == 1 {
             return (first, last, step);
         }
-        // Several ranges make one where each begins right behind the one before.
+        // Several ranges are merged if each begins directly after the one before.
         let follows = whole.is_none_or(|(_, before)| before == first - 1);
         if step == 1 && follows {
             whole = Some((whole.map_or(first, |(start, _)| start), last));
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_side_by_side_make_one() {
+    fn adjacent_ranges_are_merged() {
         let rename = [KeySpec::at(1), KeySpec::at(2)];
         assert_eq!(range(&rename), (1, 2, 1));
         assert_eq!(range(&[KeySpec::range(1, -1, 2)]), (1, -1, 2));
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_range_tells_is_left_out() {
+    fn keys_outside_a_range_are_left_out() {
         let unknown = KeySpec {
             begin: KeyBegin::Unknown,
             find: KeyFind::Unknown,

@@ -1,12 +1,12 @@
-//! `COMMAND LIST`: names of commands and subcommands.
+//! `COMMAND LIST`: lists the names of commands and subcommands.
 
 use crate::redis::acl::categories;
 use crate::{App, ArgList, CommandEntry, Cx, Error, Reply, glob_match, text};
 
-/// Which names are asked for.
+/// The filter of names.
 enum Filter<'a> {
     None,
-    /// Nothing here comes from a module.
+    /// No command here comes from a module.
     Module,
     Category(&'a [u8]),
     Pattern(&'a [u8]),

@@ -1,4 +1,4 @@
-//! `COMMAND`: the command table, for clients to read.
+//! `COMMAND`: shows the command table to clients.
 
 mod docs;
 mod getkeys;
@@ -205,7 +205,7 @@ fn command_help<A: App>(
     Ok(())
 }
 
-/// The entry of a name as people write it.
+/// The entry with this written name.
 fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Option<&'t CommandEntry<A>> {
     table.find_path(name).map(|at| table.entry(at))
 }
@@ -215,7 +215,7 @@ mod tests {
     use crate::redis::testing::{Server, check};
 
     #[test]
-    fn count_and_the_bare_command_agree() {
+    fn count_equals_the_length_of_command() {
         let server = Server::new();
         let mut line = server.connect();
         let count = server.engine.commands().commands().count();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn docs_describe_what_exists() {
+    fn docs_describe_existing_commands() {
         check(&[
             (
                 "COMMAND DOCS echo nope",
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn getkeys_finds_keys_and_what_is_done_to_them() {
+    fn getkeys_finds_keys_and_their_use() {
         check(&[
             ("COMMAND GETKEYS watch a b", "*2|$1|a|$1|b|"),
             (

@@ -1,4 +1,4 @@
-//! `LATENCY HISTOGRAM`: how long the calls of each command took.
+//! `LATENCY HISTOGRAM`: the distribution of the times of each command.
 
 use crate::command::table::{CommandEntry, CommandTable};
 use crate::observe::histogram::Counts;
@@ -57,7 +57,7 @@ pub(super) fn histogram<A: App>(
     Ok(())
 }
 
-/// The command of this name; of a container its subcommands, which are what is called.
+/// The command of this name; for a container, its subcommands.
 fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Vec<&'t CommandEntry<A>> {
     match table.find_path(name).map(|at| table.entry(at)) {
         Some(entry) if entry.is_container() => table.subcommands(entry).collect(),
@@ -66,9 +66,9 @@ fn named<'t, A: App>(table: &'t CommandTable<A>, name: &[u8]) -> Vec<&'t Command
     }
 }
 
-/// The powers of two, in microseconds, at which there are more calls than at the one before, each
-/// with how many took no longer. Redis divides a power into 128 parts and tells the end of the part
-/// that begins with it.
+/// The powers of two, in microseconds, whose cumulative count of calls is larger than the one
+/// before, each with that count. Redis divides a power into 128 parts and reports the end of the
+/// first part.
 fn steps(counts: &Counts) -> Vec<(u64, u64)> {
     const FIRST: u32 = 10;
     const LAST: u32 = 36;
@@ -86,8 +86,8 @@ mod tests {
     use crate::redis::testing::{Server, check};
 
     #[test]
-    fn times_are_told_in_rediss_steps() {
-        // The stopwatch of the tests moves on by 5 ms with each look at it.
+    fn times_are_reported_in_the_steps_of_redis() {
+        // The tests' stopwatch advances by 5 ms with each read.
         const SET: &str = "$3|set|*4|$5|calls|:2|$14|histogram_usec|*2|:8454|:2|";
         const GET: &str = "$3|get|*4|$5|calls|:1|$14|histogram_usec|*2|:8454|:1|";
         let mut line = Server::new().connect();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn subcommands_are_named_alone_or_by_their_container() {
+    fn subcommands_are_found_by_name_or_by_container() {
         let mut line = Server::new().connect();
         line.ask("CONFIG GET x\nCONFIG SET timeout 0");
         let one = "$10|config|get|*4|$5|calls|:1|$14|histogram_usec|*2|:8454|:1|";
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_kept_as_long_as_they_are_tracked() {
+    fn times_are_recorded_only_while_tracking_is_on() {
         let mut line = Server::new().connect();
         line.ask("CONFIG SET latency-tracking no\nSET a 1");
         assert_eq!(line.ask("LATENCY HISTOGRAM set"), "*0|");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_calls_of_constant_cost_some_stand_for_all() {
+    fn calls_of_constant_cost_are_sampled() {
         let server = Server::new();
         let mut line = server.connect();
         for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! `LATENCY LATEST` `HISTORY` `RESET` `DOCTOR` `GRAPH`: when the server was slow, and at what.
+//! `LATENCY LATEST` `HISTORY` `RESET` `DOCTOR` `GRAPH`: reports when and why the server was slow.
 
 mod histogram;
 
@@ -239,7 +239,7 @@ fn graph<A: App>(
     Ok(())
 }
 
-/// How long ago something was, in the largest unit.
+/// A time difference, in the largest unit that fits.
 fn ago(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -264,7 +264,7 @@ fn doctor<A: App>(cx: &mut Cx<'_, A>, _: ArgList<'_>, reply: &mut Reply<'_>) -> 
     Ok(())
 }
 
-/// What the spikes say, for people.
+/// Describes the latency spikes in plain text.
 fn report(events: &[(&'static str, Spikes)], threshold_ms: u64, now_s: u64) -> String {
     if events.is_empty() && threshold_ms == 0 {
         return "Latency monitoring is off. Switch it on with CONFIG SET \
@@ -310,7 +310,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn spikes_past_the_threshold_are_kept() {
+    fn spikes_over_the_threshold_are_recorded() {
         let mut line = Server::new().connect();
         line.ask("SET a 1\nCONFIG SET latency-monitor-threshold 5\nSET a 1");
         line.pass(Duration::from_secs(1));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_counts_the_events_it_forgets() {
+    fn reset_returns_the_number_of_cleared_events() {
         let mut line = Server::new().connect();
         line.ask("CONFIG SET latency-monitor-threshold 5\nSET a 1");
         line.ask("CONFIG SET latency-monitor-threshold 6");
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn doctor_says_when_nothing_is_watched() {
+    fn doctor_reports_that_monitoring_is_off() {
         let mut line = Server::new().connect();
         assert!(
             line.ask("LATENCY DOCTOR")

@@ -1,4 +1,4 @@
-//! `PUBSUB`: who is listened to, and by how many. As in Redis, but channels are listed sorted.
+//! `PUBSUB`: lists channels and counts subscribers, as Redis does, but with the channels sorted.
 
 use super::super::help::{boxed, help, needs_subcommand};
 use super::Rows;
@@ -186,7 +186,7 @@ mod tests {
     use crate::redis::testing::Server;
 
     #[test]
-    fn channels_and_subscribers_are_told() {
+    fn channels_and_subscribers_are_listed() {
         let server = Server::new();
         let (mut one, mut two, mut other) = (server.connect(), server.connect(), server.connect());
         one.ask("SUBSCRIBE news b\nPSUBSCRIBE n*\nSSUBSCRIBE s");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn subscribers_are_listed_as_such() {
+    fn client_list_shows_subscribers() {
         let server = Server::new();
         let (mut one, mut other) = (server.connect(), server.connect());
         one.ask("SUBSCRIBE news b\nPSUBSCRIBE n*\nSSUBSCRIBE s");

@@ -1,7 +1,7 @@
 //! `SUBSCRIBE` `PSUBSCRIBE` `SSUBSCRIBE`, their opposites, `PUBLISH` and `SPUBLISH`.
 //!
-//! As in Redis, but for two orders: what a connection publishes to itself follows the reply to
-//! `PUBLISH`, as in Redis from 7.2 on, and unsubscribing from everything goes through the names
+//! It follows Redis except for two orders. A message that a connection publishes to itself follows
+//! the reply to `PUBLISH`, as in Redis from 7.2 on. Unsubscribing from all names goes through them
 //! sorted.
 
 mod list;
@@ -185,7 +185,7 @@ static SPUBLISH: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The binary protocol has no place for what nobody asked for.
+/// The binary protocol cannot express pushes.
 const NO_PUSHES: Error = Error::fixed("ERR subscriptions need RESP2 or RESP3");
 
 fn subscribe<A: App>(
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resp2_subscriber_may_do_little_else() {
+    fn resp2_subscriber_is_restricted_to_subscription_commands() {
         check(&[
             (
                 "SUBSCRIBE a\nPING\nPING x",
@@ -331,14 +331,14 @@ mod tests {
     }
 
     #[test]
-    fn what_one_publishes_to_oneself_follows_the_reply() {
+    fn message_published_to_itself_follows_the_reply() {
         let mut line = Server::new().connect();
         line.ask("HELLO 3\nSUBSCRIBE a");
         assert_eq!(line.ask("PUBLISH a x"), ":1|>3|$7|message|$1|a|$1|x|");
     }
 
     #[test]
-    fn confirmations_come_even_when_replies_are_off() {
+    fn confirmations_are_sent_even_when_replies_are_off() {
         let mut line = Server::new().connect();
         assert_eq!(
             line.ask("HELLO 3\nCLIENT REPLY OFF\nPING\nSUBSCRIBE a\nPING\nUNSUBSCRIBE a")
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn shard_channels_are_apart_from_channels() {
+    fn shard_channels_are_separate_from_channels() {
         let server = Server::new();
         let (mut subscriber, mut other) = (server.connect(), server.connect());
         subscriber.ask("SSUBSCRIBE a\nPSUBSCRIBE *");
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subscriber_that_does_not_take_its_messages_is_closed_and_holds_up_nobody() {
+    fn slow_subscriber_is_closed_without_delaying_others() {
         let server = Server::with_limits(Limits {
             mailbox_bytes_max: 10_000,
             ..Limits::DEFAULT
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_connection_subscribes_to_nothing() {
+    fn closing_a_connection_ends_its_subscriptions() {
         let server = Server::new();
         let mut other = server.connect();
         let mut gone = server.connect();
