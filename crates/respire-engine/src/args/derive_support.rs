@@ -1,4 +1,4 @@
-//! What derived code calls; no part of the interface.
+//! Functions that derived code calls. They are not part of the public interface.
 
 use crate::Error;
 use crate::args::out_of_range;
@@ -6,10 +6,10 @@ use std::fmt::Display;
 
 pub use std::vec::Vec;
 
-/// The value, if it is within its bounds, both included.
+/// Returns the value if it is within its inclusive bounds.
 ///
 /// # Errors
-/// The reply that names the field and the bounds.
+/// An error reply that names the field and the bounds.
 pub fn within<T: PartialOrd + Display>(
     value: T,
     min: Option<T>,

@@ -1,4 +1,4 @@
-//! What one argument can be parsed into.
+//! Types that a single argument can be parsed into.
 
 use crate::{Arg, ArgKind, Error, text};
 use bytes::Bytes;
@@ -35,19 +35,20 @@ use std::borrow::Cow;
     note = "fields are `Bytes`, `Vec<u8>`, `String`, `[u8; N]`, integers, floats, `bool`, `Mp<T>`, `Option` or `Vec` of these, an enum with `#[derive(Words)]`, or a type of your own that implements `FromArg`"
 )]
 pub trait FromArg: Sized {
-    /// What `COMMAND DOCS` calls it.
+    /// The kind of argument in `COMMAND DOCS`.
     const KIND: ArgKind = ArgKind::String;
-    /// The words to choose from, where the kind is [`ArgKind::OneOf`].
+    /// The words to choose from, if the kind is [`ArgKind::OneOf`].
     const CHOICES: &'static [Arg] = &[];
 
-    /// Reads the argument.
+    /// Parses the argument.
     ///
     /// # Errors
-    /// Why it is not a `Self`.
+    /// If the argument is not a valid `Self`.
     fn from_arg(arg: &[u8]) -> Result<Self, ArgError>;
 }
 
-/// Why an argument is not of its field's type. The reply to it names the field: [`ArgError::of`].
+/// Why an argument is not valid for its field. [`ArgError::of`] makes the reply, which names the
+/// field.
 ///
 /// ```
 /// use respire_engine::ArgError;
@@ -61,21 +62,21 @@ pub struct ArgError(Reason);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Reason {
-    /// What goes before the field's name, and what behind it.
+    /// The texts before and after the field's name.
     Named {
         code: &'static str,
         text: Cow<'static, str>,
     },
-    /// The reply as it is.
+    /// A complete reply.
     Whole(Error),
 }
 
 impl ArgError {
-    /// `ERR (field) is not an integer or out of range`: Redis's words.
+    /// `ERR (field) is not an integer or out of range`, as in Redis.
     pub const NOT_AN_INTEGER: Self = Self::fixed(" is not an integer or out of range");
-    /// `ERR (field) is not a valid float`: Redis's words.
+    /// `ERR (field) is not a valid float`, as in Redis.
     pub const NOT_A_FLOAT: Self = Self::fixed(" is not a valid float");
-    /// `ERR syntax error`: Redis's words for a word that is not expected.
+    /// `ERR syntax error`: Redis's reply to an unexpected word.
     pub const SYNTAX: Self = Self(Reason::Whole(text::SYNTAX));
 
     const fn fixed(text: &'static str) -> Self {
@@ -92,7 +93,7 @@ impl ArgError {
         })
     }
 
-    /// `BADARG (field) (text)`: the text goes on where the field's name ends, as in `is no colour`.
+    /// `BADARG (field) (text)`. The text continues after the field's name, as in `is no colour`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self::bad(format!(" {text}"))
@@ -104,7 +105,7 @@ impl ArgError {
         Self::bad(format!(" at byte {at}: {text}"))
     }
 
-    /// The reply, with the field's name.
+    /// The reply, which names the field.
     #[must_use]
     pub fn of(self, field: &str) -> Error {
         match self.0 {
@@ -114,14 +115,14 @@ impl ArgError {
     }
 }
 
-/// An error that is the reply as it is, without the field's name.
+/// An error that is sent without the field's name.
 impl From<Error> for ArgError {
     fn from(error: Error) -> Self {
         Self(Reason::Whole(error))
     }
 }
 
-/// The reply to a number outside the bounds that its field gives.
+/// The reply to a number outside the bounds of its field.
 #[cold]
 pub(crate) fn out_of_range(field: &str, min: Option<&str>, max: Option<&str>) -> Error {
     let bounds = match (min, max) {
@@ -132,21 +133,21 @@ pub(crate) fn out_of_range(field: &str, min: Option<&str>, max: Option<&str>) ->
     Error::owned(format!("ERR {field} is out of range, must be {bounds}"))
 }
 
-/// One copy, of the argument's length.
+/// Copies the argument.
 impl FromArg for Bytes {
     fn from_arg(arg: &[u8]) -> Result<Self, ArgError> {
         Ok(Self::copy_from_slice(arg))
     }
 }
 
-/// One copy, of the argument's length.
+/// Copies the argument.
 impl FromArg for Vec<u8> {
     fn from_arg(arg: &[u8]) -> Result<Self, ArgError> {
         Ok(arg.to_vec())
     }
 }
 
-/// One copy, of the argument's length.
+/// Copies the argument.
 impl FromArg for Box<[u8]> {
     fn from_arg(arg: &[u8]) -> Result<Self, ArgError> {
         Ok(arg.into())
@@ -161,7 +162,7 @@ impl<const N: usize> FromArg for [u8; N] {
     }
 }
 
-/// UTF-8, which is checked.
+/// Valid UTF-8.
 impl FromArg for String {
     fn from_arg(arg: &[u8]) -> Result<Self, ArgError> {
         match str::from_utf8(arg) {
@@ -189,7 +190,7 @@ impl FromArg for bool {
     }
 }
 
-/// Any double but NaN, which no command can make use of.
+/// Any double except NaN, which no command can use.
 impl FromArg for f64 {
     const KIND: ArgKind = ArgKind::Double;
 
@@ -199,7 +200,7 @@ impl FromArg for f64 {
     }
 }
 
-/// The nearest `f32` of the double.
+/// The nearest `f32` to the double.
 impl FromArg for f32 {
     const KIND: ArgKind = ArgKind::Double;
 
@@ -251,7 +252,7 @@ macro_rules! integers_beyond_i64 {
 
 integers_beyond_i64!(u64 usize i128 u128);
 
-/// Digits as Redis takes them: an optional minus, no plus, no leading zero.
+/// Digits as Redis accepts them: an optional minus, no plus, no leading zero.
 fn is_plain(arg: &[u8]) -> Option<&str> {
     let digits = arg.strip_prefix(b"-").unwrap_or(arg);
     let is_plain =
@@ -268,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_are_held_against_their_type() {
+    fn integers_must_fit_their_type() {
         assert_eq!(u8::from_arg(b"255"), Ok(255));
         assert_eq!(u8::from_arg(b"256"), Err(ArgError::NOT_AN_INTEGER));
         assert_eq!(u16::from_arg(b"-1"), Err(ArgError::NOT_AN_INTEGER));
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_any_but_nan() {
+    fn floats_accept_all_values_except_nan() {
         assert_eq!(f64::from_arg(b"-0.5e3"), Ok(-500.0));
         assert_eq!(f64::from_arg(b"inf"), Ok(f64::INFINITY));
         assert_eq!(f32::from_arg(b"0.1"), Ok(0.1));
@@ -319,21 +320,21 @@ mod tests {
     }
 
     #[test]
-    fn text_is_utf8_and_says_up_to_where() {
+    fn string_must_be_utf8_and_the_error_names_the_byte() {
         assert_eq!(String::from_arg("é".as_bytes()), Ok("é".to_owned()));
         let error = String::from_arg(b"ab\xff").expect_err("not UTF-8");
         assert_eq!(error.of("name").text(), b"BADARG name at byte 2: not UTF-8");
     }
 
     #[test]
-    fn arrays_take_their_very_length() {
+    fn byte_array_requires_its_exact_length() {
         assert_eq!(<[u8; 2]>::from_arg(b"ab"), Ok(*b"ab"));
         let error = <[u8; 2]>::from_arg(b"abc").expect_err("too long");
         assert_eq!(error.of("id").text(), b"BADARG id must be 2 bytes long");
     }
 
     #[test]
-    fn truth_has_four_words_a_side() {
+    fn boolean_accepts_four_words_for_each_value() {
         assert_eq!(bool::from_arg(b"YES"), Ok(true));
         assert_eq!(bool::from_arg(b"0"), Ok(false));
         let error = bool::from_arg(b"2").expect_err("neither");
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_told() {
+    fn error_names_the_bounds() {
         let text =
             |min, max| String::from_utf8_lossy(out_of_range("n", min, max).text()).into_owned();
         assert_eq!(

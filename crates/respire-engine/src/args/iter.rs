@@ -1,4 +1,4 @@
-//! The arguments of a request that are not taken yet.
+//! An iterator over the arguments of a request.
 
 use super::{FromArg, Words};
 use crate::{ArgList, Error, text};
@@ -24,7 +24,7 @@ pub struct ArgIter<'a> {
 }
 
 impl<'a> ArgIter<'a> {
-    /// All of `args`, which are those after the command's name.
+    /// Creates an iterator over `args`, which are the arguments after the command's name.
     #[must_use]
     pub fn new(args: ArgList<'a>) -> Self {
         Self { left: args }
@@ -36,16 +36,16 @@ impl<'a> ArgIter<'a> {
         self.left.get(0)
     }
 
-    /// Those that are left.
+    /// The remaining arguments.
     #[must_use]
     pub fn left(&self) -> ArgList<'a> {
         self.left
     }
 
-    /// Takes an argument that must be there.
+    /// Takes a required argument.
     ///
     /// # Errors
-    /// `ERR syntax error` when there is none; else what its type says, calling it `field`.
+    /// `ERR syntax error` if there is none; otherwise the error of its type, which names `field`.
     #[inline]
     pub fn required<T: FromArg>(&mut self, field: &str) -> Result<T, Error> {
         let Some(arg) = self.next() else {
@@ -54,10 +54,10 @@ impl<'a> ArgIter<'a> {
         T::from_arg(arg).map_err(|error| error.of(field))
     }
 
-    /// Takes an argument if there is one.
+    /// Takes an optional argument.
     ///
     /// # Errors
-    /// What its type says, calling it `field`.
+    /// The error of its type, which names `field`.
     #[inline]
     pub fn optional<T: FromArg>(&mut self, field: &str) -> Result<Option<T>, Error> {
         if self.left.is_empty() {
@@ -79,10 +79,10 @@ impl<'a> ArgIter<'a> {
         is_it
     }
 
-    /// Takes one of the words of `T`, and what belongs to it, if the next argument is one.
+    /// Takes one of the words of `T` and its arguments, if the next argument is such a word.
     ///
     /// # Errors
-    /// When what belongs to the word is missing or of another type.
+    /// If an argument of the word is missing or has another type.
     pub fn words<T: Words>(&mut self) -> Result<Option<T>, Error> {
         T::take(self)
     }
@@ -90,7 +90,7 @@ impl<'a> ArgIter<'a> {
     /// Ends the parsing.
     ///
     /// # Errors
-    /// `ERR syntax error` when arguments are left.
+    /// `ERR syntax error` if arguments remain.
     pub fn finish(self) -> Result<(), Error> {
         if self.left.is_empty() {
             Ok(())

@@ -1,4 +1,4 @@
-//! Typed arguments: from the borrowed list of a request to a struct of one's own.
+//! Typed arguments: parses a request into a struct.
 
 mod field;
 mod iter;
@@ -13,10 +13,10 @@ pub use words::Words;
 
 use crate::{Error, Spec};
 
-/// The arguments of a command as a type: what [`Router::command`](crate::Router::command) parses a
-/// request into before it calls the handler.
+/// The arguments of a command as a type. [`Router::command`](crate::Router::command) parses a
+/// request into it before it calls the handler.
 ///
-/// Usually derived (feature `derive`); `()` is a command without arguments. By hand it is:
+/// Usually derived (feature `derive`). `()` stands for no arguments. Written by hand it is:
 ///
 /// ```
 /// use respire_engine::{Arg, ArgIter, ArgKind, Args, Arity, Error, Spec};
@@ -38,22 +38,22 @@ use crate::{Error, Spec};
 /// }
 /// ```
 ///
-/// Arguments are owned, so that a handler may keep them, send them elsewhere or answer later. Who
-/// wants them borrowed writes a [`Command`](crate::Command).
+/// Arguments are owned, so a handler may keep them, send them to another thread or answer later. To
+/// borrow them, implement [`Command`](crate::Command).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be parsed from the arguments of a command",
     label = "does not implement `Args`",
     note = "put `#[derive(Args)]` on the struct, or use `()` for a command without arguments"
 )]
 pub trait Args: Sized {
-    /// What is known of any command with these arguments: arity (its name counted), keys, grammar,
-    /// flags. The name is filled in when the command is added.
+    /// The properties of all commands with these arguments: arity (including the name), keys,
+    /// grammar, flags. The name is set when the command is added.
     const SPEC: Spec;
 
-    /// Takes the arguments from `args`. Those it leaves are answered with `ERR syntax error`.
+    /// Takes the arguments from `args`. If some remain, the client gets `ERR syntax error`.
     ///
     /// # Errors
-    /// The reply to arguments that are not of this type.
+    /// The reply to invalid arguments.
     fn parse(args: &mut ArgIter<'_>) -> Result<Self, Error>;
 }
 

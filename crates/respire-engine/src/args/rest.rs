@@ -1,9 +1,9 @@
-//! All the arguments that are left.
+//! A field type that takes all remaining arguments.
 
 use std::ops::{Deref, DerefMut};
 
-/// The rest of the arguments, as the last field of an [`Args`](crate::Args): a `Vec` by a name that
-/// tells its place. `Vec<T>` does the same for any `T` but `u8`, which makes it one argument.
+/// The remaining arguments, as the last field of an [`Args`](crate::Args): a `Vec` whose name
+/// states its position. `Vec<T>` does the same for any `T` except `u8`; `Vec<u8>` is one argument.
 ///
 /// ```
 /// use respire_engine::Rest;

@@ -1,13 +1,14 @@
-//! Words of which one excludes the others.
+//! Options of a command that exclude each other.
 
 use super::ArgIter;
 use crate::{Arg, Error};
 
-/// An enum of words that exclude each other, each with what belongs to it, as in
+/// An enum of words that exclude each other, each with its own arguments, as in
 /// `EX seconds | PX milliseconds | KEEPTTL`.
 ///
-/// Usually derived (feature `derive`). An `Option` of it is a field of an [`Args`](crate::Args) with
-/// `#[arg(words)]`; an enum of bare words is a type of argument besides. By hand it is:
+/// Usually derived (feature `derive`). An `Option` of it is a field of an [`Args`](crate::Args)
+/// with `#[arg(words)]`. An enum of words without arguments is also an argument type. Written by
+/// hand it is:
 ///
 /// ```
 /// use respire_engine::{Arg, ArgIter, ArgKind, Error, Words};
@@ -40,12 +41,13 @@ use crate::{Arg, Error};
 pub trait Words: Sized {
     /// The grammar of each choice, as `COMMAND DOCS` shows it.
     const CHOICES: &'static [Arg];
-    /// The fewest arguments that a choice takes, its word included.
+    /// The smallest number of arguments of a choice, including its word.
     const COUNT_MIN: usize;
 
-    /// Takes one of the words and what belongs to it, if the next argument is one; else nothing.
+    /// Takes one of the words and its arguments if the next argument is such a word; otherwise
+    /// returns `None`.
     ///
     /// # Errors
-    /// When what belongs to the word is missing or of another type.
+    /// If an argument of the word is missing or has another type.
     fn take(args: &mut ArgIter<'_>) -> Result<Option<Self>, Error>;
 }

@@ -1,4 +1,4 @@
-//! Arrays and sets.
+//! Replies that are arrays or sets.
 
 use super::IntoReply;
 use crate::Reply;
@@ -28,7 +28,7 @@ arrays! {
     <N: usize> [T; N];
 }
 
-/// The elements are cloned, one after another.
+/// Clones the elements, one after another.
 impl<T: IntoReply + Clone> IntoReply for &'static [T] {
     fn into_reply(self, reply: &mut Reply<'_>) {
         reply.array(self.len());
@@ -50,8 +50,8 @@ impl<T: IntoReply> IntoReply for BTreeSet<T> {
     }
 }
 
-/// A set from a list, for elements that cannot be hashed or ordered. That none comes twice is the
-/// caller's care.
+/// A set made from a list, for elements that cannot be hashed or ordered. The caller makes sure
+/// that they are distinct.
 ///
 /// ```
 /// use respire_engine::Set;

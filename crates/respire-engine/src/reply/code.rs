@@ -1,10 +1,10 @@
-//! The code word of an error, by which it is counted.
+//! The code word of an error reply, by which errors are counted.
 
 use resp_codec::Proto;
 
-/// The code word of an encoded reply; `ERR` where it does not begin with an error.
+/// The code word of an encoded reply; `ERR` if it does not start with an error.
 pub(crate) fn error_code(reply: &[u8], proto: Proto) -> &str {
-    // The tagged form has the length of the text between tag and text.
+    // The tagged form has the length of the text between the tag and the text.
     let text_at = if proto == Proto::Binary {
         1 + size_of::<u32>()
     } else {

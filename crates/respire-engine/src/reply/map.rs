@@ -1,11 +1,11 @@
-//! Maps, and the attributes of a value.
+//! Replies that are maps, and attributes of a value.
 
 use super::IntoReply;
 use crate::Reply;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// A map whose values are of different types, in the order they are added.
+/// A map whose values have different types, in insertion order.
 ///
 /// ```
 /// use respire_engine::Map;
@@ -27,7 +27,7 @@ impl Map {
         Self { pairs: Vec::new() }
     }
 
-    /// Adds a key and its value. That no key comes twice is the caller's care.
+    /// Adds a key and its value. The caller makes sure that the keys are distinct.
     ///
     /// Allocates for each pair.
     #[must_use]
@@ -43,13 +43,13 @@ impl Map {
         self
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there is none.
+    /// Whether the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
@@ -99,8 +99,8 @@ fn write<K: IntoReply, V: IntoReply>(
     }
 }
 
-/// A value with remarks that a client may show or ignore, as RESP3 has them: how popular a key is,
-/// how old a cached answer. RESP2 has none: its clients get the value alone.
+/// A value with attributes that a client may show or ignore, as in RESP3: how popular a key is, or
+/// how old a cached answer is. RESP2 has no attributes; its clients get only the value.
 ///
 /// ```
 /// use respire_engine::Attributed;
@@ -114,7 +114,7 @@ pub struct Attributed<T> {
 }
 
 impl<T> Attributed<T> {
-    /// The value, without attributes yet.
+    /// The value, without attributes.
     #[must_use]
     pub const fn new(value: T) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Typed replies: from the natural types of Rust to the shapes of the protocol.
+//! Typed replies: converts Rust types into replies of the protocol.
 
 mod aggregate;
 pub(crate) mod code;
@@ -14,10 +14,10 @@ pub use shape::{BigNumber, NotANumber, Null, Status, Verbatim};
 
 use crate::Output;
 
-/// What a command writes its reply to; shapes of RESP3 degrade by themselves for RESP2 peers.
+/// The encoder that a command writes its reply with. It converts RESP3 types for RESP2 clients.
 pub type Reply<'o> = resp_codec::Encoder<'o, Output>;
 
-/// What a handler may return: a type that writes itself as one reply.
+/// A type that a handler may return: it writes itself as one reply.
 ///
 /// | type | RESP3 | RESP2 |
 /// |---|---|---|
@@ -39,9 +39,10 @@ pub type Reply<'o> = resp_codec::Encoder<'o, Output>;
 /// | `Result<T, E>`, [`Error`](crate::Error) | simple error for `Err` | the same |
 /// | [`Value`](resp_codec::Value) | itself | its nearest relative |
 ///
-/// `u8` is no reply, because `Vec<u8>` is bytes and not an array: widen it.
+/// `u8` is not a reply type, because `Vec<u8>` means bytes and not an array: convert it to a wider
+/// type.
 ///
-/// A type of one's own hands on to others, or writes with the encoder:
+/// Implement it for your own type with other replies, or with the encoder:
 ///
 /// ```
 /// use respire_engine::{IntoReply, Map, Reply};
@@ -64,8 +65,8 @@ pub type Reply<'o> = resp_codec::Encoder<'o, Output>;
     note = "return `()`, a string, bytes, a number (but not `u8`), a `bool`, an `Option`, `Vec`, tuple or map of replies, `Mp<T>`, or a `Result` of one of these and an error that converts into `Error`"
 )]
 pub trait IntoReply {
-    /// Writes exactly one reply: a header of n elements is followed by n elements. A debug build
-    /// holds it to that.
+    /// Writes exactly one reply: a header of n elements must be followed by n elements. Debug
+    /// builds check it.
     fn into_reply(self, reply: &mut Reply<'_>);
 }
 

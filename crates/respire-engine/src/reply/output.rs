@@ -1,5 +1,5 @@
-//! Where replies go: a growing tail of bytes, with large shared values kept apart so that they are
-//! written from where they lie, and streamed ones so that they are made only when there is room.
+//! The output buffer of a connection: bytes, large shared values that are written without a copy,
+//! and streams that are produced only when there is room.
 
 use crate::reply::stream::{Broken, Stream};
 use bytes::Bytes;
@@ -7,12 +7,12 @@ use resp_codec::Sink;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// A shared value below this size is copied into the tail: one short copy is cheaper than one more
-/// element of a vectored write. `respire-commands` holds it against the size of the same name in
-/// `respire-store`: the two are equal, or it does not compile.
+/// A shared value below this size is copied into the tail: a short copy is cheaper than another
+/// element of a vectored write. `respire-commands` checks at compile time that it equals the
+/// constant of the same name in `respire-store`.
 pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 
-/// The bytes a connection still owes its peer, in order.
+/// The bytes to be sent to the peer, in order.
 ///
 /// ```
 /// use respire_engine::Output;
@@ -26,22 +26,22 @@ pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 /// ```
 #[derive(Debug, Default)]
 pub struct Output {
-    /// Finished pieces, oldest first; only filled when a large value was shared or streamed.
+    /// Finished pieces, oldest first. Empty unless a large value was shared or streamed.
     frozen: VecDeque<Piece>,
-    /// The bytes of all pieces, those of streams that are yet to be pulled included,
+    /// The bytes of all pieces, including those that streams have not produced yet.
     frozen_bytes: usize,
-    /// and those alone, which take no memory.
+    /// The bytes that streams have not produced yet, which take no memory.
     streamed_bytes: usize,
     tail: Vec<u8>,
-    /// How much of `tail` is written already; `written <= tail.len()`.
+    /// How much of `tail` is written; `written <= tail.len()`.
     written: usize,
 }
 
-/// A part of an output before its tail.
+/// A piece of an output before its tail.
 #[derive(Debug)]
 enum Piece {
     Bytes(Bytes),
-    /// What is left of a stream; pulled when it comes to the front.
+    /// The rest of a stream. It is pulled when it is the first piece.
     Stream(Stream),
 }
 
@@ -53,7 +53,7 @@ impl Piece {
         }
     }
 
-    /// The bytes of it that take no memory.
+    /// Its bytes that take no memory.
     fn streamed(&self) -> usize {
         match self {
             Self::Bytes(_) => 0,
@@ -62,7 +62,7 @@ impl Piece {
     }
 }
 
-/// A place in an [`Output`] to which it can be cut back.
+/// A position in an [`Output`] that it can be cut back to.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     frozen_pieces: usize,
@@ -70,14 +70,14 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The bytes that were owed.
+    /// The number of unsent bytes at that time.
     pub(crate) fn len(self) -> usize {
         self.len
     }
 }
 
 impl Output {
-    /// An empty output; allocates nothing.
+    /// An empty output. Allocates no memory.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -89,32 +89,32 @@ impl Output {
         }
     }
 
-    /// The bytes owed, those that a stream has yet to give included.
+    /// The number of unsent bytes, including those that a stream has not produced yet.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.frozen_bytes + self.tail.len() - self.written
     }
 
-    /// Whether nothing is owed.
+    /// Whether there are no unsent bytes.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of memory held, owed or not.
+    /// The allocated bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.frozen_bytes - self.streamed_bytes + self.tail.capacity()
     }
 
-    /// Has the next bytes at hand, if a stream has to give them: to be called before
-    /// [`Output::fill`]. Holds at most one pulled piece at a time.
+    /// Pulls the next bytes of a stream if they are due. Call it before [`Output::fill`]. At most
+    /// one pulled piece is held at a time.
     ///
     /// # Errors
-    /// When the stream fails or ends too soon. Its length was announced, so that nothing more can
-    /// be said on this connection.
+    /// If the stream fails or ends too early. Its length was already sent, so the connection can
+    /// only be closed.
     pub fn pull(&mut self) -> Result<(), Broken> {
         if let Some(Piece::Stream(stream)) = self.frozen.front_mut() {
             let bytes = stream.pull()?;
@@ -128,7 +128,8 @@ impl Output {
         Ok(())
     }
 
-    /// Fills `slices` with what is owed and at hand, oldest first, and returns how many were filled.
+    /// Fills `slices` with available unsent bytes, oldest first, and returns how many slices it
+    /// filled.
     pub fn fill<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let tail = &self.tail[self.written..];
         let at_hand = self.frozen.iter().map_while(|piece| match piece {
@@ -147,7 +148,7 @@ impl Output {
         filled
     }
 
-    /// The first piece owed and at hand; empty only when there is none.
+    /// The first piece of available unsent bytes; empty only if there is none.
     #[must_use]
     pub fn first(&self) -> &[u8] {
         match self.frozen.front() {
@@ -157,13 +158,13 @@ impl Output {
         }
     }
 
-    /// Whether all that is owed lies in one piece, so that a plain write serves.
+    /// Whether all unsent bytes are in one piece, so that a plain write is enough.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         self.frozen.is_empty()
     }
 
-    /// Whether the lengths that are kept are those of what is held. O(pieces), of which it looks at few.
+    /// Whether the stored lengths match the contents. O(pieces), bounded by a small number.
     fn is_sound(&self) -> bool {
         const LOOKED_AT_MAX: usize = 64;
         let sum = |len: fn(&Piece) -> usize| self.frozen.iter().map(len).sum::<usize>();
@@ -173,10 +174,10 @@ impl Output {
                     && sum(Piece::streamed) == self.streamed_bytes)
     }
 
-    /// Takes note that the first `bytes` owed were written.
+    /// Removes the first `bytes` bytes, which were written.
     ///
     /// # Panics
-    /// When more is taken than was owed and at hand.
+    /// If `bytes` is more than the available unsent bytes.
     pub fn advance(&mut self, mut bytes: usize) {
         assert!(bytes <= self.len(), "advanced past what was owed");
         while let Some(Piece::Bytes(front)) = self.frozen.front_mut() {
@@ -201,7 +202,7 @@ impl Output {
         debug_assert!(self.is_sound());
     }
 
-    /// Gives memory beyond `keep` bytes back when nothing is owed.
+    /// Frees memory beyond `keep` bytes if there are no unsent bytes.
     pub fn shrink(&mut self, keep: usize) {
         if self.is_empty() && self.tail.capacity() > keep {
             self.tail = Vec::new();
@@ -209,7 +210,7 @@ impl Output {
         }
     }
 
-    /// The present end, to come back to with [`Output::cut`].
+    /// The current end, for [`Output::cut`].
     #[must_use]
     #[inline]
     pub fn mark(&self) -> Mark {
@@ -219,13 +220,14 @@ impl Output {
         }
     }
 
-    /// Drops everything put since `mark` was taken. Nothing may have been advanced in between.
+    /// Drops everything added since `mark` was taken. [`Output::advance`] must not have been called
+    /// in between.
     pub fn cut(&mut self, mark: Mark) {
         drop(self.split_off(mark));
     }
 
-    /// Takes everything put since `mark` was taken, as an output of its own. Nothing may have been
-    /// advanced in between.
+    /// Removes everything added since `mark` was taken and returns it as an output.
+    /// [`Output::advance`] must not have been called in between.
     pub(crate) fn split_off(&mut self, mark: Mark) -> Self {
         let mut taken = Self::new();
         if self.frozen.len() > mark.frozen_pieces {
@@ -255,7 +257,7 @@ impl Output {
         taken
     }
 
-    /// Puts all that `other` holds behind what is owed. Large pieces move; what is short is copied.
+    /// Appends the contents of `other`. Large pieces are moved; short ones are copied.
     pub fn append(&mut self, mut other: Self) {
         if other.frozen.is_empty() {
             let tail = std::mem::take(&mut other.tail);
@@ -274,7 +276,7 @@ impl Output {
         debug_assert!(self.is_sound());
     }
 
-    /// A copy of all that is owed and at hand. O(n); for tests and embedders without sockets.
+    /// A copy of all available unsent bytes. O(n); for tests and embedders without sockets.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         let mut all = Vec::with_capacity(self.len() - self.streamed_bytes);
@@ -288,8 +290,8 @@ impl Output {
         all
     }
 
-    /// Takes all that is owed, streams pulled to their end; one that breaks ends it there. O(n) only
-    /// when a shared value or a stream is among it.
+    /// Removes all unsent bytes and returns them. Streams are pulled to their end; a stream that
+    /// fails ends the result. O(n) only if there are shared values or streams.
     #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         if self.frozen.is_empty() && self.written == 0 {
@@ -305,20 +307,20 @@ impl Output {
         all
     }
 
-    /// What was put since `len` bytes were owed, as far as it was not shared.
+    /// The bytes added since there were `len` unsent bytes, except shared ones.
     pub(crate) fn put_since(&self, len: usize) -> &[u8] {
         let put = (self.len() - len).min(self.tail.len() - self.written);
         &self.tail[self.tail.len() - put..]
     }
 
-    /// What was put since `mark`, if all of it is at hand in one piece. Nothing may have been
-    /// advanced in between.
+    /// The bytes added since `mark`, if all of them are available in one piece. [`Output::advance`]
+    /// must not have been called in between.
     pub(crate) fn put_after(&self, mark: Mark) -> Option<&[u8]> {
         let is_one = self.frozen.len() == mark.frozen_pieces;
         is_one.then(|| &self.tail[mark.len - self.frozen_bytes + self.written..])
     }
 
-    /// Puts a value that is made while it is written. Its header must be written already.
+    /// Adds a value that is produced while it is written. Its header must be written already.
     pub(crate) fn put_stream(&mut self, stream: Stream) {
         self.freeze_tail();
         self.push(Piece::Stream(stream));

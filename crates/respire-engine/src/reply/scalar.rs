@@ -1,4 +1,4 @@
-//! Strings, bytes, numbers, truth and absence.
+//! Replies that are strings, bytes, numbers, booleans or null.
 
 use super::{BigNumber, IntoReply};
 use crate::{Error, Reply};
@@ -39,7 +39,7 @@ impl IntoReply for char {
     }
 }
 
-/// Large ones are written from where they lie, without a copy.
+/// Large values are written without a copy.
 impl IntoReply for Bytes {
     #[inline]
     fn into_reply(self, reply: &mut Reply<'_>) {
@@ -47,7 +47,7 @@ impl IntoReply for Bytes {
     }
 }
 
-/// Large ones are written from where they lie, without a copy.
+/// Large values are written without a copy.
 impl IntoReply for Vec<u8> {
     #[inline]
     fn into_reply(self, reply: &mut Reply<'_>) {
@@ -80,7 +80,7 @@ integers_within_i64!(i8 i16 i32 i64 u16 u32);
 
 macro_rules! integers_beyond_i64 {
     ($($integer:ty)*) => {$(
-        /// A big number where it does not fit an `i64`.
+        /// A big number if it does not fit into an `i64`.
         impl IntoReply for $integer {
             #[inline]
             fn into_reply(self, reply: &mut Reply<'_>) {
@@ -101,7 +101,7 @@ impl IntoReply for f64 {
     }
 }
 
-/// The double of the fewest digits that is this `f32`: `0.1` stays `0.1`.
+/// The double with the fewest digits that converts to this `f32`: `0.1` stays `0.1`.
 impl IntoReply for f32 {
     fn into_reply(self, reply: &mut Reply<'_>) {
         let shortest = self.to_string().parse();
@@ -142,7 +142,7 @@ impl IntoReply for Error {
     }
 }
 
-/// For what answered elsewhere and is passed on.
+/// Passes on a reply of another server.
 impl IntoReply for Value {
     fn into_reply(self, reply: &mut Reply<'_>) {
         self.encode(reply);

@@ -1,13 +1,13 @@
-//! Shapes of the protocol that no type of Rust's own stands for.
+//! Reply types of the protocol that no standard Rust type represents.
 
 use super::IntoReply;
 use crate::Reply;
 use std::fmt;
 use std::str::FromStr;
 
-/// A status: a short text that is about the call, not data, as in `+QUEUED`.
+/// A status: a short text about the call, not data, as in `+QUEUED`.
 ///
-/// Line breaks in it become blanks.
+/// Line breaks in it are replaced by blanks.
 ///
 /// ```
 /// use respire_engine::Status;
@@ -24,7 +24,7 @@ impl<T: AsRef<str>> IntoReply for Status<T> {
     }
 }
 
-/// Null, for handlers that never return anything else and for places in a tuple.
+/// Null, for handlers that always return it and for elements of a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Null;
 
@@ -34,7 +34,7 @@ impl IntoReply for Null {
     }
 }
 
-/// Text that is meant for people as it is, with a format that a client may know how to show.
+/// Text for people, with a format that a client may know how to show.
 ///
 /// ```
 /// use respire_engine::Verbatim;
@@ -61,7 +61,7 @@ impl Verbatim {
         Self::new(*b"mkd", text)
     }
 
-    /// Text in a format of three letters.
+    /// Text in a format with a name of three letters.
     #[must_use]
     pub fn new(format: [u8; 3], text: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -77,7 +77,8 @@ impl IntoReply for Verbatim {
     }
 }
 
-/// A whole number of any size, by its decimal digits: parse what a big-number library prints.
+/// An integer of any size, as decimal digits. To create one, parse the output of a big-number
+/// library.
 ///
 /// ```
 /// use respire_engine::BigNumber;
@@ -89,7 +90,7 @@ impl IntoReply for Verbatim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BigNumber(String);
 
-/// The text is not an optional minus and decimal digits.
+/// The error for a text other than an optional minus and decimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotANumber;
 

@@ -1,4 +1,5 @@
-//! Large replies that are made while they are written, so that they never lie in memory as a whole.
+//! Large replies that are produced while they are written, so that they are never in memory as a
+//! whole.
 
 use crate::{IntoReply, Output, Proto, Reply};
 use bytes::Bytes;
@@ -6,15 +7,15 @@ use std::fmt;
 use std::io::{ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Where a [`Stream`] gets its bytes from.
+/// The source of the bytes of a [`Stream`].
 ///
-/// A body is asked on the thread that serves the connection, when the peer has taken what it was
-/// given before. It should answer at once: whoever has to wait for the bytes collects them first and
-/// answers [later](crate::Later).
+/// The thread that serves the connection calls it, when the peer has read the earlier bytes. It
+/// should return at once. If the bytes take time, collect them first and reply
+/// [later](crate::Later).
 ///
-/// Any `FnMut(usize) -> Option<Bytes>` is one.
+/// Implemented by any `FnMut(usize) -> Option<Bytes>`.
 pub trait Body: Send + 'static {
-    /// The next bytes, best not more than `bytes_max`; `None` when it cannot give any more.
+    /// The next bytes, preferably at most `bytes_max`; `None` if there are no more.
     fn pull(&mut self, bytes_max: usize) -> Option<Bytes>;
 }
 
@@ -24,13 +25,13 @@ impl<F: FnMut(usize) -> Option<Bytes> + Send + 'static> Body for F {
     }
 }
 
-/// How much a body is asked for at a time. One such piece per connection is held.
+/// The number of bytes to ask a body for at a time. A connection holds one such piece.
 const PULL_BYTES_MAX: usize = 64 << 10;
 
-/// A reply of known length that is pulled from its [`Body`] piece by piece, as the peer takes it.
+/// A reply of known length that is pulled from its [`Body`] in pieces, as the peer reads it.
 ///
-/// What is pulled must come to that length: a body that ends before, or panics, ends the connection,
-/// as there is no other way left to tell the peer. What it gives beyond is dropped.
+/// The body must produce exactly this length. If it ends early or panics, the connection is closed,
+/// because there is no other way left to tell the peer. Bytes beyond the length are dropped.
 ///
 /// ```
 /// use respire_engine::{Router, Stream};
@@ -40,15 +41,15 @@ const PULL_BYTES_MAX: usize = 64 << 10;
 /// });
 /// ```
 pub struct Stream {
-    /// Gone only while it is dropped.
+    /// `None` only while it is dropped.
     body: Option<Box<dyn Body>>,
     left: usize,
-    /// Pulled already: what a body gave beyond what it was asked for.
+    /// Bytes that the body returned beyond what it was asked for.
     spare: Bytes,
 }
 
 impl Stream {
-    /// `len` bytes from `body`.
+    /// Creates a stream of `len` bytes from `body`.
     #[must_use]
     pub fn new(len: usize, body: impl Body) -> Self {
         Self {
@@ -58,7 +59,7 @@ impl Stream {
         }
     }
 
-    /// `len` bytes from a reader, such as a file. Reading should not have to wait.
+    /// Creates a stream of `len` bytes from a reader, such as a file. Reads should not block.
     #[must_use]
     pub fn from_read(len: usize, mut from: impl Read + Send + 'static) -> Self {
         Self::new(len, move |bytes_max: usize| {
@@ -77,12 +78,12 @@ impl Stream {
         })
     }
 
-    /// The bytes to come.
+    /// The number of remaining bytes.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// The next piece, of at least one byte; only while there is something left.
+    /// The next piece, of at least one byte. Call it only while bytes remain.
     pub(crate) fn pull(&mut self) -> Result<Bytes, Broken> {
         let bytes_max = self.left.min(PULL_BYTES_MAX);
         if self.spare.is_empty() {
@@ -129,7 +130,7 @@ impl IntoReply for Stream {
     }
 }
 
-/// A [`Stream`] did not give the bytes that were announced: the connection is to be closed.
+/// The error if a [`Stream`] did not produce the announced bytes: the connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_pulled_only_as_far_as_it_is_written() {
+    fn stream_is_pulled_only_as_far_as_it_is_written() {
         const LEN: usize = 10 * PULL_BYTES_MAX + 7;
         let pulled = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&pulled);
@@ -178,7 +179,7 @@ mod tests {
                 let mut slices = [IoSlice::new(&[]); 4];
                 let filled = out.fill(&mut slices);
                 let all: Vec<u8> = slices[..filled].iter().flat_map(|s| s.to_vec()).collect();
-                // A socket that takes an odd number of bytes at a time.
+                // Simulates a socket that takes an odd number of bytes at a time.
                 let taken = all.len().min(50_001);
                 written.extend_from_slice(&all[..taken]);
                 taken
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_gives_too_much_is_cut_and_one_that_gives_too_little_breaks() {
+    fn long_body_is_cut_and_short_body_is_an_error() {
         let mut out = Output::new();
         let generous = Some(Bytes::from(vec![b'y'; 5 * PULL_BYTES_MAX]));
         put(
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_cut_off_and_appended_like_other_pieces() {
+    fn stream_can_be_cut_and_appended_like_other_pieces() {
         let mut out = Output::new();
         out.put(b"keep");
         let mark = out.mark();
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_binary_protocol_refuses_what_its_lengths_cannot_tell() {
+    fn binary_protocol_refuses_lengths_that_it_cannot_express() {
         let mut out = Output::new();
         let mut reply = Encoder::new(&mut out, Proto::Binary);
         Stream::from_read(5 << 30, std::io::empty()).into_reply(&mut reply);

@@ -1,4 +1,4 @@
-//! Every type of reply, as clients of each protocol decode it.
+//! Tests of every reply type, decoded as clients of each protocol do.
 
 use super::*;
 use crate::{Bytes, Error, Output, Proto};
@@ -15,7 +15,7 @@ fn write(proto: Proto, reply: impl IntoReply) -> Vec<u8> {
     out.take()
 }
 
-/// The value a client reads, which must be all that was written.
+/// The value that a client reads. It must use all written bytes.
 fn read(proto: Proto, reply: impl IntoReply) -> Value {
     let bytes = write(proto, reply);
     let (mut resp, mut binary) = (
@@ -35,14 +35,15 @@ fn read(proto: Proto, reply: impl IntoReply) -> Value {
     }
 }
 
-/// Holds a reply to what RESP2 and RESP3 clients read; the binary protocol has RESP3's values.
+/// Checks the values that RESP2 and RESP3 clients read. The binary protocol has the values of
+/// RESP3.
 fn check(reply: impl IntoReply + Clone, resp2: &Value, resp3: &Value) {
     assert_eq!(read(Proto::Resp2, reply.clone()), *resp2);
     assert_eq!(read(Proto::Resp3, reply.clone()), *resp3);
     assert_eq!(read(Proto::Binary, reply), *resp3);
 }
 
-/// The same where both are one.
+/// Checks a value that is the same in every protocol.
 fn same(reply: impl IntoReply + Clone, value: &Value) {
     check(reply, value, value);
 }
@@ -70,7 +71,7 @@ fn map(pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
 const NULL2: Value = Value::Null(NullForm::Bulk);
 
 #[test]
-fn unit_status_absence_and_errors() {
+fn unit_status_null_and_errors_are_encoded() {
     same((), &Value::Simple(b"OK".to_vec()));
     same(Status("QUEUED"), &Value::Simple(b"QUEUED".to_vec()));
     let lines = Status("two\r\nlines".to_owned());
@@ -87,7 +88,7 @@ fn unit_status_absence_and_errors() {
 }
 
 #[test]
-fn truth_floats_and_big_numbers() {
+fn booleans_floats_and_big_numbers_are_encoded() {
     check(true, &Value::Int(1), &Value::Bool(true));
     check(false, &Value::Int(0), &Value::Bool(false));
     check(0.5, &bulk("0.5"), &Value::Double(0.5));
@@ -138,7 +139,7 @@ fn every_kind_of_string_is_a_bulk_string() {
 }
 
 #[test]
-fn arrays_sets_and_maps() {
+fn arrays_sets_and_maps_are_encoded() {
     let numbers = || [1, 2, 3].map(Value::Int);
     same(vec![1, 2, 3], &array(numbers()));
     same([1, 2, 3], &array(numbers()));
@@ -178,7 +179,7 @@ fn arrays_sets_and_maps() {
 }
 
 #[test]
-fn maps_of_several_types_attributes_and_verbatim_text() {
+fn mixed_maps_attributes_and_verbatim_strings_are_encoded() {
     let built = || Map::new().with("left", 5).with("reset", None::<f64>);
     let flat = array([bulk("left"), Value::Int(5), bulk("reset"), NULL2]);
     let pairs = map([(bulk("left"), Value::Int(5)), (bulk("reset"), Value::NULL)]);
@@ -206,7 +207,7 @@ fn maps_of_several_types_attributes_and_verbatim_text() {
 }
 
 #[test]
-fn large_values_are_framed_as_small_ones_are() {
+fn large_and_small_values_are_framed_alike() {
     for len in [
         crate::SHARED_BYTES_MIN - 1,
         crate::SHARED_BYTES_MIN,
