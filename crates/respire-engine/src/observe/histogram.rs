@@ -1,15 +1,15 @@
-//! How long calls took, in buckets: cheap enough to add to while commands run.
+//! A histogram of call times, cheap enough to update while commands run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Each power of two is divided into this many buckets, so a time is known to 1/16.
+/// Each power of two is divided into this many buckets, so times are accurate to 1/16.
 const PARTS: u64 = 1 << PARTS_LOG2;
 const PARTS_LOG2: u32 = 4;
 /// Longer times, beyond 68 seconds, count as this many nanoseconds.
 const NANOS_MAX: u64 = (1 << 36) - 1;
 const BUCKETS: usize = bucket_of(NANOS_MAX) + 1;
 
-/// Counts of times by their length. Two relaxed additions per time.
+/// Counts of times per bucket. Adding a time costs two relaxed additions.
 pub(crate) struct Histogram {
     buckets: Box<[AtomicU64; BUCKETS]>,
     sum_ns: AtomicU64,
@@ -38,7 +38,7 @@ impl Histogram {
         self.sum_ns.store(0, Ordering::Relaxed);
     }
 
-    /// What was counted up to now.
+    /// A copy of the current counts.
     pub(crate) fn counts(&self) -> Counts {
         let load = |bucket: &AtomicU64| bucket.load(Ordering::Relaxed);
         Counts {
@@ -48,25 +48,25 @@ impl Histogram {
     }
 }
 
-/// A copy of a histogram that stands still.
+/// A copy of a histogram's counts at one time.
 pub(crate) struct Counts {
     counts: Vec<u64>,
     sum_ns: u64,
 }
 
 impl Counts {
-    /// How many calls there are.
+    /// The number of calls.
     pub(crate) fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// All times together, in seconds.
+    /// The sum of all times, in seconds.
     pub(crate) fn sum_s(&self) -> f64 {
         self.sum_ns as f64 / 1e9
     }
 
-    /// The time that `percent` of the calls did not exceed, in nanoseconds: the longest of its
-    /// bucket. 0 when there are none.
+    /// The time, in nanoseconds, that `percent` of the calls did not exceed: the upper bound of its
+    /// bucket. 0 if there are no calls.
     pub(crate) fn percentile(&self, percent: f64) -> u64 {
         let total = self.total();
         let rank = (percent / 100.0 * total as f64).round() as u64;
@@ -79,7 +79,7 @@ impl Counts {
         bucket.map_or(0, last_of)
     }
 
-    /// How many calls took less than each power of two from `2^first` to `2^last` nanoseconds.
+    /// The number of calls shorter than each power of two from `2^first` to `2^last` nanoseconds.
     pub(crate) fn by_power(&self, first: u32, last: u32) -> impl Iterator<Item = (u32, u64)> {
         (first..=last).map(|power| {
             let end = bucket_of(((1 << power) - 1).min(NANOS_MAX)) + 1;
@@ -88,7 +88,7 @@ impl Counts {
     }
 }
 
-/// Short times have a bucket each; of longer ones the leading bits tell it.
+/// Short times have a bucket each; the leading bits of longer times select the bucket.
 const fn bucket_of(nanos: u64) -> usize {
     if nanos < PARTS {
         return nanos as usize;
@@ -98,7 +98,7 @@ const fn bucket_of(nanos: u64) -> usize {
     ((power - PARTS_LOG2 + 1) as u64 * PARTS + part) as usize
 }
 
-/// The longest time that a bucket counts.
+/// The longest time in a bucket.
 fn last_of(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     if bucket < PARTS {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_time_has_a_bucket_that_ends_within_a_sixteenth_of_it() {
+    fn bucket_bound_is_within_a_sixteenth_of_the_time() {
         let mut times: Vec<u64> = (0..70_000).collect();
         times.extend((10..36).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]));
         times.sort_unstable();
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_the_times_that_so_many_did_not_exceed() {
+    fn percentile_is_the_time_that_this_share_did_not_exceed() {
         let histogram = Histogram::new();
         assert_eq!(histogram.counts().percentile(50.0), 0);
         for nanos in 1..=10 {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_of_two_count_what_is_below_them() {
+    fn powers_of_two_count_shorter_calls() {
         let histogram = Histogram::new();
         for (nanos, calls) in [(5, 1), (1023, 1), (1024, 2), (2047, 1), (1 << 40, 4)] {
             histogram.add(nanos, calls);

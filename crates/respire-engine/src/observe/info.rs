@@ -1,4 +1,4 @@
-//! The text of `INFO`: sections of `field:value` lines.
+//! Builds the text of `INFO`: sections of `field:value` lines.
 
 use std::fmt::{Display, Write};
 
@@ -13,7 +13,7 @@ use std::fmt::{Display, Write};
 #[derive(Debug, Default)]
 pub struct InfoWriter {
     text: String,
-    /// Where the lines of the section begin that is being written.
+    /// The position at which the lines of the current section begin.
     section_at: usize,
 }
 
@@ -32,8 +32,8 @@ impl InfoWriter {
         self.line(format_args!("{name}:{value}"));
     }
 
-    /// The value of a field that is already in this section: the process writes its own before the
-    /// service does.
+    /// The value of a field that is already in this section: the process writes its fields before
+    /// the service does.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.text[self.section_at..]
@@ -42,7 +42,7 @@ impl InfoWriter {
             .find_map(|(field, value)| (field == name).then_some(value))
     }
 
-    /// Puts the section's lines in the order of `names`, whoever wrote them; others stay behind.
+    /// Sorts the section's lines in the order of `names`. Other lines follow.
     pub(crate) fn arrange(&mut self, names: &[&str]) {
         let lines = self.text.split_off(self.section_at);
         let mut lines: Vec<&str> = lines.split_inclusive('\n').collect();
@@ -54,7 +54,7 @@ impl InfoWriter {
         self.text.extend(lines);
     }
 
-    /// What was collected so far.
+    /// The text so far.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn section_is_arranged_by_name_and_strangers_stay_behind() {
+    fn arranged_section_puts_unlisted_fields_last() {
         let mut out = InfoWriter::default();
         out.section("One");
         out.field("b", 1);

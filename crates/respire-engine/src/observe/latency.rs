@@ -1,13 +1,13 @@
-//! The latency monitor: for each kind of event, its latest spikes.
+//! The latency monitor: stores the latest spikes of each kind of event.
 
 use crate::Now;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
-/// The most spikes kept per event.
+/// The maximum number of spikes stored per event.
 const SAMPLES_MAX: usize = 160;
 
-/// The spikes of all events. Locked only for a spike, and by `LATENCY`.
+/// The spikes of all events. Locked only to add a spike and by `LATENCY`.
 #[derive(Debug, Default)]
 pub(crate) struct LatencyMonitor {
     events: Mutex<BTreeMap<&'static str, Spikes>>,
@@ -16,9 +16,9 @@ pub(crate) struct LatencyMonitor {
 /// The spikes of one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spikes {
-    /// Oldest first; at most one per second, the worst.
+    /// Oldest first; for each second at most one, the worst.
     pub(crate) samples: VecDeque<Spike>,
-    /// The worst since the last reset, whether it is still among the samples or not.
+    /// The worst since the last reset, even if it is no longer among the samples.
     pub(crate) worst_ms: u64,
 }
 
@@ -50,7 +50,7 @@ impl LatencyMonitor {
         spikes.samples.push_back(Spike { unix_s, ms });
     }
 
-    /// All events that ever spiked, with their spikes, by name.
+    /// All events with spikes, sorted by name.
     pub(crate) fn events(&self) -> Vec<(&'static str, Spikes)> {
         self.lock()
             .iter()
@@ -58,7 +58,7 @@ impl LatencyMonitor {
             .collect()
     }
 
-    /// The spikes of the event of this name, in any case.
+    /// The spikes of the event with this name, in any case.
     pub(crate) fn find(&self, event: &[u8]) -> Option<Spikes> {
         let events = self.lock();
         let is_it = |name: &str| name.as_bytes().eq_ignore_ascii_case(event);
@@ -68,7 +68,7 @@ impl LatencyMonitor {
             .map(|(_, spikes)| spikes.clone())
     }
 
-    /// Forgets one event, or all; returns how many there were.
+    /// Removes the spikes of one event, or of all. Returns the number of events removed.
     pub(crate) fn reset(&self, event: Option<&[u8]>) -> usize {
         let mut events = self.lock();
         let before = events.len();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_beyond_the_limit_push_out_the_oldest() {
+    fn oldest_samples_beyond_the_limit_are_dropped() {
         let monitor = LatencyMonitor::default();
         for second in 0..=SAMPLES_MAX as u64 {
             monitor.add("command", at(second), 1000 - second);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_forgets_one_event_or_all() {
+    fn reset_removes_one_event_or_all() {
         let monitor = LatencyMonitor::default();
         monitor.add("command", at(1), 5);
         monitor.add("fast-command", at(1), 5);

@@ -1,11 +1,10 @@
-//! The numbers that monitoring collects, as plain data: whoever exports them chooses the format.
+//! Metrics for monitoring, as plain data: the exporter chooses the format.
 
-/// Families of numbers, in the order in which they were first written.
+/// Families of metrics, in the order in which they were first written.
 ///
 /// Names follow Prometheus: lower case with underscores, the unit last, counters without `_total`,
-/// which the exporter adds. A family that is written again with other labels gets one more number;
-/// with the same labels, the later number stands. What is written to a family of another kind is
-/// left out.
+/// which the exporter adds. Writing a family again with other labels adds a sample. With the same
+/// labels it replaces the sample. A sample of another kind than its family is dropped.
 ///
 /// ```
 /// use respire_engine::Metrics;
@@ -22,18 +21,18 @@ pub struct Metrics {
     families: Vec<Family>,
 }
 
-/// Numbers of the same meaning, told apart by their labels.
+/// Samples with the same meaning and different labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
     /// The name, without an exporter's suffix.
     pub name: String,
-    /// What the numbers are, for people.
+    /// A description for people.
     pub help: String,
-    /// The numbers; all of the same kind.
+    /// The samples; all of the same kind.
     pub samples: Vec<Sample>,
 }
 
-/// One number, or one distribution.
+/// One number or one distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Pairs of name and value.
@@ -45,11 +44,11 @@ pub struct Sample {
 /// A number by its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Only grows while the server runs, but for `CONFIG RESETSTAT`.
+    /// Only increases while the server runs, except for `CONFIG RESETSTAT`.
     Counter(f64),
-    /// Goes up and down.
+    /// Increases and decreases.
     Gauge(f64),
-    /// How values are distributed.
+    /// A distribution of values.
     Histogram(Buckets),
 }
 
@@ -58,25 +57,25 @@ pub enum Value {
 pub struct Buckets {
     /// The sum of all values.
     pub sum: f64,
-    /// Each with its upper bound and how many values lie between that and the bound before. The
-    /// last bound is infinite.
+    /// Pairs of an upper bound and the number of values between the previous bound and this one.
+    /// The last bound is infinite.
     pub buckets: Vec<(f64, u64)>,
 }
 
 type Labels<'a> = &'a [(&'static str, &'a str)];
 
 impl Metrics {
-    /// Writes a number that only grows.
+    /// Writes a number that only increases.
     pub fn counter(&mut self, name: &str, help: &str, labels: Labels<'_>, count: u64) {
         self.write(name, help, labels, Value::Counter(count as f64));
     }
 
-    /// Writes a number that only grows and is no count, such as seconds.
+    /// Writes a number that only increases and is not a count, such as seconds.
     pub fn sum(&mut self, name: &str, help: &str, labels: Labels<'_>, sum: f64) {
         self.write(name, help, labels, Value::Counter(sum));
     }
 
-    /// Writes a number that goes up and down.
+    /// Writes a number that increases and decreases.
     pub fn gauge(&mut self, name: &str, help: &str, labels: Labels<'_>, number: f64) {
         self.write(name, help, labels, Value::Gauge(number));
     }
@@ -86,7 +85,7 @@ impl Metrics {
         self.write(name, help, labels, Value::Histogram(buckets));
     }
 
-    /// What was written.
+    /// The families written so far.
     #[must_use]
     pub fn families(&self) -> &[Family] {
         &self.families
@@ -125,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_keep_their_kind_and_their_labels_apart() {
+    fn family_keeps_its_kind_and_separates_labels() {
         let mut out = Metrics::default();
         out.counter("a", "help", &[("x", "1")], 1);
         out.gauge("a", "other", &[("x", "2")], 2.0);

@@ -1,4 +1,4 @@
-//! What is counted, timed and noted while commands run, and how it is told.
+//! Statistics, logs and metrics about running commands.
 
 pub(crate) mod histogram;
 pub(crate) mod info;

@@ -1,16 +1,18 @@
-//! The slow log: the requests that took longest, newest first.
+//! The slow log: the latest requests that took longer than a threshold.
 
 use crate::secret::{self, Kind};
 use crate::{ArgList, ClientShared, Now};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The most arguments an entry keeps; the last one kept says how many were left out.
+/// The maximum number of arguments in an entry. If there are more, the last one states how many
+/// were left out.
 const ARGUMENTS_MAX: usize = 32;
-/// The most bytes of an argument that an entry keeps; what follows says how many were left out.
+/// The maximum number of bytes per argument in an entry. If there are more, the end states how many
+/// were left out.
 const ARGUMENT_BYTES_MAX: usize = 128;
 
-/// The log of all connections. Locked only for requests that are slow, and by `SLOWLOG`.
+/// The log of all connections. Locked only for slow requests and by `SLOWLOG`.
 #[derive(Debug, Default)]
 pub(crate) struct SlowLog {
     log: Mutex<Log>,
@@ -29,7 +31,7 @@ pub(crate) struct SlowEntry {
     pub(crate) id: u64,
     pub(crate) unix_s: u64,
     pub(crate) took_us: u64,
-    /// The request, its name included, cut to bounds.
+    /// The request with its name, shortened to the limits.
     pub(crate) request: Vec<Box<[u8]>>,
     pub(crate) peer: Box<str>,
     pub(crate) client_name: Box<str>,
@@ -80,7 +82,7 @@ impl SlowLog {
     }
 }
 
-/// A copy of a request for people to read: cut to bounds, and without passwords.
+/// A copy of a request for people to read: shortened, and without passwords.
 fn excerpt(request: ArgList<'_>) -> Vec<Box<[u8]>> {
     let is_cut = request.len() > ARGUMENTS_MAX;
     let kept = if is_cut {
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_beyond_the_limit_push_out_the_oldest() {
+    fn oldest_entries_beyond_the_limit_are_dropped() {
         let log = SlowLog::default();
         for key in ["a", "b", "c"] {
             add(&log, &["get", key], 2);
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn long_requests_are_cut_as_redis_cuts_them() {
+    fn long_requests_are_shortened_as_in_redis() {
         let log = SlowLog::default();
         let long = "x".repeat(200);
         let mut words = vec!["mset", &long];
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_not_kept() {
+    fn passwords_are_not_logged() {
         let log = SlowLog::default();
         let hidden = "(redacted)";
         for (words, kept) in [

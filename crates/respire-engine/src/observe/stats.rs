@@ -1,10 +1,10 @@
-//! What the engine counts, for `INFO`.
+//! The counters of the engine, for `INFO`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// Counters of the whole engine; sessions add to them once per turn.
+/// Counters of the whole engine. Sessions add to them once per turn.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     pub(crate) connections: AtomicU64,
@@ -20,14 +20,15 @@ pub(crate) struct Stats {
     pub(crate) ops_per_second: AtomicU64,
     sampled_commands: AtomicU64,
     sampled_us: AtomicU64,
-    /// How often each code word was answered. Locked only for an error reply, and by `INFO`.
+    /// The number of error replies for each code word. Locked only for an error reply and by
+    /// `INFO`.
     errors: Mutex<BTreeMap<Box<str>, u64>>,
 }
 
-/// The most code words counted, so that texts a service makes up cannot fill the memory.
+/// The maximum number of code words, so that a service's own error texts cannot fill the memory.
 const ERROR_CODES_MAX: usize = 128;
 
-/// How often the rates are sampled.
+/// The interval at which rates are sampled, in microseconds.
 pub(crate) const SAMPLE_US: u64 = 100_000;
 
 impl Stats {
@@ -49,7 +50,7 @@ impl Stats {
         }
     }
 
-    /// The code words that were answered, and how often.
+    /// The code words of error replies, with their counts.
     pub(crate) fn errors(&self) -> Vec<(Box<str>, u64)> {
         self.lock_errors()
             .iter()
@@ -63,7 +64,7 @@ impl Stats {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Updates the rate; called from one thread at a time, by the driver's tick.
+    /// Updates the rate. The driver's tick calls it, from one thread at a time.
     pub(crate) fn sample(&self, monotonic_us: u64) {
         let elapsed = monotonic_us.saturating_sub(self.sampled_us.load(Ordering::Relaxed));
         if elapsed < SAMPLE_US {
@@ -77,7 +78,7 @@ impl Stats {
         self.sampled_us.store(monotonic_us, Ordering::Relaxed);
     }
 
-    /// Sets the counters back to zero: `CONFIG RESETSTAT`.
+    /// Sets the counters to zero: `CONFIG RESETSTAT`.
     pub(crate) fn reset(&self) {
         self.lock_errors().clear();
         for counter in [
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_codes_are_counted_up_to_their_bound() {
+    fn number_of_counted_error_codes_is_bounded() {
         let stats = Stats::default();
         for code in 0..2 * ERROR_CODES_MAX {
             stats.count_error(&format!("E{code:03}"));
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn rate_is_commands_per_second_of_the_period() {
+    fn rate_is_the_commands_per_second_of_the_period() {
         let stats = Stats::default();
         stats.sample(1_000_000);
         Stats::add(&stats.commands, 500);

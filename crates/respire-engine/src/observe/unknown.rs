@@ -1,4 +1,4 @@
-//! Which commands were asked for that are not there.
+//! Counts requests for unknown commands, by name.
 
 use crate::spec::SEPARATOR;
 use crate::{ArgList, Limits};
@@ -6,31 +6,31 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A command that a client asked for, and that is not there: for the log.
+/// An unknown command that a client sent, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unknown<'u> {
-    /// Its name in lower case, `client|nope` for a subcommand; cut, and with what is no visible ASCII
-    /// escaped.
+    /// The name in lower case, `client|nope` for a subcommand. It is shortened, and bytes other
+    /// than visible ASCII are escaped.
     pub name: &'u str,
-    /// Where it was asked from.
+    /// The address of the client.
     pub peer: &'u str,
-    /// Whether no further names are told of, because there were too many.
+    /// Whether no further names are reported, because there were too many.
     pub is_last: bool,
 }
 
-/// How often such commands were asked for, by name. Locked only for a request that is refused, and
-/// by `INFO`.
+/// The number of requests for each unknown name. Locked only for a refused request and by `INFO`.
 #[derive(Debug, Default)]
 pub(crate) struct Unknowns {
     total: AtomicU64,
-    /// At most `unknown_names_max`.
+    /// At most `unknown_names_max` names.
     names: Mutex<BTreeMap<Box<str>, u64>>,
 }
 
 impl Unknowns {
-    /// Counts a request; hands its name to `tell` if it is a new one and there is room for it.
-    pub(crate) fn note(&self, name: &str, limits: &Limits, tell: impl FnOnce(bool)) {
+    /// Counts a request, and passes its name to `report` if the name is new and there is room for
+    /// it.
+    pub(crate) fn note(&self, name: &str, limits: &Limits, report: impl FnOnce(bool)) {
         self.count();
         let mut names = self.lock();
         if let Some(count) = names.get_mut(name) {
@@ -41,21 +41,21 @@ impl Unknowns {
             names.insert(name.into(), 1);
             let is_last = names.len() == limits.unknown_names_max;
             drop(names);
-            tell(is_last);
+            report(is_last);
         }
     }
 
-    /// Counts a request without its name.
+    /// Counts a request without storing its name.
     pub(crate) fn count(&self) {
         self.total.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// All such requests, whatever their names.
+    /// The number of all such requests.
     pub(crate) fn total(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
     }
 
-    /// The names, and how often each was asked for.
+    /// The names and their counts.
     pub(crate) fn names(&self) -> Vec<(Box<str>, u64)> {
         let names = self.lock();
         names
@@ -74,10 +74,10 @@ impl Unknowns {
     }
 }
 
-/// The most bytes of a name, or of a subcommand's, that are kept.
+/// The maximum number of bytes of a name, or of a subcommand's name.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The name of a request for people to read; `is_inside` when it is the subcommand that is unknown.
+/// The name of a request for people to read. `is_inside`: its subcommand is unknown.
 pub(crate) fn shown(request: ArgList<'_>, is_inside: bool) -> String {
     let mut shown = String::new();
     escape(&request[0], &mut shown);
@@ -88,7 +88,7 @@ pub(crate) fn shown(request: ArgList<'_>, is_inside: bool) -> String {
     shown
 }
 
-/// Neither a line of the log nor one of `INFO` can be broken with what this writes.
+/// Escapes a name so that it cannot break a line of the log or of `INFO`.
 fn escape(name: &[u8], shown: &mut String) {
     for byte in &name[..name.len().min(NAME_BYTES_MAX)] {
         if byte.is_ascii_graphic() && !b"\\:#|".contains(byte) {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_kept_up_to_the_limit_and_counted_beyond() {
+    fn names_are_stored_up_to_the_limit_and_counted_beyond() {
         let limits = Limits {
             unknown_names_max: 2,
             ..Limits::DEFAULT
