@@ -7,9 +7,9 @@ use std::borrow::Cow;
 
 /// A type that one argument can be parsed into: the type of a field of [`Args`](crate::Args).
 ///
-/// There for `Bytes`, `Vec<u8>`, `String`, `[u8; N]`, the integers, `f32`, `f64` and `bool`; for
-/// `Mp<T>`, a MessagePack value; for enums of words, by `#[derive(Words)]`; and for a type of one's
-/// own:
+/// Implemented for `Bytes`, `Vec<u8>`, `String`, `[u8; N]`, the integers, `f32`, `f64` and `bool`;
+/// for `Mp<T>`, a MessagePack value; and for enums of words, by `#[derive(Words)]`. For your own
+/// type:
 ///
 /// ```
 /// use respire_engine::{ArgError, FromArg};

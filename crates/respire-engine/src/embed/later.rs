@@ -1,4 +1,4 @@
-//! Commands with typed arguments that answer later, as rows of the table like any other.
+//! Adds commands with typed arguments whose replies come later.
 
 use crate::client::later::{Answering, Later, Spawn};
 use crate::embed::typed::{named, with_parsed};
@@ -8,17 +8,17 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 impl<A: App> Router<A> {
-    /// Adds a command whose reply may come after its handler has returned, from any thread; in
-    /// place of one of the same name.
+    /// Adds a command whose reply may come after its handler has returned, from any thread. It
+    /// replaces a command of the same name.
     ///
     /// The connection's next request waits for the reply, unless the arguments are marked
-    /// `#[args(pipelined)]`: then up to `pending_calls_max` run at a time, and replies that are
-    /// ready too soon wait for their turn. `#[args(blocking)]` marks a command that may wait for
-    /// long, as Redis's `BLPOP`: when the peer closes its side it is cancelled at once, and a server
-    /// that stops answers it with the reply of its deadline.
+    /// `#[args(pipelined)]`: then up to `pending_calls_max` calls run at a time, and replies are
+    /// still sent in order. `#[args(blocking)]` marks a command that may wait for a long time, as
+    /// Redis's `BLPOP` does. When the peer closes its side, such a call is cancelled at once; when
+    /// the server stops, it is answered with the reply of its deadline.
     ///
-    /// Inside `EXEC`, it must answer before the handler returns; otherwise the reply of its deadline
-    /// is taken, or an error.
+    /// Inside `EXEC`, it must answer before the handler returns. Otherwise the client gets the
+    /// reply of its deadline, or an error.
     ///
     /// ```
     /// use respire_engine::{App, Later, NoKeys, Router};
@@ -39,7 +39,7 @@ impl<A: App> Router<A> {
     /// ```
     ///
     /// # Panics
-    /// As [`Router::add`].
+    /// See [`Router::add`].
     #[must_use]
     #[track_caller]
     pub fn deferred<T: Args + 'static>(
@@ -54,13 +54,14 @@ impl<A: App> Router<A> {
         })
     }
 
-    /// Adds a command that is an async function; in place of one of the same name.
+    /// Adds a command that is an async function. It replaces a command of the same name.
     ///
     /// The next request waits for it, unless the arguments are marked `#[args(pipelined)]`, as with
-    /// [`Router::deferred`]. Where it runs is the server's choice: on Tokio as a task of the
-    /// runtime, on mio in a small pool of threads, without a server where the session is polled;
-    /// [`Router::spawn_on`] chooses otherwise. A future that needs the timers or sockets of a runtime
-    /// must run on that runtime. It is dropped when the client goes. `MULTI` does not take it.
+    /// [`Router::deferred`]. The server chooses where it runs: on Tokio as a task of the runtime,
+    /// on mio in a small pool of threads. Without a server it runs where the session is polled.
+    /// [`Router::spawn_on`] overrides this choice. A future that needs the timers or sockets of a
+    /// runtime must run on that runtime. It is dropped when the client disconnects. `MULTI` refuses
+    /// it.
     ///
     /// ```
     /// use respire_engine::Router;
@@ -69,7 +70,7 @@ impl<A: App> Router<A> {
     /// ```
     ///
     /// # Panics
-    /// As [`Router::add`].
+    /// See [`Router::add`].
     #[must_use]
     #[track_caller]
     pub fn future<T, F, R>(
@@ -83,7 +84,7 @@ impl<A: App> Router<A> {
         R: IntoReply + 'static,
     {
         let spec = named::<T>(name);
-        // Polled inside a section it could wait for what the section holds.
+        // A future polled inside a section could wait for a lock that the section holds.
         let flags = spec.flags.with(Flags::NO_MULTI);
         self.add(Async {
             spec: Spec { flags, ..spec },
@@ -92,7 +93,7 @@ impl<A: App> Router<A> {
         })
     }
 
-    /// Runs the futures of [`Router::future`] on `spawn` and not where the server would.
+    /// Runs the futures of [`Router::future`] with `spawn`, not with the server's choice.
     ///
     /// ```
     /// use respire_engine::{BoxFuture, Router};
@@ -108,7 +109,7 @@ impl<A: App> Router<A> {
     }
 }
 
-/// A handler that answers later.
+/// A handler that replies later.
 struct Deferred<F, T> {
     spec: Spec,
     handler: F,

@@ -1,4 +1,4 @@
-//! How a service brings commands of its own, and how it tries them out.
+//! Interfaces for a service: its own commands, and a client to test them.
 
 mod later;
 #[cfg(feature = "msgpack")]

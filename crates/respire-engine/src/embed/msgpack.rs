@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use std::io::Cursor;
 use std::ops::{Deref, DerefMut};
 
-/// A value that travels as MessagePack: a field of the arguments, or a reply, as one string.
+/// A value encoded as MessagePack in one string: a field of the arguments, or a reply.
 ///
-/// As an argument, structs are taken as maps by field name or as arrays in field order; a wrong one
-/// is answered with `BADARG (field) at byte (n): (why)`, where n is how much of it made sense. As a
-/// reply, structs are maps by field name.
+/// As an argument, a struct may be a map by field name or an array in field order. An invalid
+/// argument gets `BADARG (field) at byte (n): (why)`, where n is the number of valid bytes before
+/// the error. As a reply, a struct is a map by field name.
 ///
 /// ```
 /// use respire_engine::{FromArg, Mp};
@@ -35,9 +35,9 @@ use std::ops::{Deref, DerefMut};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mp<T>(pub T);
 
-/// How deeply values may be nested: decoding recurses.
+/// The maximum nesting depth of values, because decoding recurses.
 const DEPTH_MAX: usize = 128;
-/// How much of an explanation is passed on: it may quote the argument.
+/// The maximum length of the reason in an error, because it may quote the argument.
 const WHY_BYTES_MAX: usize = 200;
 
 impl<T: DeserializeOwned> FromArg for Mp<T> {
@@ -63,7 +63,7 @@ fn explain(error: &DecodeError, read: usize) -> ArgError {
         DecodeError::InvalidMarkerRead(_) | DecodeError::InvalidDataRead(_) => {
             ArgError::at_byte(read, "the argument ends before the value")
         }
-        // The marker itself has been read.
+        // The marker itself is already read.
         DecodeError::TypeMismatch(marker) => {
             ArgError::at_byte(read.saturating_sub(1), &format!("unexpected {marker:?}"))
         }
@@ -79,7 +79,7 @@ fn explain(error: &DecodeError, read: usize) -> ArgError {
     }
 }
 
-/// One string; a value that serde cannot write is answered with an error.
+/// One string. A value that serde cannot serialize becomes an error.
 impl<T: Serialize> IntoReply for Mp<T> {
     fn into_reply(self, reply: &mut Reply<'_>) {
         match rmp_serde::to_vec_named(&self.0) {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_or_too_long_is_refused_with_its_place() {
+    fn wrong_length_is_refused_with_its_position() {
         assert_eq!(
             why::<u8>(b""),
             "BADARG x at byte 0: the argument ends before the value"
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn announced_lengths_reserve_nothing() {
+    fn announced_lengths_do_not_reserve_memory() {
         assert_eq!(
             why::<Vec<u64>>(b"\xdd\xff\xff\xff\xff\x01"),
             "BADARG x at byte 6: the argument ends before the value"
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn explanations_are_bounded() {
+    fn error_reasons_are_bounded() {
         #[derive(Debug, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Empty {}

@@ -1,4 +1,4 @@
-//! The commands a server answers: the built-in ones and those that are added.
+//! The router: the built-in commands and those that a service adds.
 
 use crate::command::layer::Setup;
 use crate::command::table::CommandTable;
@@ -7,10 +7,10 @@ use crate::{App, Authenticator, Command, Layer, Limits, redis};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Collects commands for an application; an [`Engine`](crate::Engine) is built from it.
+/// Collects commands for an application. An [`Engine`](crate::Engine) is built from it.
 ///
-/// The commands every client library expects (PING, HELLO, CLIENT, COMMAND, MULTI and so on) are
-/// there from the start; adding a command of the same name replaces one.
+/// The commands that every client library expects (PING, HELLO, CLIENT, COMMAND, MULTI and so on)
+/// are included. Adding a command of the same name replaces one.
 ///
 /// ```
 /// use respire_engine::{App, ArgList, Cx, Error, NoKeys, Reply, Router, Row, Spec};
@@ -40,8 +40,8 @@ impl<A: App> Router<A> {
         Self::shared(app.into())
     }
 
-    /// The same, on an application that others hold as well: a router to be [merged](Router::merge),
-    /// or a thread of one's own.
+    /// As [`Router::new`], for an application that is shared with a router to be
+    /// [merged](Router::merge), or with a thread of the service.
     #[must_use]
     pub fn shared(app: Arc<A>) -> Self {
         let mut table = CommandTable::new();
@@ -60,11 +60,11 @@ impl<A: App> Router<A> {
         &self.app
     }
 
-    /// Adds a command, in place of one of the same name.
+    /// Adds a command. It replaces one of the same name.
     ///
     /// # Panics
-    /// When the name is empty, or has bytes other than visible ASCII, or a `|`. The message names
-    /// the caller's line, as do those of all methods that add commands.
+    /// If the name is empty, or contains bytes other than visible ASCII, or a `|`. The message
+    /// states the caller's line, as it does for all methods that add commands.
     #[must_use]
     #[track_caller]
     #[expect(
@@ -78,12 +78,12 @@ impl<A: App> Router<A> {
     }
 
     /// Adds a command whose first argument names one of `subcommands` (each named
-    /// `container|subcommand`). The container itself runs when no argument is given, if its arity
-    /// allows that.
+    /// `container|subcommand`). The container itself runs without arguments if its arity allows
+    /// that.
     ///
     /// # Panics
-    /// As [`Router::add`], and when a subcommand is not named `container|subcommand`, or named as
-    /// another of this container.
+    /// See [`Router::add`]. Also if a subcommand is not named `container|subcommand`, or has the
+    /// name of another subcommand.
     #[must_use]
     #[track_caller]
     pub fn container(
@@ -98,11 +98,11 @@ impl<A: App> Router<A> {
         self
     }
 
-    /// Adds the commands that were added to another router of the same application, in place of
-    /// those of the same name. Those that come with every router are left as they are here.
+    /// Adds the commands that were added to another router of the same application. They replace
+    /// commands of the same name. The built-in commands of `other` are ignored.
     ///
-    /// Commands for a part of an application, which several applications have, are better added by a
-    /// function like that of `respire-commands`: `fn add_to<A: HasKv>(router: Router<A>) -> Router<A>`.
+    /// For commands that several applications have, a function like that of `respire-commands` is
+    /// better: `fn add_to<A: HasKv>(router: Router<A>) -> Router<A>`.
     ///
     /// ```
     /// use respire_engine::{App, NoKeys, Router, Status};
@@ -126,9 +126,9 @@ impl<A: App> Router<A> {
     /// ```
     ///
     /// # Panics
-    /// When `other` has an application of its own, whose state its commands would miss here; or
-    /// layers, an authenticator, limits or a spawner, which would not be kept to its commands: they
-    /// belong to the router that is served.
+    /// If `other` has another application, because its commands would lose their state; or if it
+    /// has layers, an authenticator, limits or a spawner, because these would not be limited to its
+    /// commands. Set them on the router that is served.
     #[must_use]
     #[track_caller]
     pub fn merge(mut self, other: Self) -> Self {
@@ -146,22 +146,22 @@ impl<A: App> Router<A> {
         self
     }
 
-    /// Puts a layer around every command, inside the layers added before.
+    /// Adds a layer around every command, inside the layers added before.
     #[must_use]
     pub fn layer(mut self, layer: impl Layer<A>) -> Self {
         self.setup.layers.push(Arc::new(layer));
         self
     }
 
-    /// Lets in only those whom `authenticator` knows, in place of the one asked before. Until then
-    /// a connection may do little but `AUTH` and `HELLO`, within tight limits.
+    /// Sets the authenticator; it replaces the one before. Until a client authenticates, it may run
+    /// little but `AUTH` and `HELLO`, within tight limits.
     #[must_use]
     pub fn auth(mut self, authenticator: impl Authenticator<A>) -> Self {
         self.setup.authenticator = Some(Arc::new(authenticator));
         self
     }
 
-    /// What a session may hold and do; stands above the limits of the engine's
+    /// Sets the limits of each session. They take precedence over those of the engine's
     /// [`Options`](crate::Options).
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -174,7 +174,7 @@ impl<A: App> Router<A> {
     }
 }
 
-/// Refuses the name of a command that no client could send, or that would be a subcommand's.
+/// Refuses a command name that no client could send, or that belongs to a subcommand.
 #[track_caller]
 fn assert_name(name: &str) {
     let is_name = |byte: u8| byte.is_ascii_graphic() && byte != SEPARATOR as u8;
@@ -184,7 +184,7 @@ fn assert_name(name: &str) {
     );
 }
 
-/// Refuses subcommands that could not be found by their name, or of which one hides another.
+/// Refuses subcommands with a wrong name or a duplicate name.
 #[track_caller]
 fn assert_subcommands<A: App>(container: &str, subcommands: &[Box<dyn Command<A>>]) {
     let mut seen = HashSet::new();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_merged_replaces_what_was_added_and_leaves_what_was_there() {
+    fn merge_replaces_added_commands_and_keeps_the_others() {
         let (first, second) = routers();
         let first = first
             .command("A", |_, ()| 1)
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn subcommands_come_along() {
+    fn merge_takes_subcommands_along() {
         let (first, second) = routers();
         let row = |spec| Row { spec, run: ok };
         let subcommands = [Box::new(row(&MOOD_GET)) as Box<dyn Command<()>>];

@@ -1,16 +1,16 @@
-//! Commands with typed arguments and replies, as rows of the table like any other.
+//! Adds commands with typed arguments and replies.
 
 use crate::{App, ArgIter, ArgList, Args, Command, Cx, Flow, IntoReply, Reply, Router, Spec};
 use std::marker::PhantomData;
 
 impl<A: App> Router<A> {
-    /// Adds a command whose arguments are parsed into a `T` before `handler` is called, and whose
-    /// reply is what `handler` returns; in place of one of the same name.
+    /// Adds a command. Its arguments are parsed into a `T` before `handler` is called, and the
+    /// value that `handler` returns is the reply. It replaces a command of the same name.
     ///
-    /// Everything `COMMAND` tells of it comes from `T`. The name is matched in any case.
+    /// `COMMAND` describes it from `T`. The name is matched in any case.
     ///
-    /// The handler runs on the thread that serves the connection, and the connection waits for it:
-    /// what takes long is answered later, by [`Router::deferred`] or [`Router::future`].
+    /// The handler runs on the thread that serves the connection, and the connection waits for it.
+    /// For slow work use [`Router::deferred`] or [`Router::future`].
     ///
     /// ```
     /// use respire_engine::{App, NoKeys, Router};
@@ -27,7 +27,7 @@ impl<A: App> Router<A> {
     /// ```
     ///
     /// # Panics
-    /// As [`Router::add`].
+    /// See [`Router::add`].
     #[must_use]
     #[track_caller]
     pub fn command<T: Args + 'static, R: IntoReply + 'static>(
@@ -43,10 +43,10 @@ impl<A: App> Router<A> {
     }
 }
 
-/// What is known of a command of this name with these arguments.
+/// The description of a command with this name and these arguments.
 ///
-/// A name that is not in lower case is copied for the rest of the process: once per command and
-/// router, as everything that is told of a command is static.
+/// A name that is not in lower case is copied and never freed, once per command and router, because
+/// descriptions are static.
 pub(crate) fn named<T: Args>(name: &'static str) -> Spec {
     let has_upper = name.bytes().any(|byte| byte.is_ascii_uppercase());
     let name = if has_upper {
@@ -57,8 +57,8 @@ pub(crate) fn named<T: Args>(name: &'static str) -> Spec {
     Spec { name, ..T::SPEC }
 }
 
-/// Goes on with all of a request's arguments parsed; those that are not a `T`, or are more than a `T`
-/// takes, are answered with the reason.
+/// Parses all of a request's arguments and passes them on. Invalid or surplus arguments are
+/// answered with an error.
 #[inline]
 pub(crate) fn with_parsed<T: Args>(
     args: ArgList<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn with_parsed<T: Args>(
 /// Parses all of a request's arguments.
 ///
 /// # Errors
-/// The reply to arguments that are not a `T`, or that are more than a `T` takes.
+/// The reply to arguments that are not a `T`, or are more than a `T` takes.
 #[inline]
 fn parse<T: Args>(args: ArgList<'_>) -> Result<T, crate::Error> {
     let mut left = ArgIter::new(args);
@@ -86,7 +86,7 @@ fn parse<T: Args>(args: ArgList<'_>) -> Result<T, crate::Error> {
     Ok(parsed)
 }
 
-/// A handler with the types it was given.
+/// A handler with its argument and reply types.
 struct Typed<F, T, R> {
     spec: Spec,
     handler: F,

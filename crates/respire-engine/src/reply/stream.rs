@@ -106,8 +106,8 @@ impl Drop for Stream {
     }
 }
 
-/// Drops what a service made, on a thread that has others to serve: to fail at that is a defect of
-/// the service, which the panic's hook tells, and must cost nobody else anything.
+/// Drops a service's value on a thread that serves others too. A panic while dropping is a defect
+/// of the service: the panic hook reports it, and it must not affect other connections.
 pub(crate) fn discard<T>(value: T) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
 }

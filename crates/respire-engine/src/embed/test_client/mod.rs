@@ -1,4 +1,5 @@
-//! A client for tests: a router's commands are called in memory, with no socket and no waiting.
+//! A client for tests: it calls a router's commands in memory, without a socket and without
+//! waiting.
 
 mod reply;
 mod request;
@@ -14,16 +15,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long [`TestClient::reply`] and [`TestClient::push`] wait for a sign of another thread.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The time a test begins at: some day in 2023.
-const EPOCH: Duration = Duration::from_secs(1_700_000_000);
+/// How long [`TestClient::reply`] and [`TestClient::push`] wait for another thread.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The time at the start of a test, in 2023.
+const START_TIME: Duration = Duration::from_secs(1_700_000_000);
 
-/// A connection to a router's commands, in memory: what a client would send is served by the same
-/// code as on a socket, at a time that only [`TestClient::advance`] moves.
+/// A connection to a router's commands in memory. Requests are served by the same code as on a
+/// socket. Only [`TestClient::advance`] changes the time.
 ///
-/// A handler that panics fails the test, and so does one that writes less or more than one whole
-/// reply.
+/// The test fails if a handler panics, or writes more or less than one complete reply.
 ///
 /// ```
 /// use respire_engine::{App, Map, NoKeys, Null, Router, Status};
@@ -53,12 +53,12 @@ const EPOCH: Duration = Duration::from_secs(1_700_000_000);
 /// ```
 ///
 /// # Panics
-/// Whatever goes wrong fails the test, with the reason: a reply that does not come, a connection
-/// that is closed, a handler that panics.
+/// The test fails with a reason if a reply does not come, the connection is closed, or a handler
+/// panics.
 pub struct TestClient<A: App> {
-    world: Arc<World<A>>,
+    server: Arc<TestServer<A>>,
     session: Session<A>,
-    bell: Arc<Bell>,
+    wake_state: Arc<WakeState>,
     out: Output,
     decoder: Decoder,
     /// Bytes received and not yet decoded.
@@ -68,39 +68,39 @@ pub struct TestClient<A: App> {
     closed: Option<CloseReason>,
 }
 
-/// What the connections of a test share.
-struct World<A: App> {
+/// The state that the connections of a test share.
+struct TestServer<A: App> {
     engine: Arc<Engine<A>>,
     now: Mutex<Now>,
-    watcher: Arc<Watcher>,
+    panics: Arc<PanicRecorder>,
 }
 
-/// The process around the engine, as far as a test has one: it hears of panics.
+/// The host of a test: it records panics.
 #[derive(Default)]
-struct Watcher {
+struct PanicRecorder {
     panic: Mutex<Option<String>>,
 }
 
-impl Host for Watcher {
+impl Host for PanicRecorder {
     fn panicked(&self, command: &str, text: &str) {
         let mut panic = lock(&self.panic);
         panic.get_or_insert_with(|| format!("`{command}` panicked: {text}"));
     }
 }
 
-/// Rung by the engine when the session has something to look at.
+/// The wake state of the session.
 #[derive(Default)]
-struct Bell {
+struct WakeState {
     is_woken: Mutex<bool>,
-    rings: Condvar,
+    woken: Condvar,
 }
 
-struct Ringer(Arc<Bell>);
+struct WakeHandle(Arc<WakeState>);
 
-impl Wake for Ringer {
+impl Wake for WakeHandle {
     fn wake(&self) {
         *lock(&self.0.is_woken) = true;
-        self.0.rings.notify_all();
+        self.0.woken.notify_all();
     }
 }
 
@@ -120,34 +120,34 @@ impl<A: App> Router<A> {
         self.client_with(Options::default())
     }
 
-    /// The same, of an engine with other options; their host is replaced.
+    /// As [`Router::client`], with other options. Their host is replaced.
     #[must_use]
     pub fn client_with(self, options: Options) -> TestClient<A> {
-        let now = Now::new(Duration::ZERO, EPOCH);
-        let watcher = Arc::new(Watcher::default());
+        let now = Now::new(Duration::ZERO, START_TIME);
+        let panics = Arc::new(PanicRecorder::default());
         let options = Options {
-            host: Arc::clone(&watcher) as Arc<dyn Host>,
+            host: Arc::clone(&panics) as Arc<dyn Host>,
             ..options
         };
         let engine = Engine::new(self, options, now);
-        TestClient::new(Arc::new(World {
+        TestClient::new(Arc::new(TestServer {
             engine,
             now: Mutex::new(now),
-            watcher,
+            panics,
         }))
     }
 }
 
 impl<A: App> TestClient<A> {
-    fn new(world: Arc<World<A>>) -> Self {
-        let bell = Arc::new(Bell::default());
-        let now = *lock(&world.now);
-        let waker = Box::new(Ringer(Arc::clone(&bell)));
-        let session = world.engine.connect(Peer::default(), waker, now);
+    fn new(server: Arc<TestServer<A>>) -> Self {
+        let wake_state = Arc::new(WakeState::default());
+        let now = *lock(&server.now);
+        let waker = Box::new(WakeHandle(Arc::clone(&wake_state)));
+        let session = server.engine.connect(Peer::default(), waker, now);
         Self {
             session: session.expect("fewer connections than `clients_max`"),
-            world,
-            bell,
+            server,
+            wake_state,
             out: Output::new(),
             decoder: Decoder::Resp(FrameDecoder::new(Limits::CLIENT)),
             bytes: Vec::new(),
@@ -157,20 +157,20 @@ impl<A: App> TestClient<A> {
         }
     }
 
-    /// Another connection to the same engine, at the same time; it speaks RESP2 at first.
+    /// Another connection to the same engine, with the same clock. It starts with RESP2.
     #[must_use]
     pub fn connect(&self) -> Self {
-        Self::new(Arc::clone(&self.world))
+        Self::new(Arc::clone(&self.server))
     }
 
-    /// This connection, speaking RESP3 from here on: `HELLO 3`.
+    /// Switches this connection to RESP3: `HELLO 3`.
     #[must_use]
     pub fn resp3(mut self) -> Self {
         self.call("HELLO 3");
         self
     }
 
-    /// This connection, speaking the binary protocol (`CALL`). Nothing may have been sent yet.
+    /// Switches this connection to the binary protocol (`CALL`). Call it before the first request.
     #[must_use]
     pub fn binary(mut self) -> Self {
         self.decoder = Decoder::Binary(ReplyDecoder::new(Limits::CLIENT));
@@ -180,12 +180,12 @@ impl<A: App> TestClient<A> {
     /// Sends a request and returns its reply: `call("SET k v")`, with the quoting of redis-cli, or
     /// `call(["SET", "k", "v"])`, or `call(("SET", key, value))`.
     ///
-    /// Under RESP3 `SUBSCRIBE` and its like have no reply, only pushes: [`TestClient::send`] them,
-    /// and read [`TestClient::push`].
+    /// In RESP3, `SUBSCRIBE` and similar commands have only pushes and no reply: use
+    /// [`TestClient::send`] and [`TestClient::push`] for them.
     ///
     /// # Panics
-    /// When the reply does not come within ten seconds of real time, or replies to requests that
-    /// were sent before have not been read.
+    /// If the reply does not come within ten seconds of real time, or if replies to earlier
+    /// requests are unread.
     #[track_caller]
     pub fn call(&mut self, request: impl IntoRequest) -> TestReply {
         self.send(request);
@@ -197,10 +197,10 @@ impl<A: App> TestClient<A> {
         self.reply()
     }
 
-    /// Sends a request, and leaves its reply to [`TestClient::reply`].
+    /// Sends a request; [`TestClient::reply`] reads its reply.
     ///
     /// # Panics
-    /// When the request is no request, or the connection is closed.
+    /// If the request is invalid, or the connection is closed.
     #[track_caller]
     pub fn send(&mut self, request: impl IntoRequest) {
         let request = request.into_request();
@@ -212,80 +212,80 @@ impl<A: App> TestClient<A> {
         self.send_bytes(&bytes);
     }
 
-    /// Sends bytes as they are: several requests, or a part of one.
+    /// Sends raw bytes: several requests, or a part of one.
     ///
     /// # Panics
-    /// When the connection is closed.
+    /// If the connection is closed.
     #[track_caller]
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         self.assert_open();
         let now = self.now();
         let step = self.session.serve(bytes, now, &mut self.out);
-        self.go_on(step);
+        self.run_turns(step);
     }
 
-    /// The next reply that is no push. Waits for one that another thread has to give.
+    /// The next reply that is not a push. Waits if another thread has to send it.
     ///
     /// # Panics
-    /// When there is none within ten seconds of real time.
+    /// If there is none within ten seconds of real time.
     #[track_caller]
     pub fn reply(&mut self) -> TestReply {
         self.wait("a reply", |client| client.replies.pop_front())
     }
 
-    /// The next reply, if it is there.
+    /// The next reply, if it has arrived.
     #[track_caller]
     pub fn try_reply(&mut self) -> Option<TestReply> {
         self.poll();
         self.replies.pop_front()
     }
 
-    /// The next push, which only RESP3 has: in RESP2, messages come as replies. Waits for one that
-    /// another thread has to give.
+    /// The next push. Only RESP3 has pushes: in RESP2, messages come as replies. Waits if another
+    /// thread has to send it.
     ///
     /// # Panics
-    /// When there is none within ten seconds of real time.
+    /// If there is none within ten seconds of real time.
     #[track_caller]
     pub fn push(&mut self) -> TestReply {
         self.wait("a push", |client| client.pushes.pop_front())
     }
 
-    /// The next push, if it is there.
+    /// The next push, if it has arrived.
     #[track_caller]
     pub fn try_push(&mut self) -> Option<TestReply> {
         self.poll();
         self.pushes.pop_front()
     }
 
-    /// Moves the time of all connections ahead, does the housekeeping due, and wakes this
-    /// connection if it waits for a time that has come.
+    /// Advances the time of all connections, does the due housekeeping, and polls this connection
+    /// if it was waiting for a time that has come.
     #[track_caller]
     pub fn advance(&mut self, by: Duration) {
         let now = {
-            let mut now = lock(&self.world.now);
+            let mut now = lock(&self.server.now);
             *now = now.after(by);
             *now
         };
-        let _ = self.world.engine.tick(now);
+        let _ = self.server.engine.tick(now);
         self.poll();
     }
 
-    /// The time.
+    /// The current time of the test.
     #[must_use]
     pub fn now(&self) -> Now {
-        *lock(&self.world.now)
+        *lock(&self.server.now)
     }
 
     /// The application.
     #[must_use]
     pub fn app(&self) -> &A {
-        self.world.engine.app()
+        self.server.engine.app()
     }
 
     /// The engine that serves the connection.
     #[must_use]
     pub fn engine(&self) -> &Arc<Engine<A>> {
-        &self.world.engine
+        &self.server.engine
     }
 
     /// Why the connection was closed, if it was.
@@ -295,17 +295,18 @@ impl<A: App> TestClient<A> {
         self.closed
     }
 
-    /// Lets the handler that has just panicked be, and says what it said; for tests of what comes
-    /// after. Anything else reports the panic and fails the test.
+    /// Returns the message of the handler that has just panicked, and clears it, to test the
+    /// behaviour afterwards. Any other call reports the panic and fails the test.
     #[must_use]
     pub fn take_panic(&mut self) -> Option<String> {
-        lock(&self.world.watcher.panic).take()
+        lock(&self.server.panics.panic).take()
     }
 
-    /// Sends a request whose handler is expected to panic, and returns the reply and what was said.
+    /// Sends a request whose handler is expected to panic. Returns the reply and the panic's
+    /// message.
     ///
     /// # Panics
-    /// When it does not panic.
+    /// If it does not panic.
     #[track_caller]
     pub fn call_panicking(&mut self, request: impl IntoRequest) -> (TestReply, String) {
         self.send(request);
@@ -332,19 +333,19 @@ impl<A: App> TestClient<A> {
                     reason.text()
                 );
             }
-            let is_woken = lock(&self.bell.is_woken);
+            let is_woken = lock(&self.wake_state.is_woken);
             let is_silent = |is_woken: &mut bool| !*is_woken;
             let waited = self
-                .bell
-                .rings
-                .wait_timeout_while(is_woken, PATIENCE, is_silent);
+                .wake_state
+                .woken
+                .wait_timeout_while(is_woken, TIMEOUT, is_silent);
             let (is_woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             drop(is_woken);
             assert!(!timeout.timed_out(), "{}", self.missing(what));
         }
     }
 
-    /// What is said when `what` did not come.
+    /// The failure message if `what` did not come.
     fn missing(&self, what: &str) -> String {
         let received = self.bytes.escape_ascii();
         let mut text = format!("{what} did not come; what was received of it: b\"{received}\"");
@@ -355,20 +356,20 @@ impl<A: App> TestClient<A> {
         text
     }
 
-    /// Looks whether the session has something to say.
+    /// Polls the session.
     #[track_caller]
     fn poll(&mut self) {
         if self.closed.is_none() {
-            *lock(&self.bell.is_woken) = false;
+            *lock(&self.wake_state.is_woken) = false;
             let now = self.now();
             let step = self.session.serve(SessionEvent::Turn, now, &mut self.out);
-            self.go_on(step);
+            self.run_turns(step);
         }
     }
 
-    /// Takes what was written, and polls until the session waits for its peer or a time.
+    /// Reads the written bytes, and polls until the session waits for its peer or for a time.
     #[track_caller]
-    fn go_on(&mut self, mut step: SessionStep) {
+    fn run_turns(&mut self, mut step: SessionStep) {
         loop {
             self.bytes.extend(self.out.take());
             match step {
@@ -387,7 +388,7 @@ impl<A: App> TestClient<A> {
         self.decode();
     }
 
-    /// Decodes what is whole.
+    /// Decodes complete replies.
     #[track_caller]
     fn decode(&mut self) {
         let mut start = 0;
@@ -419,7 +420,7 @@ impl<A: App> TestClient<A> {
 
     #[track_caller]
     fn report_panic(&self) {
-        if let Some(panic) = lock(&self.world.watcher.panic).take() {
+        if let Some(panic) = lock(&self.server.panics.panic).take() {
             panic!("{panic}");
         }
     }
@@ -431,7 +432,7 @@ impl<A: App> TestClient<A> {
         }
     }
 
-    /// The protocol replies come in.
+    /// The protocol of the replies.
     #[must_use]
     pub fn proto(&self) -> Proto {
         match self.decoder {

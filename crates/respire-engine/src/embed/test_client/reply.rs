@@ -1,16 +1,16 @@
-//! What a test receives, and its comparison with what was expected.
+//! The replies that a test receives, and how they compare with expected values.
 
 use crate::{Error, Null, Status};
 use resp_codec::{NullForm, Value};
 use std::fmt;
 use std::ops::Deref;
 
-/// A reply or a push: its value, and its bytes as they came.
+/// A reply or a push: its decoded value, and its bytes as received.
 ///
-/// It compares with what was expected: strings and byte strings (bulk, simple and verbatim strings
-/// and big numbers), integers, floats, truth, [`Null`], [`Status`] (a simple string),
-/// [`Error`] (an error of this text), arrays and `Vec`s of these (arrays, sets and pushes), and a
-/// [`Value`], which is exact.
+/// It compares with expected values: strings and byte strings (bulk, simple and verbatim strings
+/// and big numbers), integers, floats, booleans, [`Null`], [`Status`] (a simple string), [`Error`]
+/// (an error with this text), arrays and `Vec`s of these (arrays, sets and pushes), and a
+/// [`Value`], which must be equal.
 #[derive(Clone)]
 pub struct TestReply {
     value: Value,
@@ -22,7 +22,7 @@ impl TestReply {
         Self { value, raw }
     }
 
-    /// The bytes as they came.
+    /// The bytes as received.
     #[must_use]
     pub fn raw(&self) -> &[u8] {
         &self.raw
@@ -34,7 +34,7 @@ impl TestReply {
         &self.value
     }
 
-    /// The value, on its own.
+    /// The value, without the bytes.
     #[must_use]
     pub fn into_value(self) -> Value {
         self.value
@@ -43,7 +43,7 @@ impl TestReply {
     /// The text of an error.
     ///
     /// # Panics
-    /// When it is no error, or not UTF-8.
+    /// If it is not an error, or not UTF-8.
     #[must_use]
     #[track_caller]
     pub fn error(&self) -> &str {
@@ -52,10 +52,10 @@ impl TestReply {
         text.expect("the text of an error is UTF-8")
     }
 
-    /// The text of a string.
+    /// The text of a string reply.
     ///
     /// # Panics
-    /// When it is no string, or not UTF-8.
+    /// If it is not a string, or not UTF-8.
     #[must_use]
     #[track_caller]
     pub fn text(&self) -> &str {
@@ -65,10 +65,10 @@ impl TestReply {
         }
     }
 
-    /// The bytes of a string.
+    /// The bytes of a string reply.
     ///
     /// # Panics
-    /// When it is no string.
+    /// If it is not a string.
     #[must_use]
     #[track_caller]
     pub fn bytes(&self) -> &[u8] {
@@ -78,10 +78,10 @@ impl TestReply {
         }
     }
 
-    /// An integer.
+    /// The value of an integer reply.
     ///
     /// # Panics
-    /// When it is none.
+    /// If it is not an integer.
     #[must_use]
     #[track_caller]
     pub fn int(&self) -> i64 {
@@ -94,7 +94,7 @@ impl TestReply {
     /// The element at `index` of an array, set or push.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such element.
     #[must_use]
     #[track_caller]
     pub fn at(&self, index: usize) -> Self {
@@ -105,10 +105,10 @@ impl TestReply {
         }
     }
 
-    /// The value of `key` in a map, which in RESP2 is an array of keys and values in turn.
+    /// The value of `key` in a map, which in RESP2 is an array of alternating keys and values.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such key.
     #[must_use]
     #[track_caller]
     pub fn get(&self, key: &str) -> Self {
@@ -126,10 +126,10 @@ impl TestReply {
         }
     }
 
-    /// What is in a string of MessagePack.
+    /// Decodes a string of MessagePack.
     ///
     /// # Panics
-    /// When it is no string, or not a `T` in MessagePack.
+    /// If it is not a string, or not a `T` in MessagePack.
     #[cfg(feature = "msgpack")]
     #[must_use]
     #[track_caller]
@@ -161,13 +161,13 @@ impl<T: Like + ?Sized> PartialEq<T> for TestReply {
     }
 }
 
-/// Something a test may expect of a reply.
+/// A value that a test can expect as a reply.
 #[diagnostic::on_unimplemented(
     message = "a reply cannot be compared with `{Self}`",
     note = "compare with a string, bytes, `i64`, `f64`, `bool`, `Null`, `Status`, `Error`, a `Value`, or an array of these"
 )]
 pub trait Like {
-    /// Whether the value is what was expected.
+    /// Whether `value` is the expected one.
     fn is_like(&self, value: &Value) -> bool;
 }
 
@@ -216,7 +216,7 @@ impl Like for bool {
     fn is_like(&self, value: &Value) -> bool {
         match value.without_attributes() {
             Value::Bool(truth) => truth == self,
-            // RESP2 writes truth as an integer.
+            // RESP2 writes booleans as integers.
             other => other.as_int() == Some(i64::from(*self)),
         }
     }

@@ -1,25 +1,25 @@
-//! What a test sends.
+//! The requests that a test sends.
 
 use resp_codec::{CommandDecoder, Limits, Step};
 
-/// A request of a test: a line in the quoting of redis-cli, or its arguments one by one, as an
-/// array, a slice, a `Vec`, or a tuple of up to twelve parts of different types.
+/// A request of a test: a line with the quoting of redis-cli, or its arguments as an array, a
+/// slice, a `Vec`, or a tuple of up to twelve parts of different types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a request",
     label = "does not implement `IntoRequest`",
     note = "use a line as in `\"SET k v\"`, or the arguments as strings or bytes: an array, a slice, a `Vec`, or a tuple of up to twelve; numbers are sent as text"
 )]
 pub trait IntoRequest {
-    /// The arguments, the name first.
+    /// The arguments, starting with the name.
     ///
     /// # Panics
-    /// When a line's quotes are not closed.
+    /// If a quote in a line is not closed.
     fn into_request(self) -> Vec<Vec<u8>>;
 }
 
 impl IntoRequest for &str {
     fn into_request(self) -> Vec<Vec<u8>> {
-        // The decoder takes what begins with these for other forms of requests.
+        // The leading blank makes sure that the decoder takes the line as an inline request.
         let line = format!(" {}\r\n", self.trim_start());
         let mut decoder = CommandDecoder::new(Limits::SERVER);
         match decoder.decode(line.as_bytes()) {
@@ -87,14 +87,14 @@ tuples! {
     A B C D E F G H I J K L;
 }
 
-/// The request as RESP.
+/// Encodes the request as RESP.
 pub(super) fn resp(request: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     resp_codec::command(&mut bytes, request);
     bytes
 }
 
-/// The request as a `CALL` of the binary protocol.
+/// Encodes the request as a `CALL` of the binary protocol.
 pub(super) fn binary(request: &[Vec<u8>]) -> Vec<u8> {
     let word = |number: usize| {
         let number = u32::try_from(number).expect("lengths of the binary protocol are 32 bits");

@@ -1,4 +1,4 @@
-//! The client for tests, tested.
+//! Tests of the test client.
 
 use super::*;
 use crate::{Error, IntoReply, NoKeys, Null, Reply, Status};
@@ -12,7 +12,7 @@ impl App for Words {
     type Keys = NoKeys;
 }
 
-/// Announces three elements and writes as many as it is told.
+/// Announces three elements and writes the given number.
 struct Broken(i64);
 
 impl IntoReply for Broken {
@@ -65,7 +65,7 @@ fn requests_are_lines_or_arguments() {
 }
 
 #[test]
-fn replies_compare_in_every_protocol() {
+fn replies_compare_equal_in_every_protocol() {
     let all = [client(), client().resp3(), client().binary()];
     for mut client in all {
         assert_eq!(client.call("HALF"), 0.5);
@@ -80,7 +80,7 @@ fn replies_compare_in_every_protocol() {
 }
 
 #[test]
-fn the_clock_stands_until_it_is_moved_for_all() {
+fn clock_changes_only_with_advance_and_for_all_connections() {
     let mut client = client();
     let mut other = client.connect();
     let began = client.call("TIME").int();
@@ -89,7 +89,7 @@ fn the_clock_stands_until_it_is_moved_for_all() {
 }
 
 #[test]
-fn pushes_and_messages_are_read_apart_from_replies() {
+fn pushes_are_read_separately_from_replies() {
     let mut listener = client().resp3();
     let mut publisher = listener.connect();
     listener.send("SUBSCRIBE news");
@@ -101,7 +101,7 @@ fn pushes_and_messages_are_read_apart_from_replies() {
 }
 
 #[test]
-fn missing_reply_is_reported_with_the_pushes_that_came() {
+fn missing_reply_is_reported_with_unread_pushes() {
     let mut listener = client().resp3();
     listener.send("SUBSCRIBE news");
     assert!(listener.try_reply().is_none());
@@ -115,7 +115,7 @@ fn missing_reply_is_reported_with_the_pushes_that_came() {
 }
 
 #[test]
-fn what_another_thread_gives_is_waited_for() {
+fn reply_waits_for_another_thread() {
     let mut listener = client();
     let mut publisher = listener.connect();
     assert_eq!(listener.call("SUBSCRIBE news").at(2), 1);
@@ -125,7 +125,7 @@ fn what_another_thread_gives_is_waited_for() {
 }
 
 #[test]
-fn requests_in_parts_and_in_numbers_are_answered_in_order() {
+fn split_and_pipelined_requests_are_answered_in_order() {
     let mut client = client();
     client.send_bytes(b"PING\r\n*2\r\n$4\r\nEC");
     assert_eq!(client.reply(), Status("PONG"));
@@ -144,7 +144,7 @@ fn panic_of(test: impl FnOnce() + Send + 'static) -> String {
 }
 
 #[test]
-fn a_handler_that_panics_fails_the_test() {
+fn panicking_handler_fails_the_test() {
     let text = panic_of(|| drop(client().call("PANIC")));
     assert_eq!(text, "`panic` panicked: no such thing");
     let mut client = client();
@@ -156,7 +156,7 @@ fn a_handler_that_panics_fails_the_test() {
 
 #[cfg(debug_assertions)]
 #[test]
-fn an_aggregate_that_is_not_filled_fails_the_test() {
+fn incomplete_aggregate_fails_the_test() {
     for count in [0, 2, 4] {
         let text = panic_of(move || drop(client().call(format!("BROKEN {count}"))));
         assert!(text.starts_with("`broken` panicked: "), "{text}");
