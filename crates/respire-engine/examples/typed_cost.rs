@@ -1,5 +1,5 @@
-//! What typed arguments cost: the same look-up as a low-level row and as typed commands, for a tool
-//! that counts instructions.
+//! Measures the cost of typed arguments: the same look-up as a low-level row and as typed commands,
+//! to run under a tool that counts instructions.
 //!
 //! ```console
 //! $ cargo build --release -p respire-engine --features derive --example typed_cost
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The difference of the two counts, divided by 100,000, is the cost of one call. (The first
-//! 10,000 calls of a command are all timed.)
+//! 10,000 calls of a command are always timed.)
 
 use respire_engine::{
     App, ArgList, Args, Arity, Bytes, Cx, Engine, Error, Flags, NoKeys, NoWake, Now, Options,

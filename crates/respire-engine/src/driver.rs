@@ -1,4 +1,3 @@
-//! The items that only the driver of a connection needs: the session, the events it is told, and the steps
-//! it asks for.
+//! The items that only the driver of a connection needs: the session, its events and its steps.
 
 pub use crate::session::{Ahead, CloseReason, Session, SessionEvent, SessionStep};

@@ -1,16 +1,16 @@
-//! What a command answers when it cannot do its work.
+//! Error replies: their type, and the texts that several commands share.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 /// An error reply: a code word and a text, as in `ERR syntax error`.
 ///
-/// The text is what a client sees after the `-`. It is bytes, because it may quote what a client
-/// sent; CR and LF in it cannot split the reply, because the encoder turns them into blanks. Its
-/// first word is in upper case, always: clients tell errors apart by it.
+/// A client sees the text after the `-`. It is bytes, because it may quote a request. CR and LF in
+/// it cannot split the reply, because the encoder replaces them with blanks. The first word is
+/// always in upper case: clients distinguish errors by it.
 ///
-/// Nothing converts into it by itself, so that a handler may use `?` without naming its error type;
-/// who implements `From` for an error of his own states it.
+/// It has no blanket conversions, so a handler can use `?` without naming its error type. Implement
+/// `From` for your own error type to convert it.
 ///
 /// ```
 /// use respire_engine::Error;
@@ -22,7 +22,7 @@ use std::fmt::{self, Write as _};
 /// assert_eq!(limited.text(), b"LIMITED retry-ms=250");
 /// let absent = Error::quoting("ERR no such queue '", b"q\xff", "'");
 /// assert_eq!(absent.text(), b"ERR no such queue 'q\xff'");
-/// // What comes without a code gets `ERR`.
+/// // A text without a code gets `ERR`.
 /// assert_eq!(Error::owned("no such queue").text(), b"ERR no such queue");
 /// let parsed: Result<u8, Error> = "x".parse().map_err(Error::from_error);
 /// assert_eq!(parsed.unwrap_err().text(), b"ERR invalid digit found in string");
@@ -33,11 +33,11 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with a text known at compile time: a code word, a blank, and what went wrong.
+    /// An error with a text known at compile time: a code word, a blank, and a description.
     ///
     /// # Panics
-    /// When the first word is no code: upper-case letters, then digits and underscores as well. In a
-    /// `const`, that is an error of the compiler.
+    /// If the first word is not a code: an upper-case letter, then upper-case letters, digits and
+    /// underscores. In a `const`, that is a compile error.
     #[must_use]
     pub const fn fixed(text: &'static str) -> Self {
         assert!(
@@ -49,7 +49,8 @@ impl Error {
         }
     }
 
-    /// An error of a code and a text. A code that is not a word in upper case is made one.
+    /// An error with a code and a text. A code that is not an upper-case word is converted into
+    /// one.
     #[must_use]
     pub fn new(code: &str, text: impl fmt::Display) -> Self {
         let mut whole: String = code
@@ -63,19 +64,19 @@ impl Error {
             })
             .collect();
         whole.make_ascii_uppercase();
-        // Writing to a string fails only where the text's own `Display` does.
+        // Writing to a string fails only if the text's `Display` fails.
         let _ = write!(whole, " {text}");
         Self::owned(whole)
     }
 
-    /// `ERR` and what another error says of itself, for `map_err`.
+    /// `ERR` and the text of another error, for `map_err`.
     #[must_use]
     pub fn from_error(error: impl std::error::Error) -> Self {
         Self::new("ERR", error)
     }
 
-    /// An error whose text was made for this reply; the same form as [`Error::fixed`]. A text that
-    /// does not begin with a code gets `ERR`.
+    /// An error with a text made at run time, in the form of [`Error::fixed`]. A text that does not
+    /// start with a code gets `ERR`.
     #[must_use]
     pub fn owned(text: impl Into<Vec<u8>>) -> Self {
         let mut text = text.into();
@@ -87,8 +88,8 @@ impl Error {
         }
     }
 
-    /// An error that quotes a part of the request between two texts: up to its first NUL, where
-    /// Redis's texts end.
+    /// An error that quotes a part of the request between two texts. The quote ends at its first
+    /// NUL, as in Redis.
     #[must_use]
     pub fn quoting(before: &str, quoted: &[u8], after: &str) -> Self {
         let quoted = shown(quoted, quoted.len());
@@ -101,7 +102,7 @@ impl Error {
         &self.text
     }
 
-    /// The first word, by which clients and `INFO errorstats` tell errors apart; empty if it is
+    /// The first word, by which clients and `INFO errorstats` distinguish errors; empty if it is
     /// not UTF-8.
     #[must_use]
     pub fn code(&self) -> &str {
@@ -110,7 +111,7 @@ impl Error {
     }
 }
 
-/// Whether a text begins with a word in upper case.
+/// Whether a text starts with a word in upper case.
 const fn has_code(text: &[u8]) -> bool {
     let mut at = 0;
     while at < text.len() && text[at] != b' ' {
@@ -126,7 +127,7 @@ const fn has_code(text: &[u8]) -> bool {
 
 const QUOTED_BYTES_MAX: usize = 128;
 
-/// What Redis shows of a part of a request: its texts end at a NUL.
+/// The part of a request that Redis quotes: its texts end at a NUL.
 fn shown(quoted: &[u8], bytes_max: usize) -> &[u8] {
     let end = quoted.iter().take(bytes_max).position(|byte| *byte == 0);
     &quoted[..end.unwrap_or(quoted.len().min(bytes_max))]
@@ -140,7 +141,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The texts that any service may need, word for word as Redis has them.
+/// Error texts that any service may need, identical to Redis's.
 pub mod text {
     use super::{Error, QUOTED_BYTES_MAX, shown};
 
@@ -148,15 +149,15 @@ pub mod text {
     pub const SYNTAX: Error = Error::fixed("ERR syntax error");
     /// An argument that should have been an integer in range.
     pub const NOT_AN_INTEGER: Error = Error::fixed("ERR value is not an integer or out of range");
-    /// What a defect of the service answers: a panic of its command.
+    /// The reply to a panic of a command, which is a defect of the service.
     pub const INTERNAL: Error = Error::fixed("ERR internal error");
-    /// A value of another type than the command works on.
+    /// The value has a type that the command does not support.
     pub const WRONG_TYPE: Error =
         Error::fixed("WRONGTYPE Operation against a key holding the wrong kind of value");
     /// A database number outside the configured range.
     pub const DB_INDEX: Error = Error::fixed("ERR DB index is out of range");
 
-    /// The reply to a name that no row has, with the start of its arguments, as Redis words it.
+    /// The reply to an unknown command, with the start of its arguments, as in Redis.
     #[must_use]
     pub fn unknown_command<'a>(name: &[u8], args: impl Iterator<Item = &'a [u8]>) -> Error {
         let mut arguments = Vec::new();
@@ -183,7 +184,7 @@ pub mod text {
         ))
     }
 
-    /// As much of a subcommand as Redis quotes: 128 bytes.
+    /// The part of a subcommand that Redis quotes: 128 bytes.
     #[must_use]
     pub fn shortened(subcommand: &[u8]) -> &[u8] {
         &subcommand[..subcommand.len().min(QUOTED_BYTES_MAX)]
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_keeps_its_bytes_and_ends_at_a_nul() {
+    fn quote_keeps_its_bytes_and_ends_at_a_nul() {
         let args: [&[u8]; 2] = [b"\xff\xfe", b"a\0b"];
         let error = text::unknown_command(b"f\0o", args.into_iter());
         assert_eq!(
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn every_error_begins_with_a_code() {
+    fn every_error_starts_with_a_code() {
         let text = |error: Error| String::from_utf8_lossy(error.text()).into_owned();
         assert_eq!(text(Error::owned("no queue")), "ERR no queue");
         assert_eq!(text(Error::owned("NOQUEUE")), "NOQUEUE");
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_is_bounded() {
+    fn quote_is_bounded() {
         let long = [b'x'; 1000];
         let error = text::unknown_command(&long, [&long[..], &long[..]].into_iter());
         assert!(error.text().len() < 350, "{} bytes", error.text().len());

@@ -1,16 +1,16 @@
-//! Glob patterns, as `KEYS`, `SCAN MATCH` and `CONFIG GET` know them.
+//! Matches glob patterns, as in `KEYS`, `SCAN MATCH` and `CONFIG GET`.
 
-/// Patterns with more stars than this match nothing, as in Redis.
+/// Patterns with more stars than this never match, as in Redis.
 const STARS_MAX: usize = 1000;
 
-/// Whether the whole of `text` matches `pattern`, byte by byte, exactly as Redis decides it.
+/// Whether the whole of `text` matches `pattern`, byte by byte, exactly as in Redis.
 ///
-/// `*` is any run of bytes, `?` one byte, `[abc]` one of these, `[a-z]` a range, `[^a]` one that is
-/// not, and `\` takes the next byte literally. A class that is never closed ends with the pattern.
-/// `ignore_case` concerns ASCII letters. As in Redis, no pattern but the empty one matches the
-/// empty text, so commands that list everything test for `*` themselves.
+/// `*` matches any run of bytes, `?` one byte, `[abc]` one of these, `[a-z]` one in this range,
+/// `[^a]` one that is not listed, and `\` takes the next byte literally. A class without an end
+/// extends to the end of the pattern. `ignore_case` applies to ASCII letters. As in Redis, only the
+/// empty pattern matches the empty text, so commands that list everything test for `*` themselves.
 ///
-/// Costs at most O(pattern × text), allocates nothing and does not recurse, whatever the pattern.
+/// Costs at most O(pattern × text). It does not allocate and does not recurse.
 ///
 /// ```
 /// use respire_engine::glob_match;
@@ -22,8 +22,8 @@ const STARS_MAX: usize = 1000;
 #[must_use]
 pub fn glob_match(pattern: &[u8], text: &[u8], ignore_case: bool) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Only the last star is ever tried again: what follows it has to match somewhere in the rest
-    // of the text, and if it does not, a longer match of an earlier star leaves even less text.
+    // Only the last star is retried. What follows it must match somewhere in the rest of the text;
+    // a longer match of an earlier star would leave even less text.
     let mut last_star: Option<(usize, usize)> = None;
     let mut stars = 0;
     loop {
@@ -70,7 +70,8 @@ fn skip_stars(pattern: &[u8], from: usize) -> usize {
         .count()
 }
 
-/// Whether the first element of `pattern`, which is no star, accepts `byte`; and its length.
+/// Whether the first element of `pattern`, which is not a star, accepts `byte`; and the element's
+/// length.
 fn match_one(pattern: &[u8], byte: u8, ignore_case: bool) -> (bool, usize) {
     match pattern {
         [b'?', ..] => (true, 1),
@@ -84,14 +85,14 @@ fn match_one(pattern: &[u8], byte: u8, ignore_case: bool) -> (bool, usize) {
     }
 }
 
-/// The same for a class, whose `[` is taken off already.
+/// As [`match_one`] for a class, without its `[`.
 fn match_class(class: &[u8], byte: u8, ignore_case: bool) -> (bool, usize) {
     let is_negated = class.first() == Some(&b'^');
     let mut at = usize::from(is_negated);
     let mut accepts = false;
     loop {
         match &class[at..] {
-            // An escaped byte is compared as it is, even where case is ignored: so does Redis.
+            // An escaped byte is compared exactly even if case is ignored, as in Redis.
             [b'\\', literal, ..] => {
                 accepts |= *literal == byte;
                 at += 2;
@@ -119,7 +120,8 @@ fn is_same(a: u8, b: u8, ignore_case: bool) -> bool {
 }
 
 fn is_in_range(start: u8, end: u8, byte: u8, ignore_case: bool) -> bool {
-    // Redis compares as signed characters, and puts the ends in order before it lowers their case.
+    // Redis compares as signed characters, and sorts the ends before it converts them to lower
+    // case.
     let (low, high) = if start.cast_signed() <= end.cast_signed() {
         (start, end)
     } else {
@@ -185,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn class_with_escape_or_without_end_is_read_as_redis_reads_it() {
+    fn class_with_escape_or_without_end_matches_as_in_redis() {
         check("[\\]a]", &["]", "a"], &["\\"]);
         check("[\\-z]", &["-", "z"], &["a"]);
         check("[ab", &["a", "b"], &["c", "["]);
         check("[", &[], &["[", "a"]);
         check("[^", &["a"], &["", "ab"]);
         check("[a-", &["a", "-"], &["b"]);
-        // The closing bracket is taken as the end of a range.
+        // The closing bracket is the end of a range.
         check("[a-]", &["a", "]", "_"], &["-", "b"]);
         check("[\\", &["\\"], &["a"]);
     }
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn case_is_ignored_on_demand_except_for_escaped_class_members() {
+    fn ignoring_case_excludes_escaped_class_members() {
         assert!(glob_match(b"MaX*", b"mAxmemory", true));
         assert!(!glob_match(b"MaX*", b"maxmemory", false));
         assert!(glob_match(b"[A-C]", b"b", true));
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn range_compares_bytes_as_signed() {
-        // 0xff is -1 and 0x01 is 1, so that the range holds three bytes.
+        // 0xff is -1 and 0x01 is 1, so the range has three bytes.
         for (byte, is_inside) in [
             (0xff, true),
             (0x00, true),
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn many_stars_end_in_bounded_time() {
+    fn many_stars_take_bounded_time() {
         let pattern = b"a*".repeat(500);
         let mut text = vec![b'a'; 20_000];
         assert!(glob_match(&pattern, &text, false));
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn more_stars_than_redis_follows_match_nothing() {
+    fn patterns_with_too_many_stars_never_match() {
         let text = vec![b'a'; 3000];
         assert!(glob_match(&b"*a".repeat(STARS_MAX), &text, false));
         assert!(!glob_match(&b"*a".repeat(STARS_MAX + 1), &text, false));

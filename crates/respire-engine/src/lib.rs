@@ -1,12 +1,12 @@
-//! The sans-IO heart of Respire: bytes and the time go in, replies and a deadline come out.
+//! The sans-IO core of Respire: it takes bytes and the time, and returns replies and a deadline.
 //!
-//! A [`Session`](driver::Session) is one connection without its socket; an [`Engine`] is what all connections
-//! share; a [`Router`] holds the commands, each a [`Command`] with its [`Spec`]. Two servers, the
-//! tests, the fuzzers and the protocol explorer run this very code.
+//! A [`Session`](driver::Session) is one connection without its socket. An [`Engine`] is the state
+//! that all connections share. A [`Router`] holds the commands, each a [`Command`] with its
+//! [`Spec`]. Two servers, the tests, the fuzzers and the protocol explorer run this same code.
 //!
-//! What it deliberately is not: it opens no socket, reads no clock, starts no thread, knows no
-//! store and no runtime. Time comes in as [`Now`]; the few things only a process can do come in
-//! as [`Host`] and [`Wake`].
+//! What it deliberately is not: it opens no socket, reads no clock, starts no thread, and uses no
+//! store and no runtime. Drivers pass the time as [`Now`]; the functions that need a process are in
+//! [`Host`] and [`Wake`].
 //!
 //! ```
 //! use respire_engine::{App, ArgList, Cx, Engine, Error, NoKeys, NoWake, Now, Options, Output, Peer};
@@ -35,36 +35,37 @@
 //! assert_eq!(out.to_vec(), b":42\r\n");
 //! ```
 //!
-//! Where to start reading: [`Session`](driver::Session) states the contract with a driver; `session/turn.rs` is one
-//! turn; `session/dispatch.rs` takes a request to its command, and `command/run.rs` runs it.
+//! Where to start reading: [`Session`](driver::Session) states the contract with a driver,
+//! `session/turn.rs` is one turn, `session/dispatch.rs` takes a request to its command, and
+//! `command/run.rs` runs it.
 
 #![forbid(unsafe_code)]
 
-// Floor: the ways in, for drivers and for services with commands of their own
+// Floor: interfaces for drivers and for services with their own commands
 pub mod driver;
 mod embed;
 
-// Floor: a connection's bytes, and the commands every client library expects
+// Floor: sessions, and the commands that every client library expects
 mod redis;
 mod session;
 
-// Floor: what a command is, runs on and is run by
+// Floor: commands, their table and the engine that runs them
 mod command;
 
-// Floor: what is counted, timed and noted
+// Floor: statistics and logs
 mod observe;
 
-// Floor: a connection as the others see it
+// Floor: connections, and messages between them
 mod client;
 
-// Floor: what goes into a command, and what comes out
+// Floor: arguments and replies
 #[doc(hidden)]
 #[path = "args/derive_support.rs"]
 pub mod __derive;
 mod args;
 mod reply;
 
-// Floor: what all of it is made of
+// Floor: basic types
 mod error;
 mod glob;
 mod limits;
@@ -111,23 +112,23 @@ pub use spec::{
     Arg, ArgKind, Arity, Example, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Spec,
 };
 
-/// Makes a struct the arguments of a command.
+/// Derives [`Args`] for a struct.
 #[cfg(feature = "derive")]
 #[doc(inline)]
 pub use respire_derive::EngineArgs as Args;
-/// Makes an enum words that exclude each other.
+/// Derives [`Words`] for an enum.
 #[cfg(feature = "derive")]
 #[doc(inline)]
 pub use respire_derive::EngineWords as Words;
 
-/// The borrowed arguments of one request, as [`Command::call`] gets them.
+/// The borrowed arguments of one request, as passed to [`Command::call`].
 pub use resp_codec::Args as ArgList;
 pub use resp_codec::Proto;
 
-/// Bytes that are shared instead of copied: as arguments and as replies.
+/// Shared bytes that are not copied, as arguments and as replies.
 pub use bytes::Bytes;
 
-/// Holds the README's example to what compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,55 +1,61 @@
-//! The bounds of one connection's memory and of one turn.
+//! The limits on one connection's memory and on one turn.
 
-/// What a session may hold and do before it must give way. Units stand last in the names.
+/// The limits of a session. Units are the last word of the names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest bulk a request may carry, in bytes (`proto-max-bulk-len`). A longer one is a
-    /// protocol error, decided from its header.
+    /// The maximum bulk length in a request, in bytes (`proto-max-bulk-len`). A longer one is a
+    /// protocol error, detected from its header.
     pub bulk_bytes_max: u64,
-    /// The most arguments one request may have, as in Redis; more is a protocol error. Nothing is
-    /// reserved for a count: each argument has to arrive.
+    /// The maximum number of arguments in a request, as in Redis; more is a protocol error. An
+    /// announced count reserves no memory.
     pub arguments_max: u32,
-    /// The longest inline request in bytes; longer is a protocol error.
+    /// The maximum length of an inline request in bytes; a longer one is a protocol error.
     pub inline_bytes_max: u32,
-    /// The most requests one turn serves, so that a long pipeline does not starve its neighbours.
+    /// The maximum number of requests in a turn, so that a long pipeline does not delay other
+    /// connections.
     pub commands_per_poll_max: u32,
-    /// A turn ends when the peer is owed this many bytes; nothing more is read until it took them.
+    /// The turn ends when this many bytes wait for the peer. No more is read until it has read
+    /// them.
     pub output_bytes_max: usize,
-    /// What may wait for a subscriber that does not take its messages, in bytes; past that its
+    /// The maximum number of message bytes that wait for a slow subscriber. Beyond that its
     /// connection is closed, as by Redis's `client-output-buffer-limit pubsub`.
     pub mailbox_bytes_max: usize,
-    /// While a connection waits (a reply that comes later, `CLIENT PAUSE`, `DEBUG SLEEP`), reading
+    /// While a connection waits (for a deferred reply, `CLIENT PAUSE`, `DEBUG SLEEP`), reading
     /// stops at this many bytes.
     pub waiting_input_bytes_max: usize,
-    /// The most calls of one connection that may be pending at a time, where their commands let
-    /// the requests behind them run; the next request waits.
+    /// The maximum number of pending calls of one connection, for commands that let later requests
+    /// run. At the maximum, the next request waits.
     pub pending_calls_max: usize,
-    /// What finished replies may take that wait for a pending call before them, in bytes; past that
-    /// the next request waits.
+    /// The maximum number of bytes of finished replies that wait behind a pending call. At the
+    /// maximum, the next request waits.
     pub parked_bytes_max: usize,
-    /// How long pending calls may go on after the peer closed its side, from one answer to the next,
-    /// in milliseconds: it may have gone, or still wait for what it asked for.
+    /// How long pending calls may continue after the peer closed its side, since the last answer,
+    /// in milliseconds. The peer may be gone, or may still wait for its replies.
     pub half_closed_ms_max: u32,
-    /// The wrong passwords that a connection, and an address, may give in a row before further
-    /// attempts wait: people mistype.
+    /// The number of wrong passwords that a connection, and an address, may send in a row before
+    /// further attempts are delayed, because people mistype.
     pub wrong_passwords_free: u32,
-    /// The longest an attempt to authenticate waits after wrong passwords, in milliseconds. The right
-    /// password waits too, so this is kept below the patience of client libraries.
+    /// The maximum delay of an attempt to authenticate after wrong passwords, in milliseconds. The
+    /// right password is delayed too, so this is below the timeouts of client libraries.
     pub auth_wait_ms_max: u32,
-    /// How long wrong passwords are remembered after the last one, in seconds.
+    /// How long wrong passwords count after the last one, in seconds.
     pub wrong_passwords_kept_s: u32,
-    /// Of how many addresses wrong passwords are remembered; then the quietest is forgotten.
+    /// The maximum number of addresses whose wrong passwords are stored. Beyond that, the address
+    /// with the oldest failure is removed.
     pub auth_peers_max: usize,
-    /// How many names of commands that are not there are counted one by one, and logged.
+    /// The maximum number of unknown command names that are counted by name and logged.
     pub unknown_names_max: usize,
-    /// The most requests `MULTI` may queue, and
+    /// The maximum number of requests that `MULTI` may queue. Beyond it, `EXEC` refuses the
+    /// transaction.
     pub queued_commands_max: usize,
-    /// the most bytes; past either the transaction is refused at `EXEC`.
+    /// The maximum number of bytes that `MULTI` may queue. Beyond it, `EXEC` refuses the
+    /// transaction.
     pub queued_bytes_max: usize,
 }
 
 impl Limits {
-    /// What Redis allows, and turns that keep the p99 of the neighbours low.
+    /// The limits of Redis, and turns short enough to keep the p99 latency of other connections
+    /// low.
     pub const DEFAULT: Self = Self {
         bulk_bytes_max: 512 << 20,
         arguments_max: i32::MAX as u32,
@@ -72,7 +78,7 @@ impl Limits {
 }
 
 impl Limits {
-    /// What these make of the codec's limits, for peers that have authenticated or need not.
+    /// The codec's limits for clients that have authenticated or need not.
     #[must_use]
     pub fn codec(&self) -> resp_codec::Limits {
         resp_codec::Limits {
@@ -83,7 +89,7 @@ impl Limits {
         }
     }
 
-    /// The same for peers that have yet to authenticate: as tight as Redis's.
+    /// The codec's limits for unauthenticated clients: as tight as Redis's.
     #[must_use]
     pub fn codec_before_password(&self) -> resp_codec::Limits {
         let (ours, strangers) = (self.codec(), resp_codec::Limits::UNAUTHENTICATED);

@@ -1,11 +1,11 @@
-//! The time, as a value: a driver reads its clocks once per turn and passes the result down.
+//! The time, as a value: a driver reads its clocks once per turn and passes the result on.
 
 use core::time::Duration;
 
-/// The two times a turn runs at: a monotonic one for deadlines, and the wall clock for expiries.
+/// The two times of a turn: a monotonic one for deadlines, and the wall clock for expiries.
 ///
-/// Nothing in the engine, the commands or the store reads a clock, so a test, a simulator and a
-/// web page can move time as they like.
+/// The engine, the commands and the store never read a clock, so a test, a simulator and a web page
+/// control the time.
 ///
 /// ```
 /// use respire_engine::Now;
@@ -34,7 +34,7 @@ impl Now {
         }
     }
 
-    /// Microseconds since the driver's origin; never goes back.
+    /// Microseconds since the driver's origin; never decreases.
     #[must_use]
     pub const fn monotonic_us(self) -> u64 {
         self.monotonic_us
@@ -52,7 +52,7 @@ impl Now {
         self.unix_ms
     }
 
-    /// This time moved ahead by `by`, on both clocks.
+    /// Both times advanced by `by`.
     #[must_use]
     pub const fn after(self, by: Duration) -> Self {
         let us = saturating_us(by);

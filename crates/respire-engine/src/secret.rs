@@ -1,5 +1,5 @@
-//! Which words of a request are nobody's business: one rule for the slow log, the protocol explorer
-//! and whoever else shows requests to people.
+//! Finds passwords in requests: one rule for the slow log, the protocol explorer and all other code
+//! that shows requests to people.
 //!
 //! ```
 //! use respire_engine::{ArgList, secret};
@@ -21,7 +21,7 @@ pub const SETTINGS: [&str; 2] = ["requirepass", "masterauth"];
 /// The commands whose requests may carry a password, in lower case.
 pub const COMMANDS: [&str; 5] = ["auth", "hello", "acl", "config", "migrate"];
 
-/// What a word of a request tells of who somebody is.
+/// The kinds of credential that a word of a request can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
@@ -29,14 +29,14 @@ pub(crate) enum Kind {
     Password,
 }
 
-/// Whether a request may carry a password, by its name alone.
+/// Whether a request may carry a password, judged by its name alone.
 #[must_use]
 pub fn may_have_secret(name: &[u8]) -> bool {
     is_one_of(name, &COMMANDS)
 }
 
-/// Whether a request carries a password. O(n) in the words of the few commands that may; of all
-/// others only the name is looked at.
+/// Whether a request carries a password. O(n) in the number of words for the few commands that may
+/// carry one; for all others only the name is checked.
 #[must_use]
 pub fn has_secret(args: ArgList<'_>) -> bool {
     let word = |index: usize| args.get(index);
@@ -44,10 +44,10 @@ pub fn has_secret(args: ArgList<'_>) -> bool {
         && (1..args.len()).any(|index| is_secret(&word, args.len(), index))
 }
 
-/// Whether the word at `index` of a request of `len` words is a password or holds one.
+/// Whether the word at `index` of a request of `len` words is a password or contains one.
 ///
-/// Only the words up to `index` are looked at, so that it can be asked of a request that has not
-/// arrived as a whole, as long as `len` is known.
+/// Only the words up to `index` are read, so it also works for a request that has not arrived
+/// completely, as long as `len` is known.
 pub fn is_secret<'a>(word: &impl Fn(usize) -> Option<&'a [u8]>, len: usize, index: usize) -> bool {
     kind(word, len, index) == Kind::Password
 }
@@ -59,7 +59,7 @@ pub(crate) fn kind<'a>(
 ) -> Kind {
     let is = |at: usize, known: &[u8]| word(at).is_some_and(|it| it.eq_ignore_ascii_case(known));
     let is_password = if is(0, b"auth") {
-        // Of several words the first is the user.
+        // If there are several words, the first is the user.
         if index == 1 && len > 2 {
             return Kind::User;
         }
@@ -93,7 +93,7 @@ fn is_one_of(word: &[u8], known: &[&str]) -> bool {
         .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Compares in a time that depends on the lengths alone.
+/// Compares in a time that depends only on the lengths.
 pub(crate) fn is_same(secret: &[u8], attempt: &[u8]) -> bool {
     let differing = secret
         .iter()
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_found_and_nothing_else() {
+    fn only_passwords_are_found() {
         let secrets = |line| words(line, Kind::Password);
         assert_eq!(secrets("auth pass"), [1]);
         assert_eq!(secrets("AUTH user pass"), [2]);
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn users_are_told_from_passwords() {
+    fn users_and_passwords_are_distinguished() {
         assert_eq!(words("AUTH user pass", Kind::User), [1]);
         assert_eq!(words("AUTH pass", Kind::User), [0; 0]);
         assert_eq!(words("HELLO 3 AUTH user pass", Kind::User), [3]);
     }
 
     #[test]
-    fn secret_is_only_itself() {
+    fn secret_equals_only_itself() {
         assert!(is_same(b"secret", b"secret"));
         for wrong in [&b"secreT"[..], b"secre", b"secrets", b"", b"secret\0"] {
             assert!(!is_same(b"secret", wrong), "{wrong:?}");

@@ -1,12 +1,12 @@
-//! The rows behind `CONFIG`: each names one value that can be read and, mostly, changed while
-//! the server runs.
+//! Rows of `CONFIG`: each is a named value that can be read and, in most cases, changed while the
+//! server runs.
 
 use std::fmt;
 
 type Getter = Box<dyn Fn() -> String + Send + Sync>;
 type Setter = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
-/// One configuration value, under the name `CONFIG GET` and `CONFIG SET` know it by.
+/// A configuration value, with its name in `CONFIG GET` and `CONFIG SET`.
 ///
 /// ```
 /// use respire_engine::Setting;
@@ -33,8 +33,8 @@ impl Setting {
         }
     }
 
-    /// A value that may be changed. `set` refuses with the reason `CONFIG SET` shows, and then has
-    /// changed nothing.
+    /// A value that can be changed. `set` refuses a value with a reason, which `CONFIG SET` shows,
+    /// and then must not change anything.
     pub fn mutable(
         name: &'static str,
         get: impl Fn() -> String + Send + Sync + 'static,
@@ -48,9 +48,9 @@ impl Setting {
         }
     }
 
-    /// The same row, of a value that is no free text: its `set` refuses whatever is none of its
-    /// values, also bytes that are not UTF-8, which it is shown with U+FFFD for what is wrong with
-    /// them. Of other rows such bytes are refused unseen.
+    /// Marks a value that is not free text: `set` refuses all invalid values itself, including
+    /// bytes that are not UTF-8, which it gets with U+FFFD in place of invalid sequences. For other
+    /// rows such bytes are refused without calling `set`.
     #[must_use]
     pub fn checked(mut self) -> Self {
         self.is_checked = true;
@@ -63,19 +63,19 @@ impl Setting {
         self.name
     }
 
-    /// The present value, as `CONFIG GET` shows it.
+    /// The current value, as `CONFIG GET` shows it.
     #[must_use]
     pub fn get(&self) -> String {
         (self.get)()
     }
 
-    /// Whether [`Setting::set`] may succeed at all.
+    /// Whether [`Setting::set`] can succeed.
     #[must_use]
     pub fn is_mutable(&self) -> bool {
         self.set.is_some()
     }
 
-    /// Changes the value to what a client sent.
+    /// Changes the value to bytes from a client.
     pub(crate) fn set_bytes(&self, value: &[u8]) -> Result<(), String> {
         match std::str::from_utf8(value) {
             Ok(text) => self.set(text),
@@ -87,7 +87,7 @@ impl Setting {
     /// Changes the value.
     ///
     /// # Errors
-    /// The reason for refusing it, in the words of `CONFIG SET`.
+    /// The reason for refusing the value, as `CONFIG SET` shows it.
     pub fn set(&self, value: &str) -> Result<(), String> {
         match &self.set {
             Some(set) => set(value),
@@ -106,7 +106,8 @@ impl fmt::Debug for Setting {
     }
 }
 
-/// Parses a size as Redis's configuration writes it: `512`, `1k` (1000), `1kb` (1024), `2mb`, `1gb`.
+/// Parses a size in the format of Redis's configuration: `512`, `1k` (1000), `1kb` (1024), `2mb`,
+/// `1gb`.
 ///
 /// ```
 /// use respire_engine::parse_memory;
@@ -128,7 +129,7 @@ pub fn parse_memory(text: &str) -> Option<u64> {
         "gb" => 1 << 30,
         _ => return None,
     };
-    // Redis takes a missing number for none.
+    // Redis treats a missing number as zero.
     let number = if number.is_empty() { "0" } else { number };
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
@@ -140,7 +141,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn mutable_setting_reads_back_what_was_set() {
+    fn mutable_setting_returns_the_value_that_was_set() {
         let value = Arc::new(AtomicU64::new(7));
         let (read, write) = (Arc::clone(&value), value);
         let setting = Setting::mutable(
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn read_only_setting_refuses() {
+    fn read_only_setting_refuses_changes() {
         let setting = Setting::read_only("port", || "1".to_owned());
         assert_eq!(
             setting.set("2"),

@@ -1,4 +1,4 @@
-//! Derived arguments: what they parse, what they refuse, and what `COMMAND` tells of them.
+//! Tests of derived arguments: parsing, errors, and the description in `COMMAND`.
 #![cfg(all(feature = "derive", feature = "msgpack"))]
 
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ impl App for Nothing {
     type Keys = NoKeys;
 }
 
-/// Replies with its `Debug` form, so that a test sees what was parsed.
+/// Replies with its `Debug` form, so that a test sees the parsed value.
 struct Shown<T>(T);
 
 impl<T: std::fmt::Debug> IntoReply for Shown<T> {
@@ -71,7 +71,7 @@ enum Expiry {
 }
 
 #[test]
-fn words_come_in_any_order_and_case() {
+fn words_are_accepted_in_any_order_and_case() {
     let mut client = client::<Set>();
     let all = "Set { key: b\"k\", value: b\"v\", condition: Some(OnlyIfThere), \
                expiry: Some(Between { from: 1, to: 2 }), get: true, tags: [\"a\", \"b\"], priority: 9 }";
@@ -89,7 +89,7 @@ fn words_come_in_any_order_and_case() {
 }
 
 #[test]
-fn what_does_not_fit_is_answered_in_redis_s_words() {
+fn invalid_arguments_get_the_error_texts_of_redis() {
     let mut client = client::<Set>();
     for (request, error) in [
         ("TEST k", "ERR wrong number of arguments for 'test' command"),
@@ -122,7 +122,7 @@ fn what_does_not_fit_is_answered_in_redis_s_words() {
 }
 
 #[test]
-fn the_description_comes_from_the_declaration() {
+fn command_docs_follow_the_declaration() {
     let spec = Set::SPEC;
     assert_eq!(spec.summary, "Sets a key to a value.");
     assert_eq!((spec.since, spec.complexity), ("7.1.0", "O(1)"));
@@ -166,7 +166,7 @@ struct Many {
 }
 
 #[test]
-fn the_rest_may_be_of_several_parts() {
+fn rest_accepts_groups_of_several_parts() {
     let mut client = client::<Many>();
     assert_eq!(
         client.call("TEST a 1 b 2.5"),
@@ -187,7 +187,7 @@ fn the_rest_may_be_of_several_parts() {
 struct Constant {}
 
 #[test]
-fn every_call_is_timed_unless_the_declaration_says_constant() {
+fn every_call_is_timed_unless_declared_constant() {
     let router = Router::new(Nothing)
         .command("PLAIN", |_, ()| 1)
         .command("FAST", |_, _: Many| 1)
@@ -231,7 +231,7 @@ enum Unit {
 }
 
 #[test]
-fn fields_without_a_word_are_taken_by_their_place() {
+fn fields_without_a_word_are_positional() {
     let mut client = client::<Mixed<String>>();
     assert_eq!(
         client.call("TEST x km ab yes"),
@@ -263,7 +263,7 @@ struct Put(Mp<Job>);
 struct Nobody;
 
 #[test]
-fn messagepack_goes_in_and_comes_out() {
+fn messagepack_arguments_and_replies_work() {
     let router = Router::new(Nothing)
         .command("PUT", |_, Put(job): Put| {
             Mp(Job {
@@ -331,7 +331,7 @@ fn set() -> impl Strategy<Value = Set> {
         )
 }
 
-/// What a client sends for it: the arguments in order, then each word with what belongs to it.
+/// The request for a value: the positional arguments, then each word with its arguments.
 fn sent(set: &Set) -> (Vec<Vec<u8>>, Vec<Vec<Vec<u8>>>) {
     let words = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect();
     let mut options: Vec<Vec<Vec<u8>>> = Vec::new();
@@ -354,11 +354,11 @@ fn sent(set: &Set) -> (Vec<Vec<u8>>, Vec<Vec<Vec<u8>>>) {
 
 proptest! {
     #[test]
-    fn what_is_sent_in_any_order_is_what_is_parsed(set in set(), turn in 0..8_usize, at in 0..8_usize) {
+    fn arguments_in_any_order_parse_to_the_same_value(set in set(), turn in 0..8_usize, at in 0..8_usize) {
         let (mut request, mut options) = sent(&set);
         let count = options.len();
         options.rotate_left(turn % count);
-        // Tags keep their own order, wherever they stand.
+        // Tags keep their own order, wherever they are.
         let tags = set.tags.iter().map(|tag| vec![b"TAG".to_vec(), tag.as_bytes().to_vec()]);
         let at = at % (count + 1);
         options.splice(at..at, tags);
@@ -368,7 +368,7 @@ proptest! {
     }
 
     #[test]
-    fn no_request_is_too_strange(args in prop::collection::vec(
+    fn any_request_gets_exactly_one_reply(args in prop::collection::vec(
         prop_oneof![
             prop::collection::vec(any::<u8>(), 0..6),
             prop::sample::select(vec!["EX", "GET", "NX", "XX", "TAG", "BETWEEN", "PRIORITY", "1", "-1"])
@@ -379,7 +379,7 @@ proptest! {
         let mut request = vec![b"TEST".to_vec()];
         request.extend(args);
         for mut client in [client::<Set>(), client::<Many>(), client::<Mixed<Bytes>>()] {
-            // Answered, and with one reply.
+            // It is answered, with exactly one reply.
             let reply = client.call(request.clone());
             if reply.is_error() {
                 prop_assert!(["ERR", "BADARG"].contains(&reply.error().split(' ').next().unwrap()));
@@ -403,7 +403,7 @@ enum Kind {
 }
 
 #[test]
-fn raw_names_are_told_without_their_mark() {
+fn raw_identifiers_are_shown_without_their_prefix() {
     let mut client = client::<Raw>();
     assert_eq!(
         client.call("TEST MATCH 7"),

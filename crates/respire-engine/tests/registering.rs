@@ -1,4 +1,4 @@
-//! What a router refuses panics at the line of the program that registers it.
+//! Tests that a router refuses invalid commands with a panic at the caller's line.
 
 use respire_engine::{ArgList, Command, Cx, Error, Later, Limits, Reply, Router, Row, Spec};
 use std::cell::RefCell;
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::sync::{Arc, Once};
 
 thread_local! {
-    /// The file and line of this thread's last panic, and its text.
+    /// The file, the line and the text of this thread's last panic.
     static PANIC: RefCell<(String, u32, String)> = RefCell::default();
 }
 
@@ -19,7 +19,7 @@ fn note(info: &PanicHookInfo<'_>) {
     PANIC.with_borrow_mut(|panic| *panic = (place.file().to_owned(), place.line(), text));
 }
 
-/// What the panic of `register` says, which stands on the line of the call.
+/// The text of the panic of `register`, which must be on the caller's line.
 #[track_caller]
 fn refusal(register: impl FnOnce() -> Router<()>) -> String {
     static HOOK: Once = Once::new();
@@ -57,7 +57,7 @@ fn boxed(names: &[&'static str]) -> Vec<Box<dyn Command<()>>> {
 fn later(_: &mut Cx<'_, ()>, _: (), _: Later) {}
 
 #[test]
-fn unsendable_names_are_refused_where_they_are_registered() {
+fn name_that_cannot_be_sent_panics_at_the_callers_line() {
     let visible = "visible ASCII";
     assert!(refusal(|| router().command("", |_, ()| 1)).contains(visible));
     assert!(refusal(|| router().command("TWO WORDS", |_, ()| 1)).contains(visible));
@@ -68,7 +68,7 @@ fn unsendable_names_are_refused_where_they_are_registered() {
 }
 
 #[test]
-fn subcommands_that_could_not_be_called_are_refused_where_they_are_registered() {
+fn subcommand_that_cannot_be_called_panics_at_the_callers_line() {
     let (plain, other) = (["get"], ["door|get"]);
     for names in [plain, other] {
         let text = refusal(|| router().container(row("mood"), boxed(&names)));
@@ -80,7 +80,7 @@ fn subcommands_that_could_not_be_called_are_refused_where_they_are_registered() 
 }
 
 #[test]
-fn routers_that_would_lose_something_are_refused_where_they_are_merged() {
+fn merge_that_would_lose_settings_panics_at_the_callers_line() {
     let text = refusal(|| router().merge(router()));
     assert!(
         text.starts_with("merged routers share one application"),

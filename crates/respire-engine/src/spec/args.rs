@@ -1,23 +1,23 @@
 //! The grammar of a command's arguments.
 
-/// One argument, or a group of them, in the grammar of a command: what `COMMAND DOCS` shows.
+/// One argument, or a group of them, in the grammar of a command, as `COMMAND DOCS` shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arg {
-    /// Its name.
+    /// The name of the argument.
     pub name: &'static str,
-    /// What it is.
+    /// The type of the argument.
     pub kind: ArgKind,
-    /// The word that precedes it, or that it consists of.
+    /// The word before it, or the word that it consists of.
     pub token: Option<&'static str>,
-    /// The summary of its own, where one is needed.
+    /// Its own summary, if it needs one.
     pub summary: Option<&'static str>,
-    /// Since which version.
+    /// The version that introduced it.
     pub since: Option<&'static str>,
-    /// Since which version another form should be used.
+    /// The version since which it is deprecated.
     pub deprecated_since: Option<&'static str>,
-    /// Which [`Spec::keys`](crate::Spec::keys) it belongs to, for keys.
+    /// For keys, the index of its spec in [`Spec::keys`](crate::Spec::keys).
     pub key_spec: Option<u8>,
-    /// Whether it may be left out.
+    /// Whether it is optional.
     pub optional: bool,
     /// Whether it may be repeated.
     pub multiple: bool,
@@ -27,7 +27,7 @@ pub struct Arg {
     pub parts: &'static [Arg],
 }
 
-/// The type of an [`Arg`], as `COMMAND DOCS` names them.
+/// The type of an [`Arg`], as `COMMAND DOCS` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgKind {
     /// A string.
@@ -42,7 +42,7 @@ pub enum ArgKind {
     Pattern,
     /// Seconds since 1970-01-01.
     UnixTime,
-    /// A word that stands for itself.
+    /// A word without a value.
     PureToken,
     /// One of the parts.
     OneOf,
@@ -51,7 +51,7 @@ pub enum ArgKind {
 }
 
 impl ArgKind {
-    /// The name `COMMAND DOCS` gives.
+    /// The name in `COMMAND DOCS`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl ArgKind {
 }
 
 impl Arg {
-    /// An argument of this name and kind; refine it with the methods below.
+    /// An argument with this name and kind; the methods below refine it.
     #[must_use]
     pub const fn new(name: &'static str, kind: ArgKind) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl Arg {
         }
     }
 
-    /// A key, of the key spec with this index.
+    /// A key of the key spec with this index.
     #[must_use]
     pub const fn key(name: &'static str, key_spec: u8) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Arg {
         }
     }
 
-    /// A word that stands for itself.
+    /// A word without a value.
     #[must_use]
     pub const fn word(name: &'static str, token: &'static str) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl Arg {
         }
     }
 
-    /// Preceded by `token`.
+    /// Puts `token` before it.
     #[must_use]
     pub const fn token(self, token: &'static str) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl Arg {
         }
     }
 
-    /// May be left out.
+    /// Makes it optional.
     #[must_use]
     pub const fn optional(self) -> Self {
         Self {
@@ -141,7 +141,7 @@ impl Arg {
         }
     }
 
-    /// May be repeated.
+    /// Lets it be repeated.
     #[must_use]
     pub const fn multiple(self) -> Self {
         Self {
@@ -150,7 +150,7 @@ impl Arg {
         }
     }
 
-    /// May be repeated, its token each time.
+    /// Lets it be repeated, with its token each time.
     #[must_use]
     pub const fn multiple_token(self) -> Self {
         Self {
@@ -160,7 +160,7 @@ impl Arg {
         }
     }
 
-    /// There since `version`.
+    /// Sets the version that introduced it.
     #[must_use]
     pub const fn since(self, version: &'static str) -> Self {
         Self {
@@ -169,7 +169,7 @@ impl Arg {
         }
     }
 
-    /// Not to be used any more since `version`.
+    /// Sets the version since which it is deprecated.
     #[must_use]
     pub const fn deprecated(self, version: &'static str) -> Self {
         Self {
@@ -178,7 +178,7 @@ impl Arg {
         }
     }
 
-    /// With a summary of its own.
+    /// Sets its own summary.
     #[must_use]
     pub const fn summary(self, summary: &'static str) -> Self {
         Self {

@@ -1,8 +1,8 @@
-//! How a command behaves.
+//! The flags of a command.
 
 use std::ops::BitOr;
 
-/// How a command behaves: the flags of `COMMAND INFO`.
+/// The properties of a command: the flags of `COMMAND INFO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(u32);
 
@@ -13,15 +13,15 @@ impl Flags {
     pub const WRITE: Self = Self(1);
     /// Never changes the data.
     pub const READONLY: Self = Self(1 << 1);
-    /// Refused when memory is used up.
+    /// Refused if memory is used up.
     pub const DENYOOM: Self = Self(1 << 2);
-    /// For whoever runs the server.
+    /// For administrators of the server.
     pub const ADMIN: Self = Self(1 << 3);
-    /// About publish and subscribe.
+    /// Part of publish and subscribe.
     pub const PUBSUB: Self = Self(1 << 4);
-    /// Not from scripts.
+    /// Not allowed in scripts.
     pub const NOSCRIPT: Self = Self(1 << 5);
-    /// May wait.
+    /// May wait for a long time.
     pub const BLOCKING: Self = Self(1 << 6);
     /// Allowed while loading.
     pub const LOADING: Self = Self(1 << 7);
@@ -29,7 +29,7 @@ impl Flags {
     pub const STALE: Self = Self(1 << 8);
     /// Not shown to monitors.
     pub const SKIP_MONITOR: Self = Self(1 << 9);
-    /// Not kept in the slow log.
+    /// Not recorded in the slow log.
     pub const SKIP_SLOWLOG: Self = Self(1 << 10);
     /// Constant or logarithmic cost.
     pub const FAST: Self = Self(1 << 11);
@@ -37,60 +37,60 @@ impl Flags {
     pub const NO_AUTH: Self = Self(1 << 12);
     /// Allowed while busy.
     pub const ALLOW_BUSY: Self = Self(1 << 13);
-    /// Its key positions need a look at the arguments.
+    /// Finding its keys requires parsing the arguments.
     pub const MOVABLE_KEYS: Self = Self(1 << 14);
     /// Refused inside `MULTI`.
     pub const NO_MULTI: Self = Self(1 << 15);
     /// Runs at once inside `MULTI` instead of being queued (EXEC, DISCARD, MULTI, WATCH, QUIT, RESET).
     pub const IMMEDIATE: Self = Self(1 << 16);
-    /// Works on keys that [`Spec::keys`](crate::Spec::keys) and the selected database do not tell: on all of them
-    /// (KEYS, SCAN, FLUSHALL, SWAPDB) or on some of another database (MOVE, COPY). `EXEC` then locks
-    /// everything.
+    /// Uses keys that are not described by [`Spec::keys`](crate::Spec::keys) in the selected
+    /// database: all keys (KEYS, SCAN, FLUSHALL, SWAPDB) or keys of another database (MOVE, COPY).
+    /// `EXEC` then locks all shards.
     pub const ALL_KEYS: Self = Self(1 << 17);
 
-    /// Allowed to a RESP2 connection that subscribes to something (SUBSCRIBE and its like, PING, QUIT,
-    /// RESET).
+    /// Allowed on a RESP2 connection with a subscription (SUBSCRIBE and similar commands, PING,
+    /// QUIT, RESET).
     pub const SUBSCRIBED: Self = Self(1 << 18);
 
-    /// The requests behind it need not wait for its reply, if that comes later.
+    /// Later requests need not wait for its reply if the reply is deferred.
     pub const PIPELINED: Self = Self(1 << 19);
 
-    /// Costs the same for every call, whatever its arguments and the values it works on, apart from
-    /// receiving the request and sending the reply.
+    /// Each call costs the same, regardless of its arguments and the values that it works on, apart
+    /// from receiving the request and sending the reply.
     ///
-    /// The first 10,000 calls of such a command are timed, and later ones of 128 one, chosen at
-    /// random: reading the clock twice costs more than a `GET`. Hence a later call that is slow after
-    /// all (a handler that waited for a lock, a page that was swapped out) is in the slow log with a
-    /// probability of 1/128. A `slowlog-log-slower-than` below 1000, or any
-    /// [layer](crate::Layer), has every call timed.
+    /// The first 10,000 calls of such a command are timed, and after that one in 128, chosen at
+    /// random: reading the clock twice costs more than a `GET`. So an unusually slow later call (a
+    /// handler that waited for a lock, a page that was swapped out) is in the slow log with a
+    /// probability of 1/128. With a `slowlog-log-slower-than` below 1000, or with any
+    /// [layer](crate::Layer), every call is timed.
     ///
-    /// No command has this flag unless it declares it, and `COMMAND` does not list it.
+    /// A command has this flag only if it declares it, and `COMMAND` does not list it.
     /// [`Flags::FAST`] means less: Redis gives it to `MGET` and `EXISTS`, whose cost grows with the
     /// number of keys.
     pub const CONSTANT: Self = Self(1 << 20);
 
-    /// Runs what `MULTI` queued (`EXEC`): refused, it ends the transaction.
+    /// Runs the queue of `MULTI` (`EXEC`). If it is refused, it ends the transaction.
     pub const EXEC: Self = Self(1 << 21);
 
-    /// Both sets together, in constants.
+    /// The union of both sets, usable in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all of `other` is set.
+    /// Whether all flags of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether any of `other` is set.
+    /// Whether any flag of `other` is set.
     #[must_use]
     pub const fn any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The names `COMMAND INFO` lists, in Redis's order; Respire's own flags are not among them.
+    /// The names in `COMMAND INFO`, in Redis's order, without Respire's own flags.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         const NAMES: [(Flags, &str); 16] = [
             (Flags::WRITE, "write"),
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flag_names_leave_out_our_own() {
+    fn flag_names_exclude_respires_own_flags() {
         let flags = Flags::WRITE | Flags::FAST | Flags::ALL_KEYS | Flags::CONSTANT;
         assert_eq!(flags.names().collect::<Vec<_>>(), ["write", "fast"]);
     }

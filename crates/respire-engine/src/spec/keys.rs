@@ -1,47 +1,47 @@
-//! Where the keys of a command stand.
+//! The positions of a command's keys.
 
-/// Where keys stand among the arguments (the name is argument 0), and what is done to them.
+/// The positions of keys among the arguments (the name is argument 0), and how they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeySpec {
-    /// Where the first key is looked for.
+    /// How to find the first key.
     pub begin: KeyBegin,
-    /// How further keys follow it.
+    /// How to find further keys.
     pub find: KeyFind,
-    /// What is done to them.
+    /// How the keys are used.
     pub flags: &'static [KeyFlag],
     /// Remarks, as `COMMAND INFO` shows them.
     pub notes: &'static str,
 }
 
-/// What is done to the keys of a [`KeySpec`], and what they are: the flags of `COMMAND INFO`.
+/// How the keys of a [`KeySpec`] are used, and what they are: the flags of `COMMAND INFO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFlag {
-    /// Read, and never changed.
+    /// Read and never changed.
     Ro,
-    /// Read, and changed.
+    /// Read and changed.
     Rw,
-    /// Overwritten, whatever was there.
+    /// Overwritten without being read.
     Ow,
-    /// Removed, whatever was there.
+    /// Removed without being read.
     Rm,
-    /// The value is part of the reply, or of what is written elsewhere.
+    /// The value is part of the reply, or is copied elsewhere.
     Access,
     /// The value is changed.
     Update,
-    /// Something is added, and nothing changed.
+    /// Data is added, and existing data is not changed.
     Insert,
-    /// Something of the value, or all of it, is removed.
+    /// Part of the value, or all of it, is removed.
     Delete,
-    /// They are no keys, though they stand where keys do.
+    /// These are not keys, although they are in the place of keys.
     NotKey,
-    /// There may be further keys that this does not find.
+    /// There may be further keys that this spec does not find.
     Incomplete,
-    /// The options of a request decide which flags hold.
+    /// The options of a request determine which flags apply.
     VariableFlags,
 }
 
 impl KeyFlag {
-    /// The name `COMMAND INFO` gives.
+    /// The name in `COMMAND INFO`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,23 +60,23 @@ impl KeyFlag {
     }
 }
 
-/// Where the first key of a [`KeySpec`] is looked for.
+/// How to find the first key of a [`KeySpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyBegin {
-    /// At this argument.
+    /// It is this argument.
     Index(i16),
-    /// After this word, searched from argument `from` (negative: from the end, backwards).
+    /// It follows this word, searched from argument `from` (negative: from the end, backwards).
     Keyword {
         /// The word, upper case.
         word: &'static str,
-        /// Where the search begins.
+        /// The argument at which the search begins.
         from: i16,
     },
-    /// Not to be told from the position alone (`SORT`'s `STORE`).
+    /// It cannot be found from the position alone (`SORT`'s `STORE`).
     Unknown,
 }
 
-/// How keys follow the first one of a [`KeySpec`].
+/// How further keys follow the first key of a [`KeySpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFind {
     /// Up to `last` (relative to the first; negative: from the end of the arguments), every `step`-th.
@@ -88,12 +88,12 @@ pub enum KeyFind {
         /// 0 or 1: no limit; n: only the first 1/n of the remaining arguments.
         limit: i16,
     },
-    /// Not to be told from the position alone.
+    /// They cannot be found from the position alone.
     Unknown,
 }
 
 impl KeySpec {
-    /// One key, at argument `index`, read only unless said otherwise by [`KeySpec::flags`].
+    /// One key, at argument `index`; read-only unless [`KeySpec::flags`] says otherwise.
     #[must_use]
     pub const fn at(index: i16) -> Self {
         Self {
@@ -123,33 +123,32 @@ impl KeySpec {
         }
     }
 
-    /// The same keys, with these flags.
+    /// Replaces the flags.
     #[must_use]
     pub const fn flags(self, flags: &'static [KeyFlag]) -> Self {
         Self { flags, ..self }
     }
 
-    /// The same keys, read and changed.
+    /// Sets the flags for keys that are read and changed.
     #[must_use]
     pub const fn update(self) -> Self {
         self.flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Update])
     }
 
-    /// The same keys, with a remark.
+    /// Sets the remarks.
     #[must_use]
     pub const fn notes(self, notes: &'static str) -> Self {
         Self { notes, ..self }
     }
 
-    /// Whether they are keys, and not names of another kind that stand where keys do for the sake of
-    /// clusters: shard channels.
+    /// Whether they are keys, and not names that clusters treat as keys: shard channels.
     #[must_use]
     pub fn are_keys(self) -> bool {
         !self.flags.contains(&KeyFlag::NotKey)
     }
 
-    /// The positions of this spec's keys in a request of `count` arguments (the name included);
-    /// none where they cannot be told from the position alone.
+    /// The positions of this spec's keys in a request of `count` arguments (including the name).
+    /// Empty if the position alone does not determine them.
     pub fn positions(self, count: usize) -> impl Iterator<Item = usize> {
         let (first, last, step) = match (self.begin, self.find) {
             (KeyBegin::Index(first), KeyFind::Range { last, step, .. })

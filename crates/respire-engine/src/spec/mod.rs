@@ -1,5 +1,5 @@
-//! What is known about a command besides how it runs: the row that feeds dispatch, `COMMAND`, the
-//! documents, the explorer and the tests.
+//! The description of a command. Dispatch, `COMMAND`, the documentation, the explorer and the tests
+//! use it.
 
 mod args;
 mod flags;
@@ -9,7 +9,8 @@ pub use args::{Arg, ArgKind};
 pub use flags::Flags;
 pub use keys::{KeyBegin, KeyFind, KeyFlag, KeySpec};
 
-/// One command's description. Write it as a `static` with `..Spec::EMPTY` for what does not apply.
+/// The description of one command. Write it as a `static`, with `..Spec::EMPTY` for the other
+/// fields.
 ///
 /// ```
 /// use respire_engine::{Arity, Flags, Group, KeySpec, Spec};
@@ -28,38 +29,38 @@ pub use keys::{KeyBegin, KeyFind, KeyFlag, KeySpec};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Lower case; a subcommand is named with its container, as in `config|get`.
+    /// The name in lower case. A subcommand's includes its container, as in `config|get`.
     pub name: &'static str,
     /// One sentence, as `COMMAND DOCS` shows it.
     pub summary: &'static str,
-    /// The Redis version that introduced it, or Respire's for its own.
+    /// The Redis version that introduced it, or Respire's for its own commands.
     pub since: &'static str,
-    /// Its cost, in O-notation and words.
+    /// The cost, in O-notation and words.
     pub complexity: &'static str,
-    /// The family it belongs to.
+    /// The family of the command.
     pub group: Group,
-    /// How many arguments it takes, its own name included.
+    /// The number of arguments, including its name.
     pub arity: Arity,
-    /// How it behaves.
+    /// The flags.
     pub flags: Flags,
-    /// ACL categories beyond those that follow from `flags` and `group`; without the `@`.
+    /// ACL categories in addition to those implied by `flags` and `group`, without the `@`.
     pub categories: &'static [&'static str],
-    /// Where its keys stand.
+    /// The positions of its keys.
     pub keys: &'static [KeySpec],
     /// The grammar of its arguments.
     pub args: &'static [Arg],
     /// Hints for clients and proxies, as `COMMAND INFO` lists them.
     pub tips: &'static [&'static str],
-    /// What changed when: (version, change).
+    /// Pairs of a version and a change in it.
     pub history: &'static [(&'static str, &'static str)],
-    /// What to use instead, for a deprecated command: (since, replacement).
+    /// For a deprecated command: the version, and the replacement.
     pub deprecated: Option<(&'static str, &'static str)>,
     /// Examples that are run as tests, one after another on a fresh server.
     pub examples: &'static [Example],
 }
 
 impl Spec {
-    /// The description of nothing, to fill up a literal from.
+    /// An empty description, to fill in the rest of a literal.
     pub const EMPTY: Self = Self {
         name: "",
         summary: "",
@@ -77,7 +78,7 @@ impl Spec {
         examples: &[],
     };
 
-    /// The container and the subcommand's own word, of a subcommand.
+    /// The container and the word of a subcommand; `None` for other commands.
     #[must_use]
     pub fn subcommand(&self) -> Option<(&'static str, &'static str)> {
         self.name.split_once(SEPARATOR)
@@ -90,8 +91,11 @@ impl Spec {
     }
 }
 
-/// What is sent (in the quoting of redis-cli) and what a RESP2 client gets for it, byte for byte
-/// with `\r\n` written out, e.g. `("GET k", "$1\r\nv\r\n")`.
+/// A request (with the quoting of redis-cli) and the reply of a RESP2 client, byte for byte with
+/// `\r
+/// ` as line ends, e.g. `("GET k", "$1\r
+/// v\r
+/// ")`.
 pub type Example = (&'static str, &'static str);
 
 /// The family of a command: the `group` of `COMMAND DOCS`.
@@ -114,7 +118,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// The name `COMMAND DOCS` gives.
+    /// The name in `COMMAND DOCS`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -129,7 +133,7 @@ impl Group {
     }
 }
 
-/// How many arguments a command takes, counted with its name, as Redis counts.
+/// The number of arguments of a command, including its name, as in Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity(i16);
 
@@ -137,7 +141,7 @@ impl Arity {
     /// Exactly `count`, the name included.
     ///
     /// # Panics
-    /// When `count` is not positive; in a `static`, that is an error of the compiler.
+    /// If `count` is not positive; in a `static`, that is a compile error.
     #[must_use]
     pub const fn exactly(count: i16) -> Self {
         assert!(count > 0);
@@ -147,7 +151,7 @@ impl Arity {
     /// `count` or more, the name included.
     ///
     /// # Panics
-    /// When `count` is not positive; in a `static`, that is an error of the compiler.
+    /// If `count` is not positive; in a `static`, that is a compile error.
     #[must_use]
     pub const fn at_least(count: i16) -> Self {
         assert!(count > 0);
@@ -160,7 +164,7 @@ impl Arity {
         self.0 as i64
     }
 
-    /// Whether a request of `count` arguments, the name included, may run.
+    /// Whether a request may have `count` arguments, including the name.
     #[must_use]
     pub const fn accepts(self, count: usize) -> bool {
         if self.0 >= 0 {
@@ -171,10 +175,10 @@ impl Arity {
     }
 }
 
-/// What stands between the name of a container and that of its subcommand.
+/// The separator between the names of a container and its subcommand.
 pub(crate) const SEPARATOR: char = '|';
 
-/// The name of a command as people write it: `get`, or `config|get` for a subcommand, taken apart.
+/// Splits the written name of a command: `get`, or `config|get` for a subcommand.
 pub(crate) fn name_parts(name: &[u8]) -> (&[u8], Option<&[u8]>) {
     match name.iter().position(|byte| *byte == SEPARATOR as u8) {
         Some(at) => (&name[..at], Some(&name[at + 1..])),
@@ -187,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arity_accepts_as_redis_counts() {
+    fn arity_counts_arguments_as_redis_does() {
         assert!(Arity::exactly(2).accepts(2));
         assert!(!Arity::exactly(2).accepts(3));
         assert!(Arity::at_least(2).accepts(9));
@@ -196,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn subcommand_is_named_with_its_container() {
+    fn subcommand_name_includes_its_container() {
         let spec = |name| Spec {
             name,
             ..Spec::EMPTY
