@@ -22,7 +22,7 @@ const STARS_MAX: usize = 1000;
 #[must_use]
 pub fn glob_match(pattern: &[u8], text: &[u8], ignore_case: bool) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Only the last star is retried. What follows it must match somewhere in the rest of the text;
+    // Only the last star is retried. The pattern after it must match somewhere in the rest of the text;
     // a longer match of an earlier star would leave even less text.
     let mut last_star: Option<(usize, usize)> = None;
     let mut stars = 0;

@@ -19,7 +19,7 @@ pub(super) struct Decoded<'b, A: App> {
     hint: Option<Hint<'b, A>>,
 }
 
-/// What is known of a request except the bytes of its arguments. Requests with the same framing
+/// A decoded request without the bytes of its arguments. Requests with the same framing
 /// share it, as most requests of a pipeline do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {

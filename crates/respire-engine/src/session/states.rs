@@ -44,7 +44,7 @@ impl<'b, A: App> From<&'b Vec<u8>> for SessionEvent<'b, A> {
     }
 }
 
-/// What a session is doing. All transitions are in `turn.rs` and `pending.rs`.
+/// The state of a session. All transitions are in `turn.rs` and `pending.rs`.
 #[derive(Debug)]
 pub(super) enum State {
     /// It answers requests as they come.
@@ -61,7 +61,7 @@ pub(super) enum State {
     Done(CloseReason),
 }
 
-/// What a driver has to do next. It is not `non_exhaustive`: a new step must not compile until
+/// The next step for a driver. It is not `non_exhaustive`: a new step must not compile until
 /// every driver handles it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -82,7 +82,7 @@ pub enum CloseReason {
     Quit,
     /// The peer closed its side, and all its requests are answered.
     Eof,
-    /// The peer broke the protocol; an error reply told it how.
+    /// The peer broke the protocol; it got an error reply.
     Protocol(resp_codec::Error),
     /// The peer speaks HTTP: a browser may have been tricked into connecting.
     CrossProtocol,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What a test does to a session, and its name in the table.
+/// An action of a test on a session, and its name in the table.
 type Action = (&'static str, fn(&mut Fixture) -> SessionStep);
 
 /// A session, its server, and its unanswered calls.
