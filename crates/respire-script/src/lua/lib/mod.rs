@@ -1,0 +1,1 @@
+//! The libraries that Redis gives to scripts.
