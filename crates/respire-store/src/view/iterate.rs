@@ -1,4 +1,4 @@
-//! Going through the keys of a database: SCAN, KEYS, RANDOMKEY.
+//! Iterates over the keys of a database, and picks one at random: SCAN, KEYS, RANDOMKEY.
 
 use core::sync::atomic::Ordering;
 
@@ -7,18 +7,18 @@ use crate::entry::{Entry, EntryRef};
 use crate::hash::mix;
 use crate::table::{Allowance, Cursor, Table, scan_from};
 
-/// How many buckets are drawn before the choice is left to a neighbour. A table is at least 7/16 full
-/// after it has grown, so that two or three are enough; of one that is 1/16 full, 999 of 1,000 calls find
-/// an entry.
+/// Buckets drawn at random before `random_key` falls back to the entries after a random bucket. A table is
+/// at least 7/16 full after it has grown, so two or three draws are usually enough. In a table that is
+/// 1/16 full, 999 of 1,000 calls find an entry by drawing.
 const DRAWS_MAX: u64 = 128;
 
 impl View<'_> {
-    /// A step of an iteration over all keys: calls `f` with some of them, about `count`, and
-    /// returns the cursor to go on with. 0 starts, and when 0 is returned the iteration is over.
+    /// Runs one step of an iteration over all keys: calls `f` with about `count` keys and returns the
+    /// cursor for the next step. The cursor 0 starts an iteration; a returned 0 ends it.
     ///
-    /// Every key that is there from start to end is given at least once, however the database
-    /// grows and shrinks between the steps; a key may be given more than once. Cursors are less
-    /// than 2^63; any number is a valid one. O(`count`), with only one shard locked at a time.
+    /// Every key that exists from the start to the end is visited at least once, even if the database
+    /// grows or shrinks between the steps; a key may be visited more than once. Returned cursors are
+    /// less than 2^63; any number is a valid cursor. O(`count`), with one shard locked at a time.
     ///
     /// ```
     /// use respire_store::{Config, Expiry, Store};
@@ -80,12 +80,12 @@ impl View<'_> {
         at.to_number(shards)
     }
 
-    /// Calls `f` with every key that there is at one moment. O(keys), all shards being locked for
-    /// reading meanwhile; [`View::scan`] keeps nobody waiting for long.
+    /// Calls `f` with every key that exists at one moment. O(keys). All shards stay locked for reading
+    /// until it returns; use [`View::scan`] if writers must not wait that long.
     ///
     /// # Panics
     ///
-    /// Inside a section that does not cover the database.
+    /// If the view is inside a section that does not cover the database.
     pub fn for_each(&mut self, mut f: impl FnMut(&[u8], EntryRef<'_>)) {
         let Some(db) = self.store.existing_database(self.db) else {
             return;
@@ -104,10 +104,10 @@ impl View<'_> {
         }
     }
 
-    /// A key chosen at random, or `None` if there is none. Every key is as likely as another, unless
-    /// nearly all keys of a shard have been removed or have expired: then one after a gap in its table is
-    /// more likely. Stores of one seed choose alike. O(shards), unless most keys have expired and not
-    /// been swept.
+    /// Returns a key chosen at random, or `None` if the database has none. All keys are equally likely,
+    /// unless nearly all keys of a shard have been removed or have expired: then a key after a gap in the
+    /// table is more likely. Stores with the same seed choose the same keys. O(shards), or more if most
+    /// keys have expired and have not been swept.
     pub fn random_key(&mut self) -> Option<Box<[u8]>> {
         let db = self.store.existing_database(self.db)?;
         let random = self.store.eviction().random();
@@ -131,7 +131,8 @@ impl View<'_> {
     }
 }
 
-/// A live entry of the table: that in a bucket drawn at random, or, where many are empty, one that follows.
+/// Returns a live entry of the table: from a bucket drawn at random or, if all draws fail, the first one
+/// after a random bucket.
 fn live_at_random(table: &Table, random: u64, now_ms: u64) -> Option<&Entry> {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     let is_live = |entry: &&Entry| !entry.is_expired(now_ms);

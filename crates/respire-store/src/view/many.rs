@@ -1,11 +1,12 @@
-//! Several keys of one command: each hashed once and loaded ahead, their shards locked together.
+//! Reads and writes several keys of one command at one moment. Each key is hashed once and loaded
+//! ahead, and all shards are locked together.
 //!
-//! Shards are locked in ascending order, and while the next ones are locked, the entries in those
-//! before begin to load. Once all are locked, those who write go through them in the same order and
-//! release each behind them. That is enough to be seen whole or not at all: no shard is released
-//! before all of them are locked, so whoever sees one key as it was written finds the others
-//! locked, or written too. With an observer they are changed in the command's order, and all stay
-//! locked until the last change is reported.
+//! Shards are locked in ascending order. While later shards are locked, the entries of the earlier
+//! ones are already being loaded. Once all are locked, a write changes the shards in the same order
+//! and releases each one when its keys are done. This is enough to make the write atomic: no shard is
+//! released before all of them are locked, so a thread that sees one written key finds the others
+//! locked or written too. With an observer, keys are changed in the command's order, and all shards
+//! stay locked until the last change is reported.
 
 use core::ops::{Deref, Range};
 
@@ -20,15 +21,15 @@ use crate::slot::Slot;
 use crate::store::{Held, write_soon};
 use crate::table::{Bucket, Table, entry_of};
 
-/// How many keys ahead of the one that is looked for tables are loaded.
+/// Tables are loaded this many keys ahead of the key that is being looked up.
 const TABLES_AHEAD: usize = 16;
 
-/// A key, and where it is looked for.
+/// A key, and where to look it up.
 struct Aim<'k> {
     key: &'k [u8],
     hash: u64,
     bucket: Bucket,
-    /// The place of its table among those that are held.
+    /// The index of its table among the held tables.
     nth: usize,
 }
 
@@ -38,10 +39,10 @@ impl Aim<'_> {
     }
 }
 
-/// A key that is absent, but may have to be removed or reported.
+/// An absent key that may have to be removed or reported.
 struct Absent<'k> {
     key: &'k [u8],
-    /// It has expired and is in its table.
+    /// The key has expired, and its entry is still in the table.
     is_due: bool,
 }
 
@@ -49,10 +50,11 @@ struct Absent<'k> {
 struct Aims<'k> {
     /// In the command's order.
     aims: Vec<Aim<'k>>,
-    /// In the order in which their shards are locked, and of one shard in the command's: the shard,
-    /// and below [`SHARD_SHIFT`] the place in `aims`. Numbers are sorted faster than what they name.
+    /// The keys in the order of their shards' locks, and within a shard in the command's order. Each
+    /// item has the shard and, below [`SHARD_SHIFT`], the index in `aims`: sorting numbers is faster
+    /// than sorting aims.
     order: Vec<u64>,
-    /// Whether what is looked for is beyond the caches.
+    /// The store is larger than the caches, so loading ahead pays.
     is_far: bool,
 }
 
@@ -94,7 +96,7 @@ impl<'k> Aims<'k> {
         }
     }
 
-    /// The shard whose keys begin at `from` in `order`, and where they stand there.
+    /// Returns the shard whose keys begin at `from` in `order`, and their range in `order`.
     fn shard_from(&self, from: usize) -> Option<(usize, Range<usize>)> {
         let shard = shard_in(*self.order.get(from)?);
         let rest = self.order[from..].iter();
@@ -119,7 +121,7 @@ impl<'k> Aims<'k> {
         guards
     }
 
-    /// Looks into the tables of all shards, which a section holds.
+    /// Looks the keys up in tables that a section holds.
     fn look_into(&mut self, db: &Database, number: u32, held: &Held) {
         let mut from = 0;
         while let Some((shard, keys)) = self.shard_from(from) {
@@ -129,8 +131,8 @@ impl<'k> Aims<'k> {
         }
     }
 
-    /// Looks for the keys of a shard in its table, the `nth` that is held, and begins to load their
-    /// entries, as well as the tables of keys further on.
+    /// Looks the keys of a shard up in its table, the `nth` held one. Begins to load their entries, and
+    /// the tables of later keys.
     fn look(&mut self, db: &Database, keys: Range<usize>, nth: usize, table: &Table) {
         for at in keys {
             let aim = aim_in(self.order[at]);
@@ -146,7 +148,7 @@ impl<'k> Aims<'k> {
         }
     }
 
-    /// Whether a key exists; `table` has the tables that are held.
+    /// Returns whether at least one of the keys exists; `table` returns the nth held table.
     fn any_exists<'t>(&self, now_ms: u64, table: impl Fn(usize) -> &'t Table) -> bool {
         self.aims.iter().any(|aim| {
             let entry = aim.find(table(aim.nth));
@@ -154,7 +156,8 @@ impl<'k> Aims<'k> {
         })
     }
 
-    /// Lends the keys of the shard that begin at `from` in `order` to `f`; where the next begin.
+    /// Calls `f` with a slot for each key of the shard whose keys begin at `from` in `order`. Returns
+    /// where the next shard's keys begin.
     fn change(
         &self,
         db: &Database,
@@ -188,9 +191,13 @@ impl<'k> Aims<'k> {
 }
 
 impl View<'_> {
-    /// Reads several keys at one moment: all their shards are read-locked before the first is
-    /// read. `f` is given each key's position and entry, in order. Uses are noted, and absent keys
-    /// reported to observers.
+    /// Reads several keys at one moment: all their shards are locked for reading before the first key
+    /// is read. Calls `f` with each key's position and entry, in order. Records the access of each key,
+    /// and reports absent keys to observers. O(keys).
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover a key.
     pub fn read_many<'k>(
         &mut self,
         mut keys: impl ExactSizeIterator<Item = &'k [u8]>,
@@ -217,8 +224,12 @@ impl View<'_> {
         }
     }
 
-    /// Reads several keys like [`View::read_many`], without noting that they were used, or reporting which
-    /// are absent.
+    /// Reads several keys like [`View::read_many`], but neither records their access nor reports absent
+    /// keys.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover a key.
     pub fn peek_many<'k>(
         &mut self,
         keys: impl ExactSizeIterator<Item = &'k [u8]>,
@@ -233,7 +244,7 @@ impl View<'_> {
         }
     }
 
-    /// Shows keys at one moment; those of which something is left to do, as they are absent.
+    /// Calls `f` with the keys at one moment. Returns the absent keys that must be removed or reported.
     fn look_at_each<'k>(
         &self,
         db: &Database,
@@ -254,7 +265,7 @@ impl View<'_> {
         }
     }
 
-    /// Shows keys whose tables are held.
+    /// Calls `f` with keys whose tables are held. Returns like [`View::look_at_each`].
     fn show_each<'k, 't>(
         &self,
         db: &Database,
@@ -283,9 +294,14 @@ impl View<'_> {
         absent
     }
 
-    /// Holds several keys for writing at one moment: nobody sees some of them changed and others not.
-    /// `f` is given each key's position and slot, in an order of the store's own; only a key that is
-    /// named more than once comes in the order in which it is. Expired keys are removed first.
+    /// Changes several keys atomically: no other thread sees some of them changed and others not. Calls
+    /// `f` with each key's position and slot. The order of the calls is unspecified, except that a key
+    /// given more than once is visited in the order of its positions. Expired keys are removed first.
+    /// O(keys), plus sorting them by shard.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover a key.
     ///
     /// ```
     /// use respire_store::{Config, Expiry, Store};
@@ -309,8 +325,12 @@ impl View<'_> {
         self.change_many(keys, false, f);
     }
 
-    /// Does what [`View::update_many`] does if none of the keys exists, and nothing otherwise;
-    /// whether none does.
+    /// Changes several keys like [`View::update_many`] if none of them exists, and returns true.
+    /// Otherwise it changes nothing and returns false.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover a key.
     pub fn insert_many<'k>(
         &mut self,
         keys: impl Iterator<Item = &'k [u8]>,
@@ -353,7 +373,7 @@ impl View<'_> {
                     return false;
                 }
                 let _ending = unit.ending();
-                // Asked while the shards are locked, as observers that want every change begin when none is.
+                // Checked under the locks: an observer that wants every change is registered while no shard is locked.
                 if self.store.observers().is_any() {
                     for (at, aim) in aims.aims.iter().enumerate() {
                         let (shard, table) = (db.shard_of(aim.hash), &mut guards[aim.nth]);
@@ -361,7 +381,7 @@ impl View<'_> {
                     }
                     return true;
                 }
-                // Each guard goes out of scope, and its shard is free, when its keys are done.
+                // Each guard is dropped, and so its shard released, when its keys are done.
                 for mut guard in guards {
                     from = aims.change(db, from, (&mut guard, &unit), note, &mut f);
                 }

@@ -1,4 +1,4 @@
-//! What a command works on: a database at a moment, free or inside an atomic section.
+//! The view of a database that commands read and write, alone or inside an atomic section.
 
 mod iterate;
 mod many;
@@ -17,11 +17,11 @@ use crate::slot::Slot;
 use crate::store::{Foreseen, Held, Place, Scope, Store};
 use crate::table::{Bucket, Table, find};
 
-/// A database at a moment. A free view takes the locks of each call; one inside a section works on
-/// the tables that are held and takes none. What is written against a view runs in both.
+/// A database at a given time. A free view takes the locks that each call needs. A view inside a
+/// section works on the section's tables and takes no lock. The same code runs on both.
 ///
-/// Closures given to a view run under a shard's lock: they must not use the store in any other way
-/// than through what they are given.
+/// A view calls closures under a shard's lock: they must use the store only through their arguments,
+/// or they may deadlock.
 ///
 /// ```
 /// use respire_store::{Config, Expiry, Store};
@@ -39,14 +39,14 @@ pub struct View<'v> {
     pub(crate) db: u32,
     pub(crate) now_ms: u64,
     pub(crate) touch: bool,
-    /// A key whose hash is known already, and perhaps its bucket.
+    /// A key whose hash, and perhaps bucket, is already known.
     pub(crate) foreseen: Option<&'v Foreseen<'v>>,
     pub(crate) held: Option<&'v mut Held>,
 }
 
 impl Store {
-    /// A view of database `db` at the time `now_ms` that takes its locks call by call. Making one
-    /// takes no lock and allocates nothing.
+    /// Returns a view of database `db` at the time `now_ms` (unix milliseconds) that takes the locks
+    /// of each call. Making a view takes no lock and allocates nothing.
     ///
     /// # Panics
     ///
@@ -58,11 +58,11 @@ impl Store {
 }
 
 impl<'v> View<'v> {
-    /// A view of database `db` at the time `now_ms` (unix milliseconds), inside a section of this
-    /// very store if `held` is given.
+    /// Returns a view of database `db` at the time `now_ms` (unix milliseconds). With `held`, which must
+    /// be of this store, the view is inside that section.
     ///
-    /// Inside a section, every method panics when it comes to a shard that the section does not
-    /// cover: taking a further lock there could wait forever.
+    /// Inside a section, every method panics if it needs a shard that the section does not cover: locking
+    /// another shard there could deadlock.
     ///
     /// # Panics
     ///
@@ -103,21 +103,25 @@ impl<'v> View<'v> {
         self.store
     }
 
-    /// Whether [`View::read`] notes the use (`CLIENT NO-TOUCH`); it does unless told otherwise.
+    /// Sets whether [`View::read`] records the access (`CLIENT NO-TOUCH` turns it off); on by default.
     pub fn set_touch(&mut self, touch: bool) {
         self.touch = touch;
     }
 
-    /// Tells what [`Store::prefetch`] found out about a key that is about to be used, so that it is not
-    /// hashed again, and is looked for first where [`Store::prefetch_entry`] found it. It counts for that
-    /// very slice, not for one of equal bytes, and only if that store hashes keys as this one does.
+    /// Uses what [`Store::prefetch`] found out about a key: the view does not hash it again, and looks first
+    /// where [`Store::prefetch_entry`] found its entry. This applies to the same slice only, not to another
+    /// one of equal bytes, and only if the store that made `foreseen` hashes keys as this one does.
     #[inline]
     pub fn foresee(&mut self, foreseen: &'v Foreseen<'v>) {
         self.foreseen = foreseen.is_of(self.store).then_some(foreseen);
     }
 
-    /// Reads a key under its shard's read lock, and notes that it was used. An expired key is
-    /// absent. That a key is absent is reported to observers, and shown to `f` without the lock.
+    /// Reads a key under its shard's read lock, and records the access. An expired key is absent, and is
+    /// removed. An absent key is reported to observers, and `f` is then called without the lock.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover the key.
     #[inline]
     pub fn read<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let (note, touch) = (self.note(), self.touch);
@@ -131,7 +135,11 @@ impl<'v> View<'v> {
         })
     }
 
-    /// Reads a key like [`View::read`], without noting that it was used, or reporting that it is absent.
+    /// Reads a key like [`View::read`], but neither records the access nor reports an absent key.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover the key.
     #[inline]
     pub fn peek<R>(&mut self, key: &[u8], f: impl FnOnce(Option<EntryRef<'_>>) -> R) -> R {
         let clock = self.store.clock();
@@ -141,7 +149,11 @@ impl<'v> View<'v> {
         })
     }
 
-    /// Holds a key under its shard's write lock. An expired key is removed first.
+    /// Calls `f` with a key's slot, under its shard's write lock. An expired key is removed first.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover the key.
     #[inline]
     pub fn update<R>(&mut self, key: &[u8], f: impl FnOnce(&mut Slot<'_>) -> R) -> R {
         let note = self.note();
@@ -157,13 +169,13 @@ impl<'v> View<'v> {
         note.with_slot(db.shard(index, table, unit), key, (hash, bucket), f)
     }
 
-    /// Runs `f` with everything that `scope` names held for writing: what it does to several keys
-    /// is seen at once or not at all. Inside a section, `f` simply runs.
+    /// Calls `f` while everything in `scope` is locked for writing: other threads see all of its changes
+    /// or none. Inside a section, it calls `f` without locking anything. O(shards in `scope`).
     ///
     /// # Panics
     ///
-    /// If `scope` names a database that does not exist, and when `f` comes to a key that is not
-    /// covered (see [`View::within`]).
+    /// If `scope` names a database that does not exist, or `f` uses a key that the section does not
+    /// cover (see [`View::within`]).
     pub fn locked<R>(&mut self, scope: &Scope<'_>, f: impl FnOnce(&mut View<'_>) -> R) -> R {
         if self.held.is_some() {
             return f(self);
@@ -174,7 +186,7 @@ impl<'v> View<'v> {
         f(&mut view)
     }
 
-    /// The same view on another database.
+    /// Returns the same view of another database.
     ///
     /// # Panics
     ///
@@ -186,29 +198,33 @@ impl<'v> View<'v> {
         view
     }
 
-    /// Keys in the database at one moment; expired ones count until they have been removed.
-    /// O(shards), all of which are locked for reading. [`Store::len`] takes no lock, and may see
-    /// some changes of a section and not yet others.
+    /// Returns the number of keys in the database at one moment. Expired keys count until they are
+    /// removed. O(shards), which it locks for reading. [`Store::len`] takes no lock, but may see only
+    /// some of a section's changes.
     #[must_use]
     pub fn len(&self) -> usize {
         let Some(db) = self.store.existing_database(self.db) else {
             return 0;
         };
-        // A counter of the whole database, changed when a section ends, would be right without a
-        // lock; but each key that comes or goes, in whatever thread, would pay for writing to the
-        // one cache line, where 64 uncontended read locks take a microsecond and only now and then.
+        // A counter for the whole database, changed when a section ends, would be right without a
+        // lock. But then every thread that adds or removes a key would write to one cache line, while
+        // 64 uncontended read locks take a microsecond in a call that is rare.
         let _guards = self.read_all(db);
         db.keys()
     }
 
-    /// Whether the database has no keys at one moment. O(shards), like [`View::len`].
+    /// Returns whether the database has no keys at one moment. O(shards), like [`View::len`].
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Watches a key, whether or not it exists, until the watch is dropped. What was done to the
-    /// key before does not count; whatever is done to it later does.
+    /// Watches a key, existing or not, until the watch is dropped. Only changes made after this call
+    /// make the watch dirty.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover the key.
     pub fn watch(&mut self, key: &[u8]) -> Watch {
         let db = self.store.database(self.db);
         let hash = self.store.hash(key);
@@ -219,8 +235,8 @@ impl<'v> View<'v> {
         })
     }
 
-    /// Looks a key up; one that is found expired is removed, and absent. Before `f` hears that a key is
-    /// absent, `missed` does, without a lock.
+    /// Looks a key up and calls `f` with its entry. An expired key is removed, and is absent. For an absent
+    /// key it calls `missed` and then `f`, both without a lock.
     #[inline]
     fn find<R>(
         &mut self,
@@ -234,7 +250,7 @@ impl<'v> View<'v> {
         };
         let (hash, bucket) = self.seek(key);
         let index = db.shard_of(hash);
-        // One place in the code for both kinds of view: it is worth being expanded where it is used.
+        // Both kinds of view share one call of `f`, so that the function is small enough to inline.
         let mut guard = None;
         let table = match &self.held {
             Some(held) => held.table(self.place(index)),
@@ -253,16 +269,16 @@ impl<'v> View<'v> {
         f(None)
     }
 
-    /// Frees a key that a read found expired, under a lock of its own: the one for reading is not
-    /// enough, and is released.
+    /// Removes a key that a read found expired. The caller must have released its read lock, as this
+    /// takes the write lock.
     #[cold]
     pub(crate) fn remove_expired(&mut self, key: &[u8]) {
-        // Holding a key for writing removes it if it is expired, and it still may be another.
+        // `update` checks the expiry again, as another thread may have replaced the entry meanwhile.
         self.update(key, |_| ());
     }
 
-    /// Locks every shard of the database for reading, in order; none inside a section, which holds
-    /// what it needs. Those who only read do not keep each other waiting.
+    /// Locks every shard of the database for reading, in ascending order. Inside a section it locks none,
+    /// as the section holds them. Readers do not block each other.
     pub(crate) fn read_all<'d>(&self, db: &'d Database) -> Vec<RwLockReadGuard<'d, Table>> {
         let shards = match self.held {
             Some(_) => 0,
@@ -271,7 +287,7 @@ impl<'v> View<'v> {
         (0..shards).map(|index| db.lock(index).read()).collect()
     }
 
-    /// The hash of a key, and the bucket where it is looked for first.
+    /// Returns the hash of a key, and the bucket to look at first.
     #[inline(always)]
     pub(crate) fn seek(&self, key: &[u8]) -> (u64, Bucket) {
         let foreseen = self.foreseen.and_then(|foreseen| foreseen.of_slice(key));
@@ -314,7 +330,7 @@ impl fmt::Debug for View<'_> {
     }
 }
 
-/// The moment, and how the use of an entry is noted at it.
+/// The view's time, and the rules by which accesses of entries are recorded.
 #[derive(Clone, Copy)]
 pub(crate) struct Note {
     clock: Clock,
@@ -322,13 +338,13 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// An entry to be read.
+    /// Wraps an entry for reading.
     #[inline]
     pub(crate) fn entry(self, entry: &Entry) -> EntryRef<'_> {
         EntryRef::new(entry, self.clock)
     }
 
-    /// Holds a key to be written, which is removed first if its time has come.
+    /// Calls `f` with the key's slot, after removing the key if it has expired.
     #[inline(always)]
     pub(crate) fn with_slot<'e, R>(
         self,
@@ -345,8 +361,8 @@ impl Note {
             now_ms: self.now_ms,
             clock: self.clock,
         };
-        // The slot stays where it is from here: moved in larger pieces than it is written in, it would be
-        // waited for.
+        // The slot must not be moved from here on: a move would read it in larger pieces than it was
+        // written in, which stalls store forwarding.
         slot.shard.expire(hash, key, self.now_ms);
         debug_assert!(slot.is_right());
         f(&mut slot)
@@ -356,7 +372,7 @@ impl Note {
     pub(crate) fn touch(self, entry: &Entry, side: &Side) {
         let before = entry.clock();
         let after = self.clock.touched(before, self.now_ms, || side.random());
-        // Most reads find the clock as it should be, and leave the entry's memory unwritten.
+        // Most accesses do not change the clock; skipping the write keeps the entry's cache line clean.
         if after != before {
             entry.set_clock(after);
         }
@@ -383,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_an_expired_key_removes_it() {
+    fn expired_key_is_removed_by_a_read() {
         let store = store();
         for key in [b"a", b"b", b"c", b"d"] {
             store
@@ -402,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn read_notes_the_use_and_peek_does_not() {
+    fn read_records_the_access_and_peek_does_not() {
         let store = store();
         store
             .view(0, 10_000)
@@ -435,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_and_frequency_belong_to_their_policies() {
+    fn idle_time_and_frequency_are_zero_under_the_other_policy() {
         let store = store();
         store.set_max_memory(0, Policy::AllKeysLfu, 5);
         store
@@ -454,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn database_never_written_is_read_without_being_made() {
+    fn reading_an_unused_database_does_not_create_it() {
         let store = store();
         let mut view = store.view(1, 0);
         assert!(view.read(b"k", |entry| entry.is_none()));
@@ -472,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn random_key_reaches_every_key_and_no_expired_one() {
+    fn random_key_returns_every_live_key_and_no_expired_one() {
         let store = store();
         for key in 0..40_u8 {
             let expiry = if key % 2 == 0 {
@@ -493,13 +509,13 @@ mod tests {
     }
 
     #[test]
-    fn random_key_chooses_every_key_about_as_often() {
+    fn random_key_returns_all_keys_about_equally_often() {
         let store = store();
         for key in 0..2_000_u16 {
             let mut view = store.view(0, 0);
             view.update(&key.to_le_bytes(), |slot| slot.set(1, Expiry::Clear));
         }
-        // Tables with gaps, as they are after keys were removed.
+        // Removed keys leave gaps in the tables.
         let kept = 0..500_u16;
         for key in kept.end..2_000 {
             store
@@ -520,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn stores_of_one_seed_choose_the_same_random_keys() {
+    fn stores_with_the_same_seed_return_the_same_random_keys() {
         let choose = |seed| {
             let store = Store::new(Config {
                 seed: [seed; 4],

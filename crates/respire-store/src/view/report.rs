@@ -1,19 +1,23 @@
-//! Reports of what a view finds, and of what commands say by a name.
+//! Reports of a view to observers: named events, and keys that a read did not find.
 
 use super::View;
 use crate::observe::{Event, EventName, Interest, Unit};
 use crate::store::Held;
 
 impl View<'_> {
-    /// Says by a name what was done to a key, like [`Slot::event`](crate::Slot::event): for those who have no slot of the key
-    /// when its event is due.
+    /// Reports a named event of a key to observers, like [`Slot::event`](crate::Slot::event), for callers that
+    /// have no slot of the key. It takes the key's shard lock only if an observer wants events.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover the key.
     pub fn event(&mut self, key: &[u8], name: EventName) {
         if self.store.observers().have(Interest::EVENTS) {
             self.update(key, |slot| slot.event(name));
         }
     }
 
-    /// Reports that a read found no such key.
+    /// Reports that a read did not find the key.
     #[inline]
     pub(crate) fn missed(&mut self, key: &[u8]) {
         if self.store.observers().have(Interest::MISSES) {

@@ -1,4 +1,4 @@
-//! What is done to whole databases at once: FLUSHDB, FLUSHALL, SWAPDB.
+//! Changes whole databases atomically: FLUSHDB, FLUSHALL, SWAPDB.
 
 use super::View;
 use crate::database::{Database, Freeing, bump};
@@ -8,9 +8,13 @@ use crate::store::{Held, Scope, Store};
 use crate::table::find;
 
 impl View<'_> {
-    /// Removes every key of the database, all at once; how many there were. Their memory no longer
-    /// counts, and is freed when the shards have been released, or later. O(shards), and O(keys)
-    /// to free them.
+    /// Removes every key of the database atomically, and returns their number. Their memory no longer
+    /// counts. It is freed after the shards are released, or later by the sweep, as `freeing` says.
+    /// O(shards), plus O(keys) for freeing.
+    ///
+    /// # Panics
+    ///
+    /// If the view is inside a section that does not cover the database.
     pub fn flush(&mut self, freeing: Freeing) -> usize {
         let Some(db) = self.store.existing_database(self.db) else {
             return 0;
@@ -23,7 +27,12 @@ impl View<'_> {
         })
     }
 
-    /// Removes every key of every database, all at once, like [`View::flush`]; how many there were.
+    /// Removes every key of every database atomically, like [`View::flush`], and returns their number.
+    /// Inside a section, it flushes the databases that the section covers.
+    ///
+    /// # Panics
+    ///
+    /// If the section covers only a part of a database.
     pub fn flush_all(&mut self, freeing: Freeing) -> usize {
         match self.held.as_deref_mut() {
             Some(held) => clear_all(self.store, held, freeing),
@@ -31,11 +40,12 @@ impl View<'_> {
         }
     }
 
-    /// Exchanges the contents of two databases, all at once; watches stay where they are. O(shards).
+    /// Exchanges the keys of two databases atomically. Watches stay with the database's number.
+    /// O(shards and watched keys).
     ///
     /// # Panics
     ///
-    /// If there is no such database.
+    /// If a database does not exist, or the view is inside a section that does not cover both.
     pub fn swap(&mut self, a: u32, b: u32) {
         if a == b {
             return;
@@ -66,7 +76,7 @@ impl View<'_> {
     }
 }
 
-/// Empties a database that is wholly held.
+/// Removes every key of a database all of whose shards are held, and returns their number.
 fn clear(db: &Database, number: u32, held: &mut Held, freeing: Freeing) -> usize {
     touch_watched(db, held, number, |_| false);
     let (mut keys, mut flushed) = (0, None);
@@ -89,7 +99,7 @@ fn clear(db: &Database, number: u32, held: &mut Held, freeing: Freeing) -> usize
     keys
 }
 
-/// Empties every database that shards are held of.
+/// Removes every key of each database of which shards are held, and returns their number.
 fn clear_all(store: &Store, held: &mut Held, freeing: Freeing) -> usize {
     let databases = held.databases();
     databases
@@ -98,10 +108,11 @@ fn clear_all(store: &Store, held: &mut Held, freeing: Freeing) -> usize {
         .sum()
 }
 
-/// A key on its way through the watches: its shard, its hash and itself.
+/// A watched key: its shard, its hash and its bytes.
 type Watched<'k> = (usize, u64, &'k [u8]);
 
-/// Tells the watches of database `number` that its contents go, and which keys come in their place.
+/// Marks the watches of database `number` dirty whose keys are about to be removed or replaced; `comes`
+/// says whether a key is replaced by a live one.
 fn touch_watched(db: &Database, held: &Held, number: u32, comes: impl Fn(Watched<'_>) -> bool) {
     for key in db.watches.keys() {
         let hash = hash_key(db.hasher(), &key);
