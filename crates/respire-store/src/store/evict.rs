@@ -1,4 +1,4 @@
-//! Making room: eviction policies, and the access clock they rank keys by.
+//! Evicts keys when memory is used up, by the policy and the entries' access clocks.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -8,16 +8,16 @@ use crate::entry::{Clock, Entry, Policy};
 use crate::hash::mix;
 use crate::shard::ShardMut;
 
-/// The settings of eviction, each its own atomic: they are read by every request.
+/// The settings of eviction. Each is an atomic, because every request reads them.
 pub(crate) struct Eviction {
     bytes_max: AtomicU64,
-    /// A [`Clock`].
+    /// The word of a [`Clock`].
     rules: AtomicU64,
     samples: AtomicU32,
     random: AtomicU64,
 }
 
-/// Most keys compared for one that is evicted. It is Redis's bound too; more make it no better.
+/// Most keys compared to evict one. Redis has the same bound; more samples do not improve the choice.
 const SAMPLES_MAX: u32 = 64;
 
 /// Most keys evicted by one call.
@@ -46,7 +46,7 @@ impl Eviction {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
 
-    /// A random number, good enough to sample with.
+    /// Returns a random number of a quality that suffices for sampling.
     pub(crate) fn random(&self) -> u64 {
         mix(self
             .random
@@ -55,9 +55,9 @@ impl Eviction {
 }
 
 impl Store {
-    /// Bounds the memory: `bytes` is the bound on [`MemoryUse::total`](crate::MemoryUse::total)
-    /// (0: none), `samples` how many keys are compared for each that is evicted (1 to 64; what is
-    /// beyond is taken as the nearest of these).
+    /// Sets the bound of memory and the eviction policy. `bytes` is the bound on
+    /// [`MemoryUse::total`](crate::MemoryUse::total); 0 is none. `samples` is the number of keys that are
+    /// compared to evict one; it is clamped to 1 to 64. The bound takes effect in [`Store::make_room`].
     pub fn set_max_memory(&self, bytes: u64, policy: Policy, samples: u32) {
         let eviction = self.eviction();
         eviction
@@ -67,26 +67,27 @@ impl Store {
         eviction.bytes_max.store(bytes, Ordering::Relaxed);
     }
 
-    /// How the LFU counter grows and shrinks (`lfu-log-factor`, `lfu-decay-time`; 10 and 1 unless
-    /// set): a use counts with probability 1 in `counter * log_factor`, and `decay_minutes` without
-    /// use take one off the counter (0: never).
+    /// Sets how the LFU counter grows and decays (`lfu-log-factor` and `lfu-decay-time`; 10 and 1 by
+    /// default). An access increments it with a probability of about 1 in `counter * log_factor`. Every
+    /// `decay_minutes` without an access decrement it; 0 is never.
     pub fn set_lfu(&self, log_factor: u16, decay_minutes: u16) {
         let change = |clock: Clock| clock.with_lfu(log_factor, decay_minutes);
         self.eviction().change_clock(change);
     }
 
-    /// The eviction policy.
+    /// Returns the eviction policy.
     #[must_use]
     pub fn policy(&self) -> Policy {
         self.clock().policy()
     }
 
-    /// Evicts keys until the memory is within its bound. False if it is not and nothing can be
-    /// evicted: the command that asks must then be refused.
+    /// Evicts keys until the memory is within its bound. Returns false if it is above the bound and no
+    /// key can be evicted; the caller must then refuse the command.
     ///
-    /// One call evicts a bounded number of keys; where that is not enough, it says true, as
-    /// progress was made, and the next call goes on. While there is room it costs a few
-    /// loads. It locks shards one at a time, so call it outside sections.
+    /// One call evicts at most 1,024 keys. If that is not enough, it returns true, as it made progress,
+    /// and the next call continues. It costs a few loads while the memory is well below the bound, and
+    /// O(shards) near it, plus O(shards) per evicted key. It locks one shard at a time: calling it inside
+    /// a section deadlocks.
     #[inline]
     pub fn make_room(&self, now_ms: u64) -> bool {
         let bytes_max = self.eviction().bytes_max.load(Ordering::Relaxed);
@@ -109,19 +110,19 @@ impl Store {
         true
     }
 
-    /// Whether the rough gauge is so far below the bound that the exact sum must be, too.
+    /// Returns whether the gauge, with its largest error added, is within the bound.
     fn is_surely_below(&self, bytes_max: u64) -> bool {
         let untold = self.existing().count() * self.shards() * GAUGE_STEP;
         (self.gauge() + untold) as u64 <= bytes_max
     }
 
-    /// Evicts a key: the bytes that freed, or `None` if no key can be evicted.
+    /// Evicts a key. Returns the bytes that this freed, or `None` if no key can be evicted.
     fn evict_one(&self, policy: Policy, now_ms: u64) -> Option<usize> {
         if policy == Policy::NoEviction {
             return None;
         }
-        // A shard may have been emptied since it was chosen; another is chosen then, and when
-        // there is none left the total is 0.
+        // The chosen shard may have been emptied meanwhile; then another one is chosen. If no keys are left,
+        // `choose_shard` returns `None`.
         loop {
             let (db, index) = self.choose_shard(policy)?;
             let evict = |mut shard: ShardMut<'_>| self.evict_in(&mut shard, policy, now_ms);
@@ -131,7 +132,7 @@ impl Store {
         }
     }
 
-    /// A shard chosen with the probability of its share of the keys that may be evicted.
+    /// Chooses a shard at random, with a probability proportional to its number of evictable keys.
     fn choose_shard(&self, policy: Policy) -> Option<(&Database, usize)> {
         let candidates = |side: &Side| {
             let counter = if policy.is_volatile() {
@@ -158,7 +159,7 @@ impl Store {
                 last = if count > 0 { Some((db, index)) } else { last };
             }
         }
-        // Keys went away between summing and choosing.
+        // Other threads removed keys between the sum and the choice.
         last
     }
 
@@ -174,7 +175,7 @@ impl Store {
             let sampled = (0..samples)
                 .filter_map(|_| shard.sample_expiring(random()))
                 .max_by_key(rank);
-            // The samples may all have been stale.
+            // All samples may have been stale deadlines.
             sampled.or_else(|| {
                 shard
                     .table()
@@ -193,7 +194,7 @@ impl Store {
     }
 }
 
-/// How much an entry deserves to go; the highest goes first.
+/// Returns the rank of an entry for eviction; the highest is evicted first.
 fn rank(entry: &Entry, policy: Policy, clock: Clock, now_ms: u64) -> u64 {
     match policy {
         Policy::AllKeysLru | Policy::VolatileLru => clock.idle_ms(entry.clock(), now_ms),

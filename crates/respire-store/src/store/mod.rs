@@ -1,4 +1,4 @@
-//! The store: its databases, and what is counted over all of them.
+//! The store: its databases, its configuration, and counters over all databases.
 
 mod evict;
 mod observe;
@@ -25,23 +25,22 @@ pub(crate) use section::{Place, write_soon};
 pub(crate) use sweep::FREED_PER_DEADLINE;
 pub use sweep::Swept;
 
-/// How a store is laid out; fixed for its life.
+/// The layout of a store. It cannot be changed later.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Number of databases, at least 1; 16 by default. One that was never written to costs nothing.
+    /// Number of databases, at least 1; 16 by default. An unused database takes no memory.
     pub databases: u32,
-    /// Shards per database: a power of two, at least 2; 64 by default. Four for each thread keep
-    /// threads out of each other's way. A shard takes about 300 bytes; one with more than 100,000
-    /// keys needs some milliseconds when its table doubles, so use more of them for tens of
-    /// millions of keys.
+    /// Shards per database: a power of two, at least 2; 64 by default. With four per thread, threads
+    /// rarely wait for each other. A shard takes about 300 bytes. A shard with more than 100,000 keys
+    /// takes some milliseconds to double its table, so use more shards for tens of millions of keys.
     pub shards: usize,
-    /// Keys that database 0 has room for from the start; 0 by default.
+    /// Number of keys for which database 0 has room from the start; 0 by default.
     pub capacity: usize,
-    /// Keys of the hash function; all 0 by default, which suits tests. A server takes them from a
-    /// source of randomness, so that clients cannot choose keys that collide.
+    /// Seed of the hash function; all 0 by default, which suits tests. A server uses a random seed, so
+    /// that clients cannot choose keys that collide.
     pub seed: [u64; 4],
-    /// Bytes up to which the store is taken to lie in the machine's caches, where looking ahead
-    /// ([`Store::prefetch`]) costs more than it gains; 1 MiB by default.
+    /// Bytes of memory use below which the store is assumed to fit the machine's caches, where looking
+    /// ahead ([`Store::prefetch`]) costs more than it gains; 1 MiB by default.
     pub cached_bytes: usize,
 }
 
@@ -57,7 +56,8 @@ impl Default for Config {
     }
 }
 
-/// The keyspace: databases of keys, shared by any number of threads. See the [crate's page](crate).
+/// The keyspace: numbered databases of keys, shared by any number of threads. The
+/// [crate documentation](crate) has an example and the invariants.
 pub struct Store {
     databases: Box<[OnceLock<Database>]>,
     shards: usize,
@@ -70,41 +70,40 @@ pub struct Store {
     eviction: Eviction,
 }
 
-/// What the store's memory goes to, in bytes, as an allocator with steps of 16 bytes would have it.
+/// The memory use of a store. Bytes are counted as an allocator with steps of 16 bytes gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryUse {
-    /// Keys and values, with what is kept about each.
+    /// Bytes allocated for the entries: keys, values and expiries.
     pub dataset: usize,
-    /// Tables and the index of expiries.
+    /// Bytes of the tables and the index of expiries.
     pub overhead: usize,
-    /// Keys in all databases.
+    /// Number of keys in all databases.
     pub keys: usize,
-    /// Keys that were removed and that the [sweep](Store::sweep) has yet to free. Their bytes
-    /// count no more.
+    /// Number of removed keys that the [sweep](Store::sweep) has yet to free. Their bytes no longer count.
     pub pending_keys: usize,
 }
 
 impl MemoryUse {
-    /// All of it, in bytes.
+    /// The sum of [`dataset`](MemoryUse::dataset) and [`overhead`](MemoryUse::overhead), in bytes.
     #[must_use]
     pub fn total(self) -> usize {
         self.dataset + self.overhead
     }
 }
 
-/// Counters since the start.
+/// Counters of removed keys since the store was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// Keys removed because their time had come.
+    /// Keys removed because they had expired.
     pub expired_keys: u64,
     /// Keys removed because memory ran out.
     pub evicted_keys: u64,
-    /// Keys that the [sweep](Store::sweep) freed after they had been removed.
+    /// Removed keys that the [sweep](Store::sweep) has freed.
     pub freed_later_keys: u64,
 }
 
 impl Store {
-    /// An empty store.
+    /// Makes an empty store.
     ///
     /// # Panics
     ///
@@ -138,13 +137,13 @@ impl Store {
         store
     }
 
-    /// Number of databases.
+    /// Returns the number of databases.
     #[must_use]
     pub fn databases(&self) -> u32 {
         self.databases.len() as u32
     }
 
-    /// Keys in database `db`; expired ones count until they have been removed. O(shards).
+    /// Returns the number of keys in database `db`. Expired keys count until they are removed. O(shards).
     ///
     /// # Panics
     ///
@@ -154,7 +153,7 @@ impl Store {
         self.sum(db, |side| side.keys.load(Ordering::Acquire))
     }
 
-    /// Whether database `db` has no keys. O(shards).
+    /// Returns whether database `db` has no keys. O(shards).
     ///
     /// # Panics
     ///
@@ -164,7 +163,7 @@ impl Store {
         self.len(db) == 0
     }
 
-    /// Keys with an expiry in database `db`. O(shards).
+    /// Returns the number of keys with an expiry in database `db`. O(shards).
     ///
     /// # Panics
     ///
@@ -174,9 +173,9 @@ impl Store {
         self.sum(db, |side| side.expires.load(Ordering::Acquire))
     }
 
-    /// How long the keys with an expiry in database `db` still have, in milliseconds, on average;
-    /// 0 if none has one. Exact while nobody writes, as long as their times add up to less than
-    /// 2^63. O(shards).
+    /// Returns the average time to live of the keys with an expiry in database `db`, in milliseconds; 0
+    /// if no key has an expiry. It is exact if no thread writes meanwhile and the times to live add up
+    /// to less than 2^63. O(shards).
     ///
     /// # Panics
     ///
@@ -193,7 +192,7 @@ impl Store {
         (left.max(0) as u64).checked_div(count).unwrap_or(0)
     }
 
-    /// What the memory goes to. O(shards).
+    /// Returns the memory use. O(shards).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         let mut memory = MemoryUse {
@@ -208,7 +207,7 @@ impl Store {
         memory
     }
 
-    /// Counters since the start. O(shards).
+    /// Returns the counters of removed keys since the store was made. O(shards).
     #[must_use]
     pub fn stats(&self) -> Stats {
         let mut stats = Stats {
@@ -222,8 +221,8 @@ impl Store {
         stats
     }
 
-    /// Changes made to keys since the start: each write, each removal that was asked for, and each
-    /// key of a flush. O(shards).
+    /// Returns the number of changes since the store was made: each write, each removal by a caller, and
+    /// each key of a flush. Expiry and eviction do not count. O(shards).
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.existing()
@@ -232,7 +231,8 @@ impl Store {
             .sum()
     }
 
-    /// Whether [`Store::sweep`] does anything; it does unless told otherwise.
+    /// Sets whether [`Store::sweep`] removes expired keys; it does by default. It frees removed
+    /// values in either case.
     pub fn set_active_expiry(&self, active: bool) {
         self.active_expiry.store(active, Ordering::Relaxed);
     }
@@ -246,7 +246,7 @@ impl Store {
         hash_key(self.hasher(), key)
     }
 
-    /// Names the function that hashes keys here: stores of one seed share it.
+    /// Identifies the function that hashes keys: stores with the same seed have the same id.
     #[inline]
     pub(crate) fn hash_id(&self) -> u64 {
         self.hash_id
@@ -280,12 +280,12 @@ impl Store {
         self.eviction.clock()
     }
 
-    /// Bytes used, each shard's told to within [`GAUGE_STEP`](crate::database::GAUGE_STEP).
+    /// Returns the bytes used, within [`GAUGE_STEP`](crate::database::GAUGE_STEP) per shard.
     pub(crate) fn gauge(&self) -> usize {
         self.shared.gauge.load(Ordering::Relaxed)
     }
 
-    /// The database, made now if it was never used.
+    /// Returns the database, and makes it if it was never used.
     #[inline]
     pub(crate) fn database(&self, db: u32) -> &Database {
         match self.databases[db as usize].get() {
@@ -294,7 +294,7 @@ impl Store {
         }
     }
 
-    /// The database, if it was ever used.
+    /// Returns the database if it was ever used.
     #[inline]
     pub(crate) fn existing_database(&self, db: u32) -> Option<&Database> {
         self.databases[db as usize].get()
@@ -307,7 +307,7 @@ impl Store {
     #[cold]
     fn make_database(&self, number: u32, capacity: usize) -> &Database {
         let (shards, shared) = (self.shards, || self.shared.clone());
-        // No observer comes or goes between reading the interests and making the database known.
+        // The list of observers stays locked until the database is in place, so it cannot miss a change of it.
         self.observers().with_interests(|interests| {
             self.databases[number as usize]
                 .get_or_init(|| Database::new(number, shards, capacity, interests, shared()))

@@ -1,4 +1,4 @@
-//! Observers: how they are registered, changed and removed.
+//! Registers, changes and removes observers.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use crate::database::Database;
 use crate::observe::{Interest, Observer, ObserverId, Registered};
 
 impl Store {
-    /// Reports to `observer`, from now on, what it is interested in. O(shards).
+    /// Registers an observer: from now on it receives what is in `interest`. O(shards).
     ///
-    /// Threads that are changing keys at this moment may or may not be heard. An observer that wants
-    /// every change from a certain moment on is registered, and removed, inside a section of
-    /// [everything](crate::Scope::Everything), as nobody is changing anything then.
+    /// Changes that other threads are making during the call may or may not be reported. To receive every
+    /// change from a certain moment on, register and remove the observer inside a section of
+    /// [everything](crate::Scope::Everything), when no other thread can change anything.
     pub fn observe(&self, observer: Arc<dyn Observer>, interest: Interest) -> ObserverId {
         let id = self.observers().new_id();
         self.change_observers(|list| {
@@ -24,8 +24,7 @@ impl Store {
         id
     }
 
-    /// Changes what an observer wants to hear of. O(shards). Nothing happens if there is no such
-    /// observer.
+    /// Replaces the interest of an observer. It does nothing if there is no such observer. O(shards).
     pub fn set_interest(&self, id: ObserverId, interest: Interest) {
         self.change_observers(|list| {
             for registered in list {

@@ -1,24 +1,24 @@
-//! Looking ahead: what a look-up will touch is loaded while others still run.
+//! Looks ahead: loads the memory of coming look-ups while earlier requests run.
 //!
-//! A look-up in a store beyond the caches waits for memory three times, each time for an address that
-//! only the last answer told: the table's control bytes and slot, the entry, its value. Whoever knows
-//! which keys come next asks for them in two steps, so that the waiting of many overlaps. All of this
-//! is a hint: nothing is read or changed that anyone could see, and what has moved meanwhile is only
-//! loaded in vain.
+//! A look-up in a store that is larger than the caches waits for memory three times, each time for an
+//! address that the load before it returned: the table's control bytes and slot, the entry, its value.
+//! A caller that knows the next keys prefetches them in steps, so that the waits of many look-ups
+//! overlap. All of this is a hint: it has no visible effect, and if an entry has moved meanwhile, the
+//! load was merely useless.
 
 use super::Store;
 use crate::table::{Bucket, entry_of};
 
-/// A key that will soon be used, and what is known of it: its hash, and perhaps where its entry lies.
+/// A key that will soon be used, with its hash and perhaps the place of its entry.
 ///
-/// Only [`Store::prefetch`] makes one. It borrows the key, so the hash is always that of these very bytes;
-/// and a [view](crate::View::foresee) of a store that hashes otherwise leaves it out of account.
+/// Only [`Store::prefetch`] makes one. It borrows the key, so the hash is always the hash of these bytes. A
+/// [view](crate::View::foresee) of a store with another hash function ignores it.
 #[derive(Clone, Copy)]
 pub struct Foreseen<'k> {
     key: &'k [u8],
     hash: u64,
     bucket: Bucket,
-    /// Which function the hash is of ([`Store::hash_id`]).
+    /// The id of the hash function ([`Store::hash_id`]).
     hash_id: u64,
 }
 
@@ -29,13 +29,13 @@ impl<'k> Foreseen<'k> {
         self.key
     }
 
-    /// Whether the hash is one of this store.
+    /// Returns whether this store has the same hash function.
     #[inline]
     pub(crate) fn is_of(&self, store: &Store) -> bool {
         self.hash_id == store.hash_id()
     }
 
-    /// Hash and bucket, if this is the very slice that they are known of.
+    /// Returns the hash and the bucket if `key` is the same slice: the same address and length.
     #[inline(always)]
     pub(crate) fn of_slice(&self, key: &[u8]) -> Option<(u64, Bucket)> {
         core::ptr::eq(self.key, key).then_some((self.hash, self.bucket))
@@ -51,15 +51,16 @@ impl core::fmt::Debug for Foreseen<'_> {
 }
 
 impl Store {
-    /// Whether the store is beyond what caches hold, so that looking ahead pays.
+    /// Returns whether the store is larger than the caches ([`Config::cached_bytes`](crate::Config)), so
+    /// that looking ahead pays.
     #[must_use]
     #[inline]
     pub fn is_beyond_caches(&self) -> bool {
         self.gauge() >= self.cached_bytes()
     }
 
-    /// The first step of looking ahead: hashes a key, and begins to load the part of the table where
-    /// it is looked for. Takes no lock.
+    /// Does the first step of looking ahead: hashes a key, and begins to load the part of the table
+    /// where its look-up starts. Takes no lock. O(key's length).
     ///
     /// ```
     /// use respire_store::{Config, Expiry, Store};
@@ -78,7 +79,7 @@ impl Store {
     /// assert_eq!(store.len(0), 3);
     /// ```
     ///
-    /// What is known of a key holds for its bytes as they were, so they cannot change meanwhile:
+    /// The result borrows the key, so the key's bytes cannot change meanwhile:
     ///
     /// ```compile_fail,E0506
     /// use respire_store::{Config, Store};
@@ -107,9 +108,9 @@ impl Store {
         }
     }
 
-    /// The second step, some dozens of nanoseconds after the first: finds the entry in what the first
-    /// step loaded, notes where it is, and begins to load the entry itself. Takes the shard's lock for
-    /// reading, or does nothing where it would have to wait.
+    /// Does the second step, some dozens of nanoseconds after the first: finds the entry in the loaded part
+    /// of the table, stores its place in `foreseen`, and begins to load the entry. Takes the shard's lock for
+    /// reading; does nothing if it would have to wait for it.
     ///
     /// # Panics
     ///
@@ -123,9 +124,9 @@ impl Store {
         }
     }
 
-    /// The third step, for a request that names an element of the value as well (a field, a member): begins to
-    /// load what the search for the element reads first. Takes the shard's lock for reading, or does nothing where
-    /// it would have to wait.
+    /// Does the third step, for a request that names an element of the value (a field, a member): begins to
+    /// load what the search for the element reads first. Takes the shard's lock for reading; does nothing if it
+    /// would have to wait for it.
     ///
     /// # Panics
     ///
@@ -146,7 +147,7 @@ mod tests {
     use crate::{Config, Expiry, Freeing, View};
 
     #[test]
-    fn looking_ahead_changes_nothing_whatever_has_moved() {
+    fn prefetching_changes_nothing_even_if_entries_have_moved() {
         let store = Store::new(Config {
             databases: 2,
             shards: 2,
@@ -155,12 +156,12 @@ mod tests {
         });
         assert!(store.is_beyond_caches());
         let keys: Vec<[u8; 4]> = (0..2_000_u32).map(u32::to_le_bytes).collect();
-        // Neither those that are not there yet nor those whose table has grown since matter.
+        // Some keys do not exist yet, and the tables of others have grown meanwhile.
         let mut ahead: Vec<Foreseen<'_>> = keys.iter().map(|key| store.prefetch(0, key)).collect();
         for at in 0..keys.len() {
             store.prefetch_entry(0, &mut ahead[at]);
             store.prefetch_entry(1, &mut ahead[at]);
-            // The bucket of another key, or one that the entry has left, is as good as none.
+            // The bucket of another key, or one that the entry has left, has no effect.
             ahead[at].bucket = ahead[at / 3].bucket;
             let mut view = store.view(0, 0);
             view.foresee(&ahead[at]);
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(store.len(0), 2_000);
         assert!(store.view(0, 0).read(&keys[7], |entry| entry.is_some()));
         let section = store.lock(&crate::Scope::Database(0));
-        // The shards are locked: nothing waits.
+        // The shards are locked: prefetching must not wait for them.
         ahead
             .iter_mut()
             .for_each(|key| store.prefetch_entry(0, key));
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_foreseen_counts_for_its_own_slice_only() {
+    fn foreseen_hash_applies_to_its_own_slice_only() {
         let store = Store::new(Config::default());
         let (key, same) = (b"key".to_vec(), b"key".to_vec());
         let mut view = store.view(0, 0);
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_store_foresees_is_left_out_of_account() {
+    fn view_ignores_a_foreseen_key_of_another_hash_function() {
         let store = |seed| {
             Store::new(Config {
                 seed: [seed; 4],

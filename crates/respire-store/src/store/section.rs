@@ -1,4 +1,4 @@
-//! Atomic sections: several shards held at once. The crate's locking rule lives here.
+//! Atomic sections: several shards locked together. This module implements the crate's locking rule.
 
 use core::fmt;
 
@@ -9,10 +9,10 @@ use crate::database::Cleared;
 use crate::observe::{Unit, Unreported};
 use crate::table::{Table, entry_of};
 
-/// What an atomic section covers.
+/// The keys or databases that an atomic section covers.
 #[derive(Debug, Clone, Copy)]
 pub enum Scope<'a> {
-    /// These keys, each with its database.
+    /// Single keys, each with its database's number.
     Keys(&'a [(u32, &'a [u8])]),
     /// One whole database.
     Database(u32),
@@ -22,18 +22,18 @@ pub enum Scope<'a> {
     Everything,
 }
 
-/// A shard's place in the one order in which shards are locked.
+/// A shard's database and index. Shards are locked in ascending order of it.
 pub(crate) type Place = (u32, usize);
 
-/// The tables of the shards a [`Section`] holds, moved out of the locks' guards so that they can
-/// travel without a lifetime. A [`View`](crate::View) made with it works on them.
+/// The tables of a [`Section`]'s shards, moved out of the locks' guards so that this type needs no
+/// lifetime. A [`View`](crate::View) that is made with it works on these tables.
 #[derive(Default)]
 pub struct Held {
-    /// All that is changed in the section. It is dropped first: freeing the rest takes longer.
+    /// The unit of all changes in the section. It is dropped first, as freeing the rest takes longer.
     unit: Unit,
     /// In ascending order of place.
     tables: Vec<(Place, Table)>,
-    /// What was flushed, kept until the shards have been released.
+    /// Flushed contents, kept until the shards have been released.
     garbage: Vec<Cleared>,
 }
 
@@ -42,12 +42,12 @@ impl Held {
         self.nth(self.at(place))
     }
 
-    /// The table at a place among those that are held ([`Held::at`]).
+    /// Returns the table of this index among the held ones ([`Held::at`]).
     pub(crate) fn nth(&self, nth: usize) -> &Table {
         &self.tables[nth].1
     }
 
-    /// A table to be changed, and the unit that the change is part of.
+    /// Returns a table for changing, and the unit to which the change belongs.
     pub(crate) fn lend(&mut self, place: Place) -> (&mut Table, &Unit) {
         let at = self.at(place);
         (&mut self.tables[at].1, &self.unit)
@@ -64,7 +64,7 @@ impl Held {
         Unreported::new()
     }
 
-    /// The databases that shards are held of, ascending.
+    /// Returns the numbers of the databases of which shards are held, ascending.
     pub(crate) fn databases(&self) -> Vec<u32> {
         let mut databases: Vec<u32> = self.tables.iter().map(|((db, _), _)| *db).collect();
         databases.dedup();
@@ -75,8 +75,10 @@ impl Held {
         self.garbage.push(cleared);
     }
 
-    /// Taking a further lock here could close a circle of waiting threads, and going on without
-    /// one would break the section's promise, so a place that was not declared is a bug.
+    /// Returns the index of a shard's table.
+    ///
+    /// It panics if the section does not cover the shard, which is a bug of the caller: taking another
+    /// lock here could deadlock, and continuing without one would make the section not atomic.
     pub(crate) fn at(&self, place: Place) -> usize {
         match self.tables.binary_search_by_key(&place, |(at, _)| *at) {
             Ok(at) => at,
@@ -88,11 +90,12 @@ impl Held {
     }
 }
 
-/// How often a lock is asked for before the thread sleeps until it is free.
+/// Number of attempts to take a lock before the thread sleeps until it is free.
 const TRIES_MAX: u32 = 100;
 
-/// Waits for a shard that others hold, as a rule for a few microseconds: less than it takes a thread
-/// to fall asleep and to wake up, while it holds other shards.
+/// Locks a shard for writing, and spins before it sleeps. Others usually hold a shard for a few
+/// microseconds only, which is less than a thread needs to fall asleep and wake up, and the caller holds
+/// other shards meanwhile.
 pub(crate) fn write_soon(lock: &RwLock<Table>) -> RwLockWriteGuard<'_, Table> {
     for _ in 0..TRIES_MAX {
         if let Some(guard) = lock.try_write() {
@@ -111,8 +114,8 @@ impl fmt::Debug for Held {
     }
 }
 
-/// Shards held in write mode. Dropping the section, also while panicking, puts every table back
-/// before any shard is released.
+/// Shards locked for writing together. When the section is dropped, also by a panic, it puts every table
+/// back before it releases any shard.
 ///
 /// ```
 /// use respire_store::{Config, Expiry, Scope, Store, View};
@@ -133,7 +136,7 @@ pub struct Section<'s> {
 
 impl<'s> Section<'s> {
     fn new(store: &'s Store, mut places: Vec<Place>) -> Section<'s> {
-        // The rule of deadlock freedom: ascending, each once.
+        // Shards are locked in ascending order, each once, so that no deadlock is possible.
         places.sort_unstable();
         places.dedup();
         let mut guards: Vec<RwLockWriteGuard<'s, Table>> = Vec::with_capacity(places.len());
@@ -154,7 +157,7 @@ impl<'s> Section<'s> {
         }
     }
 
-    /// What commands inside the section run on ([`View::within`](crate::View::within)).
+    /// Returns the tables that views inside the section use ([`View::within`](crate::View::within)).
     pub fn held(&mut self) -> &mut Held {
         &mut self.held
     }
@@ -163,13 +166,13 @@ impl<'s> Section<'s> {
 impl Drop for Section<'_> {
     fn drop(&mut self) {
         for (guard, (_, table)) in self.guards.iter_mut().zip(&mut self.held.tables) {
-            // Whoever reached the shard past the section would have written into a table that is lost here.
+            // A write that bypassed the section would be in this table, and would be lost here.
             debug_assert!(!guard.has_memory());
             **guard = core::mem::take(table);
         }
         drop(self.held.unit.ending());
-        // Releases. What `held` has is dropped after it: the unit, whose shards are released now, and
-        // the garbage.
+        // Releases the shards. The fields of `held` are dropped after this: the unit, which then reports
+        // the release, and the garbage.
         self.guards.clear();
     }
 }
@@ -183,10 +186,11 @@ impl fmt::Debug for Section<'_> {
 }
 
 impl Store {
-    /// Locks what `scope` names, in write mode, until the section is dropped. O(shards named).
+    /// Locks the shards in `scope` for writing until the section is dropped. O(shards in `scope`), plus
+    /// sorting them.
     ///
-    /// While a thread has a section, it must reach the store through [`Section::held`] only: a call
-    /// that takes a lock of its own would wait for itself.
+    /// While a thread has a section, it must use the store through [`Section::held`] only: a call that
+    /// takes its own lock would deadlock.
     ///
     /// # Panics
     ///
@@ -202,14 +206,14 @@ impl Store {
         Section::new(self, places)
     }
 
-    /// Locks every database that was ever used; unlike [`Scope::Everything`] it makes no others.
+    /// Locks every database that was ever used. Unlike [`Scope::Everything`], it creates no database.
     pub(crate) fn lock_existing(&self) -> Section<'_> {
         let used = (0..self.databases()).filter(|db| self.existing_database(*db).is_some());
         let places = used.flat_map(|db| (0..self.shards()).map(move |shard| (db, shard)));
         Section::new(self, places.collect())
     }
 
-    /// Locks the shards of these keys, and loads ahead what is found of them there.
+    /// Locks the shards of these keys, and begins to load their entries.
     fn lock_keys(&self, keys: &[(u32, &[u8])]) -> Section<'_> {
         let is_far = self.is_beyond_caches();
         let found = keys.iter().map(|(number, key)| {
@@ -252,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_locked_in_order_and_once() {
+    fn shards_are_locked_in_ascending_order_and_once() {
         let store = store();
         let keys: Vec<Vec<u8>> = (0..50_u8).map(|key| vec![key]).collect();
         let scope: Vec<(u32, &[u8])> = keys
@@ -271,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn section_shows_what_was_there_and_leaves_what_was_done() {
+    fn section_reads_earlier_writes_and_keeps_its_own() {
         let store = store();
         set(&mut store.view(0, 0), b"a", 1);
         let mut section = store.lock(&Scope::Keys(&[(0, b"a"), (1, b"b"), (0, b"a")]));
@@ -291,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn section_left_by_a_panic_loses_nothing_and_holds_nothing() {
+    fn panic_in_a_section_keeps_its_keys_and_releases_its_shards() {
         let store = store();
         set(&mut store.view(0, 0), b"a", 1);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn place_not_covered_is_refused_instead_of_waited_for() {
+    fn key_outside_the_section_panics_instead_of_deadlocking() {
         let store = store();
         set(&mut store.view(0, 0), b"a", 1);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -327,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn locked_inside_a_section_takes_no_lock() {
+    fn locked_takes_no_lock_inside_a_section() {
         let store = store();
         let mut section = store.lock(&Scope::Everything);
         let mut view = View::within(&store, 0, 0, Some(section.held()));
@@ -339,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_and_swap_work_free_and_inside_a_section() {
+    fn flush_and_swap_work_inside_and_outside_a_section() {
         for inside in [false, true] {
             let store = store();
             for db in 0..3 {

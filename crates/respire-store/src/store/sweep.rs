@@ -1,48 +1,49 @@
-//! Keys whose time has come: the sweep follows the shards' deadlines to them.
+//! The sweep: removes expired keys, which it finds by the shards' deadlines.
 //!
-//! Whether a key has expired is decided when it is read; the sweep only frees memory.
+//! Reads decide by themselves whether a key has expired, so the sweep only frees memory.
 
 use core::sync::atomic::Ordering;
 
 use super::Store;
 use crate::database::Database;
 
-/// What [`Store::sweep`] did.
+/// The result of [`Store::sweep`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
-    /// Keys removed because their time had come.
+    /// Number of keys removed because they had expired.
     pub expired: usize,
-    /// Whether every due key has been removed and what was removed has been freed;
-    /// otherwise the budget was used up and the sweep should be called again soon.
+    /// Every due key has been removed, and all removed values have been freed. If false, the budget was
+    /// used up, and the sweep should be called again soon.
     pub finished: bool,
-    /// When the next key may be due, in unix milliseconds, if any has an expiry. It is never too late, and
-    /// may be too early: by up to the time to the key's expiry, and more where that has been put off. A key
-    /// makes it too early a few times in its life, the later ones by less and less.
+    /// When the next key may be due, in unix milliseconds; `None` if no key has an expiry. It is never too
+    /// late. It may be too early: by up to the key's time to live, or more if its expiry was put off. Each
+    /// key makes it too early only a few times, and each time by less.
     pub next_ms: Option<u64>,
 }
 
-/// Keys freed for each deadline that might be looked at: it is so much less work.
+/// Keys freed per deadline of the budget: freeing a key is that much less work than a deadline.
 pub(crate) const FREED_PER_DEADLINE: usize = 4;
 
-/// Deadlines looked at before a shard's lock is let go.
+/// Deadlines processed before a shard's lock is released.
 const HOLD_MAX: usize = 64;
 
-/// A shard is shrunk when its table has more than this many buckets for each key, or its index
-/// this many bytes for each key with an expiry, not counting the first few.
+/// A shard is shrunk if its table has more than this many buckets per key, or its index of expiries more
+/// than this many bytes per key with an expiry, in each case beyond the minimum below.
 const SHRINK_BUCKETS_PER_KEY: usize = 16;
 const SHRINK_INDEX_BYTES_PER_KEY: usize = 256;
 const SHRINK_BUCKETS_MIN: usize = 64;
 const SHRINK_INDEX_BYTES_MIN: usize = 4096;
 
 impl Store {
-    /// Removes keys whose time has come; frees some of what [`Freeing::InSteps`](crate::Freeing) left
-    /// to it, which takes no longer; and gives back the memory of at most one table that has become
-    /// much too large. It looks up no more than `budget` keys, which is what it costs. Some are not due
-    /// yet: deadlines are kept the more roughly, the further off they are, and put in order as they
-    /// come near. No more than one shard is locked at a time, and never for long.
+    /// Does one bounded step of upkeep. It removes expired keys; frees some of the removed values that wait
+    /// to be freed ([`Freeing::InSteps`](crate::Freeing), and large values); and shrinks at most one table
+    /// that has become much too large. O(`budget`), plus O(shards) and the shrinking.
     ///
-    /// Call it from time to time: when [`Swept::next_ms`] has come, or again at once if it was not
-    /// [finished](Swept::finished). The work goes round the shards, so none is starved.
+    /// It looks up at most `budget` keys. Some of them are not due yet: distant deadlines are kept roughly
+    /// and become more precise as they come near. It locks one shard at a time, and never for long.
+    ///
+    /// Call it when [`Swept::next_ms`] has come, or again at once if it was not
+    /// [finished](Swept::finished). Each call continues at the shard after the last one, so no shard starves.
     pub fn sweep(&self, now_ms: u64, budget: usize) -> Swept {
         let mut swept = Swept::default();
         let is_clean = self
@@ -82,7 +83,7 @@ impl Store {
             .flat_map(Database::sides)
             .map(|side| side.next_deadline.load(Ordering::Acquire));
         let next = deadlines.min().unwrap_or(u64::MAX);
-        // A large value that expired just now is to be freed, too.
+        // This sweep may have removed a large value, which a later step frees.
         let is_clean = is_clean && self.garbage().pending() == 0;
         swept.finished = is_clean && next > now_ms;
         swept.next_ms = (next != u64::MAX).then_some(next);
@@ -90,7 +91,7 @@ impl Store {
     }
 }
 
-/// Looks at up to `count` deadlines of a shard: how many were due, and how many keys that removed.
+/// Processes up to `count` deadlines of a shard. Returns how many had come up and how many keys it removed.
 fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> (usize, usize) {
     db.with_shard(index, |mut shard| {
         let side = db.side(index);
@@ -112,7 +113,7 @@ fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> (usize
     })
 }
 
-/// Whether a shard's table or index has far more room than it needs. Looks at counters only.
+/// Returns whether a shard's table or index has far more room than it needs. Reads only counters.
 fn is_too_large(db: &Database, index: usize) -> bool {
     let side = db.side(index);
     let (keys, expires) = (

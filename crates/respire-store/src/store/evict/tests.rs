@@ -1,9 +1,9 @@
-//! Eviction is random; these tests ask for what any sample must give.
+//! Tests of eviction. It is random, so they check what holds for any sample.
 
 use super::*;
 use crate::{Config, Expiry, Freeing};
 
-/// Of a length with which an entry takes 112 bytes, whether or not it has an expiry.
+/// A value with which an entry takes 112 bytes, with or without an expiry.
 const VALUE: [u8; 90] = [b'x'; 90];
 
 fn store() -> Store {
@@ -26,7 +26,7 @@ fn exists(store: &Store, db: u32, key: usize) -> bool {
         .peek(&key.to_le_bytes(), |entry| entry.is_some())
 }
 
-/// Limits the memory to what is used, less `keys` of these entries.
+/// Sets the bound of memory to the present use less `keys` entries.
 fn squeeze(store: &Store, policy: Policy, keys: u64) {
     let bytes = store.memory().total() as u64 - keys * 112;
     store.set_max_memory(bytes, policy, 10);
@@ -64,7 +64,7 @@ fn noeviction_refuses_until_there_is_room() {
 }
 
 #[test]
-fn lru_keeps_what_was_used_and_counts_what_goes() {
+fn lru_keeps_used_keys_and_counts_evicted_ones() {
     let store = store();
     (0..200).for_each(|key| set(&store, key as u32 % 2, key, Expiry::Clear, 0));
     for key in 0..20_usize {
@@ -77,7 +77,7 @@ fn lru_keeps_what_was_used_and_counts_what_goes() {
     let left = store.len(0) + store.len(1);
     assert!((99..=101).contains(&left), "{left} left");
     assert_eq!(store.stats().evicted_keys, 200 - left as u64);
-    // A sample of ten in a shard of fifty holds an unused one for certain only if enough are left.
+    // Near the end, a sample of ten in a shard of fifty may have only used keys.
     let used = (0..20)
         .filter(|key| exists(&store, *key as u32 % 2, *key))
         .count();
@@ -85,7 +85,7 @@ fn lru_keeps_what_was_used_and_counts_what_goes() {
 }
 
 #[test]
-fn lfu_keeps_what_is_used_often() {
+fn lfu_keeps_often_used_keys() {
     let store = store();
     store.set_max_memory(1 << 30, Policy::AllKeysLfu, 10);
     (0..200).for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
@@ -129,7 +129,7 @@ fn volatile_policies_spare_keys_without_expiry() {
 }
 
 #[test]
-fn volatile_ttl_takes_the_nearest_expiry() {
+fn volatile_ttl_evicts_the_nearest_expiry() {
     let store = store();
     (0..200).for_each(|key| set(&store, 0, key, Expiry::At(1_000 + key as u64), 0));
     squeeze(&store, Policy::VolatileTtl, 100);
@@ -139,7 +139,7 @@ fn volatile_ttl_takes_the_nearest_expiry() {
 }
 
 #[test]
-fn expiring_keys_are_found_among_stale_deadlines() {
+fn volatile_policies_find_keys_among_stale_deadlines() {
     let store = store();
     for key in 0..40 {
         set(&store, 0, key, Expiry::At(1_000), 0);
@@ -161,7 +161,7 @@ fn expiring_keys_are_found_among_stale_deadlines() {
 }
 
 #[test]
-fn eviction_is_a_change_to_who_watches() {
+fn eviction_makes_a_watch_dirty() {
     let store = store();
     set(&store, 0, 1, Expiry::Clear, 0);
     let watch = store.view(0, 0).watch(&1_usize.to_le_bytes());
@@ -172,7 +172,7 @@ fn eviction_is_a_change_to_who_watches() {
 }
 
 #[test]
-fn gauge_is_never_far_from_the_sum() {
+fn gauge_stays_within_a_step_per_shard_of_the_sum() {
     let store = store();
     for round in 0..3 {
         for key in 0..1000 {
@@ -204,7 +204,7 @@ fn gauge_counts_the_index_of_expiries() {
         .for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
     let before = store.memory();
     for key in keys {
-        // There is room for the expiry in what the entry is given anyway.
+        // The expiry fits into the entry's allocation.
         let mut view = store.view(0, 0);
         assert!(view.update(&key.to_le_bytes(), |slot| {
             slot.set_expiry(Some(1_000 + key as u64))

@@ -1,4 +1,4 @@
-//! What the sweep removes, what it leaves, and what it gives back.
+//! Tests of the sweep: the keys it removes, the keys it leaves, and the memory it gives back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -29,7 +29,7 @@ fn keys(store: &Store) -> usize {
 }
 
 #[test]
-fn sweep_removes_what_is_due_and_says_what_comes_next() {
+fn sweep_removes_due_keys_and_returns_the_next_deadline() {
     let store = store();
     (0..100).for_each(|key| set(&store, key, Expiry::At(1_000 + u64::from(key))));
     (100..150).for_each(|key| set(&store, key, Expiry::Clear));
@@ -66,7 +66,7 @@ fn sweep_removes_what_is_due_and_says_what_comes_next() {
 }
 
 #[test]
-fn sweep_with_a_budget_goes_on_where_it_stopped() {
+fn sweep_continues_where_its_budget_ended() {
     let store = store();
     (0..100).for_each(|key| set(&store, key, Expiry::At(1_000)));
     for left in [93, 86, 79] {
@@ -87,7 +87,7 @@ fn sweep_with_a_budget_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn sweep_with_a_small_budget_goes_round_the_shards() {
+fn sweep_with_a_small_budget_visits_the_shards_in_turn() {
     let store = Store::new(Config {
         databases: 1,
         shards: 4,
@@ -106,7 +106,7 @@ fn sweep_with_a_small_budget_goes_round_the_shards() {
 }
 
 #[test]
-fn sweep_spares_keys_whose_expiry_was_put_off() {
+fn sweep_keeps_keys_whose_expiry_was_put_off() {
     let store = store();
     set(&store, 1, Expiry::At(1_000));
     set(&store, 1, Expiry::At(2_000));
@@ -127,7 +127,7 @@ fn sweep_spares_keys_whose_expiry_was_put_off() {
 }
 
 #[test]
-fn sweep_switched_off_leaves_keys_that_reads_do_not_see() {
+fn sweep_without_active_expiry_leaves_expired_keys_to_reads() {
     let store = store();
     store.set_active_expiry(false);
     set(&store, 2, Expiry::At(1_000));
@@ -146,7 +146,7 @@ fn sweep_switched_off_leaves_keys_that_reads_do_not_see() {
 }
 
 #[test]
-fn deadlines_put_off_again_and_again_take_bounded_memory() {
+fn expiry_put_off_repeatedly_takes_bounded_memory() {
     let store = store();
     for at in 0..10_000 {
         set(&store, 1, Expiry::At(1_000 + at));
@@ -163,7 +163,7 @@ fn deadlines_put_off_again_and_again_take_bounded_memory() {
 }
 
 #[test]
-fn sweep_gives_memory_back_table_by_table() {
+fn sweep_shrinks_tables_step_by_step() {
     let store = store();
     (0..10_000).for_each(|key| set(&store, key, Expiry::At(1_000)));
     let full = store.memory().overhead;
@@ -179,7 +179,7 @@ fn sweep_gives_memory_back_table_by_table() {
     assert_eq!(keys(&store), 100);
 }
 
-/// Two shards, so that there are keys that share both shard and part of the hash.
+/// A store with two shards, so that some keys share both the shard and the part of the hash.
 fn narrow_store() -> Store {
     Store::new(Config {
         databases: 1,
@@ -188,7 +188,7 @@ fn narrow_store() -> Store {
     })
 }
 
-/// Some keys, most of which share the part of their hash with another one of their shard.
+/// Keys most of which share the part of their hash with another key of their shard.
 static KEYS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let store = narrow_store();
     let db = store.database(0);
@@ -209,9 +209,9 @@ static KEYS: LazyLock<Vec<u32>> = LazyLock::new(|| {
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// Writes a key that has so long to live.
+    /// Writes a key with this time to live.
     Set(usize, Option<u64>),
-    /// Changes how long it has.
+    /// Changes the key's time to live.
     Expire(usize, Option<u64>),
     Remove(usize),
     /// Moves the clock, forwards or back.
@@ -237,9 +237,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn sweep_removes_just_what_is_due_whatever_the_clock_does(ops in vec(op(), 1..80)) {
+    fn sweep_removes_exactly_the_due_keys_however_the_clock_moves(ops in vec(op(), 1..80)) {
         let (store, mut now_ms) = (narrow_store(), 1 << 40);
-        // Expired keys stay in the model until they are met or swept, as in the store.
+        // As in the store, expired keys stay in the model until an operation meets them or they are swept.
         let mut model: BTreeMap<u32, Option<u64>> = BTreeMap::new();
         for op in ops {
             let mut view = store.view(0, now_ms);
@@ -264,7 +264,7 @@ proptest! {
                 Op::Step(ms) => now_ms = now_ms.saturating_add_signed(ms),
                 Op::Sweep(budget) => {
                     let before = model.values().filter(|at| is_due(**at)).count();
-                    // Items that come up: at least one of each due key, and some that are early or stale.
+                    // A bound on the items that come up: one or more per due key, and some early or stale ones.
                     let mut left = 4 * 14 + 64 + 3 * 14;
                     let mut expired = 0;
                     loop {
@@ -279,7 +279,7 @@ proptest! {
                             break;
                         }
                         left -= 1;
-                        prop_assert!(left > 0, "no end of it");
+                        prop_assert!(left > 0, "the sweep does not finish");
                     }
                     prop_assert_eq!(expired, before);
                     model.retain(|_, at| !is_due(*at));
@@ -295,7 +295,7 @@ proptest! {
 }
 
 #[test]
-fn keys_that_share_a_deadline_expire_each_at_its_time() {
+fn keys_that_share_a_deadline_expire_at_their_own_times() {
     let store = narrow_store();
     let [first, second] = [KEYS[4], KEYS[5]].map(u32::to_le_bytes);
     let set = |key: &[u8], at| {
@@ -315,7 +315,7 @@ fn keys_that_share_a_deadline_expire_each_at_its_time() {
 }
 
 #[test]
-fn sweep_with_a_budget_of_one_gets_to_the_end() {
+fn sweep_with_a_budget_of_one_removes_every_due_key() {
     let store = store();
     let due = |key: u32| 1_000 + 7 * u64::from(key * key);
     (0..200).for_each(|key| set(&store, key, Expiry::At(due(key))));
@@ -331,7 +331,7 @@ fn sweep_with_a_budget_of_one_gets_to_the_end() {
 }
 
 #[test]
-fn expiry_put_off_needs_no_further_memory() {
+fn expiry_put_off_takes_no_more_memory() {
     let store = store();
     (0..1_000).for_each(|key| set(&store, key, Expiry::At(60_000)));
     let before = store.memory();
@@ -346,8 +346,8 @@ fn expiry_put_off_needs_no_further_memory() {
 const HOUR_MS: u64 = 3_600_000;
 const KEYS_PER_HOUR: u64 = 125_000;
 
-/// Bytes a key, as counted, of as many keys in a shard as a million are in a server's 1,024. The clock goes
-/// to each key's time before it is written, and the sweep is called.
+/// Returns the counted bytes per key, with as many keys in each shard as a million keys have in a server's
+/// 1,024 shards. `expiry` returns the time at which a key is written, and its expiry. The sweep runs meanwhile.
 fn bytes_per_key(value: &[u8], expiry: impl Fn(u64) -> (u64, Expiry)) -> f64 {
     let store = Store::new(Config {
         shards: 128,
@@ -375,7 +375,7 @@ fn expiry_of_many_keys_takes_few_bytes_each() {
             (4.0..6.0).contains(&(at_once - never - cell)),
             "{at_once} {never}"
         );
-        // Written over an hour, so that their times come one after the other, as those of a cache do.
+        // Written over an hour, so that the expiries are spread evenly, as in a cache.
         let evenly = bytes_per_key(value, |key| {
             let now_ms = key * HOUR_MS / KEYS_PER_HOUR;
             (now_ms, Expiry::At(now_ms + HOUR_MS))
