@@ -1,4 +1,4 @@
-//! A shard under its write lock: every change of an entry goes through here.
+//! A shard under its write lock. Every change of an entry goes through this module.
 
 mod report;
 
@@ -10,16 +10,16 @@ use crate::hash::{HashPart, Tag, hash_key};
 use crate::observe::{Cause, Unit, Unreported};
 use crate::table::{Bucket, Table};
 
-/// A shard under its write lock. It changes entries in the few ways there are, so that counters and
-/// deadlines cannot be forgotten; each gives a proof of the change, which only a report consumes
-/// (`observe/unreported.rs`), so that watchers and observers cannot be forgotten either.
+/// A shard under its write lock. It is the only way to change entries, so that every change updates the
+/// counters and deadlines. Each change returns a proof that only a report consumes
+/// (`observe/unreported.rs`), so that every change is reported to watches and observers.
 pub(crate) struct ShardMut<'a> {
     pub(crate) db: &'a Database,
     index: usize,
     side: &'a Side,
     table: &'a mut Table,
     now_ms: u64,
-    /// What the changes are part of.
+    /// The unit of the changes.
     pub(crate) unit: &'a Unit,
 }
 
@@ -41,8 +41,8 @@ impl<'a> ShardMut<'a> {
         }
     }
 
-    /// The same at this time, for those who write expiries: a deadline is kept the more roughly, the
-    /// further off it is.
+    /// Returns the same with the time set. It is needed before an expiry is written: the further away a
+    /// deadline is, the more roughly it is kept.
     #[inline]
     pub(crate) fn at(self, now_ms: u64) -> ShardMut<'a> {
         ShardMut { now_ms, ..self }
@@ -66,7 +66,7 @@ impl<'a> ShardMut<'a> {
         bucket.find(self.table, hash, key)
     }
 
-    /// Adds an entry whose key is not in the table.
+    /// Adds an entry whose key must not be in the table.
     pub(crate) fn insert(&mut self, hash: u64, entry: Entry) -> Unreported {
         debug_assert_eq!(hash, self.hash_of(&entry));
         debug_assert_eq!(
@@ -76,7 +76,7 @@ impl<'a> ShardMut<'a> {
         debug_assert!(self.find(Bucket::UNKNOWN, hash, entry.key()).is_none());
         self.report_added(entry.key());
         self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
-        // A table does not say how large it will be; it doubles at most.
+        // The table's size after growing is unknown here; it at most doubles.
         let (hasher, grown) = (self.db.hasher(), self.table.buckets() * 2);
         self.table
             .insert(hash, entry, |entry| entry.table_hash(hasher, grown));
@@ -85,7 +85,7 @@ impl<'a> ShardMut<'a> {
         Unreported::new()
     }
 
-    /// Changes an entry; `None` if there is none.
+    /// Changes an entry; `None` if the key does not exist.
     #[inline]
     pub(crate) fn modify<R>(
         &mut self,
@@ -105,8 +105,8 @@ impl<'a> ShardMut<'a> {
         answer.map(|answer| (answer, change))
     }
 
-    /// The same, unless `settle` does all there is to do, without a change of what is counted: the
-    /// bytes allocated and the expiry. `None` if there is no entry.
+    /// Changes an entry by `settle` or, if it returns false, by `f`. `settle` must change neither the
+    /// allocated bytes nor the expiry, as nothing is counted after it. `None` if the key does not exist.
     #[inline]
     pub(crate) fn modify_unless(
         &mut self,
@@ -129,7 +129,7 @@ impl<'a> ShardMut<'a> {
         Some(Unreported::new())
     }
 
-    /// Removes a key, and gives its entry out.
+    /// Removes a key, and returns its entry.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<Entry> {
         let tag = Tag::new(hash);
         let (entry, change) = self.take(hash, |entry| entry.is(tag, key))?;
@@ -137,7 +137,7 @@ impl<'a> ShardMut<'a> {
         Some(entry)
     }
 
-    /// Removes a key; whether there was one.
+    /// Removes a key, and returns whether it existed.
     pub(crate) fn delete(&mut self, hash: u64, key: &[u8]) -> bool {
         let entry = self.remove(hash, key);
         let is_removed = entry.is_some();
@@ -147,8 +147,8 @@ impl<'a> ShardMut<'a> {
         is_removed
     }
 
-    /// Removes the key as if it were written and expired at once: that counts as a change also if there
-    /// is no such key.
+    /// Removes a key as if it had been written and had expired at once: this counts as a change even if the
+    /// key does not exist.
     pub(crate) fn remove_surely(&mut self, hash: u64, key: &[u8]) {
         if !self.delete(hash, key) {
             self.report_added(key);
@@ -156,7 +156,7 @@ impl<'a> ShardMut<'a> {
         }
     }
 
-    /// Removes the key if its time has come.
+    /// Removes the key if it has expired.
     #[inline(always)]
     pub(crate) fn expire(&mut self, hash: u64, key: &[u8], now_ms: u64) {
         if self.side().expires.load(Ordering::Relaxed) > 0 {
@@ -170,8 +170,8 @@ impl<'a> ShardMut<'a> {
         self.expire_where(hash, |entry| entry.is(tag, key) && entry.is_expired(now_ms));
     }
 
-    /// Removes a key that a deadline leads to if its time has come; whether it did, and when the next key
-    /// expires that the deadline leads to, if there is one.
+    /// Removes the first key of a deadline if it has expired. Returns whether it did, and the expiry of the
+    /// next key of the deadline, if there is one.
     pub(crate) fn expire_part(&mut self, part: HashPart, now_ms: u64) -> (bool, Option<u64>) {
         let [first, second] = self.first_expiries(part);
         let Some(due) = first.filter(|at| *at <= now_ms) else {
@@ -184,7 +184,7 @@ impl<'a> ShardMut<'a> {
         (is_expired, second)
     }
 
-    /// The two earliest expiries among the entries that a deadline leads to.
+    /// Returns the two earliest expiries among the entries of a deadline.
     fn first_expiries(&self, part: HashPart) -> [Option<u64>; 2] {
         let (tag, mut first, mut second) = (part.tag(), u64::MAX, u64::MAX);
         for hash in part.table_hashes(self.table.buckets()) {
@@ -209,7 +209,7 @@ impl<'a> ShardMut<'a> {
         true
     }
 
-    /// Removes an entry to make room: the bytes that freed.
+    /// Evicts an entry, and returns the bytes that this freed.
     pub(crate) fn evict(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<usize> {
         let (entry, change) = self.take(hash, wanted)?;
         bump(&self.side().evicted, 1);
@@ -219,7 +219,8 @@ impl<'a> ShardMut<'a> {
         Some(bytes)
     }
 
-    /// An entry with an expiry that a random number chooses; `None` if that hits upon a stale deadline.
+    /// Returns an entry with an expiry, chosen by a random number; `None` if the number selects a stale
+    /// deadline.
     pub(crate) fn sample_expiring(&self, random: u64) -> Option<&Entry> {
         let part = self.side().deadlines.read().sample(random)?;
         let tag = part.tag();
@@ -235,7 +236,7 @@ impl<'a> ShardMut<'a> {
         hash_key(self.db.hasher(), entry.key())
     }
 
-    /// Takes the whole contents out.
+    /// Removes and returns all entries and deadlines.
     pub(crate) fn clear(&mut self) -> (Cleared, Unreported) {
         let side = self.side();
         let table = core::mem::take(self.table);
@@ -252,7 +253,7 @@ impl<'a> ShardMut<'a> {
         (Cleared { table, deadlines }, Unreported::new())
     }
 
-    /// Gives back what table and deadlines have beyond their needs.
+    /// Gives back memory that the table and the deadlines do not need.
     pub(crate) fn shrink(&mut self) {
         let (side, hasher) = (self.side(), self.db.hasher());
         let mut deadlines = side.deadlines.write();
@@ -270,7 +271,7 @@ impl<'a> ShardMut<'a> {
         self.recount_deadlines(&deadlines);
     }
 
-    /// Takes an entry out.
+    /// Removes an entry from the table, without a report.
     fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<(Entry, Unreported)> {
         let entry = self.table.remove(hash, wanted)?;
         self.count(entry.heap_bytes(), 0, entry.expires_at(), None, hash);
@@ -279,19 +280,20 @@ impl<'a> ShardMut<'a> {
         Some((entry, Unreported::new()))
     }
 
-    /// In a debug build, holds what is counted against the table.
+    /// In a debug build, checks the counters against the table.
     #[inline(always)]
     fn recount(&self) {
         self.db.recount(self.index, self.table);
     }
 
-    /// In a debug build, holds the deadlines, which are locked, against the table.
+    /// In a debug build, checks the deadlines, which are locked, against the table.
     #[inline(always)]
     pub(crate) fn recount_deadlines(&self, deadlines: &Deadlines) {
         self.db.recount_deadlines(self.index, self.table, deadlines);
     }
 
-    /// Accounts for an entry whose heap bytes and expiry went from the old to the new.
+    /// Updates the counters for an entry whose heap bytes and expiry have changed, and adds a deadline if the
+    /// expiry is new or earlier.
     #[inline]
     fn count(
         &mut self,
@@ -319,7 +321,7 @@ impl<'a> ShardMut<'a> {
             .wrapping_add(expiry_now.unwrap_or(0));
         side.expires_sum
             .store(sum.wrapping_sub(expiry.unwrap_or(0)), Ordering::Relaxed);
-        // The item of an expiry that is put off comes up in time.
+        // If the expiry was put off, the earlier deadline finds the entry in time.
         if let Some(at) = expiry_now
             && expiry.is_none_or(|before| at < before)
         {
@@ -341,7 +343,7 @@ impl<'a> ShardMut<'a> {
 }
 
 impl Database {
-    /// The shard, ready to be changed through `table`, which must be its own, in this unit.
+    /// Returns the shard for changing it in this unit; `table` must be the shard's own.
     #[inline]
     pub(crate) fn shard<'a>(
         &'a self,
@@ -352,7 +354,7 @@ impl Database {
         ShardMut::new(self, index, table, unit)
     }
 
-    /// Locks a shard for writing, as a unit of its own, and lends it to `f`.
+    /// Locks a shard for writing and calls `f` with it, as a unit of its own.
     pub(crate) fn with_shard<R>(&self, index: usize, f: impl FnOnce(ShardMut<'_>) -> R) -> R {
         let unit = Unit::default();
         let mut table = self.lock(index).write();

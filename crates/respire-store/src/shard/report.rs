@@ -1,11 +1,11 @@
-//! Reports of changes, to those who watch the key and to observers.
+//! Reports changes to watches and observers.
 
 use super::ShardMut;
 use crate::database::bump;
 use crate::observe::{CHANGES, Cause, Effect, Event, Interest, Unreported, WATCHED};
 
 impl ShardMut<'_> {
-    /// Whether the hook word leads to those who watch the key, if there are any.
+    /// Returns whether the hook word says so if the key is watched. For debug assertions.
     pub(crate) fn is_hooked(&self, key: &[u8]) -> bool {
         self.side().hooks.has(WATCHED) || !self.db.watches.is_watched(key)
     }
@@ -13,7 +13,10 @@ impl ShardMut<'_> {
     /// Counts and reports a key that a command removed.
     #[inline]
     pub(crate) fn report_removed(&mut self, key: &[u8], _: Unreported) {
-        debug_assert!(self.is_hooked(key), "a watcher would not hear of it");
+        debug_assert!(
+            self.is_hooked(key),
+            "a watch of the key would miss the change"
+        );
         let side = self.side();
         bump(&side.changes, 1);
         if side.hooks.has(CHANGES) {
@@ -21,10 +24,13 @@ impl ShardMut<'_> {
         }
     }
 
-    /// Reports a key that the store removed by itself, and not as a change that somebody made.
+    /// Reports a key that expired or was evicted. It does not count as a change by a caller.
     #[inline]
     pub(crate) fn report_lost(&mut self, key: &[u8], cause: Cause, _: Unreported) {
-        debug_assert!(self.is_hooked(key), "a watcher would not hear of it");
+        debug_assert!(
+            self.is_hooked(key),
+            "a watch of the key would miss the change"
+        );
         if self.side().hooks.has(CHANGES | Interest::LOSSES.bits()) {
             self.observe_lost(key, cause);
         }
@@ -80,7 +86,7 @@ impl ShardMut<'_> {
         self.side().hooks.has(Interest::EFFECTS.bits())
     }
 
-    /// Tells those who watch the key that it has changed.
+    /// Makes the key's watches dirty.
     pub(crate) fn touch(&self, key: &[u8]) {
         if self.side().hooks.has(WATCHED) {
             self.db.watches.touch(key);

@@ -1,4 +1,5 @@
-//! Editing a value of elements: the one way for all types, so that what holds for all of them is done in one place.
+//! Edits values that have elements. All types share this code, so that creation, the type check, accounting
+//! and reports are in one place.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -6,12 +7,12 @@ use super::Slot;
 use crate::observe::{Event, EventName};
 use crate::types::{Kind, WrongType};
 
-/// What an edit answers, and whether it changed the value ([`Slot::edit`]).
+/// The result of an edit, and whether the edit changed the value ([`Slot::edit`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edited<R> {
-    /// The value is another one than before.
+    /// The value has changed.
     Changed(R),
-    /// The value is the same as before, to everybody who could look at it.
+    /// The value has not changed in any way that a reader can see.
     Unchanged(R),
 }
 
@@ -24,17 +25,18 @@ impl<R> Edited<R> {
 }
 
 impl Slot<'_> {
-    /// Edits the key's value, of type `K`, and keeps its expiry. An absent key starts with an empty value. If the
-    /// value is empty afterwards, the key is removed, or not made. A change is reported once, with `event` as what was
-    /// done, and memory is accounted for, also if `f` panics, which counts as a change.
+    /// Edits the key's value, which must be of type `K`, and keeps its expiry. For an absent key, `f` gets an
+    /// empty value. If the value is empty afterwards, the key is removed or not created.
     ///
-    /// `f` runs under the shard's lock.
+    /// A change is reported once, followed by the event `event` and, if the key was removed,
+    /// [`Event::Emptied`]. If `f` panics, the edit counts as a change, and memory is still accounted for. `f`
+    /// runs under the shard's lock.
     ///
     /// # Errors
-    /// [`WrongType`] if the key holds a value of another type, which stays as it is.
+    /// [`WrongType`] if the key has a value of another type, which is left unchanged.
     ///
     /// # Panics
-    /// If `f` does.
+    /// If `f` panics.
     pub fn edit<K: Kind, R>(
         &mut self,
         event: EventName,
@@ -57,13 +59,13 @@ impl Slot<'_> {
         Ok(edited.into_answer())
     }
 
-    /// The same, but `None` if there is no such key.
+    /// Edits the key's value like [`Slot::edit`], but returns `None` if the key does not exist.
     ///
     /// # Errors
-    /// [`WrongType`] if the key holds a value of another type, which stays as it is.
+    /// [`WrongType`] if the key has a value of another type, which is left unchanged.
     ///
     /// # Panics
-    /// If `f` does.
+    /// If `f` panics.
     pub fn edit_existing<K: Kind, R>(
         &mut self,
         event: EventName,
@@ -73,7 +75,7 @@ impl Slot<'_> {
         self.edit_found(event, &mut |value| f.take().map(|f| f(value)))
     }
 
-    /// Calls `f` with the value, if there is one.
+    /// Calls `f` with the value if the key exists, and reports the change. Returns `None` if it does not.
     fn edit_found<K: Kind, R>(
         &mut self,
         event: EventName,
@@ -81,7 +83,7 @@ impl Slot<'_> {
     ) -> Result<Option<R>, WrongType> {
         let modified = self.modify(|entry| {
             let value = entry.typed_mut::<K>().ok_or(WrongType)?;
-            // A panic must not come between the change and the accounting for it.
+            // Catch a panic, so that the change is accounted for first.
             let edited = catch_unwind(AssertUnwindSafe(|| f(value)));
             Ok((edited, value.is_empty()))
         });
@@ -94,7 +96,7 @@ impl Slot<'_> {
             }
         };
         if is_empty {
-            // The removal is what is reported.
+            // The removal is reported instead of the write.
             change.hide();
             self.remove();
             self.event(event);

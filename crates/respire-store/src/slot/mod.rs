@@ -1,4 +1,4 @@
-//! One key under the write lock of its shard.
+//! The slot: one key under its shard's write lock, for reading, writing and removing it.
 
 mod edit;
 mod report;
@@ -16,8 +16,8 @@ use crate::types::NewValue;
 
 pub use edit::Edited;
 
-/// One key under its shard's write lock, from [`View::update`](crate::View::update): to be read,
-/// written, removed. A key that has expired is absent.
+/// One key under its shard's write lock, for reading, writing and removing it.
+/// [`View::update`](crate::View::update) makes one. An expired key is absent.
 ///
 /// ```
 /// use respire_store::{Config, Expiry, Store};
@@ -34,20 +34,20 @@ pub struct Slot<'e> {
     pub(crate) shard: ShardMut<'e>,
     pub(crate) key: &'e [u8],
     pub(crate) hash: u64,
-    /// Where the entry is looked for first.
+    /// The bucket to look at first.
     pub(crate) bucket: Bucket,
     pub(crate) now_ms: u64,
     pub(crate) clock: Clock,
 }
 
 impl Slot<'_> {
-    /// The key.
+    /// Returns the key.
     #[must_use]
     pub fn key(&self) -> &[u8] {
         self.key
     }
 
-    /// The key's entry.
+    /// Returns the key's entry, or `None` if the key does not exist.
     #[must_use]
     #[inline]
     pub fn get(&self) -> Option<EntryRef<'_>> {
@@ -56,17 +56,18 @@ impl Slot<'_> {
             .map(|entry| EntryRef::new(entry, self.clock))
     }
 
-    /// Whether the key exists.
+    /// Returns whether the key exists.
     #[must_use]
     #[inline]
     pub fn exists(&self) -> bool {
         self.shard.find(self.bucket, self.hash, self.key).is_some()
     }
 
-    /// Writes the value, whether or not the key exists. A value of the same size class takes the
-    /// old one's place without an allocation. To those who watch the key it has changed also where
-    /// an expiry that is not in the future leaves it as absent as it was, or a value without elements does:
-    /// no key has one.
+    /// Writes the value, whether or not the key exists. A value of the same size class replaces the old
+    /// one without an allocation.
+    ///
+    /// An expiry that is not in the future, or a value of a type with elements that has none, removes the
+    /// key. This counts as a change, and makes watches dirty, even if the key was absent before.
     pub fn set<'v, V: Into<NewValue<'v>>>(&mut self, value: V, expiry: Expiry) {
         let expires_at = match expiry {
             Expiry::Clear | Expiry::Keep => None,
@@ -113,7 +114,7 @@ impl Slot<'_> {
                 }
             },
         );
-        // The value is still there if there was no entry to put it into.
+        // The value is unused if the key does not exist.
         let change = match (changed, value) {
             (None, Some(value)) => self.insert(value, expires_at),
             (Some(change), _) => change,
@@ -122,11 +123,11 @@ impl Slot<'_> {
         self.report_written(change);
     }
 
-    /// Writes a value like [`Slot::set`], after `f` has looked at what it replaces, so that the key is
-    /// looked up once for both. An error of `f` leaves the key as it was.
+    /// Calls `f` with the old entry, then writes a value like [`Slot::set`]. The key is usually looked up
+    /// once for both. If `f` returns an error, the key stays unchanged.
     ///
     /// # Errors
-    /// That of `f`.
+    /// The error of `f`.
     pub fn exchange<'v, E>(
         &mut self,
         value: impl Into<NewValue<'v>>,
@@ -165,8 +166,8 @@ impl Slot<'_> {
         Ok(())
     }
 
-    /// Writes only the expiry, in unix milliseconds; `None` takes it away. A time that is not in
-    /// the future removes the key; `u64::MAX` is never. False if there is no such key.
+    /// Sets the expiry, in unix milliseconds; `None` or `u64::MAX` clears it. A time that is not in the
+    /// future removes the key. Returns false if the key does not exist.
     pub fn set_expiry(&mut self, expires_at: Option<u64>) -> bool {
         let expires_at = expires_at.and_then(not_never);
         if expires_at.is_some_and(|at| at <= self.now_ms) {
@@ -179,9 +180,9 @@ impl Slot<'_> {
         true
     }
 
-    /// Writes how the key was used, where the [policy](crate::Policy) ranks keys by that measure.
-    /// The longest idle time reaches back to 1970. It is no change of the key. False if there is
-    /// no such key or the policy has no use for it.
+    /// Sets the idle time or the access frequency of the key, if the [policy](crate::Policy) uses that
+    /// measure. The idle time is at most the time since 1970. It does not count as a change. Returns false
+    /// if the key does not exist or the policy uses the other measure.
     pub fn set_access(&mut self, access: Access) -> bool {
         let clock = self.clock.said(access, self.now_ms);
         let entry = self.shard.find(self.bucket, self.hash, self.key);
@@ -192,21 +193,22 @@ impl Slot<'_> {
         true
     }
 
-    /// Removes the key; false if there was none. Like whatever else removes or replaces a value, it leaves a
-    /// large one (from a megabyte on) to the [sweep](crate::Store::sweep) to free.
+    /// Removes the key, and returns whether it existed. Like every removal and replacement, it leaves values
+    /// of a megabyte or more to the [sweep](crate::Store::sweep), which frees them in steps.
     pub fn remove(&mut self) -> bool {
         self.shard.delete(self.hash, self.key)
     }
 
-    /// Removes the key; its value and expiry.
+    /// Removes the key, and returns its value and expiry; `None` if it did not exist. Packed strings are
+    /// copied, other values are moved.
     pub fn take(&mut self) -> Option<Owned> {
         self.shard
             .remove(self.hash, self.key)
             .map(Entry::into_owned)
     }
 
-    /// Puts a value and its expiry under this key, whether or not it exists. An expiry that is not
-    /// in the future leaves the key absent.
+    /// Writes a value and its expiry, whether or not the key exists. An expiry that is not in the future
+    /// removes the key.
     pub fn put(&mut self, owned: Owned) {
         self.set(
             owned.value,
@@ -214,16 +216,22 @@ impl Slot<'_> {
         );
     }
 
-    /// Changes the string's bytes in place and keeps its expiry; an absent key starts empty, and so does one of
-    /// another type, whose value is lost.
-    /// Growing a string costs amortised constant time per byte.
+    /// Edits the string's bytes and keeps its expiry. For an absent key, `f` gets an empty string. A value of
+    /// another type is replaced: `f` gets an empty string, and the old value is lost. `f` runs under the
+    /// shard's lock. Growing a long string costs amortised O(1) per byte; a short string is copied.
+    ///
+    /// # Panics
+    /// If `f` panics; the edit then counts as a change.
     pub fn edit_string<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         self.edit_string_if(|bytes| (f(bytes), true))
     }
 
-    /// Like [`Slot::edit_string`], where `f` also says whether the edit counts as a change. One that
-    /// does not is hidden from those who watch the key, even if it made the key or the string longer; where it
-    /// leaves the length as it is, it leaves the bytes as they are.
+    /// Edits the string's bytes like [`Slot::edit_string`]; `f` also returns whether the edit counts as a
+    /// change. An edit that does not count is hidden from watches, even if it creates the key or changes the
+    /// string's length. If such an edit keeps the length, it must not change the bytes.
+    ///
+    /// # Panics
+    /// If `f` panics; the edit then counts as a change.
     pub fn edit_string_if<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> (R, bool)) -> R {
         if !self.exists() {
             let mut bytes = Vec::new();
@@ -232,7 +240,7 @@ impl Slot<'_> {
             self.report_if(counts, change);
             return answer;
         }
-        // A panic must not come between the change and the accounting for it.
+        // Catch a panic, so that the change is accounted for first.
         let caught = |bytes: &mut Vec<u8>| {
             let length = bytes.len();
             let answer = catch_unwind(AssertUnwindSafe(|| f(bytes)));
@@ -260,9 +268,10 @@ impl Slot<'_> {
         }
     }
 
-    /// Makes a string of at least [`SHARED_BYTES_MIN`](crate::SHARED_BYTES_MIN) bytes that was edited in place
-    /// one that can be shared ([`StringRef::Shared`](crate::StringRef::Shared)), without a copy and without a
-    /// change that anyone sees. The next edit takes it back: with a copy only while somebody shares it.
+    /// Converts a string of at least [`SHARED_BYTES_MIN`](crate::SHARED_BYTES_MIN) bytes that was edited in place
+    /// into one that replies can share ([`StringRef::Shared`](crate::StringRef::Shared)). It copies nothing, and
+    /// does not count as a change. The next edit converts it back, and copies the bytes only if they are still
+    /// shared.
     ///
     /// ```
     /// use respire_store::{Config, Store, StringRef, ValueRef};
@@ -291,14 +300,14 @@ impl Slot<'_> {
         }
     }
 
-    /// Whether the hash is the key's, and the key not one whose time has come.
+    /// Returns whether the hash is the key's, and the key has not expired. For debug assertions.
     pub(crate) fn is_right(&self) -> bool {
         let found = self.get().and_then(EntryRef::expires_at);
         self.hash == hash_key(self.shard.db.hasher(), self.key)
             && found.is_none_or(|expires_at| expires_at > self.now_ms)
     }
 
-    /// Adds the key, which does not exist.
+    /// Adds the key, which must not exist.
     #[inline(never)]
     pub(crate) fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) -> Unreported {
         let clock = self.clock.fresh(self.now_ms);
@@ -306,8 +315,8 @@ impl Slot<'_> {
         self.shard.insert(self.hash, entry)
     }
 
-    /// Writes another value over the entry and notes the use; `None` if there is none. What `settle` does
-    /// is not counted; where it is enough, `f` is not called.
+    /// Replaces the entry's value and records the access; `None` if there is no entry. If `settle` returns true
+    /// it has replaced the value without changing what is counted, and `f` is not called.
     #[inline]
     fn overwrite(
         &mut self,
@@ -330,7 +339,7 @@ impl Slot<'_> {
             .modify_unless(self.bucket, self.hash, self.key, settle, f)
     }
 
-    /// Changes the entry and notes the use; `None` if there is none.
+    /// Changes the entry and records the access; `None` if there is no entry.
     #[inline]
     pub(crate) fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<(R, Unreported)> {
         let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
@@ -342,7 +351,7 @@ impl Slot<'_> {
     }
 }
 
-/// The moment, unless it is the end of time: large entries have that for none.
+/// Returns the expiry, or `None` for [`NEVER`], which large entries store for no expiry.
 fn not_never(expires_at: u64) -> Option<u64> {
     (expires_at != NEVER).then_some(expires_at)
 }
@@ -389,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn expiry_at_the_end_of_time_is_none() {
+    fn expiry_of_u64_max_is_no_expiry() {
         for len in [1, crate::SHARED_BYTES_MIN] {
             check(|slot| {
                 let expires_at = |slot: &Slot<'_>| slot.get().map(EntryRef::expires_at);
@@ -414,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn access_is_kept_by_the_policy_that_ranks_by_it() {
+    fn access_is_set_only_if_the_policy_uses_its_measure() {
         let (store, now_ms) = (Store::new(Config::default()), 600_000);
         let seen = |access| {
             store.view(0, now_ms).update(b"k", |slot| {
@@ -436,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn value_taken_is_gone_until_it_is_put() {
+    fn taken_value_is_absent_until_it_is_put() {
         check(|slot| {
             assert!(slot.take().is_none() && !slot.remove());
             slot.set(b"a", Expiry::At(200));
@@ -453,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn edit_of_an_absent_key_makes_it() {
+    fn edit_of_an_absent_key_creates_it() {
         check(|slot| {
             assert_eq!(slot.edit_string(|bytes| bytes.len()), 0);
             assert_eq!(text(slot), Some(Vec::new()));
@@ -463,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn watch_sees_a_value_that_expires_at_once_and_no_quiet_edit() {
+    fn watch_is_dirty_after_a_value_that_expires_at_once_but_not_after_a_quiet_edit() {
         let store = Store::new(Config::default());
         let watch = store.view(0, 100).watch(b"k");
         let mut view = store.view(0, 100);
@@ -481,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn exchange_shows_what_it_replaces_and_counts_as_set_does() {
+    fn exchange_shows_the_old_value_and_counts_like_set() {
         let (store, set_store) = (Store::new(Config::default()), Store::new(Config::default()));
         let large = vec![b'l'; crate::SHARED_BYTES_MIN];
         let mut before = None;
@@ -527,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn edit_that_panics_is_accounted_for() {
+    fn memory_is_accounted_for_after_an_edit_that_panics() {
         let store = Store::new(Config::default());
         for start in [10, 10_000] {
             let edit = |slot: &mut Slot<'_>| {

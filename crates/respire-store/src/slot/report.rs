@@ -1,4 +1,4 @@
-//! Reports of what is done to a key, and of what commands say by a name.
+//! Reports of a slot to watches and observers: changes of its key, and events that commands name.
 
 use super::Slot;
 use crate::database::bump;
@@ -7,8 +7,8 @@ use crate::observe::{CHANGES, Effect, Event, EventName, Interest, Unreported};
 use crate::table::Bucket;
 
 impl Slot<'_> {
-    /// Says by a name what was done to the key, to [observers](crate::Observer) that want to know: after the
-    /// change, which is reported by itself.
+    /// Reports a named event of the key to [observers](crate::Observer) that want events. Call it after the
+    /// change, which is reported separately. It costs one test if no observer wants events.
     ///
     /// ```
     /// use respire_store::{Config, Event, EventName, Expiry, Interest, Observer, Store};
@@ -38,8 +38,8 @@ impl Slot<'_> {
         self.report_event(Event::Named(name));
     }
 
-    /// Says that the key is read and not only written: observers hear of it if there is no such key, as
-    /// they do from [`View::read`](crate::View::read).
+    /// Reports [`Event::Missed`] if the key does not exist, as [`View::read`](crate::View::read) does. Call it
+    /// if a command reads the key as well as writing it.
     #[inline]
     pub fn looked_up(&mut self) {
         if self.shard.side().hooks.has(Interest::MISSES.bits()) && !self.exists() {
@@ -47,21 +47,22 @@ impl Slot<'_> {
         }
     }
 
-    /// Says that the value just written is gone, because its expiry was not in the future: after the
-    /// events of the write.
+    /// Reports [`Event::Expired`] for a value that was removed as it was written, because its expiry was not
+    /// in the future. Call it after the events of the write.
     pub fn expired_at_once(&mut self) {
         self.report_event(Event::Expired);
     }
 
-    /// Says that the key, if it exists, is about to be written as if it were new: what is there counts as
-    /// removed before. Observers hear of a key that does not exist without it.
+    /// Reports [`Event::Added`] if the key exists, for a command whose write replaces it as if it were removed
+    /// and added. Call it before the write. The write itself reports the event for an absent key.
     pub fn about_to_replace(&mut self) {
         if self.shard.side().hooks.has(Interest::ADDITIONS.bits()) && self.exists() {
             self.report_event(Event::Added);
         }
     }
 
-    /// Puts a value under this key like [`Slot::put`], [as one that is new](Slot::about_to_replace).
+    /// Writes a value like [`Slot::put`], and reports the key as added even if it existed
+    /// ([`Slot::about_to_replace`]).
     pub fn put_anew(&mut self, owned: Owned) {
         self.about_to_replace();
         self.put(owned);
@@ -72,7 +73,7 @@ impl Slot<'_> {
     pub(crate) fn report_written(&mut self, _: Unreported) {
         debug_assert!(
             self.shard.is_hooked(self.key),
-            "a watcher would not hear of it"
+            "a watch of the key would miss the change"
         );
         let side = self.shard.side();
         bump(&side.changes, 1);
@@ -81,7 +82,7 @@ impl Slot<'_> {
         }
     }
 
-    /// Reports to observers alone that the key was written: to all others it counts as unchanged.
+    /// Reports to observers that the key was written, but neither counts the change nor makes watches dirty.
     pub(crate) fn report_quietly(&mut self, _: Unreported) {
         if self.shard.side().hooks.has(CHANGES) {
             self.observe_written(false);
@@ -93,7 +94,7 @@ impl Slot<'_> {
     pub(crate) fn report_expiry(&mut self, expires_at: Option<u64>, _: Unreported) {
         debug_assert!(
             self.shard.is_hooked(self.key),
-            "a watcher would not hear of it"
+            "a watch of the key would miss the change"
         );
         let side = self.shard.side();
         bump(&side.changes, 1);
