@@ -1,7 +1,7 @@
-//! What was removed and has yet to be freed: a queue that the sweep empties in bounded steps.
+//! A queue of removed entries that have yet to be freed. The sweep frees them in bounded steps.
 //!
-//! Freeing a million keys takes a good part of a second, so who removes them may leave it to the
-//! housekeeping. To the counters they are gone at once: only the allocator still has them.
+//! Freeing a million keys takes a good part of a second, so a flush may leave it to the sweep. The
+//! counters no longer include the entries: only the allocator still has their memory.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::collections::VecDeque;
@@ -11,27 +11,28 @@ use super::deadlines::Deadlines;
 use crate::entry::Entry;
 use crate::table::{Entries, Table};
 
-/// Who frees the memory of keys that a flush removes.
+/// When the memory of flushed keys is freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freeing {
-    /// The caller, before the call returns, though after other threads may go on.
+    /// The flush frees it before it returns, after it has released the shards. In a section, it is freed
+    /// when the section is dropped.
     AtOnce,
-    /// [`Store::sweep`](crate::Store::sweep), in its bounded steps.
+    /// [`Store::sweep`](crate::Store::sweep) frees it later, in bounded steps.
     InSteps,
 }
 
-/// What a shard held when it was cleared.
+/// The contents of a cleared shard.
 #[derive(Default)]
 pub(crate) struct Cleared {
     pub(crate) table: Table,
     pub(crate) deadlines: Deadlines,
 }
 
-/// Memory that is as much work to give back as an entry is.
+/// Bytes whose freeing is as much work as the freeing of an entry.
 const BYTES_PER_ENTRY: usize = 16 << 10;
 
-/// What leaves a table is queued from this size on; to free a smaller entry takes less than it would take to
-/// come back to it.
+/// Removed entries of at least this many bytes are queued. Freeing a smaller one at once costs less than
+/// queueing it.
 pub(crate) const QUEUED_BYTES_MIN: usize = 1 << 20;
 
 /// The queue. Its lock is a leaf, and held for no longer than a push or a pop.
@@ -40,13 +41,13 @@ pub(crate) struct Garbage {
     pieces: Mutex<VecDeque<Piece>>,
     /// Entries in the queue.
     pending: AtomicUsize,
-    /// Entries that have left it.
+    /// Entries that were freed from the queue.
     freed: AtomicU64,
 }
 
 enum Piece {
     Entry(Entry),
-    /// What is left of an entry, and those after it.
+    /// The rest of a partly freed entry, and the entries after it.
     Entries(Option<Entry>, Entries),
     Deadlines(Deadlines),
 }
@@ -61,12 +62,12 @@ impl Piece {
     }
 }
 
-/// Queues of up to this many pieces are counted again, in debug builds.
+/// In debug builds, queues of up to this many pieces are recounted.
 const COUNTED_MAX: usize = 32;
 
 impl Garbage {
-    /// Frees an entry that has left its table, now or, if it is large, in the sweep's steps. Every way out of a
-    /// table but a flush comes here: removal, another value, expiry, eviction.
+    /// Frees an entry that was removed from its table: at once or, if it is large, in steps of the sweep. All
+    /// removals but a flush call this: removal by a command, replacement, expiry, eviction.
     #[inline]
     pub(crate) fn discard(&self, entry: Entry) {
         if entry.heap_bytes() >= QUEUED_BYTES_MIN {
@@ -85,18 +86,18 @@ impl Garbage {
         pieces.push_back(Piece::Deadlines(deadlines));
     }
 
-    /// Entries waiting to be freed.
+    /// Returns the number of entries in the queue.
     pub(crate) fn pending(&self) -> usize {
         self.pending.load(Ordering::Relaxed)
     }
 
-    /// Entries freed since the start.
+    /// Returns the number of entries freed from the queue since the store was made.
     pub(crate) fn freed(&self) -> u64 {
         self.freed.load(Ordering::Relaxed)
     }
 
-    /// Frees as much as is the work of `budget` entries, and at least one allocation if there is
-    /// any; whether nothing is left.
+    /// Frees as much as the work of `budget` entries, and at least one allocation if there is any.
+    /// Returns whether the queue is empty.
     pub(crate) fn free(&self, budget: usize) -> bool {
         let mut left = budget;
         loop {
@@ -117,7 +118,7 @@ impl Garbage {
         }
     }
 
-    /// Frees a piece as far as the budget goes; what is left of it.
+    /// Frees a piece until the budget is used up, and returns the rest.
     fn free_piece(&self, piece: Piece, left: &mut usize) -> Option<Piece> {
         match piece {
             Piece::Deadlines(deadlines) => {
@@ -136,7 +137,7 @@ impl Garbage {
         }
     }
 
-    /// Frees an entry as far as the budget goes; what is left of it.
+    /// Frees an entry until the budget is used up, and returns the rest.
     fn free_entry(&self, mut entry: Entry, left: &mut usize) -> Option<Entry> {
         let (bytes, before) = (entry.heap_bytes(), *left);
         if !entry.free_some(left) {
@@ -152,8 +153,8 @@ impl Garbage {
         None
     }
 
-    /// Whether no entry in the queue is missing in the count, as far as there are few pieces. An entry that
-    /// is being freed, or about to be queued, may be counted as well.
+    /// Returns whether the count includes every entry of the queue; it recounts only short queues. The count
+    /// may also include an entry that is being freed or about to be queued.
     fn has_counted(&self, pieces: &VecDeque<Piece>) -> bool {
         pieces.len() > COUNTED_MAX
             || pieces.iter().map(Piece::entries).sum::<usize>() <= self.pending()
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_in_steps_forgets_at_once_and_frees_within_the_budget() {
+    fn flush_in_steps_removes_at_once_and_frees_within_the_budget() {
         let store = store(1_000);
         assert_eq!(store.view(0, 0).flush(Freeing::InSteps), 500);
         assert_eq!(store.view(0, 0).flush_all(Freeing::InSteps), 500);
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn sweep_frees_also_while_expiry_is_switched_off() {
+    fn sweep_frees_flushed_keys_without_active_expiry() {
         let store = store(100);
         store.set_active_expiry(false);
         store.view(0, 0).flush_all(Freeing::InSteps);
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!(store.memory().pending_keys, 0);
     }
 
-    /// A stack of so many bytes.
+    /// Returns a stack of at least this many bytes.
     fn stack(bytes: usize) -> Stack {
         let mut stack = Stack::default();
         while stack.heap_bytes() < bytes {
@@ -246,7 +247,7 @@ mod tests {
 
     type Way = fn(&Store, &mut View<'_>);
 
-    /// Every way out of a table but a flush.
+    /// Every way to remove a value from a table, except a flush.
     const WAYS: &[(&str, Way)] = &[
         ("removed", |_, view| {
             assert!(view.update(b"k", |slot| slot.remove()))
@@ -282,7 +283,7 @@ mod tests {
     ];
 
     #[test]
-    fn large_value_is_freed_in_steps_whichever_way_it_goes() {
+    fn large_value_is_freed_in_steps_however_it_is_removed() {
         for (way, go) in WAYS {
             for is_string in [false, true] {
                 let store = store(0);
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn small_value_is_freed_at_once_whichever_way_it_goes() {
+    fn small_value_is_freed_at_once_however_it_is_removed() {
         for (way, go) in WAYS {
             let store = store(0);
             let mut view = store.view(0, 0);
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_frees_the_elements_of_large_values_in_steps_as_well() {
+    fn flush_in_steps_frees_the_elements_of_a_large_value_in_steps() {
         let store = store(100);
         put(&mut store.view(0, 0), b"k", stack(1 << 20), Expiry::Clear);
         assert_eq!(store.view(0, 0).flush(Freeing::InSteps), 51);
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn sweep_is_not_finished_while_what_it_removed_itself_is_to_be_freed() {
+    fn sweep_is_not_finished_until_a_value_that_it_removed_is_freed() {
         let store = store(0);
         let mut view = store.view(0, 0);
         put(&mut view, b"k", stack(1 << 20), Expiry::At(1_000));

@@ -1,4 +1,4 @@
-//! One database: its shards, and beside each shard what is counted about it.
+//! One database: its shards, and beside each shard its counters, deadlines and watches.
 
 mod deadlines;
 mod garbage;
@@ -31,17 +31,17 @@ pub(crate) struct Database {
     sides: Arc<[Side]>,
     /// 32 less the logarithm of the number of shards.
     shard_shift: u32,
-    /// Where each shard's table lies, close together for those who look ahead.
+    /// The address of each shard's table. They lie close together, for looking ahead.
     whereabouts: Box<[Whereabouts]>,
     pub(crate) watches: Arc<Watches>,
-    /// Bytes used by all databases, kept roughly ([`GAUGE_STEP`]).
+    /// Bytes used by all databases, to within [`GAUGE_STEP`] per shard.
     pub(crate) gauge: Arc<AtomicUsize>,
-    /// What all databases leave to be freed later.
+    /// Removed entries of all databases that have yet to be freed.
     pub(crate) garbage: Arc<Garbage>,
     pub(crate) observers: Arc<Observers>,
 }
 
-/// What all databases of a store share.
+/// The state that all databases of a store share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) hasher: RandomState,
@@ -116,11 +116,11 @@ impl Database {
         &self.sides
     }
 
-    /// The shard of a hash: one that its upper bits choose, the higher ones more often
+    /// Returns the shard of a hash. Its upper bits choose the shard, and higher shards get more keys
     /// ([`uneven`]).
     #[inline]
     pub(crate) fn shard_of(&self, hash: u64) -> usize {
-        // The highest seven bits are those that a table tells entries of one home apart by.
+        // The highest seven bits are left out: the table distinguishes entries of one home by them.
         let fraction = (hash << 7) >> 32;
         (uneven(fraction) >> self.shard_shift) as usize
     }
@@ -136,7 +136,7 @@ impl Database {
             .sum()
     }
 
-    /// Loads what a search for `hash` begins with.
+    /// Begins to load the memory that a search for `hash` reads first.
     #[inline(always)]
     pub(crate) fn prefetch(&self, hash: u64) {
         let shard = self.shard_of(hash);
@@ -145,27 +145,27 @@ impl Database {
         self.whereabouts(shard).prefetch(hash);
     }
 
-    /// Whether observers want every change. All shards say the same.
+    /// Returns whether observers want every change. All shards' hook words agree on it.
     pub(crate) fn is_observed(&self) -> bool {
         self.side(0).hooks.has(Interest::EFFECTS.bits())
     }
 
-    /// Reports a change of the whole database, all of whose shards are locked. Its watched keys have
-    /// heard of it.
+    /// Reports a change of the whole database to observers. All its shards must be locked, and its
+    /// watches already marked.
     pub(crate) fn report_whole(&self, unit: &Unit, effect: Effect<'_>, _: Unreported) {
         if self.is_observed() {
             unit.effect(&self.observers, effect);
         }
     }
 
-    /// Brings what is known of a shard's table up to date with its size.
+    /// Updates the counters and the address of a shard's table after its size may have changed.
     #[inline]
     pub(crate) fn resized(&self, index: usize, table: &Table) {
         self.whereabouts(index).note_if_moved(table);
         self.side(index).note_size(table, &self.gauge);
     }
 
-    /// Exchanges what is counted about a shard with another database's, as their tables are.
+    /// Exchanges a shard's counters and deadlines with another database's, as their tables are exchanged.
     pub(crate) fn swap_side(&self, other: &Database, shard: usize) {
         let (ours, theirs) = (self.side(shard), other.side(shard));
         for (a, b) in ours.contents().into_iter().zip(theirs.contents()) {
@@ -187,13 +187,13 @@ impl Database {
     }
 }
 
-/// Bends a fraction of 2^32 so that what is spread evenly below comes out half as dense at the low
-/// end as at the high one, and about evenly in its logarithm in between.
+/// Maps a fraction of 2^32 to another one, so that evenly spread input is half as dense at the low end
+/// as at the high end of the output, and about even in its logarithm in between.
 ///
-/// Tables double. Were all shards of one size, they would all double together: at the worst all are
-/// less than half full, and all pause requests at the same time. So sizes are spread over the very
-/// factor of two in which a table doubles. At any time some shards are nearly full, some have just
-/// grown, and all of them together take what they take on the average.
+/// Tables double. If all shards had the same size, they would all double together: at worst all would
+/// be less than half full, and all would pause requests at the same time. So the sizes of shards are
+/// spread over a factor of two, by which a table grows. At any time some shards are nearly full and
+/// some have just grown, and together they take about the average memory.
 #[inline(always)]
 fn uneven(fraction: u64) -> u64 {
     // log2(1 + x) is x + 0.344 x (1 - x), nearly enough.
@@ -208,7 +208,7 @@ mod tests {
     use crate::hash::mix;
     use crate::{Config, Expiry, Freeing, Scope, Store, View};
 
-    /// Counts every shard again and compares.
+    /// Checks the counters and deadlines of every shard against its table.
     fn recount(store: &Store) {
         for db in store.existing() {
             for (index, side) in db.sides().iter().enumerate() {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_differ_in_size_by_a_factor_of_two_and_all_are_reached() {
+    fn shards_differ_in_size_by_a_factor_of_two() {
         let store = Store::new(Config {
             shards: 64,
             ..Config::default()
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn table_beyond_the_reach_of_tags_finds_its_keys() {
+    fn table_with_more_buckets_than_tags_cover_finds_its_keys() {
         let store = Store::new(Config {
             databases: 1,
             shards: 2,

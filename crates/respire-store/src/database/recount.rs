@@ -1,5 +1,5 @@
-//! Recounts: what is kept beside a table is what the table says. Debug builds check it as they go, so
-//! that tests and fuzzers stop where it first goes wrong.
+//! Recounts: checks the counters and deadlines beside a table against the table. Debug builds do so after
+//! changes, so that tests and fuzzers fail at the first wrong one.
 
 use core::sync::atomic::Ordering;
 
@@ -12,11 +12,11 @@ use crate::entry::Entry;
 use crate::hash::{HashPart, hash_key, mix};
 use crate::table::Table;
 
-/// Tables of up to this many entries are counted again after each change. Of larger ones that happens
-/// after one change in as many as there are entries, so a change takes O(1) all the same.
+/// Tables of up to this many entries are recounted after each change. A table of n entries above that is
+/// recounted after about one change in n, so a change still costs O(1) on average.
 const ALWAYS_MAX: usize = 32;
 
-/// What is counted about a table's contents.
+/// The counters of a table's contents.
 #[derive(Debug, PartialEq, Eq)]
 struct Counts {
     keys: usize,
@@ -57,7 +57,7 @@ impl Counts {
 }
 
 impl Database {
-    /// In a debug build, holds what is kept about a shard against its table, which is locked.
+    /// In a debug build, checks a shard's counters against its table, which must be locked.
     #[inline(always)]
     pub(crate) fn recount(&self, index: usize, table: &Table) {
         if cfg!(debug_assertions) && is_due(self.side(index), table) {
@@ -65,7 +65,7 @@ impl Database {
         }
     }
 
-    /// Holds what is kept about a shard against its table. O(entries).
+    /// Checks a shard's counters against its table. O(entries).
     pub(super) fn recount_now(&self, index: usize, table: &Table) {
         let side = self.side(index);
         assert_eq!(Counts::kept(side), Counts::of(table), "shard {index}");
@@ -78,7 +78,7 @@ impl Database {
         );
     }
 
-    /// In a debug build, holds the deadlines of a small shard against its table; both are locked.
+    /// In a debug build, checks the deadlines of a small shard against its table; both must be locked.
     #[inline(always)]
     pub(crate) fn recount_deadlines(&self, index: usize, table: &Table, deadlines: &Deadlines) {
         if cfg!(debug_assertions) && table.len() <= ALWAYS_MAX {
@@ -87,7 +87,7 @@ impl Database {
     }
 }
 
-/// Every entry with an expiry has a deadline that comes up no later. O(entries * deadlines).
+/// Checks that every entry with an expiry has a deadline that comes up no later. O(entries * deadlines).
 pub(super) fn check_deadlines(
     side: &Side,
     table: &Table,

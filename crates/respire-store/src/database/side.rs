@@ -1,4 +1,4 @@
-//! What is counted and known about a shard, beside its table.
+//! The side of a shard: its counters, deadlines and hook word, which lie beside its table.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -10,10 +10,10 @@ use crate::hash::mix;
 use crate::observe::Hooks;
 use crate::table::Table;
 
-/// What is known about a shard beside its table. Everything is written under the shard's write
-/// lock only (but for `random` and `hooks`), so plain loads and stores suffice; anyone may read.
+/// The counters, deadlines and hook word of a shard. All fields but `random` and `hooks` are written under
+/// the shard's write lock only, so plain loads and stores suffice; any thread may read them.
 ///
-/// Its first line of memory is what writing a key without an expiry touches, and is loaded ahead.
+/// The first cache line has the fields that a write of a key without an expiry uses. It is loaded ahead.
 #[repr(C, align(128))]
 pub(crate) struct Side {
     /// Entries with an expiry.
@@ -27,11 +27,11 @@ pub(crate) struct Side {
     pub(crate) table_bytes: AtomicUsize,
     /// Bytes of the deadlines.
     pub(crate) index_bytes: AtomicUsize,
-    /// What the gauge has been told of these bytes.
+    /// The bytes that the shared gauge includes for this shard.
     pub(crate) told: AtomicUsize,
-    /// State of a generator of random numbers; readers share it without care.
+    /// State of a random number generator. Racing readers may use the same number, which does no harm.
     random: AtomicU32,
-    /// Who must hear of changes.
+    /// The parties to which changes must be reported.
     pub(crate) hooks: Hooks,
     /// Sum of the expiries, modulo 2^64.
     pub(crate) expires_sum: AtomicU64,
@@ -39,7 +39,7 @@ pub(crate) struct Side {
     pub(crate) evicted: AtomicU64,
     /// No key is due before this.
     pub(crate) next_deadline: AtomicU64,
-    /// Locked only by who holds the shard's write lock, so never waited for.
+    /// Locked only under the shard's write lock, so no thread ever waits for it.
     pub(crate) deadlines: RwLock<Deadlines>,
 }
 
@@ -47,8 +47,8 @@ pub(crate) struct Side {
 const _: () = assert!(size_of::<Side>() == 128);
 const _: () = assert!(core::mem::offset_of!(Side, hooks) < 64);
 
-/// A shard tells the gauge when its bytes have changed by this much: a shared counter written by
-/// every request would cost more than the map itself.
+/// A shard updates the shared gauge when its bytes have changed by this much. Updating a shared counter in
+/// every request would cost more than the table itself.
 pub(crate) const GAUGE_STEP: usize = 4096;
 
 impl Side {
@@ -71,19 +71,19 @@ impl Side {
         }
     }
 
-    /// A random number, good enough to sample with.
+    /// Returns a random number of a quality that suffices for sampling.
     pub(crate) fn random(&self) -> u64 {
         let state = self.random.load(Ordering::Relaxed).wrapping_add(1);
         self.random.store(state, Ordering::Relaxed);
         mix(u64::from(state).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Bytes of table and deadlines.
+    /// Returns the bytes of the table and the deadlines.
     pub(crate) fn overhead(&self) -> usize {
         self.table_bytes.load(Ordering::Relaxed) + self.index_bytes.load(Ordering::Relaxed)
     }
 
-    /// Brings what is known of the deadlines up to date with them.
+    /// Updates the next deadline and the index's bytes from the deadlines.
     pub(crate) fn note_deadlines(&self, deadlines: &Deadlines, gauge: &AtomicUsize) {
         self.next_deadline
             .store(deadlines.next(), Ordering::Release);
@@ -99,7 +99,7 @@ impl Side {
         self.table_bytes.load(Ordering::Relaxed) / SLOT_BYTES
     }
 
-    /// Brings the counters up to date with the table's size.
+    /// Updates the counters of keys and bytes from the table.
     #[inline]
     pub(super) fn note_size(&self, table: &Table, gauge: &AtomicUsize) {
         self.keys.store(table.len(), Ordering::Release);
@@ -110,7 +110,7 @@ impl Side {
         }
     }
 
-    /// Tells the gauge of the shard's bytes, if they have changed enough.
+    /// Updates the gauge if the shard's bytes have changed by [`GAUGE_STEP`] or more.
     #[inline(never)]
     pub(crate) fn tell(&self, gauge: &AtomicUsize) {
         let bytes = self.dataset.load(Ordering::Relaxed) + self.overhead();
@@ -121,7 +121,7 @@ impl Side {
         }
     }
 
-    /// The counters that describe the table's contents and go where it goes.
+    /// Returns the counters that describe the table's contents, and are exchanged with it.
     pub(super) fn contents(&self) -> [&AtomicUsize; 6] {
         [
             &self.keys,

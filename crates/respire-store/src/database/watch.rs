@@ -1,4 +1,4 @@
-//! Watched keys (WATCH): a flag per watcher, raised when the key changes.
+//! Watched keys (WATCH): each watch has a flag that is set when its key changes.
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +10,12 @@ use dashmap::RwLock;
 
 use super::Side;
 
-/// The watched keys of one database. They belong to its number: when databases are swapped, the
-/// watches stay.
+/// The watched keys of one database. They belong to the database's number: when databases are swapped,
+/// the watches stay.
 ///
-/// A watch begins under its key's shard lock, and a change is announced under that lock in write
-/// mode, so a change after the watch began is never missed. The lock in here is a leaf: nothing is
-/// locked while it is held.
+/// A watch begins under its key's shard lock, and a change sets the flags under the same lock in write
+/// mode, so no change after the beginning is missed. The lock in here is a leaf: nothing is locked while
+/// it is held.
 pub(crate) struct Watches {
     /// The shards, whose [`Hooks`](crate::observe::Hooks) say whether any of their keys is watched.
     sides: Arc<[Side]>,
@@ -28,22 +28,22 @@ struct Watched {
     counts: Box<[usize]>,
 }
 
-/// One for each watcher of a key.
+/// The flags of a key, one per watch.
 type Flags = Vec<Arc<Flag>>;
 
 struct Flag {
     dirty: AtomicBool,
-    /// When the key would expire, as of WATCH; `u64::MAX` is never.
+    /// The key's expiry when the watch began; `u64::MAX` is never.
     expires_at: u64,
-    /// The key had expired before WATCH, so its removal is no change.
+    /// The key had already expired when the watch began, so its removal is not a change.
     was_expired: bool,
 }
 
-/// Up to this many watched keys are counted again after each change, in debug builds.
+/// In debug builds, up to this many watched keys are recounted after each change.
 const COUNTED_MAX: usize = 32;
 
 impl Watched {
-    /// Whether the counts are those of the keys, as far as these are few.
+    /// Returns whether the counts agree with the keys; it recounts only a few keys.
     fn is_counted(&self) -> bool {
         self.keys.len() > COUNTED_MAX
             || self.keys.values().map(Vec::len).sum::<usize>() == self.counts.iter().sum::<usize>()
@@ -63,7 +63,7 @@ impl Watches {
         }
     }
 
-    /// Begins to watch a key that has this expiry; its shard must be locked.
+    /// Begins to watch a key with this expiry; its shard must be locked.
     pub(crate) fn watch(
         self: &Arc<Self>,
         shard: usize,
@@ -91,22 +91,22 @@ impl Watches {
         }
     }
 
-    /// The key was written or removed.
+    /// Sets the flags of a key that was written or removed.
     pub(crate) fn touch(&self, key: &[u8]) {
         self.raise(key, |_| true);
     }
 
-    /// The key went away without anyone asking for it: of no concern to those who never saw it.
+    /// Sets the flags of a key that expired, except those of watches that began after it had expired.
     pub(crate) fn touch_removed(&self, key: &[u8]) {
         self.raise(key, |flag| !flag.was_expired);
     }
 
-    /// The keys being watched.
+    /// Returns the watched keys. O(watched keys).
     pub(crate) fn keys(&self) -> Vec<Box<[u8]>> {
         self.watched.read().keys.keys().cloned().collect()
     }
 
-    /// Whether anyone watches the key.
+    /// Returns whether the key is watched.
     pub(crate) fn is_watched(&self, key: &[u8]) -> bool {
         self.watched.read().keys.contains_key(key)
     }
@@ -127,7 +127,7 @@ impl Watches {
     }
 }
 
-/// One watched key, from [`View::watch`](crate::View::watch). Dropping it ends the watch.
+/// A watch of one key. [`View::watch`](crate::View::watch) begins it, and dropping it ends it.
 #[must_use = "a watch ends when it is dropped"]
 pub struct Watch {
     watches: Arc<Watches>,
@@ -137,15 +137,15 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Whether the key has changed, or has expired, since it was watched. For an answer that
-    /// stays true, ask inside a section that covers the key.
+    /// Returns whether the key has changed or expired since the watch began. Call it inside a section that
+    /// covers the key if the key must not change after the call.
     #[must_use]
     pub fn is_dirty(&self, now_ms: u64) -> bool {
         let expired_since = !self.flag.was_expired && self.flag.expires_at <= now_ms;
         expired_since || self.flag.dirty.load(Ordering::Acquire)
     }
 
-    /// The key.
+    /// Returns the key.
     #[must_use]
     pub fn key(&self) -> &[u8] {
         &self.key

@@ -1,22 +1,22 @@
-//! What comes up when: a hierarchical timing wheel of which only the slots in use exist.
+//! A hierarchical timing wheel that stores only the slots in use.
 //!
-//! An item is four bytes, the [part of a hash](HashPart) that finds an entry again. When that is due the
-//! entry itself knows, so the wheel need not: it keeps items in *batches*, one for each slot that is in
-//! use. The slots of a level are 256 times as wide as those of the level below, the finest a millisecond,
-//! and an item is put into the finest level in which its time is less than 256 slots away:
+//! An item is four bytes: the [part of a hash](HashPart) by which an entry is found again. The entry has the
+//! exact expiry, so the wheel does not store it. The wheel keeps items in *batches*, one per slot in use.
+//! The slots of a level are 256 times as wide as those of the level below; the finest are a millisecond. An
+//! item is put into the finest level in which its time is less than 256 slots away:
 //!
 //! ```text
 //! level      0       1      2      3        4         5 …
 //! slot    1 ms  256 ms   66 s  4.7 h  50 days  35 years
 //! ```
 //!
-//! A batch comes up when its slot *begins*, which is no later than any of its items is due. Whoever takes
-//! an item out looks its entry up, and puts it back if it came too early: now it is nearer, so it goes to a
-//! finer level. A key is looked up once for each level its time to live reaches to: twice for up to a
-//! minute, three times for an hour, four times for a day.
+//! A batch comes up when its slot *begins*, which is no later than any of its items is due. The caller takes
+//! an item out, looks its entry up, and puts the item back if it came up too early. Its time is nearer by
+//! then, so it goes to a finer level. A key is looked up once per level that its time to live reaches: twice
+//! for up to a minute, three times for an hour, four times for a day.
 //!
-//! The batches of all levels stand in one queue, in the order in which they come up, so what is next is
-//! at its front, and a wheel with few items is small. Each level has at most 256 slots that are yet to begin.
+//! One queue has the batches of all levels, in the order in which they come up. So the next one is at the
+//! front, and a wheel with few items is small. Each level has at most 256 slots that have yet to begin.
 
 use std::collections::VecDeque;
 
@@ -27,31 +27,32 @@ use crate::types::allocated;
 
 /// The logarithm of the slots of a level.
 ///
-/// More would make more and smaller batches, whose own memory counts; fewer, more look-ups before the time.
+/// More slots would make more and smaller batches, each with its own memory. Fewer slots would make more
+/// look-ups before a key is due.
 const LEVEL_BITS: u32 = 8;
 
-/// Items that a batch keeps without an allocation.
+/// Number of items that a batch stores without an allocation.
 const INLINE: usize = 4;
 
-/// A batch of no more items is searched before another is put there, so that keys whose expiry changes
-/// often do not have more and more of them.
+/// A batch of at most this many items is searched before an item is added, so that a key whose expiry
+/// changes often does not accumulate items.
 const SEARCHED_MAX: usize = 16;
 
-/// Wheels of up to this many batches are checked after each change, in debug builds.
+/// In debug builds, wheels of up to this many batches are checked after each change.
 const COUNTED_MAX: usize = 32;
 
-/// Items in batches; see the module.
+/// A timing wheel; the module's docs describe it.
 #[derive(Default)]
 pub(crate) struct Wheel {
-    /// Soonest first, no two of the same time, none empty.
+    /// The batches, soonest first. No two have the same time, and none is empty.
     batches: VecDeque<Batch>,
     items: usize,
-    /// [`Batch::bytes`] of all of them.
+    /// The sum of [`Batch::bytes`] of all batches.
     batch_bytes: usize,
 }
 
 struct Batch {
-    /// When it comes up, in unix milliseconds.
+    /// When the batch comes up, in unix milliseconds.
     at_ms: u64,
     items: SmallVec<[HashPart; INLINE]>,
 }
@@ -74,22 +75,23 @@ impl Batch {
     }
 }
 
-/// Places to be added where `len` are full. Doubling would leave a quarter of all memory unused.
+/// Returns how many places to add to a full buffer of `len`. Doubling would leave a quarter of the memory unused.
 fn growth(len: usize) -> usize {
     (len / 4).next_multiple_of(4).max(4)
 }
 
-/// When the slot begins that an item due at `due_ms` is put into: after `now_ms`, if that is.
+/// Returns when the slot of an item that is due at `due_ms` begins. It begins after `now_ms` if `due_ms` is
+/// after `now_ms`.
 fn slot(due_ms: u64, now_ms: u64) -> u64 {
     let wait_ms = due_ms.saturating_sub(now_ms);
     let level = wait_ms.checked_ilog2().unwrap_or(0) / LEVEL_BITS;
-    // The slot is no wider than the wait, so it begins in between.
+    // The slot is no wider than the wait, so it begins between `now_ms` and `due_ms`.
     due_ms & (u64::MAX << (level * LEVEL_BITS))
 }
 
 impl Wheel {
-    /// Puts an item where it comes up no later than at `due_ms`, and after `now_ms` unless that is due
-    /// now. Any `now_ms` is a right one; the nearer to the truth, the less often items come up.
+    /// Adds an item, which comes up no later than `due_ms`, and after `now_ms` unless it is due already. Any
+    /// `now_ms` is correct, but the nearer it is to the real time, the less often items come up.
     pub(crate) fn push(&mut self, item: HashPart, due_ms: u64, now_ms: u64) {
         let at_ms = slot(due_ms, now_ms);
         let found = self
@@ -119,12 +121,12 @@ impl Wheel {
         self.batches.insert(at, Batch { at_ms, items });
     }
 
-    /// When the next item comes up, if there is one.
+    /// Returns when the next item comes up, if there is one.
     pub(crate) fn next_ms(&self) -> Option<u64> {
         self.batches.front().map(|batch| batch.at_ms)
     }
 
-    /// Takes an item out that has come up at `now_ms`.
+    /// Removes and returns an item that has come up at `now_ms`.
     pub(crate) fn pop(&mut self, now_ms: u64) -> Option<HashPart> {
         let batch = self.batches.front_mut()?;
         if batch.at_ms > now_ms {
@@ -144,7 +146,7 @@ impl Wheel {
         item
     }
 
-    /// The item that a random number chooses. O([`batches`](Self::batches)).
+    /// Returns the item that a random number selects. O([`batches`](Self::batches)).
     pub(crate) fn sample(&self, random: u64) -> Option<HashPart> {
         let mut nth = random.checked_rem(self.items as u64)? as usize;
         for batch in &self.batches {
@@ -156,17 +158,17 @@ impl Wheel {
         None
     }
 
-    /// Number of items.
+    /// Returns the number of items.
     pub(crate) fn len(&self) -> usize {
         self.items
     }
 
-    /// Number of batches, each of which may have an allocation of its own.
+    /// Returns the number of batches, each of which may have its own allocation.
     pub(crate) fn batches(&self) -> usize {
         self.batches.len()
     }
 
-    /// Gives back the room that is not used.
+    /// Gives back unused memory. O(batches), plus moving the items.
     pub(crate) fn shrink(&mut self) {
         self.batches.shrink_to_fit();
         for batch in &mut self.batches {
@@ -175,12 +177,12 @@ impl Wheel {
         self.batch_bytes = self.batches.iter().map(Batch::bytes).sum();
     }
 
-    /// Bytes allocated.
+    /// Returns the bytes allocated.
     pub(crate) fn bytes(&self) -> usize {
         allocated(self.batches.capacity() * size_of::<Batch>()) + self.batch_bytes
     }
 
-    /// Whether the batches are in order and what is counted about them is right, as far as there are few.
+    /// Returns whether the batches are in order and their counters are right; it checks only small wheels.
     fn is_counted(&self) -> bool {
         self.batches.len() > COUNTED_MAX
             || self
@@ -193,7 +195,7 @@ impl Wheel {
                 && self.batches.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms)
     }
 
-    /// Whether there is such an item that comes up no later than at `due_ms`. O(items).
+    /// Returns whether the wheel has this item in a batch that comes up no later than `due_ms`. O(items).
     pub(crate) fn has(&self, item: HashPart, due_ms: u64) -> bool {
         let mut early = self.batches.iter().take_while(|it| it.at_ms <= due_ms);
         early.any(|batch| batch.items.contains(&item))

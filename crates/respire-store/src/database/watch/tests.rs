@@ -1,4 +1,4 @@
-//! What a watch sees of changes, expiries, flushes and swaps.
+//! Tests of watches: which changes, expiries, flushes and swaps make them dirty.
 
 use crate::{Config, Expiry, Freeing, Scope, Slot, Store, View};
 
@@ -23,7 +23,7 @@ fn check(dirty: bool, change: impl FnOnce(&mut Slot<'_>)) {
 }
 
 #[test]
-fn watch_sees_every_kind_of_change() {
+fn every_kind_of_change_makes_a_watch_dirty() {
     check(false, |slot| assert!(slot.exists()));
     check(true, |slot| slot.set(b"v", Expiry::Keep));
     check(true, |slot| assert!(slot.set_expiry(None)));
@@ -34,7 +34,7 @@ fn watch_sees_every_kind_of_change() {
 }
 
 #[test]
-fn watch_of_an_absent_key_sees_it_come() {
+fn watch_of_an_absent_key_is_dirty_when_the_key_is_added() {
     let store = store();
     let watch = store.view(0, 0).watch(b"k");
     store
@@ -51,7 +51,7 @@ fn watch_of_an_absent_key_sees_it_come() {
 }
 
 #[test]
-fn watch_is_dirty_when_the_key_expires_but_not_if_it_had() {
+fn watch_is_dirty_when_the_key_expires_unless_it_had_expired_before() {
     let store = store();
     store
         .view(0, 0)
@@ -68,7 +68,7 @@ fn watch_is_dirty_when_the_key_expires_but_not_if_it_had() {
 }
 
 #[test]
-fn flush_concerns_only_keys_that_exist() {
+fn flush_makes_watches_of_existing_keys_dirty() {
     let store = store();
     store
         .view(0, 0)
@@ -83,7 +83,7 @@ fn flush_concerns_only_keys_that_exist() {
 }
 
 #[test]
-fn swap_concerns_keys_that_exist_in_either_database() {
+fn swap_makes_watches_of_keys_in_either_database_dirty() {
     let store = store();
     store
         .view(0, 0)
@@ -105,7 +105,7 @@ fn swap_concerns_keys_that_exist_in_either_database() {
 }
 
 #[test]
-fn swap_concerns_who_watches_an_expired_key_only_if_a_live_one_comes() {
+fn swap_makes_a_watch_of_an_expired_key_dirty_only_if_a_live_one_replaces_it() {
     let store = store();
     store
         .view(0, 0)
@@ -124,7 +124,7 @@ fn swap_concerns_who_watches_an_expired_key_only_if_a_live_one_comes() {
 }
 
 #[test]
-fn watch_inside_a_section_sees_changes_in_it() {
+fn watch_inside_a_section_is_dirty_after_a_change_in_it() {
     let store = store();
     let mut section = store.lock(&Scope::Keys(&[(0, b"k")]));
     let mut view = View::within(&store, 0, 0, Some(section.held()));
@@ -134,7 +134,7 @@ fn watch_inside_a_section_sees_changes_in_it() {
 }
 
 #[test]
-fn watch_dropped_leaves_nothing_behind() {
+fn dropped_watches_leave_no_state() {
     let store = store();
     let (first, second) = (store.view(0, 0).watch(b"k"), store.view(0, 0).watch(b"k"));
     drop(first);

@@ -1,4 +1,4 @@
-//! The wheel alone, with due times that the tests remember as entries would.
+//! Tests of the wheel alone. They keep the due times, as entries do in the store.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn part(number: u64) -> HashPart {
     HashPart::new(number)
 }
 
-/// Takes all out that has come up, and puts back what is not due: how many items came up.
+/// Takes out all items that have come up, puts back those that are not due, and returns how many came up.
 fn turn(wheel: &mut Wheel, due: &mut BTreeMap<u64, u64>, now_ms: u64) -> usize {
     let mut came_up = 0;
     while let Some(item) = wheel.pop(now_ms) {
@@ -31,7 +31,7 @@ fn turn(wheel: &mut Wheel, due: &mut BTreeMap<u64, u64>, now_ms: u64) -> usize {
     came_up
 }
 
-/// Bytes and items as counting tells.
+/// Checks the wheel's counters and the order of its batches.
 fn check(wheel: &Wheel) {
     let bytes: usize = wheel.batches.iter().map(Batch::bytes).sum();
     let items: usize = wheel.batches.iter().map(|batch| batch.items.len()).sum();
@@ -43,7 +43,7 @@ fn check(wheel: &Wheel) {
 
 proptest! {
     #[test]
-    fn slot_begins_between_now_and_what_is_due(bits in (0..64_u32, 0..64_u32), at in any::<(u64, u64)>()) {
+    fn slot_begins_between_now_and_the_due_time(bits in (0..64_u32, 0..64_u32), at in any::<(u64, u64)>()) {
         let (now_ms, due_ms) = (at.0 >> bits.0, at.1 >> bits.1);
         let begins = slot(due_ms, now_ms);
         prop_assert!(begins <= due_ms);
@@ -52,7 +52,7 @@ proptest! {
 
     /// Steps of up to years, and back.
     #[test]
-    fn items_come_up_in_time_whatever_the_clock_does(
+    fn items_come_up_in_time_however_the_clock_moves(
         steps in vec((any::<u64>(), 24..64_u32, any::<i64>(), 22..60_u32), 1..60),
     ) {
         let (mut wheel, mut due, mut now_ms) = (Wheel::default(), BTreeMap::new(), 1 << 40);
@@ -73,7 +73,7 @@ proptest! {
 }
 
 #[test]
-fn item_comes_up_once_for_each_level_at_most() {
+fn item_comes_up_at_most_once_per_level() {
     for due_ms in [
         1,
         63,
@@ -99,7 +99,7 @@ fn item_comes_up_once_for_each_level_at_most() {
 }
 
 #[test]
-fn items_of_one_time_come_up_one_by_one_and_their_memory_is_given_back() {
+fn items_of_one_time_come_up_one_by_one_and_free_their_memory() {
     let mut wheel = Wheel::default();
     for number in 0..100_000 {
         wheel.push(part(number), 5_000, 0);
@@ -118,7 +118,7 @@ fn items_of_one_time_come_up_one_by_one_and_their_memory_is_given_back() {
 }
 
 #[test]
-fn item_is_not_put_twice_into_a_small_batch() {
+fn item_is_not_added_twice_to_a_small_batch() {
     let mut wheel = Wheel::default();
     for _ in 0..10 {
         wheel.push(part(1), 5_000, 0);
@@ -153,7 +153,7 @@ fn queue_of_many_batches_is_bounded_and_shrinks_as_they_come_up() {
 }
 
 #[test]
-fn sample_reaches_every_item() {
+fn sample_returns_every_item() {
     let mut wheel = Wheel::default();
     assert_eq!(wheel.sample(7), None);
     for number in 0..300 {
