@@ -1,18 +1,18 @@
-//! The hook word of a shard: one bit for each kind of party that must hear of its changes.
+//! The hook word of a shard: one bit for each kind of watch or observer to which changes are reported.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::Interest;
 
-/// A key of the shard is watched ([`Watch`](crate::Watch)). The other bits are those of
-/// [`Interest`](crate::Interest).
+/// The bit that is set if a key of the shard is watched ([`Watch`](crate::Watch)). The other bits are those
+/// of [`Interest`](crate::Interest).
 pub(crate) const WATCHED: u32 = 1;
 
-/// The bits of those that hear of every change: watches of the key, and observers of effects.
+/// The bits of the parties to which every change is reported: watches of the key, and observers of effects.
 pub(crate) const CHANGES: u32 = WATCHED | Interest::EFFECTS.bits();
 
-/// The word. A write reads it once, in a line of memory that it has loaded anyway; while it is zero,
-/// nothing else is done for watchers and observers.
+/// The hook word. A write reads it once, in a cache line that it has loaded anyway. While it is zero, a
+/// write does nothing else for watches and observers.
 ///
 /// [`WATCHED`] changes under the lock of the watched keys, the other bits under that of the observers.
 #[derive(Default)]
@@ -23,14 +23,14 @@ impl Hooks {
         Hooks(AtomicU32::new(bits))
     }
 
-    /// A watch, or an observer that wants every change, begins while the shard is locked. So whoever
-    /// writes under that lock finds its bit, without an order of their own.
+    /// Returns the bits. A watch, or an observer that wants every change, begins while the shard is
+    /// locked, so a later write under that lock sees its bit, and relaxed loads suffice.
     #[inline(always)]
     fn bits(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Whether any of these bits is set.
+    /// Returns whether at least one of these bits is set.
     #[inline(always)]
     pub(crate) fn has(&self, bits: u32) -> bool {
         self.bits() & bits != 0

@@ -1,8 +1,8 @@
-//! Observers: they hear of every change, in order, before its locks are released.
+//! Observers: they receive every change, in order, before the change's locks are released.
 //!
-//! This is the one seam where changes leave the store. Every change of an entry goes through
-//! [`ShardMut`](crate::shard::ShardMut), which hands out a proof of it (`Unreported`) that only a report
-//! consumes; a change of whole databases goes through `view/whole.rs`.
+//! All changes leave the store through this module. Every change of an entry goes through
+//! [`ShardMut`](crate::shard::ShardMut), which returns a proof of it (`Unreported`) that only a report
+//! consumes. Changes of whole databases go through `view/whole.rs`.
 
 mod hooks;
 mod observers;
@@ -16,7 +16,7 @@ pub(crate) use observers::{Observers, Registered};
 pub(crate) use unit::Unit;
 pub(crate) use unreported::Unreported;
 
-/// What an observer wants to hear of; sets of it are made with [`Interest::with`].
+/// A set of the reports that an observer wants. [`Interest::with`] joins two sets.
 ///
 /// ```
 /// use respire_store::Interest;
@@ -36,39 +36,39 @@ impl Interest {
     pub const ADDITIONS: Interest = Interest(1 << 2);
     /// Keys that the store removes by itself ([`Event::Expired`], [`Event::Evicted`]).
     pub const LOSSES: Interest = Interest(1 << 3);
-    /// What commands say about the changes they make ([`Event::Named`], [`Event::Emptied`]).
+    /// The events that commands name ([`Event::Named`]), and [`Event::Emptied`].
     pub const EVENTS: Interest = Interest(1 << 4);
-    /// Keys that are read and are not there ([`Event::Missed`]).
+    /// Reads of absent keys ([`Event::Missed`]).
     pub const MISSES: Interest = Interest(1 << 5);
 
-    /// Both of them.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn with(self, other: Interest) -> Interest {
         Interest(self.0 | other.0)
     }
 
-    /// Whether all of `other` is in it.
+    /// Returns whether the set includes all of `other`.
     #[must_use]
     pub const fn has(self, other: Interest) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The bits, as they stand in a shard's hook word.
+    /// Returns the bits that the set has in a shard's hook word.
     pub(crate) const fn bits(self) -> u32 {
         self.0
     }
 }
 
-/// The place of a unit among all units: a unit with a higher ticket changed the keys that both changed
-/// later, and found what the other had written.
+/// A unit's place in the order of all units. If two units changed the same key, the one with the higher
+/// ticket changed it later, and saw the other's change.
 ///
-/// Tickets have no gaps while an observer wants [effects](Interest::EFFECTS): each one ends
-/// ([`Observer::unit_ended`]).
+/// Tickets have no gaps while an observer wants [effects](Interest::EFFECTS): every unit with a ticket
+/// ends ([`Observer::unit_ended`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
 impl Ticket {
-    /// The ticket as a number; the first of a store is 1.
+    /// Returns the ticket as a number. A store's first ticket is 1.
     #[must_use]
     pub fn number(self) -> u64 {
         self.0
@@ -78,32 +78,32 @@ impl Ticket {
 /// Why a key was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Somebody asked for it.
+    /// A command, or another caller of the store, removed it.
     Command,
-    /// Its time had come.
+    /// It had expired.
     Expiry,
-    /// Memory ran out.
+    /// It was evicted because memory ran out.
     Eviction,
 }
 
-/// One change, as the state it left behind.
+/// One change, as the new state of a key or a database.
 ///
-/// Whoever applies the effects of all units in the order of their tickets has the same keys, values and
-/// expiries. Keys whose time has come are there until they are removed: apply effects at the time 0,
-/// when none is due.
+/// Applying the effects of all units to another store, in the order of their tickets, gives the same keys,
+/// values and expiries. Apply them at the time 0, at which no key has expired: an expired key exists until
+/// its own `Removed` effect.
 #[derive(Debug, Clone, Copy)]
 pub enum Effect<'e> {
-    /// The key has a new value; this is its value and expiry now. A large string can be kept without a
+    /// The key was written; `entry` has its value and expiry now. A large string can be kept without a
     /// copy ([`StringRef::Shared`](crate::StringRef::Shared)).
     Written {
         /// The database.
         db: u32,
         /// The key.
         key: &'e [u8],
-        /// What it holds.
+        /// The key's value and expiry.
         entry: EntryRef<'e>,
     },
-    /// The key has another expiry and the same value.
+    /// The key's expiry was changed, and its value was not.
     ExpirySet {
         /// The database.
         db: u32,
@@ -112,7 +112,7 @@ pub enum Effect<'e> {
         /// When it expires, in unix milliseconds; `None` is never.
         expires_at: Option<u64>,
     },
-    /// The key is absent. It may have been absent before.
+    /// The key was removed. It may have been absent before.
     Removed {
         /// The database.
         db: u32,
@@ -121,7 +121,7 @@ pub enum Effect<'e> {
         /// Why it was removed.
         cause: Cause,
     },
-    /// The database has no keys.
+    /// All keys of the database were removed.
     Flushed {
         /// The database.
         db: u32,
@@ -135,22 +135,21 @@ pub enum Effect<'e> {
     },
 }
 
-/// Something that happened to a key, by its name.
+/// An event of a key, as in keyspace notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// There is a key where there was none. Comes before the event that says what was written.
+    /// The key was absent and is about to be added. It is reported before the event of the write.
     Added,
-    /// The key was removed because its time had come.
+    /// The key was removed because it had expired.
     Expired,
     /// The key was removed because memory ran out.
     Evicted,
-    /// The key was removed because its value has no elements left. Comes after the event that says what was done
-    /// to the value.
+    /// The key was removed because an edit left its value without elements. It is reported after the edit's own
+    /// event.
     Emptied,
-    /// The key was read, and there is none. It is reported after the look-up, so other events may have
-    /// come between.
+    /// A read did not find the key. It is reported after the look-up, so other events may come between.
     Missed,
-    /// What a command says it did ([`Slot::event`](crate::Slot::event)).
+    /// An event that a command names ([`Slot::event`](crate::Slot::event)).
     Named(EventName),
 }
 
@@ -165,20 +164,20 @@ impl Event {
     }
 }
 
-/// The name of an event and the class it belongs to, which the store does not look at.
+/// The name of an event and its class. The store interprets neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventName {
-    /// A number for observers to choose by.
+    /// The class, by which observers select events.
     pub class: u32,
     /// The name.
     pub name: &'static str,
 }
 
-/// Hears of changes. Registered with [`Store::observe`](crate::Store::observe).
+/// Receives changes. [`Store::observe`](crate::Store::observe) registers an observer.
 ///
-/// A *unit* is what nobody sees half done: one [`View::update`](crate::View::update), one
-/// [`update_many`](crate::View::update_many), one [`Section`](crate::Section) with all that happens in
-/// it, one look of the sweep at a shard, one eviction.
+/// A *unit* is a set of changes that become visible together: those of one
+/// [`View::update`](crate::View::update), one [`update_many`](crate::View::update_many), one
+/// [`Section`](crate::Section), one step of the sweep in a shard, or one eviction.
 ///
 /// [`effect`](Observer::effect), [`event`](Observer::event) and [`unit_ended`](Observer::unit_ended)
 /// are called while the unit's shards are locked, on the thread that changes them. So they must be
@@ -207,28 +206,28 @@ pub struct EventName {
 /// assert_eq!(*keys.0.lock().unwrap(), [b"a"]);
 /// ```
 pub trait Observer: Send + Sync {
-    /// A change of the unit that has this ticket; those of a unit come in order.
+    /// Receives a change of the unit with this ticket. A unit's changes come in order.
     fn effect(&self, ticket: Ticket, effect: Effect<'_>) {
         let _ = (ticket, effect);
     }
 
-    /// Something happened to a key; for each key in order.
+    /// Receives an event of a key. The events of one key come in order.
     fn event(&self, db: u32, key: &[u8], event: Event) {
         let _ = (db, key, event);
     }
 
-    /// All effects of a unit have been reported, also if it ended in a panic. Its shards are still
-    /// locked. A unit without a change has no ticket and is not reported.
+    /// Called after all effects of a unit have been reported, also if it ended in a panic. Its shards are
+    /// still locked. A unit without a change has no ticket and is not reported.
     fn unit_ended(&self, ticket: Ticket) {
         let _ = ticket;
     }
 
-    /// The shards of a unit that was reported to this observer have been released: the time to do what
-    /// takes longer. It may use the store.
+    /// Called after a unit that was reported to this observer has released its shards. Do longer work
+    /// here; it may use the store.
     fn released(&self) {}
 }
 
-/// Names an observer of a store ([`Store::observe`](crate::Store::observe)).
+/// Identifies an observer of a store ([`Store::observe`](crate::Store::observe)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObserverId(u64);
 

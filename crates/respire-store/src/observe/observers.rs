@@ -1,4 +1,4 @@
-//! The observers of a store.
+//! The list of a store's observers, and the numbering of units.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use dashmap::RwLock;
 
 use super::{Interest, Observer, ObserverId, Ticket};
 
-/// An observer and what it wants to hear of.
+/// A registered observer with its id and interest.
 #[derive(Clone)]
 pub(crate) struct Registered {
     pub(crate) id: ObserverId,
@@ -19,7 +19,7 @@ pub(crate) struct Registered {
 #[derive(Default)]
 pub(crate) struct Observers {
     list: RwLock<Arc<[Registered]>>,
-    /// The interests of all in the list, as in every shard's hook word.
+    /// The union of all observers' interests, as in every shard's hook word.
     interests: AtomicU32,
     observed: AtomicU64,
     tickets: AtomicU64,
@@ -34,24 +34,24 @@ impl Observers {
         Ticket(self.tickets.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Whether anyone has this interest.
+    /// Returns whether an observer has this interest.
     #[inline]
     pub(crate) fn have(&self, interest: Interest) -> bool {
         self.interests.load(Ordering::Relaxed) & interest.bits() != 0
     }
 
-    /// Whether anyone has any.
+    /// Returns whether an observer has any interest.
     #[inline]
     pub(crate) fn is_any(&self) -> bool {
         self.interests.load(Ordering::Relaxed) != 0
     }
 
-    /// An id that no observer had.
+    /// Returns an id that no observer has had.
     pub(crate) fn new_id(&self) -> ObserverId {
         ObserverId(self.observed.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Changes the list, and gives the bits of all interests in it to `tell`.
+    /// Changes the list, and calls `tell` with the union of its interests.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Vec<Registered>), tell: impl FnOnce(u32)) {
         let mut list = self.list.write();
         let mut changed = list.to_vec();
@@ -64,7 +64,7 @@ impl Observers {
         tell(bits);
     }
 
-    /// Gives the bits of all interests to `f`; until it returns, they stay as they are.
+    /// Calls `f` with the union of all interests, which cannot change until `f` returns.
     pub(crate) fn with_interests<R>(&self, f: impl FnOnce(u32) -> R) -> R {
         let _list = self.list.read();
         f(self.interests.load(Ordering::Relaxed))

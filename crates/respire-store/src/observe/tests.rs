@@ -1,4 +1,4 @@
-//! What observers hear: every change, in order, in whole units, while the shards are locked.
+//! Tests of observers: every change is reported, in order, in whole units, while the shards are locked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use super::*;
 use crate::hash::mix;
 use crate::{Config, Expiry, Freeing, Owned, Policy, Scope, Section, Slot, Store, View};
 
-/// An effect, kept.
+/// An owned copy of an effect.
 #[derive(Debug, Clone)]
 enum Kept {
     Written(u32, Vec<u8>, Owned),
@@ -34,7 +34,7 @@ impl Kept {
         }
     }
 
-    /// Applies it at the time 0, when nothing is due.
+    /// Applies the effect at the time 0, at which no key has expired.
     fn apply(self, store: &Store) {
         match self {
             Kept::Written(db, key, owned) => store.view(db, 0).update(&key, |slot| slot.put(owned)),
@@ -51,7 +51,7 @@ impl Kept {
     }
 }
 
-/// What was heard.
+/// The reports that an observer has received.
 #[derive(Debug, Default)]
 struct Heard {
     units: Vec<(u64, Vec<Kept>)>,
@@ -63,7 +63,7 @@ struct Heard {
 #[derive(Default)]
 struct Log {
     heard: Mutex<Heard>,
-    /// Its shards are looked at when a unit ends.
+    /// The store, whose locks are checked when a unit ends.
     store: OnceLock<Weak<Store>>,
 }
 
@@ -122,7 +122,7 @@ fn store() -> Arc<Store> {
     }))
 }
 
-/// A store that is observed, and its observer.
+/// Returns a store and its observer.
 fn observed(interest: Interest) -> (Arc<Store>, Arc<Log>) {
     let (store, log) = (store(), Arc::new(Log::default()));
     log.store
@@ -132,7 +132,7 @@ fn observed(interest: Interest) -> (Arc<Store>, Arc<Log>) {
     (store, log)
 }
 
-/// Everything in a store: value and expiry of each key, also where its time has come.
+/// Returns the value and expiry of every key in a store, including expired keys.
 fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
     contents_of(&mut store.view(0, 0))
 }
@@ -149,7 +149,7 @@ fn contents_of(view: &mut View<'_>) -> Vec<(u32, Vec<u8>, String)> {
     all
 }
 
-/// Does something that `random` chooses at the time `now_ms`.
+/// Does an operation that `random` selects at the time `now_ms`.
 fn change(store: &Store, random: u64, now_ms: u64) {
     let pick = |from: u32, below: u64| (random >> from) % below;
     let keys = [pick(8, 40) as u8, pick(14, 40) as u8, pick(20, 40) as u8];
@@ -202,7 +202,7 @@ fn change(store: &Store, random: u64, now_ms: u64) {
 }
 
 #[test]
-fn effects_applied_elsewhere_in_order_of_tickets_make_an_equal_store() {
+fn effects_applied_in_ticket_order_make_an_equal_store() {
     let (copy, (store, log)) = (store(), observed(Interest::EFFECTS));
     let (mut last, mut compared) = (0, 0);
     let mut removed = [0; 3];
@@ -232,7 +232,7 @@ fn effects_applied_elsewhere_in_order_of_tickets_make_an_equal_store() {
 }
 
 #[test]
-fn threads_that_change_the_same_keys_are_heard_in_the_order_of_their_changes() {
+fn changes_of_several_threads_are_reported_in_their_order() {
     let (copy, (store, log)) = (store(), observed(Interest::EFFECTS));
     thread::scope(|scope| {
         for thread in 0..4 {
@@ -257,7 +257,7 @@ fn threads_that_change_the_same_keys_are_heard_in_the_order_of_their_changes() {
 }
 
 #[test]
-fn observer_that_begins_and_ends_in_a_section_hears_all_that_was_changed_between() {
+fn observer_registered_and_removed_in_sections_receives_every_change_between() {
     let [store, copy] = [store(), store()];
     let log = Arc::new(Log::default());
     let everything = Scope::Everything;
@@ -266,7 +266,7 @@ fn observer_that_begins_and_ends_in_a_section_hears_all_that_was_changed_between
         for thread in 0..2_u64 {
             let (store, stop, began) = (&store, &stop, &began);
             scope.spawn(move || {
-                // A test that fails does not stop them.
+                // The bound ends the threads if the test fails.
                 let steps = (0_u64..1_000_000).take_while(|_| !stop.load(Ordering::Relaxed));
                 for step in steps {
                     change(store, mix(thread << 32 | step), step);
@@ -308,7 +308,7 @@ fn observer_that_begins_and_ends_in_a_section_hears_all_that_was_changed_between
 }
 
 #[test]
-fn several_keys_changed_at_once_are_one_unit_whose_shards_stay_locked_to_its_end() {
+fn keys_changed_together_are_one_unit_whose_shards_stay_locked_until_its_end() {
     let (store, log) = observed(Interest::EFFECTS);
     let keys: Vec<Vec<u8>> = (0..30_u8).map(|key| vec![key]).collect();
     let keys = || keys.iter().map(Vec::as_slice);
@@ -344,7 +344,7 @@ fn unit_without_a_change_has_no_ticket() {
 }
 
 #[test]
-fn value_of_another_type_that_an_edit_of_no_bytes_replaces_is_reported() {
+fn edit_without_bytes_that_replaces_another_type_is_reported() {
     let (store, log) = observed(Interest::EFFECTS);
     let mut stack = crate::Stack::default();
     stack.push(b"element");
@@ -358,7 +358,7 @@ fn value_of_another_type_that_an_edit_of_no_bytes_replaces_is_reported() {
 }
 
 #[test]
-fn panic_ends_the_unit_with_what_was_changed_before_it() {
+fn panic_ends_the_unit_with_the_changes_before_it() {
     let (store, log) = observed(Interest::EFFECTS);
     let fail = |slot: &mut Slot<'_>| {
         slot.set(1, Expiry::Clear);
@@ -394,7 +394,7 @@ fn panic_ends_the_unit_with_what_was_changed_before_it() {
 }
 
 #[test]
-fn events_are_those_that_the_observer_wants_in_order() {
+fn observer_receives_the_events_of_its_interest_in_order() {
     const NAMED: EventName = EventName {
         class: 7,
         name: "named",
@@ -434,7 +434,7 @@ fn events_are_those_that_the_observer_wants_in_order() {
 }
 
 #[test]
-fn keys_that_are_read_and_absent_are_missed_after_they_expired() {
+fn read_of_an_absent_key_is_reported_after_its_expiry() {
     let (store, log) = observed(Interest::LOSSES.with(Interest::MISSES));
     let mut view = store.view(0, 0);
     view.update(b"old", |slot| slot.set(1, Expiry::At(5)));
@@ -484,7 +484,7 @@ fn keys_changed_together_are_reported_in_the_order_of_the_command() {
 }
 
 #[test]
-fn key_that_is_replaced_or_expires_at_once_counts_as_added() {
+fn key_that_is_replaced_or_expires_at_once_is_reported_as_added() {
     let (store, log) = observed(Interest::ADDITIONS.with(Interest::LOSSES));
     let mut view = store.view(0, 100);
     view.update(b"k", |slot| {
@@ -507,7 +507,7 @@ fn key_that_is_replaced_or_expires_at_once_counts_as_added() {
 }
 
 #[test]
-fn interest_holds_for_databases_made_later_and_until_it_ends() {
+fn interest_applies_to_databases_made_later_and_until_it_is_removed() {
     let (store, log) = (store(), Arc::new(Log::default()));
     let id = store.observe(Arc::clone(&log) as Arc<dyn Observer>, Interest::NONE);
     let set = |db| {

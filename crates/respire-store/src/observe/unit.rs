@@ -1,4 +1,4 @@
-//! A unit of changes: what nobody sees half done, and what observers hear of as one.
+//! A unit: changes that become visible together, and are reported to observers as one.
 
 use core::cell::{Cell, OnceCell};
 use core::mem::ManuallyDrop;
@@ -6,25 +6,26 @@ use std::sync::Arc;
 
 use super::{Effect, Event, Interest, Observers, Registered, Ticket};
 
-/// The unit that changes are reported in. Most never begin: nobody observes, or nothing is changed.
+/// The unit in which changes are reported. Most units never begin to run, because there is no observer or
+/// no change.
 ///
-/// It outlives the locks of its shards: when it is dropped, observers hear that they are released.
+/// It must outlive the locks of its shards: dropping it reports to observers that they are released.
 #[derive(Default)]
 pub(crate) struct Unit {
-    /// Emptied when the unit is dropped. That nothing is left to be dropped after that keeps the code
-    /// small where no unit ever begins.
+    /// Taken out by the unit's `drop`. `ManuallyDrop` avoids a second drop of the field, which keeps the
+    /// code of units that never begin small.
     running: ManuallyDrop<OnceCell<Running>>,
 }
 
-/// What a unit with something to report has.
+/// The state of a unit that has reported something.
 struct Running {
-    /// Those who observed when it began.
+    /// The observers that were registered when the unit began.
     observers: Arc<[Registered]>,
     /// Taken at the first effect.
     ticket: Cell<Option<Ticket>>,
-    /// What has been reported.
+    /// The interests for which something was reported.
     reported: Cell<Interest>,
-    /// Its shards are about to be released: changes come too late.
+    /// The shards are about to be released, so no more changes may be reported.
     has_ended: Cell<bool>,
 }
 
@@ -59,8 +60,8 @@ impl Unit {
         self.running.get().is_some()
     }
 
-    /// To be held while the unit's shards are locked: when it is dropped, also while panicking,
-    /// observers hear that the unit has ended.
+    /// Returns a guard that reports the unit's end when it is dropped, also by a panic. It must be dropped
+    /// before the unit's shards are released.
     #[inline(always)]
     pub(crate) fn ending(&self) -> Ending<'_> {
         Ending(self)
@@ -105,7 +106,7 @@ impl Running {
         self.each(interest, f);
     }
 
-    /// Those who have any of these interests.
+    /// Calls `f` with each observer that has at least one of these interests.
     fn each(&self, interests: Interest, f: impl FnMut(&Registered)) {
         let bits = interests.bits();
         let interested = |registered: &&Registered| registered.interest.bits() & bits != 0;

@@ -5,18 +5,18 @@
 pub(crate) struct Unreported(());
 
 impl Unreported {
-    /// Made where entries and tables are changed, and nowhere else.
+    /// Makes a proof. Only code that changes entries and tables may call it.
     #[inline(always)]
     pub(crate) fn new() -> Unreported {
         Unreported(())
     }
 
-    /// Both changes, to be reported as one.
+    /// Joins two changes, which are then reported as one.
     pub(crate) fn with(self, _earlier: Option<Unreported>) -> Unreported {
         self
     }
 
-    /// There is nothing to report: no value, no expiry and no key is another.
+    /// Consumes the proof without a report, because no key, value or expiry has changed.
     #[inline(always)]
     pub(crate) fn hide(self) {}
 }
