@@ -1,20 +1,20 @@
-//! Hashes of keys, and the part of them that entries keep.
+//! Hashes of keys, and the parts of a hash that entries and deadlines keep.
 
 use core::hash::{BuildHasher, Hasher};
 
 use ahash::RandomState;
 
-/// The bits of a hash that a table uses: where the search starts (the low bits) and the seven bits
-/// it compares first (the highest of a `usize`), as `table/mod.rs` says.
+/// The bits of a hash that a table uses: the low bits, where the search starts, and the seven bits that
+/// it compares first, the highest of a `usize`. `table/mod.rs` has the details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag([u8; 3]);
 
 const TAG_HOME_BITS: u32 = 17;
 
-/// Buckets of the largest table that a tag is enough for.
+/// Buckets of the largest table for which a tag has all bits that the table uses.
 pub(crate) const TAG_BUCKETS_MAX: usize = 1 << TAG_HOME_BITS;
 
-/// Where a table takes its seven bits from.
+/// The position of the seven bits that a table compares first.
 pub(crate) const TOP_SHIFT: u32 = usize::BITS - 7;
 
 impl Tag {
@@ -26,7 +26,8 @@ impl Tag {
         Tag([home_low, home_high, (top << 1) | home_top])
     }
 
-    /// A hash that a table of up to [`TAG_BUCKETS_MAX`] buckets cannot tell from the whole one.
+    /// Returns a hash that is equal to the whole one in all bits that a table of up to [`TAG_BUCKETS_MAX`]
+    /// buckets uses.
     pub(crate) fn table_hash(self) -> u64 {
         let Tag([low, high, top]) = self;
         let home = u32::from_le_bytes([low, high, top & 1, 0]);
@@ -34,8 +35,8 @@ impl Tag {
     }
 }
 
-/// The part of a hash by which an entry is found again: what a table compares first, and the low bits.
-/// Others may share it, though in one shard that is rare.
+/// The part of a hash by which a deadline finds an entry: the seven bits that a table compares first, and
+/// the low bits. Several entries may have the same part, but rarely in one shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HashPart(pub(crate) u32);
 
@@ -48,14 +49,14 @@ impl HashPart {
         HashPart((top << PART_HOME_BITS) | (hash as u32 & ((1 << PART_HOME_BITS) - 1)))
     }
 
-    /// The tag of every entry that has this part.
+    /// Returns the tag of the entries with this part.
     pub(crate) fn tag(self) -> Tag {
         Tag::new(self.known_hash())
     }
 
-    /// The hashes that a table of `buckets` may look at for an entry of this part. There is one, up to
-    /// 2^25 buckets; beyond, one for each value of the bits that the part lacks. Where a `usize` has 32
-    /// bits the part lacks none, and the first is the entry's own.
+    /// Returns the hashes under which a table of `buckets` may have an entry with this part. Up to 2^25
+    /// buckets it is one hash; above, one for each value of the bits that the part lacks. If a `usize` has
+    /// 32 bits, the part lacks none, and the first hash is the entry's own.
     pub(crate) fn table_hashes(self, buckets: usize) -> impl Iterator<Item = u64> {
         let lacking = (buckets as u64 >> PART_HOME_BITS).max(1);
         let known = self.known_hash();
@@ -69,7 +70,7 @@ impl HashPart {
     }
 }
 
-/// The hash of a key.
+/// Returns the hash of a key.
 #[inline]
 pub(crate) fn hash_key(hasher: &RandomState, key: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();
@@ -84,8 +85,8 @@ pub(crate) fn mix(state: u64) -> u64 {
     state ^ (state >> 31)
 }
 
-/// Whether two keys are equal. Short ones are compared by words that lie within them: a comparison
-/// by vector, as the system has it, also touches the line of memory behind a short entry.
+/// Returns whether two keys are equal. It compares short keys by words inside them, because the system's
+/// comparison by vectors may also read the cache line behind a short entry.
 #[inline(always)]
 pub(crate) fn is_same_key(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -99,7 +100,7 @@ pub(crate) fn is_same_key(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// Whether the first and the last `N` bytes of both are equal; they may overlap.
+/// Returns whether the first and the last `N` bytes of both are equal; they may overlap.
 #[inline(always)]
 fn has_same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<N>() == b.first_chunk() && a.last_chunk::<N>() == b.last_chunk()
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_any_length_are_told_apart_at_every_byte() {
+    fn keys_that_differ_in_one_byte_are_not_the_same() {
         for len in 0..200 {
             let key: Vec<u8> = (0..len).map(|at| at as u8).collect();
             assert!(is_same_key(&key, &key.clone()));
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn part_gives_back_what_a_table_of_any_size_looks_at() {
+    fn part_has_the_bits_that_a_table_of_any_size_uses() {
         for hash in [0, u64::MAX, 0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210] {
             let part = HashPart::new(hash);
             assert_eq!(part.tag(), Tag::new(hash));
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn tag_gives_back_what_a_table_looks_at() {
+    fn tag_has_the_bits_that_a_table_uses() {
         let mask = (1 << TAG_HOME_BITS) - 1;
         for hash in [
             0,

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-// Floor: what a command works on
+// Floor: a database at a given time, as commands use it
 mod view;
 
 // Floor: all databases together
@@ -12,10 +12,10 @@ mod slot;
 // Floor: a shard under its write lock
 mod shard;
 
-// Floor: a database: its shards, and what is kept beside each
+// Floor: a database: its shards and their counters, deadlines and watches
 mod database;
 
-// Floor: who hears of changes
+// Floor: reports of changes to observers
 mod observe;
 
 // Floor: the entries of a shard
@@ -27,7 +27,7 @@ mod entry;
 // Floor: the types of value
 mod types;
 
-// Floor: what all of it is made of
+// Floor: hashes and prefetches
 mod hash;
 mod raw;
 
@@ -46,6 +46,6 @@ pub use crate::view::View;
 #[cfg(test)]
 mod fuzzed;
 
-// What the fuzzer checks names the crate as its users do.
+// The fuzzer's checks name the crate as its users do.
 #[cfg(test)]
 extern crate self as respire_store;

@@ -1,11 +1,11 @@
-//! Loading memory ahead: the one place in the store where `unsafe` is allowed. A prefetch is unsafe only because
-//! it takes a pointer.
+//! Prefetches memory. Only this module of the store may use `unsafe`. A prefetch is unsafe only because it
+//! takes a pointer.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "prefetches take pointers")
 )]
 
-/// Begins to load the line of memory at `address`, where the machine has a way to.
+/// Begins to load the cache line at `address`, on machines that have an instruction for it.
 #[inline(always)]
 pub(crate) fn prefetch(address: usize) {
     #[cfg(target_arch = "x86_64")]
