@@ -1,16 +1,16 @@
-//! The shards of a database and their tables: the one place that names hashbrown.
+//! The shards of a database and their tables. Only this module uses hashbrown.
 //!
-//! Shards are DashMap's: its lock, around a table, on cache lines of its own. The table is hashbrown's
-//! newest, where DashMap has an old one that says neither where an entry lies nor what lies in a bucket
+//! A shard is DashMap's lock around a table, on its own cache lines. The table is the newest hashbrown's,
+//! because the old one in DashMap gives neither an entry's bucket nor a bucket's entry
 //! (docs/decisions/001-tables-of-shards.md).
 //!
-//! Beyond hashbrown's interface, the store relies on this, which the tests below hold:
+//! The store relies on two properties beyond hashbrown's interface, which the tests below check:
 //!
-//! - an entry is looked for from its *home* on, the low bits of its hash; entries of one home are told apart
-//!   by the highest seven bits of a `usize` of it. [`Tag`] and [`HashPart`](crate::hash::HashPart)
-//!   keep these bits alone, and SCAN goes from home to home;
-//! - slots lie below the control bytes, in falling order. Prefetches alone use it, so elsewhere they would
-//!   be in vain and nothing would be wrong.
+//! - a search for an entry starts at its *home*, the low bits of its hash, and distinguishes entries by the
+//!   highest seven bits of the hash as a `usize`. [`Tag`] and [`HashPart`](crate::hash::HashPart) keep
+//!   only these bits, and SCAN goes from home to home;
+//! - slots lie below the control bytes, in falling order. Only prefetches rely on it: if it were wrong,
+//!   they would be useless, but nothing would break.
 
 mod prefetch;
 mod scan;
@@ -30,14 +30,15 @@ pub(crate) use scan::{Allowance, Cursor, scan_from};
 /// The shards of a database.
 pub(crate) struct Shards(Box<[Shard]>);
 
-/// A shard shares no cache line with another, nor the pair of lines that are loaded together.
+/// A shard: a table and its lock. It shares no pair of cache lines with another shard, as machines load
+/// lines in pairs.
 #[repr(align(128))]
 struct Shard(RwLock<Table>);
 
 const _: () = assert!(size_of::<Shard>() == 128);
 
 impl Shards {
-    /// So many shards, with room for `capacity` entries in all of them together.
+    /// Makes this many shards, with room for `capacity` entries in total.
     pub(crate) fn new(shards: usize, capacity: usize) -> Shards {
         let each = capacity.div_ceil(shards);
         let shard = || Shard(RwLock::new(Table(HashTable::with_capacity(each))));
@@ -54,7 +55,7 @@ impl Shards {
 #[derive(Default)]
 pub(crate) struct Table(HashTable<Entry>);
 
-/// The entries of a table that is no more.
+/// The entries of a consumed table.
 pub(crate) type Entries = IntoIter<Entry>;
 
 impl Table {
@@ -66,19 +67,19 @@ impl Table {
         self.0.is_empty()
     }
 
-    /// How many buckets there are, in name: a table without memory has one.
+    /// Returns the number of buckets. It is 1 for a table without memory.
     #[inline]
     pub(crate) fn buckets(&self) -> usize {
         self.0.num_buckets()
     }
 
-    /// Whether the table has memory.
+    /// Returns whether the table has memory.
     #[inline]
     pub(crate) fn has_memory(&self) -> bool {
         self.0.capacity() > 0
     }
 
-    /// Bytes of the table.
+    /// Returns the bytes of the table.
     pub(crate) fn bytes(&self) -> usize {
         if self.has_memory() {
             self.buckets() * SLOT_BYTES
@@ -87,12 +88,12 @@ impl Table {
         }
     }
 
-    /// Every entry, in no particular order.
+    /// Iterates over all entries, in no particular order. O(buckets).
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.0.iter()
     }
 
-    /// The entries from a place that `random` chooses, going round once.
+    /// Iterates over all entries, starting at a bucket that `random` selects and wrapping around.
     pub(crate) fn entries_from(&self, random: u64) -> impl Iterator<Item = &Entry> {
         let buckets = self.buckets();
         (0..buckets).filter_map(move |step| {
@@ -119,7 +120,7 @@ impl Table {
         self.0.find_mut(hash, wanted)
     }
 
-    /// The same, with its bucket.
+    /// Finds an entry, and returns its bucket too.
     #[inline(always)]
     pub(crate) fn find_bucket(
         &self,
@@ -130,25 +131,25 @@ impl Table {
         Some((index, self.at(index)?))
     }
 
-    /// Every entry that a search for `hash` comes by: those of its home and its seven bits, and perhaps
-    /// some that have these bits and another home.
+    /// Iterates over the entries that a search for `hash` meets: those with its home and its seven bits, and
+    /// perhaps some with these bits and another home.
     pub(crate) fn met_by(&self, hash: u64) -> impl Iterator<Item = &Entry> {
         self.0.iter_hash(hash)
     }
 
-    /// The entry in the bucket of this number, if there are both.
+    /// Returns the entry in this bucket; `None` if the bucket is empty or does not exist.
     #[inline(always)]
     pub(crate) fn at(&self, bucket: usize) -> Option<&Entry> {
         self.0.get_bucket(bucket)
     }
 
-    /// The same, to change it.
+    /// Returns the entry in this bucket for changing it.
     #[inline(always)]
     pub(crate) fn at_mut(&mut self, bucket: usize) -> Option<&mut Entry> {
         self.0.get_bucket_mut(bucket)
     }
 
-    /// Adds an entry whose key is not there. A table that grows asks `rehash` for the hashes of all others.
+    /// Adds an entry whose key must not be in the table. A table that grows calls `rehash` for all other entries.
     pub(crate) fn insert(&mut self, hash: u64, entry: Entry, rehash: impl Fn(&Entry) -> u64) {
         self.0.insert_unique(hash, entry, rehash);
     }
@@ -162,12 +163,13 @@ impl Table {
         Some(found.remove().0)
     }
 
-    /// Gives back what there is beyond room for `capacity` entries, or for those that are there.
+    /// Gives back memory beyond what `capacity` entries need, or the present entries if they are more.
     pub(crate) fn shrink_to(&mut self, capacity: usize, rehash: impl Fn(&Entry) -> u64) {
         self.0.shrink_to(capacity, rehash);
     }
 
-    /// The address where slots end and control bytes begin; any entry tells, where there is one.
+    /// Returns the address where slots end and control bytes begin. It is computed from any entry; `None` if
+    /// the table is empty.
     pub(crate) fn control_address(&self) -> Option<usize> {
         let bucket = self.0.iter_buckets().next()?;
         let slot = core::ptr::from_ref(self.at(bucket)?).addr();
@@ -219,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_any_table_come_once_each() {
+    fn iteration_returns_every_entry_once() {
         for keys in [0, 1, 3, 4, 28, 29, 100] {
             let mut table = table(keys);
             let expected: Vec<u64> = (0..keys).collect();
@@ -241,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_give_their_entry_and_those_that_are_not_there_none() {
+    fn bucket_returns_its_entry_and_none_if_it_does_not_exist() {
         for keys in [0, 1, 28] {
             let mut table = table(keys);
             for key in 0..keys {
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_from_starts_where_it_is_told() {
+    fn entries_from_starts_at_the_selected_bucket() {
         let table = table(28);
         let firsts: Vec<u64> = (0..32)
             .filter_map(|at| table.entries_from(at).next().map(number))
@@ -267,16 +269,16 @@ mod tests {
         assert!(firsts.iter().any(|first| *first != firsts[0]));
     }
 
-    /// All that a table may look at of a hash is what a tag keeps of it.
+    /// A table must use only the bits of a hash that a tag keeps.
     #[test]
-    fn tables_look_at_the_bits_of_a_hash_that_a_tag_keeps_and_no_others() {
+    fn table_uses_only_the_bits_of_a_hash_that_a_tag_keeps() {
         let keys = if cfg!(miri) { 100 } else { 50_000 };
-        // A bit that a tag does not keep, so that the two hashes differ.
+        // This sets a bit that a tag does not keep, so that the two hashes differ.
         let whole = |key: u64| mix(key) | 1 << 40;
         let known = |key: u64| Tag::new(whole(key)).table_hash();
         let mut table = Table::default();
         for key in 0..keys {
-            // Entered with one hash, moved when the table grows with another that has the same tag.
+            // Inserted with one hash, and moved on growth with another hash of the same tag.
             table.insert(whole(key), entry(key, whole(key)), |entry| {
                 known(number(entry))
             });
@@ -292,8 +294,8 @@ mod tests {
     }
 
     #[test]
-    fn homes_are_the_low_bits_and_a_free_one_takes_its_entry() {
-        // Of a few entries in a large table, each is at home or right behind: its own home is free.
+    fn entry_is_at_or_right_behind_its_home() {
+        // With a few entries in a large table, each is at its home or right behind it.
         let mut table = Table(HashTable::with_capacity(1 << 10));
         let mask = table.buckets() - 1;
         for key in 0..16 {
@@ -316,19 +318,19 @@ mod tests {
                 let expected = end - (bucket + 1) * size_of::<Entry>();
                 assert!(slot.is_none_or(|slot| slot.addr() == expected));
             }
-            // A control byte for each bucket, and a group of them again at the end; nothing else.
+            // One control byte per bucket and a copied group at the end; nothing else.
             let groups = table.0.allocation_size() - table.bytes();
             assert!(groups <= 16, "{groups}");
         }
     }
 
     #[test]
-    fn table_that_keeps_its_size_stays_where_it_is() {
+    fn table_moves_only_if_its_size_changes() {
         let mut table = table(20);
         let place = |table: &Table| (table.buckets(), table.control_address());
         let mut before = place(&table);
         for key in 20..2_000 {
-            // What was removed leaves marks behind, which the table cleans up where it lies.
+            // Removals leave tombstones, which the table cleans up in place.
             insert(&mut table, key);
             let removed = table.remove(mix(key - 20), |entry| number(entry) == key - 20);
             assert!(removed.is_some());
@@ -343,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_have_room_for_their_part() {
+    fn shards_have_room_for_their_part_of_the_capacity() {
         let shards = Shards::new(4, 100);
         assert!((0..4).all(|shard| shards.lock(shard).read().0.capacity() >= 25));
         let empty = Shards::new(2, 0);

@@ -1,4 +1,4 @@
-//! Where a table and its entries lie, for those who load them ahead.
+//! The addresses of tables and entries, for prefetching them.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,15 +7,15 @@ use crate::entry::Entry;
 use crate::hash::Tag;
 use crate::raw;
 
-/// The bucket of its shard's table where an entry was found, if it was. Only a hint: entries move.
+/// The bucket where an entry was found, or [`UNKNOWN`](Bucket::UNKNOWN). It is only a hint: entries move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bucket(usize);
 
 impl Bucket {
-    /// None.
+    /// No bucket.
     pub(crate) const UNKNOWN: Bucket = Bucket(usize::MAX);
 
-    /// Whether this is the bucket of `key`.
+    /// Returns whether this bucket has the entry of `key`.
     #[inline(always)]
     fn is_of(self, table: &Table, tag: Tag, key: &[u8]) -> bool {
         match table.at(self.0) {
@@ -24,7 +24,7 @@ impl Bucket {
         }
     }
 
-    /// The entry of a key: in this bucket, or wherever else it is.
+    /// Finds the entry of a key. It looks at this bucket first, then searches the table.
     #[inline(always)]
     pub(crate) fn find<'t>(self, table: &'t Table, hash: u64, key: &[u8]) -> Option<&'t Entry> {
         if self.is_of(table, Tag::new(hash), key) {
@@ -34,7 +34,7 @@ impl Bucket {
         }
     }
 
-    /// The same, to change it.
+    /// Finds the entry of a key like [`Bucket::find`], for changing it.
     #[inline(always)]
     pub(crate) fn find_mut<'t>(
         self,
@@ -50,29 +50,29 @@ impl Bucket {
     }
 }
 
-/// Where a table lies: its address, and above [`ADDRESS_BITS`] the logarithm of its buckets. Written
-/// by who holds the shard's write lock, read by anyone, who may find it out of date.
+/// The address of a table and, above [`ADDRESS_BITS`], the logarithm of its number of buckets. It is
+/// written under the shard's write lock and read without a lock, so a reader may find it out of date.
 #[derive(Default)]
 pub(crate) struct Whereabouts(AtomicU64);
 
-/// No user's address is longer on any machine of 64 bits.
+/// Bits of an address. No 64-bit machine has longer addresses in user space.
 const ADDRESS_BITS: u32 = 58;
 
 const LINE_BYTES: usize = 64;
 
-/// Control bytes that a search looks at together, at most.
+/// Largest number of control bytes that a search compares at once.
 const GROUP_BYTES: usize = 16;
 
-/// Lines of an entry that are loaded ahead; the machine's own look-ahead does the rest.
+/// Largest number of an entry's cache lines that are loaded; the hardware prefetcher loads the rest.
 const ENTRY_LINES_MAX: usize = 8;
 
 impl Whereabouts {
-    /// Brings it up to date with a table that has moved: a table that has grown or shrunk.
+    /// Stores the address of a table.
     pub(crate) fn note(&self, table: &Table) {
         self.0.store(self.pack(table), Ordering::Relaxed);
     }
 
-    /// The same, if the table has moved. One that keeps its size stays where it is.
+    /// Stores the address of a table if it has moved. A table moves only if its size changes.
     #[inline]
     pub(crate) fn note_if_moved(&self, table: &Table) {
         let noted = self.0.load(Ordering::Relaxed) >> ADDRESS_BITS;
@@ -84,19 +84,19 @@ impl Whereabouts {
     fn pack(&self, table: &Table) -> u64 {
         match table.control_address() {
             Some(address) => address as u64 | log_of(table) << ADDRESS_BITS,
-            // There is nothing to load; this word itself lies near.
+            // There is nothing to load; this word's own address is harmless and near.
             None => core::ptr::from_ref(self).addr() as u64,
         }
     }
 
-    /// Whether this is where the table lies. O(buckets) at worst.
+    /// Returns whether the stored address is the table's. For debug assertions. O(buckets) at worst.
     pub(crate) fn are_of(&self, table: &Table) -> bool {
         let noted = self.0.load(Ordering::Relaxed);
-        // A table that is empty does not tell where it lies, but stays there.
+        // The address of an empty table is unknown, but it has not changed.
         table.is_empty() || noted == self.pack(table)
     }
 
-    /// Loads the control bytes and the slots that a search for `hash` begins with.
+    /// Begins to load the control bytes and the slots that a search for `hash` reads first.
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
         let packed = self.0.load(Ordering::Relaxed);
@@ -113,14 +113,14 @@ impl Whereabouts {
     }
 }
 
-/// The logarithm of a table's buckets.
+/// Returns the logarithm of a table's number of buckets.
 #[inline]
 fn log_of(table: &Table) -> u64 {
     u64::from(table.buckets().trailing_zeros())
 }
 
-/// Finds the entry of a hash in what `Database::prefetch` loaded, and begins to load it too; where
-/// it is.
+/// Finds the entry of a hash in the part of the table that `Database::prefetch` loaded, begins to load the
+/// entry, and returns its bucket.
 #[inline]
 pub(crate) fn entry_of(table: &Table, hash: u64) -> Bucket {
     let tag = Tag::new(hash);
@@ -133,7 +133,7 @@ pub(crate) fn entry_of(table: &Table, hash: u64) -> Bucket {
     }
 }
 
-/// Loads an entry's allocation, as far as it is one.
+/// Begins to load an entry's first allocation.
 #[inline]
 fn load(entry: &Entry) {
     let (address, bytes) = entry.place();

@@ -1,12 +1,11 @@
-//! SCAN: an iteration whose whole state is a number.
+//! SCAN: an iteration whose only state is a number.
 //!
-//! A table puts an entry at or after its *home*, the low bits of its hash, as many as the table is
-//! large. When a table doubles, home `h` splits into `h` and `h + size`; when it halves, they come
-//! together again. Visiting the homes in the order of their *reversed* bits therefore visits a
-//! home's descendants where it would have been visited itself: whatever has been passed stays
-//! passed, whichever way the table goes between calls, and an entry that stays is never missed.
-//! This is the way of Redis's `dictScan`; what differs is that an open table has no chains, so the
-//! entries of a home are found by searching for each of the 128 tags a table tells apart.
+//! A table puts an entry at or after its *home*: the low bits of its hash, log2(buckets) of them. When
+//! a table doubles, home `h` splits into `h` and `h + size`; when it halves, they merge. The
+//! homes are visited in the order of their *reversed* bits. In that order, the homes into which a home
+//! splits take its place: visited homes stay visited, however the table's size changes between calls, so
+//! an entry that stays is never missed. Redis's `dictScan` does the same. Unlike Redis's table, this one
+//! has no chains, so the entries of a home are found by searching for each of the table's 128 tags.
 //!
 //! A cursor is `home * shards + shard`, so 0 is the start, and a finished iteration is back at 0.
 
@@ -36,26 +35,26 @@ impl Cursor {
         self.home * shards as u64 + self.shard as u64
     }
 
-    /// The start of the next shard, if there is one.
+    /// Returns the start of the next shard, if there is one.
     pub(crate) fn next_shard(self, shards: usize) -> Option<Cursor> {
         let shard = self.shard + 1;
         (shard < shards).then_some(Cursor { shard, home: 0 })
     }
 }
 
-/// Homes visited before a shard's lock is let go.
+/// Homes visited before a shard's lock is released.
 const HOLD_MAX: usize = 512;
 
-/// What a call may still do.
+/// The remaining work of a call.
 pub(crate) struct Allowance {
-    /// Entries to be found.
+    /// Entries still to be found.
     pub(crate) entries: usize,
-    /// Homes to be visited: a table that is nearly empty must not make a call endless.
+    /// Homes that may still be visited: this bounds a call on a nearly empty table.
     pub(crate) homes: usize,
 }
 
 impl Allowance {
-    /// For a call that wants about `count` entries; ten homes for each, as Redis has it.
+    /// Returns the work of a call for about `count` entries: ten homes for each, as in Redis.
     pub(crate) fn new(count: usize) -> Allowance {
         let entries = count.max(1);
         Allowance {
@@ -69,8 +68,8 @@ impl Allowance {
     }
 }
 
-/// Visits homes of a table from `home` on, until the allowance or the lock's time is used up.
-/// The home to go on with, or `None` when the table is done.
+/// Visits homes of a table from `home` on, until the allowance or [`HOLD_MAX`] is used up. Returns the next
+/// home, or `None` at the end of the table.
 pub(crate) fn scan_from(
     table: &Table,
     hasher: &RandomState,
@@ -103,18 +102,18 @@ pub(crate) fn scan_from(
     Some(home)
 }
 
-/// Adds one to the masked bits read in reverse; 0 after the last.
+/// Returns the home after `home`: adds one to the masked bits in reversed order. It is 0 after the last.
 fn next_home(home: u64, mask: u64) -> u64 {
     (home | !mask).reverse_bits().wrapping_add(1).reverse_bits()
 }
 
-/// Gives every entry whose home is `home`; how many there were.
+/// Calls `f` with every entry whose home is `home`, and returns their number.
 fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut(&Entry)) -> usize {
     let mask = table.buckets() as u64 - 1;
     let mut found = 0;
     for tag in 0..128 {
         let hash = home | (tag << TOP_SHIFT);
-        // Where `usize` has 32 bits, a huge table's home reaches into the tag: such an entry has
+        // If `usize` has 32 bits, a huge table's home overlaps the tag: such an entry has
         // only the tags that agree with it.
         if hash & mask != home || top(hash) != tag {
             continue;
@@ -131,7 +130,7 @@ fn visit_home(table: &Table, hasher: &RandomState, home: u64, f: &mut impl FnMut
     found
 }
 
-/// The tag in a hash.
+/// Returns the tag of a hash.
 fn top(hash: u64) -> u64 {
     (hash >> TOP_SHIFT) & 0x7f
 }
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_of_a_table_are_visited_once_each() {
+    fn every_home_is_visited_once() {
         for bits in [0, 1, 4, 9] {
             let mask = (1_u64 << bits) - 1;
             let mut visited = vec![0];
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_hold_every_entry_once() {
+    fn every_entry_is_found_at_one_home() {
         let hasher = RandomState::with_seeds(1, 2, 3, 4);
         // Miri takes a second for each table's hundred thousand steps.
         let sizes: &[u32] = if cfg!(miri) {
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn cursor_survives_being_a_number() {
+    fn cursor_reads_back_from_its_number() {
         for (shard, home) in [(0, 0), (3, 0), (0, 7), (3, 1 << 40)] {
             let cursor = Cursor { shard, home };
             assert!(cursor.to_number(4) < 1 << 63);
