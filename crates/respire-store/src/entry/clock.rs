@@ -1,37 +1,37 @@
-//! The access clock that each entry has, and how it is read and written.
+//! Reads and writes the access clock of an entry.
 
 use super::Policy;
 
-/// How a key was used before it came here ([`Slot::set_access`](crate::Slot::set_access)).
+/// The earlier use of a key, for [`Slot::set_access`](crate::Slot::set_access).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It was last used so many milliseconds ago. Counts unless the policy is an LFU one.
+    /// Milliseconds since the last access. Ignored under an LFU policy.
     IdleMs(u64),
-    /// Its logarithmic counter of uses. Counts under an LFU policy.
+    /// The logarithmic counter of accesses. Ignored unless the policy is an LFU one.
     Frequency(u8),
 }
 
-/// How the 32 bits of access clock in each entry are read and written: under LRU, the second of
-/// the last use; under LFU, 16 bits of minutes and 8 bits of logarithmic counter, as in Redis.
+/// The rules for the 32-bit access clock of each entry. Under LRU, the clock is the second of the last
+/// access. Under LFU, it has 16 bits of minutes and 8 bits of logarithmic counter, as in Redis.
 ///
-/// The rules in one word, so that they are loaded and passed on as one: in the low byte the place of the policy
-/// in [`Policy::ALL`], then 16 bits each of LFU factor and decay, then a bit for an LFU policy.
+/// The rules are one word, so that one load reads them all: the low byte is the policy's index in
+/// [`Policy::ALL`], then come 16 bits each of LFU factor and decay, then a bit for an LFU policy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock(u64);
 
-/// The bit of [`Clock`] that says that the policy is an LFU one.
+/// The bit of [`Clock`] for an LFU policy.
 const IS_LFU: u64 = 1 << 40;
 
-/// Counter of a new key, so that it is not the first to go.
+/// The counter of a new key, so that it is not evicted first.
 const LFU_INITIAL: u32 = 5;
 
 impl Clock {
-    /// No eviction, and these rules of LFU.
+    /// Makes a clock without eviction, with these rules of LFU.
     pub(crate) fn new(log_factor: u16, decay_minutes: u16) -> Clock {
         Clock(0).with_lfu(log_factor, decay_minutes)
     }
 
-    /// The clock of this [word](Clock::word).
+    /// Returns the clock of this [word](Clock::word).
     #[inline]
     pub(crate) fn of_word(word: u64) -> Clock {
         Clock(word)
@@ -83,7 +83,7 @@ impl Clock {
         }
     }
 
-    /// The clock of an entry said to have been used so; `None` if the policy ranks by another measure.
+    /// Returns the clock of an entry with this access; `None` if the policy uses the other measure.
     pub(crate) fn said(self, access: Access, now_ms: u64) -> Option<u32> {
         match access {
             Access::IdleMs(idle_ms) if !self.is_lfu() => {
@@ -96,7 +96,7 @@ impl Clock {
         }
     }
 
-    /// The clock after one more use.
+    /// Returns the clock after one more access.
     #[inline]
     pub(crate) fn touched(self, clock: u32, now_ms: u64, random: impl FnOnce() -> u64) -> u32 {
         if !self.is_lfu() {
@@ -125,7 +125,7 @@ impl Clock {
         }
     }
 
-    /// The counter, less one for each `decay_minutes` that have passed.
+    /// Returns the counter, decremented once for each `decay_minutes` that have passed.
     fn counter(self, clock: u32, now_ms: u64) -> u32 {
         let passed = minutes(now_ms).wrapping_sub(clock >> 8) & 0xffff;
         let periods = passed

@@ -1,11 +1,11 @@
-//! An entry, lent to be read.
+//! A borrowed entry, for reading.
 
 use core::fmt;
 
 use super::{Clock, Entry, Owned, SLOT_BYTES};
 use crate::types::{Encoding, Kind, StringRef, ValueRef, WrongType};
 
-/// An entry, borrowed for the time of a closure.
+/// A borrowed entry: a key's value, expiry and access clock. It lives as long as the closure's call.
 #[derive(Clone, Copy)]
 pub struct EntryRef<'e> {
     entry: &'e Entry,
@@ -17,45 +17,45 @@ impl<'e> EntryRef<'e> {
         EntryRef { entry, clock }
     }
 
-    /// The value.
+    /// Returns the value. O(1); nothing is copied.
     #[must_use]
     #[inline]
     pub fn value(self) -> ValueRef<'e> {
         self.entry.value()
     }
 
-    /// How the value is kept.
+    /// Returns the value's encoding.
     #[must_use]
     pub fn encoding(self) -> Encoding {
         self.entry.encoding()
     }
 
-    /// When the key expires, in unix milliseconds; `None` is never.
+    /// Returns when the key expires, in unix milliseconds; `None` is never.
     #[must_use]
     #[inline]
     pub fn expires_at(self) -> Option<u64> {
         self.entry.expires_at()
     }
 
-    /// Milliseconds since the key was last used, in steps of a second; 0 under an LFU policy.
+    /// Returns the milliseconds since the key's last access, in steps of a second; 0 under an LFU policy.
     #[must_use]
     pub fn idle_ms(self, now_ms: u64) -> u64 {
         self.clock.idle_ms(self.entry.clock(), now_ms)
     }
 
-    /// The logarithmic counter of uses, decayed to `now_ms`; 0 unless the policy is an LFU one.
+    /// Returns the logarithmic counter of accesses, decayed to `now_ms`; 0 unless the policy is an LFU one.
     #[must_use]
     pub fn freq(self, now_ms: u64) -> u8 {
         self.clock.freq(self.entry.clock(), now_ms)
     }
 
-    /// Bytes of memory the entry takes, its place in the table included.
+    /// Returns the bytes of memory that the entry takes, including its place in the table. O(1).
     #[must_use]
     pub fn memory(self) -> usize {
         SLOT_BYTES + self.entry.heap_bytes()
     }
 
-    /// The value as a string.
+    /// Returns the value as a string.
     ///
     /// # Errors
     /// [`WrongType`] if it is of another type.
@@ -64,7 +64,7 @@ impl<'e> EntryRef<'e> {
         self.entry.value().as_string().ok_or(WrongType)
     }
 
-    /// The value as one of type `K`.
+    /// Returns the value as one of type `K`.
     ///
     /// # Errors
     /// [`WrongType`] if it is of another type.
@@ -72,7 +72,8 @@ impl<'e> EntryRef<'e> {
         K::of(self.entry.value()).ok_or(WrongType)
     }
 
-    /// A copy of value and expiry. Large strings are shared, not copied, and so are the parts of other types.
+    /// Returns a copy of the value and the expiry. Large shared strings, and the parts of other types, are
+    /// shared instead of copied.
     #[must_use]
     pub fn owned(self) -> Owned {
         self.entry.owned()

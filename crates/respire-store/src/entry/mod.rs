@@ -1,12 +1,12 @@
-//! One key with its value, expiry and access clock: the representation lives here and nowhere else.
+//! An entry: a key with its value, expiry and access clock. Only this module knows their representation.
 //!
 //! An entry takes 16 bytes of a table (on 64-bit machines) and, for small strings, one allocation:
-//! a [packed] cell. A boxed array knows its length from its type, so the variant *is*
-//! the size class and the pointer stays thin; the remaining bytes hold the access clock and enough
-//! of the hash that a table grows without touching its keys. The small classes are what allocators
-//! hand out anyway: multiples of 16, or up to 64 of 8 (mimalloc), or those less the allocator's own word (glibc), so their
-//! slack costs nothing; the large ones waste no more than the second allocation that a
-//! [`Long`](Entry::Long) entry has.
+//! a [packed] cell. The length of a boxed array is part of its type, so the enum's variant *is* the size
+//! class and the pointer stays thin. The remaining bytes have the access clock and enough of the hash
+//! that a table grows without reading its keys. The small classes are sizes that allocators use
+//! anyway: multiples of 16, or of 8 up to 64 (mimalloc), or those less the allocator's own word (glibc).
+//! So their slack costs nothing. The large classes waste no more than the second allocation of a
+//! [`Long`](Entry::Long) entry.
 
 mod clock;
 mod entry_ref;
@@ -29,7 +29,7 @@ use packed::SHORT_BYTES_MAX;
 pub use policy::Policy;
 pub use value::{Expiry, Owned};
 
-/// Bytes of a table each entry takes, its control byte included.
+/// Bytes that each entry takes of its table, including its control byte.
 pub(crate) const SLOT_BYTES: usize = size_of::<Entry>() + 1;
 
 macro_rules! entry {
@@ -80,7 +80,7 @@ macro_rules! entry {
             }
         }
 
-        /// The classes, ascending, are what [`cell_len`] says.
+        /// Checks that the classes are ascending and agree with [`cell_len`].
         const _: () = {
             let classes = [$($size),*];
             let (mut size, mut class) = (0, 0);
@@ -105,8 +105,8 @@ entry! {
     Cell888 = 888, Cell952 = 952, Cell1016 = 1016,
 }
 
-/// The allocation a cell of at least `size` bytes is given: that of the smallest class that has room,
-/// or just as many where no class has.
+/// Returns the length of the allocation for a cell that needs `size` bytes: the smallest class with room, or
+/// `size` if no class has room.
 #[inline]
 const fn cell_len(size: usize) -> usize {
     match size {
@@ -119,7 +119,7 @@ const fn cell_len(size: usize) -> usize {
 }
 
 const _: () = assert!(size_of::<usize>() != 8 || size_of::<Entry>() == 16);
-// A short cell is told by its length, so it must not be given a longer one.
+// The length of a cell says whether it is short, so a short one must not get a longer allocation.
 const _: () = assert!(cell_len(SHORT_BYTES_MAX) == SHORT_BYTES_MAX);
 
 enum Body<'e> {
@@ -140,7 +140,7 @@ pub(crate) struct Full {
     value: Value,
 }
 
-/// An expiry that is none.
+/// The stored value for no expiry.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 impl Entry {
@@ -185,7 +185,7 @@ impl Entry {
         }
     }
 
-    /// Where the entry's allocation lies, and its bytes.
+    /// Returns the address and the bytes of the entry's first allocation.
     #[inline(always)]
     pub(crate) fn place(&self) -> (usize, usize) {
         match self.body() {
@@ -202,8 +202,8 @@ impl Entry {
         }
     }
 
-    /// Whether this is the entry of `key`, whose tag is `tag`. The tag decides nearly always, and
-    /// unlike the key it lies in the table itself.
+    /// Returns whether this is the entry of `key`, whose tag is `tag`. The tag nearly always decides, and
+    /// unlike the key it is in the table itself.
     #[inline(always)]
     pub(crate) fn is(&self, tag: Tag, key: &[u8]) -> bool {
         self.tag() == tag && is_same_key(self.key(), key)
@@ -244,7 +244,7 @@ impl Entry {
         self.expires_at().is_some_and(|at| at <= now_ms)
     }
 
-    /// Bytes allocated for the entry beside its place in the table.
+    /// Returns the bytes allocated for the entry, without its place in the table.
     #[inline(always)]
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
@@ -269,13 +269,13 @@ impl Entry {
         self.meta().1.load(Ordering::Relaxed)
     }
 
-    /// Notes a use. Readers that share the entry may overwrite each other's note.
+    /// Records an access. Concurrent readers may overwrite each other's record.
     #[inline(always)]
     pub(crate) fn set_clock(&self, clock: u32) {
         self.meta().1.store(clock, Ordering::Relaxed);
     }
 
-    /// Replaces value and expiry.
+    /// Replaces the value and the expiry.
     pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
         match value.plain() {
             Some(plain) => self.set_plain(plain, expires_at),
@@ -283,8 +283,8 @@ impl Entry {
         }
     }
 
-    /// Writes a value over the one that is there, if neither has an expiry and they take a cell of the
-    /// same class; whether they do.
+    /// Replaces the value in place if neither value has an expiry and both take a cell of the same class.
+    /// Returns whether it did.
     #[inline(always)]
     pub(crate) fn rewrite(&mut self, plain: Plain<'_>) -> bool {
         match self.body_mut() {
@@ -300,7 +300,7 @@ impl Entry {
         }
     }
 
-    /// The same for a value that fits into a cell: in place where the size class stays.
+    /// Replaces the value and the expiry by ones that fit into a cell; in place if the size class is the same.
     #[inline]
     pub(crate) fn set_plain(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
         let size = packed::size(self.key().len(), plain, expires_at.is_some());
@@ -343,9 +343,9 @@ impl Entry {
         }
     }
 
-    /// Lets `f` change the string's bytes. What stays short is packed again, so that only strings
-    /// that are worth it own a buffer with room to grow. A value of another type is replaced, by what `f` makes
-    /// of no bytes.
+    /// Edits the string's bytes with `f`. A string that stays short is packed again, so that only longer
+    /// strings have a buffer with room to grow. For a value of another type, `f` gets an empty string, which
+    /// replaces the value.
     pub(crate) fn edit<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         if let Some(string) = self.long_string() {
             return f(string.edit());
@@ -365,7 +365,8 @@ impl Entry {
         answer
     }
 
-    /// Makes a large string that was edited in place one that replies share. The next edit takes it back.
+    /// Converts a large string that was edited in place into one that replies share. The next edit converts it
+    /// back.
     pub(crate) fn share(&mut self) {
         if let Some(string) = self.long_string() {
             string.share();
@@ -379,7 +380,7 @@ impl Entry {
         }
     }
 
-    /// The value, to change it, if it is of this type.
+    /// Returns the value for changing it, if it is of this type.
     pub(crate) fn typed_mut<K: Kind>(&mut self) -> Option<&mut K> {
         match self.body_mut() {
             BodyMut::Full(full) => K::of_mut(&mut full.value),
@@ -387,7 +388,8 @@ impl Entry {
         }
     }
 
-    /// Frees a part of a value that is more than one allocation ([`Kind::free_some`]).
+    /// Frees a part of the value if it has several allocations ([`Kind::free_some`]). Returns whether the rest
+    /// can be dropped at once.
     pub(crate) fn free_some(&mut self, budget: &mut usize) -> bool {
         match self.body_mut() {
             BodyMut::Full(full) => full.value.free_some(budget),
@@ -395,8 +397,8 @@ impl Entry {
         }
     }
 
-    /// Takes the value out, if that takes at least `bytes_min` of memory, and leaves an empty string: before another
-    /// one is written over it.
+    /// Takes the value out before it is replaced, if the entry takes at least `bytes_min` bytes, and leaves an empty
+    /// string.
     #[inline]
     pub(crate) fn retire(&mut self, bytes_min: usize) -> Option<Entry> {
         match self {
@@ -410,12 +412,12 @@ impl Entry {
         }
     }
 
-    /// A copy of value and expiry. Shared strings are shared, and so are the parts of other types.
+    /// Returns a copy of the value and the expiry. Shared strings, and the parts of other types, stay shared.
     pub(crate) fn owned(&self) -> Owned {
         let value = match self.body() {
             Body::Cell(cell) => match packed::plain(cell) {
                 Plain::Int(number) => NewValue::Int(number),
-                // Bytes that look like an integer were written as text, and stay text.
+                // Bytes that are a canonical integer were written as text, and stay text.
                 Plain::Bytes(bytes) => NewValue::Text(bytes.to_vec().into()),
                 Plain::Raw(bytes) => NewValue::Raw(bytes.to_vec()),
             },
@@ -427,7 +429,7 @@ impl Entry {
         }
     }
 
-    /// The value and expiry, moved out where they have an allocation of their own.
+    /// Returns the value and the expiry. A value with its own allocation is moved, a packed one is copied.
     pub(crate) fn into_owned(self) -> Owned {
         let expires_at = self.expires_at();
         match self {
@@ -439,8 +441,8 @@ impl Entry {
         }
     }
 
-    /// The entry's hash as a table of `buckets` looks at it. Up to 2^17 buckets the tag says it
-    /// all and the key, which lies elsewhere in memory, is left alone.
+    /// Returns the entry's hash, right in all bits that a table of `buckets` uses. Up to 2^17 buckets the tag
+    /// has these bits, so the key, which is elsewhere in memory, is not read.
     pub(crate) fn table_hash(&self, hasher: &RandomState, buckets: usize) -> u64 {
         if buckets <= TAG_BUCKETS_MAX {
             self.tag().table_hash()

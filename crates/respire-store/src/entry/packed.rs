@@ -1,19 +1,19 @@
-//! A key, its value and its expiry in one run of bytes (a *cell*), for everything that is small.
+//! Packs a key, its value and its expiry into one run of bytes, a *cell*, if they are small.
 //!
 //! ```text
 //! short cell (at most SHORT_BYTES_MAX):  flags u8, key length u8,  value length u8,  key, value, …, expiry u64
 //! long cell:                             flags u8, key length u32, value length u32, key, value, …, expiry u64
 //! ```
 //!
-//! Which of the two it is follows from the cell's length. The expiry, if the flags say there is
-//! one, is the cell's last eight bytes, so that neither key nor value moves when it comes and goes.
-//! An integer is kept as its low bytes, as many as its sign needs. Numbers are little-endian.
+//! The cell's length says which of the two it is. If the flags say so, the cell's last eight bytes are the
+//! expiry; key and value do not move when it is set or cleared. An integer is stored as its low bytes, as
+//! many as its two's complement needs. Numbers are little-endian.
 
 use core::ops::Range;
 
 use crate::types::Plain;
 
-/// Longest cell whose lengths fit in a byte each.
+/// Length of the longest cell whose key length and value length are one byte each.
 pub(crate) const SHORT_BYTES_MAX: usize = 248;
 
 const SHORT_HEADER: usize = 3;
@@ -43,7 +43,8 @@ impl Plain<'_> {
     }
 }
 
-/// Bytes a cell needs. It may be given more, but not more than [`SHORT_BYTES_MAX`] if it needs less.
+/// Returns the bytes that a cell needs. It may get more, but at most [`SHORT_BYTES_MAX`] if it needs no more
+/// than that.
 #[inline]
 pub(crate) fn size(key_len: usize, plain: Plain<'_>, has_expiry: bool) -> usize {
     let body = key_len + plain.len() + if has_expiry { EXPIRY } else { 0 };
@@ -68,7 +69,7 @@ pub(crate) fn write(cell: &mut [u8], key: &[u8], plain: Plain<'_>, expires_at: O
     debug_assert_eq!(self::key(cell), key);
 }
 
-/// Writes value and expiry into a cell that has its key already.
+/// Writes the value and the expiry into a cell that already has its key.
 #[inline(always)]
 pub(crate) fn rewrite(cell: &mut [u8], plain: Plain<'_>, expires_at: Option<u64>) {
     cell[0] = plain.flag();
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn cell_rewritten_keeps_its_key() {
+    fn cell_keeps_its_key_when_rewritten() {
         let mut cell = vec![0; 40];
         write(&mut cell, b"key", Plain::Bytes(b"value"), Some(5));
         rewrite(&mut cell, Plain::Int(-3), None);

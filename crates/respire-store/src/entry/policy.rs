@@ -1,6 +1,6 @@
 //! The policies of eviction.
 
-/// What is evicted when memory runs out (`maxmemory-policy`).
+/// The eviction policy: which key is evicted when memory runs out (`maxmemory-policy`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
     /// Nothing: writes are refused.
@@ -35,7 +35,7 @@ impl Policy {
         Policy::VolatileTtl,
     ];
 
-    /// The policy's name in Redis's configuration.
+    /// Returns the policy's name in Redis's configuration.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Policy {
         }
     }
 
-    /// The policy of that name, in any case of letters.
+    /// Returns the policy with this name, ignoring case, or `None` if there is none.
     ///
     /// ```
     /// use respire_store::Policy;
@@ -65,14 +65,14 @@ impl Policy {
             .find(|policy| policy.name().as_bytes().eq_ignore_ascii_case(name))
     }
 
-    /// Whether keys are ranked by how often they are used. Entries then have a
+    /// Returns whether keys are ranked by how often they are used. Entries then have a
     /// [frequency](crate::EntryRef::freq), and no idle time.
     #[must_use]
     pub fn is_lfu(self) -> bool {
         matches!(self, Policy::AllKeysLfu | Policy::VolatileLfu)
     }
 
-    /// Whether only keys with an expiry are evicted.
+    /// Returns whether only keys with an expiry are evicted.
     #[must_use]
     pub fn is_volatile(self) -> bool {
         matches!(

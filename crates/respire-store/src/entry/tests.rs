@@ -1,4 +1,4 @@
-//! Entries of every representation, and their way from one to the other.
+//! Tests of entries in every representation, and of the changes between them.
 
 use super::*;
 use crate::types::SHARED_BYTES_MIN;
@@ -24,7 +24,7 @@ fn entry_of_a_short_string_is_one_small_allocation() {
 }
 
 #[test]
-fn entry_rewritten_through_every_size_reads_back() {
+fn entry_reads_back_after_rewrites_of_every_size() {
     let mut entry = entry(NewValue::Int(1), None);
     let sizes = [
         0, 3, 20, 100, 226, 227, 300, 300, 16_383, 16_384, 20_000, 100, 3,
@@ -112,7 +112,7 @@ fn owned_value_makes_the_same_entry_again() {
 }
 
 #[test]
-fn large_string_is_shared_and_taken_back_without_a_copy() {
+fn large_string_is_shared_and_edited_again_without_a_copy() {
     let mut entry = entry(NewValue::Raw(Vec::with_capacity(100_000)), Some(3));
     entry.share();
     assert!(

@@ -1,8 +1,8 @@
-//! What goes with a value: its expiry, and both together outside the store.
+//! The expiry of a write, and a value with its expiry outside the store.
 
 use crate::types::{NewValue, ValueRef};
 
-/// What becomes of a key's expiry when its value is written.
+/// The effect of a write on the key's expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Expiry {
     /// The key no longer expires.
@@ -15,8 +15,8 @@ pub enum Expiry {
     At(u64),
 }
 
-/// A value and its expiry taken out of the store, to be put under another key or in another
-/// database ([`Slot::take`](crate::Slot::take), [`Slot::put`](crate::Slot::put)).
+/// A value and its expiry outside the store, for writing them to another key or database
+/// ([`Slot::take`](crate::Slot::take), [`Slot::put`](crate::Slot::put)).
 #[derive(Debug, Clone)]
 pub struct Owned {
     pub(crate) value: NewValue<'static>,
@@ -24,13 +24,13 @@ pub struct Owned {
 }
 
 impl Owned {
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub fn value(&self) -> ValueRef<'_> {
         self.value.as_ref()
     }
 
-    /// When it expires, in unix milliseconds; `None` is never.
+    /// Returns the expiry in unix milliseconds; `None` is never.
     #[must_use]
     pub fn expires_at(&self) -> Option<u64> {
         self.expires_at
