@@ -1,7 +1,7 @@
-//! The types of value: what each must do, and the one list of them.
+//! The types of value: the trait that each implements, and the list of them.
 //!
-//! A type is a file here, or a folder, that implements [`Kind`], and a line of the list at the end of this file.
-//! All that works on values of whatever type goes through that list: reading, copying, accounting, freeing.
+//! A type is a file or folder here that implements [`Kind`], and a line of the list at the end of this file.
+//! All code that works on values of any type uses that list: reading, copying, accounting, freeing.
 
 mod plain;
 #[cfg(any(test, feature = "toy"))]
@@ -19,57 +19,55 @@ pub use stack::Stack;
 pub(crate) use string::LongString;
 pub use string::{SHARED_BYTES_MIN, StringRef};
 
-/// What every type of value that has elements must do. Sealed: the types are those of this crate.
+/// A type of value that has elements. The trait is sealed: only this crate implements it.
 ///
-/// A clone is a snapshot: it costs O(parts), not O(elements), as it shares the parts; whoever changes one of the
-/// two copies the part that it changes. `COPY`, `DUMP` and the like take one under the key's lock, and work on it
-/// without.
+/// A clone is a snapshot. It costs O(parts), not O(elements), because both share the parts; a later change of
+/// one copies the part that it changes. `COPY`, `DUMP` and others make a snapshot under the key's lock, and use
+/// it without the lock.
 ///
 /// The default value is empty. A key never holds an empty value: [`Slot::edit`](crate::Slot::edit) and
 /// [`Slot::set`](crate::Slot::set) remove it.
 pub trait Kind: Clone + Default + fmt::Debug + Sealed + 'static {
-    /// The type's name, as `TYPE` answers it.
+    /// The type's name, as `TYPE` replies it.
     const NAME: &'static str;
 
-    /// An element, lent.
+    /// A borrowed element.
     type Element<'e>;
 
-    /// How the value is kept.
+    /// Returns the value's encoding.
     fn encoding(&self) -> Encoding;
 
-    /// Elements. O(1).
+    /// Returns the number of elements. O(1).
     fn len(&self) -> usize;
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements. O(1).
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes allocated for the elements, in an allocator's steps of 16. O(1): they are counted as they change.
+    /// Returns the bytes allocated for the elements, in an allocator's steps of 16. O(1): changes keep the count.
     fn heap_bytes(&self) -> usize;
 
-    /// Frees elements until `budget` is used up, and at least one part; whether so little is left that it can be
-    /// dropped at once. An allocation takes 1 from the budget, and each 16 KiB of it another.
+    /// Frees elements until `budget` is used up, and at least one part. Returns whether the rest is small enough to
+    /// be dropped at once. An allocation takes 1 from the budget, plus 1 per 16 KiB.
     fn free_some(&mut self, budget: &mut usize) -> bool;
 
-    /// Calls `f` with every element, in an order that follows from the elements and the history of the value.
-    /// O(elements).
+    /// Calls `f` with every element. The order depends only on the elements and the value's history. O(elements).
     fn for_each(&self, f: &mut dyn FnMut(Self::Element<'_>));
 
-    /// A step of an iteration: calls `f` with some elements, about `count`, and returns the cursor to go on with.
-    /// 0 starts, and when 0 is returned the iteration is over. Every element that is there from start to end is
-    /// given at least once, whatever comes and goes between the steps; any number is a valid cursor. O(`count`).
+    /// Runs one step of an iteration: calls `f` with about `count` elements and returns the cursor for the next
+    /// step. The cursor 0 starts an iteration; a returned 0 ends it. Every element that exists from the start to the
+    /// end is visited at least once, whatever is added or removed meanwhile. Any number is a valid cursor. O(`count`).
     fn scan(&self, cursor: u64, count: usize, f: &mut dyn FnMut(Self::Element<'_>)) -> u64;
 
-    /// The element that a random number chooses, each as likely as any other; `None` if there are none.
+    /// Returns the element that a random number selects, all with the same probability; `None` if there are none.
     fn sample(&self, random: u64) -> Option<Self::Element<'_>>;
 
-    /// Begins to load the memory that a command on the element of this name reads first, where the machine has a
-    /// way to. A hint: nothing changes.
+    /// Begins to load the memory that a command on this element reads first. It is a hint without a visible effect.
     fn warm(&self, element: &[u8]);
 }
 
-/// The key holds a value of another type than the one that was asked for.
+/// The error of an operation on a key whose value has another type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongType;
 
@@ -81,7 +79,7 @@ impl fmt::Display for WrongType {
 
 impl core::error::Error for WrongType {}
 
-/// How a value is kept, in Redis's words.
+/// The encoding of a value, by Redis's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// An integer.
@@ -96,7 +94,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The name `OBJECT ENCODING` answers.
+    /// Returns the name that `OBJECT ENCODING` replies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -109,16 +107,16 @@ impl Encoding {
     }
 }
 
-/// The way from a type to the list of types and back. Public only in name, so that nobody else can implement
+/// Converts between a type and the list of types. The trait is not exported, so other crates cannot implement
 /// [`Kind`].
 pub trait Sealed: Sized {
-    /// The value, if it is of this type.
+    /// Returns the value if it is of this type.
     fn of(value: ValueRef<'_>) -> Option<&Self>;
 
-    /// The same, to change it.
+    /// Returns the value for changing it, if it is of this type.
     fn of_mut(value: &mut Value) -> Option<&mut Self>;
 
-    /// The value as one that can be written.
+    /// Converts the value into one that can be written.
     fn into_new(self: Box<Self>) -> NewValue<'static>;
 }
 
@@ -138,11 +136,11 @@ macro_rules! types {
             Bytes(&'a [u8]),
             /// An integer.
             Int(i64),
-            /// A string that is kept as text also where it looks like an integer.
+            /// A string that is kept as text even if it is a canonical integer.
             Text(Cow<'a, [u8]>),
             /// A string whose bytes are already shared; kept without a copy from [`SHARED_BYTES_MIN`] up.
             Shared(Bytes),
-            /// A string kept byte for byte as it is, with room to grow, whatever it looks like.
+            /// A string that is kept as raw bytes with room to grow, even if it is a canonical integer.
             Raw(Vec<u8>),
             $($(#[cfg($($when)*)])? #[doc = $doc] $kind(Box<$kind>),)*
         }
@@ -155,7 +153,7 @@ macro_rules! types {
             $($(#[cfg($($when)*)])? #[doc = $doc] $kind(&'e $kind),)*
         }
 
-        /// A value with an allocation of its own.
+        /// A value with its own allocation.
         #[derive(Debug)]
         pub enum Value {
             /// A string that is large or grows.
@@ -164,7 +162,7 @@ macro_rules! types {
         }
 
         impl<'e> ValueRef<'e> {
-            /// The type's name as `TYPE` answers it.
+            /// Returns the type's name, as `TYPE` replies it.
             #[must_use]
             pub fn type_name(self) -> &'static str {
                 match self {
@@ -193,7 +191,7 @@ macro_rules! types {
         }
 
         impl NewValue<'_> {
-            /// The value, to read it.
+            /// Returns the value for reading it.
             #[must_use]
             pub fn as_ref(&self) -> ValueRef<'_> {
                 match self {
@@ -206,7 +204,7 @@ macro_rules! types {
                 }
             }
 
-            /// The value as a cell keeps it, or `None` if it belongs outside.
+            /// Returns the value in a cell's form, or `None` if it is too large for a cell or has elements.
             #[inline]
             pub(crate) fn plain(&self) -> Option<Plain<'_>> {
                 let plain = match self {
@@ -220,7 +218,7 @@ macro_rules! types {
                 (plain.len() < SHARED_BYTES_MIN).then_some(plain)
             }
 
-            /// Whether it is of a type with elements, and has none.
+            /// Returns whether the value is of a type with elements and has none.
             pub(crate) fn has_no_elements(&self) -> bool {
                 match self {
                     NewValue::Bytes(_)
@@ -232,7 +230,7 @@ macro_rules! types {
                 }
             }
 
-            /// The value with an allocation of its own.
+            /// Converts the value into one with its own allocation.
             pub(crate) fn into_value(self) -> Value {
                 match self {
                     NewValue::Raw(bytes) => Value::String(LongString::growing(bytes)),
@@ -287,7 +285,7 @@ macro_rules! types {
                 }
             }
 
-            /// A snapshot.
+            /// Returns a snapshot.
             pub(crate) fn to_new(&self) -> NewValue<'static> {
                 match self {
                     Value::String(string) => string.to_new(),
@@ -295,7 +293,7 @@ macro_rules! types {
                 }
             }
 
-            /// The value, moved out.
+            /// Moves the value out.
             pub(crate) fn into_new(self) -> NewValue<'static> {
                 match self {
                     Value::String(string) => string.into_new(),
@@ -341,13 +339,12 @@ types! {
     Stack = "A stack of byte strings, for tests.",
 }
 
-// However many types there are, a large string takes no more memory: the types are told apart where a string has a
-// byte that says how it is kept.
+// More types must not make a large string take more memory: the types' tags share the byte of `LongString`'s tag.
 const _: () = assert!(size_of::<Value>() == size_of::<LongString>());
 
-/// What an allocator takes for `bytes`, in steps of 16. For cells that is what mimalloc takes up to 128
-/// bytes, or 8 less up to 64 where it is compiled as for the binary; glibc, with a word of its own, takes
-/// 16 more for those that are whole multiples of 16.
+/// Returns the bytes that an allocator uses for `bytes`, in steps of 16. For cells, mimalloc uses as much up to
+/// 128 bytes, or 8 less up to 64 as the binary compiles it. glibc needs a word of its own, and uses 16 more for
+/// multiples of 16.
 pub(crate) fn allocated(bytes: usize) -> usize {
     bytes.next_multiple_of(16)
 }

@@ -1,11 +1,11 @@
-//! Strings that are small enough to be kept in one run of bytes with their key.
+//! Strings in a cell's form: small enough to be packed into one run of bytes with their key.
 
 /// A string small enough for a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plain<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// Bytes that were built piece by piece, which Redis's encodings tell apart.
+    /// Bytes that were built by edits, which Redis reports as another encoding.
     Raw(&'a [u8]),
 }
 
@@ -19,7 +19,7 @@ impl Plain<'_> {
     }
 }
 
-/// Bytes a two's complement number needs.
+/// Returns the number of bytes that a two's complement number needs.
 fn int_len(number: i64) -> usize {
     let significant = 65 - (number ^ (number >> 63)).leading_zeros() as usize;
     significant.div_ceil(8)

@@ -1,12 +1,12 @@
-//! A stack of byte strings: no type of Redis, but the plainest one that does all that a type of value must. Tests
-//! are written against it, also those of the crates above.
+//! A stack of byte strings: the simplest complete implementation of a type of value. Redis has no such type; the
+//! tests of this crate and of the crates above use it.
 
 use std::sync::Arc;
 
 use super::{Encoding, Kind, allocated};
 use crate::raw;
 
-/// A stack of byte strings, which tests use as a type of value that is no string.
+/// A stack of byte strings, which tests use as a type of value with elements.
 ///
 /// ```
 /// use respire_store::{Config, Edited, EventName, Kind, Stack, Store};
@@ -27,23 +27,23 @@ use crate::raw;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Stack {
-    /// All are full, but for the last one. None is empty.
+    /// All parts except the last one are full, and none is empty.
     parts: Vec<Arc<Part>>,
     len: usize,
     /// Bytes allocated for the elements.
     element_bytes: usize,
 }
 
-/// What snapshots share.
+/// A part of the elements, which snapshots share.
 #[derive(Debug)]
 struct Part(Vec<Box<[u8]>>);
 
 const PART_ELEMENTS: usize = 64;
 
-/// What an allocation of a part takes: its elements' places, and itself beside two counters.
+/// Bytes allocated for a part: the places of its elements, the part itself, and two reference counters.
 const PART_BYTES: usize = PART_ELEMENTS * size_of::<Box<[u8]>>() + size_of::<Part>() + 16;
 
-/// Memory that is as much work to free as an allocation.
+/// Bytes whose freeing is as much work as the freeing of an allocation.
 const BYTES_PER_ALLOCATION: usize = 16 << 10;
 
 impl Default for Part {
@@ -53,7 +53,7 @@ impl Default for Part {
 }
 
 impl Clone for Part {
-    /// A copy that has as much room, as it is counted so.
+    /// Returns a copy with the same capacity, because the accounting assumes it.
     fn clone(&self) -> Part {
         let mut part = Part::default();
         part.0.extend_from_slice(&self.0);
@@ -74,7 +74,7 @@ impl Stack {
         self.element_bytes += allocated(element.len());
     }
 
-    /// Removes the element that was added last.
+    /// Removes and returns the element that was added last; `None` if there is none.
     pub fn pop(&mut self) -> Option<Box<[u8]>> {
         let part = Arc::make_mut(self.parts.last_mut()?);
         let element = part.0.pop()?;
@@ -86,7 +86,7 @@ impl Stack {
         Some(element)
     }
 
-    /// The element of this number, counted from the bottom.
+    /// Returns the element of this index, counted from the bottom.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<&[u8]> {
         let part = self.parts.get(at / PART_ELEMENTS)?;
@@ -131,7 +131,7 @@ impl Kind for Stack {
         elements.for_each(|element| f(element));
     }
 
-    /// From the top to the bottom: what is pushed meanwhile comes above the cursor.
+    /// Visits the elements from the top to the bottom: elements that are pushed meanwhile are above the cursor.
     fn scan(&self, cursor: u64, count: usize, f: &mut dyn FnMut(&[u8])) -> u64 {
         // The elements below the cursor have yet to come; 0 is both ends.
         let below = usize::try_from(cursor).map_or(self.len, |below| below.min(self.len));
@@ -149,7 +149,7 @@ impl Kind for Stack {
         self.get(at as usize)
     }
 
-    /// The top, whichever element is named: it is what commands work on.
+    /// Loads the last part for any element, as commands work on the top.
     fn warm(&self, _element: &[u8]) {
         if let Some(part) = self.parts.last() {
             raw::prefetch(core::ptr::from_ref(&**part).addr());

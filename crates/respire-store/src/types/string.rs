@@ -1,17 +1,16 @@
-//! Strings. Most are packed into a cell with their key (`entry/packed.rs`); what is here is how they are read, and those
-//! that are large or grow.
+//! Strings: how they are read, and the representation of large and growing ones. Other strings are packed into a
+//! cell with their key (`entry/packed.rs`).
 
 use bytes::Bytes;
 
 use super::{Encoding, NewValue, Plain, allocated};
 
-/// Values of at least this many bytes are kept as shared [`Bytes`], so that a reply can borrow
-/// them without a copy. Below it, copying is cheaper than sharing. `respire-commands` holds it against the
-/// size from which `respire-engine` writes shared bytes without a copy: the two are equal, or it does not
-/// compile.
+/// Strings of at least this many bytes are kept as shared [`Bytes`], which a reply uses without a copy. For
+/// shorter strings, copying is cheaper than sharing. `respire-commands` asserts at compile time that this is
+/// the size from which `respire-engine` writes shared bytes without a copy.
 pub const SHARED_BYTES_MIN: usize = 16 * 1024;
 
-/// Longest string that Redis calls `embstr`.
+/// Length of the longest string that Redis calls `embstr`.
 const EMBSTR_BYTES_MAX: usize = 44;
 
 /// A borrowed string value.
@@ -25,7 +24,7 @@ const EMBSTR_BYTES_MAX: usize = 44;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub enum StringRef<'e> {
-    /// An integer; as a string it is its decimal text.
+    /// An integer. Its bytes as a string are its decimal text.
     Int(i64),
     /// Plain bytes.
     Bytes(&'e [u8]),
@@ -34,7 +33,7 @@ pub enum StringRef<'e> {
 }
 
 impl<'e> StringRef<'e> {
-    /// Length in bytes; of an integer, that of its decimal text.
+    /// Returns the length in bytes; for an integer, the length of its decimal text.
     #[must_use]
     pub fn len(self) -> usize {
         match self {
@@ -44,13 +43,13 @@ impl<'e> StringRef<'e> {
         }
     }
 
-    /// Whether the string has no bytes.
+    /// Returns whether the string has no bytes.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes; an integer is written to `digits` first.
+    /// Returns the bytes. The text of an integer is written to `digits`.
     #[must_use]
     pub fn as_bytes<'b>(self, digits: &'b mut [u8; 20]) -> &'b [u8]
     where
@@ -63,16 +62,16 @@ impl<'e> StringRef<'e> {
         }
     }
 
-    /// An owned copy of the bytes.
+    /// Returns a copy of the bytes. O(length).
     #[must_use]
     pub fn to_vec(self) -> Vec<u8> {
         self.as_bytes(&mut [0; 20]).to_vec()
     }
 
-    /// Nothing: a string's first bytes come with its entry, and it has no elements.
+    /// Does nothing: a string has no elements, and its first bytes are loaded with its entry.
     pub(super) fn warm(self, _element: &[u8]) {}
 
-    /// The value as an integer, if it is the canonical decimal text of one.
+    /// Returns the integer whose canonical decimal text the string is, if it is one.
     #[must_use]
     #[inline]
     pub fn to_int(self) -> Option<i64> {
@@ -85,7 +84,7 @@ impl<'e> StringRef<'e> {
 }
 
 impl Encoding {
-    /// The encoding of a string that was written whole.
+    /// Returns the encoding of a string that was written as a whole.
     pub(crate) fn of_bytes(len: usize) -> Encoding {
         if len <= EMBSTR_BYTES_MAX {
             Encoding::Embstr
@@ -95,21 +94,21 @@ impl Encoding {
     }
 }
 
-/// A string with an allocation of its own.
+/// A string with its own allocation.
 #[derive(Debug)]
 pub enum LongString {
-    /// One that is edited in place.
+    /// A string that is edited in place.
     Growing(Vec<u8>),
-    /// One that replies share.
+    /// A string that replies share.
     Shared {
         /// The string.
         bytes: Bytes,
-        /// What its allocation has beyond it, in steps of [`SLACK_STEP`] bytes.
+        /// The unused part of its allocation, in steps of [`SLACK_STEP`] bytes.
         slack: u32,
     },
 }
 
-/// So that the slack of any string fits into 32 bits, which leaves room for the byte that tells types apart.
+/// The unit of `slack`. With it, the slack fits into 32 bits, which leaves room for the tag byte of the types.
 const SLACK_STEP: usize = 16;
 
 impl LongString {
@@ -117,7 +116,7 @@ impl LongString {
         LongString::Growing(bytes)
     }
 
-    /// One whose bytes take all of their allocation.
+    /// Makes a shared string whose bytes use all of their allocation.
     pub(crate) fn shared(bytes: Bytes) -> LongString {
         LongString::Shared { bytes, slack: 0 }
     }
@@ -140,12 +139,12 @@ impl LongString {
         }
     }
 
-    /// One allocation, which is freed by dropping it.
+    /// Returns true: a string is one allocation, which dropping it frees.
     pub(super) fn free_some(&mut self, _budget: &mut usize) -> bool {
         true
     }
 
-    /// The bytes, to change them. Copies them if they are shared and somebody has them.
+    /// Returns the bytes for changing them. Copies them if they are shared and still used elsewhere.
     pub(crate) fn edit(&mut self) -> &mut Vec<u8> {
         if let LongString::Shared { bytes, .. } = self {
             *self = LongString::Growing(Vec::from(core::mem::take(bytes)));
@@ -156,7 +155,7 @@ impl LongString {
         }
     }
 
-    /// Makes a string of at least [`SHARED_BYTES_MIN`] one that replies share.
+    /// Converts a string of at least [`SHARED_BYTES_MIN`] bytes into one that replies share.
     pub(crate) fn share(&mut self) {
         if let LongString::Growing(bytes) = self
             && bytes.len() >= SHARED_BYTES_MIN
@@ -180,18 +179,18 @@ impl LongString {
         match self {
             LongString::Growing(bytes) => NewValue::Raw(bytes),
             LongString::Shared { bytes, slack: 0 } => NewValue::Shared(bytes),
-            // It has room to grow, which is counted only so.
+            // It has room to grow, which only `Raw` accounts for.
             LongString::Shared { bytes, .. } => NewValue::Raw(bytes.into()),
         }
     }
 }
 
-/// The steps of [`SLACK_STEP`] bytes that an allocation takes beyond those of its string.
+/// Returns the unused part of a string's allocation, in steps of [`SLACK_STEP`] bytes.
 fn slack_of(bytes: &Vec<u8>) -> usize {
     (allocated(bytes.capacity()) - allocated(bytes.len())) / SLACK_STEP
 }
 
-/// The integer whose canonical decimal text `bytes` is: no sign but `-`, no leading zero, no blank.
+/// Returns the integer whose canonical decimal text `bytes` is: no sign but `-`, no leading zero, no blank.
 fn canonical_int(bytes: &[u8]) -> Option<i64> {
     let (negative, digits) = match bytes {
         [b'-', digits @ ..] => (true, digits),
@@ -221,7 +220,7 @@ fn canonical_int(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// Bytes as a cell keeps them: the canonical text of an integer as one.
+/// Returns the bytes in a cell's form: a canonical integer as `Plain::Int`.
 #[inline]
 pub(super) fn plain(bytes: &[u8]) -> Plain<'_> {
     canonical_int(bytes).map_or(Plain::Bytes(bytes), Plain::Int)
@@ -246,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn canonical_int_takes_only_what_prints_back() {
+    fn canonical_int_accepts_only_text_that_prints_back() {
         for number in [0, 1, -1, 10, 99, i64::MAX, i64::MIN, i64::MIN + 1] {
             assert_eq!(canonical_int(number.to_string().as_bytes()), Some(number));
         }
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn int_len_is_that_of_its_text() {
+    fn length_of_an_int_is_the_length_of_its_text() {
         let powers = (0..19).map(|exponent| 10_i64.pow(exponent));
         for number in powers
             .flat_map(|power| [power - 1, power, -power, 1 - power])
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn string_reads_as_int_whatever_holds_it() {
+    fn every_form_of_a_string_reads_as_int() {
         let shared = Bytes::from_static(b"-7");
         for string in [
             StringRef::Int(-7),

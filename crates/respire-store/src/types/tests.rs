@@ -1,4 +1,4 @@
-//! What holds for values of every type, shown with the one that only tests have.
+//! Tests of what holds for values of every type with elements, using the type for tests.
 
 use super::*;
 use crate::{
@@ -35,7 +35,7 @@ fn store() -> Store {
 }
 
 #[test]
-fn empty_value_that_is_written_leaves_no_key() {
+fn write_of_an_empty_value_removes_the_key() {
     let store = store();
     let mut view = store.view(0, 0);
     for is_there in [false, true] {
@@ -75,7 +75,7 @@ fn contents(view: &mut View<'_>, key: &[u8]) -> Option<Vec<Vec<u8>>> {
     view.peek(key, |entry| elements(entry?.value()))
 }
 
-/// The bytes that the counters know of equal what the entries take.
+/// Checks that the counted bytes equal the bytes of the entries.
 fn check_memory(store: &Store) {
     let mut entries = 0;
     for db in 0..2 {
@@ -88,7 +88,7 @@ fn check_memory(store: &Store) {
 }
 
 #[test]
-fn value_is_made_edited_and_removed_when_it_is_empty() {
+fn edits_create_the_value_and_remove_it_when_it_is_empty() {
     let store = store();
     let mut view = store.view(0, 0);
     assert_eq!(pop(&mut view, b"k"), Ok(None));
@@ -122,7 +122,7 @@ fn value_is_made_edited_and_removed_when_it_is_empty() {
 }
 
 #[test]
-fn edit_that_leaves_nothing_makes_no_key() {
+fn edit_that_leaves_no_elements_creates_no_key() {
     let store = store();
     let mut view = store.view(0, 0);
     let edited = view.update(b"k", |slot| {
@@ -132,7 +132,7 @@ fn edit_that_leaves_nothing_makes_no_key() {
 }
 
 #[test]
-fn value_of_another_type_is_refused_and_stays() {
+fn edit_of_another_type_is_refused_and_keeps_the_value() {
     let store = store();
     let mut view = store.view(0, 0);
     view.update(b"s", |slot| slot.set(b"string", Expiry::Clear));
@@ -149,7 +149,7 @@ fn value_of_another_type_is_refused_and_stays() {
         entry.is_some_and(|entry| entry.typed::<Stack>().is_ok())
     }));
     assert_eq!(store.changes(), before);
-    // Either type takes the other's place.
+    // A write replaces a value of either type by the other.
     view.update(b"k", |slot| slot.set(b"string", Expiry::Clear));
     let mut stack = Stack::default();
     stack.push(b"b");
@@ -162,7 +162,7 @@ fn value_of_another_type_is_refused_and_stays() {
 }
 
 #[test]
-fn change_is_reported_once_and_only_if_there_is_one() {
+fn edit_is_reported_once_if_it_changed_the_value() {
     let store = store();
     let mut view = store.view(0, 0);
     let mut changed = |edit: &mut dyn FnMut(&mut View<'_>)| {
@@ -187,7 +187,7 @@ fn change_is_reported_once_and_only_if_there_is_one() {
 }
 
 #[test]
-fn edit_that_panics_is_accounted_for_and_removes_what_is_empty() {
+fn edit_that_panics_is_accounted_for_and_removes_an_empty_value() {
     for start in [1, 1_000] {
         let store = store();
         let mut view = store.view(0, 0);
@@ -211,7 +211,7 @@ fn edit_that_panics_is_accounted_for_and_removes_what_is_empty() {
 }
 
 #[test]
-fn copy_shares_its_parts_until_either_is_changed() {
+fn copy_shares_parts_until_either_value_changes() {
     let store = store();
     let mut view = store.view(0, 0);
     for element in 0..1_000_u16 {
@@ -243,7 +243,7 @@ fn copy_shares_its_parts_until_either_is_changed() {
 }
 
 #[test]
-fn value_expires_and_is_evicted_like_any_other() {
+fn value_with_elements_expires_and_is_evicted() {
     let store = store();
     let mut view = store.view(0, 0);
     for key in 0..100_u8 {
@@ -265,7 +265,7 @@ fn value_expires_and_is_evicted_like_any_other() {
 }
 
 #[test]
-fn scan_gives_every_element_and_sample_any() {
+fn scan_visits_every_element_and_sample_returns_any() {
     let mut stack = Stack::default();
     assert_eq!(
         (
@@ -297,7 +297,7 @@ fn scan_gives_every_element_and_sample_any() {
 }
 
 #[test]
-fn events_say_what_was_done_and_that_nothing_is_left() {
+fn edit_that_empties_the_value_reports_its_event_and_then_emptied() {
     let (store, events) = (store(), Arc::new(Events::default()));
     store.observe(events.clone(), Interest::EVENTS.with(Interest::ADDITIONS));
     let mut view = store.view(0, 0);
