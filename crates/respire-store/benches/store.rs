@@ -1,7 +1,7 @@
-//! What the store's operations cost, without a protocol, on one thread, of a thousand and of a million keys.
+//! Measures the store's operations, without a protocol, on one thread, with a thousand and with a million keys.
 //!
-//! `cargo bench -p respire-store`; throughput is in keys. As a test (`cargo test --benches`) each runs once, of a
-//! thousand keys.
+//! `cargo bench -p respire-store`; throughput is in keys. As a test (`cargo test --benches`) each runs once, with
+//! a thousand keys.
 
 use criterion::{
     BatchSize, Bencher, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group,
@@ -13,16 +13,16 @@ use std::time::Duration;
 
 type Key = [u8; 16];
 
-/// What keys with an expiry have, in unix milliseconds.
+/// The expiry of keys that have one, in unix milliseconds.
 const DEADLINE_MS: u64 = 1_000_000;
-/// Deadlines looked at in a step of the sweep.
+/// The budget of a sweep.
 const SWEEP_BUDGET: usize = 1_024;
-/// How far apart sweeps are that follow the time.
+/// Milliseconds between the sweeps of `sweep_in_time`.
 const SWEEP_STEP_MS: u64 = 100;
-/// Keys that `SCAN` asks for unless told otherwise.
+/// The default count of `SCAN`.
 const SCAN_COUNT: usize = 10;
 
-/// A store, and its keys in an order that has nothing to do with where they lie.
+/// A store, and its keys in an order that is independent of their places.
 struct Filled {
     store: Store,
     order: Vec<Key>,
@@ -52,7 +52,7 @@ impl Filled {
         }
     }
 
-    /// Measures `each` of one key after the other.
+    /// Measures `each`, called with one key after the other.
     fn each_key(&self, bencher: &mut Bencher<'_>, mut each: impl FnMut(&Store, &Key)) {
         let mut keys = self.order.iter().cycle();
         bencher.iter(|| {
@@ -120,7 +120,7 @@ fn single_keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A new key for one that must go.
+/// Measures writes that evict one key each.
 fn eviction(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("store");
     group
@@ -144,7 +144,7 @@ fn eviction(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// All keys at once.
+/// Measures operations on all keys.
 fn whole(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("store");
     group
@@ -170,7 +170,7 @@ fn whole(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// How many keys a scan gives.
+/// Returns the number of keys that a scan visits.
 fn scan(store: &Store) -> usize {
     let (mut cursor, mut seen) = (0, 0);
     loop {
@@ -187,7 +187,7 @@ fn sweep(store: &Store, keys: usize) {
     assert!(store.is_empty(0));
 }
 
-/// Sweeps every few milliseconds, as a server does, while the keys' times come one after the other.
+/// Sweeps every [`SWEEP_STEP_MS`], as a server does, while the keys expire one after the other.
 fn sweep_in_time(store: &Store) {
     let mut now_ms = 0;
     while !store.is_empty(0) {

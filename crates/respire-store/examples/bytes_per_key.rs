@@ -1,4 +1,4 @@
-//! How much memory a key takes, and how long a read and a write take, on one thread.
+//! Measures the memory of a key, and the time of a read and a write, on one thread.
 //!
 //! `cargo run --release -p respire-store --example bytes_per_key -- [keys] [value bytes] [shards]`
 //!
@@ -88,7 +88,7 @@ fn time(count: usize, mut f: impl FnMut(usize)) -> u128 {
     started.elapsed().as_nanos() / count.max(1) as u128
 }
 
-/// Memory of this process that is in use, or 0 where the system does not tell.
+/// Returns the resident memory of this process in bytes, or 0 if the system does not provide it.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status

@@ -1,5 +1,4 @@
-//! The store against a `BTreeMap` that does the same things the simplest way, one random
-//! operation after the other, with a clock that moves.
+//! Compares the store with a simple model, a `BTreeMap`, by random operations with a clock that moves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +34,7 @@ enum Op {
     Advance(u64),
 }
 
-/// What is done to several keys together.
+/// An operation on several keys.
 #[derive(Debug, Clone, Copy)]
 enum Many {
     Write,
@@ -43,7 +42,7 @@ enum Many {
     Remove,
 }
 
-/// An expiry relative to the moment.
+/// An expiry relative to the current time.
 #[derive(Debug, Clone, Copy)]
 enum When {
     Clear,
@@ -64,7 +63,7 @@ impl When {
 fn op() -> impl Strategy<Value = Op> {
     let db = 0..DATABASES;
     let key = 0..24_u8;
-    // Lengths around every border of the representation.
+    // Lengths around every limit of a representation.
     let len = prop_oneof![6 => 0..30_usize, 2 => 200..300_usize, 1 => 900..1200_usize, 1 => 16_300..16_500_usize];
     let value = (any::<u8>(), len).prop_map(|(byte, len)| vec![byte; len]);
     let when = prop_oneof![
@@ -105,14 +104,14 @@ fn op() -> impl Strategy<Value = Op> {
 /// A value and its expiry.
 type Contents = (Vec<u8>, Option<u64>);
 
-/// What should be in a database; expired keys are in it until they are met.
+/// The expected contents of a database. Expired keys stay in it until an operation meets them.
 type Model = BTreeMap<Vec<u8>, Contents>;
 
 struct World {
     store: Store,
     now_ms: u64,
     model: [Model; DATABASES as usize],
-    /// Watches, with what their key was when they began.
+    /// Watches, with their keys' contents at the start of the watch.
     watches: Vec<(Watch, u32, Option<Contents>)>,
 }
 
@@ -343,7 +342,7 @@ impl World {
         assert_eq!(seen, expected);
     }
 
-    /// Everything at once; the sweep first, so that nothing expired is left to be counted.
+    /// Compares everything. It sweeps first, so that no expired key is counted.
     fn check(&mut self) {
         while !self.store.sweep(self.now_ms, 100).finished {}
         let mut memory = 0;
@@ -406,7 +405,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn store_does_what_the_model_does(
+    fn store_equals_the_model_after_random_operations(
         shards in prop_oneof![Just(2_usize), Just(8)],
         cached_bytes in prop_oneof![Just(0), Just(1 << 20)],
         ops in vec(op(), 1..120),

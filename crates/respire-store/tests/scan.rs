@@ -1,5 +1,5 @@
-//! SCAN's promise: a key that is there from start to end is given, whatever else comes and goes
-//! and however the tables grow and shrink between the steps.
+//! Tests of SCAN's guarantee: a key that exists from the start to the end is visited, whatever keys are
+//! added or removed and however the tables grow and shrink between the steps.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use respire_store::{Config, Expiry, Freeing, Store};
 #[derive(Debug, Clone)]
 enum Between {
     Add(u32),
-    /// Adds keys that expire when the next step comes, so that the sweep then shrinks the tables.
+    /// Adds keys that expire before the next step, so that the sweep then shrinks the tables.
     AddBriefly(u32),
     Remove(u32),
     Sweep,
@@ -35,7 +35,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn scan_gives_every_key_that_stays(stay in 1..500_u32, count in 1..200_usize, steps in vec(between(), 1..40)) {
+    fn scan_visits_every_key_that_stays(stay in 1..500_u32, count in 1..200_usize, steps in vec(between(), 1..40)) {
         let store = Store::new(Config { databases: 1, shards: 2, ..Config::default() });
         (0..stay).for_each(|key| set(&store, &format!("stay:{key}"), Expiry::Clear, 0));
         let (mut seen, mut cursor, mut now_ms, mut next) = (BTreeSet::new(), 0, 0, 0);
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn any_number_is_a_cursor(cursor in any::<u64>(), keys in 0..300_u32) {
+    fn any_number_is_a_valid_cursor(cursor in any::<u64>(), keys in 0..300_u32) {
         let store = Store::new(Config { databases: 1, shards: 4, ..Config::default() });
         (0..keys).for_each(|key| set(&store, &format!("key:{key}"), Expiry::Clear, 0));
         let mut cursor = cursor;
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn scan_of_a_still_database_gives_each_key_once() {
+fn scan_of_an_unchanged_database_visits_each_key_once() {
     let store = Store::new(Config {
         databases: 1,
         shards: 4,

@@ -1,4 +1,4 @@
-//! Many threads on one store: what is written together is seen together, and nobody waits forever.
+//! Tests with many threads on one store: atomic writes are seen whole, and no thread deadlocks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use respire_store::{Config, Expiry, Freeing, MemoryUse, Policy, Scope, Store, View};
 
-/// Far longer than any of these tests takes, and far shorter than forever.
+/// The time after which a test counts as deadlocked. It is far longer than any of these tests takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs `work` on threads of its own; fails if it does not come back.
+/// Runs `work` on another thread; fails if it does not return in time.
 fn bounded(work: impl FnOnce() + Send + 'static) {
     let (done, wait) = channel();
     let worker = thread::spawn(move || {
@@ -101,7 +101,7 @@ fn keys_written_together_are_seen_together() {
 }
 
 #[test]
-fn key_read_after_another_of_the_same_write_is_not_older() {
+fn later_read_of_another_key_of_the_same_write_is_not_older() {
     bounded(|| {
         let (store, finished) = (store(), AtomicBool::new(false));
         thread::scope(|scope| {
@@ -128,7 +128,7 @@ fn key_read_after_another_of_the_same_write_is_not_older() {
 }
 
 #[test]
-fn keys_that_come_and_go_together_are_counted_together() {
+fn keys_added_and_removed_together_are_counted_together() {
     bounded(|| {
         let (store, finished) = (store(), AtomicBool::new(false));
         let all = KEYS.len();
@@ -170,7 +170,7 @@ fn keys_that_come_and_go_together_are_counted_together() {
 }
 
 #[test]
-fn those_who_only_read_keep_nobody_from_reading() {
+fn readers_do_not_block_each_other() {
     bounded(|| {
         let store = store();
         store
@@ -230,7 +230,7 @@ fn all_money(store: &Store) -> i64 {
 }
 
 #[test]
-fn money_moved_between_random_keys_is_neither_made_nor_lost() {
+fn moves_between_random_keys_keep_the_sum() {
     bounded(|| {
         let store = store();
         for (db, account) in
@@ -290,7 +290,7 @@ fn anything(store: &Store, seed: u64) {
 }
 
 #[test]
-fn every_kind_of_locking_at_once_comes_to_an_end() {
+fn concurrent_locking_of_every_kind_does_not_deadlock() {
     bounded(|| {
         let store = store();
         store.set_max_memory(200_000, Policy::AllKeysLru, 3);

@@ -1,4 +1,4 @@
-//! What is done to one key: on the store, and on a plain value that says what should come of it.
+//! Edits of one key: on the store, and on a model value that gives the expected result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -6,7 +6,7 @@ use respire_store::{
     Access, Edited, EntryRef, EventName, Expiry, Kind, NewValue, Slot, Stack, ValueRef, WrongType,
 };
 
-/// A value, the simplest way.
+/// A value of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     String(Vec<u8>),
@@ -16,7 +16,7 @@ pub(crate) enum Value {
 /// A value and its expiry.
 pub(crate) type Contents = (Value, Option<u64>);
 
-/// The ways in which a string is given to the store.
+/// The forms in which a string is given to the store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
     Bytes,
@@ -26,15 +26,15 @@ pub(crate) enum Form {
     Raw,
 }
 
-/// What is done to a key.
+/// An edit of a key.
 #[derive(Debug, Clone)]
 pub(crate) enum Edit {
     Set(Form, Vec<u8>, Expiry),
     SetStack(Vec<Vec<u8>>, Expiry),
-    /// A set that looks at what it replaces, and may then refuse.
+    /// A write that reads the old value first, and may then refuse.
     Exchange(Vec<u8>, Expiry, bool),
     Append(Vec<u8>),
-    /// The string is cut, which counts as a change or not.
+    /// The string is cut; the edit may or may not count as a change.
     Cut(usize, bool),
     /// The string is cut and extended, and then comes a panic.
     CutAndPanic(usize, Vec<u8>),
@@ -52,7 +52,7 @@ pub(crate) enum Edit {
     Nothing,
 }
 
-/// What is heard of it.
+/// The result of an edit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Done,
@@ -90,7 +90,7 @@ fn stack_of(elements: &[Vec<u8>]) -> Stack {
     stack
 }
 
-/// The number that bytes stand for, where a number is asked for.
+/// Converts bytes to a number, for edits that need one.
 fn number(bytes: &[u8]) -> i64 {
     let mut low = [0; 8];
     let len = bytes.len().min(8);
@@ -98,15 +98,15 @@ fn number(bytes: &[u8]) -> i64 {
     i64::from_le_bytes(low)
 }
 
-/// What a panic on purpose carries.
+/// The payload of an intended panic.
 struct OnPurpose;
 
-/// Unlike any other panic it calls no hook, which fuzzers take for a finding.
+/// Panics without calling the panic hook, because fuzzers report a call of the hook as a finding.
 pub(crate) fn panic_on_purpose() -> ! {
     resume_unwind(Box::new(OnPurpose))
 }
 
-/// Goes on if it came to its end, or to a panic on purpose.
+/// Catches an intended panic; any other panic continues.
 pub(crate) fn go_on_after(ended: std::thread::Result<()>) {
     if let Err(panic) = ended
         && !panic.is::<OnPurpose>()
@@ -116,7 +116,7 @@ pub(crate) fn go_on_after(ended: std::thread::Result<()>) {
 }
 
 impl Edit {
-    /// Does it to the store.
+    /// Does the edit on the store.
     pub(crate) fn apply(&self, slot: &mut Slot<'_>) -> Answer {
         match self {
             Edit::Set(form, bytes, expiry) => slot.set(form.value(bytes), *expiry),
@@ -168,7 +168,7 @@ impl Edit {
         Answer::Done
     }
 
-    /// What should come of it: the answer, and what the key holds then.
+    /// Returns the expected answer and the expected contents of the key.
     pub(crate) fn expected(
         &self,
         was: Option<Contents>,
@@ -292,7 +292,7 @@ fn caught(f: impl FnOnce() -> Answer) -> Answer {
     answer
 }
 
-/// A value with this expiry, unless that is over.
+/// Returns the value with this expiry, or `None` if it has expired.
 fn lasting(value: Value, expires_at: Option<u64>, now_ms: u64) -> Option<Contents> {
     let is_over = expires_at.is_some_and(|at| at <= now_ms);
     (!is_over).then_some((value, expires_at.filter(|at| *at != u64::MAX)))
@@ -306,7 +306,7 @@ fn written(value: Value, expiry: Expiry, was: &Option<Contents>, now_ms: u64) ->
     }
 }
 
-/// What an edit of the string starts with.
+/// Returns the bytes and the expiry with which an edit of a string starts.
 fn string(was: Option<Contents>) -> (Vec<u8>, Option<u64>) {
     match was {
         Some((Value::String(bytes), expires_at)) => (bytes, expires_at),

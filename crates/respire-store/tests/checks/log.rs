@@ -1,4 +1,4 @@
-//! An observer that keeps a copy of the store by what it hears, and sees whether it hears it in order.
+//! An observer that builds a copy of the store from the effects, and checks their order.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
@@ -8,7 +8,7 @@ use respire_store::{Cause, Effect, Event, Interest, Observer, Store, Ticket};
 use super::edit::{Contents, contents};
 use super::source::DATABASES;
 
-/// The contents of a database, keys included whose time has come and that are still there.
+/// The contents of a database, including expired keys that have not been removed.
 pub(crate) type Keys = BTreeMap<Vec<u8>, Contents>;
 
 pub(crate) type Databases = [Keys; DATABASES as usize];
@@ -16,16 +16,16 @@ pub(crate) type Databases = [Keys; DATABASES as usize];
 #[derive(Default)]
 pub(crate) struct Heard {
     interest: Interest,
-    /// What the effects make, from what was there when the observer came.
+    /// The contents when the observer was registered, with all effects applied.
     pub(crate) copy: Databases,
-    /// Keys that were removed, and why, since this was last emptied.
+    /// Keys removed since this was last emptied, and the causes.
     pub(crate) removed: Vec<(u32, Vec<u8>, Cause)>,
     pub(crate) events: Vec<(u32, Vec<u8>, Event)>,
-    /// The unit that has begun and not ended.
+    /// The unit that has begun and has not ended.
     open: Option<u64>,
-    /// The unit that ended last, if it was heard.
+    /// The unit that ended last, if it was reported.
     last: Option<u64>,
-    /// Units and events after which no release has been heard.
+    /// Units and events whose release has not been reported.
     unreleased: bool,
 }
 
@@ -47,7 +47,7 @@ impl Log {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to hear what it is interested in, of a store that has these contents.
+    /// Starts again with this interest, on a store with these contents.
     pub(crate) fn begin(&self, interest: Interest, copy: Databases) {
         *self.heard() = Heard {
             interest,
@@ -62,13 +62,13 @@ impl Heard {
         self.interest.has(interest)
     }
 
-    /// Nothing is left open when no unit runs.
+    /// Checks that every unit has ended and been released; no unit may be running.
     pub(crate) fn check_rest(&self) {
         assert_eq!((self.open, self.unreleased), (None, false));
     }
 }
 
-/// An observer that hears and does nothing.
+/// An observer that ignores its reports.
 pub(crate) struct Silent;
 
 impl Observer for Silent {}
@@ -125,7 +125,7 @@ impl Observer for Log {
 
     fn released(&self) {
         assert!(core::mem::take(&mut self.heard().unreleased));
-        // It would wait forever if a shard were still locked.
+        // This deadlocks if a shard is still locked.
         if let Some(store) = self.store.upgrade() {
             (0..DATABASES).for_each(|db| assert!(store.view(db, 0).len() <= store.len(db)));
         }

@@ -1,4 +1,4 @@
-//! The store against a plain model, whatever is done to it: shared by the tests and the fuzzer.
+//! Compares the store with a simple model, by operations read from bytes. The tests and the fuzzer share it.
 
 mod edit;
 mod log;
@@ -9,11 +9,11 @@ mod world;
 use source::Source;
 use world::World;
 
-/// How many operations one input makes at most.
+/// Largest number of operations of one input.
 const OPERATIONS_MAX: usize = 300;
 
-/// Reads operations from any bytes and does them to a store and to a model of it. The store holds what the
-/// model holds, answers what it answers, and tells its observers and watchers of every change.
+/// Reads operations from any bytes, and does them on a store and on its model. It checks that both have the same
+/// contents and return the same answers, and that every change is reported to observers and watches.
 pub(crate) fn check_store_ops(data: &[u8]) {
     let mut source = Source::new(data);
     let mut world = World::new(source.config());

@@ -1,4 +1,4 @@
-//! Operations, read from any bytes.
+//! Reads the parts of operations from any bytes.
 
 use std::sync::LazyLock;
 
@@ -8,26 +8,27 @@ use super::edit::{Edit, Form};
 
 pub(crate) const DATABASES: u32 = 3;
 
-/// Keys, of lengths at which entries are kept otherwise. Each is one slice, as a look-ahead counts for that alone.
+/// Keys of lengths around the limits of the representations. Each key is always the same slice, because a
+/// prefetch applies only to its own slice.
 pub(crate) static KEYS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let padding = |key: usize| if key % 8 == 7 { key * 12 } else { 0 };
     let name = |key: usize| format!("k{key}{}", "x".repeat(padding(key))).into_bytes();
     (0..24).map(name).collect()
 });
 
-/// Lengths of values: around the borders of the representations.
+/// Lengths of values, around the limits of the representations.
 const LENS: [usize; 24] = [
     0, 1, 2, 3, 8, 12, 20, 21, 29, 37, 44, 45, 100, 200, 232, 240, 250, 300, 1000, 1016, 1100,
     16_383, 16_384, 20_000,
 ];
 
-/// A value that is freed in steps.
+/// The length of a value that is freed in steps.
 const HUGE: usize = 1 << 20;
 
-/// How many values of this size one input makes at most, for the sake of its time.
+/// Largest number of values of this size in one input, to bound its time.
 const HUGE_MAX: u8 = 4;
 
-/// Bytes that decide; when they are used up, all are 0.
+/// The bytes that choose the operations; when they are used up, all further ones are 0.
 pub(crate) struct Source<'d> {
     data: &'d [u8],
     huge_left: u8,
@@ -76,7 +77,7 @@ impl<'d> Source<'d> {
         (0..self.below(6)).map(|_| self.key()).collect()
     }
 
-    /// A moment: in the past, now, soon, later, or about never.
+    /// Returns a time: in the past, now, soon, later, or near the end of time.
     pub(crate) fn moment(&mut self, now_ms: u64) -> u64 {
         let (kind, amount) = (self.byte(), u64::from(self.byte()));
         match kind % 8 {
@@ -108,7 +109,7 @@ impl<'d> Source<'d> {
             return vec![fill; HUGE];
         }
         match kind % 4 {
-            // Something like a number.
+            // A string that resembles a number.
             0 => (i64::from(fill) - 128)
                 .pow(1 + u32::from(kind >> 5))
                 .to_string()

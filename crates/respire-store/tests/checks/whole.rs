@@ -1,4 +1,4 @@
-//! What is done to whole databases, and what must hold of all of them.
+//! Operations on whole databases, and the checks of all databases.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::log::{Databases, Keys, Silent};
 use super::source::{DATABASES, KEYS, Source};
 use super::world::{Cover, World};
 
-/// What an entry takes of its table.
+/// Bytes that an entry takes of its table.
 const SLOT_BYTES: usize = size_of::<usize>() * 2 + 1;
 
-/// How many keys one call of `make_room` evicts at most is far above the keys there are.
+/// A bound of memory that is never reached.
 const BYTES_MAX: u64 = 1 << 40;
 
 impl World {
@@ -64,7 +64,7 @@ impl World {
             swept.expired as u64
         );
         let freed = after.0.freed_later_keys - before.0.freed_later_keys;
-        // Large values that expire in the very sweep wait for the next one.
+        // Large values that expire in this sweep wait for the next one.
         assert!(after.1 as u64 + freed <= before.1 as u64 + swept.expired as u64);
         self.check_swept(swept);
     }
@@ -127,7 +127,7 @@ impl World {
         }
     }
 
-    /// Changes what is heard of a store with these contents, when nothing is being changed.
+    /// Changes the observer's interest while nothing is being changed; the store has these contents.
     pub(super) fn change_interest(&mut self, source: &mut Source<'_>, contents: Databases) {
         let interest = source.interest();
         self.log.begin(interest, contents);
@@ -143,7 +143,7 @@ impl World {
         }
     }
 
-    /// Everything that is in the store, keys included whose time has come.
+    /// Returns the contents of the store, including expired keys.
     pub(super) fn raw(&self) -> Databases {
         let mut raw = Databases::default();
         for (db, keys) in (0..).zip(&mut raw) {
@@ -154,7 +154,7 @@ impl World {
         raw
     }
 
-    /// What must hold between any two operations.
+    /// Checks what must hold between any two operations.
     pub(super) fn settle(&mut self) {
         let heard = &mut *self.log.heard();
         heard.check_rest();
@@ -174,7 +174,7 @@ impl World {
         }
     }
 
-    /// Compares everything.
+    /// Compares the whole store with the model.
     pub(crate) fn check(&mut self) {
         let raw = self.raw();
         let (mut memory, mut keys) = (0, 0);
@@ -236,7 +236,7 @@ impl World {
         }
     }
 
-    /// Frees everything: what is over at first, and then all of it.
+    /// Removes the expired keys, then all keys, and checks that all memory is freed.
     pub(crate) fn finish(mut self) {
         self.check();
         self.store.set_active_expiry(true);
@@ -260,7 +260,7 @@ impl World {
     }
 }
 
-/// What holds of every entry.
+/// Checks one entry.
 fn check_entry(now_ms: u64, key: &[u8], entry: respire_store::EntryRef<'_>) {
     assert!(KEYS.iter().any(|known| known == key));
     let (value, expires_at) = contents(entry);

@@ -1,4 +1,4 @@
-//! A store, its model, and what is done to both.
+//! A store, its model, and the operations on both.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,32 +15,32 @@ use super::source::{DATABASES, Source};
 /// A key of a database.
 type Place = (u32, &'static [u8]);
 
-/// A watch, and what is known of its key.
+/// A watch, and the state of its key.
 pub(super) struct Watched {
     pub(super) watch: Watch,
     pub(super) place: Place,
-    /// What the key held when the watch began.
+    /// The key's contents when the watch began.
     pub(super) was: Option<Contents>,
-    /// Something was done to the key since, though it may have changed nothing.
+    /// The key was edited since, perhaps without a change.
     pub(super) is_touched: bool,
 }
 
-/// A scan that goes on between operations.
+/// A scan whose steps run between other operations.
 #[derive(Default)]
 pub(super) struct Scan {
     pub(super) db: u32,
     cursor: u64,
-    /// Keys that have been there since it began.
+    /// Keys that have existed since it began.
     pub(super) lasting: BTreeSet<Vec<u8>>,
     seen: BTreeSet<Vec<u8>>,
 }
 
 pub(crate) struct World {
     pub(super) store: Arc<Store>,
-    /// Another one, which hashes otherwise.
+    /// Another store, with another hash function.
     other: Store,
     pub(super) now_ms: u64,
-    /// What should be there; keys whose time has come may be in it.
+    /// The expected contents, which may include expired keys.
     pub(super) model: Databases,
     pub(super) log: Arc<Log>,
     pub(super) log_id: ObserverId,
@@ -49,11 +49,11 @@ pub(crate) struct World {
     pub(super) watches: Vec<Watched>,
     pub(super) scan: Option<Scan>,
     ahead: Vec<(u32, Foreseen<'static>)>,
-    /// Whether the sweep removes keys whose time has come.
+    /// The sweep removes expired keys.
     pub(super) is_sweeping: bool,
 }
 
-/// What a step may touch: within a section, what that covers.
+/// The keys and databases that an operation may use: inside a section, those that it covers.
 pub(super) enum Cover {
     All,
     Databases(Vec<u32>),
@@ -121,7 +121,7 @@ impl World {
         }
     }
 
-    /// One operation, outside of sections.
+    /// Does one operation outside of sections.
     pub(crate) fn step(&mut self, source: &mut Source<'_>) {
         match source.byte() % 32 {
             0 | 1 => self.section(source),
@@ -140,13 +140,13 @@ impl World {
         self.settle();
     }
 
-    /// One operation on what a section covers, or anywhere.
+    /// Does one operation on the cover of a section, or on any key.
     fn step_within(&mut self, source: &mut Source<'_>, held: Option<&mut Held>, cover: &Cover) {
         self.choose(source, held, cover);
         self.keep_lasting();
     }
 
-    /// Leaves those keys out of the scan that have gone meanwhile.
+    /// Removes keys from the scan's list that no longer exist.
     fn keep_lasting(&mut self) {
         let (keys, now_ms) = (&self.model, self.now_ms);
         if let Some(scan) = &mut self.scan {
@@ -218,12 +218,12 @@ impl World {
         go_on_after(ended);
     }
 
-    /// A view of what is free, or held.
+    /// Returns a view, inside the section if there is one.
     pub(super) fn view<'v>(&'v self, db: u32, held: Option<&'v mut Held>) -> View<'v> {
         View::within(&self.store, db, self.now_ms, held)
     }
 
-    /// What a key should hold.
+    /// Returns the expected contents of a key.
     pub(super) fn live(&self, (db, key): Place) -> Option<&Contents> {
         let found = self.model[db as usize].get(key);
         found.filter(|(_, at)| at.is_none_or(|at| at > self.now_ms))
@@ -237,7 +237,7 @@ impl World {
             .filter(move |(_, found)| is_live(found))
     }
 
-    /// Takes down what a key should hold now.
+    /// Stores the expected contents of a key.
     fn put(&mut self, place: Place, is: Option<Contents>) {
         let keys = &mut self.model[place.0 as usize];
         match is {
@@ -253,12 +253,12 @@ impl World {
         }
     }
 
-    /// Does an edit to the model; what should be answered.
+    /// Does an edit on the model, and returns the expected answer.
     fn expect(&mut self, place: Place, edit: &Edit) -> Answer {
         let was = self.live(place).cloned();
         let (answer, is) = edit.expected(was.clone(), self.now_ms);
         if matches!(edit, Edit::Cut(_, false)) {
-            // Hidden from those who watch the key: to them it may as well have been so before.
+            // The edit is hidden from watches, so they compare with its result.
             let watches = self.watches.iter_mut();
             let unchanged = watches.filter(|watched| watched.place == place && watched.was == was);
             unchanged.for_each(|watched| watched.was.clone_from(&is));
@@ -295,7 +295,7 @@ impl World {
         }
     }
 
-    /// Observers have heard that the key is new.
+    /// Checks that observers have been told that the key was added.
     fn check_added(&self, (db, key): Place) {
         let heard = self.log.heard();
         let is_it = |(at, name, event): &(u32, Vec<u8>, Event)| {
@@ -436,7 +436,7 @@ impl World {
             return;
         }
         let missed: Vec<_> = scan.lasting.difference(&scan.seen).collect();
-        assert!(missed.is_empty(), "not given by a scan: {missed:?}");
+        assert!(missed.is_empty(), "a scan missed {missed:?}");
     }
 
     fn random_key(&mut self, db: u32, held: Option<&mut Held>) {
@@ -445,7 +445,7 @@ impl World {
         assert!(key.is_none_or(|key| self.live_keys(db).any(|(live, _)| **live == *key)));
     }
 
-    /// Ends a scan of a database whose keys all go.
+    /// Ends the scan of a database whose keys are all removed.
     pub(super) fn end_scan(&mut self, is_gone: impl Fn(u32) -> bool) {
         self.scan = self.scan.take().filter(|scan| !is_gone(scan.db));
     }
