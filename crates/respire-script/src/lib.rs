@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod fuzzed;
 mod lua;

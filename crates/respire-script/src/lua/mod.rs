@@ -1,3 +1,3 @@
 //! Lua 5.1 as scripts see it.
 
-mod lib;
+pub(crate) mod lib;
