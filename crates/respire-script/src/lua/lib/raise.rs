@@ -114,7 +114,7 @@ fn place(lua: &Lua) -> String {
 pub(crate) fn argument(lua: &Lua, number: usize, problem: &[u8]) -> Error {
     let named = lua.inspect_stack(0, |debug| {
         let names = debug.names();
-        let method = names.name_what.as_deref() == Some("method");
+        let method = names.name_what == Some("method");
         (names.name.map(|name| name.into_owned()), method)
     });
     let (name, method) = named.unwrap_or_default();

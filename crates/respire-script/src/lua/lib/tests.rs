@@ -1,5 +1,6 @@
 //! What the tests of the libraries share.
 
+use super::Limits;
 use mlua::{Lua, LuaString};
 
 /// The results of an expression, or the text of its error, as `tostring` writes them.
@@ -10,7 +11,10 @@ const SCRIPT: &str = "local results = {pcall(function() return EXPRESSION end)}
 /// A state with the libraries.
 pub(super) fn state() -> Lua {
     let lua = Lua::new();
-    super::install(&lua, &lua.globals()).unwrap();
+    let limits = Limits {
+        string_bytes_max: 1 << 20,
+    };
+    super::install(&lua, &lua.globals(), &limits).unwrap();
     lua
 }
 
@@ -23,9 +27,34 @@ pub(super) fn eval(expression: &str) -> Vec<u8> {
     answer.as_bytes().to_vec()
 }
 
-/// Checks what an expression of Lua gives, values separated by blanks, or its error.
+/// Checks what an expression of Lua gives, values separated by blanks, or its error. Bytes that are
+/// not printable ASCII are expected as `\xff`.
 #[track_caller]
 pub(super) fn check(expression: &str, expected: &str) {
     let found = eval(expression);
-    assert_eq!(String::from_utf8_lossy(&found), expected, "{expression}");
+    assert_eq!(readable(&found), expected, "{expression}");
+}
+
+/// Checks each expression of a text, with what Redis 7.0.15 answered on the line below it, behind
+/// ` = `. Lines that begin with `# ` say what follows.
+#[track_caller]
+pub(super) fn check_file(text: &str) {
+    let mut expression = "";
+    for line in text.lines().filter(|line| !line.starts_with("# ")) {
+        match line.strip_prefix(" =") {
+            Some(expected) => check(expression, expected.strip_prefix(' ').unwrap_or_default()),
+            None => expression = line,
+        }
+    }
+}
+
+fn readable(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        match byte {
+            b' '..=b'~' => text.push(char::from(*byte)),
+            _ => text.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    text
 }
