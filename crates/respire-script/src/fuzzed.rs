@@ -2,7 +2,7 @@
 
 use crate::lua::lib::build::Count;
 use crate::lua::lib::cjson::{self, DecodeOptions, Problem};
-use crate::lua::lib::{self, Limits};
+use crate::lua::lib::{self, Limits, cmsgpack, structs};
 use mlua::{Lua, Result};
 
 /// A state with Lua's own libraries and those of Redis.
@@ -32,4 +32,32 @@ pub fn decode_json(text: &[u8], invalid_numbers: bool) -> std::result::Result<us
         Ok(()) => Ok(count.values),
         Err(Problem::Text(problem)) => Err(problem),
     }
+}
+
+/// How many values the first of MessagePack's values has with what lies in it, and how many bytes
+/// are left behind it; or why it is none.
+///
+/// # Errors
+/// What is wrong.
+pub fn decode_msgpack(bytes: &[u8]) -> std::result::Result<(usize, usize), &'static str> {
+    let mut count = Count::default();
+    let mut cursor = cmsgpack::Cursor { rest: bytes };
+    match cmsgpack::decode(&mut cursor, &mut count) {
+        Ok(()) => Ok((count.values, cursor.rest.len())),
+        Err(cmsgpack::Problem::Missing) => Err("missing bytes"),
+        Err(cmsgpack::Problem::Format) => Err("bad format"),
+        Err(cmsgpack::Problem::Deep) => Err("too deep"),
+    }
+}
+
+/// How many letters a format of `struct` has, and how many bytes it describes; or nothing if a letter
+/// is wrong.
+pub fn measure_struct(format: &[u8]) -> Option<(usize, usize)> {
+    let mut format = structs::Format::new(format);
+    let (mut letters, mut bytes) = (0, 0usize);
+    while let Some(item) = format.next(bytes).ok()? {
+        letters += 1;
+        bytes = bytes.checked_add(item.padding)?.checked_add(item.size)?;
+    }
+    Some((letters, bytes))
 }

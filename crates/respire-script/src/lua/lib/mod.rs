@@ -4,8 +4,10 @@ mod args;
 mod bit;
 pub(crate) mod build;
 pub(crate) mod cjson;
+pub(crate) mod cmsgpack;
 mod number;
 pub(crate) mod raise;
+pub(crate) mod structs;
 
 use mlua::{Lua, Result, Table};
 
@@ -22,7 +24,10 @@ pub(crate) struct Limits {
 pub(crate) fn install(lua: &Lua, globals: &Table, limits: &Limits) -> Result<()> {
     raise::install(lua, globals)?;
     globals.raw_set("bit", bit::table(lua)?)?;
-    globals.raw_set("cjson", cjson::table(lua, limits.string_bytes_max)?)
+    let bytes_max = limits.string_bytes_max;
+    globals.raw_set("cjson", cjson::table(lua, bytes_max)?)?;
+    globals.raw_set("cmsgpack", cmsgpack::table(lua, bytes_max)?)?;
+    globals.raw_set("struct", structs::table(lua, bytes_max)?)
 }
 
 #[cfg(test)]
