@@ -1,20 +1,37 @@
 //! What fuzzers and comparisons with Redis call. It is no part of the crate's interface.
 
 use crate::lua::lib::build::Count;
-use crate::lua::lib::cjson::{self, DecodeOptions, Problem};
-use crate::lua::lib::{self, Limits, cmsgpack, structs};
+use crate::lua::lib::cjson::{self, DecodeOptions};
+use crate::lua::lib::pattern::{Matcher, Problem};
+use crate::lua::lib::{self, Limits, cmsgpack, raise, sha1hex, structs};
 use mlua::{Lua, Result};
+use std::cell::Cell;
+use std::rc::Rc;
 
-/// A state with Lua's own libraries and those of Redis.
+/// A state with Lua's own libraries and those of Redis. All matches of patterns together may take
+/// `steps_max` times 10,000 steps; whoever takes more is ended.
 ///
 /// # Errors
 /// Out of memory.
-pub fn state() -> Result<Lua> {
+pub fn state(steps_max: usize) -> Result<Lua> {
     let state = Lua::new();
-    let limits = Limits {
-        string_bytes_max: 512 << 20,
+    let left = Cell::new(steps_max);
+    let spend = move || match left.get() {
+        0 => Err(raise::fatal("the steps are used up")),
+        steps => {
+            left.set(steps - 1);
+            Ok(())
+        }
     };
-    lib::install(&state, &state.globals(), &limits)?;
+    let limits = Limits {
+        string_bytes_max: 64 << 20,
+        spend: Rc::new(spend),
+    };
+    let globals = state.globals();
+    lib::install(&state, &globals, &limits)?;
+    let redis = state.create_table()?;
+    redis.raw_set("sha1hex", sha1hex::function(&state)?)?;
+    globals.raw_set("redis", redis)?;
     Ok(state)
 }
 
@@ -30,15 +47,15 @@ pub fn decode_json(text: &[u8], invalid_numbers: bool) -> std::result::Result<us
     };
     match cjson::decode(text, options, &mut count) {
         Ok(()) => Ok(count.values),
-        Err(Problem::Text(problem)) => Err(problem),
+        Err(cjson::Problem::Text(problem)) => Err(problem),
     }
 }
 
 /// How many values the first of MessagePack's values has with what lies in it, and how many bytes
-/// are left behind it; or why it is none.
+/// are left behind it.
 ///
 /// # Errors
-/// What is wrong.
+/// What is wrong with it.
 pub fn decode_msgpack(bytes: &[u8]) -> std::result::Result<(usize, usize), &'static str> {
     let mut count = Count::default();
     let mut cursor = cmsgpack::Cursor { rest: bytes };
@@ -60,4 +77,30 @@ pub fn measure_struct(format: &[u8]) -> Option<(usize, usize)> {
         bytes = bytes.checked_add(item.padding)?.checked_add(item.size)?;
     }
     Some((letters, bytes))
+}
+
+/// Where a pattern of Lua matches first, with how many captures.
+///
+/// # Errors
+/// What is wrong with the pattern, or that the match takes more than `steps_max` times 10,000 steps.
+pub fn match_pattern(
+    subject: &[u8],
+    pattern: &[u8],
+    steps_max: usize,
+) -> std::result::Result<Option<(usize, usize, usize)>, &'static str> {
+    let left = Cell::new(steps_max);
+    let spend = || {
+        left.set(left.get().checked_sub(1).ok_or(())?);
+        Ok(())
+    };
+    let mut matcher = Matcher::new(subject, pattern, &spend);
+    for start in 0..=subject.len() {
+        match matcher.match_at(start) {
+            Ok(None) => {}
+            Ok(Some(end)) => return Ok(Some((start, end, matcher.level()))),
+            Err(Problem::Text(problem)) => return Err(problem),
+            Err(Problem::Stopped(())) => return Err("the steps are used up"),
+        }
+    }
+    Ok(None)
 }

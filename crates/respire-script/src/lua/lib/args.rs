@@ -8,11 +8,20 @@ use mlua::{Lua, LuaString, MultiValue, Result, Value};
 pub(crate) struct Args<'a> {
     lua: &'a Lua,
     values: MultiValue,
+    /// Whose place errors name: 1 is the caller.
+    level: usize,
 }
 
 impl<'a> Args<'a> {
     pub(crate) fn new(lua: &'a Lua, values: MultiValue) -> Self {
-        Self { lua, values }
+        let level = 1;
+        Self { lua, values, level }
+    }
+
+    /// Those of a function that is called by one in Lua, for which errors name the place of the call.
+    pub(crate) fn behind_lua(lua: &'a Lua, values: MultiValue) -> Self {
+        let level = 2;
+        Self { lua, values, level }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -91,12 +100,12 @@ impl<'a> Args<'a> {
     pub(crate) fn wrong_type(&self, number: usize, expected: &str) -> mlua::Error {
         let got = self.get(number).map_or("no value", type_name);
         let problem = format!("{expected} expected, got {got}");
-        raise::argument(self.lua, number, problem.as_bytes())
+        raise::argument_at(self.lua, self.level, number, problem.as_bytes())
     }
 
     #[cold]
     pub(crate) fn problem(&self, number: usize, problem: &str) -> mlua::Error {
-        raise::argument(self.lua, number, problem.as_bytes())
+        raise::argument_at(self.lua, self.level, number, problem.as_bytes())
     }
 }
 

@@ -8,8 +8,25 @@ local function results(ok, problem, ...)
   return ok, problem, ...
 end
 
+-- As in Redis, an error that is a table with a text `err` is that text for `pcall`.
+local function results_of_pcall(ok, problem, ...)
+  if ok then
+    return ok, problem, ...
+  end
+  if type(problem) == "userdata" then
+    problem = unpack_error(problem)
+  end
+  if type(problem) == "table" then
+    local text = problem.err
+    if type(text) == "string" or type(text) == "number" then
+      problem = text
+    end
+  end
+  return false, problem
+end
+
 local function pcall_of_scripts(...)
-  return results(pcall(...))
+  return results_of_pcall(pcall(...))
 end
 
 -- The handler runs where the error was raised. A fatal error must not reach it: it stays a userdata

@@ -37,7 +37,13 @@ impl std::error::Error for Raised {}
 /// An error of the running function with the place of its caller before it, as `luaL_error` of C.
 #[cold]
 pub(crate) fn error(lua: &Lua, message: impl AsRef<[u8]>) -> Error {
-    let mut full = place(lua).into_bytes();
+    error_at(lua, 1, message)
+}
+
+/// [`error`] with the place of another caller: 2 is the caller of the caller.
+#[cold]
+pub(crate) fn error_at(lua: &Lua, level: usize, message: impl AsRef<[u8]>) -> Error {
+    let mut full = place(lua, level).into_bytes();
     full.extend_from_slice(message.as_ref());
     text(full)
 }
@@ -97,10 +103,10 @@ fn innermost(mut error: &Error) -> &Error {
     error
 }
 
-/// The place of the running function's caller, as `luaL_where(L, 1)`: `user_script:3: `, or nothing
-/// if no Lua function called it.
-fn place(lua: &Lua) -> String {
-    let found = lua.inspect_stack(1, |debug| {
+/// The place of a caller of the running function, as `luaL_where`: `user_script:3: `, or nothing if
+/// that is no Lua function.
+fn place(lua: &Lua, level: usize) -> String {
+    let found = lua.inspect_stack(level, |debug| {
         let line = debug.current_line()?;
         let source = debug.source().short_src?.into_owned();
         Some(format!("{source}:{line}: "))
@@ -112,6 +118,12 @@ fn place(lua: &Lua) -> String {
 /// the script called it.
 #[cold]
 pub(crate) fn argument(lua: &Lua, number: usize, problem: &[u8]) -> Error {
+    argument_at(lua, 1, number, problem)
+}
+
+/// [`argument`] with the place of another caller: 2 is the caller of the caller.
+#[cold]
+pub(crate) fn argument_at(lua: &Lua, level: usize, number: usize, problem: &[u8]) -> Error {
     let named = lua.inspect_stack(0, |debug| {
         let names = debug.names();
         let method = names.name_what == Some("method");
@@ -124,11 +136,12 @@ pub(crate) fn argument(lua: &Lua, number: usize, problem: &[u8]) -> Error {
         (_, true) => format!("bad argument #{} to '{name}' (", number.saturating_sub(1)),
         (_, false) => format!("bad argument #{number} to '{name}' ("),
     };
-    error(lua, [start.as_bytes(), problem, b")"].concat())
+    error_at(lua, level, [start.as_bytes(), problem, b")"].concat())
 }
 
 /// Replaces `pcall`, `xpcall` and `coroutine.resume` in a table of globals by functions that give the
-/// script what was raised, and not `mlua`'s userdata. Fatal errors pass through them.
+/// script what was raised, and not `mlua`'s userdata. Fatal errors pass through them. As in Redis,
+/// `pcall` makes a text of a table that has one as `err`.
 ///
 /// A successful call costs one more call of a Lua function.
 ///
@@ -219,8 +232,17 @@ mod tests {
 
     #[test]
     fn table_is_raised_as_it_is() {
-        let script = "local ok, e = pcall(raise_table) return type(e) .. e.err";
+        let script = "local ok, e = xpcall(raise_table, function(e) return e end)
+            return type(e) .. e.err";
         assert_eq!(answer(script), b"tableno");
+    }
+
+    #[test]
+    fn pcall_makes_a_text_of_a_table_that_has_one() {
+        let script = "local ok, e = pcall(raise_table) return e";
+        assert_eq!(answer(script), b"no");
+        let script = "local ok, e = pcall(error, {err = true}) return type(e)";
+        assert_eq!(answer(script), b"table");
     }
 
     #[test]
