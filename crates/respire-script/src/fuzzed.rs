@@ -104,3 +104,51 @@ pub fn match_pattern(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that look random, most of them from `likely`, and are the same in each run.
+    fn bytes(seed: u64, likely: &[u8]) -> Vec<u8> {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 20) as usize
+        };
+        let len = next() % 24;
+        let byte = |number: usize| match number % 4 {
+            0 => (number >> 8) as u8,
+            _ => likely[(number >> 8) % likely.len()],
+        };
+        (0..len).map(|_| byte(next())).collect()
+    }
+
+    #[test]
+    fn no_bytes_make_a_decoder_panic() {
+        let (mut values, mut patterns) = (0, 0);
+        for seed in 0..20_000 {
+            let json = bytes(seed, b"{}[],:\"\\u00dead1-+.einftrls \0");
+            values += usize::from(decode_json(&json, seed % 2 == 0).is_ok());
+            let packed = bytes(
+                seed,
+                b"\x80\x81\x82\x91\x92\xa1\xc0\xcb\xcc\xd9\xdc\xde\x01\x02",
+            );
+            values += usize::from(decode_msgpack(&packed).is_ok());
+            let format = bytes(seed, b"<>!bBhHlLTfdsxiIc0123 ");
+            values += usize::from(measure_struct(&format).is_some());
+            let pattern = bytes(seed, b"ab.%[]()*+-?^$fb1");
+            patterns += usize::from(match_pattern(b"aab(ab)b", &pattern, 100).is_ok());
+        }
+        assert!(values > 5_000 && patterns > 5_000, "{values} {patterns}");
+    }
+
+    #[test]
+    fn state_ends_what_takes_too_many_steps() {
+        let state = state(3).unwrap();
+        let script = "return pcall(string.find, string.rep('a', 1000), '.-.-.-b')";
+        assert!(state.load(script).exec().is_err());
+    }
+}
