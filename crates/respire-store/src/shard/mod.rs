@@ -354,11 +354,16 @@ impl Database {
         ShardMut::new(self, index, table, unit)
     }
 
-    /// Locks a shard for writing and calls `f` with it, as a unit of its own.
-    pub(crate) fn with_shard<R>(&self, index: usize, f: impl FnOnce(ShardMut<'_>) -> R) -> R {
+    /// Locks a shard for writing and calls `f` with it, as a unit of its own. Returns `None` if the shard is
+    /// locked: this is for upkeep, which waits for no shard.
+    pub(crate) fn try_with_shard<R>(
+        &self,
+        index: usize,
+        f: impl FnOnce(ShardMut<'_>) -> R,
+    ) -> Option<R> {
         let unit = Unit::default();
-        let mut table = self.lock(index).write();
+        let mut table = self.lock(index).try_write()?;
         let _ending = unit.ending();
-        f(self.shard(index, &mut table, &unit))
+        Some(f(self.shard(index, &mut table, &unit)))
     }
 }

@@ -23,6 +23,9 @@ const SAMPLES_MAX: u32 = 64;
 /// Most keys evicted by one call.
 const EVICTIONS_MAX: usize = 1024;
 
+/// Number of shards chosen at random that may be locked before all shards are tried in turn.
+const TRIES_MAX: usize = 16;
+
 impl Eviction {
     pub(crate) fn new(seed: u64) -> Eviction {
         let (log_factor, decay_minutes, samples) = (10, 1, 5);
@@ -86,8 +89,8 @@ impl Store {
     ///
     /// One call evicts at most 1,024 keys. If that is not enough, it returns true, as it made progress,
     /// and the next call continues. It costs a few loads while the memory is well below the bound, and
-    /// O(shards) near it, plus O(shards) per evicted key. It locks one shard at a time: calling it inside
-    /// a section deadlocks.
+    /// O(shards) near it, plus O(shards) per evicted key. It locks one shard at a time and waits for none: it
+    /// cannot evict keys whose shards a thread holds, and returns false if there are no other keys.
     #[inline]
     pub fn make_room(&self, now_ms: u64) -> bool {
         let bytes_max = self.eviction().bytes_max.load(Ordering::Relaxed);
@@ -121,37 +124,54 @@ impl Store {
         if policy == Policy::NoEviction {
             return None;
         }
-        // The chosen shard may have been emptied meanwhile; then another one is chosen. If no keys are left,
-        // `choose_shard` returns `None`.
-        loop {
+        let mut tries = 0;
+        while tries < TRIES_MAX {
             let (db, index) = self.choose_shard(policy)?;
-            let evict = |mut shard: ShardMut<'_>| self.evict_in(&mut shard, policy, now_ms);
-            if let Some(freed) = db.with_shard(index, evict) {
-                return Some(freed);
+            match self.try_evict(db, index, policy, now_ms) {
+                Some(Some(freed)) => return Some(freed),
+                // The shard was emptied after it was chosen, so another one is chosen. If no keys are left,
+                // `choose_shard` returns `None`.
+                Some(None) => {}
+                None => {
+                    tries += 1;
+                    // The thread that holds the shard may be waiting for a processor.
+                    std::thread::yield_now();
+                }
             }
         }
+        // Nearly all keys are in locked shards, so take the first shard that is not.
+        let mut shards = self.existing().flat_map(|db| {
+            let sides = db.sides().iter().enumerate();
+            let has_keys = |(_, side): &(usize, &Side)| candidates(side, policy) > 0;
+            sides.filter(has_keys).map(move |(index, _)| (db, index))
+        });
+        shards.find_map(|(db, index)| self.try_evict(db, index, policy, now_ms).flatten())
+    }
+
+    /// Evicts a key of a shard. Returns the bytes that freed, if there was an evictable key; `None` if the
+    /// shard is locked.
+    fn try_evict(
+        &self,
+        db: &Database,
+        index: usize,
+        policy: Policy,
+        now_ms: u64,
+    ) -> Option<Option<usize>> {
+        db.try_with_shard(index, |mut shard| self.evict_in(&mut shard, policy, now_ms))
     }
 
     /// Chooses a shard at random, with a probability proportional to its number of evictable keys.
     fn choose_shard(&self, policy: Policy) -> Option<(&Database, usize)> {
-        let candidates = |side: &Side| {
-            let counter = if policy.is_volatile() {
-                &side.expires
-            } else {
-                &side.keys
-            };
-            counter.load(Ordering::Acquire)
-        };
         let total: usize = self
             .existing()
             .flat_map(Database::sides)
-            .map(candidates)
+            .map(|side| candidates(side, policy))
             .sum();
         let mut nth = self.eviction().random().checked_rem(total as u64)? as usize;
         let mut last = None;
         for db in self.existing() {
             for (index, side) in db.sides().iter().enumerate() {
-                let count = candidates(side);
+                let count = candidates(side, policy);
                 if nth < count {
                     return Some((db, index));
                 }
@@ -192,6 +212,16 @@ impl Store {
         let (hash, place) = (shard.hash_of(chosen), chosen.key().as_ptr());
         shard.evict(hash, |entry| entry.key().as_ptr() == place)
     }
+}
+
+/// Returns the number of evictable keys of a shard.
+fn candidates(side: &Side, policy: Policy) -> usize {
+    let counter = if policy.is_volatile() {
+        &side.expires
+    } else {
+        &side.keys
+    };
+    counter.load(Ordering::Acquire)
 }
 
 /// Returns the rank of an entry for eviction; the highest is evicted first.

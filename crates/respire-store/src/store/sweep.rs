@@ -13,11 +13,13 @@ pub struct Swept {
     /// Number of keys removed because they had expired.
     pub expired: usize,
     /// Every due key has been removed, and all removed values have been freed. If false, the budget was
-    /// used up, and the sweep should be called again soon.
+    /// used up, and the sweep should be called again soon. Keys whose shards were locked do not count:
+    /// they only make [`Swept::next_ms`] early.
     pub finished: bool,
     /// When the next key may be due, in unix milliseconds; `None` if no key has an expiry. It is never too
-    /// late. It may be too early: by up to the key's time to live, or more if its expiry was put off. Each
-    /// key makes it too early only a few times, and each time by less.
+    /// late, except for due keys whose shards were locked: these are tried again after 10 ms. It may be too
+    /// early: by up to the key's time to live, or more if its expiry was put off. Each key makes it too early
+    /// only a few times, and each time by less.
     pub next_ms: Option<u64>,
 }
 
@@ -34,10 +36,14 @@ const SHRINK_INDEX_BYTES_PER_KEY: usize = 256;
 const SHRINK_BUCKETS_MIN: usize = 64;
 const SHRINK_INDEX_BYTES_MIN: usize = 4096;
 
+/// A shard that was locked is swept again after this time.
+const LOCKED_RETRY_MS: u64 = 10;
+
 impl Store {
     /// Does one bounded step of upkeep. It removes expired keys; frees some of the removed values that wait
     /// to be freed ([`Freeing::InSteps`](crate::Freeing), and large values); and shrinks at most one table
-    /// that has become much too large. O(`budget`), plus O(shards) and the shrinking.
+    /// that has become much too large. O(`budget`), plus O(shards) and the shrinking. It waits for no shard:
+    /// it skips those that are locked.
     ///
     /// It looks up at most `budget` keys. Some of them are not due yet: distant deadlines are kept roughly
     /// and become more precise as they come near. It locks one shard at a time, and never for long.
@@ -58,20 +64,24 @@ impl Store {
         let shards = self.shards();
         let places = self.databases() as usize * shards;
         let start = self.sweep_from.load(Ordering::Relaxed);
-        let (mut left, mut may_shrink) = (budget, true);
+        let (mut left, mut may_shrink, mut any_locked) = (budget, true, false);
         for place in (start..places).chain(0..start.min(places)) {
             let Some(db) = self.existing_database((place / shards) as u32) else {
                 continue;
             };
             let index = place % shards;
             while left > 0 && db.side(index).next_deadline.load(Ordering::Acquire) <= now_ms {
-                let (looked_at, expired) = sweep_shard(db, index, now_ms, left.min(HOLD_MAX));
+                let Some((looked_at, expired)) = sweep_shard(db, index, now_ms, left.min(HOLD_MAX))
+                else {
+                    any_locked = true;
+                    break;
+                };
                 left -= looked_at.clamp(1, left);
                 swept.expired += expired;
             }
             if may_shrink && is_too_large(db, index) {
-                db.with_shard(index, |shard| shard.at(now_ms).shrink());
-                may_shrink = false;
+                let shrunk = db.try_with_shard(index, |shard| shard.at(now_ms).shrink());
+                may_shrink = shrunk.is_none();
             }
             if left == 0 {
                 self.sweep_from.store(place + 1, Ordering::Relaxed);
@@ -82,6 +92,12 @@ impl Store {
             .existing()
             .flat_map(Database::sides)
             .map(|side| side.next_deadline.load(Ordering::Acquire));
+        // If the budget was not used up, only locked shards have due keys.
+        let retry_ms = now_ms.saturating_add(LOCKED_RETRY_MS);
+        let deadlines = deadlines.map(|at| match any_locked && left > 0 && at <= now_ms {
+            true => retry_ms,
+            false => at,
+        });
         let next = deadlines.min().unwrap_or(u64::MAX);
         // This sweep may have removed a large value, which a later step frees.
         let is_clean = is_clean && self.garbage().pending() == 0;
@@ -91,9 +107,10 @@ impl Store {
     }
 }
 
-/// Processes up to `count` deadlines of a shard. Returns how many had come up and how many keys it removed.
-fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> (usize, usize) {
-    db.with_shard(index, |mut shard| {
+/// Processes up to `count` deadlines of a shard. Returns how many had come up and how many keys it removed,
+/// or `None` if the shard is locked.
+fn sweep_shard(db: &Database, index: usize, now_ms: u64, count: usize) -> Option<(usize, usize)> {
+    db.try_with_shard(index, |mut shard| {
         let side = db.side(index);
         let mut deadlines = side.deadlines.write();
         let (mut looked_at, mut expired) = (0, 0);

@@ -215,3 +215,35 @@ fn gauge_counts_the_index_of_expiries() {
     assert!(memory.overhead > before.overhead + 4 * GAUGE_STEP);
     assert!(store.gauge().abs_diff(memory.total()) <= 4 * GAUGE_STEP);
 }
+
+#[test]
+fn keys_of_locked_shards_stay_and_others_go() {
+    let store = store();
+    (0..200).for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
+    let (first, all) = (store.database(0).side(0), 200);
+    let held = first.keys.load(Ordering::Relaxed);
+    for (evicted, has_room) in [(all - held, true), (10, false)] {
+        let guard = store.database(0).lock(0).write();
+        squeeze(&store, Policy::AllKeysRandom, evicted as u64);
+        assert_eq!(store.make_room(0), has_room);
+        assert_eq!(
+            (store.len(0), first.keys.load(Ordering::Relaxed)),
+            (held, held)
+        );
+        drop(guard);
+    }
+    assert!(store.make_room(0));
+    assert_eq!(store.len(0), held - 10);
+}
+
+#[test]
+fn few_keys_that_may_go_are_found_beside_many_that_are_locked() {
+    let store = store();
+    (0..2_000).for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
+    set(&store, 1, 1, Expiry::Clear, 0);
+    squeeze(&store, Policy::AllKeysLru, 1);
+    let section = store.lock(&crate::Scope::Database(0));
+    assert!(store.make_room(0) && !exists(&store, 1, 1));
+    drop(section);
+    assert_eq!(store.len(0), 2_000);
+}

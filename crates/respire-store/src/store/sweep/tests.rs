@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::hash::{HashPart, hash_key};
-use crate::{Config, Expiry};
+use crate::{Config, Expiry, Scope};
 
 fn store() -> Store {
     Store::new(Config {
@@ -385,4 +385,56 @@ fn expiry_of_many_keys_takes_few_bytes_each() {
             "{evenly} {never}"
         );
     }
+}
+
+#[test]
+fn shard_that_is_locked_is_left_for_later() {
+    let store = store();
+    (0..100).for_each(|key| set(&store, key, Expiry::At(1_000)));
+    let index = (0..4)
+        .find(|index| {
+            store
+                .database(0)
+                .side(*index)
+                .expires
+                .load(Ordering::Relaxed)
+                > 0
+        })
+        .expect("there are keys");
+    let left = store
+        .database(0)
+        .side(index)
+        .expires
+        .load(Ordering::Relaxed);
+    let guard = store.database(0).lock(index).read();
+    let swept = store.sweep(1_000, 1_000);
+    let expected = Swept {
+        expired: 100 - left,
+        finished: true,
+        next_ms: Some(1_000 + LOCKED_RETRY_MS),
+    };
+    assert_eq!(swept, expected);
+    // With a budget that is used up there may be more to do at once.
+    set(&store, 1, Expiry::At(1_000));
+    assert!(!store.sweep(1_000, 1).finished);
+    drop(guard);
+    assert_eq!(store.sweep(1_010, 1_000).expired, left);
+    assert_eq!(keys(&store), 0);
+}
+
+#[test]
+fn table_that_is_locked_is_shrunk_later() {
+    let store = store();
+    (0..4_000).for_each(|key| set(&store, key * 2, Expiry::Clear));
+    (0..4_000_u32).for_each(|key| {
+        let key = (key * 2).to_le_bytes();
+        store.view(0, 0).update(&key, |slot| slot.remove());
+    });
+    let overhead = || store.memory().overhead;
+    let (before, section) = (overhead(), store.lock(&Scope::Everything));
+    store.sweep(0, 1_000);
+    assert_eq!(overhead(), before);
+    drop(section);
+    (0..4).for_each(|_| assert!(store.sweep(0, 1_000).finished));
+    assert!(overhead() < before / 4);
 }
