@@ -35,7 +35,10 @@ pub use crate::database::{Freeing, Watch};
 pub use crate::entry::{Access, EntryRef, Expiry, Owned, Policy};
 pub use crate::observe::{Cause, Effect, Event, EventName, Interest, Observer, ObserverId, Ticket};
 pub use crate::slot::{Edited, Slot};
-pub use crate::store::{Config, Foreseen, Held, MemoryUse, Scope, Section, Stats, Store, Swept};
+pub use crate::store::{
+    Config, Foreseen, Held, MemoryUse, Relief, Scope, Section, Stats, Store, Swept, Widener,
+    WideningSection,
+};
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::Stack;
 pub use crate::types::{

@@ -59,12 +59,21 @@ impl OwnedEffect {
     }
 }
 
-/// The effects of each unit, and whether the unit has ended.
+/// The units by their tickets. A ticket that was renewed has none.
+type Units = BTreeMap<u64, Option<LoggedUnit>>;
+
+/// The effects of a unit, and whether the unit has ended.
 #[derive(Default)]
-struct Log(Mutex<BTreeMap<u64, (Vec<OwnedEffect>, bool)>>);
+struct LoggedUnit {
+    effects: Vec<OwnedEffect>,
+    has_ended: bool,
+}
+
+#[derive(Default)]
+struct Log(Mutex<Units>);
 
 impl Log {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, (Vec<OwnedEffect>, bool)>> {
+    fn lock(&self) -> MutexGuard<'_, Units> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -72,14 +81,27 @@ impl Log {
 impl Observer for Log {
     fn effect(&self, ticket: Ticket, effect: Effect<'_>) {
         let mut units = self.lock();
-        let (effects, _) = units.entry(ticket.number()).or_default();
-        effects.push(OwnedEffect::new(effect));
+        let unit = units.entry(ticket.number()).or_default();
+        let unit = unit.get_or_insert_default();
+        unit.effects.push(OwnedEffect::new(effect));
+    }
+
+    fn ticket_renewed(&self, old: Ticket, new: Ticket) {
+        let mut units = self.lock();
+        let unit = units.insert(old.number(), None).flatten();
+        assert!(unit.as_ref().is_some_and(|unit| !unit.has_ended));
+        let replaced = units.insert(new.number(), unit);
+        assert!(replaced.is_none(), "a new ticket has no unit");
     }
 
     fn unit_ended(&self, ticket: Ticket) {
         let mut units = self.lock();
-        let (_, has_ended) = units.entry(ticket.number()).or_default();
-        assert!(!std::mem::replace(has_ended, true), "a unit ends once");
+        let unit = units.get_mut(&ticket.number()).and_then(Option::as_mut);
+        let unit = unit.expect("a unit that ends has an effect");
+        assert!(
+            !std::mem::replace(&mut unit.has_ended, true),
+            "a unit ends once"
+        );
     }
 }
 
@@ -126,9 +148,10 @@ fn check(flavour: Flavour) {
     assert!(units.keys().copied().eq(1..=units.len() as u64));
     let other = kv_router();
     let copy = other.app().store();
-    for (effects, has_ended) in units.into_values() {
-        assert!(has_ended);
-        effects.into_iter().for_each(|effect| effect.apply(copy));
+    for unit in units.into_values().flatten() {
+        assert!(unit.has_ended);
+        let effects = unit.effects.into_iter();
+        effects.for_each(|effect| effect.apply(copy));
     }
     assert_eq!(contents(copy), contents(app.store()), "{flavour:?}");
 }

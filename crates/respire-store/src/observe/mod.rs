@@ -62,8 +62,12 @@ impl Interest {
 /// A unit's place in the order of all units. If two units changed the same key, the one with the higher
 /// ticket changed it later, and saw the other's change.
 ///
-/// Tickets have no gaps while an observer wants [effects](Interest::EFFECTS): every unit with a ticket
-/// ends ([`Observer::unit_ended`]).
+/// Tickets have no gaps while an observer wants [effects](Interest::EFFECTS): every ticket ends
+/// ([`Observer::unit_ended`]) or is renewed ([`Observer::ticket_renewed`]).
+///
+/// A unit takes its ticket at its first change. If its section [widens](crate::Widener::widen) after that,
+/// units with higher tickets may have changed the shards that it adds. Therefore its next change takes a
+/// new ticket. The place of the unit, with all of its changes, is that of its last ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
@@ -179,8 +183,8 @@ pub struct EventName {
 /// [`View::update`](crate::View::update), one [`update_many`](crate::View::update_many), one
 /// [`Section`](crate::Section), one step of the sweep in a shard, or one eviction.
 ///
-/// [`effect`](Observer::effect), [`event`](Observer::event) and [`unit_ended`](Observer::unit_ended)
-/// are called while the unit's shards are locked, on the thread that changes them. So they must be
+/// [`effect`](Observer::effect), [`event`](Observer::event), [`ticket_renewed`](Observer::ticket_renewed) and
+/// [`unit_ended`](Observer::unit_ended) are called while the unit's shards are locked, on the thread that changes them. So they must be
 /// quick, must not use the store and must not panic.
 ///
 /// ```
@@ -209,6 +213,15 @@ pub trait Observer: Send + Sync {
     /// Receives a change of the unit with this ticket. A unit's changes come in order.
     fn effect(&self, ticket: Ticket, effect: Effect<'_>) {
         let _ = (ticket, effect);
+    }
+
+    /// The unit that had the ticket `old` has the ticket `new` from now on. All of its effects belong to `new`,
+    /// including those reported before. No unit has the place of `old`, and `old` does not end.
+    ///
+    /// This is called before the effect that needs the new ticket, and only for a
+    /// [`WideningSection`](crate::WideningSection). The ticket of one unit may be renewed several times.
+    fn ticket_renewed(&self, old: Ticket, new: Ticket) {
+        let _ = (old, new);
     }
 
     /// Receives an event of a key. The events of one key come in order.

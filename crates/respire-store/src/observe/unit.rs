@@ -23,6 +23,9 @@ struct Running {
     observers: Arc<[Registered]>,
     /// Taken at the first effect.
     ticket: Cell<Option<Ticket>>,
+    /// The section was widened after the ticket was taken, so units with higher tickets may have changed
+    /// the shards that were added.
+    is_ticket_old: Cell<bool>,
     /// The interests for which something was reported.
     reported: Cell<Interest>,
     /// The shards are about to be released, so no more changes may be reported.
@@ -37,11 +40,10 @@ impl Unit {
             !running.has_ended.get(),
             "a unit that has ended changes nothing"
         );
-        let ticket = running.ticket.get().unwrap_or_else(|| {
-            let ticket = observers.next_ticket();
-            running.ticket.set(Some(ticket));
-            ticket
-        });
+        let ticket = match running.ticket.get() {
+            Some(ticket) if !running.is_ticket_old.get() => ticket,
+            old => running.take_ticket(observers, old),
+        };
         running.report(Interest::EFFECTS, |registered| {
             registered.observer.effect(ticket, effect);
         });
@@ -53,6 +55,13 @@ impl Unit {
             .report(event.interest(), |registered| {
                 registered.observer.event(db, key, event);
             });
+    }
+
+    /// Shards were added to the unit's section.
+    pub(crate) fn widened(&self) {
+        if let Some(running) = self.running.get() {
+            running.is_ticket_old.set(running.ticket.get().is_some());
+        }
     }
 
     #[inline(always)]
@@ -94,6 +103,7 @@ impl Unit {
         self.running.get_or_init(|| Running {
             observers: observers.list(),
             ticket: Cell::new(None),
+            is_ticket_old: Cell::new(false),
             reported: Cell::new(Interest::NONE),
             has_ended: Cell::new(false),
         })
@@ -101,6 +111,19 @@ impl Unit {
 }
 
 impl Running {
+    /// Takes a ticket, which replaces the old one if there is one.
+    fn take_ticket(&self, observers: &Observers, old: Option<Ticket>) -> Ticket {
+        let new = observers.next_ticket();
+        self.ticket.set(Some(new));
+        self.is_ticket_old.set(false);
+        if let Some(old) = old {
+            self.each(Interest::EFFECTS, |registered| {
+                registered.observer.ticket_renewed(old, new);
+            });
+        }
+        new
+    }
+
     fn report(&self, interest: Interest, f: impl FnMut(&Registered)) {
         self.reported.set(self.reported.get().with(interest));
         self.each(interest, f);

@@ -1,5 +1,6 @@
 //! A shard under its write lock. Every change of an entry goes through this module.
 
+mod lock;
 mod report;
 
 use core::sync::atomic::Ordering;
@@ -9,6 +10,8 @@ use crate::entry::Entry;
 use crate::hash::{HashPart, Tag, hash_key};
 use crate::observe::{Cause, Unit, Unreported};
 use crate::table::{Bucket, Table};
+
+pub(crate) use lock::{Mode, Reading, Writing, try_soon};
 
 /// A shard under its write lock. It is the only way to change entries, so that every change updates the
 /// counters and deadlines. Each change returns a proof that only a report consumes
@@ -362,7 +365,7 @@ impl Database {
         f: impl FnOnce(ShardMut<'_>) -> R,
     ) -> Option<R> {
         let unit = Unit::default();
-        let mut table = self.lock(index).try_write()?;
+        let mut table = Writing::try_lock(self.lock(index))?;
         let _ending = unit.ending();
         Some(f(self.shard(index, &mut table, &unit)))
     }

@@ -5,6 +5,8 @@ mod observe;
 mod prefetch;
 mod section;
 mod sweep;
+mod wait;
+mod widen;
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,11 +21,14 @@ use crate::observe::Observers;
 
 use evict::Eviction;
 pub use prefetch::Foreseen;
+pub(crate) use section::Place;
 pub use section::{Held, Scope, Section};
-pub(crate) use section::{Place, write_soon};
 #[cfg(test)]
 pub(crate) use sweep::FREED_PER_DEADLINE;
 pub use sweep::Swept;
+pub use wait::Relief;
+use wait::Waiting;
+pub use widen::{Widener, WideningSection};
 
 /// The layout of a store. It cannot be changed later.
 #[derive(Debug, Clone)]
@@ -68,6 +73,7 @@ pub struct Store {
     /// Where the next sweep starts.
     pub(crate) sweep_from: AtomicUsize,
     eviction: Eviction,
+    waiting: Waiting,
 }
 
 /// The memory use of a store. Bytes are counted as an allocator with steps of 16 bytes gives them.
@@ -132,6 +138,7 @@ impl Store {
             active_expiry: AtomicBool::new(true),
             sweep_from: AtomicUsize::new(0),
             eviction: Eviction::new(seed.into_iter().fold(0, |state, part| mix(state ^ part))),
+            waiting: Waiting::default(),
         };
         store.make_database(0, capacity);
         store
@@ -274,6 +281,10 @@ impl Store {
 
     pub(crate) fn eviction(&self) -> &Eviction {
         &self.eviction
+    }
+
+    fn waiting(&self) -> &Waiting {
+        &self.waiting
     }
 
     pub(crate) fn clock(&self) -> Clock {

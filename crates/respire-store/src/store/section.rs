@@ -1,12 +1,13 @@
-//! Atomic sections: several shards locked together. This module implements the crate's locking rule.
+//! Atomic sections: several shards locked together. `store/wait.rs` locks them and states the locking rule.
 
 use core::fmt;
 
-use dashmap::{RwLock, RwLockWriteGuard};
+use dashmap::RwLockWriteGuard;
 
 use super::Store;
 use crate::database::Cleared;
 use crate::observe::{Unit, Unreported};
+use crate::shard::Writing;
 use crate::table::{Table, entry_of};
 
 /// The keys or databases that an atomic section covers.
@@ -22,7 +23,7 @@ pub enum Scope<'a> {
     Everything,
 }
 
-/// A shard's database and index. Shards are locked in ascending order of it.
+/// A shard's database and index. Shards are locked in ascending order of it where nothing else decides.
 pub(crate) type Place = (u32, usize);
 
 /// The tables of a [`Section`]'s shards, moved out of the locks' guards so that this type needs no
@@ -75,10 +76,70 @@ impl Held {
         self.garbage.push(cleared);
     }
 
+    /// Whether the section covers all of `scope`; `store` is the section's store. O(shards in `scope`), or
+    /// O(1) for whole databases. Locks nothing.
+    ///
+    /// ```
+    /// use respire_store::{Config, Scope, Store};
+    ///
+    /// let store = Store::new(Config::default());
+    /// let mut section = store.lock(&Scope::Keys(&[(0, b"a")]));
+    /// assert!(section.held().covers(&store, &Scope::Keys(&[(0, b"a")])));
+    /// assert!(!section.held().covers(&store, &Scope::Keys(&[(1, b"a")])));
+    /// ```
+    #[must_use]
+    pub fn covers(&self, store: &Store, scope: &Scope<'_>) -> bool {
+        match *scope {
+            Scope::Keys(keys) => {
+                let mut keys = keys.iter();
+                keys.all(|(db, key)| self.has((*db, store.shard_of(key))))
+            }
+            Scope::Database(db) => self.covers_database(store, db),
+            Scope::Databases(a, b) => {
+                self.covers_database(store, a) && self.covers_database(store, b)
+            }
+            Scope::Everything => self.tables.len() == store.databases() as usize * store.shards(),
+        }
+    }
+
+    fn covers_database(&self, store: &Store, db: u32) -> bool {
+        let first = self.tables.partition_point(|((held, _), _)| *held < db);
+        let last = self.tables.get(first + store.shards() - 1);
+        last.is_some_and(|((held, _), _)| *held == db)
+    }
+
+    pub(super) fn has(&self, place: Place) -> bool {
+        let found = self.tables.binary_search_by_key(&place, |(at, _)| *at);
+        found.is_ok()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Adds the tables of shards that were just locked and are not in it yet.
+    pub(super) fn add(&mut self, tables: impl Iterator<Item = (Place, Table)>) {
+        self.tables.extend(tables);
+        self.tables.sort_by_key(|(place, _)| *place);
+        self.unit.widened();
+    }
+
+    /// Moves the tables back into their shards, which are given in ascending order of place, and ends the
+    /// unit.
+    pub(super) fn put_back<'g>(&mut self, shards: impl Iterator<Item = &'g mut Table>) {
+        for (shard, (_, table)) in shards.zip(&mut self.tables) {
+            // A write that bypassed the section would be in this table, and would be lost here.
+            debug_assert!(!shard.has_memory());
+            *shard = core::mem::take(table);
+        }
+        drop(self.unit.ending());
+    }
+
     /// Returns the index of a shard's table.
     ///
     /// It panics if the section does not cover the shard, which is a bug of the caller: taking another
-    /// lock here could deadlock, and continuing without one would make the section not atomic.
+    /// lock here could deadlock, and continuing without one would make the section not atomic. A section
+    /// that may need more shards is [widened](crate::Widener::widen) first.
     pub(crate) fn at(&self, place: Place) -> usize {
         match self.tables.binary_search_by_key(&place, |(at, _)| *at) {
             Ok(at) => at,
@@ -88,22 +149,6 @@ impl Held {
             ),
         }
     }
-}
-
-/// Number of attempts to take a lock before the thread sleeps until it is free.
-const TRIES_MAX: u32 = 100;
-
-/// Locks a shard for writing, and spins before it sleeps. Others usually hold a shard for a few
-/// microseconds only, which is less than a thread needs to fall asleep and wake up, and the caller holds
-/// other shards meanwhile.
-pub(crate) fn write_soon(lock: &RwLock<Table>) -> RwLockWriteGuard<'_, Table> {
-    for _ in 0..TRIES_MAX {
-        if let Some(guard) = lock.try_write() {
-            return guard;
-        }
-        core::hint::spin_loop();
-    }
-    lock.write()
 }
 
 impl fmt::Debug for Held {
@@ -136,13 +181,13 @@ pub struct Section<'s> {
 
 impl<'s> Section<'s> {
     fn new(store: &'s Store, mut places: Vec<Place>) -> Section<'s> {
-        // Shards are locked in ascending order, each once, so that no deadlock is possible.
+        // Ascending order, each once, so that threads that need the same shards seldom have to start again.
         places.sort_unstable();
         places.dedup();
-        let mut guards: Vec<RwLockWriteGuard<'s, Table>> = Vec::with_capacity(places.len());
-        for &(db, shard) in &places {
-            guards.push(write_soon(store.database(db).lock(shard)));
-        }
+        let mut guards = store.lock_all::<Writing>(places.len(), |nth| {
+            let (db, shard) = places[nth];
+            store.database(db).lock(shard)
+        });
         let tables = places.into_iter().zip(&mut guards);
         let tables = tables
             .map(|(place, guard)| (place, core::mem::take(&mut **guard)))
@@ -165,12 +210,8 @@ impl<'s> Section<'s> {
 
 impl Drop for Section<'_> {
     fn drop(&mut self) {
-        for (guard, (_, table)) in self.guards.iter_mut().zip(&mut self.held.tables) {
-            // A write that bypassed the section would be in this table, and would be lost here.
-            debug_assert!(!guard.has_memory());
-            **guard = core::mem::take(table);
-        }
-        drop(self.held.unit.ending());
+        let shards = self.guards.iter_mut().map(|guard| &mut **guard);
+        self.held.put_back(shards);
         // Releases the shards. The fields of `held` are dropped after this: the unit, which then reports
         // the release, and the garbage.
         self.guards.clear();
@@ -196,14 +237,29 @@ impl Store {
     ///
     /// If `scope` names a database that does not exist.
     pub fn lock(&self, scope: &Scope<'_>) -> Section<'_> {
+        match *scope {
+            Scope::Keys(keys) => self.lock_keys(keys),
+            _ => Section::new(self, self.places(scope)),
+        }
+    }
+
+    /// The shards that `scope` names.
+    pub(super) fn places(&self, scope: &Scope<'_>) -> Vec<Place> {
         let all = |db: u32| (0..self.shards()).map(move |shard| (db, shard));
-        let places = match *scope {
-            Scope::Keys(keys) => return self.lock_keys(keys),
+        match *scope {
+            Scope::Keys(keys) => {
+                let keys = keys.iter();
+                keys.map(|(db, key)| (*db, self.shard_of(key))).collect()
+            }
             Scope::Database(db) => all(db).collect(),
             Scope::Databases(a, b) => all(a).chain(all(b)).collect(),
             Scope::Everything => (0..self.databases()).flat_map(all).collect(),
-        };
-        Section::new(self, places)
+        }
+    }
+
+    /// The shard of a key, which is the same in every database.
+    fn shard_of(&self, key: &[u8]) -> usize {
+        self.database(0).shard_of(self.hash(key))
     }
 
     /// Locks every database that was ever used. Unlike [`Scope::Everything`], it creates no database.

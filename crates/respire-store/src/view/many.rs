@@ -2,23 +2,22 @@
 //! ahead, and all shards are locked together.
 //!
 //! Shards are locked in ascending order. While later shards are locked, the entries of the earlier
-//! ones are already being loaded. Once all are locked, a write changes the shards in the same order
+//! ones are already being loaded. If a shard is not free, all of them are released and locked again
+//! (`store/wait.rs`). Once all are locked, a write changes the shards in the same order
 //! and releases each one when its keys are done. This is enough to make the write atomic: no shard is
 //! released before all of them are locked, so a thread that sees one written key finds the others
 //! locked or written too. With an observer, keys are changed in the command's order, and all shards
 //! stay locked until the last change is reported.
 
-use core::ops::{Deref, Range};
-
-use dashmap::RwLock;
+use core::ops::Range;
 
 use super::{Note, View};
 use crate::database::Database;
 use crate::entry::{Entry, EntryRef};
 use crate::observe::{Interest, Unit};
-use crate::shard::ShardMut;
+use crate::shard::{Mode, Reading, ShardMut, Writing, try_soon};
 use crate::slot::Slot;
-use crate::store::{Held, write_soon};
+use crate::store::{Held, Store};
 use crate::table::{Bucket, Table, entry_of};
 
 /// Tables are loaded this many keys ahead of the key that is being looked up.
@@ -104,19 +103,42 @@ impl<'k> Aims<'k> {
         Some((shard, from..from + keys))
     }
 
-    /// Locks all shards, one after the other, with `lock`.
-    fn lock<'d, G: Deref<Target = Table>>(
-        &mut self,
-        db: &'d Database,
-        lock: impl Fn(&'d RwLock<Table>) -> G,
-    ) -> Vec<G> {
+    /// Locks all shards.
+    fn lock<'d, M: Mode>(&mut self, store: &Store, db: &'d Database) -> Vec<M::Guard<'d, Table>> {
         let mut guards = Vec::with_capacity(self.aims.len().min(db.sides().len()));
         let mut from = 0;
         while let Some((shard, keys)) = self.shard_from(from) {
             from = keys.end;
-            let guard = lock(db.lock(shard));
+            let Some(guard) = try_soon::<M, Table>(db.lock(shard)) else {
+                let missing = guards.len();
+                drop(guards);
+                return self.lock_contended::<M>(store, db, missing);
+            };
             self.look(db, keys, guards.len(), &guard);
             guards.push(guard);
+        }
+        guards
+    }
+
+    /// Locks all shards after the one at `missing` was not free, and looks the keys up.
+    #[cold]
+    #[inline(never)]
+    fn lock_contended<'d, M: Mode>(
+        &mut self,
+        store: &Store,
+        db: &'d Database,
+        missing: usize,
+    ) -> Vec<M::Guard<'d, Table>> {
+        let mut shards: Vec<usize> = self.order.iter().map(|place| shard_in(*place)).collect();
+        shards.dedup();
+        let locks: Vec<_> = shards.into_iter().map(|shard| db.lock(shard)).collect();
+        let guards = store.lock_contended::<M>(&locks, missing);
+        let mut from = 0;
+        for (nth, guard) in guards.iter().enumerate() {
+            if let Some((_, keys)) = self.shard_from(from) {
+                from = keys.end;
+                self.look(db, keys, nth, guard);
+            }
         }
         guards
     }
@@ -259,7 +281,7 @@ impl View<'_> {
                 self.show_each(db, &aims, |nth| held.nth(nth), touch, &mut f)
             }
             None => {
-                let guards = aims.lock(db, RwLock::read);
+                let guards = aims.lock::<Reading>(self.store, db);
                 self.show_each(db, &aims, |nth| &guards[nth], touch, &mut f)
             }
         }
@@ -368,7 +390,7 @@ impl View<'_> {
             }
             None => {
                 let unit = Unit::default();
-                let mut guards = aims.lock(db, write_soon);
+                let mut guards = aims.lock::<Writing>(self.store, db);
                 if are_new && aims.any_exists(self.now_ms, |nth| &guards[nth]) {
                     return false;
                 }

@@ -12,7 +12,7 @@ use dashmap::RwLockReadGuard;
 use crate::database::{Database, Side, Watch};
 use crate::entry::{Clock, Entry, EntryRef};
 use crate::observe::Unit;
-use crate::shard::ShardMut;
+use crate::shard::{Reading, ShardMut, Writing};
 use crate::slot::Slot;
 use crate::store::{Foreseen, Held, Place, Scope, Store};
 use crate::table::{Bucket, Table, find};
@@ -163,7 +163,10 @@ impl<'v> View<'v> {
         let (own, mut guard) = (Unit::default(), None);
         let (table, unit) = match &mut self.held {
             Some(held) => held.lend((self.db, index)),
-            None => (&mut **guard.insert(db.lock(index).write()), &own),
+            None => {
+                let guard = guard.insert(self.store.wait_for::<Writing, _>(db.lock(index)));
+                (&mut **guard, &own)
+            }
         };
         let _ending = own.ending();
         note.with_slot(db.shard(index, table, unit), key, (hash, bucket), f)
@@ -254,7 +257,7 @@ impl<'v> View<'v> {
         let mut guard = None;
         let table = match &self.held {
             Some(held) => held.table(self.place(index)),
-            None => &**guard.insert(db.lock(index).read()),
+            None => &**guard.insert(self.store.wait_for::<Reading, _>(db.lock(index))),
         };
         let entry = bucket.find(table, hash, key);
         let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
@@ -277,14 +280,15 @@ impl<'v> View<'v> {
         self.update(key, |_| ());
     }
 
-    /// Locks every shard of the database for reading, in ascending order. Inside a section it locks none,
-    /// as the section holds them. Readers do not block each other.
+    /// Locks every shard of the database for reading. Inside a section it locks none, as the section holds
+    /// them. Readers do not block each other.
     pub(crate) fn read_all<'d>(&self, db: &'d Database) -> Vec<RwLockReadGuard<'d, Table>> {
         let shards = match self.held {
             Some(_) => 0,
             None => db.sides().len(),
         };
-        (0..shards).map(|index| db.lock(index).read()).collect()
+        self.store
+            .lock_all::<Reading>(shards, |index| db.lock(index))
     }
 
     /// Returns the hash of a key, and the bucket to look at first.
@@ -303,7 +307,7 @@ impl<'v> View<'v> {
     ) -> R {
         match &self.held {
             Some(held) => f(held.table(self.place(index))),
-            None => f(&db.lock(index).read()),
+            None => f(&self.store.wait_for::<Reading, _>(db.lock(index))),
         }
     }
 

@@ -104,6 +104,14 @@ impl Observer for Log {
         }
     }
 
+    fn ticket_renewed(&self, old: Ticket, new: Ticket) {
+        let mut heard = self.heard();
+        assert!(heard.has(Interest::EFFECTS));
+        assert_eq!(heard.open.replace(new.number()), Some(old.number()));
+        assert!(new > old);
+        heard.last = Some(new.number() - 1);
+    }
+
     fn event(&self, db: u32, key: &[u8], event: Event) {
         let interest = match event {
             Event::Added => Interest::ADDITIONS,

@@ -201,6 +201,9 @@ impl World {
             _ => (Scope::Keys(&places), Cover::Keys(places.clone())),
         };
         let (count, panics) = (source.below(8), source.byte() % 8 == 1);
+        if source.byte().is_multiple_of(4) {
+            return self.widening_section(source, &places, (count, panics));
+        }
         let is_new_to_all = matches!(cover, Cover::All) && source.byte().is_multiple_of(4);
         let contents = is_new_to_all.then(|| self.raw());
         let ended = catch_unwind(AssertUnwindSafe(|| {
@@ -210,6 +213,39 @@ impl World {
             }
             for _ in 0..count {
                 self.step_within(source, Some(section.held()), &cover);
+            }
+            if panics {
+                panic_on_purpose();
+            }
+        }));
+        go_on_after(ended);
+    }
+
+    /// Runs steps in a section that starts with one of these places and is widened to the others one by one.
+    fn widening_section(
+        &mut self,
+        source: &mut Source<'_>,
+        places: &[Place],
+        (count, panics): (usize, bool),
+    ) {
+        let store = Arc::clone(&self.store);
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let mut section = store.lock_widening(&Scope::Keys(&places[..1]));
+            let (held, mut widener) = section.split();
+            for known in 1..=places.len() {
+                let (known, next) = (&places[..known], places.get(known));
+                let covers = |place: &Place| held.covers(&store, &Scope::Keys(&[*place]));
+                assert!(known.iter().all(covers));
+                for _ in 0..count {
+                    self.step_within(source, Some(held), &Cover::Keys(known.to_vec()));
+                }
+                if let Some(next) = next {
+                    widener.widen(held, &Scope::Keys(&[*next]));
+                }
+            }
+            if source.byte().is_multiple_of(8) {
+                widener.widen(held, &Scope::Everything);
+                self.step_within(source, Some(held), &Cover::All);
             }
             if panics {
                 panic_on_purpose();
