@@ -84,11 +84,14 @@ pub use client::tunables::Tunables;
 pub use client::{Client, ClientShared, Clients, Names, NoWake, Peer, Publisher, ReplyMode, Wake};
 pub use command::app::App;
 pub use command::authenticator::{Authenticator, PasswordMissing, Passwords};
+pub use command::calls::{Callee, Calls, NotFound};
 pub use command::cx::{Cx, CxParts};
 pub use command::engine::{Engine, Options};
+pub use command::extension::Extension;
 pub use command::host::{Host, NoHost};
-pub use command::keyspace::{Keyspace, NoKeys, SectionScope};
+pub use command::keyspace::{Keyspace, NoKeys, SectionScope, Widen};
 pub use command::layer::{End, Layer};
+pub use command::long_calls::{LongCall, Relief};
 pub use command::row::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
 pub use command::table::{CommandEntry, CommandTable};
 #[cfg(feature = "msgpack")]

@@ -106,6 +106,18 @@ impl Host for Process {
         true
     }
 
+    fn is_stopping(&self) -> bool {
+        self.shutdown.is_requested()
+    }
+
+    fn log(&self, level: u8, text: &str) {
+        match level {
+            0 => tracing::debug!("a script: {text}"),
+            1 | 2 => tracing::info!("a script: {text}"),
+            _ => tracing::warn!("a script: {text}"),
+        }
+    }
+
     fn rewrite_config(&self, settings: &[(&'static str, String)]) -> Result<(), String> {
         let file = self.file();
         let Some(file) = &*file else {

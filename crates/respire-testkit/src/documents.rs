@@ -52,6 +52,7 @@ fn heading(group: Group) -> &'static str {
         Group::Server => "Server",
         Group::Transactions => "Transactions",
         Group::PubSub => "Publish and subscribe",
+        Group::Scripting => "Scripts and functions",
     }
 }
 

@@ -174,6 +174,14 @@ impl Host for ServiceHost {
         self.0.panicked(command, text);
     }
 
+    fn is_stopping(&self) -> bool {
+        self.0.is_stopping()
+    }
+
+    fn log(&self, level: u8, text: &str) {
+        self.0.log(level, text);
+    }
+
     fn denied(&self, denied: Denied<'_>) {
         self.0.denied(denied);
     }

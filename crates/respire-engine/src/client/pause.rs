@@ -1,7 +1,8 @@
-//! `CLIENT PAUSE`: holds back all commands, or only writing ones, for a time.
+//! `CLIENT PAUSE`: holds back all commands, or only writing ones, for a time. Beside it, the number
+//! of long calls: both are what a request asks for before it runs.
 
 use crate::{Flags, Now, Spec};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// The end of the pause, and the commands that it holds back.
 #[derive(Debug, Default)]
@@ -9,7 +10,12 @@ pub(crate) struct Pause {
     /// Monotonic microseconds; 0 without a pause.
     until_us: AtomicU64,
     writes_only: AtomicBool,
+    /// 1 while a pause was begun and not ended, and [`LONG_CALL`] for each long call.
+    reasons: AtomicU32,
 }
+
+const PAUSED: u32 = 1;
+const LONG_CALL: u32 = 2;
 
 impl Pause {
     /// Pauses until `until_us`. A pause that is still running can only be extended.
@@ -20,16 +26,26 @@ impl Pause {
         let writes_only = writes_only && (!running || self.writes_only.load(Ordering::Relaxed));
         self.writes_only.store(writes_only, Ordering::Relaxed);
         self.until_us.fetch_max(until_us, Ordering::AcqRel);
+        self.reasons.fetch_or(PAUSED, Ordering::AcqRel);
     }
 
     pub(crate) fn end(&self) {
         self.until_us.store(0, Ordering::Release);
+        self.reasons.fetch_and(!PAUSED, Ordering::AcqRel);
+    }
+
+    pub(crate) fn long_call_began(&self) {
+        self.reasons.fetch_add(LONG_CALL, Ordering::AcqRel);
+    }
+
+    pub(crate) fn long_call_ended(&self) {
+        self.reasons.fetch_sub(LONG_CALL, Ordering::AcqRel);
     }
 
     /// Whether any command may have to wait. Costs one load per request.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
-        self.until_us.load(Ordering::Acquire) > 0
+        self.reasons.load(Ordering::Acquire) > 0
     }
 
     /// The time until which a command has to wait, if it has to. `has_queued_writes`: `EXEC` would

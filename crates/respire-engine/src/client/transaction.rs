@@ -1,7 +1,7 @@
 //! The state of a connection between `MULTI` and `EXEC`.
 
 use super::SharedBuffer;
-use crate::{ArgList, Limits, Now};
+use crate::{ArgList, Flags, Limits, Now};
 use resp_codec::Span;
 use std::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ pub(crate) struct Queue {
     bytes: usize,
     /// At least one of the requests writes.
     has_writes: bool,
+    /// At least one of the requests runs commands of its own.
+    has_scripts: bool,
     /// A request was refused while queueing, so `EXEC` must not run the others.
     is_aborted: bool,
 }
@@ -107,6 +109,11 @@ impl Queue {
     pub(crate) fn is_aborted(&self) -> bool {
         self.is_aborted
     }
+
+    /// Whether one of the requests may use keys that it does not name ([`Flags::SCRIPT`]).
+    pub(crate) fn has_scripts(&self) -> bool {
+        self.has_scripts
+    }
 }
 
 impl Transaction {
@@ -124,7 +131,7 @@ impl Transaction {
     pub(crate) fn queue(
         &mut self,
         found: Found,
-        is_write: bool,
+        flags: Flags,
         (request, shared_buffer): (ArgList<'_>, Option<&SharedBuffer>),
         limits: &Limits,
     ) -> bool {
@@ -138,7 +145,8 @@ impl Transaction {
             return false;
         }
         queue.bytes = bytes;
-        queue.has_writes |= is_write;
+        queue.has_writes |= flags.has(Flags::WRITE);
+        queue.has_scripts |= flags.has(Flags::SCRIPT);
         queue.requests.push(queued);
         true
     }
@@ -165,6 +173,11 @@ impl Transaction {
     /// Whether one of the queued requests writes.
     pub(crate) fn has_writes(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| queue.has_writes)
+    }
+
+    /// The requests that are queued.
+    pub(crate) fn queued(&self) -> &[QueuedRequest] {
+        self.queue.as_ref().map_or(&[], |queue| &queue.requests)
     }
 
     pub(crate) fn queued_len(&self) -> usize {
@@ -217,7 +230,7 @@ mod tests {
         let mut tx = Transaction::default();
         tx.begin();
         let request = ArgList::new(REQUEST.0, &[], &REQUEST.1);
-        assert!(tx.queue((7, 1), false, (request, None), &Limits::DEFAULT));
+        assert!(tx.queue((7, 1), Flags::NONE, (request, None), &Limits::DEFAULT));
         assert!(!tx.has_writes());
         let queue = tx.take_queue().expect("begun above");
         let request = queue.requests()[0].request();
@@ -234,8 +247,8 @@ mod tests {
         let mut tx = Transaction::default();
         tx.begin();
         let request = ArgList::new(REQUEST.0, &[], &REQUEST.1);
-        assert!(tx.queue((7, 1), true, (request, None), &limits));
-        assert!(!tx.queue((7, 1), true, (request, None), &limits));
+        assert!(tx.queue((7, 1), Flags::WRITE, (request, None), &limits));
+        assert!(!tx.queue((7, 1), Flags::WRITE, (request, None), &limits));
         assert!(tx.has_writes());
         assert!(tx.take_queue().is_some_and(|queue| queue.is_aborted()));
     }

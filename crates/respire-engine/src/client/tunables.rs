@@ -18,6 +18,8 @@ pub struct Tunables {
     pub(crate) bulk_bytes_max: AtomicU64,
     pub(crate) clients_max: AtomicU32,
     pub(crate) idle_timeout_s: AtomicU64,
+    /// How long requests wait for a long call before they are refused.
+    pub(crate) busy_reply_ms: AtomicU64,
     /// Negative if the slow log is off.
     pub(crate) slowlog_us: AtomicI64,
     pub(crate) slowlog_len_max: AtomicU64,
@@ -44,6 +46,7 @@ impl Tunables {
             bulk_bytes_max: AtomicU64::new(limits.bulk_bytes_max),
             clients_max: AtomicU32::new(clients_max),
             idle_timeout_s: AtomicU64::new(0),
+            busy_reply_ms: AtomicU64::new(5000),
             slowlog_us: AtomicI64::new(10_000),
             slowlog_len_max: AtomicU64::new(128),
             latency_threshold_ms: AtomicU64::new(0),

@@ -1,7 +1,7 @@
 //! The context that a command gets besides its arguments.
 
 use crate::client::later::{Call, LocalTask};
-use crate::command::keyspace::{Held, Hint, KeysConn};
+use crate::command::keyspace::{Held, Hint, KeysConn, Widen};
 use crate::{App, ArgList, BoxFuture, Client, Engine, Keyspace, Later, Now, Pusher};
 use std::future::Future;
 use std::sync::Arc;
@@ -16,7 +16,27 @@ pub struct Cx<'c, A: App> {
     pub(crate) request: &'c ArgList<'c>,
     /// A reference, as `request` is. Copying the hint would make the request wait for it.
     pub(crate) hint: Option<&'c Hint<'c, A>>,
-    pub(crate) held: Option<&'c mut Held<A>>,
+    pub(crate) section: Option<InSection<'c, A>>,
+}
+
+/// The atomic section that a command runs in.
+pub(crate) struct InSection<'c, A: App> {
+    pub(crate) held: &'c mut Held<A>,
+    /// Adds shards to the section, if it can be widened.
+    pub(crate) widen: Option<&'c mut Widen<'c, Held<A>>>,
+}
+
+impl<A: App> InSection<'_, A> {
+    /// The same section, for a shorter time.
+    pub(crate) fn reborrow(&mut self) -> InSection<'_, A> {
+        InSection {
+            held: &mut *self.held,
+            widen: match &mut self.widen {
+                Some(widen) => Some(&mut **widen),
+                None => None,
+            },
+        }
+    }
 }
 
 /// The parts of a [`Cx`], borrowed separately.
@@ -46,6 +66,12 @@ impl<'c, A: App> Cx<'c, A> {
     #[must_use]
     pub fn engine(&self) -> &'c Engine<A> {
         self.engine
+    }
+
+    /// Whether the command runs in an atomic section, as those that `EXEC` runs do.
+    #[must_use]
+    pub fn is_in_section(&self) -> bool {
+        self.section.is_some()
     }
 
     /// This connection's state.
@@ -120,7 +146,7 @@ impl<'c, A: App> Cx<'c, A> {
             keys: self.keys,
             client: self.client,
             hint: self.hint.map(|hint| A::Keys::shorten(hint)),
-            held: self.held.as_deref_mut(),
+            held: self.section.as_mut().map(|section| &mut *section.held),
         }
     }
 }

@@ -6,13 +6,15 @@ use crate::client::pause::Pause;
 use crate::client::pubsub::PubSub;
 use crate::client::tunables::Tunables;
 use crate::command::layer::Setup;
+use crate::command::long_calls::LongCalls;
 use crate::command::table::{CommandEntry, CommandTable};
 use crate::observe::latency::LatencyMonitor;
 use crate::observe::slowlog::SlowLog;
 use crate::observe::stats::{SAMPLE_US, Stats};
 use crate::observe::unknown::Unknowns;
 use crate::{
-    App, Authenticator, Host, Keyspace, Layer, Limits, NoHost, Now, Publisher, Setting, Spawn,
+    App, Authenticator, Error, Extension, Host, Keyspace, Layer, Limits, LongCall, NoHost, Now,
+    Publisher, Relief, Setting, Spawn,
 };
 use resp_codec::binary;
 use std::sync::atomic::Ordering::Relaxed;
@@ -70,6 +72,7 @@ pub struct Engine<A: App> {
     pub(crate) guard: Guard,
     pub(crate) unknowns: Unknowns,
     pub(crate) pause: Pause,
+    pub(crate) long_calls: LongCalls,
     pub(crate) pubsub: Arc<PubSub>,
     pub(crate) slowlog: SlowLog,
     pub(crate) latency: LatencyMonitor,
@@ -79,6 +82,7 @@ pub struct Engine<A: App> {
     pub(crate) started: Now,
     pub(crate) binary: BinaryEntries,
     pub(crate) layers: Vec<Arc<dyn Layer<A>>>,
+    pub(crate) extensions: Vec<Arc<dyn Extension>>,
     /// The spawner of futures that the router chose. Without one, the server's spawner is used.
     chosen_spawner: Option<Arc<dyn Spawn>>,
     spawner: RwLock<Option<Arc<dyn Spawn>>>,
@@ -119,6 +123,7 @@ impl<A: App> Engine<A> {
             authenticator,
             limits,
             spawn,
+            extensions,
         } = setup;
         let limits = limits.unwrap_or(options.limits);
         if !layers.is_empty() {
@@ -134,6 +139,8 @@ impl<A: App> Engine<A> {
         let mut settings = builtin_settings(&tunables);
         settings.extend(app.settings());
         settings.extend(A::Keys::settings(&app));
+        let extras = extensions.iter().map(Arc::clone);
+        settings.extend(extras.flat_map(Extension::settings));
         settings.extend(options.settings);
         settings.sort_by_key(Setting::name);
         let pubsub = Arc::default();
@@ -155,6 +162,7 @@ impl<A: App> Engine<A> {
             guard: Guard::default(),
             unknowns: Unknowns::default(),
             pause: Pause::default(),
+            long_calls: LongCalls::default(),
             pubsub,
             slowlog: SlowLog::default(),
             latency: LatencyMonitor::default(),
@@ -164,6 +172,7 @@ impl<A: App> Engine<A> {
             started: now,
             binary,
             layers,
+            extensions,
             chosen_spawner: spawn,
             spawner: RwLock::new(None),
             authenticator,
@@ -193,6 +202,19 @@ impl<A: App> Engine<A> {
             let slot = self.spawner.read();
             slot.unwrap_or_else(PoisonError::into_inner).clone()
         })
+    }
+
+    /// Sets what serves other connections while a long call holds up a thread. Servers call this
+    /// when they start; a second one has no effect.
+    pub fn set_relief(&self, relief: Arc<dyn Relief>) {
+        A::Keys::set_relief(&self.app, &relief);
+        self.long_calls.set_relief(relief);
+    }
+
+    /// Declares that a call, which began at `began_ns` on the host's stopwatch, takes long: other
+    /// requests no longer wait for its keys, and after `busy-reply-threshold` get `busy`.
+    pub fn begin_long_call(&self, began_ns: u64, busy: Error) -> LongCall<'_> {
+        self.long_calls.begin(&self.pause, began_ns, busy)
     }
 
     /// The commands.
@@ -257,6 +279,7 @@ impl<A: App> Engine<A> {
         self.table.all().for_each(CommandEntry::reset_stats);
         self.app.reset_stats();
         A::Keys::reset_stats(&self.app);
+        self.extensions.iter().for_each(|part| part.reset_stats());
     }
 }
 

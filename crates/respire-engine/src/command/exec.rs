@@ -33,14 +33,14 @@ pub(crate) fn refused(spec: &Spec, client: &mut Client, error: Error) -> Error {
 }
 
 /// Answers a deferred call at once inside `EXEC`, where it must not wait: with its answer if it has
-/// one, otherwise with its deadline's fallback, otherwise with an error.
+/// one, otherwise with its deadline's fallback, otherwise with an error. Returns whether it is an error.
 #[cold]
 pub(crate) fn end_at_once<A: App>(
     engine: &Engine<A>,
     client: &mut Client,
     at: u32,
     reply: &mut Reply<'_>,
-) {
+) -> bool {
     let call = client.call.take();
     client.task = None;
     let answer = call.as_ref().and_then(|call| {
@@ -61,8 +61,9 @@ pub(crate) fn end_at_once<A: App>(
     let end = if answer.is_error { End::Err } else { End::Ok };
     engine.ended(at, &client.shared, Duration::ZERO, end);
     reply.sink().append(answer.output);
+    answer.is_error
 }
 
 /// The error for a command that would have to wait inside `EXEC`.
 const CANNOT_WAIT: Error =
-    Error::fixed("ERR the command would have to wait, which it cannot inside EXEC");
+    Error::fixed("ERR the command would have to wait, which it cannot inside EXEC or a script");

@@ -16,6 +16,16 @@ pub trait Host: Send + Sync + 'static {
         false
     }
 
+    /// Whether a shutdown was requested, so that long calls should end.
+    fn is_stopping(&self) -> bool {
+        false
+    }
+
+    /// Writes a line to the log, at a level from 0 (debug) to 3 (warning).
+    fn log(&self, level: u8, text: &str) {
+        let _ = (level, text);
+    }
+
     /// Writes the values of `CONFIG` to the file that the server was started with.
     ///
     /// # Errors

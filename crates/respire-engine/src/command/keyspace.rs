@@ -1,7 +1,7 @@
 //! The interface to a service's keys, as the engine uses it.
 
 use crate::client::transaction::WatchedKey;
-use crate::{App, Error, InfoWriter, Metrics, Now, Publisher, Setting};
+use crate::{App, Error, InfoWriter, Metrics, Now, Publisher, Relief, Setting};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,6 +77,49 @@ pub trait Keyspace<A: App>: Sized + 'static {
         body: &mut dyn FnMut(&mut Self::Held),
     );
 
+    /// Runs `body` as [`Keyspace::atomically`] does, in a section that `body` can widen: it passes
+    /// its second argument the state and the further keys. Several such sections never run at the
+    /// same time if they could wait for each other. The default locks everything at once.
+    fn atomically_widening(
+        app: &A,
+        scope: &SectionScope<'_>,
+        now: Now,
+        body: &mut dyn FnMut(&mut Self::Held, &mut Widen<'_, Self::Held>),
+    ) {
+        let _ = scope;
+        Self::atomically(app, &SectionScope::Everything, now, &mut |held| {
+            body(held, &mut |_, _| {});
+        });
+    }
+
+    /// Whether a section covers a key, so that commands inside it may use the key. The default is
+    /// yes.
+    #[must_use]
+    fn covers(app: &A, held: &Self::Held, db: u32, key: &[u8]) -> bool {
+        let _ = (app, held, db, key);
+        true
+    }
+
+    /// Whether a command that uses this key now would have to wait for a section. Asked only while
+    /// a long call runs ([`Engine::begin_long_call`](crate::Engine::begin_long_call)).
+    #[must_use]
+    fn is_held(app: &A, db: u32, key: &[u8]) -> bool {
+        let _ = (app, db, key);
+        false
+    }
+
+    /// Whether a new section that can be widened would have to wait for another one.
+    #[must_use]
+    fn is_widening(app: &A) -> bool {
+        let _ = app;
+        false
+    }
+
+    /// Called when a server starts, with what lets it serve others while a thread waits.
+    fn set_relief(app: &A, relief: &Arc<dyn Relief>) {
+        let _ = (app, relief);
+    }
+
     /// Starts to watch a key, for `WATCH`. The default never sees a change.
     #[must_use]
     fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn WatchedKey> {
@@ -124,6 +167,9 @@ pub trait Keyspace<A: App>: Sized + 'static {
         let _ = app;
     }
 }
+
+/// Widens a section to further keys ([`Keyspace::atomically_widening`]).
+pub type Widen<'w, H> = dyn FnMut(&mut H, &SectionScope<'_>) + 'w;
 
 /// The state that the keyspace of `A` keeps per connection.
 pub(crate) type KeysConn<A> = <<A as App>::Keys as Keyspace<A>>::Conn;

@@ -1,6 +1,6 @@
 //! Layers, which run before and after each call of a command, and the other settings of a router.
 
-use crate::{App, ArgList, Authenticator, ClientShared, Cx, Error, Limits, Spawn, Spec};
+use crate::{App, ArgList, Authenticator, ClientShared, Cx, Error, Extension, Limits, Spawn, Spec};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,6 +79,7 @@ pub(crate) struct Setup<A: App> {
     pub(crate) authenticator: Option<Arc<dyn Authenticator<A>>>,
     pub(crate) limits: Option<Limits>,
     pub(crate) spawn: Option<Arc<dyn Spawn>>,
+    pub(crate) extensions: Vec<Arc<dyn Extension>>,
 }
 
 impl<A: App> Setup<A> {
@@ -89,9 +90,10 @@ impl<A: App> Setup<A> {
             authenticator,
             limits,
             spawn,
+            extensions,
         } = self;
         let has_choices = authenticator.is_some() || limits.is_some() || spawn.is_some();
-        layers.is_empty() && !has_choices
+        layers.is_empty() && extensions.is_empty() && !has_choices
     }
 }
 
@@ -102,6 +104,7 @@ impl<A: App> Default for Setup<A> {
             authenticator: None,
             limits: None,
             spawn: None,
+            extensions: Vec::new(),
         }
     }
 }
@@ -112,6 +115,7 @@ impl<A: App> fmt::Debug for Setup<A> {
             .field("layers", &self.layers.len())
             .field("has_authenticator", &self.authenticator.is_some())
             .field("limits", &self.limits)
+            .field("extensions", &self.extensions.len())
             .finish()
     }
 }

@@ -3,13 +3,16 @@
 mod admit;
 pub(crate) mod app;
 pub(crate) mod authenticator;
+pub(crate) mod calls;
 pub(crate) mod cx;
 pub(crate) mod engine;
 pub(crate) mod exec;
+pub(crate) mod extension;
 pub(crate) mod host;
 pub(crate) mod keyspace;
 mod kill_reply;
 pub(crate) mod layer;
+pub(crate) mod long_calls;
 mod monitor;
 pub(crate) mod row;
 pub(crate) mod run;

@@ -41,6 +41,9 @@ impl<A: App> Engine<A> {
         self.host.metrics(&mut out);
         self.app().metrics(now, &mut out);
         A::Keys::metrics(self.app(), now, &mut out);
+        for part in &self.extensions {
+            part.metrics(now, &mut out);
+        }
         out
     }
 

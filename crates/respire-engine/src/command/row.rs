@@ -3,7 +3,7 @@
 use crate::ArgList;
 #[cfg(doc)]
 use crate::Flags;
-use crate::{App, Cx, Error, Reply, Spec};
+use crate::{App, Cx, Error, Reply, Spec, text};
 
 /// A command at the lowest level: it borrows its arguments and writes the reply straight to the
 /// output.
@@ -116,7 +116,7 @@ pub type KeyPositions = fn(ArgList<'_>, &mut dyn FnMut(usize)) -> Result<(), Err
 /// Finds the keys of a whole request from its description: the default of [`Command::keys`].
 ///
 /// # Errors
-/// Never; the result has the type of [`Command::keys`].
+/// If the number of keys is an argument, and that is none, or too great.
 pub fn keys_by_spec(
     spec: &Spec,
     request: ArgList<'_>,
@@ -124,7 +124,8 @@ pub fn keys_by_spec(
 ) -> Result<(), Error> {
     // Names of shard channels are listed as keys for clusters, but they are not keys.
     for key_spec in spec.keys.iter().filter(|keys| keys.are_keys()) {
-        key_spec.positions(request.len()).for_each(&mut *found);
+        let positions = key_spec.find(request).ok_or(text::SYNTAX)?;
+        positions.for_each(&mut *found);
     }
     Ok(())
 }

@@ -124,6 +124,11 @@ impl<A: App> CommandEntry<A> {
         self.first_key
     }
 
+    /// Whether it came with the router.
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.is_builtin
+    }
+
     /// Whether it may use memory ([`Flags::DENYOOM`]).
     #[inline]
     pub(crate) fn needs_room(&self) -> bool {

@@ -3,7 +3,7 @@
 use crate::command::layer::Setup;
 use crate::command::table::CommandTable;
 use crate::spec::SEPARATOR;
-use crate::{App, Authenticator, Command, Layer, Limits, redis};
+use crate::{App, Authenticator, Command, Extension, Layer, Limits, redis};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -127,7 +127,7 @@ impl<A: App> Router<A> {
     ///
     /// # Panics
     /// If `other` has another application, because its commands would lose their state; or if it
-    /// has layers, an authenticator, limits or a spawner, because these would not be limited to its
+    /// has layers, an authenticator, limits, a spawner or extensions, because these would not be limited to its
     /// commands. Set them on the router that is served.
     #[must_use]
     #[track_caller]
@@ -139,8 +139,8 @@ impl<A: App> Router<A> {
         );
         assert!(
             other.setup.is_default(),
-            "layers, an authenticator, limits and a spawner belong to the router that is served, \
-             not to one that is merged into it"
+            "layers, an authenticator, limits, a spawner and extensions belong to the router that is \
+             served, not to one that is merged into it"
         );
         self.table.merge(other.table);
         self
@@ -150,6 +150,20 @@ impl<A: App> Router<A> {
     #[must_use]
     pub fn layer(mut self, layer: impl Layer<A>) -> Self {
         self.setup.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Adds lines of `INFO`, rows of `CONFIG` and metrics that belong to a set of commands rather
+    /// than to the application.
+    #[must_use]
+    pub fn extension(self, extension: impl Extension) -> Self {
+        self.shared_extension(Arc::new(extension))
+    }
+
+    /// As [`Router::extension`], for an extension that its commands share.
+    #[must_use]
+    pub fn shared_extension(mut self, extension: Arc<dyn Extension>) -> Self {
+        self.setup.extensions.push(extension);
         self
     }
 

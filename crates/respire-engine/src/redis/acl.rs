@@ -156,6 +156,7 @@ fn implied_by_group(category: &str, spec: &Spec) -> bool {
         Group::Bitmap => category == "bitmap",
         Group::Connection => category == "connection",
         Group::Transactions => category == "transaction",
+        Group::Scripting => category == "scripting",
         Group::Server | Group::PubSub => false,
     }
 }

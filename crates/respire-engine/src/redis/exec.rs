@@ -2,8 +2,8 @@
 
 use super::{Act, Rows};
 use crate::client::transaction::Queue;
+use crate::command::cx::InSection;
 use crate::command::exec::{aborted, end_at_once, end_transaction};
-use crate::command::keyspace::Held;
 use crate::command::{admit, after_ends};
 use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Keyspace, Reply, SectionScope, Spec};
 use resp_codec::{Encoder, number};
@@ -92,14 +92,26 @@ fn run<A: App>(cx: &mut Cx<'_, A>, queue: &Queue, reply: &mut Reply<'_>) -> Flow
         .as_deref()
         .map_or(SectionScope::Everything, SectionScope::Keys);
     let mut flow = Flow::Replied;
-    A::Keys::atomically(app, &scope, now, &mut |held| {
+    let mut body = |section: InSection<'_, A>| {
         flow = if transaction.is_dirty(now) {
             reply.null_array();
             Flow::Replied
         } else {
-            run_queue(cx, queue, held, reply)
+            run_queue(cx, queue, section, reply)
         };
-    });
+    };
+    if queue.has_scripts() {
+        A::Keys::atomically_widening(app, &scope, now, &mut |held, widen| {
+            body(InSection {
+                held,
+                widen: Some(&mut *widen),
+            });
+        });
+    } else {
+        A::Keys::atomically(app, &scope, now, &mut |held| {
+            body(InSection { held, widen: None });
+        });
+    }
     drop(keys);
     cx.client.transaction = transaction;
     flow
@@ -132,7 +144,7 @@ fn keys<'q, A: App>(cx: &Cx<'_, A>, queue: &'q Queue) -> Option<Vec<(u32, &'q [u
 fn run_queue<A: App>(
     cx: &mut Cx<'_, A>,
     queue: &Queue,
-    held: &mut Held<A>,
+    mut section: InSection<'_, A>,
     reply: &mut Reply<'_>,
 ) -> Flow {
     let engine = cx.engine;
@@ -155,13 +167,13 @@ fn run_queue<A: App>(
             now: cx.now,
             request: &request,
             hint: None,
-            held: Some(held),
+            section: Some(section.reborrow()),
         };
         match engine.run(queued.entry, &mut cx, request, queued.name_len, &mut inner) {
             Flow::Replied => {}
             Flow::Pending => {
                 inner.sink().cut(mark);
-                end_at_once(engine, cx.client, queued.entry, &mut inner);
+                let _is_error = end_at_once(engine, cx.client, queued.entry, &mut inner);
             }
             Flow::RepliedAfter { wait_us: more_us } => wait_us = wait_us.saturating_add(more_us),
             Flow::Close => is_last = true,

@@ -206,6 +206,9 @@ fn write_others<A: App>(engine: &Engine<A>, section: &str, now: Now, out: &mut I
     engine.host.info(section, out);
     engine.app().info(section, now, out);
     A::Keys::info(engine.app(), section, now, out);
+    for part in &engine.extensions {
+        part.info(section, now, out);
+    }
 }
 
 fn capitalised(name: &str) -> String {

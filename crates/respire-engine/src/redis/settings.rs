@@ -69,6 +69,16 @@ fn of_times(tunables: &Arc<Tunables>) -> Vec<Setting> {
         ),
         row(
             tunables,
+            "busy-reply-threshold",
+            |t| t.busy_reply_ms.load(Relaxed).to_string(),
+            |t, text| {
+                t.busy_reply_ms
+                    .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
+                Ok(())
+            },
+        ),
+        row(
+            tunables,
             "latency-tracking",
             |t| yes_no(t.latency_tracking.load(Relaxed)),
             |t, text| {

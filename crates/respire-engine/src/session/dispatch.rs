@@ -1,5 +1,6 @@
 //! Takes a request to its command: looks it up, checks it, and queues or runs it.
 
+use super::held_back::HeldBack;
 use super::parked::Item;
 use super::{CloseReason, Core};
 use crate::ArgList;
@@ -187,12 +188,9 @@ impl<A: App> Core<A> {
     ) -> Result<Flow, u64> {
         let entry = engine.table.entry(at);
         if engine.pause.is_on()
-            && let Some(until_us) =
-                engine
-                    .pause
-                    .holds(entry.spec(), self.client.transaction.has_writes(), now)
+            && let Some(held_back) = self.held_back(engine, now, prepared.args, at)
         {
-            return Err(until_us);
+            return self.hold_back(engine, entry.spec(), held_back, reply);
         }
         let is_queued = self.client.transaction.is_open();
         let is_free = !is_queued && !self.client.is_restricted(&engine.tunables);
@@ -219,7 +217,7 @@ impl<A: App> Core<A> {
             now,
             request: &prepared.args,
             hint: prepared.hint.map(|hint| A::Keys::shorten(hint)),
-            held: None,
+            section: None,
         };
         Ok(engine.run(at, &mut cx, prepared.args, name_len, reply))
     }
@@ -257,9 +255,9 @@ impl<A: App> Core<A> {
             shared_buffer,
             ..
         } = &mut self.client;
-        let is_write = engine.table.entry(found.0).spec().flags.has(Flags::WRITE);
+        let flags = engine.table.entry(found.0).spec().flags;
         let request = (request, shared_buffer.as_ref());
-        if transaction.queue(found, is_write, request, &engine.limits) {
+        if transaction.queue(found, flags, request, &engine.limits) {
             let queued = transaction.queued_len() as u32;
             self.client
                 .shared
@@ -269,6 +267,23 @@ impl<A: App> Core<A> {
         } else {
             let error = Error::fixed("ERR transaction is too large to queue");
             self.refuse(engine, &Spec::EMPTY, error, reply);
+        }
+    }
+
+    #[cold]
+    fn hold_back(
+        &mut self,
+        engine: &Engine<A>,
+        spec: &Spec,
+        held_back: HeldBack,
+        reply: &mut Reply<'_>,
+    ) -> Result<Flow, u64> {
+        match held_back {
+            HeldBack::Until(until_us) => Err(until_us),
+            HeldBack::Busy(error) => {
+                self.refuse(engine, spec, error, reply);
+                Ok(Flow::Replied)
+            }
         }
     }
 

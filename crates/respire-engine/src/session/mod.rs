@@ -5,6 +5,7 @@ mod ahead;
 mod binary;
 mod decoded;
 mod dispatch;
+mod held_back;
 mod input;
 mod parked;
 mod pending;

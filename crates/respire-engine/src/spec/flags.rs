@@ -72,6 +72,12 @@ impl Flags {
     /// Runs the queue of `MULTI` (`EXEC`). If it is refused, it ends the transaction.
     pub const EXEC: Self = Self(1 << 21);
 
+    /// Runs other commands, and may use keys that it does not name ([`Calls`](crate::Calls)).
+    pub const SCRIPT: Self = Self(1 << 22);
+
+    /// Accepts requests without a key.
+    pub const NO_MANDATORY_KEYS: Self = Self(1 << 23);
+
     /// The union of both sets, usable in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
@@ -92,7 +98,7 @@ impl Flags {
 
     /// The names in `COMMAND INFO`, in Redis's order, without Respire's own flags.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        const NAMES: [(Flags, &str); 16] = [
+        const NAMES: [(Flags, &str); 17] = [
             (Flags::WRITE, "write"),
             (Flags::READONLY, "readonly"),
             (Flags::DENYOOM, "denyoom"),
@@ -106,6 +112,7 @@ impl Flags {
             (Flags::SKIP_SLOWLOG, "skip_slowlog"),
             (Flags::FAST, "fast"),
             (Flags::NO_AUTH, "no_auth"),
+            (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
             (Flags::NO_MULTI, "no_multi"),
             (Flags::MOVABLE_KEYS, "movablekeys"),
             (Flags::ALLOW_BUSY, "allow_busy"),

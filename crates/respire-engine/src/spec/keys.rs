@@ -1,5 +1,8 @@
 //! The positions of a command's keys.
 
+use crate::ArgList;
+use resp_codec::number;
+
 /// The positions of keys among the arguments (the name is argument 0), and how they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeySpec {
@@ -88,11 +91,52 @@ pub enum KeyFind {
         /// 0 or 1: no limit; n: only the first 1/n of the remaining arguments.
         limit: i16,
     },
+    /// An argument says how many there are: `EVAL`.
+    Counted {
+        /// The argument with the number, relative to [`KeySpec::begin`].
+        count: i16,
+        /// The first key, relative to [`KeySpec::begin`].
+        first: i16,
+        /// The distance between keys.
+        step: i16,
+    },
     /// They cannot be found from the position alone.
     Unknown,
 }
 
 impl KeySpec {
+    /// As many keys as argument `index` says, right after it.
+    #[must_use]
+    pub const fn counted(index: i16) -> Self {
+        Self {
+            begin: KeyBegin::Index(index),
+            find: KeyFind::Counted {
+                count: 0,
+                first: 1,
+                step: 1,
+            },
+            flags: &[KeyFlag::Ro, KeyFlag::Access],
+            notes: "",
+        }
+    }
+
+    /// The positions of this spec's keys in a request. Empty if the positions and the number in an
+    /// argument do not determine them; `None` if that number is none, or greater than the number of
+    /// arguments behind it.
+    pub fn find(self, request: ArgList<'_>) -> Option<impl Iterator<Item = usize>> {
+        let (KeyBegin::Index(begin), KeyFind::Counted { count, first, step }) =
+            (self.begin, self.find)
+        else {
+            return Some(Positions::Fixed(self.positions(request.len())));
+        };
+        let at = move |offset: i16| usize::try_from(begin + offset).unwrap_or(usize::MAX);
+        let number = request.get(at(count)).and_then(number::parse_i64)?;
+        let (number, step) = (usize::try_from(number).ok()?, step.unsigned_abs() as usize);
+        let keys = (0..number).map(move |key| at(first) + key * step);
+        let behind = request.len().saturating_sub(at(first));
+        (number.checked_mul(step)? <= behind).then_some(Positions::Counted(keys))
+    }
+
     /// One key, at argument `index`; read-only unless [`KeySpec::flags`] says otherwise.
     #[must_use]
     pub const fn at(index: i16) -> Self {
@@ -173,6 +217,23 @@ impl KeySpec {
     }
 }
 
+/// Positions that are found in one of two ways.
+enum Positions<F, C> {
+    Fixed(F),
+    Counted(C),
+}
+
+impl<F: Iterator<Item = usize>, C: Iterator<Item = usize>> Iterator for Positions<F, C> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        match self {
+            Self::Fixed(positions) => positions.next(),
+            Self::Counted(positions) => positions.next(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,5 +254,26 @@ mod tests {
             [1, 2]
         );
         assert_eq!(KeySpec::at(2).positions(2).count(), 0);
+    }
+
+    #[test]
+    fn counted_keys_are_as_many_as_their_argument_says() {
+        let words = ["eval", "", "2", "a", "b", "c"].map(str::as_bytes);
+        let found = |number: &'static [u8]| {
+            let mut bytes = Vec::new();
+            let spans = words.map(|word| {
+                let word = if word == b"2" { number } else { word };
+                let at = bytes.len() as u32;
+                bytes.extend_from_slice(word);
+                resp_codec::Span::new(at, word.len() as u32)
+            });
+            let found = KeySpec::counted(2).find(ArgList::new(&bytes, &[], &spans));
+            found.map(Iterator::collect::<Vec<_>>)
+        };
+        assert_eq!(found(b"2"), Some(vec![3, 4]));
+        assert_eq!(found(b"0"), Some(vec![]));
+        for wrong in [&b"4"[..], b"-1", b"x", b"9223372036854775807"] {
+            assert_eq!(found(wrong), None);
+        }
     }
 }

@@ -115,6 +115,8 @@ pub enum Group {
     Transactions,
     /// Publish and subscribe.
     PubSub,
+    /// Scripts and functions.
+    Scripting,
 }
 
 impl Group {
@@ -129,6 +131,7 @@ impl Group {
             Self::Server => "server",
             Self::Transactions => "transactions",
             Self::PubSub => "pubsub",
+            Self::Scripting => "scripting",
         }
     }
 }

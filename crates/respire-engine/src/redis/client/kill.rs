@@ -252,7 +252,7 @@ fn kill<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
         (true, _) => reply.ok(),
         (false, _) => reply.int(killed),
     }
-    if cx.held.is_some() {
+    if cx.section.is_some() {
         // Inside `EXEC`, the reply of `EXEC` waits, after the section has ended.
         return if is_last { Flow::Close } else { Flow::Replied };
     }

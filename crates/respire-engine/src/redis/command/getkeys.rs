@@ -1,7 +1,9 @@
 //! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: finds the keys in a request.
 
 use crate::command::table::CommandTable;
-use crate::{App, ArgList, CommandEntry, Cx, Error, KeyBegin, KeyFind, KeyFlag, Reply, Spec};
+use crate::{
+    App, ArgList, CommandEntry, Cx, Error, Flags, KeyBegin, KeyFind, KeyFlag, Reply, Spec,
+};
 
 pub(super) fn keys<A: App>(
     cx: &mut Cx<'_, A>,
@@ -60,7 +62,11 @@ fn positions<'t, A: App>(
     }
     let mut positions = Vec::new();
     let told = entry.command().keys(request, &mut |at| positions.push(at));
-    if told.is_err() || positions.iter().all(|at| *at >= request.len()) {
+    let is_enough = |positions: &[usize]| {
+        entry.spec().flags.has(Flags::NO_MANDATORY_KEYS)
+            || positions.iter().any(|at| *at < request.len())
+    };
+    if told.is_err() || !is_enough(&positions) {
         return Err(Error::fixed("ERR Invalid arguments specified for command"));
     }
     Ok((entry, positions))
@@ -102,8 +108,9 @@ fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [KeyFlag] {
     }
     let is_here = |keys: &&crate::KeySpec| keys.positions(request.len()).any(|here| here == at);
     // A key at no fixed position belongs to the last spec without a position.
-    let is_anywhere =
-        |keys: &&crate::KeySpec| keys.begin == KeyBegin::Unknown || keys.find == KeyFind::Unknown;
+    let is_anywhere = |keys: &&crate::KeySpec| {
+        keys.begin == KeyBegin::Unknown || !matches!(keys.find, KeyFind::Range { .. })
+    };
     let found = spec
         .keys
         .iter()

@@ -109,6 +109,10 @@ fn write_keys(keys: &KeySpec, reply: &mut Reply<'_>) {
             let numbers = [("lastkey", last), ("keystep", step), ("limit", limit)];
             write_search("find_keys", "range", &numbers, reply);
         }
+        KeyFind::Counted { count, first, step } => {
+            let numbers = [("keynumidx", count), ("firstkey", first), ("keystep", step)];
+            write_search("find_keys", "keynum", &numbers, reply);
+        }
         KeyFind::Unknown => write_search("find_keys", "unknown", &[], reply),
     }
 }

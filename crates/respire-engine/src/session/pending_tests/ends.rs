@@ -166,7 +166,7 @@ fn exec_takes_immediate_answers_and_never_waits() {
     line.ask("MULTI|ECHO a|TAKE|WAIT|LOSE|PING");
     assert_eq!(
         line.ask("EXEC|PING"),
-        "*5|$1|a|$7|nothing|-ERR the command would have to wait, which it cannot inside EXEC|\
+        "*5|$1|a|$7|nothing|-ERR the command would have to wait, which it cannot inside EXEC or a script|\
          -ERR the command gave no reply|+PONG|+PONG|"
     );
     assert!(line.next().cancelled() && line.next().cancelled());
