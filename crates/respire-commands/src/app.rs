@@ -6,9 +6,10 @@ use crate::pace::REST;
 use crate::stats::ConnStats;
 use crate::{info, monitor};
 use respire_engine::{
-    App, Error, InfoWriter, Keyspace, Metrics, Now, Publisher, SectionScope, Setting, WatchedKey,
+    App, Error, InfoWriter, Keyspace, Metrics, Now, Publisher, Relief, SectionScope, Setting,
+    WatchedKey, Widen,
 };
-use respire_store::{Foreseen, Held};
+use respire_store::{Foreseen, Held, Scope};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,12 +66,39 @@ impl<A: HasKv> Keyspace<A> for Kv {
     }
 
     fn atomically(app: &A, scope: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut Held)) {
-        let scope = match *scope {
-            SectionScope::Keys(keys) => respire_store::Scope::Keys(keys),
-            SectionScope::Everything => respire_store::Scope::Everything,
-        };
-        let mut section = app.kv().store().lock(&scope);
+        let mut section = app.kv().store().lock(&store_scope(scope));
         body(section.held());
+    }
+
+    fn atomically_widening(
+        app: &A,
+        scope: &SectionScope<'_>,
+        _: Now,
+        body: &mut dyn FnMut(&mut Held, &mut Widen<'_, Held>),
+    ) {
+        let mut section = app.kv().store().lock_widening(&store_scope(scope));
+        let (held, mut widener) = section.split();
+        body(held, &mut |held, scope| {
+            widener.widen(held, &store_scope(scope));
+        });
+    }
+
+    #[inline]
+    fn covers(app: &A, held: &Held, db: u32, key: &[u8]) -> bool {
+        held.covers(app.kv().store(), &Scope::Keys(&[(db, key)]))
+    }
+
+    fn is_held(app: &A, db: u32, key: &[u8]) -> bool {
+        app.kv().store().is_held(db, key)
+    }
+
+    fn is_widening(app: &A) -> bool {
+        app.kv().store().is_widening()
+    }
+
+    fn set_relief(app: &A, relief: &Arc<dyn Relief>) {
+        let relief = Arc::new(WaitingThreads(Arc::clone(relief)));
+        app.kv().store().set_relief(relief);
     }
 
     fn watch(app: &A, db: u32, key: &[u8], now: Now) -> Box<dyn WatchedKey> {
@@ -127,6 +155,22 @@ impl Kv {
         swept
             .next_ms
             .map(|at| Duration::from_millis(at.saturating_sub(now_ms)).max(REST))
+    }
+}
+
+fn store_scope<'s>(scope: &SectionScope<'s>) -> Scope<'s> {
+    match *scope {
+        SectionScope::Keys(keys) => Scope::Keys(keys),
+        SectionScope::Everything => Scope::Everything,
+    }
+}
+
+/// Lets the driver serve others while a thread waits for a shard.
+struct WaitingThreads(Arc<dyn Relief>);
+
+impl respire_store::Relief for WaitingThreads {
+    fn block(&self, wait: &mut dyn FnMut()) {
+        self.0.block(wait);
     }
 }
 
