@@ -2,7 +2,8 @@
 //! copies the bytes of the next connection, memory loads the keys of the requests read before. One
 //! connection at a time would wait for each load.
 
-use crate::{Cause, Reactor, Registered, find};
+use crate::slot::Slot;
+use crate::{Cause, Shared, drive, find, take_wake};
 use mio::{Events, Token};
 use respire_engine::App;
 use respire_net::{Limits, arrival_buffer};
@@ -30,58 +31,74 @@ impl Batch {
     }
 }
 
-impl<A: App> Reactor<A> {
-    /// Serves every source of these events.
-    pub(crate) fn take_events(&mut self, events: &Events, batch: &mut Batch) {
-        for event in events {
-            let token = event.token();
-            let Some(entry) = find(&mut self.connections, token) else {
-                self.take_wake(token);
-                continue;
+/// Serves every source of these events.
+pub(crate) fn take_events<A: App>(reactor: &Shared<A>, events: &Events, batch: &mut Batch) {
+    for event in events {
+        let token = event.token();
+        let mut this = reactor.borrow_mut();
+        let noted = find(&mut this.connections, token).map(|slot| slot.note_event(event));
+        drop(this);
+        match noted {
+            Some(true) => batch.tokens.push(token),
+            Some(false) => {}
+            None => take_wake(reactor, token),
+        }
+        if batch.tokens.len() == CONNECTIONS_MAX {
+            serve_batch(reactor, batch);
+        }
+    }
+    serve_batch(reactor, batch);
+}
+
+fn serve_batch<A: App>(reactor: &Shared<A>, batch: &mut Batch) {
+    let Batch { tokens, buffers } = batch;
+    if let [only] = tokens[..] {
+        drive(reactor, only, Cause::Ready);
+    } else {
+        serve_together(reactor, tokens, buffers);
+    }
+    tokens.clear();
+}
+
+fn serve_together<A: App>(reactor: &Shared<A>, tokens: &[Token], buffers: &mut [Box<[u8]>]) {
+    let mut arrivals = [const { None }; CONNECTIONS_MAX];
+    for ((token, buffer), arrival) in tokens.iter().zip(buffers).zip(&mut arrivals) {
+        guard(reactor, *token, |slot| {
+            let Some(entry) = slot.entry() else {
+                return;
             };
-            entry.socket.note_event(event);
-            batch.tokens.push(token);
-            if batch.tokens.len() == CONNECTIONS_MAX {
-                self.serve_batch(batch);
+            *arrival = entry.connection.receive_ahead(&mut entry.socket, buffer);
+            if arrival.is_some() {
+                slot.reserve();
             }
-        }
-        self.serve_batch(batch);
+        });
     }
-
-    fn serve_batch(&mut self, batch: &mut Batch) {
-        let Batch { tokens, buffers } = batch;
-        if let [only] = tokens[..] {
-            self.drive(only, Cause::Ready);
-        } else {
-            self.serve_together(tokens, buffers);
-        }
-        tokens.clear();
-    }
-
-    fn serve_together(&mut self, tokens: &[Token], buffers: &mut [Box<[u8]>]) {
-        let mut arrivals = [const { None }; CONNECTIONS_MAX];
-        for ((token, buffer), arrival) in tokens.iter().zip(buffers).zip(&mut arrivals) {
-            self.guard(*token, |entry| {
-                let socket = &mut entry.socket;
-                *arrival = entry.connection.receive_ahead(socket, buffer);
+    for (token, arrival) in tokens.iter().zip(&mut arrivals) {
+        if let Some(arrival) = arrival {
+            guard(reactor, *token, |slot| {
+                if let Some(entry) = slot.reserved() {
+                    entry.connection.find_ahead(arrival);
+                }
             });
         }
-        for (token, arrival) in tokens.iter().zip(&mut arrivals) {
-            if let Some(arrival) = arrival {
-                self.guard(*token, |entry| entry.connection.find_ahead(arrival));
-            }
-        }
-        for (token, arrival) in tokens.iter().zip(arrivals) {
-            self.drive(*token, arrival.map_or(Cause::Ready, Cause::Arrived));
-        }
     }
+    for (token, arrival) in tokens.iter().zip(arrivals) {
+        drive(
+            reactor,
+            *token,
+            arrival.map_or(Cause::Ready, Cause::Arrived),
+        );
+    }
+}
 
-    /// Runs a step of a connection, if it still exists. A panic ends that connection, as in a turn.
-    fn guard(&mut self, token: Token, step: impl FnOnce(&mut Registered<A>)) {
-        if let Some(entry) = find(&mut self.connections, token)
-            && catch_unwind(AssertUnwindSafe(|| step(entry))).is_err()
-        {
-            self.finish(token);
-        }
+/// Runs a step of a connection, if it still exists. A panic ends that connection, as in a turn.
+fn guard<A: App>(reactor: &Shared<A>, token: Token, step: impl FnOnce(&mut Slot<A>)) {
+    let mut this = reactor.borrow_mut();
+    if let Some(slot) = find(&mut this.connections, token)
+        && catch_unwind(AssertUnwindSafe(|| step(slot))).is_err()
+    {
+        let freed = this.free_slot(token);
+        drop(this);
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(freed)));
     }
 }

@@ -17,28 +17,34 @@
 //! Invariants: an edge is reported once, so a connection that stops before its socket is empty goes
 //! on the `again` list; the cost of a round depends on the ready connections, not on the open ones.
 //!
-//! Where to start reading: `Reactor::run`.
+//! Where to start reading: `run`.
 
 #![forbid(unsafe_code)]
 
 mod batch;
 mod pool;
+mod relief;
+mod slot;
 mod socket;
 mod wakes;
 
 use batch::Batch;
 use mio::{Events, Poll, Token, Waker};
 use pool::Pool;
+use relief::OtherConnections;
 use respire_engine::{App, Engine, Now};
 use respire_net::{
     Arrival, Config, Connection, Listeners, Origin, Pace, Report, Scratch, Server, Service,
     Shutdown, clock, supervise,
 };
 use slab::Slab;
+use slot::Slot;
 use socket::{Listener, Socket, Stream};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use wakes::{WakeHandle, Wakes};
@@ -47,8 +53,9 @@ use wakes::{WakeHandle, Wakes};
 /// waits. Only the futures of [`Router::future`](respire_engine::Router::future) run elsewhere, in
 /// a pool of `Config::threads` threads that starts with the first future.
 ///
-/// A long command holds up every connection until it has ended, as in Redis. Housekeeping works in
-/// slices; commands do not. Run long computations in `Router::future` or `Router::deferred`, or on
+/// A long command holds up every connection until it has ended, as in Redis, unless it lets others
+/// be served, as scripts do ([`Relief`](respire_engine::Relief)). Housekeeping works in slices;
+/// commands do not. Run long computations in `Router::future` or `Router::deferred`, or on
 /// several threads with Tokio. For futures that need the timers or sockets of a runtime, set one
 /// with [`Router::spawn_on`](respire_engine::Router::spawn_on).
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,11 +72,14 @@ impl Server for Mio {
         shutdown: Shutdown,
     ) -> io::Result<Report> {
         engine.set_spawner(Arc::new(Pool::new(config.threads)));
+        engine.set_relief(Arc::new(OtherConnections));
         let service = Arc::new(Service::new(engine, config, shutdown));
         supervise("respire-mio", &service, move |service| {
-            let mut reactor = Reactor::new(listeners, service)?;
-            reactor.run()?;
-            Ok(reactor.service.cut_open())
+            let reactor = Rc::new(RefCell::new(Reactor::new(listeners, service)?));
+            let _serving = OtherConnections::serve_on_this_thread(&reactor);
+            run(&reactor)?;
+            let service = Arc::clone(&reactor.borrow().service);
+            Ok(service.cut_open())
         })
     }
 }
@@ -93,8 +103,7 @@ struct Reactor<A: App> {
     service: Arc<Service<A>>,
     poll: Poll,
     listeners: Vec<Listener>,
-    /// Boxed: a slab that grows moves its entries and frees the old room, which should stay small.
-    connections: Slab<Box<Registered<A>>>,
+    connections: Slab<Slot<A>>,
     last_generation: u32,
     /// The sources that have more to do and wait for nothing: connections that used up their turn,
     /// and listeners that accepted their maximum. While it is not empty, polling does not wait.
@@ -102,7 +111,8 @@ struct Reactor<A: App> {
     /// At most one deadline per connection or listener, in monotonic microseconds.
     deadlines: BTreeSet<(u64, Token)>,
     wakes: Arc<Wakes>,
-    scratch: Scratch,
+    /// The buffers for a turn, unless one runs.
+    scratch: Option<Box<Scratch>>,
     tick_us: u64,
     /// When a stopping server waits no longer.
     stop_by_us: Option<u64>,
@@ -113,11 +123,6 @@ struct Registered<A: App> {
     /// dropped.
     socket: Socket,
     connection: Connection<A>,
-    generation: u32,
-    is_queued: bool,
-    /// The deadline in the set. It may be earlier than the connection's own: a deadline that moves
-    /// away is checked when it passes, instead of being moved with every request.
-    armed_us: Option<u64>,
 }
 
 impl<A: App> Registered<A> {
@@ -159,7 +164,7 @@ impl<A: App> Reactor<A> {
             listener.register(poll.registry(), listener_token(at))?;
         }
         Ok(Self {
-            scratch: Scratch::new(service.limits()),
+            scratch: None,
             service,
             poll,
             listeners,
@@ -171,25 +176,6 @@ impl<A: App> Reactor<A> {
             tick_us: 0,
             stop_by_us: None,
         })
-    }
-
-    fn run(&mut self) -> io::Result<()> {
-        let mut events = Events::with_capacity(EVENTS_MAX);
-        let mut batch = Batch::new(self.service.limits());
-        loop {
-            let now = clock::now();
-            self.tick(now);
-            if self.has_stopped(now) {
-                return Ok(());
-            }
-            match self.poll.poll(&mut events, Some(self.wait(now))) {
-                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
-                _ => {}
-            }
-            self.take_events(&events, &mut batch);
-            self.take_turns();
-            self.take_deadlines();
-        }
     }
 
     /// How long to wait for readiness.
@@ -231,80 +217,8 @@ impl<A: App> Reactor<A> {
             || stop_by_us <= now.monotonic_us()
     }
 
-    /// Handles an event of the waker or a listener; an event of a closed connection does nothing.
-    fn take_wake(&mut self, token: Token) {
-        if token == WAKER {
-            for token in self.wakes.take() {
-                self.drive(token, Cause::Wake);
-            }
-        } else {
-            self.accept_ready(token);
-        }
-    }
-
-    /// Gives one turn to every source in `again`; a source that needs more is appended again.
-    fn take_turns(&mut self) {
-        for _ in 0..self.again.len() {
-            let Some(token) = self.again.pop_front() else {
-                return;
-            };
-            if let Some(entry) = find(&mut self.connections, token) {
-                entry.is_queued = false;
-                self.drive(token, Cause::Ready);
-            } else {
-                self.accept_ready(token);
-            }
-        }
-    }
-
-    fn take_deadlines(&mut self) {
-        let Some(first) = self.deadlines.first() else {
-            return;
-        };
-        let now = clock::now();
-        if first.0 > now.monotonic_us() {
-            return;
-        }
-        let later = self
-            .deadlines
-            .split_off(&(now.monotonic_us() + 1, Token(0)));
-        for (_, token) in std::mem::replace(&mut self.deadlines, later) {
-            if let Some(entry) = find(&mut self.connections, token) {
-                entry.armed_us = None;
-                self.drive(token, Cause::Deadline);
-            } else {
-                self.accept_ready(token);
-            }
-        }
-    }
-
-    /// Accepts the waiting connections, if the token is a listener's.
-    fn accept_ready(&mut self, token: Token) {
-        for _ in 0..self.service.limits().accepts_per_turn_max {
-            let Some(listener) = self.listeners.get(listener_index(token)) else {
-                return;
-            };
-            match listener.accept() {
-                Ok((stream, origin)) => {
-                    self.service.accept_succeeded();
-                    self.admit(stream, origin);
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(error) => {
-                    if let Some(rest) = self.service.accept_failed(&error) {
-                        // The edge is used up, so only the `again` list brings us back.
-                        let due_us = clock::now().after(rest).monotonic_us();
-                        self.deadlines.insert((due_us, token));
-                        return;
-                    }
-                }
-            }
-        }
-        self.again.push_back(token);
-    }
-
-    /// Admits a connection, or refuses it.
-    fn admit(&mut self, stream: Stream, origin: Origin) {
+    /// Admits a connection, which is then to be driven, or refuses it.
+    fn admit(&mut self, stream: Stream, origin: Origin) -> Option<Token> {
         let slot = self.connections.vacant_key();
         self.last_generation = self.last_generation.wrapping_add(1);
         let generation = self.last_generation;
@@ -315,66 +229,215 @@ impl<A: App> Reactor<A> {
         });
         let connection = match self.service.admit(origin, wake_handle, clock::now()) {
             Ok(connection) => connection,
-            Err(refusal) => return stream.refuse(&self.service, refusal),
+            Err(refusal) => {
+                stream.refuse(&self.service, refusal);
+                return None;
+            }
         };
         match Socket::register(stream, self.poll.registry(), token) {
             Ok(socket) => {
-                let entry = Registered {
-                    connection,
-                    socket,
-                    generation,
-                    is_queued: false,
-                    armed_us: None,
-                };
-                self.connections.insert(Box::new(entry));
-                self.drive(token, Cause::Ready);
+                let entry = Box::new(Registered { socket, connection });
+                self.connections.insert(Slot::new(generation, entry));
+                Some(token)
             }
             Err(error) => {
                 // The system has no room for another registration; the peer sees its connection
                 // closed.
                 let _ = self.service.accept_failed(&error);
+                None
             }
         }
     }
 
-    /// Drives one turn of a connection; does nothing if it is gone.
-    fn drive(&mut self, token: Token, cause: Cause<'_, A>) {
-        let Some(entry) = find(&mut self.connections, token) else {
+    /// The buffers for a turn. A turn inside a turn gets further ones.
+    fn lend_scratch(&mut self) -> Box<Scratch> {
+        let scratch = self.scratch.take();
+        scratch.unwrap_or_else(|| Box::new(Scratch::new(self.service.limits())))
+    }
+
+    /// Takes a connection out of its slot, to be driven for this cause. `None` if it is gone, or is
+    /// being driven already: then its slot takes note of the cause.
+    fn take_out(&mut self, token: Token, cause: &Cause<'_, A>) -> Option<Box<Registered<A>>> {
+        let slot = find(&mut self.connections, token)?;
+        slot.take_out(cause)
+    }
+
+    /// Puts a connection back after its turn, and has it driven again as it needs.
+    fn put_back(&mut self, token: Token, entry: Box<Registered<A>>, pace: Pace) {
+        let due_us = entry.connection.deadline_us();
+        let Some(slot) = find(&mut self.connections, token) else {
             return;
         };
-        let is_stopping = self.stop_by_us.is_some();
-        // The code of a service besides its handlers may panic. As with one task per connection,
-        // that costs only this connection.
-        let turn = AssertUnwindSafe(|| entry.turn(cause, is_stopping, &mut self.scratch));
-        match catch_unwind(turn).unwrap_or(Pace::Closed) {
-            Pace::Closed => return self.finish(token),
-            Pace::Again if !entry.is_queued => {
-                // With edge triggering this socket may hold more input and is not reported again.
-                entry.is_queued = true;
-                self.again.push_back(token);
-            }
-            Pace::Again | Pace::Wait => {}
+        let missed = slot.put_back(entry);
+        if missed.is_woken {
+            self.wakes.push(token);
         }
-        let Some(due_us) = entry.connection.deadline_us() else {
+        if (matches!(pace, Pace::Again) || missed.is_ready) && !slot.is_queued {
+            // With edge triggering this socket may hold more input and is not reported again.
+            slot.is_queued = true;
+            self.again.push_back(token);
+        }
+        let Some(due_us) = due_us else {
             return;
         };
-        if entry.armed_us.is_none_or(|armed_us| due_us < armed_us) {
-            if let Some(armed_us) = entry.armed_us.replace(due_us) {
+        if slot.armed_us.is_none_or(|armed_us| due_us < armed_us) {
+            if let Some(armed_us) = slot.armed_us.replace(due_us) {
                 self.deadlines.remove(&(armed_us, token));
             }
             self.deadlines.insert((due_us, token));
         }
     }
 
-    /// Drops a connection and its socket.
-    fn finish(&mut self, token: Token) {
-        let entry = self.connections.remove(slot(token));
-        if let Some(armed_us) = entry.armed_us {
+    /// Frees the slot of a connection that has ended.
+    fn free_slot(&mut self, token: Token) -> Slot<A> {
+        let freed = self.connections.remove(slot(token));
+        if let Some(armed_us) = freed.armed_us {
             self.deadlines.remove(&(armed_us, token));
         }
-        // The connection state of a service may panic too when dropped. The panic hook reports it.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(entry)));
+        freed
     }
+}
+
+/// The reactor of a thread. It is borrowed only between turns, so that a turn can lead to others.
+type Shared<A> = Rc<RefCell<Reactor<A>>>;
+
+fn run<A: App>(reactor: &Shared<A>) -> io::Result<()> {
+    let mut events = Events::with_capacity(EVENTS_MAX);
+    let mut batch = Batch::new(reactor.borrow().service.limits());
+    loop {
+        let now = clock::now();
+        let mut this = reactor.borrow_mut();
+        this.tick(now);
+        if this.has_stopped(now) {
+            return Ok(());
+        }
+        let wait = this.wait(now);
+        match this.poll.poll(&mut events, Some(wait)) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        drop(this);
+        batch::take_events(reactor, &events, &mut batch);
+        take_turns(reactor);
+        take_deadlines(reactor);
+    }
+}
+
+/// Handles an event of the waker or a listener; an event of a closed connection does nothing.
+fn take_wake<A: App>(reactor: &Shared<A>, token: Token) {
+    if token == WAKER {
+        let woken = reactor.borrow().wakes.take();
+        for token in woken {
+            drive(reactor, token, Cause::Wake);
+        }
+    } else {
+        accept_ready(reactor, token);
+    }
+}
+
+/// Gives one turn to every source in `again`; a source that needs more is appended again.
+fn take_turns<A: App>(reactor: &Shared<A>) {
+    let count = reactor.borrow().again.len();
+    for _ in 0..count {
+        let mut this = reactor.borrow_mut();
+        let Some(token) = this.again.pop_front() else {
+            return;
+        };
+        let slot = find(&mut this.connections, token);
+        let is_connection = slot.map(|slot| slot.is_queued = false).is_some();
+        drop(this);
+        if is_connection {
+            drive(reactor, token, Cause::Ready);
+        } else {
+            accept_ready(reactor, token);
+        }
+    }
+}
+
+fn take_deadlines<A: App>(reactor: &Shared<A>) {
+    let mut this = reactor.borrow_mut();
+    let Some(first) = this.deadlines.first() else {
+        return;
+    };
+    let now = clock::now();
+    if first.0 > now.monotonic_us() {
+        return;
+    }
+    let later = this
+        .deadlines
+        .split_off(&(now.monotonic_us() + 1, Token(0)));
+    let due = std::mem::replace(&mut this.deadlines, later);
+    drop(this);
+    for (_, token) in due {
+        let mut this = reactor.borrow_mut();
+        let slot = find(&mut this.connections, token);
+        let is_connection = slot.map(|slot| slot.armed_us = None).is_some();
+        drop(this);
+        if is_connection {
+            drive(reactor, token, Cause::Deadline);
+        } else {
+            accept_ready(reactor, token);
+        }
+    }
+}
+
+/// Accepts the waiting connections, if the token is a listener's.
+fn accept_ready<A: App>(reactor: &Shared<A>, token: Token) {
+    let accepts_max = reactor.borrow().service.limits().accepts_per_turn_max;
+    for _ in 0..accepts_max {
+        let mut this = reactor.borrow_mut();
+        let Some(listener) = this.listeners.get(listener_index(token)) else {
+            return;
+        };
+        match listener.accept() {
+            Ok((stream, origin)) => {
+                this.service.accept_succeeded();
+                let admitted = this.admit(stream, origin);
+                drop(this);
+                if let Some(token) = admitted {
+                    drive(reactor, token, Cause::Ready);
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+            Err(error) => {
+                if let Some(rest) = this.service.accept_failed(&error) {
+                    // The edge is used up, so only the `again` list brings us back.
+                    let due_us = clock::now().after(rest).monotonic_us();
+                    this.deadlines.insert((due_us, token));
+                    return;
+                }
+            }
+        }
+    }
+    reactor.borrow_mut().again.push_back(token);
+}
+
+/// Drives one turn of a connection; does nothing if it is gone.
+fn drive<A: App>(reactor: &Shared<A>, token: Token, cause: Cause<'_, A>) {
+    let mut this = reactor.borrow_mut();
+    let Some(mut entry) = this.take_out(token, &cause) else {
+        return;
+    };
+    let (mut scratch, is_stopping) = (this.lend_scratch(), this.stop_by_us.is_some());
+    drop(this);
+    // The code of a service besides its handlers may panic. As with one task per connection, that
+    // costs only this connection.
+    let turn = AssertUnwindSafe(|| entry.turn(cause, is_stopping, &mut scratch));
+    let pace = catch_unwind(turn).unwrap_or(Pace::Closed);
+    let mut this = reactor.borrow_mut();
+    this.scratch = Some(scratch);
+    if !matches!(pace, Pace::Closed) {
+        return this.put_back(token, entry, pace);
+    }
+    drop(this.free_slot(token));
+    drop(this);
+    drop_entry(entry);
+}
+
+/// Drops a connection and its socket.
+fn drop_entry<A: App>(entry: Box<Registered<A>>) {
+    // The connection state of a service may panic too when dropped. The panic hook reports it.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(entry)));
 }
 
 fn listener_token(at: usize) -> Token {
@@ -394,16 +457,12 @@ fn slot(token: Token) -> usize {
     token.0 & (usize::MAX >> SLOT_BITS)
 }
 
-/// The connection of this token, unless it is gone or the token is not a connection's.
-fn find<A: App>(
-    connections: &mut Slab<Box<Registered<A>>>,
-    token: Token,
-) -> Option<&mut Registered<A>> {
+/// The slot of this token's connection, unless it is gone or the token is not a connection's.
+fn find<A: App>(connections: &mut Slab<Slot<A>>, token: Token) -> Option<&mut Slot<A>> {
     let generation = (token.0 >> SLOT_BITS) as u32;
     connections
         .get_mut(slot(token))
-        .map(Box::as_mut)
-        .filter(|entry| entry.generation == generation)
+        .filter(|slot| slot.generation == generation)
 }
 
 #[cfg(test)]

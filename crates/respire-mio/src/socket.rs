@@ -136,6 +136,13 @@ impl Socket {
         self.is_writable |= event.is_writable() || event.is_write_closed() || has_failed;
     }
 
+    /// Takes the socket as ready for anything: its readiness was reported and not seen.
+    pub(crate) fn note_any(&mut self) {
+        self.is_read_closed = true;
+        self.is_readable = true;
+        self.is_writable = true;
+    }
+
     /// Stores what a read into `room` bytes says about readiness.
     fn note_read(&mut self, result: &io::Result<usize>, room: usize) {
         self.is_readable = match result {

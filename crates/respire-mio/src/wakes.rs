@@ -30,7 +30,8 @@ impl Wakes {
         std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn push(&self, token: Token) {
+    /// Wakes a connection.
+    pub(crate) fn push(&self, token: Token) {
         let mut woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
         let was_empty = woken.is_empty();
         woken.push(token);

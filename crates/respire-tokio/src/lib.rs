@@ -21,11 +21,13 @@
 
 #![forbid(unsafe_code)]
 
+mod relief;
 mod socket;
 mod wake;
 mod watchdog;
 
-use respire_engine::{App, BoxFuture, Engine};
+use relief::HandOver;
+use respire_engine::{App, BoxFuture, CommandEntry, Engine, Flags};
 use respire_net::{
     Config, Connection, Limits, Listeners, Origin, Pace, Report, Scratch, Server, Service,
     Shutdown, clock, supervise,
@@ -54,7 +56,8 @@ use watchdog::Watchdog;
 /// The flavour: a Tokio runtime with `Config::threads` workers, beside the thread that calls
 /// [`Server::serve`] and waits.
 ///
-/// A long command holds up its own worker. While another worker is free, the other connections are
+/// A long command holds up its own worker, unless it lets others be served, as scripts do
+/// ([`Relief`](respire_engine::Relief)). While another worker is free, the other connections are
 /// served, after a few milliseconds at most. As many long commands at a time as there are workers
 /// hold up everything, as one does in a server of one thread.
 ///
@@ -72,9 +75,11 @@ impl Server for Tokio {
         config: Config,
         shutdown: Shutdown,
     ) -> io::Result<Report> {
-        let (runtime, watchdog) = runtime(config.threads)?;
+        let has_scripts = engine.commands().all().any(is_script);
+        let (runtime, watchdog) = runtime(config.threads, has_scripts)?;
         let handle = runtime.handle().clone();
         engine.set_spawner(Arc::new(move |task: BoxFuture| drop(handle.spawn(task))));
+        engine.set_relief(Arc::new(HandOver));
         let service = Arc::new(Service::new(engine, config, shutdown));
         supervise("respire-tokio", &service, move |service| {
             let cut = runtime.block_on(run(listeners, &service))?;
@@ -87,19 +92,30 @@ impl Server for Tokio {
     }
 }
 
-/// A runtime with this many workers. A single worker is the thread that serves, and shares nothing;
-/// several workers have a watchdog.
-fn runtime(threads: usize) -> io::Result<(Runtime, Option<Watchdog>)> {
-    if threads <= 1 {
+/// A runtime with this many workers. A single worker is the thread that serves, and shares nothing,
+/// unless scripts can hold it up: then another thread must be able to take its place. Several workers
+/// have a watchdog.
+fn runtime(threads: usize, has_scripts: bool) -> io::Result<(Runtime, Option<Watchdog>)> {
+    if threads <= 1 && !has_scripts {
         let runtime = configure(&mut Builder::new_current_thread()).build()?;
         return Ok((runtime, None));
     }
     let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(threads).thread_name("respire-tokio");
+    builder
+        .worker_threads(threads.max(1))
+        .thread_name("respire-tokio");
+    if threads <= 1 {
+        return Ok((configure(&mut builder).build()?, None));
+    }
     let mut watchdog = Watchdog::new(&mut builder);
     let runtime = configure(&mut builder).build()?;
     watchdog.start(runtime.handle().clone())?;
     Ok((runtime, Some(watchdog)))
+}
+
+/// Whether a command runs other commands, and may take long.
+fn is_script<A: App>(entry: &CommandEntry<A>) -> bool {
+    entry.spec().flags.has(Flags::SCRIPT)
 }
 
 fn configure(builder: &mut Builder) -> &mut Builder {
