@@ -1,6 +1,17 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod cache;
+mod commands;
+mod flags;
 #[doc(hidden)]
 pub mod fuzzed;
 mod lua;
+mod reach;
+mod run;
+mod running;
+mod script;
+mod scripts;
+mod thread;
+
+pub use commands::add_to;

@@ -77,6 +77,8 @@ pub use respire_engine as engine;
 #[cfg(feature = "explorer")]
 pub use respire_explorer as explorer;
 pub use respire_net as net;
+#[cfg(feature = "scripts")]
+pub use respire_script as script;
 pub use respire_store as store;
 
 #[doc(inline)]

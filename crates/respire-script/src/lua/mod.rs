@@ -1,3 +1,17 @@
-//! Lua 5.1 as scripts see it.
+//! Lua 5.1, and what scripts see of Redis in it.
 
+mod api;
+pub(crate) mod caller;
+mod exchange;
+mod failure;
 pub(crate) mod lib;
+mod raw;
+mod reply;
+mod state;
+
+pub(crate) use failure::Failure;
+pub(crate) use raw::Inputs;
+pub(crate) use state::State;
+
+/// The version of Redis that scripts see, as a text and as a number.
+const SERVER_VERSION: (&str, i64) = ("7.0.15", 0x07_000f);

@@ -5,7 +5,7 @@ mod bit;
 pub(crate) mod build;
 pub(crate) mod cjson;
 pub(crate) mod cmsgpack;
-mod number;
+pub(crate) mod number;
 pub(crate) mod pattern;
 pub(crate) mod raise;
 mod random;

@@ -1,6 +1,6 @@
 //! Reads, checks and sets `CONFIG` values for the operator.
 
-use respire::commands::{Kv, add_to};
+use respire::commands::{self, Kv};
 use respire::engine::{Engine, Options, Router, Setting};
 use respire::net::clock;
 use respire::store::{Config, Store};
@@ -13,6 +13,14 @@ pub(crate) fn values(settings: &[Setting]) -> Vec<(String, String)> {
     settings.iter().map(value).collect()
 }
 
+/// The commands of the server.
+pub(crate) fn router(kv: Kv) -> Router<Kv> {
+    let router = commands::add_to(Router::new(kv));
+    #[cfg(feature = "scripts")]
+    let router = respire::script::add_to(router);
+    router
+}
+
 /// A server without data that checks values before the real server starts or changes.
 pub(crate) struct TrialServer(Arc<Engine<Kv>>);
 
@@ -23,8 +31,11 @@ impl TrialServer {
             shards: 2,
             ..Config::default()
         });
-        let router = add_to(Router::new(Kv::new(store)));
-        Self(Engine::new(router, Options::default(), clock::now()))
+        Self(Engine::new(
+            router(Kv::new(store)),
+            Options::default(),
+            clock::now(),
+        ))
     }
 
     /// The settings of the engine and the commands.

@@ -9,8 +9,8 @@ use crate::flags::Flags;
 use crate::logging;
 use crate::reload::{Hangups, Reload};
 use crate::rows::rows;
-use respire::commands::{Kv, add_to};
-use respire::engine::{Engine, Options, Router, Setting};
+use respire::commands::Kv;
+use respire::engine::{Engine, Options, Setting};
 #[cfg(feature = "metrics")]
 use respire::net::metrics::MetricsListener;
 use respire::net::{Config, Facts, Line, Listeners, Process, check_protected_mode, clock, process};
@@ -168,7 +168,7 @@ fn engine(kv: Kv, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>
         run_id,
         ..Options::default()
     };
-    Engine::new(add_to(Router::new(kv)), options, clock::now())
+    Engine::new(console::router(kv), options, clock::now())
 }
 
 /// The default values of `CONFIG`, so that `CONFIG REWRITE` writes only values that differ.

@@ -1,0 +1,50 @@
+//! The commands of scripts, a table row each.
+
+mod eval;
+mod script;
+
+use crate::scripts::Scripts;
+use respire_engine::{App, ArgList, Command, Cx, Error, Flow, Reply, Router, Spec};
+use std::sync::Arc;
+
+/// Adds `EVAL`, `EVALSHA`, their read-only forms and `SCRIPT` to a router. The server's other
+/// commands can be called from scripts, and so can those of the service itself.
+///
+/// ```
+/// use respire_engine::Router;
+/// use respire_script::add_to;
+///
+/// let router = add_to(Router::new(()).command("DOUBLE", |_, (n,): (i64,)| n * 2));
+/// let mut client = router.client();
+/// assert_eq!(client.call(["EVAL", "return redis.call('DOUBLE', ARGV[1]) + 1", "0", "20"]), 41);
+/// ```
+#[must_use]
+pub fn add_to<A: App>(router: Router<A>) -> Router<A> {
+    let scripts = Arc::new(Scripts::default());
+    let extension = Arc::clone(&scripts);
+    let router = router.shared_extension(extension);
+    let router = eval::add_to(router, &scripts);
+    script::add_to(router, &scripts)
+}
+
+/// A command that uses the scripts of the server.
+struct ScriptRow<A: App> {
+    spec: &'static Spec,
+    scripts: Arc<Scripts>,
+    run: Run<A>,
+}
+
+type Run<A> = fn(&Arc<Scripts>, &mut Cx<'_, A>, ArgList<'_>, &mut Reply<'_>) -> Result<(), Error>;
+
+impl<A: App> Command<A> for ScriptRow<A> {
+    fn spec(&self) -> &Spec {
+        self.spec
+    }
+
+    fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
+        if let Err(error) = (self.run)(&self.scripts, cx, args, reply) {
+            reply.error(error.text());
+        }
+        Flow::Replied
+    }
+}

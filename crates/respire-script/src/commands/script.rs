@@ -1,0 +1,244 @@
+//! `SCRIPT`: loads, lists, forgets and kills scripts.
+
+use super::ScriptRow;
+use crate::running::Kill;
+use crate::script::Sha;
+use crate::scripts::Scripts;
+use crate::thread;
+use respire_engine::{
+    App, Arg, ArgKind, ArgList, Arity, Command, Cx, Error, Flags, Group, Reply, Router, Spec, text,
+};
+use std::sync::Arc;
+
+pub(super) fn add_to<A: App>(router: Router<A>, scripts: &Arc<Scripts>) -> Router<A> {
+    let row = |spec, run| {
+        let scripts = Arc::clone(scripts);
+        Box::new(ScriptRow { spec, scripts, run }) as Box<dyn Command<A>>
+    };
+    let container = ScriptRow {
+        spec: &SCRIPT,
+        scripts: Arc::clone(scripts),
+        run: |_, cx, _, _| Err(text::unknown_subcommand("script", &cx.request()[1])),
+    };
+    router.container(
+        container,
+        [
+            row(&LOAD, load),
+            row(&EXISTS, exists),
+            row(&FLUSH, flush),
+            row(&KILL, kill),
+            row(&DEBUG, |_, _, _, _| {
+                Err(Error::fixed("ERR SCRIPT DEBUG is not supported"))
+            }),
+            row(&HELP, help),
+        ],
+    )
+}
+
+static SCRIPT: Spec = Spec {
+    name: "script",
+    summary: "A container for Lua scripts management commands",
+    since: "2.6.0",
+    complexity: "Depends on subcommand.",
+    group: Group::Scripting,
+    arity: Arity::at_least(2),
+    ..Spec::EMPTY
+};
+
+static LOAD: Spec = Spec {
+    name: "script|load",
+    summary: "Load the specified Lua script into the script cache.",
+    complexity: "O(N) with N being the length in bytes of the script body.",
+    arity: Arity::exactly(3),
+    flags: Flags::NOSCRIPT.with(Flags::STALE),
+    args: &[Arg::new("script", ArgKind::String)],
+    tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    examples: &[(
+        "SCRIPT LOAD \"return 1\"",
+        "$40\r\ne0e1f9fabfc9d4800c877a703b823ac0578ff8db\r\n",
+    )],
+    ..SCRIPT
+};
+
+static EXISTS: Spec = Spec {
+    name: "script|exists",
+    summary: "Check existence of scripts in the script cache.",
+    complexity: "O(N) with N being the number of scripts to check (so checking a single script is \
+                 an O(1) operation).",
+    arity: Arity::at_least(3),
+    flags: Flags::NOSCRIPT,
+    args: &[Arg::new("sha1", ArgKind::String).multiple()],
+    tips: &[
+        "request_policy:all_shards",
+        "response_policy:agg_logical_and",
+    ],
+    examples: &[
+        ("SCRIPT LOAD \"return 1\"", LOADED),
+        (
+            "SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db other",
+            "*2\r\n:1\r\n:0\r\n",
+        ),
+    ],
+    ..SCRIPT
+};
+
+const LOADED: &str = "$40\r\ne0e1f9fabfc9d4800c877a703b823ac0578ff8db\r\n";
+
+static FLUSH: Spec = Spec {
+    name: "script|flush",
+    summary: "Remove all the scripts from the script cache.",
+    complexity: "O(N) with N being the number of scripts in cache",
+    flags: Flags::NOSCRIPT,
+    args: &[Arg::one_of(
+        "async",
+        &[Arg::word("async", "ASYNC"), Arg::word("sync", "SYNC")],
+    )
+    .optional()
+    .since("6.2.0")],
+    tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+    history: &[(
+        "6.2.0",
+        "Added the `ASYNC` and `SYNC` flushing mode modifiers.",
+    )],
+    examples: &[("SCRIPT FLUSH", "+OK\r\n")],
+    ..SCRIPT
+};
+
+static KILL: Spec = Spec {
+    name: "script|kill",
+    summary: "Kill the script currently in execution.",
+    complexity: "O(1)",
+    arity: Arity::exactly(2),
+    flags: Flags::NOSCRIPT.with(Flags::ALLOW_BUSY),
+    tips: &["request_policy:all_shards", "response_policy:one_succeeded"],
+    examples: &[(
+        "SCRIPT KILL",
+        "-NOTBUSY No scripts in execution right now.\r\n",
+    )],
+    ..SCRIPT
+};
+
+static DEBUG: Spec = Spec {
+    name: "script|debug",
+    summary: "Set the debug mode for executed scripts.",
+    since: "3.2.0",
+    complexity: "O(1)",
+    arity: Arity::exactly(3),
+    flags: Flags::NOSCRIPT,
+    args: &[Arg::one_of(
+        "mode",
+        &[
+            Arg::word("yes", "YES"),
+            Arg::word("sync", "SYNC"),
+            Arg::word("no", "NO"),
+        ],
+    )],
+    examples: &[("SCRIPT DEBUG YES", "-ERR SCRIPT DEBUG is not supported\r\n")],
+    ..SCRIPT
+};
+
+static HELP: Spec = Spec {
+    name: "script|help",
+    summary: "Show helpful text about the different subcommands",
+    since: "5.0.0",
+    complexity: "O(1)",
+    arity: Arity::exactly(2),
+    flags: Flags::LOADING.with(Flags::STALE),
+    ..SCRIPT
+};
+
+fn load<A: App>(
+    scripts: &Arc<Scripts>,
+    cx: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let thread = thread::of(scripts)?;
+    let script = scripts.add(&args[0], true, cx.now(), |script| {
+        thread.check(script).map(drop)
+    })?;
+    reply.bulk(script.sha.to_string());
+    Ok(())
+}
+
+fn exists<A: App>(
+    scripts: &Arc<Scripts>,
+    _: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    reply.array(args.len());
+    for name in args.iter() {
+        let script = Sha::parse(name).and_then(|sha| scripts.get(sha));
+        reply.int(i64::from(script.is_some()));
+    }
+    Ok(())
+}
+
+fn flush<A: App>(
+    scripts: &Arc<Scripts>,
+    _: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let is_mode =
+        |word: &[u8]| word.eq_ignore_ascii_case(b"async") || word.eq_ignore_ascii_case(b"sync");
+    if args.len() > 1 || args.get(0).is_some_and(|word| !is_mode(word)) {
+        return Err(Error::fixed(
+            "ERR SCRIPT FLUSH only support SYNC|ASYNC option",
+        ));
+    }
+    scripts.flush();
+    reply.ok();
+    Ok(())
+}
+
+fn kill<A: App>(
+    scripts: &Arc<Scripts>,
+    _: &mut Cx<'_, A>,
+    _: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    match scripts.running.kill(false) {
+        Kill::Done => {
+            reply.ok();
+            Ok(())
+        }
+        Kill::NotBusy => Err(Error::fixed("NOTBUSY No scripts in execution right now.")),
+        Kill::OtherKind => Err(crate::run::BUSY_FUNCTION),
+        Kill::HasWritten => Err(Error::fixed(
+            "UNKILLABLE Sorry the script already executed write commands against the dataset. You \
+             can either wait the script termination or kill the server in a hard way using the \
+             SHUTDOWN NOSAVE command.",
+        )),
+    }
+}
+
+fn help<A: App>(
+    _: &Arc<Scripts>,
+    _: &mut Cx<'_, A>,
+    _: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    reply.array(HELP_LINES.len());
+    HELP_LINES.iter().for_each(|line| reply.simple(line));
+    Ok(())
+}
+
+const HELP_LINES: &[&str] = &[
+    "SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "EXISTS <sha1> [<sha1> ...]",
+    "    Return information about the existence of the scripts in the script cache.",
+    "FLUSH [ASYNC|SYNC]",
+    "    Flush the Lua scripts cache. Very dangerous on replicas.",
+    "    When called without the optional mode argument, the behavior is determined",
+    "    by the lazyfree-lazy-user-flush configuration directive. Valid modes are:",
+    "    * ASYNC: Asynchronously flush the scripts cache.",
+    "    * SYNC: Synchronously flush the scripts cache.",
+    "KILL",
+    "    Kill the currently executing Lua script.",
+    "LOAD <script>",
+    "    Load a script into the scripts cache without executing it.",
+    "HELP",
+    "    Print this help.",
+];

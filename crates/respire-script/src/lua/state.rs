@@ -1,0 +1,245 @@
+//! A state of Lua, in which one thread runs scripts.
+
+use super::caller::{CALLER, Caller, Stop};
+use super::failure::Failure;
+use super::lib::{self, raise};
+use super::{api, raw, reply};
+use mlua::VmState;
+use mlua::chunk::ChunkMode;
+use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, Result, StdLib, Table, Value};
+use respire_engine::{ArgList, Proto, Reply};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Instructions between two calls of [`Caller::pause`].
+const PAUSE_INSTRUCTIONS: u32 = 10_000;
+
+/// The longest string that a function of the libraries makes.
+const STRING_BYTES_MAX: usize = 512 << 20;
+
+/// Memory above which the garbage of a script is collected as soon as it has ended.
+const KEPT_BYTES_MAX: usize = 4 << 20;
+
+/// The reason why the running script was told to end.
+#[derive(Default)]
+pub(super) struct Stopped(Cell<Option<Stop>>);
+
+impl Stopped {
+    /// The error that ends the script; it cannot catch it.
+    #[cold]
+    pub(super) fn stop(&self, stop: Stop) -> mlua::Error {
+        self.0.set(Some(stop));
+        raise::fatal(stop.text())
+    }
+}
+
+/// A state of Lua with the globals of scripts.
+pub(crate) struct State {
+    lua: Lua,
+    /// What scripts see as their globals. They cannot change it.
+    front: Table,
+    /// The table behind it.
+    globals: Table,
+    /// Empties the tables that scripts see instead of others.
+    clean: Function,
+    stopped: Rc<Stopped>,
+    bytes_max: Cell<usize>,
+}
+
+/// What a script returned, before it is a reply.
+pub(crate) struct Answer(Value);
+
+impl State {
+    /// A new state. It takes about 100 KB.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(crate) fn new() -> Result<Self> {
+        let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH;
+        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
+        let stopped = Rc::new(Stopped::default());
+        let globals = lua.create_table()?;
+        let natives = lua.globals();
+        for name in KEPT {
+            globals.raw_set(*name, natives.raw_get::<Value>(*name)?)?;
+        }
+        let limits = lib::Limits {
+            string_bytes_max: STRING_BYTES_MAX,
+            spend: pause(&stopped),
+        };
+        lib::install(&lua, &globals, &limits)?;
+        globals.raw_set("redis", api::table(&lua, &stopped)?)?;
+        let refusal = "Attempt to modify a readonly table";
+        let (front, clean): (Table, Function) = lua
+            .load(include_str!("sandbox.lua"))
+            .set_name("=sandbox")
+            .call((&globals, refusal, api::raiser(&lua)?))?;
+        add_loaders(&lua, &globals, &front)?;
+        let spend = pause(&stopped);
+        let triggers = HookTriggers::new().every_nth_instruction(PAUSE_INSTRUCTIONS);
+        lua.set_global_hook(triggers, move |_, _| spend().map(|()| VmState::Continue))?;
+        Ok(Self {
+            lua,
+            front,
+            globals,
+            clean,
+            stopped,
+            bytes_max: Cell::new(0),
+        })
+    }
+
+    /// Compiles a script.
+    ///
+    /// # Errors
+    /// The compiler's message.
+    pub(crate) fn compile(&self, body: &[u8]) -> std::result::Result<Function, Vec<u8>> {
+        load(&self.lua, body, "@user_script", &self.front)
+    }
+
+    /// Runs a compiled script or function with these keys and arguments.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub(crate) fn run(
+        &self,
+        function: &Function,
+        inputs: (&[&[u8]], ArgList<'_>),
+        caller: &mut dyn Caller,
+    ) -> std::result::Result<Answer, Failure> {
+        self.stopped.0.set(None);
+        let way = raw::Inputs::Globals(&self.globals);
+        match CALLER.set(caller, || raw::enter(&self.lua, function, way, inputs)) {
+            Ok(value) => Ok(Answer(value)),
+            Err(error) => Err(Failure::new(&self.lua, &error, self.stopped.0.take())),
+        }
+    }
+
+    /// Writes what a script returned as a reply.
+    pub(crate) fn write(&self, answer: &Answer, proto: Proto, reply: &mut Reply<'_>) -> Result<()> {
+        reply::write(&answer.0, proto, reply)
+    }
+
+    /// Collects garbage if there is much of it. Called after a script, with nothing of it in use.
+    /// `is_pure`: the script cannot have written into the tables that it sees instead of others.
+    pub(crate) fn tidy_up(&self, is_pure: bool) {
+        if !is_pure {
+            // It fails only for want of memory, and then the next one does it.
+            let _ = self.clean.call::<()>(());
+        }
+        if self.lua.used_memory() > KEPT_BYTES_MAX {
+            // A finalizer could fail, and there are none.
+            let _ = self.lua.gc_collect();
+        }
+    }
+
+    /// Limits the memory of the state, in bytes; 0 is no limit.
+    pub(crate) fn limit_memory(&self, bytes_max: usize) {
+        if self.bytes_max.replace(bytes_max) != bytes_max {
+            // It fails only in states that others allocate.
+            let _ = self.lua.set_memory_limit(bytes_max);
+        }
+    }
+
+    /// The bytes that the state uses.
+    pub(crate) fn used_bytes(&self) -> usize {
+        self.lua.used_memory()
+    }
+}
+
+/// Lets the server do other things, and ends the script if it must.
+fn pause(stopped: &Rc<Stopped>) -> Rc<dyn Fn() -> Result<()>> {
+    let stopped = Rc::clone(stopped);
+    Rc::new(move || {
+        if !CALLER.is_set() {
+            return Ok(());
+        }
+        let paused = CALLER.with(|caller| caller.pause());
+        paused.map_err(|stop| stopped.stop(stop))
+    })
+}
+
+/// Lua's own globals that scripts have.
+const KEPT: &[&str] = &[
+    "_VERSION",
+    "assert",
+    "collectgarbage",
+    "coroutine",
+    "error",
+    "gcinfo",
+    "getmetatable",
+    "ipairs",
+    "math",
+    "next",
+    "pairs",
+    "pcall",
+    "rawequal",
+    "rawget",
+    "rawset",
+    "select",
+    "setmetatable",
+    "string",
+    "table",
+    "tonumber",
+    "tostring",
+    "type",
+    "unpack",
+    "xpcall",
+];
+
+/// Compiles a chunk whose globals are `front`. Bytecode is refused.
+///
+/// # Errors
+/// The compiler's message.
+fn load(
+    lua: &Lua,
+    body: &[u8],
+    name: &str,
+    front: &Table,
+) -> std::result::Result<Function, Vec<u8>> {
+    // Lua 5.1 does not protect the name of a chunk from the collector while it compiles.
+    lua.gc_stop();
+    let loaded = lua
+        .load(body)
+        .set_name(name)
+        .set_mode(ChunkMode::Text)
+        .set_environment(front.clone())
+        .into_function();
+    lua.gc_restart();
+    loaded.map_err(|error| match error {
+        mlua::Error::SyntaxError { message, .. } => message.into_bytes(),
+        mlua::Error::MemoryError(_) => b"not enough memory".to_vec(),
+        other => other.to_string().into_bytes(),
+    })
+}
+
+/// Adds `loadstring` and `load`.
+fn add_loaders(lua: &Lua, globals: &Table, front: &Table) -> Result<()> {
+    let (text_front, parts_front) = (front.clone(), front.clone());
+    let loadstring =
+        lua.create_function(move |lua, (text, name): (LuaString, Option<LuaString>)| {
+            let bytes = text.as_bytes();
+            let name = name.map_or_else(|| bytes.to_vec(), |name| name.as_bytes().to_vec());
+            loaded(lua, &bytes, &String::from_utf8_lossy(&name), &text_front)
+        })?;
+    globals.raw_set("loadstring", loadstring)?;
+    let load = lua.create_function(move |lua, (next, name): (Function, Option<LuaString>)| {
+        let mut bytes = Vec::new();
+        while let Value::String(part) = next.call(())? {
+            if part.as_bytes().is_empty() {
+                break;
+            }
+            bytes.extend_from_slice(&part.as_bytes());
+        }
+        let name = name.map_or_else(|| b"=(load)".to_vec(), |name| name.as_bytes().to_vec());
+        loaded(lua, &bytes, &String::from_utf8_lossy(&name), &parts_front)
+    })?;
+    globals.raw_set("load", load)
+}
+
+/// What `loadstring` returns: a function, or nothing and a message.
+fn loaded(lua: &Lua, body: &[u8], name: &str, front: &Table) -> Result<(Value, Value)> {
+    Ok(match load(lua, body, name, front) {
+        Ok(function) => (Value::Function(function), Value::Nil),
+        Err(message) => (Value::Nil, Value::String(lua.create_string(message)?)),
+    })
+}
