@@ -53,8 +53,9 @@ impl Header {
         let mut words = body[..end]
             .split(|byte| *byte == b' ')
             .filter(|word| !word.is_empty());
-        if words.next() != Some(b"#!lua") {
-            let name = String::from_utf8_lossy(&body[2..end]).into_owned();
+        let engine = words.next().unwrap_or_default();
+        if engine != b"#!lua" {
+            let name = String::from_utf8_lossy(engine);
             return Err(format!("Unexpected engine in script shebang: {name}"));
         }
         let mut flags = Flags::default();
@@ -101,7 +102,7 @@ mod tests {
         );
         assert_eq!(
             error(b"#!python\n"),
-            "Unexpected engine in script shebang: python"
+            "Unexpected engine in script shebang: #!python"
         );
         assert_eq!(error(b"#!lua"), "Invalid script shebang");
     }

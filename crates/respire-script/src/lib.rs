@@ -1,17 +1,31 @@
 #![doc = include_str!("../README.md")]
-#![deny(unsafe_code)]
 
-mod cache;
-mod commands;
-mod flags;
+// Floor: what fuzzers call
 #[doc(hidden)]
 pub mod fuzzed;
-mod lua;
-mod reach;
+
+// Floor: the commands
+mod commands;
+
+// Floor: one run of a script, and what each thread keeps
 mod run;
-mod running;
-mod script;
-mod scripts;
 mod thread;
+
+// Floor: what all connections share
+mod scripts;
+
+// Floor: the known and the running scripts
+mod cache;
+mod running;
+
+// Floor: one script
+mod script;
+
+// Floor: what a script says of itself
+mod flags;
+mod reach;
+
+// Floor: Lua
+mod lua;
 
 pub use commands::add_to;

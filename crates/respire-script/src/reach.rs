@@ -6,93 +6,199 @@
 
 /// Whether every call in a script names its keys as `KEYS[...]`, as far as its words show.
 ///
-/// The words after the name of a command are looked at: the first must be `KEYS`. Scripts that call
-/// commands in other ways are not understood, and count as using other keys.
+/// Scripts that do anything else with `redis.call` or `KEYS` are not understood, and count as using
+/// other keys.
 pub(crate) fn is_declared(body: &[u8]) -> bool {
-    let mut words = Words { rest: body }.peekable();
+    let mut words = Words { rest: body };
+    let (mut before, mut names) = (None, Vec::new());
     while let Some(word) = words.next() {
-        if word != Word::Name(b"redis") {
-            continue;
-        }
-        if words.next() != Some(Word::Sign(b'.')) {
-            return false;
-        }
-        match words.next() {
-            Some(Word::Name(b"call" | b"pcall")) => {}
-            Some(Word::Name(name)) if name != b"acl_check_cmd" => continue,
-            _ => return false,
-        }
-        if words.next() != Some(Word::Sign(b'(')) {
-            return false;
-        }
-        let Some(Word::Text(command)) = words.next() else {
-            return false;
+        let is_fine = match word {
+            Word::Name(b"redis") => is_fine_call(&mut words, &names),
+            Word::Name(b"local") => {
+                names.extend(name_of_key(&mut words));
+                true
+            }
+            Word::Name(b"KEYS") if before == Some(Word::Sign(b'#')) => true,
+            Word::Name(b"KEYS") => skip_index(&mut words) && !is_set(&words),
+            Word::Name(name) if names.contains(&name) => !is_set(&words),
+            _ => true,
         };
-        if is_without_keys(command) {
-            continue;
-        }
-        if words.next() != Some(Word::Sign(b',')) || words.next() != Some(Word::Name(b"KEYS")) {
+        if !is_fine {
             return false;
         }
-        if has_further_keys(command) {
+        before = Some(word);
+    }
+    true
+}
+
+/// The name that a local variable gives a key, if it is one: `local name = KEYS[1]`. Nothing is skipped
+/// if it is not.
+fn name_of_key<'s>(words: &mut Words<'s>) -> Option<&'s [u8]> {
+    let mut ahead = words.clone();
+    let (Some(Word::Name(name)), Some(Word::Sign(b'=')), Some(Word::Name(b"KEYS"))) =
+        (ahead.next(), ahead.next(), ahead.next())
+    else {
+        return None;
+    };
+    let is_key = skip_index(&mut ahead)
+        && matches!(
+            ahead.clone().next(),
+            None | Some(Word::Name(_) | Word::Sign(b';'))
+        );
+    is_key.then(|| {
+        *words = ahead;
+        name
+    })
+}
+
+/// Whether `redis` is followed by a call with declared keys, or by something that calls no command.
+fn is_fine_call(words: &mut Words<'_>, names: &[&[u8]]) -> bool {
+    if words.next() != Some(Word::Sign(b'.')) {
+        return false;
+    }
+    match words.next() {
+        Some(Word::Name(b"call" | b"pcall")) => {}
+        Some(Word::Name(b"acl_check_cmd")) | None => return false,
+        Some(_) => return true,
+    }
+    let (Some(Word::Sign(b'(')), Some(Word::Text(command))) = (words.next(), words.next()) else {
+        return false;
+    };
+    let has = |names: &[&str]| {
+        names
+            .iter()
+            .any(|name| command.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    if has(WITHOUT_KEYS) {
+        return true;
+    }
+    let is_many = has(MANY_KEYS);
+    if !is_many && !has(ONE_KEY) {
+        return false;
+    }
+    loop {
+        if words.next() != Some(Word::Sign(b',')) {
             return false;
+        }
+        let is_key = match words.next() {
+            Some(Word::Name(b"KEYS")) => skip_index(words),
+            Some(Word::Name(name)) => names.contains(&name),
+            _ => false,
+        };
+        // What follows may make another key of it: `KEYS[1] .. 'x'`.
+        let after = words.clone().next();
+        if !is_key || !matches!(after, Some(Word::Sign(b',' | b')'))) {
+            return false;
+        }
+        if !is_many || after == Some(Word::Sign(b')')) {
+            return true;
+        }
+    }
+}
+
+const WITHOUT_KEYS: &[&str] = &["echo", "ping", "publish", "time"];
+
+/// Commands all of whose arguments are keys.
+const MANY_KEYS: &[&str] = &["del", "exists", "mget", "touch", "unlink"];
+
+/// Commands whose first argument is their only key.
+const ONE_KEY: &[&str] = &[
+    "append",
+    "bitcount",
+    "bitfield",
+    "bitpos",
+    "decr",
+    "decrby",
+    "expire",
+    "expireat",
+    "get",
+    "getbit",
+    "getdel",
+    "getex",
+    "getrange",
+    "getset",
+    "hdel",
+    "hexists",
+    "hget",
+    "hgetall",
+    "hincrby",
+    "hincrbyfloat",
+    "hkeys",
+    "hlen",
+    "hmget",
+    "hmset",
+    "hset",
+    "hsetnx",
+    "hvals",
+    "incr",
+    "incrby",
+    "incrbyfloat",
+    "lindex",
+    "linsert",
+    "llen",
+    "lpop",
+    "lpush",
+    "lrange",
+    "lrem",
+    "lset",
+    "ltrim",
+    "persist",
+    "pexpire",
+    "pexpireat",
+    "psetex",
+    "pttl",
+    "rpop",
+    "rpush",
+    "sadd",
+    "scard",
+    "set",
+    "setbit",
+    "setex",
+    "setnx",
+    "setrange",
+    "sismember",
+    "smembers",
+    "spop",
+    "srem",
+    "strlen",
+    "ttl",
+    "type",
+    "zadd",
+    "zcard",
+    "zcount",
+    "zincrby",
+    "zpopmin",
+    "zrange",
+    "zrangebyscore",
+    "zrank",
+    "zrem",
+    "zremrangebyscore",
+    "zrevrange",
+    "zscore",
+];
+
+/// Skips an index in brackets. Returns whether there was one.
+fn skip_index(words: &mut Words<'_>) -> bool {
+    if words.next() != Some(Word::Sign(b'[')) {
+        return false;
+    }
+    let mut depth = 1;
+    while depth > 0 {
+        match words.next() {
+            Some(Word::Sign(b'[')) => depth += 1,
+            Some(Word::Sign(b']')) => depth -= 1,
+            // A call inside the index would not be looked at.
+            Some(Word::Name(b"redis" | b"KEYS")) | None => return false,
+            Some(_) => {}
         }
     }
     true
 }
 
-fn is_without_keys(command: &[u8]) -> bool {
-    [&b"time"[..], b"publish", b"ping", b"echo"]
-        .iter()
-        .any(|name| command.eq_ignore_ascii_case(name))
-}
-
-/// Whether a command has keys behind its first argument, or elsewhere.
-fn has_further_keys(command: &[u8]) -> bool {
-    const ONE_KEY: [&[u8]; 40] = [
-        b"get",
-        b"set",
-        b"setex",
-        b"setnx",
-        b"psetex",
-        b"getset",
-        b"getdel",
-        b"getex",
-        b"append",
-        b"strlen",
-        b"incr",
-        b"incrby",
-        b"incrbyfloat",
-        b"decr",
-        b"decrby",
-        b"getrange",
-        b"setrange",
-        b"setbit",
-        b"getbit",
-        b"bitcount",
-        b"bitpos",
-        b"bitfield",
-        b"expire",
-        b"pexpire",
-        b"expireat",
-        b"pexpireat",
-        b"ttl",
-        b"pttl",
-        b"persist",
-        b"type",
-        b"hget",
-        b"hset",
-        b"hmget",
-        b"hgetall",
-        b"hincrby",
-        b"lpush",
-        b"rpush",
-        b"sadd",
-        b"zadd",
-        b"zscore",
-    ];
-    let lower = command.to_ascii_lowercase();
-    !ONE_KEY.contains(&&lower[..]) && !matches!(&lower[..], b"del" | b"exists" | b"unlink")
+/// Whether a value is assigned here.
+fn is_set(words: &Words<'_>) -> bool {
+    let mut ahead = words.clone();
+    ahead.next() == Some(Word::Sign(b'=')) && ahead.next() != Some(Word::Sign(b'='))
 }
 
 /// A word of Lua.
@@ -105,6 +211,7 @@ enum Word<'s> {
 }
 
 /// The words of a script, without comments.
+#[derive(Clone, Debug)]
 struct Words<'s> {
     rest: &'s [u8],
 }
@@ -182,6 +289,8 @@ mod tests {
             "return redis.call('GET', KEYS[1])",
             "if redis.call(\"get\",KEYS[1]) == ARGV[1] then return redis.call(\"del\",KEYS[1]) end",
             "local t = redis.call('TIME') return redis.pcall ( 'set', KEYS[i + 1], t[1] )",
+            "if KEYS[1] == ARGV[1] and #KEYS > 0 then return redis.call('DEL', KEYS[1], KEYS[2]) end",
+            "local key = KEYS[1]\nlocal n = redis.call('INCR', key)\nif n == 1 then redis.call('EXPIRE', key, ARGV[1]) end",
             "-- redis.call('get', 'x')\nreturn redis.status_reply('redis.call')",
             "--[==[ redis.call(x) ]==] return [[redis.call]]",
         ] {
@@ -193,6 +302,9 @@ mod tests {
     fn other_calls_are_not_trusted() {
         for body in [
             "return redis.call('GET', 'k')",
+            "return redis.call('GET', KEYS[1] .. 'x')",
+            "local key = KEYS[1] .. 'x' return redis.call('GET', key)",
+            "local key = KEYS[1] key = 'x' return redis.call('GET', key)",
             "return redis.call('GET', ARGV[1])",
             "local call = redis.call",
             "local r = redis return r.call('get', 'x')",
@@ -201,6 +313,11 @@ mod tests {
             "return redis.call('rename', KEYS[1], 'x')",
             "redis.call",
             "redis.call('keys', '*')",
+            "redis.call('del', KEYS[1], 'x')",
+            "KEYS[1] = 'x' return redis.call('get', KEYS[1])",
+            "local KEYS = {'x'} return redis.call('get', KEYS[1])",
+            "local function f(KEYS) return redis.call('get', KEYS[1]) end",
+            "return redis.call('get', KEYS[redis.call('get', 'x')])",
         ] {
             assert!(!is_declared(body.as_bytes()), "{body}");
         }

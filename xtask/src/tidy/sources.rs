@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The most lines of code of a file; tests at its end, comments and blank lines are not counted.
 const CODE_LINES_MAX: usize = 500;
-const DOCUMENT_LINES_MAX: usize = 300;
+const DOCUMENT_LINES_MAX: usize = 350;
 
 /// The sources that may read a clock: the drivers, the measuring tools, and the tests.
 const CLOCK_READERS: [&str; 5] = [
@@ -19,8 +19,9 @@ const CLOCK_READERS: [&str; 5] = [
 
 /// The files with an exception to the lint against unsafe code. ARCHITECTURE.md lists them with the
 /// reasons.
-const UNSAFE_FILES: [&str; 5] = [
+const UNSAFE_FILES: [&str; 6] = [
     "crates/respire-alloc/src/lib.rs",
+    "crates/respire-script/src/lua/raw.rs",
     "crates/respire-store/src/raw.rs",
     "crates/resp-codec/tests/allocator/mod.rs",
     "crates/resp-codec-bench/src/hiredis.rs",

@@ -135,7 +135,8 @@ pub(super) fn categories<A: App>(entry: &CommandEntry<A>) -> impl Iterator<Item 
 fn implied_by_flags(category: &str, flags: Flags) -> bool {
     match category {
         "write" => flags.has(Flags::WRITE),
-        "read" => flags.has(Flags::READONLY),
+        // What a script reads is up to the script.
+        "read" => flags.has(Flags::READONLY) && !flags.has(Flags::SCRIPT),
         "pubsub" => flags.has(Flags::PUBSUB),
         "admin" | "dangerous" => flags.has(Flags::ADMIN),
         "blocking" => flags.has(Flags::BLOCKING),

@@ -107,6 +107,7 @@ static EVALSHA: Spec = Spec {
 
 static EVALSHA_RO: Spec = Spec {
     name: "evalsha_ro",
+    keys: &[KeySpec::counted(2).flags(&[KeyFlag::Ro, KeyFlag::Access])],
     args: &[SHA, NUMBER, KEYS, ARGS],
     examples: &[
         (
@@ -160,6 +161,9 @@ fn evalsha<A: App>(
     reply: &mut Reply<'_>,
     is_read_only: bool,
 ) -> Result<(), Error> {
+    if args[0].len() != Sha::DIGITS {
+        return Err(NO_SCRIPT);
+    }
     let input = Input::parse(args)?;
     let sha = Sha::parse(&args[0]).ok_or(NO_SCRIPT)?;
     let thread = thread::of(scripts)?;

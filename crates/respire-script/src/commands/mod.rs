@@ -14,9 +14,10 @@ use std::sync::Arc;
 /// use respire_engine::Router;
 /// use respire_script::add_to;
 ///
-/// let router = add_to(Router::new(()).command("DOUBLE", |_, (n,): (i64,)| n * 2));
+/// let router = add_to(Router::new(()).command("GREET", |_, ()| "hello"));
 /// let mut client = router.client();
-/// assert_eq!(client.call(["EVAL", "return redis.call('DOUBLE', ARGV[1]) + 1", "0", "20"]), 41);
+/// let script = "return redis.call('GREET') .. ', ' .. ARGV[1]";
+/// assert_eq!(client.call(["EVAL", script, "0", "world"]), "hello, world");
 /// ```
 #[must_use]
 pub fn add_to<A: App>(router: Router<A>) -> Router<A> {

@@ -27,9 +27,7 @@ pub(super) fn add_to<A: App>(router: Router<A>, scripts: &Arc<Scripts>) -> Route
             row(&EXISTS, exists),
             row(&FLUSH, flush),
             row(&KILL, kill),
-            row(&DEBUG, |_, _, _, _| {
-                Err(Error::fixed("ERR SCRIPT DEBUG is not supported"))
-            }),
+            row(&DEBUG, debug),
             row(&HELP, help),
         ],
     )
@@ -133,7 +131,7 @@ static DEBUG: Spec = Spec {
             Arg::word("no", "NO"),
         ],
     )],
-    examples: &[("SCRIPT DEBUG YES", "-ERR SCRIPT DEBUG is not supported\r\n")],
+    examples: &[("SCRIPT DEBUG NO", "+OK\r\n")],
     ..SCRIPT
 };
 
@@ -211,6 +209,24 @@ fn kill<A: App>(
              can either wait the script termination or kill the server in a hard way using the \
              SHUTDOWN NOSAVE command.",
         )),
+    }
+}
+
+/// There is no debugger to be turned on.
+fn debug<A: App>(
+    _: &Arc<Scripts>,
+    _: &mut Cx<'_, A>,
+    args: ArgList<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let is = |word: &[u8]| args[0].eq_ignore_ascii_case(word);
+    if is(b"no") {
+        reply.ok();
+        Ok(())
+    } else if is(b"yes") || is(b"sync") {
+        Err(Error::fixed("ERR SCRIPT DEBUG is not supported"))
+    } else {
+        Err(Error::fixed("ERR Use SCRIPT DEBUG YES/SYNC/NO"))
     }
 }
 

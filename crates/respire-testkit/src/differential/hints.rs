@@ -142,6 +142,25 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
         2,
         "DEBUG (SET-ACTIVE-EXPIRE (0|1)|SLEEP 0|OBJECT <key>)",
     ),
+    ("eval", 80, "EVAL <script> 2 <key> <key> {<value>}"),
+    ("eval_ro", 8, "EVAL_RO <script> 2 <key> <key> {<value>}"),
+    (
+        "evalsha",
+        4,
+        "EVALSHA (e0e1f9fabfc9d4800c877a703b823ac0578ff8db|nosuch) (0|1 <key>|<int>)",
+    ),
+    (
+        "evalsha_ro",
+        2,
+        "EVALSHA_RO (e0e1f9fabfc9d4800c877a703b823ac0578ff8db|nosuch) (0|1 <key>)",
+    ),
+    ("script|debug", 1, "SCRIPT DEBUG (NO|foo)"),
+    (
+        "script|exists",
+        2,
+        "SCRIPT EXISTS {(e0e1f9fabfc9d4800c877a703b823ac0578ff8db|nosuch)}",
+    ),
+    ("script|load", 4, "SCRIPT LOAD (<script>|<value>)"),
     ("shutdown", 1, "SHUTDOWN (foo|SAVE NOSAVE|ABORT)"),
 ];
 

@@ -6,6 +6,7 @@
 mod events;
 pub mod grammar;
 mod hints;
+mod lua;
 mod requests;
 pub mod rules;
 mod values;

@@ -133,6 +133,7 @@ const NO_TYPES: &[&str] = &[
 pub(super) fn fill(kind: &str, rng: &mut Rng) -> Vec<u8> {
     match kind {
         "value" => value(rng),
+        "script" => super::lua::script(rng),
         "at" => point(1, rng),
         "at_ms" => point(1000, rng),
         _ => {

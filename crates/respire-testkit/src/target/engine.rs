@@ -25,7 +25,8 @@ pub fn kv_router() -> Router<Kv> {
         wrong_passwords_free: u32::MAX,
         ..Limits::DEFAULT
     };
-    respire_commands::add_to(Router::new(Kv::new(store))).limits(limits)
+    let router = respire_commands::add_to(Router::new(Kv::new(store)));
+    respire_script::add_to(router).limits(limits)
 }
 
 /// An engine with Redis's commands on an empty store, started at `now`.
