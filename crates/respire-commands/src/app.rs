@@ -7,7 +7,7 @@ use crate::stats::ConnStats;
 use crate::{info, monitor};
 use respire_engine::{
     App, Error, InfoWriter, Keyspace, Metrics, Now, Publisher, Relief, SectionScope, Setting,
-    WatchedKey, Widen,
+    WatchedKey, WideningBody,
 };
 use respire_store::{Foreseen, Held, Scope};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl<A: HasKv> Keyspace<A> for Kv {
         app: &A,
         scope: &SectionScope<'_>,
         _: Now,
-        body: &mut dyn FnMut(&mut Held, &mut Widen<'_, Held>),
+        body: &mut WideningBody<'_, Held>,
     ) {
         let mut section = app.kv().store().lock_widening(&store_scope(scope));
         let (held, mut widener) = section.split();

@@ -89,7 +89,7 @@ pub use command::cx::{Cx, CxParts};
 pub use command::engine::{Engine, Options};
 pub use command::extension::Extension;
 pub use command::host::{Host, NoHost};
-pub use command::keyspace::{Keyspace, NoKeys, SectionScope, Widen};
+pub use command::keyspace::{Keyspace, NoKeys, SectionScope, Widen, WideningBody};
 pub use command::layer::{End, Layer};
 pub use command::long_calls::{LongCall, Relief};
 pub use command::row::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// The scripts of a server, and how they run.
 #[derive(Debug)]
-pub struct Scripts {
+pub(crate) struct Scripts {
     cache: RwLock<Cache>,
     /// Counts `SCRIPT FLUSH`. Threads drop what they have compiled when it changes.
     epoch: AtomicU64,

@@ -26,6 +26,10 @@ pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
     ("psubscribe", SUBSCRIBES),
     ("punsubscribe", SUBSCRIBES),
     (
+        "script|debug",
+        "there is no debugger, and Redis refuses to begin one inside a transaction",
+    ),
+    (
         "quit",
         "ends the connection on which the next request is sent",
     ),

@@ -84,7 +84,7 @@ pub trait Keyspace<A: App>: Sized + 'static {
         app: &A,
         scope: &SectionScope<'_>,
         now: Now,
-        body: &mut dyn FnMut(&mut Self::Held, &mut Widen<'_, Self::Held>),
+        body: &mut WideningBody<'_, Self::Held>,
     ) {
         let _ = scope;
         Self::atomically(app, &SectionScope::Everything, now, &mut |held| {
@@ -167,6 +167,9 @@ pub trait Keyspace<A: App>: Sized + 'static {
         let _ = app;
     }
 }
+
+/// What runs in a section that can be widened ([`Keyspace::atomically_widening`]).
+pub type WideningBody<'b, H> = dyn FnMut(&mut H, &mut Widen<'_, H>) + 'b;
 
 /// Widens a section to further keys ([`Keyspace::atomically_widening`]).
 pub type Widen<'w, H> = dyn FnMut(&mut H, &SectionScope<'_>) + 'w;

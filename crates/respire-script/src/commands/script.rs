@@ -243,12 +243,14 @@ fn help<A: App>(
 
 const HELP_LINES: &[&str] = &[
     "SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "DEBUG (YES|SYNC|NO)",
+    "    Set the debug mode for subsequent scripts executed.",
     "EXISTS <sha1> [<sha1> ...]",
     "    Return information about the existence of the scripts in the script cache.",
     "FLUSH [ASYNC|SYNC]",
     "    Flush the Lua scripts cache. Very dangerous on replicas.",
-    "    When called without the optional mode argument, the behavior is determined",
-    "    by the lazyfree-lazy-user-flush configuration directive. Valid modes are:",
+    "    When called without the optional mode argument, the behavior is determined by the",
+    "    lazyfree-lazy-user-flush configuration directive. Valid modes are:",
     "    * ASYNC: Asynchronously flush the scripts cache.",
     "    * SYNC: Synchronously flush the scripts cache.",
     "KILL",
@@ -256,5 +258,5 @@ const HELP_LINES: &[&str] = &[
     "LOAD <script>",
     "    Load a script into the scripts cache without executing it.",
     "HELP",
-    "    Print this help.",
+    "    Prints this help.",
 ];

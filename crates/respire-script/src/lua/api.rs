@@ -5,7 +5,7 @@ use super::exchange::{self, Exchange, Outcome};
 use super::lib::raise;
 use super::state::Stopped;
 use super::{SERVER_VERSION, lib, raw, reply};
-use mlua::{Function, Lua, MultiValue, Result, Table, Value};
+use mlua::{Lua, MultiValue, Result, Table, Value};
 use respire_engine::Proto;
 use std::rc::Rc;
 
@@ -82,60 +82,28 @@ fn convert(
             let text = "redis.call/pcall can only be called inside a script invocation";
             Err(failure(lua, text))
         }
-        Outcome::Wrong(text) => finish_error(lua, error_table(lua, text)?, raises),
+        Outcome::Wrong(text) => finish_error(error_table(lua, text)?, raises),
         Outcome::Refused(Refusal::Stop(stop)) => Err(stopped.stop(stop)),
         Outcome::Refused(Refusal::Error(text)) => {
             let table = error_table(lua, text)?;
             table.raw_set("ignore_error_stats_update", true)?;
-            finish_error(lua, table, raises)
+            finish_error(table, raises)
         }
         Outcome::Called(called) => match reply::to_lua(lua, reply)? {
             Value::Table(table) if called.is_error => {
                 table.raw_set("ignore_error_stats_update", true)?;
-                finish_error(lua, table, raises)
+                finish_error(table, raises)
             }
             value => Ok(value),
         },
     }
 }
 
-fn finish_error(lua: &Lua, table: Table, raises: bool) -> Result<Value> {
-    if !raises {
-        return Ok(Value::Table(table));
+fn finish_error(table: Table, raises: bool) -> Result<Value> {
+    if raises {
+        return Err(raise::value(Value::Table(table)));
     }
-    add_place(lua, &table)?;
-    Err(raise::value(Value::Table(table)))
-}
-
-/// Adds where the script raised an error.
-fn add_place(lua: &Lua, table: &Table) -> Result<()> {
-    for level in 1.. {
-        let Some(place) = lua.inspect_stack(level, |debug| {
-            let source = debug.source().source?.into_owned();
-            Some((source, debug.current_line()?))
-        }) else {
-            break;
-        };
-        if let Some((source, line)) = place
-            && source.starts_with("@user_")
-        {
-            table.raw_set("source", source)?;
-            table.raw_set("line", line)?;
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// The function with which `error` of scripts raises a table.
-///
-/// # Errors
-/// Out of memory.
-pub(super) fn raiser(lua: &Lua) -> Result<Function> {
-    lua.create_function(|lua, table: Table| {
-        add_place(lua, &table)?;
-        Err::<(), _>(raise::value(Value::Table(table)))
-    })
+    Ok(Value::Table(table))
 }
 
 fn with_caller<R>(
@@ -164,10 +132,7 @@ fn error_table(lua: &Lua, text: impl AsRef<[u8]>) -> Result<Table> {
 /// An error of a function of this table.
 #[cold]
 fn failure(lua: &Lua, text: impl AsRef<[u8]>) -> mlua::Error {
-    let raised = error_table(lua, text).and_then(|table| {
-        add_place(lua, &table)?;
-        Ok(Value::Table(table))
-    });
+    let raised = error_table(lua, text).map(Value::Table);
     raised.map_or_else(|error| error, raise::value)
 }
 

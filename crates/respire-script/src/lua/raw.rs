@@ -27,33 +27,36 @@ pub(crate) enum Inputs<'t> {
     Parameters,
 }
 
-/// Calls a function with lists of keys and arguments.
+/// Calls a function with lists of keys and arguments. Returns whether it succeeded, and what it
+/// returned or else what `handler` made of its error.
 ///
 /// # Errors
-/// What the function raised, or out of memory.
+/// Out of memory.
 pub(super) fn enter(
     lua: &Lua,
-    function: &Function,
+    (function, handler): (&Function, &Function),
     inputs: Inputs<'_>,
     (keys, args): (&[&[u8]], ArgList<'_>),
-) -> Result<Value> {
+) -> Result<(bool, Value)> {
     let globals = match inputs {
         Inputs::Globals(globals) => Some(globals),
         Inputs::Parameters => None,
     };
-    // SAFETY: `exec_raw` calls the closure protected, with the function and the table on the stack.
-    // The closure leaves one value there, needs less than the `LUA_MINSTACK` slots that a function
-    // has, and owns nothing: it may be left by a jump.
+    // SAFETY: `exec_raw` calls the closure protected, with the handler, the table and the function on
+    // the stack. The closure leaves two values there, needs less than the `LUA_MINSTACK` slots that a
+    // function has, and owns nothing: it may be left by a jump.
     unsafe {
-        lua.exec_raw((function, globals), move |state| {
+        lua.exec_raw((handler, globals, function), move |state| {
             push_list(state, keys.len(), keys.iter().copied());
             set_global(state, globals.is_some(), c"KEYS");
             push_list(state, args.len(), args.iter());
             set_global(state, globals.is_some(), c"ARGV");
-            // The function, and its parameters if it has any.
+            // The handler and the table are below the function, its parameters above.
+            let parameters = ffi::lua_gettop(state) - 3;
+            let status = ffi::lua_pcall(state, parameters, 1, 1);
+            ffi::lua_pushboolean(state, c_int::from(status == ffi::LUA_OK));
+            ffi::lua_replace(state, 1);
             ffi::lua_remove(state, 2);
-            let parameters = ffi::lua_gettop(state) - 1;
-            ffi::lua_call(state, parameters, 1);
         })
     }
 }

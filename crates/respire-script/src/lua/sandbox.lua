@@ -1,10 +1,11 @@
 -- Makes the globals of scripts: what they may use, and tables that they cannot change. Lua 5.1 has
 -- no tables that are read-only, so scripts get empty ones in front of them.
-local globals, deny_reason, raise = ...
+local globals, deny_reason = ...
 
 local error, getmetatable, setmetatable = error, getmetatable, setmetatable
 local next, pairs, rawget, rawset = next, pairs, rawget, rawset
-local tonumber, tostring, type = tonumber, tostring, type
+local tostring, type = tostring, type
+local byte, loadstring, setfenv = string.byte, loadstring, setfenv
 
 -- The table behind each front.
 local behind = setmetatable({}, { __mode = "k" })
@@ -100,18 +101,6 @@ function globals.pairs(...)
   return pairs(...)
 end
 
--- A table reaches the client only if Rust raises it.
-function globals.error(problem, level)
-  if type(problem) == "table" then
-    raise(problem)
-  end
-  level = tonumber(level) or 1
-  if level > 0 then
-    level = level + 1
-  end
-  error(problem, level)
-end
-
 -- A script cannot stop the collector for those after it.
 local collect = globals.collectgarbage
 function globals.collectgarbage(option, argument)
@@ -134,4 +123,16 @@ local function clean()
   end
 end
 
-return front, clean
+-- Compiles a text whose globals are the front. Bytecode can break the interpreter, and is refused.
+local function load(text, name)
+  if byte(text) == 27 then
+    return nil, "attempt to load chunk with wrong mode"
+  end
+  local chunk, message = loadstring(text, name)
+  if chunk then
+    return setfenv(chunk, front)
+  end
+  return nil, message
+end
+
+return clean, load

@@ -1,11 +1,10 @@
 //! A state of Lua, in which one thread runs scripts.
 
 use super::caller::{CALLER, Caller, Stop};
-use super::failure::Failure;
+use super::failure::{self, Failure};
 use super::lib::{self, raise};
 use super::{api, raw, reply};
 use mlua::VmState;
-use mlua::chunk::ChunkMode;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, Result, StdLib, Table, Value};
 use respire_engine::{ArgList, Proto, Reply};
 use std::cell::Cell;
@@ -36,12 +35,13 @@ impl Stopped {
 /// A state of Lua with the globals of scripts.
 pub(crate) struct State {
     lua: Lua,
-    /// What scripts see as their globals. They cannot change it.
-    front: Table,
-    /// The table behind it.
+    /// The table behind what scripts see as their globals.
     globals: Table,
     /// Empties the tables that scripts see instead of others.
     clean: Function,
+    /// Adds to an error where the script raised it.
+    handler: Function,
+    load: Function,
     stopped: Rc<Stopped>,
     bytes_max: Cell<usize>,
 }
@@ -70,19 +70,21 @@ impl State {
         lib::install(&lua, &globals, &limits)?;
         globals.raw_set("redis", api::table(&lua, &stopped)?)?;
         let refusal = "Attempt to modify a readonly table";
-        let (front, clean): (Table, Function) = lua
+        let (clean, load): (Function, Function) = lua
             .load(include_str!("sandbox.lua"))
             .set_name("=sandbox")
-            .call((&globals, refusal, api::raiser(&lua)?))?;
-        add_loaders(&lua, &globals, &front)?;
+            .call((&globals, refusal))?;
+        add_loaders(&lua, &globals, &load)?;
+        let handler = failure::handler(&lua)?;
         let spend = pause(&stopped);
         let triggers = HookTriggers::new().every_nth_instruction(PAUSE_INSTRUCTIONS);
         lua.set_global_hook(triggers, move |_, _| spend().map(|()| VmState::Continue))?;
         Ok(Self {
             lua,
-            front,
             globals,
             clean,
+            handler,
+            load,
             stopped,
             bytes_max: Cell::new(0),
         })
@@ -93,7 +95,7 @@ impl State {
     /// # Errors
     /// The compiler's message.
     pub(crate) fn compile(&self, body: &[u8]) -> std::result::Result<Function, Vec<u8>> {
-        load(&self.lua, body, "@user_script", &self.front)
+        load(&self.lua, &self.load, body, b"@user_script")
     }
 
     /// Runs a compiled script or function with these keys and arguments.
@@ -108,9 +110,11 @@ impl State {
     ) -> std::result::Result<Answer, Failure> {
         self.stopped.0.set(None);
         let way = raw::Inputs::Globals(&self.globals);
-        match CALLER.set(caller, || raw::enter(&self.lua, function, way, inputs)) {
-            Ok(value) => Ok(Answer(value)),
-            Err(error) => Err(Failure::new(&self.lua, &error, self.stopped.0.take())),
+        let functions = (function, &self.handler);
+        match CALLER.set(caller, || raw::enter(&self.lua, functions, way, inputs)) {
+            Ok((true, value)) => Ok(Answer(value)),
+            Ok((false, problem)) => Err(Failure::new(&self.lua, problem, self.stopped.0.take())),
+            Err(_) => Err(Failure::out_of_memory()),
         }
     }
 
@@ -186,42 +190,42 @@ const KEPT: &[&str] = &[
     "xpcall",
 ];
 
-/// Compiles a chunk whose globals are `front`. Bytecode is refused.
+/// Compiles a chunk whose globals are those of scripts, with `loader`. Bytecode is refused.
 ///
 /// # Errors
 /// The compiler's message.
 fn load(
     lua: &Lua,
+    loader: &Function,
     body: &[u8],
-    name: &str,
-    front: &Table,
+    name: &[u8],
 ) -> std::result::Result<Function, Vec<u8>> {
     // Lua 5.1 does not protect the name of a chunk from the collector while it compiles.
     lua.gc_stop();
-    let loaded = lua
-        .load(body)
-        .set_name(name)
-        .set_mode(ChunkMode::Text)
-        .set_environment(front.clone())
-        .into_function();
+    let texts = lua
+        .create_string(body)
+        .and_then(|body| Ok((body, lua.create_string(name)?)));
+    let loaded =
+        texts.and_then(|texts| loader.call::<(Option<Function>, Option<LuaString>)>(texts));
     lua.gc_restart();
-    loaded.map_err(|error| match error {
-        mlua::Error::SyntaxError { message, .. } => message.into_bytes(),
-        mlua::Error::MemoryError(_) => b"not enough memory".to_vec(),
-        other => other.to_string().into_bytes(),
-    })
+    match loaded {
+        Ok((Some(function), _)) => Ok(function),
+        Ok((None, Some(message))) => Err(message.as_bytes().to_vec()),
+        Ok((None, None)) | Err(_) => Err(b"not enough memory".to_vec()),
+    }
 }
 
 /// Adds `loadstring` and `load`.
-fn add_loaders(lua: &Lua, globals: &Table, front: &Table) -> Result<()> {
-    let (text_front, parts_front) = (front.clone(), front.clone());
+fn add_loaders(lua: &Lua, globals: &Table, loader: &Function) -> Result<()> {
+    let text_loader = loader.clone();
     let loadstring =
         lua.create_function(move |lua, (text, name): (LuaString, Option<LuaString>)| {
             let bytes = text.as_bytes();
             let name = name.map_or_else(|| bytes.to_vec(), |name| name.as_bytes().to_vec());
-            loaded(lua, &bytes, &String::from_utf8_lossy(&name), &text_front)
+            loaded(lua, &text_loader, &bytes, &name)
         })?;
     globals.raw_set("loadstring", loadstring)?;
+    let parts_loader = loader.clone();
     let load = lua.create_function(move |lua, (next, name): (Function, Option<LuaString>)| {
         let mut bytes = Vec::new();
         while let Value::String(part) = next.call(())? {
@@ -231,14 +235,14 @@ fn add_loaders(lua: &Lua, globals: &Table, front: &Table) -> Result<()> {
             bytes.extend_from_slice(&part.as_bytes());
         }
         let name = name.map_or_else(|| b"=(load)".to_vec(), |name| name.as_bytes().to_vec());
-        loaded(lua, &bytes, &String::from_utf8_lossy(&name), &parts_front)
+        loaded(lua, &parts_loader, &bytes, &name)
     })?;
     globals.raw_set("load", load)
 }
 
 /// What `loadstring` returns: a function, or nothing and a message.
-fn loaded(lua: &Lua, body: &[u8], name: &str, front: &Table) -> Result<(Value, Value)> {
-    Ok(match load(lua, body, name, front) {
+fn loaded(lua: &Lua, loader: &Function, body: &[u8], name: &[u8]) -> Result<(Value, Value)> {
+    Ok(match load(lua, loader, body, name) {
         Ok(function) => (Value::Function(function), Value::Nil),
         Err(message) => (Value::Nil, Value::String(lua.create_string(message)?)),
     })

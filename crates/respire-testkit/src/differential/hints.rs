@@ -154,7 +154,6 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
         2,
         "EVALSHA_RO (e0e1f9fabfc9d4800c877a703b823ac0578ff8db|nosuch) (0|1 <key>)",
     ),
-    ("script|debug", 1, "SCRIPT DEBUG (NO|foo)"),
     (
         "script|exists",
         2,

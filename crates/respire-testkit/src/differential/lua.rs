@@ -115,7 +115,8 @@ fn table(rng: &mut Rng, one: &str) -> String {
     match rng.u8(0..6) {
         0 => format!("{{ok = {one}}}"),
         1 => format!("{{err = {one}}}"),
-        2 => format!("{{double = {one}}}"),
+        // Doubles of many digits are written in another form (`float-digits`).
+        2 => format!("{{double = {}.5}}", rng.i8(..)),
         3 => format!("{{map = {{x = {one}}}}}"),
         4 => "{set = {x = true}}".to_owned(),
         _ => format!("{{big_number = {one}}}"),
