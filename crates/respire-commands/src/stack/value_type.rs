@@ -1,9 +1,9 @@
 //! Implements `ValueType` for stacks.
 
 use crate::digest::Digest;
-use crate::rdb::{Payload, Reader};
+use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_store::{Kind, NewValue, Stack, StringRef};
+use respire_store::{Kind, NewValue, Stack};
 
 /// A type byte that Redis does not use.
 const TYPE: u8 = 200;
@@ -14,7 +14,7 @@ impl ValueType for Stack {
     fn payload(&self) -> Payload {
         let mut payload = Payload::new(TYPE, self.heap_bytes());
         payload.len(self.len());
-        self.for_each(&mut |element| payload.string(StringRef::Bytes(element)));
+        self.for_each(&mut |element| payload.string(element));
         payload
     }
 
@@ -45,7 +45,7 @@ pub(super) fn list_of(elements: &mut dyn Iterator<Item = &[u8]>) -> NewValue<'st
 fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
     let mut stack = Stack::default();
     for _ in 0..reader.len()? {
-        let element = reader.string()?;
+        let element = rdb::read_string(reader)?;
         let element = element.as_ref().as_string()?;
         stack.push(element.as_bytes(&mut [0; 20]));
     }

@@ -1,7 +1,7 @@
 //! Implements `ValueType` for strings.
 
 use crate::digest::Digest;
-use crate::rdb::{Payload, Reader};
+use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
 use respire_store::{NewValue, StringRef};
 
@@ -13,7 +13,7 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
 impl ValueType for StringRef<'_> {
     fn payload(&self) -> Payload {
         let mut payload = Payload::new(TYPE, self.len());
-        payload.string(*self);
+        rdb::add_string(&mut payload, *self);
         payload
     }
 
@@ -32,5 +32,5 @@ impl ValueType for StringRef<'_> {
 }
 
 fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
-    reader.string()
+    rdb::read_string(reader)
 }

@@ -8,46 +8,18 @@
 //! [`Family`](crate::family::Family) reads it. A type byte that no family reads is refused as a bad
 //! format, as Redis refuses types that it does not know.
 
-mod lzf;
-mod payload;
-mod reader;
-
 use crate::value_type::{Types, with_type};
 use crate::work::work_begins;
-use crc::{CRC_64_REDIS, Crc, Table};
-use respire_store::{NewValue, ValueRef};
+use bytes::Bytes;
+use respire_rdb::Text;
+use respire_store::{NewValue, StringRef, ValueRef};
 
-pub(crate) use payload::Payload;
-pub(crate) use reader::Reader;
-
-/// The format version of Redis 7.0: it is written, and newer ones are refused.
-const VERSION: u16 = 10;
-const VERSION_BYTES: usize = 2;
-const CRC_BYTES: usize = 8;
-
-/// The two high bits of a length, which tell the form of the rest.
-const LEN_6_BITS: u8 = 0;
-const LEN_14_BITS: u8 = 1;
-const LEN_ENCODED: u8 = 3;
-/// First bytes of a length that is stored in the bytes after it.
-const LEN_32_BITS: u8 = 0x80;
-const LEN_64_BITS: u8 = 0x81;
-
-/// First bytes of a string that is stored as an integer or packed.
-const STRING_INT8: u8 = 0xC0;
-const STRING_INT16: u8 = 0xC1;
-const STRING_INT32: u8 = 0xC2;
-const STRING_LZF: u8 = 0xC3;
-
-/// The number of lookup tables of the checksum, 2 KiB each. A web page has to download them.
-const CRC_TABLES: usize = if cfg!(target_family = "wasm") { 1 } else { 16 };
-
-static CRC: Crc<u64, Table<CRC_TABLES>> = Crc::<u64, Table<CRC_TABLES>>::new(&CRC_64_REDIS);
+pub(crate) use respire_rdb::{Payload, Reader};
 
 /// Why a payload cannot be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PayloadError {
-    /// Its version is newer than [`VERSION`], its checksum is wrong, or it is not a payload.
+    /// Its version is newer than Redis 7.0's, its checksum is wrong, or it is not a payload.
     Footer,
     /// Its value is malformed or of a type that this server does not have.
     Format,
@@ -60,9 +32,7 @@ pub(crate) fn dump(value: ValueRef<'_>, types: Types) -> Payload {
         (types.restore_of)(payload.as_slice()[0]).is_some(),
         "no family reads what DUMP writes of this type: add it to its `Family::restores`"
     );
-    payload.raw(&VERSION.to_le_bytes());
-    let crc = CRC.checksum(payload.as_slice());
-    payload.raw(&crc.to_le_bytes());
+    payload.finish();
     payload
 }
 
@@ -78,15 +48,7 @@ fn without_footer(value: ValueRef<'_>) -> Payload {
 
 /// The value of a payload, borrowed from it where possible.
 pub(crate) fn restore(payload: &[u8], types: Types) -> Result<NewValue<'_>, PayloadError> {
-    let (checked, crc) = payload
-        .split_last_chunk::<CRC_BYTES>()
-        .ok_or(PayloadError::Footer)?;
-    let (body, version) = checked
-        .split_last_chunk::<VERSION_BYTES>()
-        .ok_or(PayloadError::Footer)?;
-    if u16::from_le_bytes(*version) > VERSION || CRC.checksum(checked) != u64::from_le_bytes(*crc) {
-        return Err(PayloadError::Footer);
-    }
+    let body = respire_rdb::open(payload).ok_or(PayloadError::Footer)?;
     let mut reader = Reader::new(body);
     let restore = reader.byte().and_then(types.restore_of);
     restore
@@ -94,11 +56,28 @@ pub(crate) fn restore(payload: &[u8], types: Types) -> Result<NewValue<'_>, Payl
         .ok_or(PayloadError::Format)
 }
 
+/// Adds a string to a payload. O(length), whatever its bytes.
+pub(crate) fn add_string(payload: &mut Payload, string: StringRef<'_>) {
+    match string {
+        StringRef::Int(number) => payload.int(number),
+        string => payload.string(string.as_bytes(&mut [0; 20])),
+    }
+}
+
+/// Reads the next string of a payload, borrowed from it unless it was packed.
+pub(crate) fn read_string<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
+    Some(match reader.string()? {
+        Text::Int(number) => number.into(),
+        Text::Bytes(bytes) => NewValue::Bytes(bytes),
+        Text::Unpacked(bytes) => NewValue::Shared(Bytes::from(bytes)),
+    })
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::table::TYPES;
-    use respire_store::StringRef;
+    use respire_rdb::VERSION;
 
     const TYPE_STRING: u8 = 0;
 
@@ -115,7 +94,7 @@ pub(crate) mod tests {
         restore(payload, TYPES).map(bytes_of)
     }
 
-    pub(super) fn bytes_of(value: NewValue<'_>) -> Vec<u8> {
+    fn bytes_of(value: NewValue<'_>) -> Vec<u8> {
         let string = value.as_ref().as_string();
         string.map(StringRef::to_vec).expect("a string")
     }
@@ -123,7 +102,7 @@ pub(crate) mod tests {
     /// A payload with this body and a correct footer.
     pub(crate) fn payload(body: &[u8], version: u16) -> Vec<u8> {
         let mut payload = [body, &version.to_le_bytes()].concat();
-        let crc = CRC.checksum(&payload);
+        let crc = respire_rdb::checksum(&payload);
         payload.extend_from_slice(&crc.to_le_bytes());
         payload
     }

@@ -5,22 +5,34 @@ use super::{
     LEN_6_BITS, LEN_14_BITS, LEN_32_BITS, LEN_64_BITS, LEN_ENCODED, STRING_INT8, STRING_INT16,
     STRING_INT32, STRING_LZF, lzf,
 };
-use bytes::Bytes;
-use respire_store::NewValue;
+
+/// A string of a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text<'p> {
+    /// The text of this number.
+    Int(i64),
+    /// Bytes of the payload.
+    Bytes(&'p [u8]),
+    /// Bytes that were packed.
+    Unpacked(Vec<u8>),
+}
 
 /// Reads a payload from start to end. Each method returns `None` if the payload ends too early or
 /// is malformed.
-pub(crate) struct Reader<'p> {
+#[derive(Clone, Debug)]
+pub struct Reader<'p> {
     rest: &'p [u8],
 }
 
 impl<'p> Reader<'p> {
-    pub(super) fn new(payload: &'p [u8]) -> Self {
+    /// Reads these bytes: a payload without its footer.
+    #[must_use]
+    pub fn new(payload: &'p [u8]) -> Self {
         Self { rest: payload }
     }
 
     /// Reads the next byte.
-    pub(crate) fn byte(&mut self) -> Option<u8> {
+    pub fn byte(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
@@ -36,28 +48,39 @@ impl<'p> Reader<'p> {
         Some(bytes)
     }
 
-    /// Reads the next string, borrowed from the payload unless it was packed.
-    pub(crate) fn string(&mut self) -> Option<NewValue<'p>> {
+    /// Whether everything is read.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Reads the next string, borrowed from the payload unless it was packed. A packed string may be
+    /// 264 times as long as its bytes.
+    pub fn string(&mut self) -> Option<Text<'p>> {
+        self.string_up_to(usize::MAX)
+    }
+
+    /// Reads the next string; `None` also if it is packed and longer than `unpacked_max` bytes.
+    pub fn string_up_to(&mut self, unpacked_max: usize) -> Option<Text<'p>> {
         Some(match self.byte()? {
-            STRING_INT8 => i64::from(i8::from_le_bytes(self.array()?)).into(),
-            STRING_INT16 => i64::from(i16::from_le_bytes(self.array()?)).into(),
-            STRING_INT32 => i64::from(i32::from_le_bytes(self.array()?)).into(),
+            STRING_INT8 => Text::Int(i8::from_le_bytes(self.array()?).into()),
+            STRING_INT16 => Text::Int(i16::from_le_bytes(self.array()?).into()),
+            STRING_INT32 => Text::Int(i32::from_le_bytes(self.array()?).into()),
             STRING_LZF => {
                 let packed_len = self.len()?;
-                let len = self.len()?;
-                let bytes = lzf::decompress(self.bytes(packed_len)?, len)?;
-                NewValue::Shared(Bytes::from(bytes))
+                let len = self.len().filter(|len| *len <= unpacked_max)?;
+                Text::Unpacked(lzf::decompress(self.bytes(packed_len)?, len)?)
             }
             first => {
                 let len = self.len_after(first)?;
-                NewValue::Bytes(self.bytes(len)?)
+                Text::Bytes(self.bytes(len)?)
             }
         })
     }
 
     /// Reads the next length. It is not checked: the payload may be too short for the bytes or
     /// elements that it counts.
-    pub(crate) fn len(&mut self) -> Option<usize> {
+    pub fn len(&mut self) -> Option<usize> {
         let first = self.byte()?;
         self.len_after(first)
     }

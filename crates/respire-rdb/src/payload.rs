@@ -3,10 +3,10 @@
 
 use super::{
     CRC_BYTES, LEN_14_BITS, LEN_32_BITS, LEN_64_BITS, STRING_INT8, STRING_INT16, STRING_INT32,
-    STRING_LZF, VERSION_BYTES, lzf,
+    STRING_LZF, VERSION, VERSION_BYTES, checksum, lzf,
 };
 use bytes::Bytes;
-use respire_store::StringRef;
+use resp_codec::number;
 
 /// A longer string cannot be the text of an integer of 32 bits.
 const INT_BYTES_MAX: usize = 11;
@@ -20,14 +20,17 @@ const LEN_BYTES_MAX: usize = 1 + size_of::<u64>();
 
 /// A payload that grows at its end. Unused bytes may precede its start: the header of a packed
 /// string has no fixed length and is written after the string.
-pub(crate) struct Payload {
+#[derive(Clone, Debug, Default)]
+pub struct Payload {
     bytes: Vec<u8>,
     start: usize,
 }
 
 impl Payload {
-    /// Starts a payload with this type byte and room for a value of about `value_bytes`.
-    pub(crate) fn new(type_byte: u8, value_bytes: usize) -> Self {
+    /// Starts a payload with this type byte and room for a value of about `value_bytes`. A payload
+    /// without anything is the `default()`.
+    #[must_use]
+    pub fn new(type_byte: u8, value_bytes: usize) -> Self {
         const OVERHEAD: usize = 1 + 2 * HEADER_BYTES_MAX + VERSION_BYTES + CRC_BYTES;
         let mut bytes = Vec::with_capacity(OVERHEAD + value_bytes);
         bytes.push(type_byte);
@@ -36,17 +39,24 @@ impl Payload {
 
     /// Adds a string: as an integer of up to 32 bits, packed, or unchanged. O(length), whatever its
     /// bytes.
-    pub(crate) fn string(&mut self, string: StringRef<'_>) {
-        let integer = match string {
-            StringRef::Int(number) => Some(number),
-            _ if string.len() <= INT_BYTES_MAX => string.to_int(),
-            _ => None,
+    pub fn string(&mut self, bytes: &[u8]) {
+        let integer = match bytes.len() <= INT_BYTES_MAX {
+            true => number::parse_i64(bytes),
+            false => None,
         };
-        if integer.is_some_and(|number| self.int(number)) {
-            return;
+        if !integer.is_some_and(|number| self.short_int(number)) {
+            self.text(bytes);
         }
-        let mut digits = [0; 20];
-        let bytes = string.as_bytes(&mut digits);
+    }
+
+    /// Adds the string that is the text of a number. The same bytes as [`Payload::string`] adds.
+    pub fn int(&mut self, number: i64) {
+        if !self.short_int(number) {
+            self.text(number.to_string().as_bytes());
+        }
+    }
+
+    fn text(&mut self, bytes: &[u8]) {
         if bytes.len() <= UNPACKED_BYTES_MAX || !self.packed(bytes) {
             self.len(bytes.len());
             self.bytes.extend_from_slice(bytes);
@@ -54,7 +64,7 @@ impl Payload {
     }
 
     /// Adds a length.
-    pub(crate) fn len(&mut self, len: usize) {
+    pub fn len(&mut self, len: usize) {
         let out = &mut self.bytes;
         if len < 1 << 6 {
             out.push(len as u8);
@@ -70,25 +80,35 @@ impl Payload {
     }
 
     /// The bytes of the payload, beginning with the type byte.
-    pub(crate) fn as_slice(&self) -> &[u8] {
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
     /// The payload as bytes that can be shared. Frees the memory that was reserved for a string
     /// that packed well.
-    pub(crate) fn into_shared(mut self) -> Bytes {
+    #[must_use]
+    pub fn into_shared(mut self) -> Bytes {
         if self.bytes.len() < self.bytes.capacity() / 2 {
             self.bytes.shrink_to_fit();
         }
         Bytes::from(self.bytes).slice(self.start..)
     }
 
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+    /// Adds a byte: an opcode, or the type of a value.
+    pub fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    /// Adds the footer: the version, and the checksum of everything before it. O(length).
+    pub fn finish(&mut self) {
+        self.bytes.extend_from_slice(&VERSION.to_le_bytes());
+        let crc = checksum(self.as_slice());
+        self.bytes.extend_from_slice(&crc.to_le_bytes());
     }
 
     /// Adds an integer of up to 32 bits. Adds nothing for a longer one, and returns false.
-    fn int(&mut self, number: i64) -> bool {
+    fn short_int(&mut self, number: i64) -> bool {
         let out = &mut self.bytes;
         if let Ok(number) = i8::try_from(number) {
             out.extend_from_slice(&[STRING_INT8, number.cast_unsigned()]);
@@ -137,6 +157,7 @@ impl Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Reader, Text};
 
     #[test]
     fn strings_are_contiguous_whichever_side_is_moved() {
@@ -149,15 +170,17 @@ mod tests {
             }
             let mut payload = Payload::new(7, 0);
             for string in &strings {
-                payload.string(StringRef::Bytes(string));
+                payload.string(string);
             }
-            let mut reader = super::super::Reader::new(payload.as_slice());
+            let mut reader = Reader::new(payload.as_slice());
             assert_eq!(reader.byte(), Some(7));
             for string in &strings {
-                assert_eq!(
-                    super::super::tests::bytes_of(reader.string().unwrap()),
-                    *string
-                );
+                let read = match reader.string().unwrap() {
+                    Text::Bytes(bytes) => bytes.to_vec(),
+                    Text::Unpacked(bytes) => bytes,
+                    Text::Int(_) => unreachable!("invariant: no string is a number"),
+                };
+                assert_eq!(read, *string);
             }
             assert_eq!(reader.byte(), None);
         }
