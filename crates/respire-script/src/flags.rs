@@ -16,6 +16,19 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// The names of the flags that are set.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let all = [
+            (self.no_writes, "no-writes"),
+            (self.allow_oom, "allow-oom"),
+            (self.allow_stale, "allow-stale"),
+            (self.no_cluster, "no-cluster"),
+            (self.allow_cross_slot_keys, "allow-cross-slot-keys"),
+        ];
+        let set = all.iter().filter(|(is_set, _)| *is_set);
+        set.map(|(_, name)| *name).collect()
+    }
+
     /// Sets a flag by its name. Returns `false` if there is none of that name.
     pub(crate) fn set(&mut self, name: &[u8]) -> bool {
         let flag = match name {

@@ -16,16 +16,19 @@ mod scripts;
 
 // Floor: the known and the running scripts
 mod cache;
+mod library;
 mod running;
 
 // Floor: one script
 mod script;
 
-// Floor: what a script says of itself
-mod flags;
+// Floor: the keys that a script uses
 mod reach;
 
 // Floor: Lua
 mod lua;
+
+// Floor: what a script says of itself
+mod flags;
 
 pub use commands::add_to;

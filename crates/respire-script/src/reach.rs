@@ -9,11 +9,30 @@
 /// Scripts that do anything else with `redis.call` or `KEYS` are not understood, and count as using
 /// other keys.
 pub(crate) fn is_declared(body: &[u8]) -> bool {
-    let mut words = Words { rest: body };
+    is_understood(Words {
+        rest: body,
+        keys: b"KEYS",
+    })
+}
+
+/// The same for a library, whose functions get their keys as the parameter `keys`.
+pub(crate) fn is_declared_in_library(code: &[u8]) -> bool {
+    is_understood(Words {
+        rest: code,
+        keys: b"keys",
+    })
+}
+
+fn is_understood(mut words: Words<'_>) -> bool {
     let (mut before, mut names) = (None, Vec::new());
     while let Some(word) = words.next() {
         let is_fine = match word {
             Word::Name(b"redis") => is_fine_call(&mut words, &names),
+            Word::Name(b"function") if words.keys == b"keys" => {
+                // The names of another function.
+                names.clear();
+                skip_parameters(&mut words)
+            }
             Word::Name(b"local") => {
                 names.extend(name_of_key(&mut words));
                 true
@@ -29,6 +48,33 @@ pub(crate) fn is_declared(body: &[u8]) -> bool {
         before = Some(word);
     }
     true
+}
+
+/// Skips `keys` and `args` where they are the parameters of a function. Returns `false` for a function
+/// that may be called with another list as its `keys`: others than those that are registered have names,
+/// and seldom both parameters.
+fn skip_parameters(words: &mut Words<'_>) -> bool {
+    let mut is_named = false;
+    loop {
+        match words.next() {
+            Some(Word::Sign(b'(')) => break,
+            Some(_) => is_named = true,
+            None => return false,
+        }
+    }
+    let mut ahead = words.clone();
+    if ahead.next() != Some(Word::Name(b"KEYS")) {
+        return true;
+    }
+    let is_fine = match ahead.next() {
+        Some(Word::Sign(b')')) => !is_named,
+        Some(Word::Sign(b',')) => {
+            ahead.next() == Some(Word::Name(b"args")) && ahead.next() == Some(Word::Sign(b')'))
+        }
+        _ => false,
+    };
+    *words = ahead;
+    is_fine
 }
 
 /// The name that a local variable gives a key, if it is one: `local name = KEYS[1]`. Nothing is skipped
@@ -214,6 +260,8 @@ enum Word<'s> {
 #[derive(Clone, Debug)]
 struct Words<'s> {
     rest: &'s [u8],
+    /// The name of the list of keys. It is read as `KEYS`.
+    keys: &'static [u8],
 }
 
 impl<'s> Words<'s> {
@@ -264,7 +312,8 @@ impl<'s> Iterator for Words<'s> {
         if first.is_ascii_alphabetic() || first == b'_' {
             let is_in = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
             let len = self.rest.iter().take_while(is_in).count();
-            return Some(Word::Name(self.take(len)));
+            let name = self.take(len);
+            return Some(Word::Name(if name == self.keys { b"KEYS" } else { name }));
         }
         if first == b'"' || first == b'\'' {
             let mut len = 1;
@@ -280,7 +329,36 @@ impl<'s> Iterator for Words<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_declared;
+    use super::{is_declared, is_declared_in_library};
+
+    #[test]
+    fn keys_of_functions_are_recognised() {
+        for code in [
+            "redis.register_function('f', function(keys, args) return redis.call('GET', keys[1]) end)",
+            "local function f(keys, args) return redis.call('SET', keys[1], args[1]) end
+             redis.register_function('f', f)",
+            "redis.register_function{function_name='f', callback=function(keys)
+             local key = keys[1] return redis.call('GET', key) end}",
+            "redis.register_function('f', function(k, a) return redis.call('TIME') end)",
+        ] {
+            assert!(is_declared_in_library(code.as_bytes()), "{code}");
+        }
+        for code in [
+            "redis.register_function('f', function(k, a) return redis.call('GET', k[1]) end)",
+            "function(keys, args) return redis.call('GET', args[1]) end",
+            "function(args, keys) return redis.call('GET', keys[1]) end",
+            "function(keys, args, more) return redis.call('GET', keys[1]) end",
+            "local function help(keys) return redis.call('GET', keys[1]) end",
+            "function(keys, args) local keys = args return redis.call('GET', keys[1]) end",
+            "function(keys, args) keys = args return redis.call('GET', keys[1]) end",
+            "function(keys, args) local a, keys = 1, args return redis.call('GET', keys[1]) end",
+            "function(keys) local key = keys[1] end
+             function help(key) redis.call('GET', key) end",
+            "function(keys, args) help(keys) end",
+        ] {
+            assert!(!is_declared_in_library(code.as_bytes()), "{code}");
+        }
+    }
 
     #[test]
     fn calls_with_declared_keys_are_recognised() {

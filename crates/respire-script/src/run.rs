@@ -61,12 +61,20 @@ impl Permits {
     }
 }
 
+/// A running script, as `FUNCTION STATS` shows it.
+pub(crate) struct Caption<'r> {
+    /// The function's name, or the script's.
+    pub(crate) name: &'r dyn std::fmt::Display,
+    pub(crate) is_function: bool,
+    /// The request that runs it.
+    pub(crate) request: ArgList<'r>,
+}
+
 /// The server, as one running script sees it.
 pub(crate) struct ScriptCalls<'r, 'c, A: App> {
     calls: &'r mut Calls<'c, A>,
     scripts: &'r Scripts,
-    name: &'r dyn std::fmt::Display,
-    is_function: bool,
+    caption: &'r Caption<'r>,
     permits: Permits,
     proto: Proto,
     /// Whether it has called a command that writes.
@@ -97,14 +105,13 @@ impl<'r, 'c, A: App> ScriptCalls<'r, 'c, A> {
     pub(crate) fn new(
         calls: &'r mut Calls<'c, A>,
         scripts: &'r Scripts,
-        (name, is_function): (&'r dyn std::fmt::Display, bool),
+        caption: &'r Caption<'r>,
         permits: Permits,
     ) -> Self {
         Self {
             calls,
             scripts,
-            name,
-            is_function,
+            caption,
             permits,
             proto: Proto::Resp2,
             has_written: false,
@@ -143,13 +150,14 @@ impl<'r, 'c, A: App> ScriptCalls<'r, 'c, A> {
     /// Declares the script a long call, and lets the driver serve others.
     fn begin_long(&mut self, began_ns: u64, now_ns: u64) {
         let run = Run {
-            name: self.name.to_string(),
-            is_function: self.is_function,
+            name: self.caption.name.to_string(),
+            command: self.caption.request.iter().map(<[u8]>::to_vec).collect(),
+            is_function: self.caption.is_function,
             is_killed: AtomicBool::new(false),
             has_written: AtomicBool::new(self.has_written),
             began_ns,
         };
-        let busy = if self.is_function {
+        let busy = if self.caption.is_function {
             BUSY_FUNCTION
         } else {
             BUSY_SCRIPT
@@ -164,7 +172,7 @@ impl<'r, 'c, A: App> ScriptCalls<'r, 'c, A> {
 }
 
 /// The error for requests that would wait for a script that runs for long.
-const BUSY_SCRIPT: Error = Error::fixed(
+pub(crate) const BUSY_SCRIPT: Error = Error::fixed(
     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
 );
 

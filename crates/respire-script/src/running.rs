@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Run {
     /// The function's name, or the script's.
     pub(crate) name: String,
+    /// The request that runs it.
+    pub(crate) command: Vec<Vec<u8>>,
     pub(crate) is_function: bool,
     pub(crate) is_killed: AtomicBool,
     /// Whether it has called a command that writes.
@@ -48,6 +50,13 @@ impl Running {
         self.runs().retain(|other| !Arc::ptr_eq(other, run));
     }
 
+    /// The function that has been running for the longest time.
+    pub(crate) fn oldest_function(&self) -> Option<Arc<Run>> {
+        let runs = self.runs();
+        let functions = runs.iter().filter(|run| run.is_function);
+        functions.min_by_key(|run| run.began_ns).map(Arc::clone)
+    }
+
     /// Tells scripts, or functions, that have not written to end.
     pub(crate) fn kill(&self, functions: bool) -> Kill {
         let runs = self.runs();
@@ -74,6 +83,7 @@ mod tests {
     fn run(is_function: bool, has_written: bool) -> Run {
         Run {
             name: String::new(),
+            command: Vec::new(),
             is_function,
             is_killed: AtomicBool::new(false),
             has_written: AtomicBool::new(has_written),

@@ -36,6 +36,13 @@ impl std::fmt::Display for Sha {
     }
 }
 
+/// Whether code cannot write into the tables of the libraries, as it does not name `table` and compiles
+/// nothing.
+pub(crate) fn is_pure(code: &[u8]) -> bool {
+    let names = [&b"table"[..], b"_G", b"load"];
+    names.iter().all(|name| !has(code, name))
+}
+
 /// A script that the server knows.
 #[derive(Debug)]
 pub(crate) struct Script {
@@ -67,9 +74,7 @@ impl Script {
             flags: header.map(|header| header.flags),
             is_loaded: AtomicBool::new(false),
             widens: AtomicBool::new(!crate::reach::is_declared(body)),
-            is_pure: [&b"table"[..], b"_G", b"load"]
-                .iter()
-                .all(|name| !has(body, name)),
+            is_pure: is_pure(body),
             used_us: AtomicU64::new(0),
         })
     }

@@ -1,6 +1,7 @@
 //! What all connections share of scripts: the cache, the settings, the counters.
 
 use crate::cache::Cache;
+use crate::library::Registry;
 use crate::running::Running;
 use crate::script::{Script, Sha};
 use respire_engine::{Error, Extension, InfoWriter, Now, Setting, parse_memory};
@@ -21,6 +22,7 @@ pub(crate) struct Scripts {
     /// Bytes that the Lua states of all threads used when each last ran a script.
     state_bytes: AtomicU64,
     pub(crate) running: Running,
+    pub(crate) libraries: Registry,
 }
 
 /// The default of `script-time-limit`, in milliseconds.
@@ -39,6 +41,7 @@ impl Default for Scripts {
             bytes_max: AtomicU64::new(BYTES_MAX),
             state_bytes: AtomicU64::new(0),
             running: Running::default(),
+            libraries: Registry::default(),
         }
     }
 }
@@ -116,8 +119,15 @@ impl Extension for Scripts {
                 out.field("used_memory_lua", states);
                 out.field("used_memory_scripts_eval", cache.bytes());
                 out.field("number_of_cached_scripts", cache.len());
+                let libraries = self.libraries.table();
+                out.field("number_of_functions", libraries.function_count());
+                out.field("number_of_libraries", libraries.libraries().len());
+                // Functions run in the states of scripts.
+                out.field("used_memory_vm_functions", 0);
                 out.field("used_memory_vm_total", states);
-                out.field("used_memory_scripts", cache.bytes());
+                out.field("used_memory_functions", libraries.bytes());
+                let total = cache.bytes() + libraries.bytes();
+                out.field("used_memory_scripts", total);
             }
             "stats" => out.field("evicted_scripts", self.evicted.load(Ordering::Relaxed)),
             _ => {}

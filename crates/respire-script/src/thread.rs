@@ -1,5 +1,6 @@
 //! What each thread keeps of scripts: a state of Lua, and compiled scripts.
 
+use crate::library::Loaded;
 use crate::lua::State;
 use crate::script::{Script, Sha};
 use crate::scripts::Scripts;
@@ -17,6 +18,7 @@ const COMPILED_MAX: usize = 2 * crate::cache::EVALUATED_MAX;
 pub(crate) struct Thread {
     pub(crate) state: State,
     compiled: RefCell<HashMap<Sha, (Arc<Script>, Function)>>,
+    pub(crate) libraries: Loaded,
     /// Of the scripts that are compiled.
     epoch: Cell<u64>,
     /// The memory of the state that the server has been told of.
@@ -44,6 +46,7 @@ pub(crate) fn of(scripts: &Arc<Scripts>) -> Result<Rc<Thread>, Error> {
         let thread = Rc::new(Thread {
             state,
             compiled: RefCell::default(),
+            libraries: Loaded::default(),
             epoch: Cell::new(0),
             told_bytes: Cell::new(0),
         });
@@ -88,9 +91,10 @@ impl Thread {
         })
     }
 
-    /// Called when a script has ended and nothing of it is in use.
-    pub(crate) fn tidy_up(&self, scripts: &Scripts, script: &Script) {
-        self.state.tidy_up(script.is_pure());
+    /// Called when a script has ended and nothing of it is in use. `is_pure`: it cannot have written into
+    /// the tables of the libraries.
+    pub(crate) fn tidy_up(&self, scripts: &Scripts, is_pure: bool) {
+        self.state.tidy_up(is_pure);
         let bytes = self.state.used_bytes();
         let before = self.told_bytes.replace(bytes);
         if before != bytes {

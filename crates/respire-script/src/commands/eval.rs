@@ -1,17 +1,13 @@
 //! `EVAL`, `EVALSHA`, `EVAL_RO`, `EVALSHA_RO`: run a script.
 
 use super::ScriptRow;
-use crate::lua::Failure;
-use crate::lua::caller::{Caller as _, Stop};
-use crate::run::{Permits, ScriptCalls};
-use crate::script::{Script, Sha};
+use super::invoke::{Input, Invocation};
+use crate::script::Sha;
 use crate::scripts::Scripts;
-use crate::thread::{self, Thread};
-use mlua::Function;
-use resp_codec::number;
+use crate::thread;
 use respire_engine::{
-    App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, KeyFlag, KeySpec, Keyspace, Reply,
-    Router, Spec, text,
+    App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, KeyFlag, KeySpec, Reply, Router,
+    Spec, text,
 };
 use std::sync::Arc;
 
@@ -131,7 +127,7 @@ fn eval<A: App>(
     reply: &mut Reply<'_>,
     is_read_only: bool,
 ) -> Result<(), Error> {
-    let input = Input::parse(args)?;
+    let input = Input::parse(args, text::NOT_AN_INTEGER)?;
     let thread = thread::of(scripts)?;
     let sha = Sha::of(&args[0]);
     let (script, function) = match thread.compiled(scripts, sha) {
@@ -145,10 +141,10 @@ fn eval<A: App>(
             (script, function)
         }
     };
-    Running {
+    Invocation {
         scripts,
         thread: &thread,
-        script: &script,
+        subject: &*script,
         function: &function,
     }
     .run(cx, &input, is_read_only, reply)
@@ -164,7 +160,7 @@ fn evalsha<A: App>(
     if args[0].len() != Sha::DIGITS {
         return Err(NO_SCRIPT);
     }
-    let input = Input::parse(args)?;
+    let input = Input::parse(args, text::NOT_AN_INTEGER)?;
     let sha = Sha::parse(&args[0]).ok_or(NO_SCRIPT)?;
     let thread = thread::of(scripts)?;
     let (script, function) = match thread.compiled(scripts, sha) {
@@ -175,116 +171,11 @@ fn evalsha<A: App>(
             (script, function)
         }
     };
-    Running {
+    Invocation {
         scripts,
         thread: &thread,
-        script: &script,
+        subject: &*script,
         function: &function,
     }
     .run(cx, &input, is_read_only, reply)
-}
-
-/// The keys and the arguments of a script.
-struct Input<'a> {
-    keys: Vec<&'a [u8]>,
-    args: ArgList<'a>,
-}
-
-impl<'a> Input<'a> {
-    /// Reads the number of keys, the keys and the arguments, which follow the script.
-    fn parse(args: ArgList<'a>) -> Result<Self, Error> {
-        let number = number::parse_i64(&args[1]).ok_or(text::NOT_AN_INTEGER)?;
-        if number > args.len() as i64 - 2 {
-            return Err(Error::fixed(
-                "ERR Number of keys can't be greater than number of args",
-            ));
-        }
-        let Ok(number) = usize::try_from(number) else {
-            return Err(Error::fixed("ERR Number of keys can't be negative"));
-        };
-        Ok(Self {
-            keys: args.skip(2).iter().take(number).collect(),
-            args: args.skip(2 + number),
-        })
-    }
-}
-
-/// A script that is about to run.
-struct Running<'r> {
-    scripts: &'r Arc<Scripts>,
-    thread: &'r Thread,
-    script: &'r Script,
-    function: &'r Function,
-}
-
-impl Running<'_> {
-    fn run<A: App>(
-        &self,
-        cx: &mut Cx<'_, A>,
-        input: &Input<'_>,
-        is_read_only: bool,
-        reply: &mut Reply<'_>,
-    ) -> Result<(), Error> {
-        self.script.use_at(cx.now().monotonic_us());
-        // Inside `EXEC` room was made before its section began; evicting now would need others.
-        let is_full = !cx.is_in_section() && A::Keys::make_room(cx.app(), cx.now()).is_err();
-        let permits = Permits::new(self.script.flags, is_read_only, is_full)?;
-        self.thread.state.limit_memory(self.scripts.bytes_max());
-        let mut end = self.attempt(cx, input, permits, reply);
-        if let End::Again = end {
-            self.script.mark_widening();
-            end = self.attempt(cx, input, permits, reply);
-        }
-        self.thread.tidy_up(self.scripts, self.script);
-        match end {
-            End::Replied => Ok(()),
-            End::Again => Err(Error::fixed(
-                "ERR the script's section could not be widened",
-            )),
-            End::Failed(error) => Err(error),
-        }
-    }
-
-    /// Runs the script once.
-    fn attempt<A: App>(
-        &self,
-        cx: &mut Cx<'_, A>,
-        input: &Input<'_>,
-        permits: Permits,
-        reply: &mut Reply<'_>,
-    ) -> End {
-        let mut end = End::Replied;
-        cx.section(&input.keys, self.script.widens(), &mut |calls| {
-            let name = (&self.script.sha as &dyn std::fmt::Display, false);
-            let mut calls = ScriptCalls::new(calls, self.scripts, name, permits);
-            let inputs = (&input.keys[..], input.args);
-            let answer = self.thread.state.run(self.function, inputs, &mut calls);
-            end = match answer {
-                Ok(answer) => match self.thread.state.write(&answer, calls.proto(), reply) {
-                    Ok(()) => End::Replied,
-                    Err(error) => End::Failed(Error::new("ERR", error)),
-                },
-                Err(failure) => self.failed(&failure, calls.is_repeatable()),
-            };
-        });
-        end
-    }
-
-    fn failed(&self, failure: &Failure, is_repeatable: bool) -> End {
-        if failure.stop == Some(Stop::Undeclared) && is_repeatable && !self.script.widens() {
-            return End::Again;
-        }
-        if failure.stop == Some(Stop::Undeclared) {
-            self.script.mark_widening();
-        }
-        End::Failed(Error::owned(failure.message(&self.script.sha.to_string())))
-    }
-}
-
-/// How one attempt to run a script ended.
-enum End {
-    Replied,
-    /// It used a key that it had not declared, before it changed anything.
-    Again,
-    Failed(Error),
 }

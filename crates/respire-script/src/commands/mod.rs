@@ -1,13 +1,18 @@
 //! The commands of scripts, a table row each.
 
 mod eval;
+mod fcall;
+mod function;
+mod invoke;
 mod script;
+#[cfg(test)]
+mod testing;
 
 use crate::scripts::Scripts;
 use respire_engine::{App, ArgList, Command, Cx, Error, Flow, Reply, Router, Spec};
 use std::sync::Arc;
 
-/// Adds `EVAL`, `EVALSHA`, their read-only forms and `SCRIPT` to a router. The server's other
+/// Adds `EVAL`, `EVALSHA`, `FCALL`, their read-only forms, `SCRIPT` and `FUNCTION` to a router. The server's other
 /// commands can be called from scripts, and so can those of the service itself.
 ///
 /// ```
@@ -21,10 +26,15 @@ use std::sync::Arc;
 /// ```
 #[must_use]
 pub fn add_to<A: App>(router: Router<A>) -> Router<A> {
-    let scripts = Arc::new(Scripts::default());
+    add_sharing(router, Arc::new(Scripts::default()))
+}
+
+fn add_sharing<A: App>(router: Router<A>, scripts: Arc<Scripts>) -> Router<A> {
     let extension = Arc::clone(&scripts);
     let router = router.shared_extension(extension);
     let router = eval::add_to(router, &scripts);
+    let router = fcall::add_to(router, &scripts);
+    let router = function::add_to(router, &scripts);
     script::add_to(router, &scripts)
 }
 

@@ -1,7 +1,7 @@
 //! `SCRIPT`: loads, lists, forgets and kills scripts.
 
 use super::ScriptRow;
-use crate::running::Kill;
+use crate::run::BUSY_FUNCTION;
 use crate::script::Sha;
 use crate::scripts::Scripts;
 use crate::thread;
@@ -197,19 +197,9 @@ fn kill<A: App>(
     _: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    match scripts.running.kill(false) {
-        Kill::Done => {
-            reply.ok();
-            Ok(())
-        }
-        Kill::NotBusy => Err(Error::fixed("NOTBUSY No scripts in execution right now.")),
-        Kill::OtherKind => Err(crate::run::BUSY_FUNCTION),
-        Kill::HasWritten => Err(Error::fixed(
-            "UNKILLABLE Sorry the script already executed write commands against the dataset. You \
-             can either wait the script termination or kill the server in a hard way using the \
-             SHUTDOWN NOSAVE command.",
-        )),
-    }
+    scripts.running.kill(false).into_reply(BUSY_FUNCTION)?;
+    reply.ok();
+    Ok(())
 }
 
 /// There is no debugger to be turned on.

@@ -131,7 +131,7 @@ fn error_table(lua: &Lua, text: impl AsRef<[u8]>) -> Result<Table> {
 
 /// An error of a function of this table.
 #[cold]
-fn failure(lua: &Lua, text: impl AsRef<[u8]>) -> mlua::Error {
+pub(super) fn failure(lua: &Lua, text: impl AsRef<[u8]>) -> mlua::Error {
     let raised = error_table(lua, text).map(Value::Table);
     raised.map_or_else(|error| error, raise::value)
 }
@@ -235,8 +235,9 @@ impl Stop {
     /// The text of the error that the client gets.
     pub(super) fn text(self) -> &'static str {
         match self {
-            Self::Killed => "ERR Error running script: script killed by user with SCRIPT KILL...",
+            Self::Killed => "ERR Script killed by user with SCRIPT KILL...",
             Self::TimeLimit => "ERR the script was ended: it ran for longer than script-time-limit",
+            Self::LoadTimeout => "ERR FUNCTION LOAD timeout",
             Self::Shutdown => "ERR the script was ended: the server stops",
             Self::Undeclared => {
                 "ERR the script wrote before it used a key that it had not declared; run it again"

@@ -53,6 +53,8 @@ pub(crate) enum Stop {
     Killed,
     /// It has run for longer than `script-time-limit`.
     TimeLimit,
+    /// It is a library, and has run for too long while it was loaded.
+    LoadTimeout,
     /// The server stops.
     Shutdown,
     /// It uses a key that it has not declared, and its section cannot be widened.

@@ -105,6 +105,11 @@ impl Failure {
         self.place = field("source").zip(field("line"));
     }
 
+    /// What went wrong, without where.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// The text for the client: what went wrong, in which script, and where.
     pub(crate) fn message(&self, script: &str) -> Vec<u8> {
         let mut message = self.text.clone();

@@ -2,15 +2,17 @@
 
 mod api;
 pub(crate) mod caller;
+mod compiler;
 mod exchange;
 mod failure;
 pub(crate) mod lib;
+mod library;
 mod raw;
 mod reply;
 mod state;
 
 pub(crate) use failure::Failure;
-pub(crate) use raw::Inputs;
+pub(crate) use library::{Registered, WRONG_NAME, is_name};
 pub(crate) use state::State;
 
 /// The version of Redis that scripts see, as a text and as a number.

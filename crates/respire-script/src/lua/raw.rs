@@ -25,6 +25,8 @@ pub(crate) enum Inputs<'t> {
     Globals(&'t Table),
     /// In its two parameters.
     Parameters,
+    /// It gets none.
+    None,
 }
 
 /// Calls a function with lists of keys and arguments. Returns whether it succeeded, and what it
@@ -40,17 +42,20 @@ pub(super) fn enter(
 ) -> Result<(bool, Value)> {
     let globals = match inputs {
         Inputs::Globals(globals) => Some(globals),
-        Inputs::Parameters => None,
+        Inputs::Parameters | Inputs::None => None,
     };
+    let has_inputs = !matches!(inputs, Inputs::None);
     // SAFETY: `exec_raw` calls the closure protected, with the handler, the table and the function on
     // the stack. The closure leaves two values there, needs less than the `LUA_MINSTACK` slots that a
     // function has, and owns nothing: it may be left by a jump.
     unsafe {
         lua.exec_raw((handler, globals, function), move |state| {
-            push_list(state, keys.len(), keys.iter().copied());
-            set_global(state, globals.is_some(), c"KEYS");
-            push_list(state, args.len(), args.iter());
-            set_global(state, globals.is_some(), c"ARGV");
+            if has_inputs {
+                push_list(state, keys.len(), keys.iter().copied());
+                set_global(state, globals.is_some(), c"KEYS");
+                push_list(state, args.len(), args.iter());
+                set_global(state, globals.is_some(), c"ARGV");
+            }
             // The handler and the table are below the function, its parameters above.
             let parameters = ffi::lua_gettop(state) - 3;
             let status = ffi::lua_pcall(state, parameters, 1, 1);

@@ -123,16 +123,16 @@ local function clean()
   end
 end
 
--- Compiles a text whose globals are the front. Bytecode can break the interpreter, and is refused.
-local function load(text, name)
+-- Compiles a text whose globals are `env`. Bytecode can break the interpreter, and is refused.
+local function load(text, name, env)
   if byte(text) == 27 then
     return nil, "attempt to load chunk with wrong mode"
   end
   local chunk, message = loadstring(text, name)
   if chunk then
-    return setfenv(chunk, front)
+    return setfenv(chunk, env)
   end
   return nil, message
 end
 
-return clean, load
+return front, clean, front_of, load

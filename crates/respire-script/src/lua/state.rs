@@ -1,11 +1,13 @@
 //! A state of Lua, in which one thread runs scripts.
 
 use super::caller::{CALLER, Caller, Stop};
+use super::compiler::Compiler;
 use super::failure::{self, Failure};
 use super::lib::{self, raise};
+use super::library::{LibraryGlobals, Registered};
 use super::{api, raw, reply};
 use mlua::VmState;
-use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, Result, StdLib, Table, Value};
+use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value};
 use respire_engine::{ArgList, Proto, Reply};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -41,7 +43,8 @@ pub(crate) struct State {
     clean: Function,
     /// Adds to an error where the script raised it.
     handler: Function,
-    load: Function,
+    compiler: Compiler,
+    library_globals: LibraryGlobals,
     stopped: Rc<Stopped>,
     bytes_max: Cell<usize>,
 }
@@ -70,12 +73,14 @@ impl State {
         lib::install(&lua, &globals, &limits)?;
         globals.raw_set("redis", api::table(&lua, &stopped)?)?;
         let refusal = "Attempt to modify a readonly table";
-        let (clean, load): (Function, Function) = lua
+        let (front, clean, front_of, load) = lua
             .load(include_str!("sandbox.lua"))
             .set_name("=sandbox")
-            .call((&globals, refusal))?;
-        add_loaders(&lua, &globals, &load)?;
+            .call::<(Table, Function, Function, Function)>((&globals, refusal))?;
+        let compiler = Compiler { load, front };
+        compiler.add_loaders(&lua, &globals)?;
         let handler = failure::handler(&lua)?;
+        let library_globals = LibraryGlobals::new(&lua, &globals, &front_of, &compiler)?;
         let spend = pause(&stopped);
         let triggers = HookTriggers::new().every_nth_instruction(PAUSE_INSTRUCTIONS);
         lua.set_global_hook(triggers, move |_, _| spend().map(|()| VmState::Continue))?;
@@ -84,7 +89,8 @@ impl State {
             globals,
             clean,
             handler,
-            load,
+            compiler,
+            library_globals,
             stopped,
             bytes_max: Cell::new(0),
         })
@@ -95,23 +101,51 @@ impl State {
     /// # Errors
     /// The compiler's message.
     pub(crate) fn compile(&self, body: &[u8]) -> std::result::Result<Function, Vec<u8>> {
-        load(&self.lua, &self.load, body, b"@user_script")
+        self.compiler.compile(&self.lua, body, b"@user_script")
     }
 
-    /// Runs a compiled script or function with these keys and arguments.
+    /// Loads a library: compiles its code, which begins behind its first line, and runs it.
+    ///
+    /// # Errors
+    /// The text for the client, without its first code.
+    pub(crate) fn load_library(
+        &self,
+        code: &[u8],
+        caller: &mut dyn Caller,
+    ) -> std::result::Result<Vec<Registered>, Vec<u8>> {
+        self.stopped.0.set(None);
+        self.library_globals.load(&self.lua, code, |compiled| {
+            let inputs = (&[][..], ArgList::new(b"", b"", &[]));
+            let functions = (compiled, &self.handler);
+            let ran = CALLER.set(caller, || {
+                raw::enter(&self.lua, functions, raw::Inputs::None, inputs)
+            });
+            self.answer(ran).map(drop)
+        })
+    }
+
+    /// Runs a compiled script, or a function of a library, with these keys and arguments.
     ///
     /// # Errors
     /// Why it failed.
     pub(crate) fn run(
         &self,
-        function: &Function,
+        (function, is_function): (&Function, bool),
         inputs: (&[&[u8]], ArgList<'_>),
         caller: &mut dyn Caller,
     ) -> std::result::Result<Answer, Failure> {
         self.stopped.0.set(None);
-        let way = raw::Inputs::Globals(&self.globals);
+        let way = match is_function {
+            true => raw::Inputs::Parameters,
+            false => raw::Inputs::Globals(&self.globals),
+        };
         let functions = (function, &self.handler);
-        match CALLER.set(caller, || raw::enter(&self.lua, functions, way, inputs)) {
+        let ran = CALLER.set(caller, || raw::enter(&self.lua, functions, way, inputs));
+        self.answer(ran)
+    }
+
+    fn answer(&self, ran: Result<(bool, Value)>) -> std::result::Result<Answer, Failure> {
+        match ran {
             Ok((true, value)) => Ok(Answer(value)),
             Ok((false, problem)) => Err(Failure::new(&self.lua, problem, self.stopped.0.take())),
             Err(_) => Err(Failure::out_of_memory()),
@@ -189,61 +223,3 @@ const KEPT: &[&str] = &[
     "unpack",
     "xpcall",
 ];
-
-/// Compiles a chunk whose globals are those of scripts, with `loader`. Bytecode is refused.
-///
-/// # Errors
-/// The compiler's message.
-fn load(
-    lua: &Lua,
-    loader: &Function,
-    body: &[u8],
-    name: &[u8],
-) -> std::result::Result<Function, Vec<u8>> {
-    // Lua 5.1 does not protect the name of a chunk from the collector while it compiles.
-    lua.gc_stop();
-    let texts = lua
-        .create_string(body)
-        .and_then(|body| Ok((body, lua.create_string(name)?)));
-    let loaded =
-        texts.and_then(|texts| loader.call::<(Option<Function>, Option<LuaString>)>(texts));
-    lua.gc_restart();
-    match loaded {
-        Ok((Some(function), _)) => Ok(function),
-        Ok((None, Some(message))) => Err(message.as_bytes().to_vec()),
-        Ok((None, None)) | Err(_) => Err(b"not enough memory".to_vec()),
-    }
-}
-
-/// Adds `loadstring` and `load`.
-fn add_loaders(lua: &Lua, globals: &Table, loader: &Function) -> Result<()> {
-    let text_loader = loader.clone();
-    let loadstring =
-        lua.create_function(move |lua, (text, name): (LuaString, Option<LuaString>)| {
-            let bytes = text.as_bytes();
-            let name = name.map_or_else(|| bytes.to_vec(), |name| name.as_bytes().to_vec());
-            loaded(lua, &text_loader, &bytes, &name)
-        })?;
-    globals.raw_set("loadstring", loadstring)?;
-    let parts_loader = loader.clone();
-    let load = lua.create_function(move |lua, (next, name): (Function, Option<LuaString>)| {
-        let mut bytes = Vec::new();
-        while let Value::String(part) = next.call(())? {
-            if part.as_bytes().is_empty() {
-                break;
-            }
-            bytes.extend_from_slice(&part.as_bytes());
-        }
-        let name = name.map_or_else(|| b"=(load)".to_vec(), |name| name.as_bytes().to_vec());
-        loaded(lua, &parts_loader, &bytes, &name)
-    })?;
-    globals.raw_set("load", load)
-}
-
-/// What `loadstring` returns: a function, or nothing and a message.
-fn loaded(lua: &Lua, loader: &Function, body: &[u8], name: &[u8]) -> Result<(Value, Value)> {
-    Ok(match load(lua, loader, body, name) {
-        Ok(function) => (Value::Function(function), Value::Nil),
-        Err(message) => (Value::Nil, Value::String(lua.create_string(message)?)),
-    })
-}

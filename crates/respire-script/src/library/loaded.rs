@@ -1,0 +1,84 @@
+//! The libraries that a thread has loaded.
+
+use super::load::load_again;
+use super::{FunctionInfo, Library, Registry};
+use crate::lua::{Registered, State};
+use mlua::Function;
+use respire_engine::{Error, Host};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The functions of a thread, by names in lower case.
+#[derive(Default)]
+pub(crate) struct Loaded {
+    functions: RefCell<HashMap<String, Rc<Prepared>>>,
+    /// Of the registry, when this was last compared with it.
+    epoch: Cell<u64>,
+}
+
+/// A function that can be called.
+pub(crate) struct Prepared {
+    library: Arc<Library>,
+    pub(crate) info: Arc<FunctionInfo>,
+    pub(crate) callback: Function,
+}
+
+impl Loaded {
+    /// The function of this name; loads its library if the thread has not done so.
+    ///
+    /// # Errors
+    /// If there is none, or the library cannot be loaded here, as memory is used up.
+    pub(crate) fn find(
+        &self,
+        registry: &Registry,
+        state: &State,
+        name: &[u8],
+        host: &dyn Host,
+    ) -> Result<Rc<Prepared>, Error> {
+        const NOT_FOUND: Error = Error::fixed("ERR Function not found");
+        self.follow(registry);
+        let name = std::str::from_utf8(name).map_err(|_| NOT_FOUND)?;
+        let name = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => Cow::Owned(name.to_ascii_lowercase()),
+            false => Cow::Borrowed(name),
+        };
+        if let Some(prepared) = self.functions.borrow().get(&*name) {
+            return Ok(Rc::clone(prepared));
+        }
+        let table = registry.table();
+        let library = table.with_function(&name).ok_or(NOT_FOUND)?;
+        let registered = load_again(state, library, host)?;
+        self.keep(library, registered);
+        let functions = self.functions.borrow();
+        functions.get(&*name).map(Rc::clone).ok_or(NOT_FOUND)
+    }
+
+    /// Keeps the functions of a library that was loaded on this thread.
+    pub(crate) fn keep(&self, library: &Arc<Library>, registered: Vec<Registered>) {
+        let mut functions = self.functions.borrow_mut();
+        for (info, new) in library.functions.iter().zip(registered) {
+            let prepared = Prepared {
+                library: Arc::clone(library),
+                info: Arc::clone(info),
+                callback: new.callback,
+            };
+            functions.insert(info.name.to_ascii_lowercase(), Rc::new(prepared));
+        }
+    }
+
+    /// Forgets the functions of libraries that are gone. Those of others keep their upvalues.
+    fn follow(&self, registry: &Registry) {
+        let epoch = registry.epoch();
+        if self.epoch.replace(epoch) == epoch {
+            return;
+        }
+        let table = registry.table();
+        self.functions.borrow_mut().retain(|_, prepared| {
+            let library = table.get(&prepared.library.name);
+            library.is_some_and(|library| Arc::ptr_eq(library, &prepared.library))
+        });
+    }
+}
