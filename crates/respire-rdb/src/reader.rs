@@ -67,8 +67,8 @@ impl<'p> Reader<'p> {
             STRING_INT16 => Text::Int(i16::from_le_bytes(self.array()?).into()),
             STRING_INT32 => Text::Int(i32::from_le_bytes(self.array()?).into()),
             STRING_LZF => {
-                let packed_len = self.len()?;
-                let len = self.len().filter(|len| *len <= unpacked_max)?;
+                let packed_len = self.next_len()?;
+                let len = self.next_len().filter(|len| *len <= unpacked_max)?;
                 Text::Unpacked(lzf::decompress(self.bytes(packed_len)?, len)?)
             }
             first => {
@@ -80,7 +80,7 @@ impl<'p> Reader<'p> {
 
     /// Reads the next length. It is not checked: the payload may be too short for the bytes or
     /// elements that it counts.
-    pub fn len(&mut self) -> Option<usize> {
+    pub fn next_len(&mut self) -> Option<usize> {
         let first = self.byte()?;
         self.len_after(first)
     }

@@ -1,12 +1,17 @@
 //! What fuzzers and comparisons with Redis call. It is no part of the crate's interface.
 
+use crate::library;
+use crate::lua::State;
 use crate::lua::lib::build::Count;
 use crate::lua::lib::cjson::{self, DecodeOptions};
 use crate::lua::lib::pattern::{Matcher, Problem};
 use crate::lua::lib::{self, Limits, cmsgpack, raise, sha1hex, structs};
 use mlua::{Lua, Result};
+use respire_engine::Host;
+use respire_rdb::Payload;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A state with Lua's own libraries and those of Redis. All matches of patterns together may take
 /// `steps_max` times 10,000 steps; whoever takes more is ended.
@@ -33,6 +38,48 @@ pub fn state(steps_max: usize) -> Result<Lua> {
     redis.raw_set("sha1hex", sha1hex::function(&state)?)?;
     globals.raw_set("redis", redis)?;
     Ok(state)
+}
+
+/// How many libraries and functions a payload of `FUNCTION RESTORE` holds, or the error that a client
+/// would get. `body` is the payload without its footer. The code of the libraries may run for 500,000
+/// instructions and use 64 MB.
+///
+/// # Errors
+/// What is wrong.
+///
+/// # Panics
+/// If what `FUNCTION DUMP` writes of the libraries is not restored to the same.
+pub fn restore_functions(body: &[u8]) -> std::result::Result<(usize, usize), Vec<u8>> {
+    let mut payload = Payload::default();
+    body.iter().for_each(|byte| payload.byte(*byte));
+    payload.finish();
+    let restored = restore(payload.as_slice(), 50)?;
+    let dumped = library::dump(&restored);
+    let again = restore(dumped.as_slice(), 10_000).map(|table| library::dump(&table));
+    let again = again.as_ref().map(Payload::as_slice);
+    assert_eq!(again, Ok(dumped.as_slice()), "what was dumped is restored");
+    Ok((restored.libraries().len(), restored.function_count()))
+}
+
+fn restore(payload: &[u8], limit_ms: u64) -> std::result::Result<library::Table, Vec<u8>> {
+    let state = State::new().map_err(|error| error.to_string().into_bytes())?;
+    state.limit_memory(64 << 20);
+    let host = Stopwatch::default();
+    let mut loading = library::Loading::new(&host, limit_ms, false);
+    let restored = library::restore(&state, payload, &mut loading);
+    restored
+        .map(|(table, _)| table)
+        .map_err(|error| error.text().to_vec())
+}
+
+/// A host that has nothing but a stopwatch, which moves on by a millisecond each time it is read.
+#[derive(Default)]
+struct Stopwatch(AtomicU64);
+
+impl Host for Stopwatch {
+    fn stopwatch_ns(&self) -> u64 {
+        self.0.fetch_add(1_000_000, Ordering::Relaxed)
+    }
 }
 
 /// How many values are in a JSON text, or why it is none.
@@ -143,6 +190,27 @@ mod tests {
             patterns += usize::from(match_pattern(b"aab(ab)b", &pattern, 100).is_ok());
         }
         assert!(values > 5_000 && patterns > 5_000, "{values} {patterns}");
+    }
+
+    #[test]
+    fn restored_libraries_are_counted_whatever_the_bytes() {
+        let library = |name: &str| {
+            let code = format!("#!lua name={name}\nredis.register_function('{name}',redis.log)");
+            let mut payload = Payload::default();
+            payload.byte(0xf5);
+            payload.string(code.as_bytes());
+            payload.as_slice().to_vec()
+        };
+        let body = [library("a"), library("b")].concat();
+        assert_eq!(restore_functions(&body), Ok((2, 2)));
+        assert_eq!(restore_functions(b""), Ok((0, 0)));
+        let mut refused = 0;
+        for at in 0..body.len() {
+            let mut other = body.clone();
+            other[at] ^= 1 << (at % 8);
+            refused += usize::from(restore_functions(&other).is_err());
+        }
+        assert!(refused > body.len() / 2, "{refused}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) fn list_of(elements: &mut dyn Iterator<Item = &[u8]>) -> NewValue<'st
 
 fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
     let mut stack = Stack::default();
-    for _ in 0..reader.len()? {
+    for _ in 0..reader.next_len()? {
         let element = rdb::read_string(reader)?;
         let element = element.as_ref().as_string()?;
         stack.push(element.as_bytes(&mut [0; 20]));

@@ -105,6 +105,8 @@ fn fcall<A: App>(
 #[cfg(test)]
 mod tests {
     use crate::commands::testing::{client, load};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
 
     #[test]
     fn function_gets_its_keys_and_arguments_as_parameters() {
@@ -232,5 +234,32 @@ mod tests {
         assert!(other.join().unwrap());
         first.call("FUNCTION FLUSH");
         assert_eq!(first.call("FCALL f 0").error(), "ERR Function not found");
+    }
+
+    #[test]
+    fn replaced_function_is_never_seen_again() {
+        let mut writer = client();
+        let version = |n: i64| format!("redis.register_function('v', function() return {n} end)");
+        load(&mut writer, &version(0));
+        let latest = Arc::new(AtomicI64::new(0));
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                let (mut client, latest) = (writer.connect(), Arc::clone(&latest));
+                std::thread::spawn(move || {
+                    while latest.load(Ordering::Acquire) < 200 {
+                        let least = latest.load(Ordering::Acquire);
+                        let seen = client.call("FCALL v 0").int();
+                        assert!(seen >= least, "{seen} after {least}");
+                    }
+                })
+            })
+            .collect();
+        for n in 1..=200 {
+            load(&mut writer, &version(n));
+            latest.store(n, Ordering::Release);
+        }
+        for reader in readers {
+            reader.join().unwrap();
+        }
     }
 }

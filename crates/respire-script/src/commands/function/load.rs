@@ -69,9 +69,17 @@ mod tests {
         reply.error().to_owned()
     }
 
+    const FN: &str = "function() end";
+
+    /// Asserts that `redis.register_function` with these arguments fails with this text.
+    fn assert_refused(arguments: &str, text: &str) {
+        let expected = format!("ERR Error registering functions: ERR {text}");
+        let code = format!("redis.register_function{arguments}");
+        assert_eq!(error(&code), expected, "{arguments}");
+    }
+
     #[test]
-    fn wrong_registration_is_refused() {
-        const FN: &str = "function() end";
+    fn wrong_positional_arguments_are_refused() {
         for (arguments, text) in [
             (
                 "()".to_owned(),
@@ -94,6 +102,23 @@ mod tests {
                 format!("({FN}, 'f')"),
                 "first argument to redis.register_function must be a string",
             ),
+            (
+                format!("('f-g', {FN})"),
+                "Library names can only contain letters, numbers, or underscores(_) and must be at \
+                 least one character long",
+            ),
+            (
+                format!("('f', {FN}) redis.register_function('F', {FN})"),
+                "Function already exists in the library",
+            ),
+        ] {
+            assert_refused(&arguments, text);
+        }
+    }
+
+    #[test]
+    fn wrong_named_arguments_are_refused() {
+        for (arguments, text) in [
             (
                 "{}".to_owned(),
                 "redis.register_function must get a function name argument",
@@ -131,21 +156,8 @@ mod tests {
                 format!("{{function_name='f', callback={FN}, description={{}}}}"),
                 "description argument given to redis.register_function must be a string",
             ),
-            (
-                format!("('f-g', {FN})"),
-                "Library names can only contain letters, numbers, or underscores(_) and must be at \
-                 least one character long",
-            ),
-            (
-                format!("('f', {FN}) redis.register_function('F', {FN})"),
-                "Function already exists in the library",
-            ),
         ] {
-            assert_eq!(
-                error(&format!("redis.register_function{arguments}")),
-                format!("ERR Error registering functions: ERR {text}"),
-                "{arguments}"
-            );
+            assert_refused(&arguments, text);
         }
     }
 
