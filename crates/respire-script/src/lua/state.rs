@@ -11,7 +11,6 @@ use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value
 use respire_engine::{ArgList, Proto, Reply};
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Instructions between two calls of [`Caller::pause`].
 const PAUSE_INSTRUCTIONS: u32 = 10_000;
@@ -84,10 +83,7 @@ impl State {
         let library_globals = LibraryGlobals::new(&lua, &globals, &front_of, &compiler)?;
         let spend = pause(&stopped);
         let triggers = HookTriggers::new().every_nth_instruction(PAUSE_INSTRUCTIONS);
-        lua.set_global_hook(triggers, move |lua, _| {
-            let spent = spend().map_err(|cause| with_trace(lua, cause));
-            spent.map(|()| VmState::Continue)
-        })?;
+        lua.set_global_hook(triggers, move |_, _| spend().map(|()| VmState::Continue))?;
         Ok(Self {
             lua,
             globals,
@@ -198,19 +194,6 @@ fn pause(stopped: &Rc<Stopped>) -> Rc<dyn Fn() -> Result<()>> {
         let paused = CALLER.with(|caller| caller.pause());
         paused.map_err(|stop| stopped.stop(stop))
     })
-}
-
-/// The error of a hook with the trace of the stack, from which the client learns the line. Errors of other
-/// functions have it already.
-#[cold]
-fn with_trace(lua: &Lua, cause: mlua::Error) -> mlua::Error {
-    match lua.traceback(None, 0) {
-        Ok(trace) => mlua::Error::CallbackError {
-            traceback: trace.to_string_lossy(),
-            cause: Arc::new(cause),
-        },
-        Err(_) => cause,
-    }
 }
 
 /// Lua's own globals that scripts have.

@@ -160,6 +160,22 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
         "SCRIPT EXISTS {(e0e1f9fabfc9d4800c877a703b823ac0578ff8db|nosuch)}",
     ),
     ("script|load", 4, "SCRIPT LOAD (<script>|<value>)"),
+    ("fcall", 2, "FCALL (f|nosuch) (0|1 <key>|<int>)"),
+    ("fcall_ro", 2, "FCALL_RO (f|nosuch) (0|1 <key>|<int>)"),
+    ("function|delete", 1, "FUNCTION DELETE (lib|nosuch)"),
+    ("function|dump", 1, "FUNCTION DUMP"),
+    ("function|flush", 1, "FUNCTION FLUSH [(SYNC|ASYNC|foo)]"),
+    (
+        "function|list",
+        2,
+        "FUNCTION LIST [LIBRARYNAME <pattern>] [(WITHCODE|foo)]",
+    ),
+    ("function|load", 2, "FUNCTION LOAD [REPLACE] <value>"),
+    (
+        "function|restore",
+        1,
+        "FUNCTION RESTORE <value> [(FLUSH|APPEND|REPLACE|foo)]",
+    ),
     ("shutdown", 1, "SHUTDOWN (foo|SAVE NOSAVE|ABORT)"),
 ];
 

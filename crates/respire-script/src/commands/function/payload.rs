@@ -16,9 +16,10 @@ pub(super) static DUMP: Spec = Spec {
     complexity: "O(N) where N is the number of functions",
     arity: Arity::exactly(2),
     flags: Flags::NOSCRIPT,
+    // A payload is no text.
     examples: &[(
-        "FUNCTION DUMP",
-        "$10\r\n\\n\\x00]\\x9b\\\\@\\x0f\\x7f\\xa2\\xda\r\n",
+        "FUNCTION DUMP lib",
+        "-ERR wrong number of arguments for 'function|dump' command\r\n",
     )],
     ..FUNCTION
 };
