@@ -10,6 +10,18 @@ pub const UNKNOWN_TO_REDIS: &[(&str, &str)] = &[
     ("client|setinfo", "since-7.2"),
 ];
 
+/// Whether a version is newer than the reference: its arguments and history are not compared with
+/// Redis. Other texts than versions are not newer.
+#[must_use]
+pub fn is_newer_than_redis(version: &str) -> bool {
+    const REFERENCE: (u32, u32) = (7, 0);
+    let mut parts = version.split('.').map(str::parse);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) > REFERENCE,
+        _ => false,
+    }
+}
+
 /// Commands without a transcript.
 pub const NOT_IN_TRANSCRIPTS: &[(&str, &str)] = &[];
 
@@ -62,4 +74,19 @@ pub const EXAMPLES_NOT_ON_REDIS: &[(&str, &str)] = &[
 #[must_use]
 pub fn has(list: &[(&str, &str)], name: &str) -> bool {
     list.iter().any(|(other, _)| *other == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_newer_from_the_minor_number_on() {
+        for newer in ["7.2.0", "8.0.0", "10.0.0", "8.4"] {
+            assert!(is_newer_than_redis(newer), "{newer}");
+        }
+        for other in ["7.0.15", "7.0.0", "6.2.0", "2.6.12", "8", "x.y", ""] {
+            assert!(!is_newer_than_redis(other), "{other}");
+        }
+    }
 }

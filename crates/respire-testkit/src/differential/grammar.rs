@@ -5,16 +5,24 @@
 //! nothing or one of the alternatives, `(a|b)` is one of them, and `{a b}` is its content once or a
 //! few times.
 
+use crate::exemptions::is_newer_than_redis;
 use respire_engine::{Arg, ArgKind, Spec};
 
 /// The grammar of a command's requests, from its description. `hint` returns the values of an
-/// argument if its kind is not specific enough.
+/// argument if its kind is not specific enough. Arguments that the reference does not have are left
+/// out.
 #[must_use]
 pub fn of_spec(spec: &Spec, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
     let words = spec.name.split('|').map(Node::Word);
     words
-        .chain(spec.args.iter().flat_map(|arg| of_arg(arg, hint)))
+        .chain(known(spec.args).flat_map(|arg| of_arg(arg, hint)))
         .collect()
+}
+
+/// The arguments that the reference has.
+fn known(args: &[Arg]) -> impl Iterator<Item = &Arg> {
+    args.iter()
+        .filter(|arg| !arg.since.is_some_and(is_newer_than_redis))
 }
 
 fn of_arg(arg: &Arg, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
@@ -23,12 +31,10 @@ fn of_arg(arg: &Arg, hint: &dyn Fn(&Arg) -> Option<&'static str>) -> Vec<Node> {
         (_, ArgKind::PureToken) => Vec::new(),
         (Some(line), _) => parse(line),
         (None, ArgKind::OneOf) => vec![Node::Choice {
-            options: arg.parts.iter().map(|part| of_arg(part, hint)).collect(),
+            options: known(arg.parts).map(|part| of_arg(part, hint)).collect(),
             is_optional: false,
         }],
-        (None, ArgKind::Block) => arg
-            .parts
-            .iter()
+        (None, ArgKind::Block) => known(arg.parts)
             .flat_map(|part| of_arg(part, hint))
             .collect(),
         (None, ArgKind::String) => vec![Node::Hole("value")],

@@ -1,5 +1,6 @@
 //! Rules for replies in which two correct servers may differ, with the reasons.
 
+use crate::exemptions::is_newer_than_redis;
 use crate::reply::Value;
 
 /// How the replies to a command are compared.
@@ -9,6 +10,8 @@ pub enum Rule {
     Exact,
     /// As sets: the order of keys, settings and subcommands depends on each server's hash table.
     AnyOrder,
+    /// As sets, without our arguments and history that are newer than the reference.
+    Description,
     /// By presence: the key is drawn at random.
     Presence,
     /// Numbers up to this far apart: the servers are asked one after the other, and the clock moves
@@ -42,7 +45,7 @@ impl Rule {
         };
         let has = |word: &[u8]| args.iter().any(|arg| arg.eq_ignore_ascii_case(word));
         match (upper(0).as_slice(), upper(1).as_slice()) {
-            (b"COMMAND", b"INFO" | b"DOCS") if args.len() > 2 => Self::AnyOrder,
+            (b"COMMAND", b"INFO" | b"DOCS") if args.len() > 2 => Self::Description,
             (b"KEYS", _) | (b"CONFIG", b"GET") => Self::AnyOrder,
             (b"RANDOMKEY", _) => Self::Presence,
             (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
@@ -78,6 +81,7 @@ impl Rule {
             Self::Exact => false,
             Self::Any => true,
             Self::AnyOrder => sorted(&ours) == sorted(&theirs),
+            Self::Description => sorted(&without_newer(ours)) == sorted(&theirs),
             Self::Presence => matches!((&ours, &theirs), (Value::Bulk(_), Value::Bulk(_))),
             Self::Within(most) => within(&ours, &theirs, most),
             Self::Kind => std::mem::discriminant(&ours) == std::mem::discriminant(&theirs),
@@ -108,6 +112,46 @@ fn sorted(value: &Value) -> String {
             format!("{{{}}}", list(&pairs))
         }
         other => format!("{other:?}"),
+    }
+}
+
+/// Leaves out the arguments and the entries of the history that are newer than the reference.
+fn without_newer(value: Value) -> Value {
+    match value {
+        Value::Array(items) => {
+            let kept = items.into_iter().filter(|item| !is_newer(item));
+            Value::Array(kept.map(without_newer).collect())
+        }
+        Value::Set(items) => {
+            let kept = items.into_iter().filter(|item| !is_newer(item));
+            Value::Set(kept.map(without_newer).collect())
+        }
+        Value::Map(pairs) => {
+            let pairs = pairs.into_iter();
+            Value::Map(pairs.map(|(key, it)| (key, without_newer(it))).collect())
+        }
+        other => other,
+    }
+}
+
+/// Whether this is an argument with a newer version after the field `since`, or an entry of the
+/// history, which begins with one.
+fn is_newer(item: &Value) -> bool {
+    let is_newer = |version: &Value| {
+        let text = version.as_bytes().map(String::from_utf8_lossy);
+        text.is_some_and(|text| is_newer_than_redis(&text))
+    };
+    let is_since = |field: &Value| field.as_bytes() == Some(b"since");
+    match item {
+        Value::Array(fields) | Value::Set(fields) => {
+            let since = fields.iter().position(is_since);
+            let version = since.map_or(0, |at| at + 1);
+            fields.get(version).is_some_and(is_newer)
+        }
+        Value::Map(pairs) => pairs
+            .iter()
+            .any(|(key, version)| is_since(key) && is_newer(version)),
+        _ => false,
     }
 }
 
@@ -167,6 +211,40 @@ mod tests {
         assert!(rule("keys *").same(keys(&["a", "b"]), keys(&["b", "a"])));
         assert!(!rule("keys *").same(keys(&["a", "b"]), keys(&["a", "c"])));
         assert!(!rule("mget a b").same(keys(&["a", "b"]), keys(&["b", "a"])));
+    }
+
+    #[test]
+    fn what_is_newer_than_the_reference_is_not_compared() {
+        let docs = |versions: &[&str]| {
+            let entry = |version: &&str| Value::Array(vec![bulk(version), bulk("Added.")]);
+            let argument = |version: &&str| {
+                let fields = ["name", "a", "since", version];
+                Value::Array(fields.map(bulk).to_vec())
+            };
+            let argument_map = |version: &&str| {
+                let pairs = [("name", "a"), ("since", *version)];
+                Value::Map(pairs.map(|(key, it)| (bulk(key), bulk(it))).to_vec())
+            };
+            Value::Map(vec![
+                (bulk("since"), bulk("1.0.0")),
+                (
+                    bulk("history"),
+                    Value::Set(versions.iter().map(entry).collect()),
+                ),
+                (
+                    bulk("arguments"),
+                    Value::Array(versions.iter().map(argument).collect()),
+                ),
+                (
+                    bulk("more"),
+                    Value::Array(versions.iter().map(argument_map).collect()),
+                ),
+            ])
+        };
+        let rule = rule("command docs set");
+        assert!(rule.same(docs(&["8.4.0", "6.2.0"]), docs(&["6.2.0"])));
+        assert!(!rule.same(docs(&["8.4.0", "6.2.0"]), docs(&["8.4.0"])));
+        assert!(!rule.same(docs(&["7.0.0"]), docs(&[])));
     }
 
     #[test]
