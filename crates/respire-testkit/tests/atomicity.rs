@@ -177,6 +177,84 @@ fn msetnx_copy_and_bitop_are_atomic() {
     });
 }
 
+/// Writes all keys, none of which it declares.
+const WRITE_ALL: &str = "for i = 0, 11 do redis.call('SET', 'key:' .. i, ARGV[1]) end";
+
+/// Reads all keys, which it declares.
+const READ_ALL: &str = "return {redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])}";
+
+#[test]
+fn scripts_are_atomic() {
+    on_both(|flavour| {
+        race(
+            flavour,
+            |link, round| {
+                link.call(&["EVAL", WRITE_ALL, "0", &round.to_string()]);
+            },
+            |link| {
+                let values = link.call(&command("MGET", keys())).into_elements();
+                assert!(all_equal(&values), "half a script: {values:?}");
+                let read = ["EVAL", READ_ALL, "2", "key:11", "key:3"];
+                let values = link.call(&read).into_elements();
+                assert!(
+                    values.len() == 2 && all_equal(&values),
+                    "half a script: {values:?}"
+                );
+            },
+        );
+    });
+}
+
+/// Moves an amount between two accounts, the first of which is declared. Which is the second only
+/// the script knows.
+const TRANSFER: &str = "local to = 'account:' .. (ARGV[1] % 8) \
+    local left = redis.call('DECRBY', KEYS[1], ARGV[2]) \
+    redis.call('INCRBY', to, ARGV[2]) return left";
+
+/// The sum of all accounts, which it meets in descending order.
+const SUM: &str = "local sum = 0 for i = 7, 0, -1 do \
+    sum = sum + redis.call('GET', 'account:' .. i) end return sum";
+
+#[test]
+fn concurrent_scripts_with_undeclared_keys_keep_the_sum() {
+    const EACH: u32 = 400;
+    on_both(|flavour| {
+        let server = FlavourServer::start(flavour);
+        let accounts: Vec<String> = (0..8).map(|number| format!("account:{number}")).collect();
+        let pairs = accounts.iter().flat_map(|key| [key.clone(), "100".into()]);
+        Link::open(server.address()).call(&command("MSET", pairs));
+        std::thread::scope(|scope| {
+            for thread in 0..4_u32 {
+                let (accounts, address) = (&accounts, server.address());
+                scope.spawn(move || {
+                    let mut link = Link::open(address);
+                    for round in 0..EACH {
+                        let (from, to) = (round * 7 + thread * 3, round * 5 + thread);
+                        let from = &accounts[from as usize % accounts.len()];
+                        let (to, amount) = (to.to_string(), (round % 9).to_string());
+                        link.call(&["EVAL", TRANSFER, "1", from, &to, &amount]);
+                        if round % 4 == 0 {
+                            let sum = link.call(&["EVAL", SUM, "0"]);
+                            assert_eq!(sum, Value::Int(800), "a sum of half a transfer");
+                        } else if round % 4 == 1 {
+                            let values = link.call(&command("MGET", accounts.clone()));
+                            let texts = values.into_elements().into_iter().map(number);
+                            assert_eq!(texts.sum::<i64>(), 800, "half a transfer");
+                        }
+                    }
+                });
+            }
+        });
+    });
+}
+
+fn number(value: Value) -> i64 {
+    match value {
+        Value::Bulk(text) => String::from_utf8_lossy(&text).parse().expect("a number"),
+        other => panic!("{other:?} is no number"),
+    }
+}
+
 #[test]
 fn watched_counters_lose_no_increment() {
     const EACH: i64 = 200;

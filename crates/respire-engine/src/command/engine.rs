@@ -211,6 +211,12 @@ impl<A: App> Engine<A> {
         self.long_calls.set_relief(relief);
     }
 
+    /// The number of long calls that run now.
+    #[must_use]
+    pub fn long_calls(&self) -> usize {
+        self.long_calls.len()
+    }
+
     /// Declares that a call, which began at `began_ns` on the host's stopwatch, takes long: other
     /// requests no longer wait for its keys, and after `busy-reply-threshold` get `busy`.
     pub fn begin_long_call(&self, began_ns: u64, busy: Error) -> LongCall<'_> {

@@ -73,6 +73,10 @@ impl LongCalls {
         let _ = self.relief.set(relief);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.running().len()
+    }
+
     /// The long calls that run now, if any.
     #[cold]
     pub(crate) fn overview(&self, host: &dyn Host) -> Option<Overview> {

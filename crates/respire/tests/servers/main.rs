@@ -18,6 +18,8 @@ mod pipelines;
 mod pubsub;
 #[cfg(feature = "metrics")]
 mod scrapes;
+#[cfg(feature = "scripts")]
+mod scripts;
 mod slow;
 mod storm;
 mod together;
@@ -51,6 +53,13 @@ mod run {
         large_value_arrives_whole_in_small_reads,
         binary_protocol_is_served_on_the_same_port,
         unix_socket_serves_the_same_commands,
+    }
+    #[cfg(feature = "scripts")]
+    on_both_flavours! { scripts:
+        other_keys_are_served_while_a_script_runs,
+        request_for_a_key_of_a_script_waits_and_then_gets_busy,
+        script_that_has_written_cannot_be_killed_but_ends_with_the_server,
+        script_that_has_not_written_is_ended_by_the_time_limit,
     }
     on_both_flavours! { large:
         values_of_every_size_round_trip,
