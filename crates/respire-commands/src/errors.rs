@@ -35,6 +35,11 @@ pub(crate) const STRING_TOO_LONG: Error =
 /// A negative offset of `SETRANGE`.
 pub(crate) const OFFSET_RANGE: Error = Error::fixed("ERR offset is out of range");
 
+/// `MSETEX` of no pairs, or of a number of pairs that is none.
+pub(crate) const MSETEX_NUMBER: Error = Error::fixed("ERR invalid numkeys value");
+/// `MSETEX` of more pairs than there are.
+pub(crate) const MSETEX_PAIRS: Error = Error::fixed("ERR wrong number of key-value pairs");
+
 /// `LCS` on keys that do not hold strings.
 pub(crate) const LCS_NOT_STRINGS: Error =
     Error::fixed("ERR The specified keys must contain string values");

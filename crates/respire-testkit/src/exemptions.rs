@@ -8,6 +8,9 @@
 pub const UNKNOWN_TO_REDIS: &[(&str, &str)] = &[
     ("client|no-touch", "since-7.2"),
     ("client|setinfo", "since-7.2"),
+    ("delex", "compare-and-set"),
+    ("delifeq", "compare-and-set"),
+    ("msetex", "compare-and-set"),
 ];
 
 /// Whether a version is newer than the reference: its arguments and history are not compared with

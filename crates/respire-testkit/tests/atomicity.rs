@@ -152,7 +152,7 @@ fn exec_is_atomic() {
 }
 
 #[test]
-fn msetnx_copy_and_bitop_are_atomic() {
+fn msetnx_msetex_copy_and_bitop_are_atomic() {
     on_both(|flavour| {
         race(
             flavour,
@@ -165,6 +165,13 @@ fn msetnx_copy_and_bitop_are_atomic() {
                 );
                 assert_eq!(link.call(&["COPY", "a", "b", "REPLACE"]), Value::Int(1));
                 link.call(&["BITOP", "OR", "c", "a", "b"]);
+                let value = format!("{value}!");
+                assert_eq!(
+                    link.call(&[
+                        "MSETEX", "3", "a", &value, "b", &value, "c", &value, "XX", "EX", "9"
+                    ]),
+                    Value::Int(1)
+                );
             },
             |link| {
                 let values = link.call(&["MGET", "a", "b", "c"]).into_elements();

@@ -230,6 +230,13 @@ pub(crate) const CASES: &[Case] = &[
     case("MSET", 1000, &[], FILL),
     case("MSET of one key", 1000, &[], "MSET {all:k_v}"),
     case("MSETNX", 1000, &[], "MSETNX {pairs}"),
+    case("MSETEX", 1000, &[], "MSETEX {n} {pairs} NX EX 10"),
+    case(
+        "MSETEX of keys that exist",
+        1000,
+        &[FILL],
+        "MSETEX {n} {pairs} XX",
+    ),
     case("MGET", 1000, &[FILL], "MGET {keys}"),
     case("MGET of one key", 1000, &["SET k v"], "MGET {all:k}"),
     case("DEL", 1000, &[FILL], "DEL {keys}"),

@@ -78,6 +78,12 @@ fn string_commands_refuse_a_stack_and_do_not_change_it() {
         "INCRBYFLOAT k 1",
         "BITFIELD k SET u8 0 1",
         "SET k x GET",
+        "SET k x IFEQ x",
+        "SET k x IFNE x",
+        "SET k x IFNE x GET",
+        "DELEX k IFEQ x",
+        "DELEX k IFNE x",
+        "DELIFEQ k x",
     ] {
         assert_eq!(client.send(request), WRONG_TYPE, "{request}");
     }
@@ -85,6 +91,9 @@ fn string_commands_refuse_a_stack_and_do_not_change_it() {
         ("STACK.LEN k", ":3\r\n"),
         ("MGET k", "*1\r\n$-1\r\n"),
         ("SET k x", "+OK\r\n"),
+        ("DEL k", ":1\r\n"),
+        ("STACK.PUSH k x", ":1\r\n"),
+        ("DELEX k", ":1\r\n"),
     ]);
 }
 

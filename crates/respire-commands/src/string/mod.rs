@@ -1,6 +1,8 @@
 //! Commands on strings.
 
 mod append;
+mod comparison;
+mod delex;
 mod extended;
 mod get;
 mod getdel;
@@ -11,6 +13,7 @@ mod incrbyfloat;
 mod lcs;
 mod mget;
 mod mset;
+mod msetex;
 mod set;
 mod setrange;
 mod strlen;
@@ -32,6 +35,8 @@ static ROWS: &[KvRow] = &[
     KvRow::new(&append::APPEND, append::append),
     KvRow::new(&incr::DECR, incr::decr),
     KvRow::new(&incr::DECRBY, incr::decrby),
+    KvRow::new(&delex::DELEX, delex::delex),
+    KvRow::new(&delex::DELIFEQ, delex::delifeq),
     KvRow::new(&get::GET, get::get),
     KvRow::new(&getdel::GETDEL, getdel::getdel),
     KvRow::new(&getex::GETEX, getex::getex),
@@ -43,6 +48,7 @@ static ROWS: &[KvRow] = &[
     KvRow::new(&lcs::LCS, lcs::lcs),
     KvRow::new(&mget::MGET, mget::mget),
     KvRow::new(&mset::MSET, mset::mset),
+    KvRow::new(&msetex::MSETEX, msetex::msetex),
     KvRow::new(&mset::MSETNX, mset::msetnx),
     KvRow::new(&set::PSETEX, set::psetex),
     KvRow::new(&set::SET, set::set),

@@ -1,10 +1,16 @@
-//! `SET key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT
-//! unix-time-milliseconds | KEEPTTL]`: sets a key to a value, whatever it held before.
+//! `SET key value [NX | XX | IFEQ value | IFNE value] [GET] [EX seconds | PX milliseconds | EXAT
+//! unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]`: sets a key to a value, whatever it
+//! held before.
+//!
+//! `IFEQ` and `IFNE` are in Redis 8.4, `IFEQ` in Valkey 8.1. Neither of them may be repeated or stand
+//! beside another condition, although Redis accepts the repetition. They refuse a key that holds
+//! another type of value. Redis also has conditions on digests, `IFDEQ` and `IFDNE`.
 //!
 //! This file also has the older forms `SETNX key value`, `SETEX key seconds value`,
 //! `PSETEX key milliseconds value` and `GETSET key value`. As in Redis, an option may be repeated,
 //! and the last amount counts; a time in the past is accepted and leaves the key absent.
 
+use super::comparison::Comparison;
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::notify;
@@ -35,9 +41,21 @@ pub(super) static SET: Spec = Spec {
     args: &[
         Arg::key("key", 0),
         Arg::new("value", ArgKind::String),
-        Arg::one_of("condition", &[Arg::word("nx", "NX"), Arg::word("xx", "XX")])
-            .since("2.6.12")
-            .optional(),
+        Arg::one_of(
+            "condition",
+            &[
+                Arg::word("nx", "NX"),
+                Arg::word("xx", "XX"),
+                Arg::new("ifeq-value", ArgKind::String)
+                    .token("IFEQ")
+                    .since("8.4.0"),
+                Arg::new("ifne-value", ArgKind::String)
+                    .token("IFNE")
+                    .since("8.4.0"),
+            ],
+        )
+        .since("2.6.12")
+        .optional(),
         Arg::word("get", "GET").since("6.2.0").optional(),
         Arg::one_of(
             "expiration",
@@ -67,6 +85,7 @@ pub(super) static SET: Spec = Spec {
             "7.0.0",
             "Allowed the `NX` and `GET` options to be used together.",
         ),
+        ("8.4.0", "Added the `IFEQ` and `IFNE` options."),
     ],
     examples: &[
         ("SET k v", "+OK\r\n"),
@@ -202,13 +221,12 @@ pub(super) fn set(
     if options.get {
         return ctx.read_and_update(key, |slot| {
             reply_held(reply, slot)?;
-            write(slot, value, options.condition, (expiry, now_ms));
-            Ok(())
+            write(slot, value, options.condition, (expiry, now_ms)).map(|_| ())
         });
     }
     if ctx.view.update(key, |slot| {
         write(slot, value, options.condition, (expiry, now_ms))
-    }) {
+    })? {
         reply.ok();
     } else {
         reply.null();
@@ -225,7 +243,7 @@ pub(super) fn setnx(
     let value = new_value(ctx.client, &args[1]);
     let is_set = ctx.view.update(&args[0], |slot| {
         write(slot, value, absent, (Expiry::Clear, 0))
-    });
+    })?;
     reply.int(i64::from(is_set));
     Ok(())
 }
@@ -276,33 +294,36 @@ pub(super) fn getset(
 fn write(
     slot: &mut Slot<'_>,
     value: NewValue<'_>,
-    condition: Option<Condition>,
+    condition: Option<Condition<'_>>,
     (expiry, now_ms): (Expiry, u64),
-) -> bool {
+) -> Result<bool, Error> {
     let holds = match condition {
         None => true,
         Some(Condition::IfAbsent) => !slot.exists(),
         Some(Condition::IfPresent) => slot.exists(),
+        Some(Condition::If(comparison)) => comparison.holds(slot.get())?,
     };
     if holds {
         slot.set(value, expiry);
         notify::was_set(slot, expiry, now_ms);
     }
-    holds
+    Ok(holds)
 }
 
 /// The condition under which the value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Condition {
+enum Condition<'a> {
     /// `NX`: the key must be absent.
     IfAbsent,
     /// `XX`: the key must exist.
     IfPresent,
+    /// `IFEQ`, `IFNE`: the comparison must hold.
+    If(Comparison<'a>),
 }
 
 #[derive(Default)]
 struct SetOptions<'a> {
-    condition: Option<Condition>,
+    condition: Option<Condition<'a>>,
     get: bool,
     expiry: ExpiryOption<'a>,
 }
@@ -319,8 +340,15 @@ fn parse(rest: ArgList<'_>) -> Result<SetOptions<'_>, Error> {
             found.get = true;
         } else {
             match ExpiryWord::parse(option) {
-                None | Some(ExpiryWord::Persist) => return Err(SYNTAX),
+                Some(ExpiryWord::Persist) => return Err(SYNTAX),
                 Some(word) => found.expiry.set(word, &mut options)?,
+                None => {
+                    let comparison = Comparison::parse(option, &mut options)?.ok_or(SYNTAX)?;
+                    if found.condition.is_some() {
+                        return Err(SYNTAX);
+                    }
+                    found.condition = Some(Condition::If(comparison));
+                }
             }
         }
     }
@@ -354,6 +382,69 @@ mod tests {
             ("SET k v EX x NX XX", "-ERR syntax error\r\n"),
             ("SET k v foo", "-ERR syntax error\r\n"),
             ("SET k v \"\"", "-ERR syntax error\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn comparison_excludes_every_other_condition_and_its_repetition() {
+        for options in [
+            "IFEQ",
+            "IFNE",
+            "IFEQ v NX",
+            "NX IFEQ v",
+            "XX IFNE v",
+            "IFNE v XX",
+            "IFEQ v IFNE w",
+            "IFEQ v IFEQ v",
+            "IFDEQ v",
+        ] {
+            let reply = Client::new().send(&format!("SET k v {options}"));
+            assert_eq!(reply, "-ERR syntax error\r\n", "{options}");
+        }
+    }
+
+    #[test]
+    fn comparison_takes_the_word_after_it_whatever_it_is() {
+        Client::new().check(&[
+            ("SET k GET", "+OK\r\n"),
+            ("SET k NX ifeq GET", "+OK\r\n"),
+            ("SET k w EX 100 IFEQ NX GET", "$2\r\nNX\r\n"),
+            ("TTL k", ":100\r\n"),
+            ("SET k x IFNE KEEPTTL KEEPTTL", "+OK\r\n"),
+            ("TTL k", ":100\r\n"),
+            ("SET k 07", "+OK\r\n"),
+            ("SET k 8 IFEQ 7", "$-1\r\n"),
+            ("SET k 8 IFEQ 07", "+OK\r\n"),
+            ("SET k 9 IFEQ 8", "+OK\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn absent_key_equals_no_string() {
+        Client::new().check(&[
+            ("SET k v IFEQ \"\"", "$-1\r\n"),
+            ("SET k v IFEQ \"\" GET", "$-1\r\n"),
+            ("EXISTS k", ":0\r\n"),
+            ("SET k v IFNE \"\"", "+OK\r\n"),
+            ("SET k w IFNE v", "$-1\r\n"),
+            ("SET k w IFNE v GET", "$1\r\nv\r\n"),
+            ("GET k", "$1\r\nv\r\n"),
+        ]);
+    }
+
+    #[test]
+    fn failed_comparison_is_no_change_for_watch() {
+        Client::new().check(&[
+            ("SET k v", "+OK\r\n"),
+            ("WATCH k", "+OK\r\n"),
+            ("SET k w IFEQ w", "$-1\r\n"),
+            (
+                "SET k w EX 0 IFEQ w",
+                "-ERR invalid expire time in 'set' command\r\n",
+            ),
+            ("MULTI", "+OK\r\n"),
+            ("SET k w IFEQ v", "+QUEUED\r\n"),
+            ("EXEC", "*1\r\n+OK\r\n"),
         ]);
     }
 

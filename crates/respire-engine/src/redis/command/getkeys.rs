@@ -93,6 +93,9 @@ fn is_only_read(request: ArgList<'_>) -> bool {
 const READ: &[KeyFlag] = &[KeyFlag::Ro, KeyFlag::Access];
 const UPDATE: &[KeyFlag] = &[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Update];
 const OVERWRITE: &[KeyFlag] = &[KeyFlag::Ow, KeyFlag::Update];
+const COMPARE: &[KeyFlag] = &[KeyFlag::Rw, KeyFlag::Update];
+const REMOVE: &[KeyFlag] = &[KeyFlag::Rm, KeyFlag::Delete];
+const COMPARE_AND_REMOVE: &[KeyFlag] = &[KeyFlag::Rw, KeyFlag::Delete];
 
 /// How a request uses its key at this position.
 fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [KeyFlag] {
@@ -100,9 +103,13 @@ fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [KeyFlag] {
         let mut options = request.iter().skip(from);
         options.any(|arg| arg.eq_ignore_ascii_case(word))
     };
-    // For two commands the use of the key depends on their options.
+    // For three commands the use of the key depends on their options.
     match spec.name {
-        "set" => return if has(3, b"GET") { UPDATE } else { OVERWRITE },
+        "set" if has(3, b"GET") => return UPDATE,
+        "set" if has(3, b"IFEQ") || has(3, b"IFNE") => return COMPARE,
+        "set" => return OVERWRITE,
+        "delex" if request.len() > 2 => return COMPARE_AND_REMOVE,
+        "delex" => return REMOVE,
         "bitfield" => return if is_only_read(request) { READ } else { UPDATE },
         _ => {}
     }
