@@ -240,19 +240,24 @@ fn concurrent_scripts_with_undeclared_keys_keep_the_sum() {
                         let from = &accounts[from as usize % accounts.len()];
                         let (to, amount) = (to.to_string(), (round % 9).to_string());
                         link.call(&["EVAL", TRANSFER, "1", from, &to, &amount]);
-                        if round % 4 == 0 {
-                            let sum = link.call(&["EVAL", SUM, "0"]);
-                            assert_eq!(sum, Value::Int(800), "a sum of half a transfer");
-                        } else if round % 4 == 1 {
-                            let values = link.call(&command("MGET", accounts.clone()));
-                            let texts = values.into_elements().into_iter().map(number);
-                            assert_eq!(texts.sum::<i64>(), 800, "half a transfer");
-                        }
+                        check_sum(&mut link, round, accounts);
                     }
                 });
             }
         });
     });
+}
+
+/// Reads all accounts at one moment, by a script or by a command.
+fn check_sum(link: &mut Link, round: u32, accounts: &[String]) {
+    if round.is_multiple_of(4) {
+        let sum = link.call(&["EVAL", SUM, "0"]);
+        assert_eq!(sum, Value::Int(800), "a sum of half a transfer");
+    } else {
+        let values = link.call(&command("MGET", accounts.to_vec()));
+        let texts = values.into_elements().into_iter().map(number);
+        assert_eq!(texts.sum::<i64>(), 800, "half a transfer");
+    }
 }
 
 fn number(value: Value) -> i64 {

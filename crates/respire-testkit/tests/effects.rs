@@ -3,7 +3,7 @@
 
 use respire::serve::Flavour;
 use respire_commands::Kv;
-use respire_store::{Effect, Freeing, Interest, Observer, Owned, Scope, Store, Ticket};
+use respire_store::{Effect, Freeing, Interest, Observer, Owned, Scope, Store, StringRef, Ticket};
 use respire_testkit::differential::Requests;
 use respire_testkit::target::{FlavourServer, Link, kv_router};
 use std::collections::BTreeMap;
@@ -110,7 +110,13 @@ fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
     let mut all = Vec::new();
     for db in 0..store.databases() {
         store.view(db, 0).for_each(|key, entry| {
-            let shown = format!("{:?} {:?}", entry.value(), entry.expires_at());
+            // A string that was edited may be digits where its copy is a number.
+            let value = entry.value();
+            let text = value.as_string().map(StringRef::to_vec);
+            let shown = match text {
+                Some(text) => format!("{text:?} {:?}", entry.expires_at()),
+                None => format!("{value:?} {:?}", entry.expires_at()),
+            };
             all.push((db, key.to_vec(), shown));
         });
     }
