@@ -125,9 +125,11 @@ pub struct SocketTarget {
 }
 
 /// The commands that restore everything that cases may change.
-const RESET_COMMANDS: [&[&str]; 13] = [
+const RESET_COMMANDS: [&[&str]; 15] = [
     &["CLIENT", "UNPAUSE"],
     &["FLUSHALL"],
+    &["FUNCTION", "FLUSH"],
+    &["SCRIPT", "FLUSH"],
     &["CONFIG", "SET", "requirepass", ""],
     &["CONFIG", "SET", "maxmemory", "0"],
     &["CONFIG", "SET", "maxmemory-policy", "noeviction"],
