@@ -154,7 +154,12 @@ fn contents_of(view: &mut View<'_>) -> Vec<(u32, Vec<u8>, String)> {
     let mut all = Vec::new();
     for db in 0..view.store().databases() {
         view.in_db(db).for_each(|key, entry| {
-            let shown = format!("{:?} {:?}", entry.value(), entry.expires_at());
+            // A string that was edited may be digits where its copy is a number.
+            let value = entry.value();
+            let shown = match value.as_string() {
+                Some(text) => format!("{:?} {:?}", text.to_vec(), entry.expires_at()),
+                None => format!("{value:?} {:?}", entry.expires_at()),
+            };
             all.push((db, key.to_vec(), shown));
         });
     }
