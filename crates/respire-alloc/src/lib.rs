@@ -60,9 +60,16 @@ fn malloc(layout: Layout) -> *mut u8 {
     let block = if align <= BLOCK_ALIGN {
         respire_mi_malloc(size)
     } else {
-        respire_mi_malloc_aligned(size, align)
+        respire_mi_malloc_aligned(whole(size, align), align)
     };
     block.cast()
+}
+
+/// The size as a multiple of the alignment. Blocks of such a size are mostly aligned as they are; others
+/// are cut out of a larger one.
+#[inline]
+fn whole(size: usize, align: usize) -> usize {
+    size.next_multiple_of(align)
 }
 
 // SAFETY: each function fulfils its part of `GlobalAlloc`'s contract as its own comment says:
@@ -80,7 +87,7 @@ unsafe impl GlobalAlloc for Mimalloc {
         let block = if align <= BLOCK_ALIGN {
             respire_mi_zalloc(size)
         } else {
-            respire_mi_zalloc_aligned(size, align)
+            respire_mi_zalloc_aligned(whole(size, align), align)
         };
         block.cast()
     }
@@ -93,6 +100,7 @@ unsafe impl GlobalAlloc for Mimalloc {
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let size = whole(size, layout.align());
         // SAFETY: the caller promises that the block is this allocator's, and was allocated with this
         // alignment. Where there is no memory the block stays as it is.
         unsafe { respire_mi_realloc_aligned(block.cast(), size, layout.align()) }.cast()
