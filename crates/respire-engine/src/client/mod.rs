@@ -19,6 +19,6 @@ mod wake;
 pub use clients::Clients;
 pub use publisher::Publisher;
 pub(crate) use shared_buffer::SharedBuffer;
-pub(crate) use state::USER;
 pub use state::{Client, ClientShared, Names, Peer, ReplyMode};
+pub(crate) use state::{Tally, USER};
 pub use wake::{NoWake, Wake};

@@ -60,6 +60,8 @@ pub struct Client {
     pub(crate) task: Option<LocalTask>,
     /// The last command and its number of consecutive calls, not yet added to the statistics.
     pub(crate) tally: Tally,
+    /// The tally of the commands that commands call.
+    pub(crate) inner_tally: Tally,
     /// The buffer with the requests of this turn, if parts of it may be kept.
     pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) sampler: Sampler,
@@ -89,9 +91,16 @@ impl Client {
             call: None,
             task: None,
             tally: Tally::default(),
+            inner_tally: Tally::default(),
             shared_buffer: None,
             pending_kill: None,
         }
+    }
+
+    /// Called before and after a command that another one calls, so that it does not break the row of
+    /// its caller's calls.
+    pub(crate) fn swap_tallies(&mut self) {
+        std::mem::swap(&mut self.tally, &mut self.inner_tally);
     }
 
     /// The id in `CLIENT KILL ID` and `CLIENT LIST`; never reused.

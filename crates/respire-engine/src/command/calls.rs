@@ -9,6 +9,7 @@ use crate::{
     SectionScope, Spec,
 };
 use resp_codec::Encoder;
+use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
 /// Calls commands on behalf of a running command, in one atomic section ([`Cx::section`]).
@@ -76,7 +77,7 @@ impl<A: App> Cx<'_, A> {
         if let Some(section) = &mut self.section {
             return with(section.reborrow());
         }
-        let keys: Vec<(u32, &[u8])> = keys.iter().map(|key| (db, *key)).collect();
+        let keys: SmallVec<[(u32, &[u8]); 4]> = keys.iter().map(|key| (db, *key)).collect();
         let scope = SectionScope::Keys(&keys);
         if widens {
             A::Keys::atomically_widening(engine.app(), &scope, now, &mut |held, widen| {
@@ -196,6 +197,7 @@ impl<'c, A: App> Calls<'c, A> {
         let mark = out.mark();
         let own_proto = std::mem::replace(&mut self.client.proto, proto);
         let caller = self.client.shared.last_entry.load(Ordering::Relaxed);
+        self.client.swap_tallies();
         let mut reply = Encoder::new(out, proto);
         let errors = reply.error_count();
         let mut cx = Cx {
@@ -214,6 +216,7 @@ impl<'c, A: App> Calls<'c, A> {
             reply.sink().cut(mark);
             is_error = end_at_once(engine, self.client, at, &mut reply);
         }
+        self.client.swap_tallies();
         self.client.proto = own_proto;
         let last = &self.client.shared.last_entry;
         last.store(caller, Ordering::Relaxed);

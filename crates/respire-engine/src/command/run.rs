@@ -3,6 +3,7 @@
 use super::exec::refused;
 use super::shape;
 use crate::client::ClientShared;
+use crate::client::Tally;
 use crate::client::sampler::CALLS_PER_SAMPLE;
 use crate::command::table::CommandEntry;
 use crate::observe::stats::Stats;
@@ -38,6 +39,7 @@ impl<A: App> Engine<A> {
                 Err(refusal) => return self.refused_by_layer(entry, cx, refusal, reply),
             }
         } else {
+            cx.client.sampler.forget_end();
             let called = call_caught(entry.spec(), (reply, mark), |reply| {
                 entry.command().call(cx, request.skip(name_len), reply)
             });
@@ -75,7 +77,10 @@ impl<A: App> Engine<A> {
     ) -> Result<Flow, Error> {
         let entry = self.table.entry(at);
         let (errors, args) = (reply.error_count(), request.skip(name_len));
-        let began = self.host.stopwatch_ns();
+        let began = match cx.client.sampler.take_end() {
+            Some(end) => end,
+            None => self.host.stopwatch_ns(),
+        };
         if stands_for > 1 {
             cx.client.sampler.restart(began);
         }
@@ -90,8 +95,11 @@ impl<A: App> Engine<A> {
             }
             entry.command().call(cx, args, reply)
         });
-        let took = self.host.stopwatch_ns().saturating_sub(began);
-        let took = Duration::from_nanos(took);
+        let ended = self.host.stopwatch_ns();
+        let took = Duration::from_nanos(ended.saturating_sub(began));
+        if self.layers.is_empty() {
+            cx.client.sampler.note_end(ended);
+        }
         let flow = called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply));
         if let Some(refusal) = refusal {
             self.leave_layers(passed, &cx.client.shared, entry, took, End::Err);
@@ -237,16 +245,22 @@ impl<A: App> Engine<A> {
     #[inline]
     fn count(&self, client: &mut Client, at: u32) {
         if client.tally.entry != at {
-            self.flush_tally(client);
+            self.add_calls(&mut client.tally);
             client.tally.entry = at;
         }
         client.tally.calls += 1;
     }
 
+    /// Adds a connection's calls to the shared counters.
     pub(crate) fn flush_tally(&self, client: &mut Client) {
-        let calls = std::mem::take(&mut client.tally.calls);
+        self.add_calls(&mut client.tally);
+        self.add_calls(&mut client.inner_tally);
+    }
+
+    fn add_calls(&self, tally: &mut Tally) {
+        let calls = std::mem::take(&mut tally.calls);
         if calls > 0 {
-            Stats::add(&self.table.entry(client.tally.entry).stats.calls, calls);
+            Stats::add(&self.table.entry(tally.entry).stats.calls, calls);
             Stats::add(&self.stats.commands, calls);
         }
     }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use dashmap::RwLockWriteGuard;
+use smallvec::{SmallVec, smallvec};
 
 use super::Store;
 use crate::database::Cleared;
@@ -175,19 +176,23 @@ impl fmt::Debug for Held {
 /// ```
 #[must_use = "the shards are released when the section is dropped"]
 pub struct Section<'s> {
-    guards: Vec<RwLockWriteGuard<'s, Table>>,
+    guards: SmallVec<[RwLockWriteGuard<'s, Table>; 1]>,
     held: Held,
 }
 
 impl<'s> Section<'s> {
-    fn new(store: &'s Store, mut places: Vec<Place>) -> Section<'s> {
+    fn new(store: &'s Store, mut places: SmallVec<[Place; 4]>) -> Section<'s> {
         // Ascending order, each once, so that threads that need the same shards seldom have to start again.
         places.sort_unstable();
         places.dedup();
-        let mut guards = store.lock_all::<Writing>(places.len(), |nth| {
+        let lock_of = |nth: usize| {
             let (db, shard) = places[nth];
             store.database(db).lock(shard)
-        });
+        };
+        let mut guards: SmallVec<[_; 1]> = match places.len() {
+            1 => smallvec![store.wait_for::<Writing, Table>(lock_of(0))],
+            len => store.lock_all::<Writing>(len, lock_of).into(),
+        };
         let tables = places.into_iter().zip(&mut guards);
         let tables = tables
             .map(|(place, guard)| (place, core::mem::take(&mut **guard)))
@@ -244,7 +249,7 @@ impl Store {
     }
 
     /// The shards that `scope` names.
-    pub(super) fn places(&self, scope: &Scope<'_>) -> Vec<Place> {
+    pub(super) fn places(&self, scope: &Scope<'_>) -> SmallVec<[Place; 4]> {
         let all = |db: u32| (0..self.shards()).map(move |shard| (db, shard));
         match *scope {
             Scope::Keys(keys) => {
@@ -279,7 +284,7 @@ impl Store {
             }
             ((*number, db.shard_of(hash)), hash)
         });
-        let found: Vec<(Place, u64)> = found.collect();
+        let found: SmallVec<[(Place, u64); 4]> = found.collect();
         let section = Section::new(self, found.iter().map(|(place, _)| *place).collect());
         for (place, hash) in found.into_iter().take_while(|_| is_far) {
             entry_of(section.held.table(place), hash);
