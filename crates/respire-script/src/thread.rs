@@ -1,10 +1,10 @@
 //! What each thread keeps of scripts: a state of Lua, and compiled scripts.
 
 use crate::library::Loaded;
-use crate::lua::State;
+use crate::lua::{Callable, State};
 use crate::script::{Script, Sha};
 use crate::scripts::Scripts;
-use mlua::Function;
+use foldhash::fast::RandomState;
 use respire_engine::Error;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,15 +14,27 @@ use std::sync::{Arc, Weak};
 /// Compiled scripts that a thread keeps. When there are more, it begins anew.
 const COMPILED_MAX: usize = 2 * crate::cache::EVALUATED_MAX;
 
+/// The server is told of the memory of a state when it has changed by so many bytes.
+const TOLD_STEP_BYTES: usize = 16 << 10;
+
 /// What a thread keeps for one server.
 pub(crate) struct Thread {
     pub(crate) state: State,
-    compiled: RefCell<HashMap<Sha, (Arc<Script>, Function)>>,
+    compiled: RefCell<HashMap<Sha, Rc<Compiled>>>,
+    /// The same by the digits with which `EVALSHA` has named them.
+    named: RefCell<HashMap<[u8; Sha::DIGITS], Rc<Compiled>, RandomState>>,
     pub(crate) libraries: Loaded,
     /// Of the scripts that are compiled.
     epoch: Cell<u64>,
     /// The memory of the state that the server has been told of.
     told_bytes: Cell<usize>,
+}
+
+/// A script that a thread has compiled.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) script: Arc<Script>,
+    pub(crate) function: Callable,
 }
 
 thread_local! {
@@ -46,6 +58,7 @@ pub(crate) fn of(scripts: &Arc<Scripts>) -> Result<Rc<Thread>, Error> {
         let thread = Rc::new(Thread {
             state,
             compiled: RefCell::default(),
+            named: RefCell::default(),
             libraries: Loaded::default(),
             epoch: Cell::new(0),
             told_bytes: Cell::new(0),
@@ -57,38 +70,82 @@ pub(crate) fn of(scripts: &Arc<Scripts>) -> Result<Rc<Thread>, Error> {
 
 impl Thread {
     /// The script of this name, if this thread has compiled it and it is still known.
-    pub(crate) fn compiled(&self, scripts: &Scripts, sha: Sha) -> Option<(Arc<Script>, Function)> {
+    pub(crate) fn compiled(&self, scripts: &Scripts, sha: Sha) -> Option<Rc<Compiled>> {
+        self.follow(scripts);
+        self.compiled.borrow().get(&sha).cloned()
+    }
+
+    /// The script that these digits name. It is compiled if need be. `None` if it is not known.
+    ///
+    /// # Errors
+    /// The error for the client, with the compiler's message.
+    pub(crate) fn named(
+        &self,
+        scripts: &Scripts,
+        digits: &[u8],
+    ) -> Result<Option<Rc<Compiled>>, Error> {
+        let Ok(digits) = <&[u8; Sha::DIGITS]>::try_from(digits) else {
+            return Ok(None);
+        };
+        self.follow(scripts);
+        if let Some(compiled) = self.named.borrow().get(digits) {
+            return Ok(Some(Rc::clone(compiled)));
+        }
+        let Some(sha) = Sha::parse(digits) else {
+            return Ok(None);
+        };
+        let compiled = match self.compiled(scripts, sha) {
+            Some(compiled) => compiled,
+            None => match scripts.get(sha) {
+                Some(script) => self.compile(script)?,
+                None => return Ok(None),
+            },
+        };
+        let mut named = self.named.borrow_mut();
+        if named.len() >= COMPILED_MAX {
+            named.clear();
+        }
+        named.insert(*digits, Rc::clone(&compiled));
+        Ok(Some(compiled))
+    }
+
+    /// Forgets all scripts if the server has.
+    fn follow(&self, scripts: &Scripts) {
         let epoch = scripts.epoch();
         if self.epoch.replace(epoch) != epoch {
             self.compiled.borrow_mut().clear();
+            self.named.borrow_mut().clear();
         }
-        self.compiled.borrow().get(&sha).cloned()
     }
 
     /// Compiles a script, and keeps it.
     ///
     /// # Errors
     /// The error for the client, with the compiler's message.
-    pub(crate) fn compile(&self, script: &Arc<Script>) -> Result<Function, Error> {
-        let function = self.check(script)?;
+    pub(crate) fn compile(&self, script: Arc<Script>) -> Result<Rc<Compiled>, Error> {
+        let function = self.check(&script)?;
+        let sha = script.sha;
+        let new = Rc::new(Compiled { script, function });
         let mut compiled = self.compiled.borrow_mut();
         if compiled.len() >= COMPILED_MAX {
             compiled.clear();
+            self.named.borrow_mut().clear();
         }
-        let kept = (Arc::clone(script), function.clone());
-        compiled.insert(script.sha, kept);
-        Ok(function)
+        compiled.insert(sha, Rc::clone(&new));
+        Ok(new)
     }
 
     /// Compiles a script without keeping it.
     ///
     /// # Errors
     /// The error for the client, with the compiler's message.
-    pub(crate) fn check(&self, script: &Script) -> Result<Function, Error> {
-        self.state.compile(script.code()).map_err(|message| {
+    pub(crate) fn check(&self, script: &Script) -> Result<Callable, Error> {
+        let function = self.state.compile(script.code()).map_err(|message| {
             let prefix = b"ERR Error compiling script (new function): ";
             Error::owned([&prefix[..], &message].concat())
-        })
+        })?;
+        let callable = self.state.callable(&function);
+        callable.map_err(|error| Error::new("ERR", error))
     }
 
     /// Called when a script has ended and nothing of it is in use. `is_pure`: it cannot have written into
@@ -96,9 +153,10 @@ impl Thread {
     pub(crate) fn tidy_up(&self, scripts: &Scripts, is_pure: bool) {
         self.state.tidy_up(is_pure);
         let bytes = self.state.used_bytes();
-        let before = self.told_bytes.replace(bytes);
-        if before != bytes {
-            scripts.note_state_bytes(before, bytes);
+        let told = self.told_bytes.get();
+        if told.abs_diff(bytes) >= TOLD_STEP_BYTES {
+            self.told_bytes.set(bytes);
+            scripts.note_state_bytes(told, bytes);
         }
     }
 }

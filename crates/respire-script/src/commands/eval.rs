@@ -2,9 +2,9 @@
 
 use super::ScriptRow;
 use super::invoke::{Input, Invocation};
-use crate::script::Sha;
+use crate::script::{Script, Sha};
 use crate::scripts::Scripts;
-use crate::thread;
+use crate::thread::{self, Compiled, Thread};
 use respire_engine::{
     App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Group, KeyFlag, KeySpec, Reply, Router,
     Spec, text,
@@ -130,24 +130,16 @@ fn eval<A: App>(
     let input = Input::parse(args, text::NOT_AN_INTEGER)?;
     let thread = thread::of(scripts)?;
     let sha = Sha::of(&args[0]);
-    let (script, function) = match thread.compiled(scripts, sha) {
+    let compiled = match thread.compiled(scripts, sha) {
         Some(compiled) => compiled,
         None => {
             let added = scripts.add(&args[0], false, cx.now(), |script| {
                 thread.check(script).map(drop)
             });
-            let script = added?;
-            let function = thread.compile(&script)?;
-            (script, function)
+            thread.compile(added?)?
         }
     };
-    Invocation {
-        scripts,
-        thread: &thread,
-        subject: &*script,
-        function: &function,
-    }
-    .run(cx, &input, is_read_only, reply)
+    invocation(scripts, &thread, &compiled).run(cx, &input, is_read_only, reply)
 }
 
 fn evalsha<A: App>(
@@ -161,21 +153,20 @@ fn evalsha<A: App>(
         return Err(NO_SCRIPT);
     }
     let input = Input::parse(args, text::NOT_AN_INTEGER)?;
-    let sha = Sha::parse(&args[0]).ok_or(NO_SCRIPT)?;
     let thread = thread::of(scripts)?;
-    let (script, function) = match thread.compiled(scripts, sha) {
-        Some(compiled) => compiled,
-        None => {
-            let script = scripts.get(sha).ok_or(NO_SCRIPT)?;
-            let function = thread.compile(&script)?;
-            (script, function)
-        }
-    };
+    let compiled = thread.named(scripts, &args[0])?.ok_or(NO_SCRIPT)?;
+    invocation(scripts, &thread, &compiled).run(cx, &input, is_read_only, reply)
+}
+
+fn invocation<'r>(
+    scripts: &'r Scripts,
+    thread: &'r Thread,
+    compiled: &'r Compiled,
+) -> Invocation<'r, Script> {
     Invocation {
         scripts,
-        thread: &thread,
-        subject: &*script,
-        function: &function,
+        thread,
+        subject: &compiled.script,
+        function: &compiled.function,
     }
-    .run(cx, &input, is_read_only, reply)
 }

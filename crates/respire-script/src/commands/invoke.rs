@@ -2,20 +2,20 @@
 
 use crate::flags::Flags;
 use crate::library::FunctionInfo;
-use crate::lua::Failure;
-use crate::lua::caller::{Caller as _, Stop};
+use crate::lua::caller::Stop;
+use crate::lua::{Callable, Failure, Inputs, Visit};
 use crate::run::{Caption, Permits, ScriptCalls};
 use crate::script::Script;
 use crate::scripts::Scripts;
 use crate::thread::Thread;
-use mlua::Function;
 use resp_codec::number;
 use respire_engine::{App, ArgList, Cx, Error, Keyspace, Reply};
+use smallvec::SmallVec;
 use std::fmt::Display;
 
 /// The keys and the arguments of a script.
 pub(super) struct Input<'a> {
-    keys: Vec<&'a [u8]>,
+    keys: SmallVec<[&'a [u8]; 4]>,
     args: ArgList<'a>,
 }
 
@@ -124,7 +124,7 @@ pub(super) struct Invocation<'r, S> {
     pub(super) scripts: &'r Scripts,
     pub(super) thread: &'r Thread,
     pub(super) subject: &'r S,
-    pub(super) function: &'r Function,
+    pub(super) function: &'r Callable,
 }
 
 impl<S: Subject> Invocation<'_, S> {
@@ -175,14 +175,18 @@ impl<S: Subject> Invocation<'_, S> {
         };
         cx.section(&input.keys, self.subject.widens(), &mut |calls| {
             let mut calls = ScriptCalls::new(calls, self.scripts, &caption, permits);
-            let function = (self.function, S::IS_FUNCTION);
-            let inputs = (&input.keys[..], input.args);
-            let answer = self.thread.state.run(function, inputs, &mut calls);
-            end = match answer {
-                Ok(answer) => match self.thread.state.write(&answer, calls.proto(), reply) {
-                    Ok(()) => End::Replied,
-                    Err(error) => End::Failed(Error::new("ERR", error)),
+            let visit = Visit {
+                function: self.function,
+                inputs: match S::IS_FUNCTION {
+                    true => Inputs::Parameters,
+                    false => Inputs::Globals,
                 },
+                keys: &input.keys,
+                args: input.args,
+                reply: Some(&mut *reply),
+            };
+            end = match self.thread.state.run(visit, &mut calls) {
+                Ok(()) => End::Replied,
                 Err(failure) => self.failed(&failure, calls.is_repeatable()),
             };
         });

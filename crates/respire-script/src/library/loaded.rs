@@ -2,8 +2,7 @@
 
 use super::load::load_again;
 use super::{FunctionInfo, Library, Registry};
-use crate::lua::{Registered, State};
-use mlua::Function;
+use crate::lua::{Callable, Registered, State};
 use respire_engine::{Error, Host};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -23,7 +22,7 @@ pub(crate) struct Loaded {
 pub(crate) struct Prepared {
     library: Arc<Library>,
     pub(crate) info: Arc<FunctionInfo>,
-    pub(crate) callback: Function,
+    pub(crate) callback: Callable,
 }
 
 impl Loaded {
@@ -51,22 +50,32 @@ impl Loaded {
         let table = registry.table();
         let library = table.with_function(&name).ok_or(NOT_FOUND)?;
         let registered = load_again(state, library, host)?;
-        self.keep(library, registered);
+        let kept = self.keep(state, library, registered);
+        kept.map_err(|error| Error::new("ERR", error))?;
         let functions = self.functions.borrow();
         functions.get(&*name).map(Rc::clone).ok_or(NOT_FOUND)
     }
 
     /// Keeps the functions of a library that was loaded on this thread.
-    pub(crate) fn keep(&self, library: &Arc<Library>, registered: Vec<Registered>) {
+    ///
+    /// # Errors
+    /// Out of memory. Then they are loaded again when one of them is called.
+    pub(crate) fn keep(
+        &self,
+        state: &State,
+        library: &Arc<Library>,
+        registered: Vec<Registered>,
+    ) -> mlua::Result<()> {
         let mut functions = self.functions.borrow_mut();
         for (info, new) in library.functions.iter().zip(registered) {
             let prepared = Prepared {
                 library: Arc::clone(library),
                 info: Arc::clone(info),
-                callback: new.callback,
+                callback: state.callable(&new.callback)?,
             };
             functions.insert(info.name.to_ascii_lowercase(), Rc::new(prepared));
         }
+        Ok(())
     }
 
     /// Forgets the functions of libraries that are gone. Those of others keep their upvalues.

@@ -4,7 +4,7 @@ use super::caller::{CALLER, Refusal, Stop};
 use super::exchange::{self, Exchange, Outcome};
 use super::lib::raise;
 use super::state::Stopped;
-use super::{SERVER_VERSION, lib, raw, reply};
+use super::{SERVER_VERSION, lib, raw};
 use mlua::{Lua, MultiValue, Result, Table, Value};
 use respire_engine::Proto;
 use std::rc::Rc;
@@ -89,13 +89,12 @@ fn convert(
             table.raw_set("ignore_error_stats_update", true)?;
             finish_error(table, raises)
         }
-        Outcome::Called(called) => match reply::to_lua(lua, reply)? {
-            Value::Table(table) if called.is_error => {
-                table.raw_set("ignore_error_stats_update", true)?;
-                finish_error(table, raises)
-            }
-            value => Ok(value),
-        },
+        Outcome::Called(_) => {
+            let line = reply.strip_prefix(b"-").unwrap_or_default();
+            let table = named_error(lua, line.trim_ascii_end())?;
+            table.raw_set("ignore_error_stats_update", true)?;
+            finish_error(table, raises)
+        }
     }
 }
 
@@ -126,7 +125,14 @@ fn error_table(lua: &Lua, text: impl AsRef<[u8]>) -> Result<Table> {
         Some(text) => [b"ERR ", text].concat(),
         None => [b"ERR ", text].concat(),
     };
-    reply::error_table(lua, full.trim_ascii_end())
+    named_error(lua, full.trim_ascii_end())
+}
+
+/// A table with the text of an error, which begins with its code.
+fn named_error(lua: &Lua, text: &[u8]) -> Result<Table> {
+    let table = lua.create_table()?;
+    table.raw_set("err", lua.create_string(text)?)?;
+    Ok(table)
 }
 
 /// An error of a function of this table.

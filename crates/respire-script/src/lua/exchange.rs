@@ -2,7 +2,7 @@
 
 use super::caller::{CALLER, Called, Refusal};
 use super::lib::number::write_general;
-use resp_codec::{Span, number};
+use resp_codec::Span;
 use respire_engine::{ArgList, Output};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,16 +30,12 @@ pub(super) enum Outcome {
     Called(Called),
 }
 
-/// The reply, as far as Lua can be given it without further ado. Pointers are to bytes that stay where
-/// they are until the next call.
+/// What a script gets for a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Next {
-    String(*const u8, usize),
-    Number(f64),
-    /// Nothing: a null.
-    False,
-    Status(*const u8, usize),
-    /// Anything else, for [`take`].
+    /// The bytes of a reply, which stay where they are until the next call.
+    Reply(*const u8, usize),
+    /// An error, for [`take`].
     Convert,
 }
 
@@ -155,27 +151,15 @@ impl Exchange {
         }
     }
 
-    fn next(&self) -> Next {
-        let (Outcome::Called(_), true) = (&self.outcome, self.reply.is_contiguous()) else {
+    fn next(&mut self) -> Next {
+        let Outcome::Called(Called { is_error: false }) = self.outcome else {
             return Next::Convert;
         };
-        let bytes = self.reply.first();
-        let end = bytes.iter().position(|byte| *byte == b'\r');
-        let line = &bytes[..end.unwrap_or(0)];
-        match line.split_first() {
-            Some((b'$', len)) => match number::parse_i64(len).map(usize::try_from) {
-                Some(Ok(len)) => {
-                    let text = &bytes[line.len() + 2..][..len];
-                    Next::String(text.as_ptr(), text.len())
-                }
-                _ => Next::False,
-            },
-            Some((b':', digits)) => match number::parse_i64(digits) {
-                Some(number) => Next::Number(number as f64),
-                None => Next::Convert,
-            },
-            Some((b'+', text)) => Next::Status(text.as_ptr(), text.len()),
-            _ => Next::Convert,
+        if !self.reply.is_contiguous() {
+            self.bytes = self.reply.to_vec();
+            return Next::Reply(self.bytes.as_ptr(), self.bytes.len());
         }
+        let bytes = self.reply.first();
+        Next::Reply(bytes.as_ptr(), bytes.len())
     }
 }

@@ -1,14 +1,17 @@
 //! A state of Lua, in which one thread runs scripts.
 
+use super::callable::{Callable, Callables};
 use super::caller::{CALLER, Caller, Stop};
 use super::compiler::Compiler;
 use super::failure::{self, Failure};
+use super::heap::Heap;
 use super::lib::{self, raise};
 use super::library::{LibraryGlobals, Registered};
-use super::{api, raw, reply};
+use super::raw::Visit;
+use super::{api, raw};
 use mlua::VmState;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value};
-use respire_engine::{ArgList, Proto, Reply};
+use respire_engine::ArgList;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -17,9 +20,6 @@ const PAUSE_INSTRUCTIONS: u32 = 10_000;
 
 /// The longest string that a function of the libraries makes.
 const STRING_BYTES_MAX: usize = 512 << 20;
-
-/// Memory above which the garbage of a script is collected as soon as it has ended.
-const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// The reason why the running script was told to end.
 #[derive(Default)]
@@ -37,20 +37,16 @@ impl Stopped {
 /// A state of Lua with the globals of scripts.
 pub(crate) struct State {
     lua: Lua,
-    /// The table behind what scripts see as their globals.
-    globals: Table,
+    callables: Rc<Callables>,
+    entry: raw::Entry,
     /// Empties the tables that scripts see instead of others.
     clean: Function,
-    /// Adds to an error where the script raised it.
-    handler: Function,
     compiler: Compiler,
     library_globals: LibraryGlobals,
     stopped: Rc<Stopped>,
     bytes_max: Cell<usize>,
+    heap: Rc<Heap>,
 }
-
-/// What a script returned, before it is a reply.
-pub(crate) struct Answer(Value);
 
 impl State {
     /// A new state. It takes about 100 KB.
@@ -79,20 +75,29 @@ impl State {
             .call::<(Table, Function, Function, Function)>((&globals, refusal))?;
         let compiler = Compiler { load, front };
         compiler.add_loaders(&lua, &globals)?;
+        let callables = Callables::new(&lua)?;
         let handler = failure::handler(&lua)?;
+        let entry = raw::Entry::new(&lua, &handler, &globals, &callables.table)?;
         let library_globals = LibraryGlobals::new(&lua, &globals, &front_of, &compiler)?;
         let spend = pause(&stopped);
         let triggers = HookTriggers::new().every_nth_instruction(PAUSE_INSTRUCTIONS);
-        lua.set_global_hook(triggers, move |_, _| spend().map(|()| VmState::Continue))?;
+        let heap = Rc::new(Heap::default());
+        let grown = Rc::clone(&heap);
+        lua.set_global_hook(triggers, move |lua, _| {
+            grown.look(lua);
+            spend().map(|()| VmState::Continue)
+        })?;
+        heap.collect(&lua);
         Ok(Self {
             lua,
-            globals,
+            callables,
+            entry,
             clean,
-            handler,
             compiler,
             library_globals,
             stopped,
             bytes_max: Cell::new(0),
+            heap,
         })
     }
 
@@ -104,6 +109,14 @@ impl State {
         self.compiler.compile(&self.lua, body, b"@user_script")
     }
 
+    /// Makes a function callable.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(crate) fn callable(&self, function: &Function) -> Result<Callable> {
+        self.callables.add(function)
+    }
+
     /// Loads a library: compiles its code, which begins behind its first line, and runs it.
     ///
     /// # Errors
@@ -113,48 +126,37 @@ impl State {
         code: &[u8],
         caller: &mut dyn Caller,
     ) -> std::result::Result<Vec<Registered>, Vec<u8>> {
-        self.stopped.0.set(None);
         self.library_globals.load(&self.lua, code, |compiled| {
-            let inputs = (&[][..], ArgList::new(b"", b"", &[]));
-            let functions = (compiled, &self.handler);
-            let ran = CALLER.set(caller, || {
-                raw::enter(&self.lua, functions, raw::Inputs::None, inputs)
-            });
-            self.answer(ran).map(drop)
+            let function = self.callable(compiled);
+            let function = function.map_err(|_| Failure::out_of_memory())?;
+            let visit = Visit {
+                function: &function,
+                inputs: raw::Inputs::None,
+                keys: &[],
+                args: ArgList::new(b"", b"", &[]),
+                reply: None,
+            };
+            self.run(visit, caller)
         })
     }
 
-    /// Runs a compiled script, or a function of a library, with these keys and arguments.
+    /// Runs a compiled script, or a function of a library. Its reply is written.
     ///
     /// # Errors
-    /// Why it failed.
+    /// Why it failed. Then nothing is written.
     pub(crate) fn run(
         &self,
-        (function, is_function): (&Function, bool),
-        inputs: (&[&[u8]], ArgList<'_>),
+        visit: Visit<'_, '_>,
         caller: &mut dyn Caller,
-    ) -> std::result::Result<Answer, Failure> {
+    ) -> std::result::Result<(), Failure> {
         self.stopped.0.set(None);
-        let way = match is_function {
-            true => raw::Inputs::Parameters,
-            false => raw::Inputs::Globals(&self.globals),
-        };
-        let functions = (function, &self.handler);
-        let ran = CALLER.set(caller, || raw::enter(&self.lua, functions, way, inputs));
-        self.answer(ran)
-    }
-
-    fn answer(&self, ran: Result<(bool, Value)>) -> std::result::Result<Answer, Failure> {
-        match ran {
-            Ok((true, value)) => Ok(Answer(value)),
-            Ok((false, problem)) => Err(Failure::new(&self.lua, problem, self.stopped.0.take())),
-            Err(_) => Err(Failure::out_of_memory()),
+        if CALLER.set(caller, || self.entry.run(visit)) {
+            return Ok(());
         }
-    }
-
-    /// Writes what a script returned as a reply.
-    pub(crate) fn write(&self, answer: &Answer, proto: Proto, reply: &mut Reply<'_>) -> Result<()> {
-        reply::write(&answer.0, proto, reply)
+        Err(match self.entry.problem() {
+            Ok(problem) => Failure::new(&self.lua, problem, self.stopped.0.take()),
+            Err(_) => Failure::out_of_memory(),
+        })
     }
 
     /// Collects garbage if there is much of it. Called after a script, with nothing of it in use.
@@ -164,10 +166,7 @@ impl State {
             // It fails only for want of memory, and then the next one does it.
             let _ = self.clean.call::<()>(());
         }
-        if self.lua.used_memory() > KEPT_BYTES_MAX {
-            // A finalizer could fail, and there are none.
-            let _ = self.lua.gc_collect();
-        }
+        self.heap.tidy_up(&self.lua);
     }
 
     /// Limits the memory of the state, in bytes; 0 is no limit.

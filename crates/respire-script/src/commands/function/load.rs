@@ -54,7 +54,8 @@ pub(super) fn run<A: App>(
     let (library, registered) = loaded?;
     let added = scripts.libraries.add(Arc::clone(&library), replaces);
     added.map_err(|text| Error::new("ERR", text))?;
-    thread.libraries.keep(&library, registered);
+    // Without memory, it is loaded again when it is called.
+    let _ = thread.libraries.keep(&thread.state, &library, registered);
     reply.bulk(&library.name);
     Ok(())
 }

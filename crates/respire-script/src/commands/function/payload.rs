@@ -89,7 +89,8 @@ pub(super) fn restore<A: App>(
     let added = scripts.libraries.restore(table, policy);
     added.map_err(|text| Error::new("ERR", text))?;
     for (library, registered) in restored {
-        thread.libraries.keep(&library, registered);
+        // Without memory, it is loaded again when it is called.
+        let _ = thread.libraries.keep(&thread.state, &library, registered);
     }
     reply.ok();
     Ok(())

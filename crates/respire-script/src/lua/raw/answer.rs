@@ -1,0 +1,274 @@
+//! The value that a script returns, as a reply.
+
+use super::entry::name_upvalue;
+use super::string_at;
+use mlua::ffi::{self, lua_State};
+use respire_engine::{Proto, Reply};
+use std::borrow::Cow;
+use std::ffi::c_int;
+
+/// How deep the tables of a reply may be nested.
+const DEPTH_MAX: usize = 128;
+
+/// The slots that a nested table takes: itself, and a key, a value and a name.
+const SLOTS_PER_TABLE: c_int = 4;
+
+/// The fields of tables that stand for other types. A function that writes replies has them as
+/// upvalues, as making a string may fail.
+pub(super) const NAMES: [&[u8]; 9] = [
+    b"err",
+    b"ok",
+    b"double",
+    b"big_number",
+    b"verbatim_string",
+    b"format",
+    b"string",
+    b"map",
+    b"set",
+];
+
+const ERR: usize = 0;
+const OK: usize = 1;
+const DOUBLE: usize = 2;
+const BIG_NUMBER: usize = 3;
+const VERBATIM: usize = 4;
+const FORMAT: usize = 5;
+const TEXT: usize = 6;
+const MAP: usize = 7;
+const SET: usize = 8;
+
+/// Makes room on the stack for [`Writer::write`].
+///
+/// # Safety
+/// The call is protected.
+pub(super) unsafe fn make_room(state: *mut lua_State) {
+    // SAFETY: the caller's.
+    unsafe {
+        if ffi::lua_type(state, -1) == ffi::LUA_TTABLE
+            && ffi::lua_checkstack(state, SLOTS_PER_TABLE * DEPTH_MAX as c_int) == 0
+        {
+            ffi::luaL_error(state, c"reached lua stack limit".as_ptr());
+        }
+    }
+}
+
+/// Writes what is on the stack as a reply. Nothing that it calls makes anything in Lua, or fails.
+pub(super) struct Writer<'w, 'r> {
+    state: *mut lua_State,
+    proto: Proto,
+    reply: &'w mut Reply<'r>,
+}
+
+impl<'w, 'r> Writer<'w, 'r> {
+    /// `proto` is the protocol that the script speaks: only in RESP3 a boolean stays one.
+    ///
+    /// # Safety
+    /// The state is valid as long as the writer, with the value on top of the stack, room for all
+    /// slots, and the running function has the [`NAMES`] as upvalues.
+    pub(super) unsafe fn new(
+        state: *mut lua_State,
+        proto: Proto,
+        reply: &'w mut Reply<'r>,
+    ) -> Self {
+        Self {
+            state,
+            proto,
+            reply,
+        }
+    }
+
+    /// Writes the value on top of the stack, and pops it.
+    pub(super) fn write(&mut self) {
+        self.value(DEPTH_MAX);
+    }
+
+    fn value(&mut self, depth: usize) {
+        // SAFETY: there is a value on top, of the type that is asked for first.
+        unsafe {
+            match ffi::lua_type(self.state, -1) {
+                ffi::LUA_TSTRING => self.reply.bulk(string_at(self.state, -1)),
+                ffi::LUA_TNUMBER => self.reply.int(ffi::lua_tonumber(self.state, -1) as i64),
+                ffi::LUA_TBOOLEAN => {
+                    let truth = ffi::lua_toboolean(self.state, -1) != 0;
+                    match (self.proto, truth) {
+                        (Proto::Resp3, _) => self.reply.bool(truth),
+                        (_, true) => self.reply.int(1),
+                        (_, false) => self.reply.null(),
+                    }
+                }
+                ffi::LUA_TTABLE => match depth.checked_sub(1) {
+                    Some(depth) => self.table(depth),
+                    None => self.reply.error("ERR reached lua stack limit"),
+                },
+                _ => self.reply.null(),
+            }
+        }
+        self.pop();
+    }
+
+    fn pop(&mut self) {
+        // SAFETY: callers have pushed what they pop.
+        unsafe { ffi::lua_settop(self.state, -2) }
+    }
+
+    /// Pushes a field of the table on top. Returns its type.
+    fn field(&mut self, name: usize) -> c_int {
+        // SAFETY: there is a table on top, room, and the names are upvalues; reading without asking
+        // a metatable does not fail.
+        unsafe {
+            ffi::lua_pushvalue(self.state, name_upvalue(name));
+            ffi::lua_rawget(self.state, -2);
+            ffi::lua_type(self.state, -1)
+        }
+    }
+
+    /// Whether the table on top has a field of this type. If so, it is pushed.
+    fn has(&mut self, name: usize, kind: c_int) -> bool {
+        let is_it = self.field(name) == kind;
+        if !is_it {
+            self.pop();
+        }
+        is_it
+    }
+
+    /// The string on top, whose bytes are used before it is popped.
+    fn text<'s>(&self) -> &'s [u8] {
+        // SAFETY: callers have checked the type, and keep what is said above.
+        unsafe { string_at(self.state, -1) }
+    }
+
+    /// Writes the table on top, which stays.
+    fn table(&mut self, depth: usize) {
+        if self.named(depth) {
+            return;
+        }
+        let mut len = 0;
+        while self.element(len + 1) {
+            self.pop();
+            len += 1;
+        }
+        self.reply.array(len);
+        for at in 1..=len {
+            self.element(at);
+            self.value(depth);
+        }
+    }
+
+    /// Whether the table on top has an element at this place. If so, it is pushed.
+    fn element(&mut self, at: usize) -> bool {
+        let Ok(at) = c_int::try_from(at) else {
+            return false;
+        };
+        // SAFETY: there is a table on top, and room.
+        let is_there = unsafe {
+            ffi::lua_rawgeti_(self.state, -1, at);
+            ffi::lua_type(self.state, -1) != ffi::LUA_TNIL
+        };
+        if !is_there {
+            self.pop();
+        }
+        is_there
+    }
+
+    /// Writes the table on top if it stands for another type: an error, a status, a double, a map.
+    /// Returns whether it does.
+    fn named(&mut self, depth: usize) -> bool {
+        if self.has(ERR, ffi::LUA_TSTRING) {
+            self.reply.error(self.text());
+        } else if self.has(OK, ffi::LUA_TSTRING) {
+            self.reply.simple(on_one_line(self.text()));
+        } else if self.has(DOUBLE, ffi::LUA_TNUMBER) {
+            // SAFETY: there is a number on top.
+            let number = unsafe { ffi::lua_tonumber(self.state, -1) };
+            self.reply.double(number);
+        } else if self.has(BIG_NUMBER, ffi::LUA_TSTRING) {
+            self.reply.big_number(&on_one_line(self.text()));
+        } else if self.has(VERBATIM, ffi::LUA_TTABLE) {
+            let is_whole = self.verbatim();
+            self.pop();
+            return is_whole || self.map_or_set(depth);
+        } else {
+            return self.map_or_set(depth);
+        }
+        self.pop();
+        true
+    }
+
+    fn map_or_set(&mut self, depth: usize) -> bool {
+        if self.has(MAP, ffi::LUA_TTABLE) {
+            self.reply.map(self.count());
+            // SAFETY: a pair is on top, and there is room for another value.
+            self.pairs(|writer| unsafe {
+                ffi::lua_pushvalue(writer.state, -2);
+                writer.value(depth);
+                writer.value(depth);
+            });
+        } else if self.has(SET, ffi::LUA_TTABLE) {
+            self.reply.set(self.count());
+            // SAFETY: a pair is on top, and there is room for another value.
+            self.pairs(|writer| unsafe {
+                writer.pop();
+                ffi::lua_pushvalue(writer.state, -1);
+                writer.value(depth);
+            });
+        } else {
+            return false;
+        }
+        self.pop();
+        true
+    }
+
+    /// Calls `each` with every key and value of the table on top, above it. It pops the value.
+    fn pairs(&mut self, mut each: impl FnMut(&mut Self)) {
+        // SAFETY: there is a table on top, and room; the key that `lua_next` gets is one of the table.
+        unsafe {
+            ffi::lua_pushnil(self.state);
+            while ffi::lua_next(self.state, -2) != 0 {
+                each(self);
+            }
+        }
+    }
+
+    /// The number of keys of the table on top.
+    fn count(&self) -> usize {
+        let mut count = 0;
+        // SAFETY: as in `pairs`; the value is popped.
+        unsafe {
+            ffi::lua_pushnil(self.state);
+            while ffi::lua_next(self.state, -2) != 0 {
+                ffi::lua_settop(self.state, -2);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Writes the table on top as a verbatim string, if it has a text and a format, which is cut or
+    /// filled to three bytes.
+    fn verbatim(&mut self) -> bool {
+        if !self.has(FORMAT, ffi::LUA_TSTRING) {
+            return false;
+        }
+        let mut format = *b"txt";
+        for (slot, byte) in format.iter_mut().zip(self.text()) {
+            *slot = *byte;
+        }
+        self.pop();
+        if !self.has(TEXT, ffi::LUA_TSTRING) {
+            return false;
+        }
+        self.reply.verbatim(format, self.text());
+        self.pop();
+        true
+    }
+}
+
+/// A text whose line ends are blanks, as a reply of one line needs it.
+fn on_one_line(text: &[u8]) -> Cow<'_, [u8]> {
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    if !text.iter().any(is_end) {
+        return Cow::Borrowed(text);
+    }
+    let blank = |byte: &u8| if is_end(byte) { b' ' } else { *byte };
+    Cow::Owned(text.iter().map(blank).collect())
+}
