@@ -23,6 +23,10 @@ const SAMPLES_MAX: u32 = 64;
 /// Most keys evicted by one call.
 const EVICTIONS_MAX: usize = 1024;
 
+/// A bound below this has no room for a key and counts as used up, even by a store without keys: no key
+/// takes less.
+const KEY_BYTES_MIN: u64 = 64;
+
 /// Number of shards chosen at random that may be locked before all shards are tried in turn.
 const TRIES_MAX: usize = 16;
 
@@ -85,7 +89,8 @@ impl Store {
     }
 
     /// Evicts keys until the memory is within its bound. Returns false if it is above the bound and no
-    /// key can be evicted; the caller must then refuse the command.
+    /// key can be evicted; the caller must then refuse the command. A bound that has no room for any key is
+    /// exceeded by a store without keys, too.
     ///
     /// One call evicts at most 1,024 keys. If that is not enough, it returns true, as it made progress,
     /// and the next call continues. It costs a few loads while the memory is well below the bound, and
@@ -100,7 +105,7 @@ impl Store {
     fn evict(&self, bytes_max: u64, now_ms: u64) -> bool {
         let eviction = self.eviction();
         let policy = eviction.clock().policy();
-        let mut used = self.memory().total() as u64;
+        let mut used = (self.memory().total() as u64).max(KEY_BYTES_MIN);
         for _ in 0..EVICTIONS_MAX {
             if used <= bytes_max {
                 return true;
@@ -116,7 +121,7 @@ impl Store {
     /// Returns whether the gauge, with its largest error added, is within the bound.
     fn is_surely_below(&self, bytes_max: u64) -> bool {
         let untold = self.existing().count() * self.shards() * GAUGE_STEP;
-        (self.gauge() + untold) as u64 <= bytes_max
+        ((self.gauge() + untold) as u64).max(KEY_BYTES_MIN) <= bytes_max
     }
 
     /// Evicts a key. Returns the bytes that this freed, or `None` if no key can be evicted.

@@ -52,6 +52,37 @@ fn memory_without_a_bound_always_has_room() {
 }
 
 #[test]
+fn bound_without_room_for_a_key_is_exceeded_by_an_empty_store() {
+    let smallest = store();
+    smallest
+        .view(0, 0)
+        .update(b"", |slot| slot.set(b"", Expiry::Clear));
+    assert!(smallest.memory().total() as u64 >= KEY_BYTES_MIN);
+    let store = store();
+    for policy in [Policy::NoEviction, Policy::AllKeysLru] {
+        for (bytes, has_room) in [
+            (1, false),
+            (KEY_BYTES_MIN - 1, false),
+            (KEY_BYTES_MIN, true),
+        ] {
+            store.set_max_memory(bytes, policy, 5);
+            assert_eq!(store.make_room(0), has_room, "{policy:?} {bytes}");
+        }
+    }
+    set(&store, 0, 1, Expiry::Clear, 0);
+    assert!(!has_room_in_one_byte(&store));
+    let removed = store
+        .view(0, 0)
+        .update(&1_usize.to_le_bytes(), |slot| slot.remove());
+    assert!(removed && !has_room_in_one_byte(&store));
+}
+
+fn has_room_in_one_byte(store: &Store) -> bool {
+    store.set_max_memory(1, Policy::NoEviction, 5);
+    store.make_room(0)
+}
+
+#[test]
 fn noeviction_refuses_until_there_is_room() {
     let store = store();
     (0..100).for_each(|key| set(&store, 0, key, Expiry::Clear, 0));
