@@ -67,16 +67,9 @@ fn of_times(tunables: &Arc<Tunables>) -> Vec<Setting> {
                 Ok(())
             },
         ),
-        row(
-            tunables,
-            "busy-reply-threshold",
-            |t| t.busy_reply_ms.load(Relaxed).to_string(),
-            |t, text| {
-                t.busy_reply_ms
-                    .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
-                Ok(())
-            },
-        ),
+        busy_reply(tunables, "busy-reply-threshold"),
+        // The name until Redis 7.0, which still knows it.
+        busy_reply(tunables, "lua-time-limit"),
         row(
             tunables,
             "latency-tracking",
@@ -121,6 +114,19 @@ fn of_times(tunables: &Arc<Tunables>) -> Vec<Setting> {
             },
         ),
     ]
+}
+
+fn busy_reply(tunables: &Arc<Tunables>, name: &'static str) -> Setting {
+    row(
+        tunables,
+        name,
+        |t| t.busy_reply_ms.load(Relaxed).to_string(),
+        |t, text| {
+            t.busy_reply_ms
+                .store(number(text, 0..=i64::MAX)? as u64, Relaxed);
+            Ok(())
+        },
+    )
 }
 
 /// The range of the bulk limit. The codec bounds a whole request, so a bulk is bounded by that
@@ -259,6 +265,8 @@ mod tests {
             ("slowlog-log-slower-than", "-1", "-1"),
             ("slowlog-max-len", "0", "0"),
             ("timeout", "300", "300"),
+            ("busy-reply-threshold", "200", "200"),
+            ("lua-time-limit", "200", "200"),
             ("latency-monitor-threshold", "100", "100"),
             ("latency-tracking", "NO", "no"),
             (PERCENTILES, "0 50.50 1e1 99.99999999", "0 50.5 10 100"),

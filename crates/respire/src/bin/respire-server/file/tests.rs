@@ -66,6 +66,14 @@ fn empty_path_means_none() {
 }
 
 #[test]
+fn threshold_of_busy_replies_takes_effect_under_both_names() {
+    for name in ["busy-reply-threshold", "lua-time-limit"] {
+        let given = with_file(&format!("{name} 200\n"), &[]).unwrap();
+        assert_eq!(pairs(&given.settings), [(name, "200")]);
+    }
+}
+
+#[test]
 fn file_may_be_the_first_argument() {
     let both = with_file("port 7000\ntimeout 5\n", &["--port", "7001"]).unwrap();
     assert_eq!(both.flags.to_config().port, 7001);
