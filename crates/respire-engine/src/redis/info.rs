@@ -373,6 +373,8 @@ fn latency_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
 /// One line for each error code word that was sent.
 fn error_stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     for (code, count) in engine.stats.errors() {
+        // Scripts choose codes, and these bytes would end the field's name.
+        let code = code.replace(['#', ':'], "_");
         out.field(&format!("errorstat_{code}"), format_args!("count={count}"));
     }
 }
