@@ -134,7 +134,7 @@ impl<'r, 'c, A: App> ScriptCalls<'r, 'c, A> {
                 "ERR This Redis command is not allowed from script",
             ));
         }
-        if self.permits.is_read_only && spec.flags.has(Flags::WRITE) {
+        if self.permits.is_read_only && spec.flags.any(Flags::WRITE | Flags::MAY_WRITE) {
             return Err(Error::fixed(
                 "ERR Write commands are not allowed from read-only scripts.",
             ));

@@ -1,7 +1,7 @@
 //! `CLIENT PAUSE`: holds back all commands, or only writing ones, for a time. Beside it, the number
 //! of long calls: both are what a request asks for before it runs.
 
-use crate::{Flags, Now, Spec};
+use crate::{Now, Spec};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// The end of the pause, and the commands that it holds back.
@@ -48,17 +48,20 @@ impl Pause {
         self.reasons.load(Ordering::Acquire) > 0
     }
 
-    /// The time until which a command has to wait, if it has to. `has_queued_writes`: `EXEC` would
-    /// run writes.
-    pub(crate) fn holds(&self, spec: &Spec, has_queued_writes: bool, now: Now) -> Option<u64> {
+    /// The time until which a command has to wait, if it has to. `writes`: whether it counts as a
+    /// write.
+    pub(crate) fn holds(
+        &self,
+        spec: &Spec,
+        writes: impl FnOnce() -> bool,
+        now: Now,
+    ) -> Option<u64> {
         let until = self.until_us.load(Ordering::Acquire);
         if until == 0 || until <= now.monotonic_us() {
             return None;
         }
         let waits = if self.writes_only.load(Ordering::Relaxed) {
-            spec.flags.has(Flags::WRITE)
-                || (spec.flags.has(Flags::EXEC) && has_queued_writes)
-                || matches!(spec.name, "publish" | "spublish")
+            writes()
         } else {
             spec.subcommand()
                 .is_none_or(|(container, _)| container != "client")
@@ -74,17 +77,6 @@ mod tests {
 
     const GET: Spec = Spec {
         name: "get",
-        flags: Flags::READONLY,
-        ..Spec::EMPTY
-    };
-    const EXEC: Spec = Spec {
-        name: "exec",
-        flags: Flags::EXEC,
-        ..Spec::EMPTY
-    };
-    const SET: Spec = Spec {
-        name: "set",
-        flags: Flags::WRITE,
         ..Spec::EMPTY
     };
 
@@ -96,11 +88,9 @@ mod tests {
     fn write_pause_does_not_hold_reads() {
         let pause = Pause::default();
         pause.begin(at(0), 100, true);
-        assert_eq!(pause.holds(&GET, false, at(50)), None);
-        assert_eq!(pause.holds(&SET, false, at(50)), Some(100));
-        assert_eq!(pause.holds(&SET, false, at(100)), None);
-        assert_eq!(pause.holds(&EXEC, false, at(50)), None);
-        assert_eq!(pause.holds(&EXEC, true, at(50)), Some(100));
+        assert_eq!(pause.holds(&GET, || false, at(50)), None);
+        assert_eq!(pause.holds(&GET, || true, at(50)), Some(100));
+        assert_eq!(pause.holds(&GET, || true, at(100)), None);
     }
 
     #[test]
@@ -108,8 +98,8 @@ mod tests {
         let pause = Pause::default();
         pause.begin(at(0), 100, false);
         pause.begin(at(10), 50, true);
-        assert_eq!(pause.holds(&GET, false, at(60)), Some(100));
+        assert_eq!(pause.holds(&GET, || false, at(60)), Some(100));
         pause.end();
-        assert_eq!(pause.holds(&GET, false, at(60)), None);
+        assert_eq!(pause.holds(&GET, || false, at(60)), None);
     }
 }

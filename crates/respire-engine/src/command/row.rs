@@ -1,9 +1,6 @@
 //! The trait of a command, and rows, its usual implementation: a description and a function.
 
-use crate::ArgList;
-#[cfg(doc)]
-use crate::Flags;
-use crate::{App, Cx, Error, Reply, Spec, text};
+use crate::{App, ArgList, Cx, Error, Flags, Reply, Spec, text};
 
 /// A command at the lowest level: it borrows its arguments and writes the reply straight to the
 /// output.
@@ -30,6 +27,12 @@ pub trait Command<A: App>: Send + Sync + 'static {
     /// If the arguments are invalid, so that the keys cannot be determined.
     fn keys(&self, request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
         keys_by_spec(self.spec(), request, found)
+    }
+
+    /// Whether a whole request of an accepted arity (the name is at 0) counts as a write:
+    /// `CLIENT PAUSE ... WRITE` holds it back. The default goes by the flags of the command.
+    fn may_write(&self, _request: ArgList<'_>) -> bool {
+        self.spec().flags.any(Flags::WRITE.with(Flags::MAY_WRITE))
     }
 }
 

@@ -255,7 +255,11 @@ impl<A: App> Core<A> {
             shared_buffer,
             ..
         } = &mut self.client;
-        let flags = engine.table.entry(found.0).spec().flags;
+        let entry = engine.table.entry(found.0);
+        let mut flags = entry.spec().flags;
+        if flags.any(Flags::MAY_WRITE | Flags::SCRIPT) && entry.command().may_write(request) {
+            flags = flags | Flags::WRITE;
+        }
         let request = (request, shared_buffer.as_ref());
         if transaction.queue(found, flags, request, &engine.limits) {
             let queued = transaction.queued_len() as u32;

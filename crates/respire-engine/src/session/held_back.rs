@@ -25,8 +25,13 @@ impl<A: App> Core<A> {
         at: u32,
     ) -> Option<HeldBack> {
         let transaction = &self.client.transaction;
-        let spec = engine.table.entry(at).spec();
-        if let Some(until_us) = engine.pause.holds(spec, transaction.has_writes(), now) {
+        let entry = engine.table.entry(at);
+        let spec = entry.spec();
+        let writes = || {
+            let runs_writes = spec.flags.has(Flags::EXEC) && transaction.has_writes();
+            runs_writes || entry.command().may_write(request)
+        };
+        if let Some(until_us) = engine.pause.holds(spec, writes, now) {
             return Some(HeldBack::Until(until_us));
         }
         let is_queued = transaction.is_open() && !spec.flags.has(Flags::IMMEDIATE);

@@ -78,6 +78,11 @@ impl Flags {
     /// Accepts requests without a key.
     pub const NO_MANDATORY_KEYS: Self = Self(1 << 23);
 
+    /// Counts as a write during `CLIENT PAUSE ... WRITE` and in read-only scripts without having
+    /// [`Flags::WRITE`]: it may run commands that write (`EVAL`), or its effect leaves the server
+    /// (`PUBLISH`). [`Command::may_write`](crate::Command::may_write) decides for each request.
+    pub const MAY_WRITE: Self = Self(1 << 24);
+
     /// The union of both sets, usable in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {

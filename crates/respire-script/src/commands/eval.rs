@@ -60,7 +60,7 @@ static EVAL: Spec = Spec {
     complexity: "Depends on the script that is executed.",
     group: Group::Scripting,
     arity: Arity::at_least(3),
-    flags: FLAGS,
+    flags: FLAGS.with(Flags::MAY_WRITE),
     keys: &[UPDATES],
     args: &[SCRIPT, NUMBER, KEYS, ARGS],
     examples: &[(

@@ -39,7 +39,7 @@ static FCALL: Spec = Spec {
     complexity: "Depends on the function that is executed.",
     group: Group::Scripting,
     arity: Arity::at_least(3),
-    flags: FLAGS,
+    flags: FLAGS.with(Flags::MAY_WRITE),
     keys: &[KeySpec::counted(2)
         .update()
         .notes("We cannot tell how the keys will be used so we assume the worst, RW and UPDATE")],

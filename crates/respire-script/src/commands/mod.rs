@@ -1,5 +1,6 @@
 //! The commands of scripts, a table row each.
 
+mod declared;
 mod eval;
 mod fcall;
 mod function;
@@ -9,7 +10,7 @@ mod script;
 mod testing;
 
 use crate::scripts::Scripts;
-use respire_engine::{App, ArgList, Command, Cx, Error, Flow, Reply, Router, Spec};
+use respire_engine::{App, ArgList, Command, Cx, Error, Flags, Flow, Reply, Router, Spec};
 use std::sync::Arc;
 
 /// Adds `EVAL`, `EVALSHA`, `FCALL`, their read-only forms, `SCRIPT` and `FUNCTION` to a router. The server's other
@@ -57,5 +58,13 @@ impl<A: App> Command<A> for ScriptRow<A> {
             reply.error(error.text());
         }
         Flow::Replied
+    }
+
+    fn may_write(&self, request: ArgList<'_>) -> bool {
+        let flags = self.spec.flags;
+        let declared = declared::flags(&self.scripts, self.spec, request);
+        declared.map_or(flags.any(Flags::WRITE | Flags::MAY_WRITE), |declared| {
+            !declared.no_writes
+        })
     }
 }

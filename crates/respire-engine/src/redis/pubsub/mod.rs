@@ -60,7 +60,8 @@ const SUBSCRIBER: Flags = Flags::PUBSUB
 const PUBLISHER: Flags = Flags::PUBSUB
     .with(Flags::LOADING)
     .with(Flags::STALE)
-    .with(Flags::FAST);
+    .with(Flags::FAST)
+    .with(Flags::MAY_WRITE);
 
 const SHARD_CHANNELS: &[KeySpec] = &[KeySpec::range(1, -1, 1).flags(&[KeyFlag::NotKey])];
 
