@@ -5,9 +5,8 @@ use super::args::{Args, to_int};
 use super::raise;
 use mlua::{Function, Lua, LuaString, MultiValue, Result, Table, Value};
 
-/// The most results of `unpack`: what a function of C may put on Lua's stack (`LUAI_MAXCSTACK`), but
-/// for the arguments. Redis gives up to three more.
-const RESULTS_MAX: i64 = 7_996;
+/// What a function of C may put on Lua's stack, arguments and results (`LUAI_MAXCSTACK`).
+const SLOTS_MAX: i64 = 8_000;
 
 /// `string.rep`. It computes the length before it allocates; C's loops without an end over an empty
 /// text.
@@ -39,26 +38,27 @@ fn repeat(lua: &Lua, text: &LuaString, count: usize, bytes_max: usize) -> Result
 pub(crate) fn unpack(lua: &Lua, globals: &Table) -> Result<Function> {
     let own: Function = globals.raw_get("unpack")?;
     let kind: Function = globals.raw_get("type")?;
-    let checked = own.clone();
-    let careful = lua.create_function(move |lua, values: MultiValue| {
-        careful(lua, &Args::behind_lua(lua, values), &checked)
-    })?;
+    let range =
+        lua.create_function(|lua, values: MultiValue| range(lua, &Args::behind_lua(lua, values)))?;
     let script = lua.load(include_str!("unpack.lua")).set_name("=unpack");
-    script.call((own, kind, careful, RESULTS_MAX))
+    script.call((own, kind, range, SLOTS_MAX))
 }
 
-/// What the check in Lua could not decide: wrong arguments, texts for numbers, ranges that are too
-/// long.
-fn careful(lua: &Lua, args: &Args<'_>, own: &Function) -> Result<MultiValue> {
+/// The range of a call that the check in Lua could not decide: wrong arguments, texts for numbers,
+/// ranges that are too long. The last index is absent if it was not given.
+fn range(lua: &Lua, args: &Args<'_>) -> Result<(i64, Option<i64>)> {
     let Some(Value::Table(table)) = args.get(1) else {
         return Err(args.wrong_type(1, "table"));
     };
+    let is_given = |at| !args.is_none_or_nil(at);
     let first = i64::from(to_int(args.integer_or(2, 1)?));
-    let last = i64::from(to_int(args.integer_or(3, table.raw_len() as i64)?));
-    if last - first >= RESULTS_MAX {
+    let len = table.raw_len() as i64;
+    let last = i64::from(to_int(args.integer_or(3, len)?));
+    let slots = 1 + i64::from(is_given(2)) + i64::from(is_given(3));
+    if last - first >= SLOTS_MAX - slots {
         return Err(raise::error_at(lua, 2, "too many results to unpack"));
     }
-    own.call((table, first, last))
+    Ok((first, is_given(3).then_some(last)))
 }
 
 #[cfg(test)]
@@ -79,9 +79,22 @@ mod tests {
     }
 
     #[test]
-    fn fewer_results_than_lua_has_room_for_are_unpacked() {
-        check("select('#', unpack({}, 1, 7996))", "7996");
+    fn as_many_results_as_lua_has_room_for_are_unpacked() {
         let problem = "user_script:1: too many results to unpack";
-        check("select('#', unpack({}, 1, 7997))", problem);
+        let table = "(function() local t = {} for i = 1, N do t[i] = i end return";
+        for (call, results_max) in [
+            ("unpack(t)", 7_999),
+            ("unpack(t, 1)", 7_998),
+            ("unpack(t, '1')", 7_998),
+            ("unpack(t, 1, N)", 7_997),
+            ("unpack(t, '1', 'N')", 7_997),
+        ] {
+            let counted = |len: u32| {
+                let script = format!("{table} select('#', {call}) end)()");
+                script.replace('N', &len.to_string())
+            };
+            check(&counted(results_max), &results_max.to_string());
+            check(&counted(results_max + 1), problem);
+        }
     }
 }
