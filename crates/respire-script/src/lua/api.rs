@@ -4,6 +4,7 @@ use super::caller::{CALLER, Refusal, Stop};
 use super::exchange::{self, Exchange, Outcome};
 use super::lib::raise;
 use super::state::Stopped;
+use super::text::{until_nul, without_breaks_around};
 use super::{SERVER_VERSION, lib, raw};
 use mlua::{Lua, MultiValue, Result, Table, Value};
 use respire_engine::Proto;
@@ -91,7 +92,7 @@ fn convert(
         }
         Outcome::Called(_) => {
             let line = reply.strip_prefix(b"-").unwrap_or_default();
-            let table = named_error(lua, line.trim_ascii_end())?;
+            let table = named_error(lua, without_breaks_around(line))?;
             table.raw_set("ignore_error_stats_update", true)?;
             finish_error(table, raises)
         }
@@ -119,13 +120,13 @@ fn with_caller<R>(
 
 /// The table of an error whose text may have a code after a `-`. Without it, the code is `ERR`.
 fn error_table(lua: &Lua, text: impl AsRef<[u8]>) -> Result<Table> {
-    let text = text.as_ref();
+    let text = without_breaks_around(until_nul(text.as_ref()));
     let full = match text.strip_prefix(b"-") {
         Some(text) if text.contains(&b' ') => text.to_vec(),
         Some(text) => [b"ERR ", text].concat(),
         None => [b"ERR ", text].concat(),
     };
-    named_error(lua, full.trim_ascii_end())
+    named_error(lua, &full)
 }
 
 /// A table with the text of an error, which begins with its code.

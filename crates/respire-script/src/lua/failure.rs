@@ -2,6 +2,7 @@
 
 use super::caller::Stop;
 use super::lib::raise;
+use super::text::until_nul;
 use mlua::{Function, Lua, Result, Table, Value};
 
 /// A failed script.
@@ -30,7 +31,7 @@ pub(super) fn handler(lua: &Lua) -> Result<Function> {
             Value::Table(table) => table,
             other => {
                 let text = match &other {
-                    Value::String(text) => text.as_bytes().to_vec(),
+                    Value::String(text) => until_nul(&text.as_bytes()).to_vec(),
                     Value::Nil => b"nil".to_vec(),
                     other => other.to_string()?.into_bytes(),
                 };
@@ -101,7 +102,8 @@ impl Failure {
             Ok(Value::Number(number)) => Some(number.to_string().into_bytes()),
             _ => None,
         };
-        self.text = field("err").unwrap_or_else(|| b"ERR unknown error".to_vec());
+        let text = field("err").unwrap_or_else(|| b"ERR unknown error".to_vec());
+        self.text = until_nul(&text).to_vec();
         self.place = field("source").zip(field("line"));
     }
 

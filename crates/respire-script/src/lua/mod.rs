@@ -11,6 +11,7 @@ pub(crate) mod lib;
 mod library;
 mod raw;
 mod state;
+mod text;
 
 pub(crate) use callable::Callable;
 pub(crate) use failure::Failure;

@@ -2,9 +2,9 @@
 
 use super::entry::name_upvalue;
 use super::string_at;
+use crate::lua::text;
 use mlua::ffi::{self, lua_State};
 use respire_engine::{Proto, Reply};
-use std::borrow::Cow;
 use std::ffi::c_int;
 
 /// How deep the tables of a reply may be nested.
@@ -174,15 +174,15 @@ impl<'w, 'r> Writer<'w, 'r> {
     /// Returns whether it does.
     fn named(&mut self, depth: usize) -> bool {
         if self.has(ERR, ffi::LUA_TSTRING) {
-            self.reply.error(self.text());
+            self.reply.error(text::error_line(self.text()));
         } else if self.has(OK, ffi::LUA_TSTRING) {
-            self.reply.simple(on_one_line(self.text()));
+            self.reply.simple(text::line(self.text()));
         } else if self.has(DOUBLE, ffi::LUA_TNUMBER) {
             // SAFETY: there is a number on top.
             let number = unsafe { ffi::lua_tonumber(self.state, -1) };
             self.reply.double(number);
         } else if self.has(BIG_NUMBER, ffi::LUA_TSTRING) {
-            self.reply.big_number(&on_one_line(self.text()));
+            self.reply.big_number(&text::line(self.text()));
         } else if self.has(VERBATIM, ffi::LUA_TTABLE) {
             let is_whole = self.verbatim();
             self.pop();
@@ -261,14 +261,4 @@ impl<'w, 'r> Writer<'w, 'r> {
         self.pop();
         true
     }
-}
-
-/// A text whose line ends are blanks, as a reply of one line needs it.
-fn on_one_line(text: &[u8]) -> Cow<'_, [u8]> {
-    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    if !text.iter().any(is_end) {
-        return Cow::Borrowed(text);
-    }
-    let blank = |byte: &u8| if is_end(byte) { b' ' } else { *byte };
-    Cow::Owned(text.iter().map(blank).collect())
 }
