@@ -109,12 +109,13 @@ impl Thread {
         Ok(Some(compiled))
     }
 
-    /// Forgets all scripts if the server has.
+    /// Forgets all scripts if the server has, and gives their memory back. Called before a script runs.
     fn follow(&self, scripts: &Scripts) {
         let epoch = scripts.epoch();
         if self.epoch.replace(epoch) != epoch {
             self.compiled.borrow_mut().clear();
             self.named.borrow_mut().clear();
+            self.state.collect_garbage();
         }
     }
 

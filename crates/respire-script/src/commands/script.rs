@@ -250,3 +250,34 @@ const HELP_LINES: &[&str] = &[
     "HELP",
     "    Prints this help.",
 ];
+
+#[cfg(test)]
+mod tests {
+    use crate::commands::testing::client;
+    use respire_engine::TestClient;
+
+    fn state_bytes(client: &mut TestClient<()>) -> u64 {
+        let reply = client.call("INFO memory");
+        let text = String::from_utf8_lossy(reply.raw()).into_owned();
+        let mut lines = text.lines();
+        let line = lines.find_map(|line| line.strip_prefix("used_memory_lua:"));
+        line.and_then(|bytes| bytes.parse().ok()).expect("a field")
+    }
+
+    #[test]
+    fn flush_gives_back_the_memory_of_compiled_scripts() {
+        let mut client = client();
+        assert_eq!(client.call("EVAL \"return 1\" 0"), 1);
+        let before = state_bytes(&mut client);
+        for number in 0..300 {
+            let body = format!("local t = {{ {} }} return {number}", "'x', ".repeat(100));
+            assert_eq!(client.call(["EVAL", &body, "0"]), number);
+        }
+        let full = state_bytes(&mut client);
+        assert!(full > 4 * before, "{before} {full}");
+        assert_eq!(client.call("SCRIPT FLUSH"), "OK");
+        assert_eq!(client.call("EVAL \"return 1\" 0"), 1);
+        let after = state_bytes(&mut client);
+        assert!(after < 2 * before, "{before} {after}");
+    }
+}

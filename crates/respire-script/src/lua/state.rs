@@ -169,6 +169,11 @@ impl State {
         self.heap.tidy_up(&self.lua);
     }
 
+    /// Collects all garbage. Called with nothing of a script in use. O(the memory of the state).
+    pub(crate) fn collect_garbage(&self) {
+        self.heap.collect(&self.lua);
+    }
+
     /// Limits the memory of the state, in bytes; 0 is no limit.
     pub(crate) fn limit_memory(&self, bytes_max: usize) {
         if self.bytes_max.replace(bytes_max) != bytes_max {
