@@ -33,6 +33,15 @@ run(async () => {
   await expectError("not an integer", "INCR of text", () => client.incr("s"));
   await expectError("unknown command", "NOSUCH", () => client.call("NOSUCH"));
 
+  // What limiters of requests do: a window that begins with its first request.
+  const window = "local n = redis.call('INCR', KEYS[1]) if n == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end return n";
+  client.defineCommand("hit", { numberOfKeys: 1, lua: window });
+  expect(await client.hit("window", 60000), 1, "a script");
+  await client.script("FLUSH");
+  expect(await client.pipeline().hit("window", 60000).hit("window", 60000).exec(), [[null, 2], [null, 3]], "scripts in a pipeline");
+  expect((await client.pttl("window")) > 0, true, "the time of a window");
+  await expectError("boom", "a script that fails", () => client.eval("error('boom')", 0));
+
   const own = await other.client("ID");
   expect(await client.client("KILL", "ID", own), 1, "CLIENT KILL");
   const deadline = Date.now() + 10_000;

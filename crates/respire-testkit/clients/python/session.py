@@ -1,10 +1,12 @@
 """A session of redis-py. Usage: session.py PORT PROTOCOL"""
 
+import asyncio
 import sys
 import threading
 import time
 
 import redis
+import redis.asyncio
 
 PORT, PROTOCOL = int(sys.argv[1]), int(sys.argv[2])
 
@@ -156,7 +158,89 @@ def threads(r):
     expect(r.get("n"), "1600", "eight threads that count")
 
 
+def scripts(r):
+    add = r.register_script("return redis.call('INCRBY', KEYS[1], ARGV[1])")
+    expect(add(keys=["sum"], args=[5]), 5, "a script")
+    r.script_flush()
+    expect(add(keys=["sum"], args=[2]), 7, "a script that was forgotten")
+    with r.pipeline() as pipe:
+        add(keys=["sum"], args=[1], client=pipe)
+        pipe.get("sum")
+        expect(pipe.execute(), [8, "8"], "a script in a transaction")
+    expect_error("My own", "error_reply", lambda: r.eval("return redis.error_reply('My own')", 0))
+    library = "#!lua name=client\nredis.register_function('first', function(keys) return keys[1] end)"
+    expect(r.function_load(library, replace=True), "client", "FUNCTION LOAD")
+    expect(r.fcall("first", 1, "k"), "k", "FCALL")
+    expect(bool(r.function_delete("client")), True, "FUNCTION DELETE")
+
+
+def lock_error(what, kind, call):
+    try:
+        call()
+    except kind:
+        return
+    sys.exit(f"{what}: no {kind.__name__}")
+
+
+def locks(r):
+    lock = r.lock("lock", timeout=100)
+    expect(lock.acquire(blocking=False), True, "a free lock")
+    expect(r.lock("lock", timeout=100).acquire(blocking=False), False, "a lock that is taken")
+    expect(lock.extend(100), True, "Lock.extend")
+    expect(100 < r.ttl("lock") <= 200, True, "the time of an extended lock")
+    expect(lock.reacquire(), True, "Lock.reacquire")
+    lock.release()
+    expect(r.exists("lock"), 0, "a released lock")
+    lock.acquire()
+    r.set("lock", "stolen")
+    lock_error("extending a stolen lock", redis.exceptions.LockNotOwnedError, lambda: lock.extend(1))
+    lock_error("releasing a stolen lock", redis.exceptions.LockNotOwnedError, lock.release)
+    expect(r.get("lock"), "stolen", "the lock of somebody else")
+    r.set("n", 0)
+
+    def work():
+        mine = connect()
+        for _ in range(20):
+            with mine.lock("guard", timeout=100, sleep=0.001):
+                mine.set("n", int(mine.get("n")) + 1)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    expect(r.get("n"), "80", "threads that count under a lock")
+    asyncio.run(locks_of_tasks())
+
+
+async def locks_of_tasks():
+    r = redis.asyncio.Redis(port=PORT, protocol=PROTOCOL, decode_responses=True)
+    await r.set("n", 0)
+
+    async def work():
+        for _ in range(20):
+            async with r.lock("guard", timeout=100, sleep=0.001):
+                await r.set("n", int(await r.get("n")) + 1)
+
+    await asyncio.gather(*[work() for _ in range(4)])
+    expect(await r.get("n"), "80", "tasks that count under a lock")
+    await r.aclose()
+
+
+PARTS = (
+    strings,
+    expiry,
+    pipelines_and_transactions,
+    scanning,
+    errors,
+    maps,
+    reconnect,
+    threads,
+    scripts,
+    locks,
+)
+
 r = connect()
 r.flushall()
-for part in (strings, expiry, pipelines_and_transactions, scanning, errors, maps, reconnect, threads):
+for part in PARTS:
     part(r)
