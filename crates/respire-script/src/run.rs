@@ -147,6 +147,17 @@ impl<'r, 'c, A: App> ScriptCalls<'r, 'c, A> {
         Ok(())
     }
 
+    /// Counts a refused call.
+    fn refuse(&self, request: ArgList<'_>, error: &Error) -> Refusal {
+        self.calls.count_refusal(request, error);
+        Refusal::Error([b"-", error.text()].concat())
+    }
+
+    /// Says that the script ends with an error that was counted when a call failed.
+    pub(crate) fn error_is_counted(&mut self) {
+        self.calls.error_is_counted();
+    }
+
     /// Declares the script a long call, and lets the driver serve others.
     fn begin_long(&mut self, began_ns: u64, now_ns: u64) {
         let run = Run {
@@ -183,17 +194,18 @@ pub(crate) const BUSY_FUNCTION: Error = Error::fixed(
 
 impl<A: App> Caller for ScriptCalls<'_, '_, A> {
     fn call(&mut self, request: ArgList<'_>, out: &mut Output) -> Result<Called, Refusal> {
-        let refuse = |error: &Error| Refusal::Error([b"-", error.text()].concat());
         let callee = self.calls.find(request).map_err(|missing| {
-            refuse(&match missing {
+            let error = match missing {
                 NotFound::Command => Error::fixed("ERR Unknown Redis command called from script"),
                 NotFound::Arity => {
                     Error::fixed("ERR Wrong number of args calling Redis command from script")
                 }
-            })
+            };
+            self.refuse(request, &error)
         })?;
         let spec = callee.spec();
-        self.admit(spec).map_err(|error| refuse(&error))?;
+        self.admit(spec)
+            .map_err(|error| self.refuse(request, &error))?;
         if !self.calls.cover(callee, request) {
             return Err(Refusal::Stop(Stop::Undeclared));
         }
@@ -207,7 +219,7 @@ impl<A: App> Caller for ScriptCalls<'_, '_, A> {
         let is_error = self
             .calls
             .run(callee, request, self.proto, out)
-            .map_err(|error| refuse(&error))?;
+            .map_err(|error| self.refuse(request, &error))?;
         self.calls_made += 1;
         if self.calls_made.is_multiple_of(CALLS_PER_LOOK) {
             self.pause().map_err(Refusal::Stop)?;

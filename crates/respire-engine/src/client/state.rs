@@ -65,6 +65,8 @@ pub struct Client {
     /// The buffer with the requests of this turn, if parts of it may be kept.
     pub(crate) shared_buffer: Option<SharedBuffer>,
     pub(crate) sampler: Sampler,
+    /// The error with which the running command ends was counted when a call of it failed.
+    pub(crate) has_counted_error: bool,
     /// The connections that the running command killed, if any.
     pub(crate) pending_kill: Option<Box<PendingKill>>,
 }
@@ -93,6 +95,7 @@ impl Client {
             tally: Tally::default(),
             inner_tally: Tally::default(),
             shared_buffer: None,
+            has_counted_error: false,
             pending_kill: None,
         }
     }

@@ -4,6 +4,7 @@ use crate::client::transaction::Found;
 use crate::command::cx::InSection;
 use crate::command::exec::end_at_once;
 use crate::command::keyspace::KeysConn;
+use crate::observe::stats::Stats;
 use crate::{
     App, ArgList, Client, Cx, Engine, Error, Flags, Flow, Keyspace, Now, Output, Proto,
     SectionScope, Spec,
@@ -131,6 +132,29 @@ impl<'c, A: App> Calls<'c, A> {
             return Err(NotFound::Arity);
         }
         Ok(Callee { found, spec })
+    }
+
+    /// Counts a request that the caller does not run: as rejected, if there is a command for it, and as
+    /// an error.
+    #[cold]
+    pub fn count_refusal(&self, request: ArgList<'_>, error: &Error) {
+        let (engine, table) = (self.engine, &self.engine.table);
+        let mut found = request.get(0).and_then(|name| table.find_name(name));
+        if let (Some(at), Some(name)) = (found, request.get(1))
+            && table.entry(at).is_container()
+        {
+            found = table.find_subcommand(at, name);
+        }
+        if let Some(at) = found {
+            Stats::add(&table.entry(at).stats.rejected, 1);
+        }
+        engine.stats.count_error(error.code());
+    }
+
+    /// Says that the error with which the caller ends is that of a call or a refusal, which counts
+    /// only once. Called directly before the caller writes it.
+    pub fn error_is_counted(&mut self) {
+        self.client.has_counted_error = true;
     }
 
     /// Makes sure that the section covers the keys of a request, and widens it if need be. Returns

@@ -47,7 +47,7 @@ impl<A: App> Engine<A> {
         };
         self.count(cx.client, at);
         if reply.error_count() != errors {
-            self.failed(entry, reply, mark);
+            self.failed(entry, cx.client, reply, mark);
         }
         flow
     }
@@ -197,8 +197,17 @@ impl<A: App> Engine<A> {
 
     /// Counts a call whose reply is an error; the reply begins at `mark`.
     #[cold]
-    fn failed(&self, entry: &CommandEntry<A>, reply: &mut Reply<'_>, mark: Mark) {
+    fn failed(
+        &self,
+        entry: &CommandEntry<A>,
+        client: &mut Client,
+        reply: &mut Reply<'_>,
+        mark: Mark,
+    ) {
         Stats::add(&entry.stats.failed, 1);
+        if std::mem::take(&mut client.has_counted_error) {
+            return;
+        }
         let proto = reply.proto();
         self.stats
             .count_error(error_code(reply.sink().put_since(mark.len()), proto));

@@ -3,7 +3,7 @@
 use crate::flags::Flags;
 use crate::library::FunctionInfo;
 use crate::lua::caller::Stop;
-use crate::lua::{Callable, Failure, Inputs, Visit};
+use crate::lua::{Callable, Failure, Inputs, Returned, Visit};
 use crate::run::{Caption, Permits, ScriptCalls};
 use crate::script::Script;
 use crate::scripts::Scripts;
@@ -186,8 +186,18 @@ impl<S: Subject> Invocation<'_, S> {
                 reply: Some(&mut *reply),
             };
             end = match self.thread.state.run(visit, &mut calls) {
-                Ok(()) => End::Replied,
-                Err(failure) => self.failed(&failure, calls.is_repeatable()),
+                Ok(Returned::Other) => End::Replied,
+                Ok(Returned::CountedError) => {
+                    calls.error_is_counted();
+                    End::Replied
+                }
+                Err(failure) => {
+                    let end = self.failed(&failure, calls.is_repeatable());
+                    if matches!(end, End::Failed(_)) && failure.is_counted {
+                        calls.error_is_counted();
+                    }
+                    end
+                }
             };
         });
         end

@@ -2,6 +2,7 @@
 
 use super::caller::{CALLER, Refusal, Stop};
 use super::exchange::{self, Exchange, Outcome};
+use super::failure::COUNTED;
 use super::lib::raise;
 use super::state::Stopped;
 use super::text::{until_nul, without_breaks_around};
@@ -87,13 +88,13 @@ fn convert(
         Outcome::Refused(Refusal::Stop(stop)) => Err(stopped.stop(stop)),
         Outcome::Refused(Refusal::Error(text)) => {
             let table = error_table(lua, text)?;
-            table.raw_set("ignore_error_stats_update", true)?;
+            table.raw_set(COUNTED, true)?;
             finish_error(table, raises)
         }
         Outcome::Called(_) => {
             let line = reply.strip_prefix(b"-").unwrap_or_default();
             let table = named_error(lua, without_breaks_around(line))?;
-            table.raw_set("ignore_error_stats_update", true)?;
+            table.raw_set(COUNTED, true)?;
             finish_error(table, raises)
         }
     }

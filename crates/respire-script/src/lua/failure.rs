@@ -5,6 +5,9 @@ use super::lib::raise;
 use super::text::until_nul;
 use mlua::{Function, Lua, Result, Table, Value};
 
+/// The field of an error that says that it was counted when a call failed.
+pub(super) const COUNTED: &str = "ignore_error_stats_update";
+
 /// A failed script.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -12,6 +15,8 @@ pub(crate) struct Failure {
     text: Vec<u8>,
     /// The chunk and the line of the script that failed.
     place: Option<(Vec<u8>, Vec<u8>)>,
+    /// Whether it is the error of a call, which counts only once.
+    pub(crate) is_counted: bool,
     /// Whether and why the script was told to end.
     pub(crate) stop: Option<Stop>,
 }
@@ -91,6 +96,7 @@ impl Failure {
         Self {
             text: b"ERR not enough memory".to_vec(),
             place: None,
+            is_counted: false,
             stop: None,
         }
     }
@@ -104,6 +110,7 @@ impl Failure {
         };
         let text = field("err").unwrap_or_else(|| b"ERR unknown error".to_vec());
         self.text = until_nul(&text).to_vec();
+        self.is_counted = matches!(table.raw_get(COUNTED), Ok(Value::Boolean(true)));
         self.place = field("source").zip(field("line"));
     }
 

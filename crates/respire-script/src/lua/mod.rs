@@ -16,7 +16,7 @@ mod text;
 pub(crate) use callable::Callable;
 pub(crate) use failure::Failure;
 pub(crate) use library::{Registered, WRONG_NAME, is_name};
-pub(crate) use raw::{Inputs, Visit};
+pub(crate) use raw::{Inputs, Returned, Visit};
 pub(crate) use state::State;
 
 /// The version of Redis that scripts see, as a text and as a number.

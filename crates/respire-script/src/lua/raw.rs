@@ -16,6 +16,7 @@ mod call;
 mod entry;
 mod reply;
 
+pub(crate) use answer::Returned;
 pub(super) use call::caller;
 pub(super) use entry::Entry;
 pub(crate) use entry::{Inputs, Visit};

@@ -7,7 +7,7 @@ use super::failure::{self, Failure};
 use super::heap::Heap;
 use super::lib::{self, raise};
 use super::library::{LibraryGlobals, Registered};
-use super::raw::Visit;
+use super::raw::{Returned, Visit};
 use super::{api, raw};
 use mlua::VmState;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value};
@@ -136,7 +136,7 @@ impl State {
                 args: ArgList::new(b"", b"", &[]),
                 reply: None,
             };
-            self.run(visit, caller)
+            self.run(visit, caller).map(drop)
         })
     }
 
@@ -148,10 +148,10 @@ impl State {
         &self,
         visit: Visit<'_, '_>,
         caller: &mut dyn Caller,
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<Returned, Failure> {
         self.stopped.0.set(None);
-        if CALLER.set(caller, || self.entry.run(visit)) {
-            return Ok(());
+        if let Some(returned) = CALLER.set(caller, || self.entry.run(visit)) {
+            return Ok(returned);
         }
         Err(match self.entry.problem() {
             Ok(problem) => Failure::new(&self.lua, problem, self.stopped.0.take()),

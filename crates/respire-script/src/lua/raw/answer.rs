@@ -2,6 +2,7 @@
 
 use super::entry::name_upvalue;
 use super::string_at;
+use crate::lua::failure::COUNTED;
 use crate::lua::text;
 use mlua::ffi::{self, lua_State};
 use respire_engine::{Proto, Reply};
@@ -15,7 +16,7 @@ const SLOTS_PER_TABLE: c_int = 4;
 
 /// The fields of tables that stand for other types. A function that writes replies has them as
 /// upvalues, as making a string may fail.
-pub(super) const NAMES: [&[u8]; 9] = [
+pub(super) const NAMES: [&[u8]; 10] = [
     b"err",
     b"ok",
     b"double",
@@ -25,6 +26,7 @@ pub(super) const NAMES: [&[u8]; 9] = [
     b"string",
     b"map",
     b"set",
+    COUNTED.as_bytes(),
 ];
 
 const ERR: usize = 0;
@@ -36,6 +38,16 @@ const FORMAT: usize = 5;
 const TEXT: usize = 6;
 const MAP: usize = 7;
 const SET: usize = 8;
+const IS_COUNTED: usize = 9;
+
+/// What a script has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Returned {
+    /// The error of a call, which was counted when the call failed.
+    CountedError,
+    /// Another error, or another value.
+    Other,
+}
 
 /// Makes room on the stack for [`Writer::write`].
 ///
@@ -78,8 +90,19 @@ impl<'w, 'r> Writer<'w, 'r> {
     }
 
     /// Writes the value on top of the stack, and pops it.
-    pub(super) fn write(&mut self) {
+    pub(super) fn write(&mut self) -> Returned {
+        let errors = self.reply.error_count();
+        // SAFETY: there is a value on top.
+        let is_table = unsafe { ffi::lua_type(self.state, -1) } == ffi::LUA_TTABLE;
+        let is_counted = is_table && self.field(IS_COUNTED) == ffi::LUA_TBOOLEAN;
+        if is_table {
+            self.pop();
+        }
         self.value(DEPTH_MAX);
+        match is_counted && self.reply.error_count() != errors {
+            true => Returned::CountedError,
+            false => Returned::Other,
+        }
     }
 
     fn value(&mut self, depth: usize) {

@@ -1,6 +1,7 @@
 //! The way into a script.
 
-use super::{answer, push_string};
+use super::answer::{self, Returned};
+use super::push_string;
 use crate::lua::callable::Callable;
 use crate::lua::caller::CALLER;
 use mlua::ffi::{self, lua_State};
@@ -60,6 +61,7 @@ pub(super) const fn name_upvalue(at: usize) -> c_int {
 /// [`Visit`] while the function runs.
 struct Running<'v, 'r> {
     visit: Visit<'v, 'r>,
+    returned: Returned,
     /// A panic of Rust, which must not pass through Lua.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -109,9 +111,13 @@ impl Entry {
         })
     }
 
-    /// Calls a function. `false` is returned if it failed; [`Entry::problem`] tells why.
-    pub(crate) fn run(&self, visit: Visit<'_, '_>) -> bool {
-        let mut running = Running { visit, panic: None };
+    /// Calls a function. Returns `None` if it failed; [`Entry::problem`] tells why.
+    pub(crate) fn run(&self, visit: Visit<'_, '_>) -> Option<Returned> {
+        let mut running = Running {
+            visit,
+            returned: Returned::Other,
+            panic: None,
+        };
         // SAFETY: the state lives as long as `self.lua`. Nothing runs in it, or else a function of C,
         // which has this many free slots. None of the calls outside the protected one allocates or
         // fails, and the stack is left as it was. `running` outlives the call that gets its address.
@@ -130,7 +136,7 @@ impl Entry {
         if let Some(panic) = running.panic {
             resume_unwind(panic);
         }
-        succeeded
+        succeeded.then_some(running.returned)
     }
 
     /// What the handler made of the latest error. It is forgotten.
@@ -180,7 +186,7 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
             let written = catch_unwind(AssertUnwindSafe(|| {
                 if let Some(reply) = &mut (*visit).reply {
                     let proto = CALLER.with(|caller| caller.proto());
-                    answer::Writer::new(state, proto, reply).write();
+                    (*running).returned = answer::Writer::new(state, proto, reply).write();
                 }
             }));
             if let Err(panic) = written {
