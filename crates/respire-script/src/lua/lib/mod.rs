@@ -9,6 +9,7 @@ pub(crate) mod number;
 pub(crate) mod pattern;
 pub(crate) mod raise;
 mod random;
+mod raw;
 mod safe;
 pub(crate) mod sha1hex;
 pub(crate) mod structs;
@@ -20,8 +21,8 @@ use std::rc::Rc;
 pub(crate) struct Limits {
     /// The longest string that a function makes, in bytes.
     pub(crate) string_bytes_max: usize,
-    /// Asked every 10,000 steps of a pattern's match, which is a fraction of a millisecond. An error
-    /// ends the match.
+    /// Asked every 10,000 steps of a pattern's match, of a sort and of others that may be long, which is a
+    /// fraction of a millisecond. An error ends the script.
     pub(crate) spend: Rc<dyn Fn() -> Result<()>>,
 }
 
@@ -38,6 +39,9 @@ pub(crate) fn install(lua: &Lua, globals: &Table, limits: &Limits) -> Result<()>
     pattern::install(lua, &string, pcall, limits)?;
     string.raw_set("rep", safe::rep(lua, bytes_max)?)?;
     globals.raw_set("unpack", safe::unpack(lua, globals)?)?;
+    let spend = Rc::clone(&limits.spend);
+    let pause = lua.create_function(move |_, ()| spend())?;
+    raw::install(lua, &string, &globals.raw_get("table")?, &pause)?;
     random::install(lua, &globals.raw_get("math")?)?;
     globals.raw_set("bit", bit::table(lua)?)?;
     globals.raw_set("cjson", cjson::table(lua, bytes_max)?)?;

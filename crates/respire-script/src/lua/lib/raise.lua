@@ -1,18 +1,19 @@
 -- What `install` of raise.rs puts in place of Lua's own functions.
 local pcall, xpcall, resume, type, unpack_error = ...
 
-local function results(ok, problem, ...)
-  if not ok and type(problem) == "userdata" then
-    return false, unpack_error(problem)
+local function results(ok, ...)
+  if not ok and type(...) == "userdata" then
+    return false, unpack_error(...)
   end
-  return ok, problem, ...
+  return ok, ...
 end
 
 -- As in Redis, an error that is a table with a text `err` is that text for `pcall`.
-local function results_of_pcall(ok, problem, ...)
+local function results_of_pcall(ok, ...)
   if ok then
-    return ok, problem, ...
+    return ok, ...
   end
+  local problem = ...
   if type(problem) == "userdata" then
     problem = unpack_error(problem)
   end

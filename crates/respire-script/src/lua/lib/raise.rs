@@ -272,6 +272,20 @@ mod tests {
     }
 
     #[test]
+    fn pcall_returns_as_many_results_as_its_function() {
+        for (call, count) in [
+            ("pcall(function() end)", "1"),
+            ("pcall(function() return nil, nil end)", "3"),
+            ("xpcall(function() end, error)", "1"),
+            ("coroutine.resume(coroutine.create(function() end))", "1"),
+            ("pcall(error)", "2"),
+        ] {
+            let script = format!("return tostring(select('#', {call}))");
+            assert_eq!(answer(&script), count.as_bytes(), "{call}");
+        }
+    }
+
+    #[test]
     fn pcall_passes_arguments_and_results_on() {
         let script = "local function f(...) return select('#', ...), ... end
             return table.concat({tostring(pcall(f, nil, 2, nil)), select(2, pcall(f, nil, 2, nil))}, ' ', 1, 2)";
