@@ -19,12 +19,8 @@ fn memory(kv: &Kv, out: &mut InfoWriter) {
     let used = memory.total() as u64;
     let peak = kv.stats.note_memory(used);
     let tuning = kv.tuning();
-    let both = |out: &mut InfoWriter, name: &str, bytes: u64| {
-        out.field(name, bytes);
-        out.field(&format!("{name}_human"), human(bytes));
-    };
-    both(out, "used_memory", used);
-    both(out, "used_memory_peak", peak);
+    out.bytes("used_memory", used);
+    out.bytes("used_memory_peak", peak);
     out.field("used_memory_peak_perc", percentage(used, peak));
     out.field("used_memory_overhead", memory.overhead);
     out.field("used_memory_dataset", memory.dataset);
@@ -32,7 +28,7 @@ fn memory(kv: &Kv, out: &mut InfoWriter) {
         "used_memory_dataset_perc",
         percentage(memory.dataset as u64, used),
     );
-    both(out, "maxmemory", tuning.memory_bytes_max);
+    out.bytes("maxmemory", tuning.memory_bytes_max);
     out.field("maxmemory_policy", tuning.policy.name());
     let bytes = |name| out.get(name).and_then(|bytes| bytes.parse().ok());
     if let Some(resident) = bytes("used_memory_rss") {
@@ -75,15 +71,6 @@ fn keyspace(kv: &Kv, now: Now, out: &mut InfoWriter) {
             &format!("db{db}"),
             format_args!("keys={keys},expires={expires},avg_ttl={avg_ttl}"),
         );
-    }
-}
-
-/// A size in the human-readable form of `INFO`.
-fn human(bytes: u64) -> String {
-    const UNITS: [(u32, &str); 5] = [(50, "P"), (40, "T"), (30, "G"), (20, "M"), (10, "K")];
-    match UNITS.iter().find(|(shift, _)| bytes >> shift > 0) {
-        Some((shift, unit)) => format!("{:.2}{unit}", bytes as f64 / (1_u64 << shift) as f64),
-        None => format!("{bytes}B"),
     }
 }
 
@@ -181,17 +168,5 @@ mod tests {
         assert!(
             lines(&kv, "memory").ends_with("lazyfree_pending_objects:0\r\nlazyfreed_objects:1\r\n")
         );
-    }
-
-    #[test]
-    fn size_is_shown_in_the_largest_unit_that_fits() {
-        for (bytes, shown) in [
-            (0, "0B"),
-            (1023, "1023B"),
-            (1024, "1.00K"),
-            (5 << 30, "5.00G"),
-        ] {
-            assert_eq!(human(bytes), shown);
-        }
     }
 }

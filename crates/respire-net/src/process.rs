@@ -81,15 +81,13 @@ impl Process {
 
     fn memory(&self, out: &mut InfoWriter) {
         if let Some(bytes) = resident_bytes() {
-            out.field("used_memory_rss", bytes);
-            out.field("used_memory_rss_human", human(bytes));
+            out.bytes("used_memory_rss", bytes);
         }
         if let Some(bytes) = self.start_bytes {
             out.field("used_memory_rss_startup", bytes);
         }
         if let Some(bytes) = total_memory_bytes() {
-            out.field("total_system_memory", bytes);
-            out.field("total_system_memory_human", human(bytes));
+            out.bytes("total_system_memory", bytes);
         }
         out.field("mem_allocator", self.facts.allocator);
     }
@@ -266,21 +264,6 @@ fn field_kib(path: &str, name: &str) -> Option<u64> {
         .checked_mul(1024)
 }
 
-/// A size as Redis shows it to people: `1.50M`.
-fn human(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["K", "M", "G", "T"];
-    if bytes < 1024 {
-        return format!("{bytes}B");
-    }
-    let mut size = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while size >= 1024.0 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    format!("{size:.2}{}", UNITS[unit])
-}
-
 /// Descriptors that the server needs besides those of its connections. Redis reserves the same
 /// number.
 const RESERVED_DESCRIPTORS: u64 = 32;
@@ -412,13 +395,6 @@ mod tests {
             refused,
             Err("The server is running without a config file".to_owned())
         );
-    }
-
-    #[test]
-    fn sizes_are_shown_as_in_redis() {
-        assert_eq!(human(512), "512B");
-        assert_eq!(human(1536), "1.50K");
-        assert_eq!(human(3 << 30), "3.00G");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::library::Loaded;
 use crate::lua::{Callable, State};
 use crate::script::{Script, Sha};
-use crate::scripts::Scripts;
+use crate::scripts::{Scripts, ThreadBytes};
 use foldhash::fast::RandomState;
 use respire_engine::Error;
 use std::cell::{Cell, RefCell};
@@ -26,8 +26,8 @@ pub(crate) struct Thread {
     pub(crate) libraries: Loaded,
     /// Of the scripts that are compiled.
     epoch: Cell<u64>,
-    /// The memory of the state that the server has been told of.
-    told_bytes: Cell<usize>,
+    /// The memory that the server has been told of.
+    told_bytes: Cell<ThreadBytes>,
 }
 
 /// A script that a thread has compiled.
@@ -61,7 +61,7 @@ pub(crate) fn of(scripts: &Arc<Scripts>) -> Result<Rc<Thread>, Error> {
             named: RefCell::default(),
             libraries: Loaded::default(),
             epoch: Cell::new(0),
-            told_bytes: Cell::new(0),
+            told_bytes: Cell::default(),
         });
         threads.push((Arc::downgrade(scripts), Rc::clone(&thread)));
         Ok(thread)
@@ -153,11 +153,25 @@ impl Thread {
     /// the tables of the libraries.
     pub(crate) fn tidy_up(&self, scripts: &Scripts, is_pure: bool) {
         self.state.tidy_up(is_pure);
-        let bytes = self.state.used_bytes();
-        let told = self.told_bytes.get();
-        if told.abs_diff(bytes) >= TOLD_STEP_BYTES {
-            self.told_bytes.set(bytes);
-            scripts.note_state_bytes(told, bytes);
+        let (bytes, told) = (self.bytes(), self.told_bytes.get());
+        if told.state.abs_diff(bytes.state) >= TOLD_STEP_BYTES || told.functions != bytes.functions {
+            self.note_bytes(scripts);
+        }
+    }
+
+    fn bytes(&self) -> ThreadBytes {
+        ThreadBytes {
+            state: self.state.used_bytes(),
+            functions: self.libraries.code_bytes(),
+        }
+    }
+
+    /// Tells the server how much memory this thread uses now.
+    pub(crate) fn note_bytes(&self, scripts: &Scripts) {
+        let bytes = self.bytes();
+        let before = self.told_bytes.replace(bytes);
+        if before != bytes {
+            scripts.note_bytes(before, bytes);
         }
     }
 }

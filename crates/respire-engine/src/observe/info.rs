@@ -32,6 +32,18 @@ impl InfoWriter {
         self.line(format_args!("{name}:{value}"));
     }
 
+    /// Adds a size in bytes, and under the name with `_human` the same for people: `1.50M`.
+    ///
+    /// ```
+    /// let mut out = respire_engine::InfoWriter::default();
+    /// out.bytes("used_memory", 1_572_864);
+    /// assert_eq!(out.text(), "used_memory:1572864\r\nused_memory_human:1.50M\r\n");
+    /// ```
+    pub fn bytes(&mut self, name: &str, bytes: u64) {
+        self.field(name, bytes);
+        self.line(format_args!("{name}_human:{}", human(bytes)));
+    }
+
     /// The value of a field that is already in this section: the process writes its fields before
     /// the service does.
     #[must_use]
@@ -68,6 +80,14 @@ impl InfoWriter {
     }
 }
 
+fn human(bytes: u64) -> String {
+    const UNITS: [(u32, &str); 5] = [(50, "P"), (40, "T"), (30, "G"), (20, "M"), (10, "K")];
+    match UNITS.iter().find(|(shift, _)| bytes >> shift > 0) {
+        Some((shift, unit)) => format!("{:.2}{unit}", bytes as f64 / (1_u64 << shift) as f64),
+        None => format!("{bytes}B"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +107,18 @@ mod tests {
             out.text(),
             "# One\r\nb:1\r\n\r\n# Two\r\na:4\r\nb:2:3\r\nx:1\r\ny:\r\n"
         );
+    }
+
+    #[test]
+    fn size_is_shown_in_the_largest_unit_that_fits() {
+        for (bytes, shown) in [
+            (0, "0B"),
+            (1023, "1023B"),
+            (1024, "1.00K"),
+            (1536, "1.50K"),
+            (5 << 30, "5.00G"),
+        ] {
+            assert_eq!(human(bytes), shown);
+        }
     }
 }

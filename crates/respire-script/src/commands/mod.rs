@@ -7,7 +7,7 @@ mod function;
 mod invoke;
 mod script;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use crate::scripts::Scripts;
 use respire_engine::{App, ArgList, Command, Cx, Error, Flags, Flow, Reply, Router, Spec};

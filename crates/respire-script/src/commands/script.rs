@@ -155,6 +155,7 @@ fn load<A: App>(
     let script = scripts.add(&args[0], true, cx.now(), |script| {
         thread.check(script).map(drop)
     })?;
+    thread.note_bytes(scripts);
     reply.bulk(script.sha.to_string());
     Ok(())
 }

@@ -27,7 +27,7 @@ impl Command<()> for Put {
 }
 
 /// A client of a new service.
-pub(super) fn client() -> TestClient<()> {
+pub(crate) fn client() -> TestClient<()> {
     client_of().0
 }
 
@@ -39,7 +39,7 @@ pub(super) fn client_of() -> (TestClient<()>, Arc<Scripts>) {
 }
 
 /// Loads, or replaces, the library `l` with this code behind its first line.
-pub(super) fn load(client: &mut TestClient<()>, code: &str) {
+pub(crate) fn load(client: &mut TestClient<()>, code: &str) {
     let library = format!("#!lua name=l\n{code}");
     let reply = client.call(["FUNCTION", "LOAD", "REPLACE", &*library]);
     assert_eq!(reply, "l");

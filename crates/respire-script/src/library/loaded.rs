@@ -16,6 +16,8 @@ pub(crate) struct Loaded {
     functions: RefCell<HashMap<String, Rc<Prepared>>>,
     /// Of the registry, when this was last compared with it.
     epoch: Cell<u64>,
+    /// Of the functions.
+    code_bytes: Cell<usize>,
 }
 
 /// A function that can be called.
@@ -23,6 +25,7 @@ pub(crate) struct Prepared {
     library: Arc<Library>,
     pub(crate) info: Arc<FunctionInfo>,
     pub(crate) callback: Callable,
+    code_bytes: usize,
 }
 
 impl Loaded {
@@ -72,10 +75,21 @@ impl Loaded {
                 library: Arc::clone(library),
                 info: Arc::clone(info),
                 callback: state.callable(&new.callback)?,
+                code_bytes: new.code_bytes,
             };
-            functions.insert(info.name.to_ascii_lowercase(), Rc::new(prepared));
+            let mut bytes = self.code_bytes.get() + prepared.code_bytes;
+            let name = info.name.to_ascii_lowercase();
+            if let Some(replaced) = functions.insert(name, Rc::new(prepared)) {
+                bytes -= replaced.code_bytes;
+            }
+            self.code_bytes.set(bytes);
         }
         Ok(())
+    }
+
+    /// The bytes of the compiled code of the libraries. What they keep in variables is not counted.
+    pub(crate) fn code_bytes(&self) -> usize {
+        self.code_bytes.get()
     }
 
     /// Forgets the functions of libraries that are gone. Those of others keep their upvalues.
@@ -85,9 +99,12 @@ impl Loaded {
             return;
         }
         let table = registry.table();
-        self.functions.borrow_mut().retain(|_, prepared| {
+        let mut functions = self.functions.borrow_mut();
+        functions.retain(|_, prepared| {
             let library = table.get(&prepared.library.name);
             library.is_some_and(|library| Arc::ptr_eq(library, &prepared.library))
         });
+        let bytes = functions.values().map(|prepared| prepared.code_bytes);
+        self.code_bytes.set(bytes.sum());
     }
 }

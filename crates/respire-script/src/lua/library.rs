@@ -15,6 +15,8 @@ pub(crate) struct Registered {
     pub(crate) description: Option<Box<[u8]>>,
     pub(crate) flags: Flags,
     pub(crate) callback: Function,
+    /// Its part of the compiled code of its library.
+    pub(crate) code_bytes: usize,
 }
 
 /// The error for names of libraries and of functions.
@@ -92,6 +94,7 @@ impl LibraryGlobals {
             .compiler
             .compile(lua, code, b"@user_function")
             .map_err(|message| [b"Error compiling function: ", &message[..]].concat())?;
+        let code_bytes = compiled.dump(false).len();
         self.registering.replace(Some(Vec::new()));
         let ran = match self.meta.raw_set("__index", &self.at_load) {
             Ok(()) => run(&compiled),
@@ -99,7 +102,12 @@ impl LibraryGlobals {
         };
         // It replaces a value, which takes no memory.
         let restored = self.meta.raw_set("__index", &self.at_run);
-        let registered = self.registering.take().unwrap_or_default();
+        let mut registered = self.registering.take().unwrap_or_default();
+        let count = registered.len().max(1);
+        for function in &mut registered {
+            // The code in memory is about as long as what it is written as.
+            function.code_bytes = code_bytes / count;
+        }
         let ended = ran.and(restored.map_err(|_| Failure::out_of_memory()));
         match ended {
             Ok(()) => Ok(registered),
@@ -193,6 +201,7 @@ impl Registered {
             description: description.map(Vec::into_boxed_slice),
             flags,
             callback,
+            code_bytes: 0,
         })
     }
 

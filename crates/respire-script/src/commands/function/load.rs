@@ -56,6 +56,7 @@ pub(super) fn run<A: App>(
     added.map_err(|text| Error::new("ERR", text))?;
     // Without memory, it is loaded again when it is called.
     let _ = thread.libraries.keep(&thread.state, &library, registered);
+    thread.note_bytes(scripts);
     reply.bulk(&library.name);
     Ok(())
 }

@@ -92,6 +92,7 @@ pub(super) fn restore<A: App>(
         // Without memory, it is loaded again when it is called.
         let _ = thread.libraries.keep(&thread.state, &library, registered);
     }
+    thread.note_bytes(scripts);
     reply.ok();
     Ok(())
 }
