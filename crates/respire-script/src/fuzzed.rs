@@ -7,11 +7,9 @@ use crate::lua::lib::cjson::{self, DecodeOptions};
 use crate::lua::lib::pattern::{Matcher, Problem};
 use crate::lua::lib::{self, Limits, cmsgpack, raise, sha1hex, structs};
 use mlua::{Lua, Result};
-use respire_engine::Host;
 use respire_rdb::Payload;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A state with Lua's own libraries and those of Redis. All matches of patterns together may take
 /// `steps_max` times 10,000 steps; whoever takes more is ended.
@@ -64,22 +62,12 @@ pub fn restore_functions(body: &[u8]) -> std::result::Result<(usize, usize), Vec
 fn restore(payload: &[u8], limit_ms: u64) -> std::result::Result<library::Table, Vec<u8>> {
     let state = State::new().map_err(|error| error.to_string().into_bytes())?;
     state.limit_memory(64 << 20);
-    let host = Stopwatch::default();
+    let host = library::Stopwatch::default();
     let mut loading = library::Loading::new(&host, limit_ms, false);
     let restored = library::restore(&state, payload, &mut loading);
     restored
         .map(|(table, _)| table)
         .map_err(|error| error.text().to_vec())
-}
-
-/// A host that has nothing but a stopwatch, which moves on by a millisecond each time it is read.
-#[derive(Default)]
-struct Stopwatch(AtomicU64);
-
-impl Host for Stopwatch {
-    fn stopwatch_ns(&self) -> u64 {
-        self.0.fetch_add(1_000_000, Ordering::Relaxed)
-    }
 }
 
 /// How many values are in a JSON text, or why it is none.

@@ -4,7 +4,8 @@
 #[doc(hidden)]
 pub mod fuzzed;
 
-// Floor: the commands
+// Floor: the commands, and checks of scripts
+mod check;
 mod commands;
 
 // Floor: one run of a script, and what each thread keeps
@@ -25,10 +26,14 @@ mod script;
 // Floor: the keys that a script uses
 mod reach;
 
+// Floor: the words of a script
+mod words;
+
 // Floor: Lua
 mod lua;
 
 // Floor: what a script says of itself
 mod flags;
 
+pub use check::{Finding, Severity, check};
 pub use commands::add_to;

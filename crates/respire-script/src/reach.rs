@@ -4,23 +4,19 @@
 //! that can be widened, of which there is one at a time. The answer here is only the first guess: a
 //! script that turns out to use another key runs in such a section from then on.
 
+use crate::words::{Word, Words};
+
 /// Whether every call in a script names its keys as `KEYS[...]`, as far as its words show.
 ///
 /// Scripts that do anything else with `redis.call` or `KEYS` are not understood, and count as using
 /// other keys.
 pub(crate) fn is_declared(body: &[u8]) -> bool {
-    is_understood(Words {
-        rest: body,
-        keys: b"KEYS",
-    })
+    is_understood(Words::of_script(body))
 }
 
 /// The same for a library, whose functions get their keys as the parameter `keys`.
 pub(crate) fn is_declared_in_library(code: &[u8]) -> bool {
-    is_understood(Words {
-        rest: code,
-        keys: b"keys",
-    })
+    is_understood(Words::of_library(code))
 }
 
 fn is_understood(mut words: Words<'_>) -> bool {
@@ -28,7 +24,7 @@ fn is_understood(mut words: Words<'_>) -> bool {
     while let Some(word) = words.next() {
         let is_fine = match word {
             Word::Name(b"redis") => is_fine_call(&mut words, &names),
-            Word::Name(b"function") if words.keys == b"keys" => {
+            Word::Name(b"function") if words.is_library() => {
                 // The names of another function.
                 names.clear();
                 skip_parameters(&mut words)
@@ -245,86 +241,6 @@ fn skip_index(words: &mut Words<'_>) -> bool {
 fn is_set(words: &Words<'_>) -> bool {
     let mut ahead = words.clone();
     ahead.next() == Some(Word::Sign(b'=')) && ahead.next() != Some(Word::Sign(b'='))
-}
-
-/// A word of Lua.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word<'s> {
-    Name(&'s [u8]),
-    /// A string in quotes, as it is written.
-    Text(&'s [u8]),
-    Sign(u8),
-}
-
-/// The words of a script, without comments.
-#[derive(Clone, Debug)]
-struct Words<'s> {
-    rest: &'s [u8],
-    /// The name of the list of keys. It is read as `KEYS`.
-    keys: &'static [u8],
-}
-
-impl<'s> Words<'s> {
-    fn take(&mut self, len: usize) -> &'s [u8] {
-        let (word, rest) = self.rest.split_at(len.min(self.rest.len()));
-        self.rest = rest;
-        word
-    }
-
-    /// Skips what a long bracket holds, if one begins here. Returns whether one did.
-    fn skip_long(&mut self) -> bool {
-        let level = self.rest[1..]
-            .iter()
-            .take_while(|byte| **byte == b'=')
-            .count();
-        if self.rest.first() != Some(&b'[') || self.rest.get(level + 1) != Some(&b'[') {
-            return false;
-        }
-        let mut end = vec![b'='; level + 2];
-        (end[0], end[level + 1]) = (b']', b']');
-        let at = self.rest.windows(end.len()).position(|part| part == end);
-        self.take(at.map_or(usize::MAX, |at| at + end.len()));
-        true
-    }
-}
-
-impl<'s> Iterator for Words<'s> {
-    type Item = Word<'s>;
-
-    fn next(&mut self) -> Option<Word<'s>> {
-        loop {
-            let first = *self.rest.first()?;
-            if first.is_ascii_whitespace() {
-                self.take(1);
-            } else if self.rest.starts_with(b"--") {
-                self.take(2);
-                if self.rest.first() != Some(&b'[') || !self.skip_long() {
-                    let line = self.rest.iter().position(|byte| *byte == b'\n');
-                    self.take(line.unwrap_or(usize::MAX));
-                }
-            } else if first == b'[' && self.skip_long() {
-                return Some(Word::Text(b""));
-            } else {
-                break;
-            }
-        }
-        let first = *self.rest.first()?;
-        if first.is_ascii_alphabetic() || first == b'_' {
-            let is_in = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-            let len = self.rest.iter().take_while(is_in).count();
-            let name = self.take(len);
-            return Some(Word::Name(if name == self.keys { b"KEYS" } else { name }));
-        }
-        if first == b'"' || first == b'\'' {
-            let mut len = 1;
-            while let Some(byte) = self.rest.get(len).filter(|byte| **byte != first) {
-                len += if *byte == b'\\' { 2 } else { 1 };
-            }
-            let text = self.take(len + 1);
-            return Some(Word::Text(text.get(1..len).unwrap_or_default()));
-        }
-        Some(Word::Sign(self.take(1)[0]))
-    }
 }
 
 #[cfg(test)]

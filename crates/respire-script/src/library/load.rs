@@ -8,7 +8,7 @@ use crate::lua::{Registered, State};
 use crate::{reach, script};
 use respire_engine::{ArgList, Error, Host, Output, Proto};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How long the code of a library may run when it is loaded, in milliseconds.
 pub(crate) const LOAD_LIMIT_MS: u64 = 500;
@@ -20,6 +20,17 @@ pub(crate) struct Loading<'h> {
     end_ns: u64,
     /// Whether the code's `redis.log` writes. It does once, and not on each thread.
     logs: bool,
+}
+
+/// A host that has nothing but a stopwatch, which moves on by a millisecond each time it is read. It bounds
+/// code by the number of its instructions, whatever the machine.
+#[derive(Default)]
+pub(crate) struct Stopwatch(AtomicU64);
+
+impl Host for Stopwatch {
+    fn stopwatch_ns(&self) -> u64 {
+        self.0.fetch_add(1_000_000, Ordering::Relaxed)
+    }
 }
 
 impl<'h> Loading<'h> {
@@ -126,7 +137,6 @@ fn failed(text: Vec<u8>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU64, Ordering};
 
     /// A host whose stopwatch moves on by 100 ms each time it is read.
     #[derive(Default)]

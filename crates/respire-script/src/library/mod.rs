@@ -10,7 +10,7 @@ mod loaded;
 mod payload;
 mod registry;
 
-pub(crate) use load::{LOAD_LIMIT_MS, Loading, load};
+pub(crate) use load::{LOAD_LIMIT_MS, Loading, Stopwatch, load};
 pub(crate) use loaded::Loaded;
 pub(crate) use payload::{dump, restore};
 pub(crate) use registry::{Policy, Registry, Table};
@@ -55,6 +55,11 @@ impl FunctionInfo {
 }
 
 impl Library {
+    /// Where in its text the code begins.
+    pub(crate) fn code_at(&self) -> usize {
+        self.code_at
+    }
+
     /// The bytes that it takes.
     fn bytes(&self) -> usize {
         let of = |function: &Arc<FunctionInfo>| {

@@ -4,7 +4,7 @@ use super::api::failure;
 use super::compiler::Compiler;
 use super::failure::Failure;
 use crate::flags::Flags;
-use mlua::{Function, Lua, MultiValue, Result, Table, Value};
+use mlua::{Function, Lua, LuaString, MultiValue, Result, Table, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -78,6 +78,14 @@ impl LibraryGlobals {
             at_load,
             registering,
         })
+    }
+
+    /// A global as functions see it, and as the code of a library does while it is loaded.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn get(&self, name: &LuaString) -> Result<[Value; 2]> {
+        Ok([self.at_run.raw_get(name)?, self.at_load.raw_get(name)?])
     }
 
     /// Compiles the code of a library, and runs it with `run`.

@@ -182,6 +182,37 @@ impl State {
         }
     }
 
+    /// Whether scripts have a global of this name, or libraries. `KEYS` and `ARGV` exist from a script's
+    /// first run on.
+    pub(crate) fn has_global(&self, name: &[u8], of_libraries: bool) -> bool {
+        let found = self.find_global(name, of_libraries);
+        found.iter().any(|value| !value.is_nil())
+    }
+
+    /// Whether a global has a member of this name, or is no table.
+    pub(crate) fn has_member(&self, global: &[u8], name: &[u8], of_libraries: bool) -> bool {
+        let found = self.find_global(global, of_libraries);
+        found.iter().any(|value| match value {
+            Value::Nil => false,
+            Value::Table(table) => {
+                let name = self.lua.create_string(name);
+                let member: Result<Value> = name.and_then(|name| table.get(name));
+                member.is_ok_and(|member| !member.is_nil())
+            }
+            _ => true,
+        })
+    }
+
+    fn find_global(&self, name: &[u8], of_libraries: bool) -> [Value; 2] {
+        let found = self.lua.create_string(name).and_then(|name| {
+            if of_libraries {
+                return self.library_globals.get(&name);
+            }
+            Ok([self.globals.raw_get(name)?, Value::Nil])
+        });
+        found.unwrap_or([Value::Nil, Value::Nil])
+    }
+
     /// The bytes that the state uses.
     pub(crate) fn used_bytes(&self) -> usize {
         self.lua.used_memory()

@@ -5,6 +5,7 @@
     reason = "what fails in the harness fails the test"
 )]
 
+mod check_script;
 mod operation;
 
 use nix::sys::signal::{Signal, kill};

@@ -38,6 +38,12 @@ impl TrialServer {
         ))
     }
 
+    /// Its engine, which has the commands of a real server.
+    #[cfg(feature = "scripts")]
+    pub(crate) fn engine(&self) -> &Engine<Kv> {
+        &self.0
+    }
+
     /// The settings of the engine and the commands.
     pub(crate) fn settings(&self) -> &[Setting] {
         self.0.settings()

@@ -215,7 +215,7 @@ impl Reader<'_> {
 
     /// Turns a line into its flag, after a check that can still name the line.
     fn take_flag(&mut self, mut line: Line, flag: &str) -> Result<(), String> {
-        if matches!(flag, "config" | "help" | "version") {
+        if matches!(flag, "check-script" | "config" | "help" | "version") {
             return Err(format!("'{flag}' is a flag, not a setting"));
         }
         let argument = OsString::from(format!("--{flag}={}", line.value));

@@ -209,6 +209,12 @@ pub(crate) struct Flags {
     #[arg(help_heading = "Operation")]
     explorer_tap: YesNo,
 
+    /// Check Lua scripts and libraries of functions, and start no server; '-' is standard input.
+    /// Mistakes are printed as FILE:LINE, and the exit code is 1 if there are any
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Operation")]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    check_script: Vec<PathBuf>,
+
     /// File of 'name value' lines, with the names of these flags or of CONFIG; flags override it;
     /// SIGHUP reloads it [default: none]
     #[arg(short, long, value_name = "FILE", help_heading = "Operation")]
@@ -228,6 +234,7 @@ Examples:
   respire-server --port 0 --unixsocket /run/respire.sock --config /etc/respire.conf
   respire-server --metrics 9121
   respire-server --explorer 8123 --explorer-tap
+  respire-server --check-script lock.lua limits.lua
 
 Then: redis-cli -p 6379";
 
@@ -302,6 +309,11 @@ impl Flags {
     /// The path of the configuration file, if there is one.
     pub(crate) fn config(&self) -> Option<&Path> {
         self.config.as_deref().or(self.file.as_deref())
+    }
+
+    /// The scripts to check in place of starting a server.
+    pub(crate) fn scripts_to_check(&self) -> &[PathBuf] {
+        &self.check_script
     }
 
     /// The chosen flavour.

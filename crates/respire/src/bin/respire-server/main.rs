@@ -1,6 +1,7 @@
 //! The Respire server: reads flags and configuration file, starts, and stops.
 
-// Floor: from flags to a running server
+// Floor: what the program can do: run a server, or check scripts
+mod check_script;
 mod start;
 
 // Floor: threads beside the server
@@ -30,6 +31,7 @@ use std::process::ExitCode;
 static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 /// Exit codes: 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
+/// [`check_script`] has its own.
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let given = match file::read(arguments.clone()) {
@@ -41,6 +43,10 @@ fn main() -> ExitCode {
         }
         Err(file::Wrong::File(why)) => return fail(&why, 2),
     };
+    let scripts = given.flags.scripts_to_check();
+    if !scripts.is_empty() {
+        return ExitCode::from(check_script::run(scripts));
+    }
     match start::run(given, arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failed::Wrong(why)) => fail(&why, 2),
