@@ -31,6 +31,10 @@ mod messagepack;
 #[path = "../examples/rate_limiter.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod rate_limiter;
+#[cfg(feature = "scripts")]
+#[path = "../examples/typed_commands_in_lua.rs"]
+#[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
+mod typed_commands_in_lua;
 
 /// Serves the commands, sends the lines, and returns the output until the server has closed.
 fn talk<A: App>(flavour: Flavour, router: Router<A>, lines: &str) -> String {
@@ -96,6 +100,15 @@ fn both_flavours_serve_every_example() {
         assert_eq!(
             talk(flavour, bench_command::router(), "BENCH ab 3"),
             "$6|ababab|+OK|"
+        );
+        #[cfg(feature = "scripts")]
+        assert_eq!(
+            talk(
+                flavour,
+                typed_commands_in_lua::router(),
+                "EVAL \"return redis.call('PRICE.NET', ARGV[1], 'DE')\" 0 1190"
+            ),
+            ":1000|+OK|"
         );
     }
 }
