@@ -172,6 +172,21 @@ test("a line that cannot be sent is reported and kept", async () => {
   await close();
 });
 
+test("scripts and functions are said to be off in the page", async () => {
+  const { page, close } = await open(shared);
+  await openConsole(page);
+  const notes = page.locator(".entry.note", { hasText: "Scripts and functions are off in this page" });
+  for (const [count, line] of ['EVAL "return 1" 0', "evalsha_ro x 0", "FCALL f 0", "SCRIPT LOAD x", "function list"].entries()) {
+    await say(page, line);
+    await notes.nth(count).waitFor();
+    await entry(page, "A", "reply", "unknown command").nth(count).waitFor();
+  }
+  await say(page, "SET functional 1");
+  await entry(page, "A", "reply", "OK").waitFor();
+  assert.equal(await notes.count(), 5);
+  await close();
+});
+
 test("lines sent before the first reply are each answered, in order", async () => {
   const { page, close } = await open(shared);
   await openConsole(page);

@@ -58,6 +58,9 @@ export const failure = signal("");
 /** The typed lines, oldest first. */
 export const history = signal<readonly string[]>([]);
 
+/** The commands that need Lua, which is C and so not in the page. */
+const OF_SCRIPTS = /^\s*(eval(sha)?(_ro)?|fcall(_ro)?|script|function)(\s|$)/i;
+
 let nextKey = 0;
 
 function add(...more: Omit<Entry, "key">[]): void {
@@ -132,6 +135,7 @@ export async function send(line: string, connection: Connection | undefined = co
     if (keep && history.value.at(-1) !== line) history.value = [...history.value, line].slice(-HISTORY_MAX);
     add({ connection, way: "request", lines: [line], bytes, mode, isError: false });
     await receive(await host.feed(connection.id, bytes), connection);
+    if (OF_SCRIPTS.test(line)) note("Scripts and functions are off in this page. respire-server has them.");
     failure.value = "";
     return true;
   } catch (error) {
