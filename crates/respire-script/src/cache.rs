@@ -1,11 +1,9 @@
 //! The scripts that the server knows, by their names.
 
+use crate::limits::EVALUATED_MAX;
 use crate::script::{Script, Sha};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// How many scripts are kept that only `EVAL` has sent. Those of `SCRIPT LOAD` stay in any case.
-pub(crate) const EVALUATED_MAX: usize = 500;
 
 /// The scripts of a server.
 #[derive(Debug, Default)]

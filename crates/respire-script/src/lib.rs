@@ -35,5 +35,9 @@ mod lua;
 // Floor: what a script says of itself
 mod flags;
 
+// Floor: bounds
+mod limits;
+
 pub use check::{Finding, Severity, check};
 pub use commands::add_to;
+pub use limits::{LIMITS, LimitRow};

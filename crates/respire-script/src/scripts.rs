@@ -2,6 +2,7 @@
 
 use crate::cache::Cache;
 use crate::library::Registry;
+use crate::limits::{BYTES_MAX, TIME_LIMIT_MS};
 use crate::running::Running;
 use crate::script::{Script, Sha};
 use respire_engine::{Error, Extension, InfoWriter, Now, Setting, parse_memory};
@@ -35,12 +36,6 @@ pub(crate) struct ThreadBytes {
     /// Of them, the code of libraries.
     pub(crate) functions: usize,
 }
-
-/// The default of `script-time-limit`, in milliseconds.
-const TIME_LIMIT_MS: u64 = 60_000;
-
-/// The default of `script-memory-max`, in bytes.
-const BYTES_MAX: u64 = 256 << 20;
 
 impl Default for Scripts {
     fn default() -> Self {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Weak};
 
 /// Compiled scripts that a thread keeps. When there are more, it begins anew.
-const COMPILED_MAX: usize = 2 * crate::cache::EVALUATED_MAX;
+const COMPILED_MAX: usize = 2 * crate::limits::EVALUATED_MAX;
 
 /// The server is told of the memory of a state when it has changed by so many bytes.
 const TOLD_STEP_BYTES: usize = 16 << 10;
@@ -154,7 +154,8 @@ impl Thread {
     pub(crate) fn tidy_up(&self, scripts: &Scripts, is_pure: bool) {
         self.state.tidy_up(is_pure);
         let (bytes, told) = (self.bytes(), self.told_bytes.get());
-        if told.state.abs_diff(bytes.state) >= TOLD_STEP_BYTES || told.functions != bytes.functions {
+        if told.state.abs_diff(bytes.state) >= TOLD_STEP_BYTES || told.functions != bytes.functions
+        {
             self.note_bytes(scripts);
         }
     }

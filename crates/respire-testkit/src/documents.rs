@@ -121,6 +121,11 @@ pub fn limits() -> String {
         "A connection and its turn (`respire-engine`)",
         &engine_rows(),
     );
+    section(
+        &mut text,
+        "Scripts and functions (`respire-script`)",
+        &script_rows(),
+    );
     let _ = write!(
         text,
         "\n## A server's dealings with sockets (`respire-net`)\n\n\
@@ -148,6 +153,24 @@ fn section(text: &mut String, heading: &str, rows: &[Row]) {
     for (name, default, unit, edge) in rows {
         let _ = writeln!(text, "| `{name}` | {default} | {unit} | {edge} |");
     }
+}
+
+fn script_rows() -> Vec<Row> {
+    let now = Now::new(Duration::ZERO, Duration::from_millis(START_UNIX_MS));
+    let engine = kv_engine(now);
+    let busy = "busy-reply-threshold";
+    let mut settings = engine.settings().iter();
+    let setting = settings.find(|setting| setting.name() == busy);
+    let default = setting.and_then(|setting| setting.get().parse().ok());
+    let mut rows: Vec<Row> = vec![(
+        busy,
+        default.expect("it is a setting, and a number"),
+        "ms",
+        "requests for the keys of the script get `BUSY`",
+    )];
+    let limits = respire_script::LIMITS.iter();
+    rows.extend(limits.map(|row| (row.name, row.default, row.unit, row.edge)));
+    rows
 }
 
 fn codec_rows() -> Vec<Row> {

@@ -2,7 +2,8 @@
 
 use super::Finding;
 use super::bytecode::Prototype;
-use crate::library::{self, LOAD_LIMIT_MS, Loading, Stopwatch};
+use crate::library::{self, Loading, Stopwatch};
+use crate::limits::{BYTES_MAX, LOAD_LIMIT_MS};
 use crate::lua::State;
 use crate::script::{Script, Sha};
 
@@ -17,16 +18,13 @@ pub(super) struct Compiled<'t> {
     pub(super) state: State,
 }
 
-/// The memory that the code of a library may use, in bytes: what scripts may use by default.
-const BYTES_MAX: usize = 256 << 20;
-
 /// Compiles a text.
 ///
 /// # Errors
 /// The first mistake.
 pub(super) fn compile(text: &[u8]) -> Result<Compiled<'_>, Finding> {
     let state = State::new().map_err(|error| Finding::error(1, error.to_string()))?;
-    state.limit_memory(BYTES_MAX);
+    state.limit_memory(BYTES_MAX as usize);
     match is_library(text) {
         true => library(state, text),
         false => script(state, text),

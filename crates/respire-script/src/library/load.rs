@@ -3,15 +3,13 @@
 
 use super::header::Header;
 use super::{FunctionInfo, Library};
+use crate::limits::LOAD_LIMIT_MS;
 use crate::lua::caller::{Called, Caller, Refusal, Stop};
 use crate::lua::{Registered, State};
 use crate::{reach, script};
 use respire_engine::{ArgList, Error, Host, Output, Proto};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// How long the code of a library may run when it is loaded, in milliseconds.
-pub(crate) const LOAD_LIMIT_MS: u64 = 500;
 
 /// The server, as libraries that are being loaded see it.
 pub(crate) struct Loading<'h> {

@@ -10,7 +10,7 @@ mod loaded;
 mod payload;
 mod registry;
 
-pub(crate) use load::{LOAD_LIMIT_MS, Loading, Stopwatch, load};
+pub(crate) use load::{Loading, Stopwatch, load};
 pub(crate) use loaded::Loaded;
 pub(crate) use payload::{dump, restore};
 pub(crate) use registry::{Policy, Registry, Table};

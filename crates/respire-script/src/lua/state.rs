@@ -9,6 +9,7 @@ use super::lib::{self, raise};
 use super::library::{LibraryGlobals, Registered};
 use super::raw::{Returned, Visit};
 use super::{api, raw};
+use crate::limits::STRING_BYTES_MAX;
 use mlua::VmState;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value};
 use respire_engine::ArgList;
@@ -17,9 +18,6 @@ use std::rc::Rc;
 
 /// Instructions between two calls of [`Caller::pause`].
 const PAUSE_INSTRUCTIONS: u32 = 10_000;
-
-/// The longest string that a function of the libraries makes.
-const STRING_BYTES_MAX: usize = 512 << 20;
 
 /// The reason why the running script was told to end.
 #[derive(Default)]
@@ -42,6 +40,8 @@ pub(crate) struct State {
     /// Empties the tables that scripts see instead of others.
     clean: Function,
     compiler: Compiler,
+    /// The table behind what scripts see as their globals.
+    globals: Table,
     library_globals: LibraryGlobals,
     stopped: Rc<Stopped>,
     bytes_max: Cell<usize>,
@@ -94,6 +94,7 @@ impl State {
             entry,
             clean,
             compiler,
+            globals,
             library_globals,
             stopped,
             bytes_max: Cell::new(0),

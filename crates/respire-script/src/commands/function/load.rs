@@ -1,7 +1,8 @@
 //! `FUNCTION LOAD`: adds a library, or replaces it.
 
 use super::{CHANGE_TIPS, EXAMPLE_END, FUNCTION};
-use crate::library::{self, LOAD_LIMIT_MS, Loading};
+use crate::library::{self, Loading};
+use crate::limits::LOAD_LIMIT_MS;
 use crate::scripts::Scripts;
 use crate::thread;
 use respire_engine::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Reply, Spec};

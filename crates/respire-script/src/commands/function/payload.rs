@@ -2,13 +2,11 @@
 
 use super::{CHANGE_TIPS, FUNCTION, wrong_syntax};
 use crate::library::{self, Loading, Policy};
+use crate::limits::RESTORE_LIMIT_MS;
 use crate::scripts::Scripts;
 use crate::thread;
 use respire_engine::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Reply, Spec};
 use std::sync::Arc;
-
-/// How long the code of all libraries of a payload may run while they are loaded, in milliseconds.
-const RESTORE_LIMIT_MS: u64 = 5_000;
 
 pub(super) static DUMP: Spec = Spec {
     name: "function|dump",

@@ -3,11 +3,6 @@
 use super::raise;
 use mlua::{Lua, Result, Table, Value};
 
-/// The most tables and keys that a decoder may have open. `mlua` keeps the values that Rust holds on a
-/// stack of Lua, which has 8,000 slots (`LUAI_MAXCSTACK`) for all that Rust holds at a time. Redis's
-/// decoders have such a stack of their own; this is half of it.
-pub(crate) const SLOTS_MAX: usize = 4_000;
-
 /// Makes values for a decoder.
 pub(crate) trait Builder {
     /// A finished value.

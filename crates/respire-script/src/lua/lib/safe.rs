@@ -3,10 +3,8 @@
 
 use super::args::{Args, to_int};
 use super::raise;
+use crate::limits::RESULT_SLOTS_MAX;
 use mlua::{Function, Lua, LuaString, MultiValue, Result, Table, Value};
-
-/// What a function of C may put on Lua's stack, arguments and results (`LUAI_MAXCSTACK`).
-const SLOTS_MAX: i64 = 8_000;
 
 /// `string.rep`. It computes the length before it allocates; C's loops without an end over an empty
 /// text.
@@ -41,7 +39,7 @@ pub(crate) fn unpack(lua: &Lua, globals: &Table) -> Result<Function> {
     let range =
         lua.create_function(|lua, values: MultiValue| range(lua, &Args::behind_lua(lua, values)))?;
     let script = lua.load(include_str!("unpack.lua")).set_name("=unpack");
-    script.call((own, kind, range, SLOTS_MAX))
+    script.call((own, kind, range, RESULT_SLOTS_MAX))
 }
 
 /// The range of a call that the check in Lua could not decide: wrong arguments, texts for numbers,
@@ -55,7 +53,7 @@ fn range(lua: &Lua, args: &Args<'_>) -> Result<(i64, Option<i64>)> {
     let len = table.raw_len() as i64;
     let last = i64::from(to_int(args.integer_or(3, len)?));
     let slots = 1 + i64::from(is_given(2)) + i64::from(is_given(3));
-    if last - first >= SLOTS_MAX - slots {
+    if last - first >= RESULT_SLOTS_MAX - slots {
         return Err(raise::error_at(lua, 2, "too many results to unpack"));
     }
     Ok((first, is_given(3).then_some(last)))

@@ -2,14 +2,12 @@
 
 use super::entry::name_upvalue;
 use super::string_at;
+use crate::limits::REPLY_DEPTH_MAX;
 use crate::lua::failure::COUNTED;
 use crate::lua::text;
 use mlua::ffi::{self, lua_State};
 use respire_engine::{Proto, Reply};
 use std::ffi::c_int;
-
-/// How deep the tables of a reply may be nested.
-const DEPTH_MAX: usize = 128;
 
 /// The slots that a nested table takes: itself, and a key, a value and a name.
 const SLOTS_PER_TABLE: c_int = 4;
@@ -57,7 +55,7 @@ pub(super) unsafe fn make_room(state: *mut lua_State) {
     // SAFETY: the caller's.
     unsafe {
         if ffi::lua_type(state, -1) == ffi::LUA_TTABLE
-            && ffi::lua_checkstack(state, SLOTS_PER_TABLE * DEPTH_MAX as c_int) == 0
+            && ffi::lua_checkstack(state, SLOTS_PER_TABLE * REPLY_DEPTH_MAX as c_int) == 0
         {
             ffi::luaL_error(state, c"reached lua stack limit".as_ptr());
         }
@@ -98,7 +96,7 @@ impl<'w, 'r> Writer<'w, 'r> {
         if is_table {
             self.pop();
         }
-        self.value(DEPTH_MAX);
+        self.value(REPLY_DEPTH_MAX);
         match is_counted && self.reply.error_count() != errors {
             true => Returned::CountedError,
             false => Returned::Other,

@@ -1,7 +1,8 @@
 //! `cjson.decode`: from JSON to values.
 
-use super::super::build::{Builder, SLOTS_MAX};
+use super::super::build::Builder;
 use super::lexer::{Lexer, Token};
+use crate::limits::SLOTS_MAX;
 
 /// What decides how JSON is read.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! From MessagePack to values.
 
-use super::super::build::{Builder, SLOTS_MAX};
+use super::super::build::Builder;
+use crate::limits::SLOTS_MAX;
 
 /// Why there is no value.
 #[derive(Debug)]

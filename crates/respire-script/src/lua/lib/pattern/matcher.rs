@@ -2,13 +2,10 @@
 //! counts its steps and asks every 10,000 whether to go on.
 
 use super::class;
+use crate::limits::PATTERN_DEPTH_MAX;
 
 /// The most captures of a pattern (`LUA_MAXCAPTURES`).
 const CAPTURES_MAX: usize = 32;
-
-/// How deep the matcher may call itself, as in Lua 5.2. Each `*`, `+`, `-`, `?` and parenthesis of a
-/// pattern needs one level. Lua 5.1 has no bound, and long patterns overflow its stack.
-const DEPTH_MAX: usize = 200;
 
 /// How many steps are made before the matcher asks whether to go on: a fraction of a millisecond.
 const STEPS: usize = 10_000;
@@ -128,7 +125,7 @@ impl<'a, E> Matcher<'a, E> {
 
     /// Matches what follows in the pattern at a place of the subject.
     fn run(&mut self, mut s: usize, mut p: usize) -> Matched<E> {
-        if self.depth == DEPTH_MAX {
+        if self.depth == PATTERN_DEPTH_MAX {
             return Err(Problem::Text("pattern too complex"));
         }
         self.depth += 1;
