@@ -1,6 +1,7 @@
 //! Checks scripts: `--check-script`. Each mistake is a line `FILE:LINE: error: text` of standard output,
 //! which editors and build servers understand.
 
+use crate::failed::fail;
 use std::path::PathBuf;
 
 /// Checks the files. Returns the exit code: 0 if nothing was found, 1 if something was, 2 if a file
@@ -16,7 +17,7 @@ pub(crate) fn run(files: &[PathBuf]) -> u8 {
         let text = match read(file) {
             Ok(text) => text,
             Err(error) => {
-                crate::fail(&format!("cannot read {shown}: {error}"), 2);
+                fail(&format!("cannot read {shown}: {error}"), 2);
                 is_unreadable = true;
                 continue;
             }
@@ -51,6 +52,6 @@ fn read(file: &std::path::Path) -> std::io::Result<Vec<u8>> {
 #[cfg(not(feature = "scripts"))]
 pub(crate) fn run(_: &[PathBuf]) -> u8 {
     let why = "--check-script: this build has no scripts (the feature 'scripts' is off)";
-    crate::fail(why, 2);
+    fail(why, 2);
     2
 }

@@ -1,6 +1,7 @@
 //! The reasons why the server could not start.
 
-use std::io;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 /// Why the server could not start.
 #[derive(Debug)]
@@ -15,4 +16,11 @@ impl From<io::Error> for Failed {
     fn from(error: io::Error) -> Self {
         Self::Start(error)
     }
+}
+
+/// Writes why to standard error. Returns the exit code.
+pub(crate) fn fail(why: &str, code: u8) -> ExitCode {
+    // If standard error is closed, only the code tells.
+    let _ = writeln!(io::stderr(), "respire-server: {why}");
+    ExitCode::from(code)
 }

@@ -22,8 +22,7 @@ mod flags;
 mod logging;
 mod redis_conf;
 
-use failed::Failed;
-use std::io::Write;
+use failed::{Failed, fail};
 use std::process::ExitCode;
 
 #[cfg(feature = "mimalloc")]
@@ -52,10 +51,4 @@ fn main() -> ExitCode {
         Err(Failed::Wrong(why)) => fail(&why, 2),
         Err(Failed::Start(error)) => fail(&error.to_string(), 1),
     }
-}
-
-fn fail(why: &str, code: u8) -> ExitCode {
-    // If standard error is closed, only the code tells.
-    let _ = writeln!(std::io::stderr(), "respire-server: {why}");
-    ExitCode::from(code)
 }
