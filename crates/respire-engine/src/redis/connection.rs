@@ -39,7 +39,10 @@ static PING: Spec = Spec {
     since: "1.0.0",
     group: Group::Connection,
     arity: Arity::at_least(1),
-    flags: Flags::FAST.with(Flags::SUBSCRIBED).with(Flags::CONSTANT),
+    flags: Flags::FAST
+        .with(Flags::SUBSCRIBED)
+        .with(Flags::CONSTANT)
+        .with(Flags::PROBE),
     args: &[Arg::new("message", ArgKind::String).optional()],
     tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
     examples: &[("PING", "+PONG\r\n"), ("PING hello", "$5\r\nhello\r\n")],

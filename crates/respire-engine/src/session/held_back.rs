@@ -39,14 +39,19 @@ impl<A: App> Core<A> {
             return None;
         }
         let calls = engine.long_calls.overview(engine.host())?;
+        let busy_ms = engine.tunables.busy_reply_ms.load(Ordering::Relaxed);
+        let is_busy = calls.age >= Duration::from_millis(busy_ms);
+        // A probe asks whether the server runs as it should.
+        if spec.flags.has(Flags::PROBE) {
+            return is_busy.then_some(HeldBack::Busy(calls.busy));
+        }
         if !self.waits_for(engine, &calls, request, at) {
             return None;
         }
-        let busy_ms = engine.tunables.busy_reply_ms.load(Ordering::Relaxed);
-        Some(if calls.age < Duration::from_millis(busy_ms) {
-            HeldBack::Until(calls.retry_us(now))
-        } else {
+        Some(if is_busy {
             HeldBack::Busy(calls.busy)
+        } else {
+            HeldBack::Until(calls.retry_us(now))
         })
     }
 

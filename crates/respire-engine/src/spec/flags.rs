@@ -83,6 +83,10 @@ impl Flags {
     /// (`PUBLISH`). [`Command::may_write`](crate::Command::may_write) decides for each request.
     pub const MAY_WRITE: Self = Self(1 << 24);
 
+    /// Asks whether the server runs as it should (`PING`): it gets `BUSY` while a script runs for longer
+    /// than `busy-reply-threshold`, even though it would not wait for it.
+    pub const PROBE: Self = Self(1 << 25);
+
     /// The union of both sets, usable in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {

@@ -50,14 +50,17 @@ pub(crate) fn request_for_a_key_of_a_script_waits_and_then_gets_busy(kind: Kind)
     other.expect("+OK\r\n");
     other.expect(BUSY);
     waiting.expect(BUSY);
+    other.send("PING\r\nGET b\r\n");
+    other.expect(BUSY);
+    other.expect("$1\r\n2\r\n");
     other.send("MULTI\r\nGET mine\r\nEXEC\r\n");
     other.expect("+OK\r\n+QUEUED\r\n-EXECABORT Transaction discarded because of: BUSY ");
     other.line();
     other.send("SCRIPT KILL\r\n");
     other.expect("+OK\r\n");
     one.line();
-    other.send("GET mine\r\n");
-    other.expect("$1\r\n1\r\n");
+    other.send("GET mine\r\nPING\r\n");
+    other.expect("$1\r\n1\r\n+PONG\r\n");
 }
 
 pub(crate) fn script_that_has_written_cannot_be_killed_but_ends_with_the_server(kind: Kind) {
