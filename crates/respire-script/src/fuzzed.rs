@@ -1,5 +1,9 @@
 //! What fuzzers and comparisons with Redis call. It is no part of the crate's interface.
 
+mod replies;
+
+pub use replies::Replies;
+
 use crate::library;
 use crate::lua::State;
 use crate::lua::lib::build::Count;

@@ -92,12 +92,21 @@ fn convert(
             finish_error(table, raises)
         }
         Outcome::Called(_) => {
-            let line = reply.strip_prefix(b"-").unwrap_or_default();
-            let table = named_error(lua, without_breaks_around(line))?;
+            let table = named_error(lua, error_text(reply))?;
             table.raw_set(COUNTED, true)?;
             finish_error(table, raises)
         }
     }
+}
+
+/// The text of a reply that is an error, in one line or in a blob behind its length.
+fn error_text(reply: &[u8]) -> &[u8] {
+    let text = match reply.split_first() {
+        Some((b'!', blob)) => blob.splitn(2, |byte| *byte == b'\n').nth(1),
+        Some((_, text)) => Some(text),
+        None => None,
+    };
+    without_breaks_around(text.unwrap_or_default())
 }
 
 fn finish_error(table: Table, raises: bool) -> Result<Value> {

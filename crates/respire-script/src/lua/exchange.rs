@@ -152,7 +152,7 @@ impl Exchange {
     }
 
     fn next(&mut self) -> Next {
-        let Outcome::Called(Called { is_error: false }) = self.outcome else {
+        let Outcome::Called(called) = &self.outcome else {
             return Next::Convert;
         };
         if !self.reply.is_contiguous() {
@@ -160,6 +160,10 @@ impl Exchange {
             return Next::Reply(self.bytes.as_ptr(), self.bytes.len());
         }
         let bytes = self.reply.first();
+        // An error that lies in a reply is none of the command.
+        if called.is_error && matches!(bytes.first(), Some(b'-' | b'!')) {
+            return Next::Convert;
+        }
         Next::Reply(bytes.as_ptr(), bytes.len())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::caller::Stop;
 use super::lib::raise;
+use super::raw::Unwritten;
 use super::text::until_nul;
 use mlua::{Function, Lua, Result, Table, Value};
 
@@ -92,7 +93,19 @@ impl Failure {
         failure
     }
 
-    pub(super) fn out_of_memory() -> Self {
+    pub(super) fn unwritten(why: Unwritten) -> Self {
+        let (text, stop) = match why {
+            Unwritten::Stopped(stop) => (stop.text(), Some(stop)),
+            Unwritten::TooLong => ("ERR the script's reply is too long", None),
+        };
+        Self {
+            text: text.into(),
+            stop,
+            ..Self::out_of_memory()
+        }
+    }
+
+    pub(crate) fn out_of_memory() -> Self {
         Self {
             text: b"ERR not enough memory".to_vec(),
             place: None,

@@ -17,6 +17,7 @@ mod entry;
 mod reply;
 
 pub(crate) use answer::Returned;
+pub(super) use answer::Unwritten;
 pub(super) use call::caller;
 pub(super) use entry::Entry;
 pub(crate) use entry::{Inputs, Visit};

@@ -152,7 +152,7 @@ impl State {
     ) -> std::result::Result<Returned, Failure> {
         self.stopped.0.set(None);
         if let Some(returned) = CALLER.set(caller, || self.entry.run(visit)) {
-            return Ok(returned);
+            return returned.map_err(Failure::unwritten);
         }
         Err(match self.entry.problem() {
             Ok(problem) => Failure::new(&self.lua, problem, self.stopped.0.take()),
@@ -168,6 +168,16 @@ impl State {
             let _ = self.clean.call::<()>(());
         }
         self.heap.tidy_up(&self.lua);
+    }
+
+    /// A function that returns the value that `make` makes.
+    ///
+    /// # Errors
+    /// Those of `make`, or out of memory.
+    pub(crate) fn returning(&self, make: impl FnOnce(&Lua) -> Result<Value>) -> Result<Callable> {
+        let value = make(&self.lua)?;
+        let function = self.lua.create_function(move |_, ()| Ok(value.clone()))?;
+        self.callable(&function)
     }
 
     /// Collects all garbage. Called with nothing of a script in use. O(the memory of the state).

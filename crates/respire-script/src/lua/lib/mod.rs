@@ -1,6 +1,6 @@
 //! The libraries that Redis gives to scripts.
 
-mod args;
+pub(crate) mod args;
 mod bit;
 pub(crate) mod build;
 pub(crate) mod cjson;

@@ -3,7 +3,9 @@
 use super::entry::name_upvalue;
 use super::string_at;
 use crate::limits::REPLY_DEPTH_MAX;
+use crate::lua::caller::{CALLER, Stop};
 use crate::lua::failure::COUNTED;
+use crate::lua::lib::args::to_integer;
 use crate::lua::text;
 use mlua::ffi::{self, lua_State};
 use respire_engine::{Proto, Reply};
@@ -38,6 +40,24 @@ const MAP: usize = 7;
 const SET: usize = 8;
 const IS_COUNTED: usize = 9;
 
+/// The most bytes of a reply. A few tables that contain each other can stand for more elements than
+/// there are atoms.
+const BYTES_MAX: usize = 512 << 20;
+
+/// Elements between two calls of [`Caller::pause`](crate::lua::caller::Caller::pause).
+const PAUSE_ELEMENTS: u32 = 1_000;
+
+/// Why a value is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unwritten {
+    /// The script must end.
+    Stopped(Stop),
+    /// It takes more than [`BYTES_MAX`].
+    TooLong,
+}
+
+type Written = Result<(), Unwritten>;
+
 /// What a script has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Returned {
@@ -67,6 +87,10 @@ pub(super) struct Writer<'w, 'r> {
     state: *mut lua_State,
     proto: Proto,
     reply: &'w mut Reply<'r>,
+    /// The length of the output at which the reply is too long.
+    end: usize,
+    /// The elements until the next pause.
+    unpaused: u32,
 }
 
 impl<'w, 'r> Writer<'w, 'r> {
@@ -80,35 +104,45 @@ impl<'w, 'r> Writer<'w, 'r> {
         proto: Proto,
         reply: &'w mut Reply<'r>,
     ) -> Self {
+        let end = reply.sink().len().saturating_add(BYTES_MAX);
         Self {
             state,
             proto,
             reply,
+            end,
+            unpaused: PAUSE_ELEMENTS,
         }
     }
 
-    /// Writes the value on top of the stack, and pops it.
-    pub(super) fn write(&mut self) -> Returned {
-        let errors = self.reply.error_count();
+    /// Writes the value on top of the stack, and pops it. If it is not written, nothing of it is, and
+    /// anything may be on the stack.
+    pub(super) fn write(&mut self) -> Result<Returned, Unwritten> {
+        let (errors, mark) = (self.reply.error_count(), self.reply.sink().mark());
         // SAFETY: there is a value on top.
         let is_table = unsafe { ffi::lua_type(self.state, -1) } == ffi::LUA_TTABLE;
         let is_counted = is_table && self.field(IS_COUNTED) == ffi::LUA_TBOOLEAN;
         if is_table {
             self.pop();
         }
-        self.value(REPLY_DEPTH_MAX);
-        match is_counted && self.reply.error_count() != errors {
+        if let Err(unwritten) = self.value(REPLY_DEPTH_MAX) {
+            self.reply.sink().cut(mark);
+            return Err(unwritten);
+        }
+        Ok(match is_counted && self.reply.error_count() != errors {
             true => Returned::CountedError,
             false => Returned::Other,
-        }
+        })
     }
 
-    fn value(&mut self, depth: usize) {
+    fn value(&mut self, depth: usize) -> Written {
         // SAFETY: there is a value on top, of the type that is asked for first.
         unsafe {
             match ffi::lua_type(self.state, -1) {
                 ffi::LUA_TSTRING => self.reply.bulk(string_at(self.state, -1)),
-                ffi::LUA_TNUMBER => self.reply.int(ffi::lua_tonumber(self.state, -1) as i64),
+                ffi::LUA_TNUMBER => {
+                    let number = ffi::lua_tonumber(self.state, -1);
+                    self.reply.int(to_integer(number));
+                }
                 ffi::LUA_TBOOLEAN => {
                     let truth = ffi::lua_toboolean(self.state, -1) != 0;
                     match (self.proto, truth) {
@@ -118,13 +152,35 @@ impl<'w, 'r> Writer<'w, 'r> {
                     }
                 }
                 ffi::LUA_TTABLE => match depth.checked_sub(1) {
-                    Some(depth) => self.table(depth),
+                    Some(depth) => self.table(depth)?,
                     None => self.reply.error("ERR reached lua stack limit"),
                 },
                 _ => self.reply.null(),
             }
         }
         self.pop();
+        Ok(())
+    }
+
+    /// Writes a value that lies in a table, and pops it.
+    fn element(&mut self, depth: usize) -> Written {
+        self.step()?;
+        self.value(depth)?;
+        if self.reply.sink().len() > self.end {
+            return Err(Unwritten::TooLong);
+        }
+        Ok(())
+    }
+
+    /// Called for each element that is written. From time to time, lets the server do other things.
+    fn step(&mut self) -> Written {
+        self.unpaused -= 1;
+        if self.unpaused > 0 {
+            return Ok(());
+        }
+        self.unpaused = PAUSE_ELEMENTS;
+        let paused = CALLER.with(|caller| caller.pause());
+        paused.map_err(Unwritten::Stopped)
     }
 
     fn pop(&mut self) {
@@ -159,24 +215,25 @@ impl<'w, 'r> Writer<'w, 'r> {
     }
 
     /// Writes the table on top, which stays.
-    fn table(&mut self, depth: usize) {
-        if self.named(depth) {
-            return;
+    fn table(&mut self, depth: usize) -> Written {
+        if self.named(depth)? {
+            return Ok(());
         }
         let mut len = 0;
-        while self.element(len + 1) {
+        while self.push_element(len + 1) {
             self.pop();
             len += 1;
         }
         self.reply.array(len);
         for at in 1..=len {
-            self.element(at);
-            self.value(depth);
+            self.push_element(at);
+            self.element(depth)?;
         }
+        Ok(())
     }
 
     /// Whether the table on top has an element at this place. If so, it is pushed.
-    fn element(&mut self, at: usize) -> bool {
+    fn push_element(&mut self, at: usize) -> bool {
         let Ok(at) = c_int::try_from(at) else {
             return false;
         };
@@ -193,7 +250,7 @@ impl<'w, 'r> Writer<'w, 'r> {
 
     /// Writes the table on top if it stands for another type: an error, a status, a double, a map.
     /// Returns whether it does.
-    fn named(&mut self, depth: usize) -> bool {
+    fn named(&mut self, depth: usize) -> Result<bool, Unwritten> {
         if self.has(ERR, ffi::LUA_TSTRING) {
             self.reply.error(text::error_line(self.text()));
         } else if self.has(OK, ffi::LUA_TSTRING) {
@@ -207,61 +264,65 @@ impl<'w, 'r> Writer<'w, 'r> {
         } else if self.has(VERBATIM, ffi::LUA_TTABLE) {
             let is_whole = self.verbatim();
             self.pop();
-            return is_whole || self.map_or_set(depth);
+            return if is_whole {
+                Ok(true)
+            } else {
+                self.map_or_set(depth)
+            };
         } else {
             return self.map_or_set(depth);
         }
         self.pop();
-        true
+        Ok(true)
     }
 
-    fn map_or_set(&mut self, depth: usize) -> bool {
+    fn map_or_set(&mut self, depth: usize) -> Result<bool, Unwritten> {
         if self.has(MAP, ffi::LUA_TTABLE) {
-            self.reply.map(self.count());
+            let len = self.count()?;
+            self.reply.map(len);
             // SAFETY: a pair is on top, and there is room for another value.
             self.pairs(|writer| unsafe {
                 ffi::lua_pushvalue(writer.state, -2);
-                writer.value(depth);
-                writer.value(depth);
-            });
+                writer.element(depth)?;
+                writer.element(depth)
+            })?;
         } else if self.has(SET, ffi::LUA_TTABLE) {
-            self.reply.set(self.count());
+            let len = self.count()?;
+            self.reply.set(len);
             // SAFETY: a pair is on top, and there is room for another value.
             self.pairs(|writer| unsafe {
                 writer.pop();
                 ffi::lua_pushvalue(writer.state, -1);
-                writer.value(depth);
-            });
+                writer.element(depth)
+            })?;
         } else {
-            return false;
+            return Ok(false);
         }
         self.pop();
-        true
+        Ok(true)
     }
 
     /// Calls `each` with every key and value of the table on top, above it. It pops the value.
-    fn pairs(&mut self, mut each: impl FnMut(&mut Self)) {
+    fn pairs(&mut self, mut each: impl FnMut(&mut Self) -> Written) -> Written {
         // SAFETY: there is a table on top, and room; the key that `lua_next` gets is one of the table.
         unsafe {
             ffi::lua_pushnil(self.state);
             while ffi::lua_next(self.state, -2) != 0 {
-                each(self);
+                each(self)?;
             }
         }
+        Ok(())
     }
 
     /// The number of keys of the table on top.
-    fn count(&self) -> usize {
+    fn count(&mut self) -> Result<usize, Unwritten> {
         let mut count = 0;
-        // SAFETY: as in `pairs`; the value is popped.
-        unsafe {
-            ffi::lua_pushnil(self.state);
-            while ffi::lua_next(self.state, -2) != 0 {
-                ffi::lua_settop(self.state, -2);
-                count += 1;
-            }
-        }
-        count
+        self.pairs(|writer| {
+            writer.pop();
+            count += 1;
+            Ok(())
+        })?;
+        Ok(count)
     }
 
     /// Writes the table on top as a verbatim string, if it has a text and a format, which is cut or

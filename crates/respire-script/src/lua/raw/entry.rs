@@ -1,6 +1,6 @@
 //! The way into a script.
 
-use super::answer::{self, Returned};
+use super::answer::{self, Returned, Unwritten};
 use super::push_string;
 use crate::lua::callable::Callable;
 use crate::lua::caller::CALLER;
@@ -61,7 +61,7 @@ pub(super) const fn name_upvalue(at: usize) -> c_int {
 /// [`Visit`] while the function runs.
 struct Running<'v, 'r> {
     visit: Visit<'v, 'r>,
-    returned: Returned,
+    returned: std::result::Result<Returned, Unwritten>,
     /// A panic of Rust, which must not pass through Lua.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -112,10 +112,13 @@ impl Entry {
     }
 
     /// Calls a function. Returns `None` if it failed; [`Entry::problem`] tells why.
-    pub(crate) fn run(&self, visit: Visit<'_, '_>) -> Option<Returned> {
+    pub(crate) fn run(
+        &self,
+        visit: Visit<'_, '_>,
+    ) -> Option<std::result::Result<Returned, Unwritten>> {
         let mut running = Running {
             visit,
-            returned: Returned::Other,
+            returned: Ok(Returned::Other),
             panic: None,
         };
         // SAFETY: the state lives as long as `self.lua`. Nothing runs in it, or else a function of C,

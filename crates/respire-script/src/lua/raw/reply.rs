@@ -1,6 +1,7 @@
 //! Replies of commands as values of Lua.
 
 use super::push_string;
+use crate::limits::REPLY_DEPTH_MAX;
 use mlua::ffi::{self, lua_State};
 use resp_codec::number;
 use std::ffi::c_int;
@@ -8,8 +9,8 @@ use std::ffi::c_int;
 /// More slots than a value takes with what it is made of, without what is nested.
 const SLOTS_PER_VALUE: c_int = 8;
 
-/// How deep values may be nested.
-const DEPTH_MAX: u32 = 128;
+/// The fewest bytes that a value takes in a reply.
+const VALUE_BYTES_MIN: usize = 3;
 
 /// The fields of tables that stand for other types. A function that reads replies has them as
 /// upvalues, after the first.
@@ -35,7 +36,15 @@ const TEXT: c_int = 6;
 const MAP: c_int = 7;
 const SET: c_int = 8;
 
-/// Pushes one reply, which the engine has written. Raises an error for bytes that are no reply.
+/// Why a reply cannot be read.
+enum Unread {
+    Broken,
+    TooDeep,
+}
+
+type Read<T> = Result<T, Unread>;
+
+/// Pushes one reply, which a command has written. Raises an error for bytes that are no reply.
 ///
 /// # Safety
 /// The call is protected, the running function has the [`NAMES`] as upvalues after the first, and
@@ -44,9 +53,13 @@ pub(super) unsafe fn push(state: *mut lua_State, bytes: &[u8]) {
     let mut reader = Reader { state, rest: bytes };
     // SAFETY: the caller's.
     unsafe {
-        if reader.value(DEPTH_MAX).is_none() {
-            ffi::luaL_error(state, c"the command's reply cannot be read".as_ptr());
-        }
+        let text = match reader.value(REPLY_DEPTH_MAX) {
+            Ok(()) => return,
+            Err(Unread::Broken) => "the command's reply cannot be read",
+            Err(Unread::TooDeep) => "the command's reply is nested too deep",
+        };
+        push_string(state, text.as_bytes());
+        ffi::lua_error(state);
     }
 }
 
@@ -55,12 +68,18 @@ struct Reader<'r> {
     rest: &'r [u8],
 }
 
+/// The elements of an aggregate that are left.
+enum Left {
+    Count(usize),
+    /// Until a line with a `.`.
+    Stream,
+}
+
 /// All functions that push need a protected call, in which nothing has to be dropped.
 impl<'r> Reader<'r> {
-    /// Pushes the next value. `None` if it cannot be read; then anything may be on the stack.
-    unsafe fn value(&mut self, depth: u32) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
-        let (kind, text) = self.line()?.split_first()?;
+    /// Pushes the next value. If it cannot be read, anything may be on the stack.
+    unsafe fn value(&mut self, depth: usize) -> Read<()> {
+        let (kind, text) = self.line()?.split_first().ok_or(Unread::Broken)?;
         // SAFETY: the caller's; each function below pushes one value, and there is room for what it
         // pushes meanwhile.
         unsafe {
@@ -69,52 +88,64 @@ impl<'r> Reader<'r> {
                 b':' => ffi::lua_pushnumber(self.state, integer(text)? as f64),
                 b'+' => self.named(OK, text),
                 b'-' => self.named(ERR, text),
+                b'!' => {
+                    let text = self.bytes(text)?;
+                    self.named(ERR, text);
+                }
                 b'_' => ffi::lua_pushnil(self.state),
                 b'#' => ffi::lua_pushboolean(self.state, c_int::from(text == b"t")),
                 b'(' => self.named(BIG_NUMBER, text),
                 b',' => self.double(text)?,
                 b'=' => self.verbatim(text)?,
-                _ => {
-                    if ffi::lua_checkstack(self.state, SLOTS_PER_VALUE) == 0 {
-                        return None;
-                    }
-                    match kind {
-                        b'*' | b'>' => self.array(text, depth)?,
-                        b'%' => self.map(text, depth)?,
-                        b'~' => self.set(text, depth)?,
-                        b'|' => self.attributed(text, depth)?,
-                        _ => return None,
-                    }
-                }
+                b'*' | b'>' | b'%' | b'~' | b'|' => self.aggregate(*kind, text, depth)?,
+                _ => return Err(Unread::Broken),
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// The next line, without its end.
-    fn line(&mut self) -> Option<&'r [u8]> {
-        let end = memchr::memchr(b'\r', self.rest)?;
+    fn line(&mut self) -> Read<&'r [u8]> {
+        let end = memchr::memchr(b'\r', self.rest).ok_or(Unread::Broken)?;
         let (line, rest) = self.rest.split_at(end);
-        self.rest = rest.get(2..)?;
-        Some(line)
+        self.rest = rest.get(2..).ok_or(Unread::Broken)?;
+        Ok(line)
     }
 
     /// The bytes of a string of this length, without their end.
-    fn bytes(&mut self, len: usize) -> Option<&'r [u8]> {
-        let bytes = self.rest.get(..len)?;
-        self.rest = self.rest.get(len.checked_add(2)?..)?;
-        Some(bytes)
+    fn bytes(&mut self, len: &[u8]) -> Read<&'r [u8]> {
+        let len = usize::try_from(integer(len)?).map_err(|_| Unread::Broken)?;
+        let (bytes, rest) = self.rest.split_at_checked(len).ok_or(Unread::Broken)?;
+        self.rest = rest.get(2..).ok_or(Unread::Broken)?;
+        Ok(bytes)
     }
 
-    unsafe fn bulk(&mut self, len: &[u8]) -> Option<()> {
+    unsafe fn bulk(&mut self, len: &[u8]) -> Read<()> {
         // SAFETY: the caller's.
         unsafe {
-            match usize::try_from(integer(len)?) {
-                Ok(len) => push_string(self.state, self.bytes(len)?),
-                Err(_) => ffi::lua_pushboolean(self.state, 0),
+            match len {
+                b"?" => self.chunks()?,
+                b"-1" => ffi::lua_pushboolean(self.state, 0),
+                len => push_string(self.state, self.bytes(len)?),
             }
         }
-        Some(())
+        Ok(())
+    }
+
+    /// Pushes a string that came in chunks.
+    unsafe fn chunks(&mut self) -> Read<()> {
+        // SAFETY: the caller's; there is room for two strings.
+        unsafe {
+            push_string(self.state, b"");
+            loop {
+                let line = self.line()?;
+                match line.strip_prefix(b";").ok_or(Unread::Broken)? {
+                    b"0" => return Ok(()),
+                    len => push_string(self.state, self.bytes(len)?),
+                }
+                ffi::lua_concat(self.state, 2);
+            }
+        }
     }
 
     /// Pushes a table whose one field has this name and text.
@@ -136,20 +167,21 @@ impl<'r> Reader<'r> {
         }
     }
 
-    unsafe fn double(&self, text: &[u8]) -> Option<()> {
-        let number: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    unsafe fn double(&self, text: &[u8]) -> Read<()> {
+        let text = std::str::from_utf8(text).map_err(|_| Unread::Broken)?;
+        let number: f64 = text.parse().map_err(|_| Unread::Broken)?;
         // SAFETY: the caller's.
         unsafe {
             self.begin_named(DOUBLE);
             ffi::lua_pushnumber(self.state, number);
             ffi::lua_rawset(self.state, -3);
         }
-        Some(())
+        Ok(())
     }
 
-    unsafe fn verbatim(&mut self, len: &[u8]) -> Option<()> {
-        let len = usize::try_from(integer(len)?).ok()?;
-        let (format, text) = self.bytes(len)?.split_at_checked(4)?;
+    unsafe fn verbatim(&mut self, len: &[u8]) -> Read<()> {
+        let bytes = self.bytes(len)?;
+        let (format, text) = bytes.split_at_checked(4).ok_or(Unread::Broken)?;
         // SAFETY: the caller's.
         unsafe {
             self.begin_named(VERBATIM);
@@ -161,57 +193,93 @@ impl<'r> Reader<'r> {
             }
             ffi::lua_rawset(self.state, -3);
         }
-        Some(())
+        Ok(())
     }
 
-    unsafe fn array(&mut self, len: &[u8], depth: u32) -> Option<()> {
-        let len = integer(len)?;
-        // SAFETY: the caller's; there is room for the table and a value.
+    /// Pushes an array, a push, a map or a set; or skips attributes, and pushes the value behind them.
+    unsafe fn aggregate(&mut self, kind: u8, len: &[u8], depth: usize) -> Read<()> {
+        let depth = depth.checked_sub(1).ok_or(Unread::TooDeep)?;
+        // SAFETY: the caller's; there is room for what is pushed here and for a value.
         unsafe {
-            let Ok(len) = c_int::try_from(len.max(-1)) else {
-                return None;
-            };
-            if len < 0 {
-                ffi::lua_pushboolean(self.state, 0);
-                return Some(());
+            if ffi::lua_checkstack(self.state, SLOTS_PER_VALUE) == 0 {
+                return Err(Unread::TooDeep);
             }
-            ffi::lua_createtable(self.state, len, 0);
-            for at in 1..=len {
+            let left = match len {
+                b"?" => Left::Stream,
+                b"-1" => {
+                    ffi::lua_pushboolean(self.state, 0);
+                    return Ok(());
+                }
+                len => Left::Count(usize::try_from(integer(len)?).map_err(|_| Unread::Broken)?),
+            };
+            match kind {
+                b'%' => self.map(left, depth),
+                b'~' => self.set(left, depth),
+                b'|' => self.attributed(left, depth),
+                _ => self.array(left, depth),
+            }
+        }
+    }
+
+    /// Whether there is another element.
+    fn has_next(&mut self, left: &mut Left) -> Read<bool> {
+        match left {
+            Left::Count(0) => Ok(false),
+            Left::Count(left) => {
+                *left -= 1;
+                Ok(true)
+            }
+            Left::Stream if self.rest.first() == Some(&b'.') => self.line().map(|_| false),
+            Left::Stream => Ok(true),
+        }
+    }
+
+    unsafe fn array(&mut self, mut left: Left, depth: usize) -> Read<()> {
+        let room = match left {
+            Left::Count(len) => len.min(self.rest.len() / VALUE_BYTES_MIN),
+            Left::Stream => 0,
+        };
+        // SAFETY: the caller's.
+        unsafe {
+            ffi::lua_createtable(self.state, c_int::try_from(room).unwrap_or(0), 0);
+            let mut at = 0;
+            while self.has_next(&mut left)? {
+                at += 1;
                 self.value(depth)?;
                 ffi::lua_rawseti_(self.state, -2, at);
             }
         }
-        Some(())
+        Ok(())
     }
 
-    unsafe fn map(&mut self, len: &[u8], depth: u32) -> Option<()> {
-        // SAFETY: the caller's; there is room for two tables, a key and a value.
+    unsafe fn map(&mut self, mut left: Left, depth: usize) -> Read<()> {
+        // SAFETY: the caller's.
         unsafe {
             self.begin_named(MAP);
             ffi::lua_createtable(self.state, 0, 0);
-            for _ in 0..integer(len)? {
+            while self.has_next(&mut left)? {
                 self.value(depth)?;
                 self.value(depth)?;
                 self.set_or_drop();
             }
             ffi::lua_rawset(self.state, -3);
         }
-        Some(())
+        Ok(())
     }
 
-    unsafe fn set(&mut self, len: &[u8], depth: u32) -> Option<()> {
-        // SAFETY: as in `map`.
+    unsafe fn set(&mut self, mut left: Left, depth: usize) -> Read<()> {
+        // SAFETY: the caller's.
         unsafe {
             self.begin_named(SET);
             ffi::lua_createtable(self.state, 0, 0);
-            for _ in 0..integer(len)? {
+            while self.has_next(&mut left)? {
                 self.value(depth)?;
                 ffi::lua_pushboolean(self.state, 1);
                 self.set_or_drop();
             }
             ffi::lua_rawset(self.state, -3);
         }
-        Some(())
+        Ok(())
     }
 
     /// Pops a key and a value into the table below them, unless the key is nothing.
@@ -226,18 +294,19 @@ impl<'r> Reader<'r> {
     }
 
     /// Skips the attributes of a value, and pushes the value.
-    unsafe fn attributed(&mut self, len: &[u8], depth: u32) -> Option<()> {
+    unsafe fn attributed(&mut self, mut left: Left, depth: usize) -> Read<()> {
         // SAFETY: the caller's; each attribute is popped.
         unsafe {
-            for _ in 0..integer(len)?.checked_mul(2)? {
+            while self.has_next(&mut left)? {
                 self.value(depth)?;
-                ffi::lua_settop(self.state, -2);
+                self.value(depth)?;
+                ffi::lua_settop(self.state, -3);
             }
             self.value(depth)
         }
     }
 }
 
-fn integer(text: &[u8]) -> Option<i64> {
-    number::parse_i64(text)
+fn integer(text: &[u8]) -> Read<i64> {
+    number::parse_i64(text).ok_or(Unread::Broken)
 }
