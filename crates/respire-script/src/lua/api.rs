@@ -101,12 +101,13 @@ fn convert(
 
 /// The text of a reply that is an error, in one line or in a blob behind its length.
 fn error_text(reply: &[u8]) -> &[u8] {
+    let reply = reply.strip_suffix(b"\r\n").unwrap_or(reply);
     let text = match reply.split_first() {
         Some((b'!', blob)) => blob.splitn(2, |byte| *byte == b'\n').nth(1),
         Some((_, text)) => Some(text),
         None => None,
     };
-    without_breaks_around(text.unwrap_or_default())
+    text.unwrap_or_default()
 }
 
 fn finish_error(table: Table, raises: bool) -> Result<Value> {

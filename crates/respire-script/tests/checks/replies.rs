@@ -18,8 +18,11 @@ const OUTPUT: Limits = Limits {
     ..Limits::CLIENT
 };
 
+/// Few enough that no input takes long: a reply has at most so many times 1,000 elements.
+const PAUSES_MAX: u32 = 20;
+
 thread_local! {
-    static REPLIES: Replies = Replies::new().unwrap();
+    static REPLIES: Replies = Replies::new(PAUSES_MAX).unwrap();
 }
 
 /// Checks any bytes: behind an even one as a reply of a command, and behind an odd one as operations that
