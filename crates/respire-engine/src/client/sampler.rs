@@ -10,7 +10,7 @@ pub(crate) const CALLS_PER_SAMPLE: u64 = 128;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampler {
     left: u32,
-    random: u64,
+    random: u32,
     /// When the latest call ended, in nanoseconds of the stopwatch, if it was timed and the connection
     /// has not rested since. Else 0.
     ended_ns: u64,
@@ -22,7 +22,7 @@ impl Sampler {
     pub(crate) fn new(connection: u64) -> Self {
         let mut sampler = Self {
             left: 0,
-            random: connection,
+            random: connection as u32,
             ended_ns: 0,
         };
         sampler.left = 1 + sampler.below(CALLS_PER_SAMPLE, 0);
@@ -63,12 +63,13 @@ impl Sampler {
         self.ended_ns = 0;
     }
 
-    /// A number below a small `end`, from the upper bits of a linear congruential generator with
-    /// Knuth's factor.
+    /// A number below a small `end`, from the upper bits of a linear congruential generator with the
+    /// factor of Numerical Recipes. It has 32 bits, as every connection has one.
     fn below(&mut self, end: u64, noise: u64) -> u32 {
-        let product = (self.random ^ noise).wrapping_mul(0x5851_F42D_4C95_7F2D);
-        self.random = product.wrapping_add(0x1405_7B7E_F767_814F);
-        ((self.random >> 32) % end) as u32
+        let noise = noise as u32 ^ (noise >> 32) as u32;
+        let product = (self.random ^ noise).wrapping_mul(1_664_525);
+        self.random = product.wrapping_add(1_013_904_223);
+        (self.random >> 16) % end as u32
     }
 }
 

@@ -75,7 +75,7 @@ pub struct Client {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) entry: u32,
-    pub(crate) calls: u64,
+    pub(crate) calls: u32,
 }
 
 impl Client {

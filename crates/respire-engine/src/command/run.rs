@@ -253,7 +253,7 @@ impl<A: App> Engine<A> {
     /// shared counters.
     #[inline]
     fn count(&self, client: &mut Client, at: u32) {
-        if client.tally.entry != at {
+        if client.tally.entry != at || client.tally.calls == u32::MAX {
             self.add_calls(&mut client.tally);
             client.tally.entry = at;
         }
@@ -267,7 +267,7 @@ impl<A: App> Engine<A> {
     }
 
     fn add_calls(&self, tally: &mut Tally) {
-        let calls = std::mem::take(&mut tally.calls);
+        let calls = u64::from(std::mem::take(&mut tally.calls));
         if calls > 0 {
             Stats::add(&self.table.entry(tally.entry).stats.calls, calls);
             Stats::add(&self.stats.commands, calls);

@@ -14,6 +14,7 @@
 mod answer;
 mod call;
 mod entry;
+mod names;
 mod reply;
 
 pub(crate) use answer::Returned;

@@ -113,7 +113,7 @@ impl Store {
             let Some(freed) = self.evict_one(policy, now_ms) else {
                 return false;
             };
-            used = used.saturating_sub(freed as u64);
+            used = used.saturating_sub(freed as u64).max(KEY_BYTES_MIN);
         }
         true
     }

@@ -1,9 +1,8 @@
 //! Tests of `--check-script`.
 
 use super::command;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 /// Runs it in a directory. Returns its exit code and what it printed.
 fn check(directory: &Path, files: &[&str]) -> (Option<i32>, String, String) {
@@ -53,6 +52,9 @@ fn mistakes_are_printed_with_file_and_line() {
 #[cfg(feature = "scripts")]
 #[test]
 fn standard_input_is_a_script() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
     let mut command = command();
     command.args(["--check-script", "-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());

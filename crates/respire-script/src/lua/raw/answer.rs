@@ -1,10 +1,10 @@
 //! The value that a script returns, as a reply.
 
 use super::entry::name_upvalue;
+use super::names::Name;
 use super::string_at;
 use crate::limits::REPLY_DEPTH_MAX;
 use crate::lua::caller::{CALLER, Stop};
-use crate::lua::failure::COUNTED;
 use crate::lua::lib::args::to_integer;
 use crate::lua::text;
 use mlua::ffi::{self, lua_State};
@@ -13,32 +13,6 @@ use std::ffi::c_int;
 
 /// The slots that a nested table takes: itself, and a key, a value and a name.
 const SLOTS_PER_TABLE: c_int = 4;
-
-/// The fields of tables that stand for other types. A function that writes replies has them as
-/// upvalues, as making a string may fail.
-pub(super) const NAMES: [&[u8]; 10] = [
-    b"err",
-    b"ok",
-    b"double",
-    b"big_number",
-    b"verbatim_string",
-    b"format",
-    b"string",
-    b"map",
-    b"set",
-    COUNTED.as_bytes(),
-];
-
-const ERR: usize = 0;
-const OK: usize = 1;
-const DOUBLE: usize = 2;
-const BIG_NUMBER: usize = 3;
-const VERBATIM: usize = 4;
-const FORMAT: usize = 5;
-const TEXT: usize = 6;
-const MAP: usize = 7;
-const SET: usize = 8;
-const IS_COUNTED: usize = 9;
 
 /// The most bytes of a reply. A few tables that contain each other can stand for more elements than
 /// there are atoms.
@@ -98,7 +72,7 @@ impl<'w, 'r> Writer<'w, 'r> {
     ///
     /// # Safety
     /// The state is valid as long as the writer, with the value on top of the stack, room for all
-    /// slots, and the running function has the [`NAMES`] as upvalues.
+    /// slots, and the running function has the [names](super::names::NAMES) as upvalues.
     pub(super) unsafe fn new(
         state: *mut lua_State,
         proto: Proto,
@@ -120,7 +94,7 @@ impl<'w, 'r> Writer<'w, 'r> {
         let (errors, mark) = (self.reply.error_count(), self.reply.sink().mark());
         // SAFETY: there is a value on top.
         let is_table = unsafe { ffi::lua_type(self.state, -1) } == ffi::LUA_TTABLE;
-        let is_counted = is_table && self.field(IS_COUNTED) == ffi::LUA_TBOOLEAN;
+        let is_counted = is_table && self.field(Name::IsCounted) == ffi::LUA_TBOOLEAN;
         if is_table {
             self.pop();
         }
@@ -189,7 +163,7 @@ impl<'w, 'r> Writer<'w, 'r> {
     }
 
     /// Pushes a field of the table on top. Returns its type.
-    fn field(&mut self, name: usize) -> c_int {
+    fn field(&mut self, name: Name) -> c_int {
         // SAFETY: there is a table on top, room, and the names are upvalues; reading without asking
         // a metatable does not fail.
         unsafe {
@@ -200,7 +174,7 @@ impl<'w, 'r> Writer<'w, 'r> {
     }
 
     /// Whether the table on top has a field of this type. If so, it is pushed.
-    fn has(&mut self, name: usize, kind: c_int) -> bool {
+    fn has(&mut self, name: Name, kind: c_int) -> bool {
         let is_it = self.field(name) == kind;
         if !is_it {
             self.pop();
@@ -251,17 +225,17 @@ impl<'w, 'r> Writer<'w, 'r> {
     /// Writes the table on top if it stands for another type: an error, a status, a double, a map.
     /// Returns whether it does.
     fn named(&mut self, depth: usize) -> Result<bool, Unwritten> {
-        if self.has(ERR, ffi::LUA_TSTRING) {
+        if self.has(Name::Err, ffi::LUA_TSTRING) {
             self.reply.error(text::error_line(self.text()));
-        } else if self.has(OK, ffi::LUA_TSTRING) {
+        } else if self.has(Name::Ok, ffi::LUA_TSTRING) {
             self.reply.simple(text::line(self.text()));
-        } else if self.has(DOUBLE, ffi::LUA_TNUMBER) {
+        } else if self.has(Name::Double, ffi::LUA_TNUMBER) {
             // SAFETY: there is a number on top.
             let number = unsafe { ffi::lua_tonumber(self.state, -1) };
             self.reply.double(number);
-        } else if self.has(BIG_NUMBER, ffi::LUA_TSTRING) {
+        } else if self.has(Name::BigNumber, ffi::LUA_TSTRING) {
             self.reply.big_number(&text::line(self.text()));
-        } else if self.has(VERBATIM, ffi::LUA_TTABLE) {
+        } else if self.has(Name::Verbatim, ffi::LUA_TTABLE) {
             let is_whole = self.verbatim();
             self.pop();
             return if is_whole {
@@ -277,7 +251,7 @@ impl<'w, 'r> Writer<'w, 'r> {
     }
 
     fn map_or_set(&mut self, depth: usize) -> Result<bool, Unwritten> {
-        if self.has(MAP, ffi::LUA_TTABLE) {
+        if self.has(Name::Map, ffi::LUA_TTABLE) {
             let len = self.count()?;
             self.reply.map(len);
             // SAFETY: a pair is on top, and there is room for another value.
@@ -286,7 +260,7 @@ impl<'w, 'r> Writer<'w, 'r> {
                 writer.element(depth)?;
                 writer.element(depth)
             })?;
-        } else if self.has(SET, ffi::LUA_TTABLE) {
+        } else if self.has(Name::Set, ffi::LUA_TTABLE) {
             let len = self.count()?;
             self.reply.set(len);
             // SAFETY: a pair is on top, and there is room for another value.
@@ -328,7 +302,7 @@ impl<'w, 'r> Writer<'w, 'r> {
     /// Writes the table on top as a verbatim string, if it has a text and a format, which is cut or
     /// filled to three bytes.
     fn verbatim(&mut self) -> bool {
-        if !self.has(FORMAT, ffi::LUA_TSTRING) {
+        if !self.has(Name::Format, ffi::LUA_TSTRING) {
             return false;
         }
         let mut format = *b"txt";
@@ -336,7 +310,7 @@ impl<'w, 'r> Writer<'w, 'r> {
             *slot = *byte;
         }
         self.pop();
-        if !self.has(TEXT, ffi::LUA_TSTRING) {
+        if !self.has(Name::Text, ffi::LUA_TSTRING) {
             return false;
         }
         self.reply.verbatim(format, self.text());

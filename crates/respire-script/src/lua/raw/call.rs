@@ -1,5 +1,6 @@
 //! The way from a script to a command.
 
+use super::names::NAMES;
 use super::{push_string, reply, string_at};
 use crate::lua::exchange::{self, Next};
 use mlua::ffi::{self, lua_State};
@@ -17,10 +18,10 @@ pub(in crate::lua) fn caller(lua: &Lua, convert: &Function) -> Result<Function> 
     // replaces it by one closure, and owns nothing.
     unsafe {
         lua.exec_raw(convert, |state| {
-            for name in reply::NAMES {
+            for name in NAMES {
                 push_string(state, name);
             }
-            ffi::lua_pushcclosure(state, call_command, 1 + reply::NAMES.len() as c_int);
+            ffi::lua_pushcclosure(state, call_command, 1 + NAMES.len() as c_int);
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The way into a script.
 
 use super::answer::{self, Returned, Unwritten};
+use super::names::{NAMES, Name};
 use super::push_string;
 use crate::lua::callable::Callable;
 use crate::lua::caller::CALLER;
@@ -50,12 +51,12 @@ const FUNCTIONS: c_int = ffi::lua_upvalueindex(2);
 const KEYS: c_int = ffi::lua_upvalueindex(3);
 const ARGV: c_int = ffi::lua_upvalueindex(4);
 
-/// The number of upvalues before the names of [`answer`].
+/// The number of upvalues before the [`NAMES`].
 const OWN_UPVALUES: c_int = 4;
 
-/// The upvalue with the name at this place of [`answer::NAMES`].
-pub(super) const fn name_upvalue(at: usize) -> c_int {
-    ffi::lua_upvalueindex(OWN_UPVALUES + 1 + at as c_int)
+/// The upvalue with a name, in [`enter`].
+pub(super) fn name_upvalue(name: Name) -> c_int {
+    ffi::lua_upvalueindex(OWN_UPVALUES + 1 + name as c_int)
 }
 
 /// [`Visit`] while the function runs.
@@ -87,10 +88,10 @@ impl Entry {
                 *own_state = state;
                 push_string(state, b"KEYS");
                 push_string(state, b"ARGV");
-                for name in answer::NAMES {
+                for name in NAMES {
                     push_string(state, name);
                 }
-                let upvalues = OWN_UPVALUES + answer::NAMES.len() as c_int;
+                let upvalues = OWN_UPVALUES + NAMES.len() as c_int;
                 ffi::lua_pushcclosure(state, enter, upvalues);
                 let enter = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
                 let handler = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);

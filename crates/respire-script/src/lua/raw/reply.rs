@@ -1,5 +1,6 @@
 //! Replies of commands as values of Lua.
 
+use super::names::Name;
 use super::push_string;
 use crate::limits::REPLY_DEPTH_MAX;
 use mlua::ffi::{self, lua_State};
@@ -12,30 +13,6 @@ const SLOTS_PER_VALUE: c_int = 8;
 /// The fewest bytes that a value takes in a reply.
 const VALUE_BYTES_MIN: usize = 3;
 
-/// The fields of tables that stand for other types. A function that reads replies has them as
-/// upvalues, after the first.
-pub(super) const NAMES: [&[u8]; 9] = [
-    b"ok",
-    b"err",
-    b"double",
-    b"big_number",
-    b"verbatim_string",
-    b"format",
-    b"string",
-    b"map",
-    b"set",
-];
-
-const OK: c_int = 0;
-const ERR: c_int = 1;
-const DOUBLE: c_int = 2;
-const BIG_NUMBER: c_int = 3;
-const VERBATIM: c_int = 4;
-const FORMAT: c_int = 5;
-const TEXT: c_int = 6;
-const MAP: c_int = 7;
-const SET: c_int = 8;
-
 /// Why a reply cannot be read.
 enum Unread {
     Broken,
@@ -47,7 +24,7 @@ type Read<T> = Result<T, Unread>;
 /// Pushes one reply, which a command has written. Raises an error for bytes that are no reply.
 ///
 /// # Safety
-/// The call is protected, the running function has the [`NAMES`] as upvalues after the first, and
+/// The call is protected, the running function has the [names](super::names::NAMES) as upvalues after the first, and
 /// nothing of the callers has to be dropped.
 pub(super) unsafe fn push(state: *mut lua_State, bytes: &[u8]) {
     let mut reader = Reader { state, rest: bytes };
@@ -75,6 +52,11 @@ enum Left {
     Stream,
 }
 
+/// The upvalue with a name, in a function that reads replies.
+fn name_upvalue(name: Name) -> c_int {
+    ffi::lua_upvalueindex(2 + name as c_int)
+}
+
 /// All functions that push need a protected call, in which nothing has to be dropped.
 impl<'r> Reader<'r> {
     /// Pushes the next value. If it cannot be read, anything may be on the stack.
@@ -86,15 +68,15 @@ impl<'r> Reader<'r> {
             match kind {
                 b'$' => self.bulk(text)?,
                 b':' => ffi::lua_pushnumber(self.state, integer(text)? as f64),
-                b'+' => self.named(OK, text),
-                b'-' => self.named(ERR, text),
+                b'+' => self.named(Name::Ok, text),
+                b'-' => self.named(Name::Err, text),
                 b'!' => {
                     let text = self.bytes(text)?;
-                    self.named(ERR, text);
+                    self.named(Name::Err, text);
                 }
                 b'_' => ffi::lua_pushnil(self.state),
                 b'#' => ffi::lua_pushboolean(self.state, c_int::from(text == b"t")),
-                b'(' => self.named(BIG_NUMBER, text),
+                b'(' => self.named(Name::BigNumber, text),
                 b',' => self.double(text)?,
                 b'=' => self.verbatim(text)?,
                 b'*' | b'>' | b'%' | b'~' | b'|' => self.aggregate(*kind, text, depth)?,
@@ -149,7 +131,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Pushes a table whose one field has this name and text.
-    unsafe fn named(&self, name: c_int, text: &[u8]) {
+    unsafe fn named(&self, name: Name, text: &[u8]) {
         // SAFETY: the caller's.
         unsafe {
             self.begin_named(name);
@@ -159,11 +141,11 @@ impl<'r> Reader<'r> {
     }
 
     /// Pushes a table and a name, for a value and `lua_rawset`.
-    unsafe fn begin_named(&self, name: c_int) {
+    unsafe fn begin_named(&self, name: Name) {
         // SAFETY: the caller's; the names are the upvalues from 2 on.
         unsafe {
             ffi::lua_createtable(self.state, 0, 1);
-            ffi::lua_pushvalue(self.state, ffi::lua_upvalueindex(2 + name));
+            ffi::lua_pushvalue(self.state, name_upvalue(name));
         }
     }
 
@@ -172,7 +154,7 @@ impl<'r> Reader<'r> {
         let number: f64 = text.parse().map_err(|_| Unread::Broken)?;
         // SAFETY: the caller's.
         unsafe {
-            self.begin_named(DOUBLE);
+            self.begin_named(Name::Double);
             ffi::lua_pushnumber(self.state, number);
             ffi::lua_rawset(self.state, -3);
         }
@@ -184,10 +166,10 @@ impl<'r> Reader<'r> {
         let (format, text) = bytes.split_at_checked(4).ok_or(Unread::Broken)?;
         // SAFETY: the caller's.
         unsafe {
-            self.begin_named(VERBATIM);
+            self.begin_named(Name::Verbatim);
             ffi::lua_createtable(self.state, 0, 2);
-            for (name, text) in [(TEXT, text), (FORMAT, &format[..3])] {
-                ffi::lua_pushvalue(self.state, ffi::lua_upvalueindex(2 + name));
+            for (name, text) in [(Name::Text, text), (Name::Format, &format[..3])] {
+                ffi::lua_pushvalue(self.state, name_upvalue(name));
                 push_string(self.state, text);
                 ffi::lua_rawset(self.state, -3);
             }
@@ -255,7 +237,7 @@ impl<'r> Reader<'r> {
     unsafe fn map(&mut self, mut left: Left, depth: usize) -> Read<()> {
         // SAFETY: the caller's.
         unsafe {
-            self.begin_named(MAP);
+            self.begin_named(Name::Map);
             ffi::lua_createtable(self.state, 0, 0);
             while self.has_next(&mut left)? {
                 self.value(depth)?;
@@ -270,7 +252,7 @@ impl<'r> Reader<'r> {
     unsafe fn set(&mut self, mut left: Left, depth: usize) -> Read<()> {
         // SAFETY: the caller's.
         unsafe {
-            self.begin_named(SET);
+            self.begin_named(Name::Set);
             ffi::lua_createtable(self.state, 0, 0);
             while self.has_next(&mut left)? {
                 self.value(depth)?;
