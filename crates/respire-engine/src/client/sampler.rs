@@ -11,9 +11,6 @@ pub(crate) const CALLS_PER_SAMPLE: u64 = 128;
 pub(crate) struct Sampler {
     left: u32,
     random: u32,
-    /// When the latest call ended, in nanoseconds of the stopwatch, if it was timed and the connection
-    /// has not rested since. Else 0.
-    ended_ns: u64,
 }
 
 impl Sampler {
@@ -23,7 +20,6 @@ impl Sampler {
         let mut sampler = Self {
             left: 0,
             random: connection as u32,
-            ended_ns: 0,
         };
         sampler.left = 1 + sampler.below(CALLS_PER_SAMPLE, 0);
         sampler
@@ -41,26 +37,6 @@ impl Sampler {
     pub(crate) fn restart(&mut self, noise: u64) {
         let distance = self.below(CALLS_PER_SAMPLE + 1, noise);
         self.left = (CALLS_PER_SAMPLE / 2) as u32 + distance;
-    }
-
-    /// When the call before the next one ended, if it was timed and nothing came between: so one
-    /// reading of the clock serves both.
-    pub(crate) fn take_end(&mut self) -> Option<u64> {
-        match std::mem::take(&mut self.ended_ns) {
-            0 => None,
-            ended_ns => Some(ended_ns),
-        }
-    }
-
-    /// A timed call has ended.
-    pub(crate) fn note_end(&mut self, now_ns: u64) {
-        self.ended_ns = now_ns;
-    }
-
-    /// Something that is not timed comes next.
-    #[inline]
-    pub(crate) fn forget_end(&mut self) {
-        self.ended_ns = 0;
     }
 
     /// A number below a small `end`, from the upper bits of a linear congruential generator with the

@@ -204,6 +204,9 @@ pub struct ClientShared {
     pub(crate) resp: AtomicU32,
     /// The entry of the last command; `u32::MAX` before the first.
     pub(crate) last_entry: AtomicU32,
+    /// When the latest call ended, in nanoseconds of the stopwatch, if it was timed and nothing came
+    /// since; else 0. It is here and not in [`Client`] because of its size.
+    ended_ns: AtomicU64,
     pub(crate) queued_commands: AtomicU32,
     pub(crate) is_in_multi: AtomicBool,
     pub(crate) watched_keys: AtomicU32,
@@ -279,6 +282,25 @@ impl Names {
 pub(crate) const USER: &str = "default";
 
 impl ClientShared {
+    /// When the call before the next one ended, if it was timed and nothing came between: so one
+    /// reading of the clock serves both.
+    pub(crate) fn take_end(&self) -> Option<u64> {
+        let ended_ns = self.ended_ns.load(Ordering::Relaxed);
+        self.forget_end();
+        (ended_ns > 0).then_some(ended_ns)
+    }
+
+    /// A timed call has ended.
+    pub(crate) fn note_end(&self, now_ns: u64) {
+        self.ended_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// Something that is not timed comes next.
+    #[inline]
+    pub(crate) fn forget_end(&self) {
+        self.ended_ns.store(0, Ordering::Relaxed);
+    }
+
     pub(crate) fn new(id: u64, peer: Peer, now: Now, waker: Box<dyn Wake>) -> Self {
         Self {
             id,
@@ -288,6 +310,7 @@ impl ClientShared {
             db: AtomicU32::new(0),
             resp: AtomicU32::new(2),
             last_entry: AtomicU32::new(u32::MAX),
+            ended_ns: AtomicU64::new(0),
             queued_commands: AtomicU32::new(0),
             is_in_multi: AtomicBool::new(false),
             watched_keys: AtomicU32::new(0),

@@ -39,7 +39,7 @@ impl<A: App> Engine<A> {
                 Err(refusal) => return self.refused_by_layer(entry, cx, refusal, reply),
             }
         } else {
-            cx.client.sampler.forget_end();
+            cx.client.shared.forget_end();
             let called = call_caught(entry.spec(), (reply, mark), |reply| {
                 entry.command().call(cx, request.skip(name_len), reply)
             });
@@ -77,7 +77,7 @@ impl<A: App> Engine<A> {
     ) -> Result<Flow, Error> {
         let entry = self.table.entry(at);
         let (errors, args) = (reply.error_count(), request.skip(name_len));
-        let began = match cx.client.sampler.take_end() {
+        let began = match cx.client.shared.take_end() {
             Some(end) => end,
             None => self.host.stopwatch_ns(),
         };
@@ -98,7 +98,7 @@ impl<A: App> Engine<A> {
         let ended = self.host.stopwatch_ns();
         let took = Duration::from_nanos(ended.saturating_sub(began));
         if self.layers.is_empty() {
-            cx.client.sampler.note_end(ended);
+            cx.client.shared.note_end(ended);
         }
         let flow = called.unwrap_or_else(|panic| self.panicked(entry, &*panic, reply));
         if let Some(refusal) = refusal {

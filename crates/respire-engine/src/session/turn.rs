@@ -157,7 +157,7 @@ impl<A: App> Session<A> {
             call.cancel();
         }
         self.engine.flush_tally(client);
-        client.sampler.forget_end();
+        client.shared.forget_end();
         let app = self.engine.app();
         app.turn_ended(&mut self.core.conn);
         A::Keys::turn_ended(app, &mut self.core.keys);
