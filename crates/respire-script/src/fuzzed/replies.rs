@@ -70,12 +70,13 @@ impl Replies {
         mut echo: Echo<'_>,
     ) -> std::result::Result<Vec<u8>, Vec<u8>> {
         let mut out = Output::new();
+        let mut reply = Reply::new(&mut out, echo.proto);
         let visit = Visit {
             function,
             inputs: Inputs::Globals,
             keys: &[],
             args: ArgList::new(b"", b"", &[]),
-            reply: Some(&mut Reply::new(&mut out, echo.proto)),
+            reply: Some(&mut reply),
         };
         let ran = self.state.run(visit, &mut echo);
         self.state.tidy_up(true);
