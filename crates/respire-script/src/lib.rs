@@ -26,11 +26,11 @@ mod script;
 // Floor: the keys that a script uses
 mod reach;
 
-// Floor: the words of a script
-mod words;
-
 // Floor: Lua
 mod lua;
+
+// Floor: the words of a script
+mod words;
 
 // Floor: what a script says of itself
 mod flags;

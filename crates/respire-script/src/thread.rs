@@ -141,12 +141,10 @@ impl Thread {
     /// # Errors
     /// The error for the client, with the compiler's message.
     pub(crate) fn check(&self, script: &Script) -> Result<Callable, Error> {
-        let function = self.state.compile(script.code()).map_err(|message| {
+        self.state.script(script.code()).map_err(|message| {
             let prefix = b"ERR Error compiling script (new function): ";
             Error::owned([&prefix[..], &message].concat())
-        })?;
-        let callable = self.state.callable(&function);
-        callable.map_err(|error| Error::new("ERR", error))
+        })
     }
 
     /// Called when a script has ended and nothing of it is in use. `is_pure`: it cannot have written into

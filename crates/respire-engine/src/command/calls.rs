@@ -11,6 +11,7 @@ use crate::{
 };
 use resp_codec::Encoder;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 /// Calls commands on behalf of a running command, in one atomic section ([`Cx::section`]).
@@ -21,15 +22,42 @@ pub struct Calls<'c, A: App> {
     client: &'c mut Client,
     now: Now,
     section: InSection<'c, A>,
+    /// Keys that the section covers, and their database.
+    covered: (u32, &'c [&'c [u8]]),
     /// Whether the section covers every key.
     covers_all: bool,
+    latest: Cell<Option<Latest<'c>>>,
 }
+
+/// The command that was found last, which is often called again.
+#[derive(Clone, Copy)]
+struct Latest<'e> {
+    /// The name as it was spelled, behind its length.
+    name: [u8; 1 + LATEST_BYTES_MAX],
+    callee: Callee<'e>,
+}
+
+/// The longest name of a command that is found last.
+const LATEST_BYTES_MAX: usize = 15;
+
+impl Latest<'_> {
+    #[inline]
+    fn name(&self) -> &[u8] {
+        &self.name[1..=usize::from(self.name[0])]
+    }
+}
+
+/// The only key of a request is compared with so many keys of the section before the section is asked, which must
+/// find the shard.
+const COMPARED_KEYS_MAX: usize = 4;
 
 /// A command that was found for a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee<'e> {
     found: Found,
     spec: &'e Spec,
+    /// The argument that is the only key, if that is known.
+    only_key: Option<usize>,
 }
 
 impl<'e> Callee<'e> {
@@ -62,6 +90,7 @@ impl<A: App> Cx<'_, A> {
     ) {
         let (engine, now, db) = (self.engine, self.now, self.client.db());
         let (conn, keys_conn, client) = (&mut *self.conn, &mut *self.keys, &mut *self.client);
+        let own = self.section.is_none();
         let mut with = |mut section: InSection<'_, A>| {
             body(&mut Calls {
                 engine,
@@ -70,7 +99,10 @@ impl<A: App> Cx<'_, A> {
                 client: &mut *client,
                 now,
                 section: section.reborrow(),
+                // The section of a transaction has keys of its own.
+                covered: (db, if own { keys } else { &[] }),
                 covers_all: false,
+                latest: Cell::new(None),
             });
             // A call may have selected another database.
             client.select(db);
@@ -78,8 +110,8 @@ impl<A: App> Cx<'_, A> {
         if let Some(section) = &mut self.section {
             return with(section.reborrow());
         }
-        let keys: SmallVec<[(u32, &[u8]); 4]> = keys.iter().map(|key| (db, *key)).collect();
-        let scope = SectionScope::Keys(&keys);
+        let scope: SmallVec<[(u32, &[u8]); 4]> = keys.iter().map(|key| (db, *key)).collect();
+        let scope = SectionScope::Keys(&scope);
         if widens {
             A::Keys::atomically_widening(engine.app(), &scope, now, &mut |held, widen| {
                 with(InSection {
@@ -119,8 +151,19 @@ impl<'c, A: App> Calls<'c, A> {
     /// # Errors
     /// If there is no such command, or it takes another number of arguments.
     pub fn find(&self, request: ArgList<'_>) -> Result<Callee<'c>, NotFound> {
-        let table = &self.engine.table;
         let name = request.get(0).ok_or(NotFound::Command)?;
+        let callee = match self.latest.get() {
+            Some(latest) if latest.name() == name => latest.callee,
+            _ => self.find_anew(name, request)?,
+        };
+        if !callee.spec.arity.accepts(request.len()) {
+            return Err(NotFound::Arity);
+        }
+        Ok(callee)
+    }
+
+    fn find_anew(&self, name: &[u8], request: ArgList<'_>) -> Result<Callee<'c>, NotFound> {
+        let table = &self.engine.table;
         let mut found = (table.find_name(name).ok_or(NotFound::Command)?, 1);
         let container = table.entry(found.0);
         if let (true, Some(name)) = (container.is_container(), request.get(1)) {
@@ -128,10 +171,25 @@ impl<'c, A: App> Calls<'c, A> {
             found = (inner.ok_or(NotFound::Command)?, 2);
         }
         let spec = table.entry(found.0).spec();
-        if !spec.arity.accepts(request.len()) {
-            return Err(NotFound::Arity);
+        let only_key = match spec.keys {
+            [key] if key.are_keys() => key.only(),
+            _ => None,
+        };
+        let callee = Callee {
+            found,
+            spec,
+            only_key,
+        };
+        if !container.is_container() && name.len() <= LATEST_BYTES_MAX {
+            let mut latest = [0; 1 + LATEST_BYTES_MAX];
+            latest[0] = name.len() as u8;
+            latest[1..=name.len()].copy_from_slice(name);
+            self.latest.set(Some(Latest {
+                name: latest,
+                callee,
+            }));
         }
-        Ok(Callee { found, spec })
+        Ok(callee)
     }
 
     /// Counts a request that the caller does not run: as rejected, if there is a command for it, and as
@@ -169,6 +227,15 @@ impl<'c, A: App> Calls<'c, A> {
             return self.widen(&SectionScope::Everything);
         }
         let (app, db) = (engine.app(), self.client.db());
+        let covered = match self.covered {
+            (its_db, keys) if its_db == db => &keys[..keys.len().min(COMPARED_KEYS_MAX)],
+            _ => &[],
+        };
+        if let Some(key) = callee.only_key.and_then(|at| request.get(at))
+            && covered.contains(&key)
+        {
+            return true;
+        }
         let mut is_covered = true;
         let held = &*self.section.held;
         // Arguments whose keys cannot be found are refused by the command itself.

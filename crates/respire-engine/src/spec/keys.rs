@@ -191,6 +191,22 @@ impl KeySpec {
         !self.flags.contains(&KeyFlag::NotKey)
     }
 
+    /// The argument that is the only key, if every request has just that one.
+    pub(crate) fn only(self) -> Option<usize> {
+        let KeyFind::Range {
+            last: 0, limit: 0, ..
+        } = self.find
+        else {
+            return None;
+        };
+        match self.begin {
+            KeyBegin::Index(index) if !self.flags.contains(&KeyFlag::Incomplete) => {
+                usize::try_from(index).ok()
+            }
+            _ => None,
+        }
+    }
+
     /// The positions of this spec's keys in a request of `count` arguments (including the name).
     /// Empty if the position alone does not determine them.
     pub fn positions(self, count: usize) -> impl Iterator<Item = usize> {

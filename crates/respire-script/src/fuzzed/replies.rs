@@ -20,9 +20,8 @@ impl Replies {
     pub fn new(pauses_max: u32) -> Result<Self> {
         let state = State::new()?;
         state.limit_memory(64 << 20);
-        let script = state.compile(b"return redis.pcall('any')");
+        let script = state.script(b"return redis.pcall('any')");
         let script = script.map_err(|text| mlua::Error::runtime(String::from_utf8_lossy(&text)))?;
-        let script = state.callable(&script)?;
         Ok(Self {
             state,
             script,

@@ -19,6 +19,8 @@ pub(super) struct Callables {
 /// A function that its state can run. Its slot is free again when this is dropped.
 pub(crate) struct Callable {
     slot: c_int,
+    /// Whether it gets as arguments what [`bound`](super::binding::bound) names.
+    is_bound: bool,
     callables: Rc<Callables>,
 }
 
@@ -34,11 +36,11 @@ impl Callables {
         }))
     }
 
-    /// Gives a function a slot.
+    /// Gives a function a slot. `is_bound`: its text was [`bound`](super::binding::bound).
     ///
     /// # Errors
     /// Out of memory.
-    pub(super) fn add(self: &Rc<Self>, function: &Function) -> Result<Callable> {
+    pub(super) fn add(self: &Rc<Self>, function: &Function, is_bound: bool) -> Result<Callable> {
         let free = self.free.borrow_mut().pop();
         let slot = free.unwrap_or_else(|| {
             self.used.set(self.used.get() + 1);
@@ -46,6 +48,7 @@ impl Callables {
         });
         let callable = Callable {
             slot,
+            is_bound,
             callables: Rc::clone(self),
         };
         self.table.raw_set(slot, function)?;
@@ -56,6 +59,10 @@ impl Callables {
 impl Callable {
     pub(super) fn slot(&self) -> c_int {
         self.slot
+    }
+
+    pub(super) fn is_bound(&self) -> bool {
+        self.is_bound
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lua 5.1, and what scripts see of Redis in it.
 
 mod api;
+mod binding;
 mod callable;
 pub(crate) mod caller;
 mod compiler;

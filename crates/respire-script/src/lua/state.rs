@@ -1,5 +1,6 @@
 //! A state of Lua, in which one thread runs scripts.
 
+use super::binding;
 use super::callable::{Callable, Callables};
 use super::caller::{CALLER, Caller, Stop};
 use super::compiler::Compiler;
@@ -67,7 +68,9 @@ impl State {
             spend: pause(&stopped),
         };
         lib::install(&lua, &globals, &limits)?;
-        globals.raw_set("redis", api::table(&lua, &stopped)?)?;
+        let redis = api::table(&lua, &stopped)?;
+        let calls: (Function, Function) = (redis.raw_get("call")?, redis.raw_get("pcall")?);
+        globals.raw_set("redis", redis)?;
         let refusal = "Attempt to modify a readonly table";
         let (front, clean, front_of, load) = lua
             .load(include_str!("sandbox.lua"))
@@ -77,7 +80,7 @@ impl State {
         compiler.add_loaders(&lua, &globals)?;
         let callables = Callables::new(&lua)?;
         let handler = failure::handler(&lua)?;
-        let entry = raw::Entry::new(&lua, &handler, &globals, &callables.table)?;
+        let entry = raw::Entry::new(&lua, &handler, (&globals, &callables.table), calls)?;
         let library_globals = LibraryGlobals::new(&lua, &globals, &front_of, &compiler)?;
         let spend = pause(&stopped);
         let triggers = HookTriggers::new().every_nth_instruction(PAUSE_INSTRUCTIONS);
@@ -110,12 +113,27 @@ impl State {
         self.compiler.compile(&self.lua, body, b"@user_script")
     }
 
+    /// Compiles a script for being run.
+    ///
+    /// # Errors
+    /// The compiler's message.
+    pub(crate) fn script(&self, body: &[u8]) -> std::result::Result<Callable, Vec<u8>> {
+        // A script that has as many local names as Lua allows has no room for more.
+        let bound = binding::bound(body).and_then(|bound| self.compile(&bound).ok());
+        let (function, is_bound) = match bound {
+            Some(function) => (function, true),
+            None => (self.compile(body)?, false),
+        };
+        let callable = self.callables.add(&function, is_bound);
+        callable.map_err(|_| b"not enough memory".to_vec())
+    }
+
     /// Makes a function callable.
     ///
     /// # Errors
     /// Out of memory.
     pub(crate) fn callable(&self, function: &Function) -> Result<Callable> {
-        self.callables.add(function)
+        self.callables.add(function, false)
     }
 
     /// Loads a library: compiles its code, which begins behind its first line, and runs it.

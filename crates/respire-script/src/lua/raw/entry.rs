@@ -48,11 +48,13 @@ pub(crate) struct Entry {
 /// The upvalues of [`enter`].
 const GLOBALS: c_int = ffi::lua_upvalueindex(1);
 const FUNCTIONS: c_int = ffi::lua_upvalueindex(2);
-const KEYS: c_int = ffi::lua_upvalueindex(3);
-const ARGV: c_int = ffi::lua_upvalueindex(4);
+const CALL: c_int = ffi::lua_upvalueindex(3);
+const PCALL: c_int = ffi::lua_upvalueindex(4);
+const KEYS: c_int = ffi::lua_upvalueindex(5);
+const ARGV: c_int = ffi::lua_upvalueindex(6);
 
 /// The number of upvalues before the [`NAMES`].
-const OWN_UPVALUES: c_int = 4;
+const OWN_UPVALUES: c_int = 6;
 
 /// The upvalue with a name, in [`enter`].
 pub(super) fn name_upvalue(name: Name) -> c_int {
@@ -68,40 +70,44 @@ struct Running<'v, 'r> {
 }
 
 impl Entry {
-    /// `functions` holds the callables, `globals` gets `KEYS` and `ARGV`.
+    /// `functions` holds the callables, `globals` gets `KEYS` and `ARGV`, and `calls` are `redis.call` and
+    /// `redis.pcall`.
     ///
     /// # Errors
     /// Out of memory.
     pub(crate) fn new(
         lua: &Lua,
         handler: &mlua::Function,
-        globals: &Table,
-        functions: &Table,
+        (globals, functions): (&Table, &Table),
+        calls: (mlua::Function, mlua::Function),
     ) -> Result<Self> {
         let mut own = std::ptr::null_mut();
         let own_state = &raw mut own;
-        // SAFETY: `exec_raw` calls the closure protected, with three values on the stack, and the
-        // closure owns nothing. It takes the three, pushes at most as many as there are upvalues,
+        // SAFETY: `exec_raw` calls the closure protected, with five values on the stack, and the
+        // closure owns nothing. It takes the five, pushes at most as many as there are upvalues,
         // leaves three numbers, and writes to a variable that outlives it.
         let slots: (c_int, c_int, c_int) = unsafe {
-            lua.exec_raw((handler, globals, functions), move |state| {
-                *own_state = state;
-                push_string(state, b"KEYS");
-                push_string(state, b"ARGV");
-                for name in NAMES {
-                    push_string(state, name);
-                }
-                let upvalues = OWN_UPVALUES + NAMES.len() as c_int;
-                ffi::lua_pushcclosure(state, enter, upvalues);
-                let enter = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
-                let handler = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
-                // The slot is taken now, so that an error finds it without any memory.
-                ffi::lua_pushboolean(state, 0);
-                let problem = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
-                for slot in [handler, enter, problem] {
-                    ffi::lua_pushinteger(state, slot as ffi::lua_Integer);
-                }
-            })
+            lua.exec_raw(
+                (handler, globals, functions, calls.0, calls.1),
+                move |state| {
+                    *own_state = state;
+                    push_string(state, b"KEYS");
+                    push_string(state, b"ARGV");
+                    for name in NAMES {
+                        push_string(state, name);
+                    }
+                    let upvalues = OWN_UPVALUES + NAMES.len() as c_int;
+                    ffi::lua_pushcclosure(state, enter, upvalues);
+                    let enter = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
+                    let handler = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
+                    // The slot is taken now, so that an error finds it without any memory.
+                    ffi::lua_pushboolean(state, 0);
+                    let problem = ffi::luaL_ref(state, ffi::LUA_REGISTRYINDEX);
+                    for slot in [handler, enter, problem] {
+                        ffi::lua_pushinteger(state, slot as ffi::lua_Integer);
+                    }
+                },
+            )
         }?;
         Ok(Self {
             lua: lua.clone(),
@@ -169,21 +175,26 @@ unsafe extern "C-unwind" fn enter(state: *mut lua_State) -> c_int {
         let running = ffi::lua_touserdata(state, 1).cast::<Running<'_, '_>>();
         let visit = &raw mut (*running).visit;
         let (keys, args) = ((*visit).keys, (*visit).args);
-        if (*visit).inputs == Inputs::Globals {
-            ffi::lua_pushvalue(state, KEYS);
-            push_list(state, keys.len(), keys.iter().copied());
-            ffi::lua_rawset(state, GLOBALS);
-            ffi::lua_pushvalue(state, ARGV);
-            push_list(state, args.len(), args.iter());
-            ffi::lua_rawset(state, GLOBALS);
-        }
         ffi::lua_rawgeti_(state, FUNCTIONS, (*visit).function.slot());
-        let mut parameters = 0;
-        if (*visit).inputs == Inputs::Parameters {
+        let function = ffi::lua_gettop(state);
+        if (*visit).inputs != Inputs::None {
             push_list(state, keys.len(), keys.iter().copied());
             push_list(state, args.len(), args.iter());
-            parameters = 2;
         }
+        if (*visit).inputs == Inputs::Globals {
+            for (name, slot) in [(KEYS, function + 1), (ARGV, function + 2)] {
+                ffi::lua_pushvalue(state, name);
+                ffi::lua_pushvalue(state, slot);
+                ffi::lua_rawset(state, GLOBALS);
+            }
+            if (*visit).function.is_bound() {
+                ffi::lua_pushvalue(state, CALL);
+                ffi::lua_pushvalue(state, PCALL);
+            } else {
+                ffi::lua_settop(state, function);
+            }
+        }
+        let parameters = ffi::lua_gettop(state) - function;
         ffi::lua_call(state, parameters, 1);
         if (*visit).reply.is_some() {
             answer::make_room(state);
