@@ -53,6 +53,7 @@ pub fn run_case(script: &str, case: &Case, target: &mut dyn Target) -> Vec<Failu
             connections: HashMap::new(),
             current: String::from("main"),
             sent: String::new(),
+            sent_unix_ms: None,
         };
         let outcome = case
             .steps
@@ -81,6 +82,9 @@ struct Play<'t> {
     connections: HashMap<String, Connection>,
     current: String,
     sent: String,
+    /// The time that the last placeholder was sent with. Replies are expected to tell the same, although the
+    /// target's clock goes on.
+    sent_unix_ms: Option<u64>,
 }
 
 #[derive(Clone, Default)]
@@ -99,12 +103,12 @@ impl Play<'_> {
                 self.connection().map(|_| ())
             }
             Step::Command(line) => {
-                let line = expand(line, self.target.unix_ms());
+                let line = self.expand(line);
                 let args = split_args(line.as_bytes())?;
                 self.send(&encode_command(&args), line)
             }
             Step::Raw(line) => {
-                let line = expand(line, self.target.unix_ms());
+                let line = self.expand(line);
                 self.send(&unescape(line.as_bytes()), line)
             }
             Step::Expect(lines) => self.expect(lines),
@@ -119,6 +123,16 @@ impl Play<'_> {
             }
             Step::Closed => self.closed(),
         }
+    }
+
+    /// Fills in the placeholders of a line that is sent.
+    fn expand(&mut self, line: &str) -> String {
+        let unix_ms = self.target.unix_ms();
+        let expanded = expand(line, unix_ms);
+        if expanded != line {
+            self.sent_unix_ms = Some(unix_ms);
+        }
+        expanded
     }
 
     /// The current connection. A new one is opened and switched to the case's protocol.
@@ -152,7 +166,7 @@ impl Play<'_> {
     }
 
     fn expect(&mut self, lines: &[Line]) -> Result<(), String> {
-        let unix_ms = self.target.unix_ms();
+        let unix_ms = self.sent_unix_ms.unwrap_or_else(|| self.target.unix_ms());
         let tags = self.target.tags();
         let mut expected = Vec::new();
         for line in lines
