@@ -31,6 +31,8 @@ mod types;
 mod hash;
 mod raw;
 
+pub mod packed;
+
 pub use crate::database::{Freeing, Watch};
 pub use crate::entry::{Access, EntryRef, Expiry, Owned, Policy};
 pub use crate::observe::{Cause, Effect, Event, EventName, Interest, Observer, ObserverId, Ticket};

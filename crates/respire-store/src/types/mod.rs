@@ -16,7 +16,7 @@ use bytes::Bytes;
 pub(crate) use plain::Plain;
 #[cfg(any(test, feature = "toy"))]
 pub use stack::Stack;
-pub(crate) use string::LongString;
+pub(crate) use string::{LongString, canonical_int};
 pub use string::{SHARED_BYTES_MIN, StringRef};
 
 /// A type of value that has elements. The trait is sealed: only this crate implements it.

@@ -191,7 +191,7 @@ fn slack_of(bytes: &Vec<u8>) -> usize {
 }
 
 /// Returns the integer whose canonical decimal text `bytes` is: no sign but `-`, no leading zero, no blank.
-fn canonical_int(bytes: &[u8]) -> Option<i64> {
+pub(crate) fn canonical_int(bytes: &[u8]) -> Option<i64> {
     let (negative, digits) = match bytes {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
