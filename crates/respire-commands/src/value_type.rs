@@ -31,7 +31,7 @@ pub(crate) fn with_type<R>(value: ValueRef<'_>, f: impl FnOnce(&dyn ValueType) -
     match value {
         ValueRef::String(string) => f(&string),
         #[cfg(feature = "toy")]
-        ValueRef::Stack(stack) => f(stack),
+        ValueRef::Stack(stack) => f(&stack),
     }
 }
 

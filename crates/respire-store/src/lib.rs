@@ -27,11 +27,13 @@ mod entry;
 // Floor: the types of value
 mod types;
 
-// Floor: hashes and prefetches
+// Floor: the packed forms of small values
+pub mod packed;
+
+// Floor: hashes, prefetches and decimal text
+mod decimal;
 mod hash;
 mod raw;
-
-pub mod packed;
 
 pub use crate::database::{Freeing, Watch};
 pub use crate::entry::{Access, EntryRef, Expiry, Owned, Policy};
@@ -41,11 +43,11 @@ pub use crate::store::{
     Config, Foreseen, Held, MemoryUse, Relief, Scope, Section, Stats, Store, Swept, Widener,
     WideningSection,
 };
-#[cfg(any(test, feature = "toy"))]
-pub use crate::types::Stack;
 pub use crate::types::{
-    Encoding, Kind, NewValue, SHARED_BYTES_MIN, StringRef, ValueRef, WrongType,
+    Elements, Encoding, Kind, Limits, NewValue, SHARED_BYTES_MIN, StringRef, ValueRef, WrongType,
 };
+#[cfg(any(test, feature = "toy"))]
+pub use crate::types::{Stack, StackRef};
 pub use crate::view::View;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::Ctx;
 use crate::errors::wrong_type;
 use crate::notify::EventClass;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, KeySpec, Reply, Spec};
-use respire_store::{Edited, EntryRef, EventName, Kind, Stack};
+use respire_store::{Edited, Elements, EntryRef, EventName, Stack};
 
 const PUSHED: EventName = EventClass::Module.event("stack.push");
 const POPPED: EventName = EventClass::Module.event("stack.pop");
@@ -95,7 +95,7 @@ pub(super) fn len(
 ) -> Result<(), Error> {
     let len = ctx.read(&args[0], |entry| {
         let stack = entry.map(EntryRef::typed::<Stack>).transpose();
-        stack.map(|stack| stack.map_or(0, Stack::len))
+        stack.map(|stack| stack.map_or(0, Elements::len))
     });
     reply.int(len.map_err(wrong_type)? as i64);
     Ok(())

@@ -3,16 +3,16 @@
 use crate::digest::Digest;
 use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_store::{Kind, NewValue, Stack};
+use respire_store::{Elements, NewValue, Stack, StackRef};
 
 /// A type byte that Redis does not use.
 const TYPE: u8 = 200;
 
 pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
 
-impl ValueType for Stack {
+impl ValueType for StackRef<'_> {
     fn payload(&self) -> Payload {
-        let mut payload = Payload::new(TYPE, self.heap_bytes());
+        let mut payload = Payload::new(TYPE, 0);
         payload.len(self.len());
         self.for_each(&mut |element| payload.string(element));
         payload

@@ -15,6 +15,7 @@ use dashmap::RwLock;
 use crate::observe::{Effect, Interest, Observers, Unit, Unreported};
 use crate::raw;
 use crate::table::{Shards, Table, Whereabouts};
+use crate::types::LimitTable;
 
 pub(crate) use deadlines::Deadlines;
 pub use garbage::Freeing;
@@ -39,6 +40,8 @@ pub(crate) struct Database {
     /// Removed entries of all databases that have yet to be freed.
     pub(crate) garbage: Arc<Garbage>,
     pub(crate) observers: Arc<Observers>,
+    /// The limits of the packed form of each type.
+    pub(crate) limits: Arc<LimitTable>,
 }
 
 /// The state that all databases of a store share.
@@ -48,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) gauge: Arc<AtomicUsize>,
     pub(crate) garbage: Arc<Garbage>,
     pub(crate) observers: Arc<Observers>,
+    /// The limits of the packed form of each type.
+    pub(crate) limits: Arc<LimitTable>,
 }
 
 impl Shared {
@@ -57,6 +62,7 @@ impl Shared {
             gauge: Arc::default(),
             garbage: Arc::default(),
             observers: Arc::default(),
+            limits: Arc::default(),
         }
     }
 }
@@ -74,6 +80,7 @@ impl Database {
             gauge,
             garbage,
             observers,
+            limits,
         } = shared;
         let sides: Arc<[Side]> = (0..shards)
             .map(|shard| Side::new(hasher.hash_one(shard), interests))
@@ -90,6 +97,7 @@ impl Database {
             gauge,
             garbage,
             observers,
+            limits,
         };
         for index in 0..shards {
             db.resized(index, &db.lock(index).read());

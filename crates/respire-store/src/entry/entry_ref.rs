@@ -68,7 +68,7 @@ impl<'e> EntryRef<'e> {
     ///
     /// # Errors
     /// [`WrongType`] if it is of another type.
-    pub fn typed<K: Kind>(self) -> Result<&'e K, WrongType> {
+    pub fn typed<K: Kind>(self) -> Result<K::Ref<'e>, WrongType> {
         K::of(self.entry.value()).ok_or(WrongType)
     }
 

@@ -1,6 +1,6 @@
 //! An entry: a key with its value, expiry and access clock. Only this module knows their representation.
 //!
-//! An entry takes 16 bytes of a table (on 64-bit machines) and, for small strings, one allocation:
+//! An entry takes 16 bytes of a table (on 64-bit machines) and, for small values, one allocation:
 //! a [packed] cell. The length of a boxed array is part of its type, so the enum's variant *is* the size
 //! class and the pointer stays thin. The remaining bytes have the access clock and enough of the hash
 //! that a table grows without reading its keys. The small classes are sizes that allocators use
@@ -18,7 +18,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key, is_same_key};
 use crate::types::{
-    Encoding, Kind, LongString, NewValue, Plain, StringRef, Value, ValueRef, allocated,
+    Encoding, Kind, LongString, NewValue, Plain, StringRef, Value, ValueRef, WrongType, allocated,
+    give_back, scratch,
 };
 use ahash::RandomState;
 
@@ -157,6 +158,16 @@ impl Entry {
         }
     }
 
+    /// Creates an entry of a value with elements, without an expiry.
+    pub(crate) fn with_elements<K: Kind>(key: &[u8], tag: Tag, value: K, clock: u32) -> Entry {
+        let Some(plain) = value.packed().and_then(|bytes| Plain::packed(K::ID, bytes)) else {
+            return Entry::full(key, tag, value.into_value(), None, clock);
+        };
+        let entry = Entry::packed(key, tag, plain, None, clock);
+        value.into_packed().into_iter().for_each(give_back);
+        entry
+    }
+
     fn packed(
         key: &[u8],
         tag: Tag,
@@ -212,22 +223,28 @@ impl Entry {
     #[inline(always)]
     pub(crate) fn value(&self) -> ValueRef<'_> {
         match self.body() {
-            Body::Cell(cell) => ValueRef::String(match packed::plain(cell) {
-                Plain::Int(number) => StringRef::Int(number),
-                Plain::Bytes(bytes) | Plain::Raw(bytes) => StringRef::Bytes(bytes),
-            }),
+            Body::Cell(cell) => match packed::plain(cell) {
+                Plain::Int(number) => ValueRef::String(StringRef::Int(number)),
+                Plain::Bytes(bytes) | Plain::Raw(bytes) => {
+                    ValueRef::String(StringRef::Bytes(bytes))
+                }
+                Plain::Packed(id, bytes) => ValueRef::of_packed(id, bytes),
+            },
             Body::Full(full) => full.value.as_ref(),
         }
     }
 
     pub(crate) fn encoding(&self) -> Encoding {
+        if let Some(encoding) = self.value().encoding_of_elements() {
+            return encoding;
+        }
         match self.body() {
             Body::Cell(cell) => match packed::plain(cell) {
                 Plain::Int(_) => Encoding::Int,
                 Plain::Bytes(bytes) => Encoding::of_bytes(bytes.len()),
-                Plain::Raw(_) => Encoding::Raw,
+                Plain::Raw(_) | Plain::Packed(..) => Encoding::Raw,
             },
-            Body::Full(full) => full.value.encoding(),
+            Body::Full(_) => Encoding::Raw,
         }
     }
 
@@ -380,12 +397,44 @@ impl Entry {
         }
     }
 
-    /// Returns the value for changing it, if it is of this type.
-    pub(crate) fn typed_mut<K: Kind>(&mut self) -> Option<&mut K> {
-        match self.body_mut() {
-            BodyMut::Full(full) => K::of_mut(&mut full.value),
-            BodyMut::Cell(_) => None,
+    /// Edits the value with `f`, and returns whether it is empty now; an empty value must be removed. A packed value
+    /// is edited in a buffer, and packed again if it is still small.
+    ///
+    /// # Errors
+    /// [`WrongType`] if it is of another type.
+    pub(crate) fn edit_elements<K: Kind, R>(
+        &mut self,
+        f: impl FnOnce(&mut K) -> R,
+    ) -> Result<(R, bool), WrongType> {
+        let cell = match self.body_mut() {
+            BodyMut::Full(full) => {
+                let value = K::of_mut(&mut full.value).ok_or(WrongType)?;
+                return Ok((f(value), value.is_empty()));
+            }
+            BodyMut::Cell(cell) => cell,
+        };
+        let Plain::Packed(id, bytes) = packed::plain(cell) else {
+            return Err(WrongType);
+        };
+        if id != K::ID {
+            return Err(WrongType);
         }
+        let mut value = K::from_packed(scratch(bytes));
+        let answer = f(&mut value);
+        let is_empty = value.is_empty();
+        if !is_empty {
+            self.set_elements(value);
+        }
+        Ok((answer, is_empty))
+    }
+
+    fn set_elements<K: Kind>(&mut self, value: K) {
+        let expires_at = self.expires_at();
+        let Some(plain) = value.packed().and_then(|bytes| Plain::packed(K::ID, bytes)) else {
+            return self.set_large(value.into_value(), expires_at);
+        };
+        self.set_plain(plain, expires_at);
+        value.into_packed().into_iter().for_each(give_back);
     }
 
     /// Frees a part of the value if it has several allocations ([`Kind::free_some`]). Returns whether the rest
@@ -420,6 +469,7 @@ impl Entry {
                 // Bytes that are a canonical integer were written as text, and stay text.
                 Plain::Bytes(bytes) => NewValue::Text(bytes.to_vec().into()),
                 Plain::Raw(bytes) => NewValue::Raw(bytes.to_vec()),
+                Plain::Packed(id, bytes) => NewValue::of_packed(id, bytes),
             },
             Body::Full(full) => full.value.to_new(),
         };

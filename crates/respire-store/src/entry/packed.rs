@@ -11,7 +11,7 @@
 
 use core::ops::Range;
 
-use crate::types::Plain;
+use crate::types::{Plain, TypeId};
 
 /// Length of the longest cell whose key length and value length are one byte each.
 pub(crate) const SHORT_BYTES_MAX: usize = 248;
@@ -23,6 +23,8 @@ const EXPIRY: usize = 8;
 const HAS_EXPIRY: u8 = 1;
 const IS_INT: u8 = 2;
 const IS_RAW: u8 = 4;
+/// The flags from this bit on are the [`TypeId`], which is 0 for strings.
+const TYPE_SHIFT: u32 = 3;
 
 impl Plain<'_> {
     #[inline]
@@ -31,6 +33,7 @@ impl Plain<'_> {
             Plain::Int(_) => IS_INT,
             Plain::Bytes(_) => 0,
             Plain::Raw(_) => IS_RAW,
+            Plain::Packed(id, _) => (id as u8) << TYPE_SHIFT,
         }
     }
 
@@ -38,7 +41,9 @@ impl Plain<'_> {
     fn write(self, out: &mut [u8]) {
         match self {
             Plain::Int(number) => out.copy_from_slice(&number.to_le_bytes()[..out.len()]),
-            Plain::Bytes(bytes) | Plain::Raw(bytes) => out.copy_from_slice(bytes),
+            Plain::Bytes(bytes) | Plain::Raw(bytes) | Plain::Packed(_, bytes) => {
+                out.copy_from_slice(bytes)
+            }
         }
     }
 }
@@ -111,10 +116,11 @@ pub(crate) fn key(cell: &[u8]) -> &[u8] {
 #[inline(always)]
 pub(crate) fn plain(cell: &[u8]) -> Plain<'_> {
     let bytes = &cell[value_range(cell)];
-    match cell[0] & (IS_INT | IS_RAW) {
+    match cell[0] & !HAS_EXPIRY {
         0 => Plain::Bytes(bytes),
         IS_RAW => Plain::Raw(bytes),
-        _ => Plain::Int(read_int(bytes)),
+        IS_INT => Plain::Int(read_int(bytes)),
+        other => Plain::Packed(TypeId::of(other >> TYPE_SHIFT), bytes),
     }
 }
 

@@ -204,7 +204,7 @@ mod tests {
             // Later integers are wider; small ranges meet what is there.
             let bits = [8, 20, 40][step as usize / 2_000];
             let number = (mix(random) >> (64 - bits)) as i64 - (1 << (bits - 1));
-            if random % 3 == 0 {
+            if random.is_multiple_of(3) {
                 assert_eq!(set.remove(number), model.remove(&number));
             } else {
                 assert_eq!(set.insert(number), model.insert(number));

@@ -4,8 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Slot;
+use crate::entry::Entry;
+use crate::hash::Tag;
 use crate::observe::{Event, EventName};
-use crate::types::{Kind, WrongType};
+use crate::types::{Kind, Limits, WrongType, scratch};
 
 /// The result of an edit, and whether the edit changed the value ([`Slot::edit`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,13 @@ impl<R> Edited<R> {
 }
 
 impl Slot<'_> {
+    /// Returns the limits up to which values of type `K` are kept packed ([`Store::limits`](crate::Store::limits)).
+    #[must_use]
+    #[inline]
+    pub fn limits<K: Kind>(&self) -> Limits {
+        self.shard.db.limits.get(K::ID)
+    }
+
     /// Edits the key's value, which must be of type `K`, and keeps its expiry. For an absent key, `f` gets an
     /// empty value. If the value is empty afterwards, the key is removed or not created.
     ///
@@ -47,12 +56,14 @@ impl Slot<'_> {
         if let Some(edited) = self.edit_found(event, &mut call)? {
             return Ok(edited);
         }
-        let mut value = Box::<K>::default();
+        let mut value = K::from_packed(scratch(b""));
         let Some(edited) = call(&mut value) else {
             unreachable!("invariant: nothing was found to call it with");
         };
         if !value.is_empty() {
-            let change = self.insert(K::into_new(value), None);
+            let (tag, clock) = (Tag::new(self.hash), self.clock.fresh(self.now_ms));
+            let entry = Entry::with_elements(self.key, tag, value, clock);
+            let change = self.shard.insert(self.hash, entry);
             self.report_written(change);
             self.event(event);
         }
@@ -82,10 +93,8 @@ impl Slot<'_> {
         f: &mut impl FnMut(&mut K) -> Option<Edited<R>>,
     ) -> Result<Option<R>, WrongType> {
         let modified = self.modify(|entry| {
-            let value = entry.typed_mut::<K>().ok_or(WrongType)?;
             // Catch a panic, so that the change is accounted for first.
-            let edited = catch_unwind(AssertUnwindSafe(|| f(value)));
-            Ok((edited, value.is_empty()))
+            entry.edit_elements(|value: &mut K| catch_unwind(AssertUnwindSafe(|| f(value))))
         });
         let (edited, is_empty, change) = match modified {
             None => return Ok(None),

@@ -18,6 +18,7 @@ use crate::database::{Database, Garbage, Shared, Side};
 use crate::entry::Clock;
 use crate::hash::{hash_key, mix};
 use crate::observe::Observers;
+use crate::types::{Kind, Limits};
 
 use evict::Eviction;
 pub use prefetch::Foreseen;
@@ -236,6 +237,17 @@ impl Store {
             .flat_map(Database::sides)
             .map(|side| side.changes.load(Ordering::Relaxed))
             .sum()
+    }
+
+    /// Returns the limits up to which values of type `K` are kept packed.
+    #[must_use]
+    pub fn limits<K: Kind>(&self) -> Limits {
+        self.shared.limits.get(K::ID)
+    }
+
+    /// Sets the limits up to which values of type `K` are kept packed.
+    pub fn set_limits<K: Kind>(&self, limits: Limits) {
+        self.shared.limits.set(K::ID, limits);
     }
 
     /// Sets whether [`Store::sweep`] removes expired keys; it does by default. It frees removed

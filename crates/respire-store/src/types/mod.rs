@@ -3,7 +3,9 @@
 //! A type is a file or folder here that implements [`Kind`], and a line of the list at the end of this file.
 //! All code that works on values of any type uses that list: reading, copying, accounting, freeing.
 
+mod limits;
 mod plain;
+mod scratch;
 #[cfg(any(test, feature = "toy"))]
 mod stack;
 mod string;
@@ -13,36 +15,54 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+pub(crate) use limits::LimitTable;
+pub use limits::Limits;
 pub(crate) use plain::Plain;
+pub(crate) use scratch::{give_back, scratch};
 #[cfg(any(test, feature = "toy"))]
-pub use stack::Stack;
-pub(crate) use string::{LongString, canonical_int};
+pub use stack::{Stack, StackRef};
+pub(crate) use string::LongString;
 pub use string::{SHARED_BYTES_MIN, StringRef};
 
 /// A type of value that has elements. The trait is sealed: only this crate implements it.
+///
+/// A small value is one run of bytes, its packed form, which lies in the key's own cell. A large one has parts with
+/// allocations of their own.
 ///
 /// A clone is a snapshot. It costs O(parts), not O(elements), because both share the parts; a later change of
 /// one copies the part that it changes. `COPY`, `DUMP` and others make a snapshot under the key's lock, and use
 /// it without the lock.
 ///
-/// The default value is empty. A key never holds an empty value: [`Slot::edit`](crate::Slot::edit) and
+/// The default value is empty and packed. A key never holds an empty value: [`Slot::edit`](crate::Slot::edit) and
 /// [`Slot::set`](crate::Slot::set) remove it.
 pub trait Kind: Clone + Default + fmt::Debug + Sealed + 'static {
     /// The type's name, as `TYPE` replies it.
     const NAME: &'static str;
 
-    /// A borrowed element.
-    type Element<'e>;
+    /// The limits of the packed form in a new store.
+    const LIMITS: Limits;
 
-    /// Returns the value's encoding.
-    fn encoding(&self) -> Encoding;
+    /// A borrowed value, in either form.
+    type Ref<'e>: Elements<'e>;
 
-    /// Returns the number of elements. O(1).
-    fn len(&self) -> usize;
+    /// Returns the value for reading.
+    fn read(&self) -> Self::Ref<'_>;
+
+    /// Returns a packed value for reading. The bytes come from [`Kind::packed`].
+    fn read_packed(bytes: &[u8]) -> Self::Ref<'_>;
+
+    /// Returns the bytes of the packed form; `None` if the value is not packed.
+    fn packed(&self) -> Option<&[u8]>;
+
+    /// Converts the bytes of the packed form into a value. No bytes are the empty value.
+    fn from_packed(bytes: Vec<u8>) -> Self;
+
+    /// Converts a packed value into its bytes; `None` if the value is not packed.
+    fn into_packed(self) -> Option<Vec<u8>>;
 
     /// Returns whether there are no elements. O(1).
     fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.read().is_empty()
     }
 
     /// Returns the bytes allocated for the elements, in an allocator's steps of 16. O(1): changes keep the count.
@@ -51,20 +71,38 @@ pub trait Kind: Clone + Default + fmt::Debug + Sealed + 'static {
     /// Frees elements until `budget` is used up, and at least one part. Returns whether the rest is small enough to
     /// be dropped at once. An allocation takes 1 from the budget, plus 1 per 16 KiB.
     fn free_some(&mut self, budget: &mut usize) -> bool;
+}
+
+/// A borrowed value of a type that has elements, for reading.
+pub trait Elements<'e>: Copy + fmt::Debug {
+    /// A borrowed element.
+    type Element;
+
+    /// Returns the value's encoding.
+    fn encoding(self) -> Encoding;
+
+    /// Returns the number of elements. O(1).
+    fn len(self) -> usize;
+
+    /// Returns whether there are no elements. O(1).
+    fn is_empty(self) -> bool {
+        self.len() == 0
+    }
 
     /// Calls `f` with every element. The order depends only on the elements and the value's history. O(elements).
-    fn for_each(&self, f: &mut dyn FnMut(Self::Element<'_>));
+    fn for_each(self, f: &mut dyn FnMut(Self::Element));
 
     /// Runs one step of an iteration: calls `f` with about `count` elements and returns the cursor for the next
     /// step. The cursor 0 starts an iteration; a returned 0 ends it. Every element that exists from the start to the
-    /// end is visited at least once, whatever is added or removed meanwhile. Any number is a valid cursor. O(`count`).
-    fn scan(&self, cursor: u64, count: usize, f: &mut dyn FnMut(Self::Element<'_>)) -> u64;
+    /// end is visited at least once, whatever is added or removed meanwhile. Any number is a valid cursor. O(`count`),
+    /// or O(elements) for a packed value, of which a step visits all elements.
+    fn scan(self, cursor: u64, count: usize, f: &mut dyn FnMut(Self::Element)) -> u64;
 
     /// Returns the element that a random number selects, all with the same probability; `None` if there are none.
-    fn sample(&self, random: u64) -> Option<Self::Element<'_>>;
+    fn sample(self, random: u64) -> Option<Self::Element>;
 
     /// Begins to load the memory that a command on this element reads first. It is a hint without a visible effect.
-    fn warm(&self, element: &[u8]);
+    fn warm(self, element: &[u8]);
 }
 
 /// The error of an operation on a key whose value has another type.
@@ -110,18 +148,47 @@ impl Encoding {
 /// Converts between a type and the list of types. The trait is not exported, so other crates cannot implement
 /// [`Kind`].
 pub trait Sealed: Sized {
+    /// The type's place in the list.
+    const ID: TypeId;
+
     /// Returns the value if it is of this type.
-    fn of(value: ValueRef<'_>) -> Option<&Self>;
+    fn of(value: ValueRef<'_>) -> Option<<Self as Kind>::Ref<'_>>
+    where
+        Self: Kind;
 
     /// Returns the value for changing it, if it is of this type.
     fn of_mut(value: &mut Value) -> Option<&mut Self>;
 
-    /// Converts the value into one that can be written.
-    fn into_new(self: Box<Self>) -> NewValue<'static>;
+    /// Converts the value into one with its own allocation.
+    fn into_value(self) -> Value;
 }
 
 macro_rules! types {
     ($($(#[cfg($($when:tt)*)])? $kind:ident = $doc:literal,)*) => {
+        /// A type, as cells name it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum TypeId {
+            /// A string.
+            String,
+            $($(#[cfg($($when)*)])? #[doc = $doc] $kind,)*
+        }
+
+        impl TypeId {
+            /// Returns the type of this number.
+            pub(crate) fn of(number: u8) -> TypeId {
+                match number {
+                    $($(#[cfg($($when)*)])? it if it == TypeId::$kind as u8 => TypeId::$kind,)*
+                    _ => TypeId::String,
+                }
+            }
+        }
+
+        /// The limits of a new store.
+        pub(crate) const DEFAULT_LIMITS: &[(TypeId, Limits)] = &[
+            $($(#[cfg($($when)*)])? (TypeId::$kind, $kind::LIMITS),)*
+        ];
+
         /// A value to be written.
         ///
         /// ```
@@ -150,7 +217,7 @@ macro_rules! types {
         pub enum ValueRef<'e> {
             /// A string.
             String(StringRef<'e>),
-            $($(#[cfg($($when)*)])? #[doc = $doc] $kind(&'e $kind),)*
+            $($(#[cfg($($when)*)])? #[doc = $doc] $kind(<$kind as Kind>::Ref<'e>),)*
         }
 
         /// A value with its own allocation.
@@ -181,7 +248,23 @@ macro_rules! types {
                 }
             }
 
-            /// [`Kind::warm`].
+            /// Returns a packed value, from the bytes in its cell.
+            pub(crate) fn of_packed(id: TypeId, bytes: &'e [u8]) -> ValueRef<'e> {
+                match id {
+                    TypeId::String => ValueRef::String(StringRef::Bytes(bytes)),
+                    $($(#[cfg($($when)*)])? TypeId::$kind => ValueRef::$kind($kind::read_packed(bytes)),)*
+                }
+            }
+
+            /// Returns the value's encoding if it is of a type with elements.
+            pub(crate) fn encoding_of_elements(self) -> Option<Encoding> {
+                match self {
+                    ValueRef::String(_) => None,
+                    $($(#[cfg($($when)*)])? ValueRef::$kind(value) => Some(value.encoding()),)*
+                }
+            }
+
+            /// [`Elements::warm`].
             pub(crate) fn warm(self, element: &[u8]) {
                 match self {
                     ValueRef::String(string) => string.warm(element),
@@ -200,11 +283,11 @@ macro_rules! types {
                     NewValue::Text(text) => ValueRef::String(StringRef::Bytes(text)),
                     NewValue::Shared(bytes) => ValueRef::String(StringRef::Shared(bytes)),
                     NewValue::Raw(bytes) => ValueRef::String(StringRef::Bytes(bytes)),
-                    $($(#[cfg($($when)*)])? NewValue::$kind(value) => ValueRef::$kind(value),)*
+                    $($(#[cfg($($when)*)])? NewValue::$kind(value) => ValueRef::$kind(value.read()),)*
                 }
             }
 
-            /// Returns the value in a cell's form, or `None` if it is too large for a cell or has elements.
+            /// Returns the value in a cell's form, or `None` if it is too large for a cell or is to be removed.
             #[inline]
             pub(crate) fn plain(&self) -> Option<Plain<'_>> {
                 let plain = match self {
@@ -213,7 +296,10 @@ macro_rules! types {
                     NewValue::Shared(bytes) => string::plain(bytes),
                     NewValue::Text(text) => Plain::Bytes(text),
                     NewValue::Raw(bytes) => Plain::Raw(bytes),
-                    $($(#[cfg($($when)*)])? NewValue::$kind(_) => return None,)*
+                    $($(#[cfg($($when)*)])? NewValue::$kind(value) => {
+                        let packed = value.packed().filter(|_| !value.is_empty());
+                        return Plain::packed(TypeId::$kind, packed?);
+                    })*
                 };
                 (plain.len() < SHARED_BYTES_MIN).then_some(plain)
             }
@@ -227,6 +313,16 @@ macro_rules! types {
                     | NewValue::Shared(_)
                     | NewValue::Raw(_) => false,
                     $($(#[cfg($($when)*)])? NewValue::$kind(value) => value.is_empty(),)*
+                }
+            }
+
+            /// Returns a copy of a packed value, from the bytes in its cell.
+            pub(crate) fn of_packed(id: TypeId, bytes: &[u8]) -> NewValue<'static> {
+                match id {
+                    TypeId::String => NewValue::Raw(bytes.to_vec()),
+                    $($(#[cfg($($when)*)])? TypeId::$kind => {
+                        NewValue::$kind(Box::new($kind::from_packed(bytes.to_vec())))
+                    })*
                 }
             }
 
@@ -248,7 +344,7 @@ macro_rules! types {
             pub(crate) fn as_ref(&self) -> ValueRef<'_> {
                 match self {
                     Value::String(string) => ValueRef::String(string.as_ref()),
-                    $($(#[cfg($($when)*)])? Value::$kind(value) => ValueRef::$kind(value),)*
+                    $($(#[cfg($($when)*)])? Value::$kind(value) => ValueRef::$kind(value.read()),)*
                 }
             }
 
@@ -256,13 +352,6 @@ macro_rules! types {
                 match self {
                     Value::String(string) => Some(string),
                     $($(#[cfg($($when)*)])? Value::$kind(_) => None,)*
-                }
-            }
-
-            pub(crate) fn encoding(&self) -> Encoding {
-                match self {
-                    Value::String(_) => Encoding::Raw,
-                    $($(#[cfg($($when)*)])? Value::$kind(value) => value.encoding(),)*
                 }
             }
 
@@ -305,7 +394,9 @@ macro_rules! types {
         $(
             $(#[cfg($($when)*)])?
             impl Sealed for $kind {
-                fn of(value: ValueRef<'_>) -> Option<&Self> {
+                const ID: TypeId = TypeId::$kind;
+
+                fn of(value: ValueRef<'_>) -> Option<<Self as Kind>::Ref<'_>> {
                     match value {
                         ValueRef::$kind(value) => Some(value),
                         _ => None,
@@ -319,8 +410,8 @@ macro_rules! types {
                     }
                 }
 
-                fn into_new(self: Box<Self>) -> NewValue<'static> {
-                    NewValue::$kind(self)
+                fn into_value(self) -> Value {
+                    Value::$kind(Box::new(self))
                 }
             }
 

@@ -269,15 +269,17 @@ fn scan_visits_every_element_and_sample_returns_any() {
     let mut stack = Stack::default();
     assert_eq!(
         (
-            stack.sample(7),
-            stack.scan(0, 10, &mut |_| panic!("there is none"))
+            stack.read().sample(7),
+            stack.read().scan(0, 10, &mut |_| panic!("there is none"))
         ),
         (None, 0)
     );
     (0..1_000_u16).for_each(|element| stack.push(&element.to_le_bytes()));
     let (mut seen, mut cursor, mut steps) = (Vec::new(), 0, 0);
     loop {
-        cursor = stack.scan(cursor, 10, &mut |element| seen.push(element.to_vec()));
+        cursor = stack
+            .read()
+            .scan(cursor, 10, &mut |element| seen.push(element.to_vec()));
         stack.push(b"new");
         steps += 1;
         if cursor == 0 {
@@ -289,10 +291,12 @@ fn scan_visits_every_element_and_sample_returns_any() {
     expected.sort_unstable();
     assert_eq!((seen, steps), (expected, 100));
     assert_eq!(
-        stack.scan(u64::MAX, 1, &mut |element| assert_eq!(element, b"new")),
+        stack
+            .read()
+            .scan(u64::MAX, 1, &mut |element| assert_eq!(element, b"new")),
         1_099
     );
-    let sampled = (0..2_200).filter_map(|random| stack.sample(random));
+    let sampled = (0..2_200).filter_map(|random| stack.read().sample(random));
     assert_eq!(sampled.filter(|element| *element == b"new").count(), 200);
 }
 
@@ -317,4 +321,49 @@ fn edit_that_empties_the_value_reports_its_event_and_then_emptied() {
         slot.edit(PUSHED, |_: &mut Stack| Edited::Unchanged(()))
     });
     assert_eq!((looked, heard()), (Ok(()), Vec::new()));
+}
+
+#[test]
+fn small_value_takes_one_allocation_and_stays_large_once_it_was() {
+    let store = store();
+    let mut view = store.view(0, 0);
+    let bytes = |view: &mut View<'_>| {
+        view.peek(b"k", |entry| entry.map(EntryRef::memory))
+            .unwrap()
+            - crate::entry::SLOT_BYTES
+    };
+    for _ in 0..8 {
+        assert!(push(&mut view, b"k", b"0123456789").is_ok());
+    }
+    let packed = bytes(&mut view);
+    assert_eq!(packed, allocated(3 + 1 + 8 * 12));
+    let expected: Vec<Vec<u8>> = vec![b"0123456789".into(); 8];
+    assert_eq!(contents(&mut view, b"k"), Some(expected.clone()));
+    let owned = view.peek(b"k", |entry| entry.map(EntryRef::owned)).unwrap();
+    assert_eq!(elements(owned.value()), Some(expected));
+    assert!(push(&mut view, b"k", b"more").is_ok());
+    assert!(bytes(&mut view) > packed + 1_000);
+    assert!(pop(&mut view, b"k").is_ok());
+    assert!(bytes(&mut view) > packed + 1_000);
+    check_memory(&store);
+    view.update(b"l", |slot| slot.put(owned));
+    assert!(push(&mut view, b"l", &[b'x'; 65]).is_ok());
+    assert_eq!(
+        contents(&mut view, b"l").map(|elements| elements.len()),
+        Some(9)
+    );
+    check_memory(&store);
+}
+
+#[test]
+fn limits_are_those_of_the_type_until_they_are_set() {
+    let store = store();
+    assert_eq!(store.limits::<Stack>(), Stack::LIMITS);
+    let limits = Limits {
+        elements: 3,
+        bytes: 5,
+    };
+    store.set_limits::<Stack>(limits);
+    let mut view = store.view(1, 0);
+    assert_eq!(view.update(b"k", |slot| slot.limits::<Stack>()), limits);
 }

@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use respire_store::{
-    Access, Edited, EntryRef, EventName, Expiry, Kind, NewValue, Slot, Stack, ValueRef, WrongType,
+    Access, Edited, Elements, EntryRef, EventName, Expiry, NewValue, Slot, Stack, StackRef,
+    ValueRef, WrongType,
 };
 
 /// A value of the model.
@@ -77,7 +78,7 @@ pub(crate) fn contents(entry: EntryRef<'_>) -> Contents {
     (value, entry.expires_at())
 }
 
-fn elements(stack: &Stack) -> Vec<Vec<u8>> {
+fn elements(stack: StackRef<'_>) -> Vec<Vec<u8>> {
     let mut elements = Vec::new();
     stack.for_each(&mut |element| elements.push(element.to_vec()));
     assert_eq!(elements.len(), stack.len());

@@ -15,7 +15,7 @@ impl<'a> Element<'a> {
     /// Returns the form in which these bytes are kept.
     #[must_use]
     pub fn of(text: &'a [u8]) -> Self {
-        match crate::types::canonical_int(text) {
+        match crate::decimal::canonical_int(text) {
             Some(number) => Element::Int(number),
             None => Element::Bytes(text),
         }
