@@ -35,7 +35,7 @@ mod decimal;
 mod hash;
 mod raw;
 
-pub use crate::database::{Freeing, Watch};
+pub use crate::database::{Freeing, Served, Wait, Watch};
 pub use crate::entry::{Access, EntryRef, Expiry, Owned, Policy};
 pub use crate::observe::{Cause, Effect, Event, EventName, Interest, Observer, ObserverId, Ticket};
 pub use crate::slot::{Edited, Slot};
@@ -48,7 +48,7 @@ pub use crate::types::{
 };
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::{Stack, StackRef};
-pub use crate::view::View;
+pub use crate::view::{View, Waiter};
 
 #[cfg(test)]
 mod fuzzed;

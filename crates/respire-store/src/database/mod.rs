@@ -4,6 +4,7 @@ mod deadlines;
 mod garbage;
 mod recount;
 mod side;
+mod waiters;
 mod watch;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -21,6 +22,8 @@ pub(crate) use deadlines::Deadlines;
 pub use garbage::Freeing;
 pub(crate) use garbage::{Cleared, Garbage, QUEUED_BYTES_MIN};
 pub(crate) use side::{GAUGE_STEP, Side, bump};
+pub(crate) use waiters::{Queued, Waiters};
+pub use waiters::{Served, Wait};
 pub use watch::Watch;
 use watch::Watches;
 
@@ -35,6 +38,7 @@ pub(crate) struct Database {
     /// The address of each shard's table. They lie close together, for looking ahead.
     whereabouts: Box<[Whereabouts]>,
     pub(crate) watches: Arc<Watches>,
+    pub(crate) waiters: Arc<Waiters>,
     /// Bytes used by all databases, to within [`GAUGE_STEP`] per shard.
     pub(crate) gauge: Arc<AtomicUsize>,
     /// Removed entries of all databases that have yet to be freed.
@@ -86,6 +90,7 @@ impl Database {
             .map(|shard| Side::new(hasher.hash_one(shard), interests))
             .collect();
         let watches = Arc::new(Watches::new(Arc::clone(&sides), hasher.clone()));
+        let waiters = Arc::new(Waiters::new(Arc::clone(&sides), hasher.clone()));
         let db = Database {
             number,
             shards: Shards::new(shards, capacity),
@@ -94,6 +99,7 @@ impl Database {
             shard_shift: u32::BITS - shards.trailing_zeros(),
             whereabouts: (0..shards).map(|_| Whereabouts::default()).collect(),
             watches,
+            waiters,
             gauge,
             garbage,
             observers,

@@ -8,13 +8,18 @@ use super::Interest;
 /// of [`Interest`](crate::Interest).
 pub(crate) const WATCHED: u32 = 1;
 
-/// The bits of the parties to which every change is reported: watches of the key, and observers of effects.
-pub(crate) const CHANGES: u32 = WATCHED | Interest::EFFECTS.bits();
+/// The bit that is set if a key of the shard is waited for ([`Waiter`](crate::Waiter)).
+pub(crate) const WAITED: u32 = 1 << 31;
+
+/// The bits of the parties to which every change is reported: watches and waiters of the key, and observers of
+/// effects.
+pub(crate) const CHANGES: u32 = WATCHED | WAITED | Interest::EFFECTS.bits();
 
 /// The hook word. A write reads it once, in a cache line that it has loaded anyway. While it is zero, a
 /// write does nothing else for watches and observers.
 ///
-/// [`WATCHED`] changes under the lock of the watched keys, the other bits under that of the observers.
+/// [`WATCHED`] changes under the lock of the watched keys, [`WAITED`] under that of the waiters, the other bits under
+/// that of the observers.
 #[derive(Default)]
 pub(crate) struct Hooks(AtomicU32);
 
@@ -44,9 +49,17 @@ impl Hooks {
         }
     }
 
+    pub(crate) fn set_waited(&self, is_waited: bool) {
+        if is_waited {
+            self.0.fetch_or(WAITED, Ordering::Relaxed);
+        } else {
+            self.0.fetch_and(!WAITED, Ordering::Relaxed);
+        }
+    }
+
     /// Sets the bits of all interests at once.
     pub(crate) fn set_interests(&self, bits: u32) {
-        let set = |word: u32| Some(word & WATCHED | bits);
+        let set = |word: u32| Some(word & (WATCHED | WAITED) | bits);
         let _previous = self
             .0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, set);

@@ -11,9 +11,9 @@ mod unreported;
 
 use crate::entry::EntryRef;
 
-pub(crate) use hooks::{CHANGES, Hooks, WATCHED};
+pub(crate) use hooks::{CHANGES, Hooks, WAITED, WATCHED};
 pub(crate) use observers::{Observers, Registered};
-pub(crate) use unit::Unit;
+pub(crate) use unit::{Ready, Unit};
 pub(crate) use unreported::Unreported;
 
 /// A set of the reports that an observer wants. [`Interest::with`] joins two sets.

@@ -1,7 +1,8 @@
 //! A unit: changes that become visible together, and are reported to observers as one.
 
-use core::cell::{Cell, OnceCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::mem::ManuallyDrop;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::{Effect, Event, Interest, Observers, Registered, Ticket};
@@ -30,6 +31,18 @@ struct Running {
     reported: Cell<Interest>,
     /// The shards are about to be released, so no more changes may be reported.
     has_ended: Cell<bool>,
+    /// The keys that were written and are waited for, in order, each once.
+    ready: RefCell<VecDeque<Ready>>,
+    /// The same keys, to find them.
+    is_ready: RefCell<HashSet<(u32, Box<[u8]>)>>,
+}
+
+/// A key that was written and is waited for.
+pub(crate) struct Ready {
+    pub(crate) db: u32,
+    pub(crate) key: Box<[u8]>,
+    /// The time of the write, in unix milliseconds.
+    pub(crate) now_ms: u64,
 }
 
 impl Unit {
@@ -55,6 +68,33 @@ impl Unit {
             .report(event.interest(), |registered| {
                 registered.observer.event(db, key, event);
             });
+    }
+
+    /// Notes a key that was written and is waited for; the key's shard is locked.
+    pub(crate) fn ready(&self, observers: &Observers, ready: Ready) {
+        let running = self.running(observers);
+        debug_assert!(
+            !running.has_ended.get(),
+            "nobody would call the waiters of a unit that has ended"
+        );
+        let key = (ready.db, ready.key.clone());
+        if running.is_ready.borrow_mut().insert(key) {
+            running.ready.borrow_mut().push_back(ready);
+        }
+    }
+
+    /// Takes the key that was written first of those noted; `None` if there is none.
+    #[inline]
+    pub(crate) fn take_ready(&self) -> Option<Ready> {
+        let running = self.running.get()?;
+        let ready = running.ready.borrow_mut().pop_front()?;
+        let key = (ready.db, ready.key);
+        running.is_ready.borrow_mut().remove(&key);
+        Some(Ready {
+            db: key.0,
+            key: key.1,
+            now_ms: ready.now_ms,
+        })
     }
 
     /// Shards were added to the unit's section.
@@ -106,6 +146,8 @@ impl Unit {
             is_ticket_old: Cell::new(false),
             reported: Cell::new(Interest::NONE),
             has_ended: Cell::new(false),
+            ready: RefCell::default(),
+            is_ready: RefCell::default(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ShardMut;
 use crate::database::bump;
-use crate::observe::{CHANGES, Cause, Effect, Event, Interest, Unreported, WATCHED};
+use crate::observe::{CHANGES, Cause, Effect, Event, Interest, Ready, Unreported, WAITED, WATCHED};
 
 impl ShardMut<'_> {
     /// Returns whether the hook word says so if the key is watched. For debug assertions.
@@ -84,6 +84,18 @@ impl ShardMut<'_> {
 
     pub(crate) fn is_observed(&self) -> bool {
         self.side().hooks.has(Interest::EFFECTS.bits())
+    }
+
+    /// Notes that the key was written, for those who wait for it.
+    pub(crate) fn note_ready(&self, key: &[u8], now_ms: u64) {
+        if self.side().hooks.has(WAITED) && self.db.waiters.is_waited(key) {
+            let ready = Ready {
+                db: self.db.number,
+                key: key.into(),
+                now_ms,
+            };
+            self.unit.ready(&self.db.observers, ready);
+        }
     }
 
     /// Makes the key's watches dirty.

@@ -2,6 +2,7 @@
 
 mod edit;
 mod report;
+mod wait;
 
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -116,6 +116,7 @@ impl Slot<'_> {
         let (shard, key, hash) = (&mut self.shard, self.key, self.hash);
         if counts {
             shard.touch(key);
+            shard.note_ready(key, self.now_ms);
         }
         if !shard.is_observed() {
             return;

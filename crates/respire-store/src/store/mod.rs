@@ -4,6 +4,7 @@ mod evict;
 mod observe;
 mod prefetch;
 mod section;
+mod serve;
 mod sweep;
 mod wait;
 mod widen;
@@ -24,6 +25,7 @@ use evict::Eviction;
 pub use prefetch::Foreseen;
 pub(crate) use section::Place;
 pub use section::{Held, Scope, Section};
+pub(crate) use serve::{Serve, Serving};
 #[cfg(test)]
 pub(crate) use sweep::FREED_PER_DEADLINE;
 pub use sweep::Swept;

@@ -59,6 +59,11 @@ impl Held {
         &self.unit
     }
 
+    /// Takes the unit out, to report the release before the rest is dropped.
+    pub(super) fn take_unit(&mut self) -> Unit {
+        core::mem::take(&mut self.unit)
+    }
+
     pub(crate) fn swap_tables(&mut self, a: Place, b: Place) -> Unreported {
         let (a, b) = (self.at(a.min(b)), self.at(a.max(b)));
         let (front, back) = self.tables.split_at_mut(b);
@@ -126,7 +131,7 @@ impl Held {
     }
 
     /// Moves the tables back into their shards, which are given in ascending order of place, and ends the
-    /// unit.
+    /// unit. [`Held::serve`] has been called.
     pub(super) fn put_back<'g>(&mut self, shards: impl Iterator<Item = &'g mut Table>) {
         for (shard, (_, table)) in shards.zip(&mut self.tables) {
             // A write that bypassed the section would be in this table, and would be lost here.
@@ -176,6 +181,7 @@ impl fmt::Debug for Held {
 /// ```
 #[must_use = "the shards are released when the section is dropped"]
 pub struct Section<'s> {
+    store: &'s Store,
     guards: SmallVec<[RwLockWriteGuard<'s, Table>; 1]>,
     held: Held,
 }
@@ -198,6 +204,7 @@ impl<'s> Section<'s> {
             .map(|(place, guard)| (place, core::mem::take(&mut **guard)))
             .collect();
         Section {
+            store,
             guards,
             held: Held {
                 unit: Unit::default(),
@@ -215,11 +222,16 @@ impl<'s> Section<'s> {
 
 impl Drop for Section<'_> {
     fn drop(&mut self) {
+        let apart = self.held.serve(self.store);
         let shards = self.guards.iter_mut().map(|guard| &mut **guard);
         self.held.put_back(shards);
         // Releases the shards. The fields of `held` are dropped after this: the unit, which then reports
         // the release, and the garbage.
         self.guards.clear();
+        if !apart.is_empty() {
+            drop(self.held.take_unit());
+            self.store.serve_apart(apart);
+        }
     }
 }
 

@@ -130,12 +130,17 @@ impl Widener<'_, '_> {
 
 impl Drop for WideningSection<'_> {
     fn drop(&mut self) {
+        let apart = self.held.serve(self.store);
         self.guards.sort_unstable_by_key(|(place, _)| *place);
         let shards = self.guards.iter_mut().map(|(_, guard)| &mut **guard);
         self.held.put_back(shards);
         self.guards.clear();
         // Dropping `held` reports the release to observers, which may use the store and wait for the token.
         self.token = None;
+        if !apart.is_empty() {
+            drop(self.held.take_unit());
+            self.store.serve_apart(apart);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod iterate;
 mod many;
 mod report;
+mod wait;
 mod whole;
 
 use core::fmt;
@@ -11,11 +12,13 @@ use dashmap::RwLockReadGuard;
 
 use crate::database::{Database, Side, Watch};
 use crate::entry::{Clock, Entry, EntryRef};
-use crate::observe::Unit;
+use crate::observe::{Unit, WAITED};
 use crate::shard::{Reading, ShardMut, Writing};
 use crate::slot::Slot;
 use crate::store::{Foreseen, Held, Place, Scope, Store};
 use crate::table::{Bucket, Table, find};
+
+pub use wait::Waiter;
 
 /// A database at a given time. A free view takes the locks that each call needs. A view inside a
 /// section works on the section's tables and takes no lock. The same code runs on both.
@@ -164,8 +167,14 @@ impl<'v> View<'v> {
         let (table, unit) = match &mut self.held {
             Some(held) => held.lend((self.db, index)),
             None => {
-                let guard = guard.insert(self.store.wait_for::<Writing, _>(db.lock(index)));
-                (&mut **guard, &own)
+                let locked = self.store.wait_for::<Writing, _>(db.lock(index));
+                if db.side(index).hooks.has(WAITED) {
+                    // The end of a section calls those who wait for the key.
+                    drop(locked);
+                    let scope = [(self.db, key)];
+                    return self.locked(&Scope::Keys(&scope), |view| view.update(key, f));
+                }
+                (&mut **guard.insert(locked), &own)
             }
         };
         let _ending = own.ending();
@@ -187,6 +196,13 @@ impl<'v> View<'v> {
         let mut view = View::within(self.store, self.db, self.now_ms, Some(section.held()));
         view.touch = self.touch;
         f(&mut view)
+    }
+
+    /// Returns whether the view is inside a section that covers all of `scope`. O(shards in `scope`).
+    #[must_use]
+    pub fn covers(&self, scope: &Scope<'_>) -> bool {
+        let held = self.held.as_deref();
+        held.is_some_and(|held| held.covers(self.store, scope))
     }
 
     /// Returns the same view of another database.

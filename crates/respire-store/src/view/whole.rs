@@ -3,7 +3,7 @@
 use super::View;
 use crate::database::{Database, Freeing, bump};
 use crate::hash::hash_key;
-use crate::observe::{Effect, Unreported};
+use crate::observe::{Effect, Ready, Unreported};
 use crate::store::{Held, Scope, Store};
 use crate::table::find;
 
@@ -68,6 +68,8 @@ impl View<'_> {
                 first.recount(index, held.table((a, index)));
                 second.recount(index, held.table((b, index)));
             }
+            note_ready(first, held, a, now_ms);
+            note_ready(second, held, b, now_ms);
             bump(&first.side(0).changes, 1);
             if let Some(change) = swapped {
                 first.report_whole(held.unit(), Effect::Swapped { a, b }, change);
@@ -122,6 +124,18 @@ fn touch_watched(db: &Database, held: &Held, number: u32, comes: impl Fn(Watched
         } else if find(held.table((number, index)), hash, &key).is_some() {
             db.watches.touch_removed(&key);
         }
+    }
+}
+
+/// Notes the keys of database `number` that are waited for, for databases that were exchanged.
+fn note_ready(db: &Database, held: &Held, number: u32, now_ms: u64) {
+    for key in db.waiters.keys() {
+        let ready = Ready {
+            db: number,
+            key,
+            now_ms,
+        };
+        held.unit().ready(&db.observers, ready);
     }
 }
 
