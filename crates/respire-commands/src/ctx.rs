@@ -24,6 +24,7 @@ pub(crate) struct Ctx<'c> {
     tunables: &'c Tunables,
     stats: &'c mut ConnStats,
     wait_us: Option<u64>,
+    waits: bool,
 }
 
 /// The keys of a call, its connection, and the statistics of that connection.
@@ -73,6 +74,7 @@ impl<'c> Ctx<'c> {
             tunables: engine.tunables(),
             stats,
             wait_us: None,
+            waits: false,
         }
     }
 
@@ -177,6 +179,18 @@ impl<'c> Ctx<'c> {
     /// Delays the reply by this time (`DEBUG SLEEP`).
     pub(crate) fn reply_after(&mut self, wait: Duration) {
         self.wait_us = Some(u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// Makes the command wait, if it may; the command replies if it may not, as in `EXEC`.
+    pub(crate) fn wait(&mut self) -> bool {
+        self.waits = !self.view.is_in_section();
+        self.waits
+    }
+
+    /// Whether the command waits.
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
     }
 
     pub(crate) fn finish(self) -> Flow {

@@ -50,6 +50,11 @@ pub(crate) const LCS_LEN_AND_IDX: Error =
 pub(crate) const LCS_MEMORY: Error =
     Error::fixed("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
 
+/// A timeout that is not a number.
+pub(crate) const TIMEOUT: Error = Error::fixed("ERR timeout is not a float or out of range");
+/// A timeout below zero.
+pub(crate) const TIMEOUT_NEGATIVE: Error = Error::fixed("ERR timeout is negative");
+
 /// A bit that is neither 0 nor 1, in `SETBIT`.
 pub(crate) const BIT_VALUE: Error = Error::fixed("ERR bit is not an integer or out of range");
 /// A bit that is neither 0 nor 1, in `BITPOS`.

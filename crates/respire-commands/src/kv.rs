@@ -1,6 +1,7 @@
 //! Defines the state that the commands work on, and the trait of applications that contain it.
 
 use crate::Ctx;
+use crate::block::KvWait;
 use crate::ctx::split;
 use crate::notify::Notifications;
 use crate::pace::SweepPace;
@@ -161,6 +162,8 @@ pub(crate) struct KvRow {
     pub(crate) run: KvRun,
     /// Finds the keys, for commands whose keys the spec alone cannot describe.
     pub(crate) keys: Option<KeyPositions>,
+    /// Answers later, for commands that wait ([`Ctx::wait`]).
+    pub(crate) waiting: Option<KvWait>,
 }
 
 impl KvRow {
@@ -169,6 +172,15 @@ impl KvRow {
             spec,
             run,
             keys: None,
+            waiting: None,
+        }
+    }
+
+    /// The same row of a command that may wait.
+    pub(crate) const fn with_wait(self, wait: KvWait) -> Self {
+        Self {
+            waiting: Some(wait),
+            ..self
         }
     }
 
@@ -189,6 +201,13 @@ impl<A: HasKv> Command<A> for KvRow {
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         let mut ctx = Ctx::new(cx);
         match (self.run)(&mut ctx, args, reply) {
+            Ok(()) if ctx.waits() => {
+                let later = cx.later();
+                if let Some(wait) = self.waiting {
+                    wait(&mut Ctx::new(cx), args, later);
+                }
+                Flow::Pending
+            }
             Ok(()) => ctx.finish(),
             Err(error) => {
                 reply.error(error.text());

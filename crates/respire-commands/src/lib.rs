@@ -43,6 +43,7 @@ mod stack;
 mod string;
 
 // Floor: the context, the state and the settings of commands
+mod block;
 mod ctx;
 mod family;
 mod kv;

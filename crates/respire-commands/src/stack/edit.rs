@@ -7,8 +7,8 @@ use crate::notify::EventClass;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, KeySpec, Reply, Spec};
 use respire_store::{Edited, Elements, EntryRef, EventName, Stack};
 
-const PUSHED: EventName = EventClass::Module.event("stack.push");
-const POPPED: EventName = EventClass::Module.event("stack.pop");
+pub(super) const PUSHED: EventName = EventClass::Module.event("stack.push");
+pub(super) const POPPED: EventName = EventClass::Module.event("stack.pop");
 
 pub(super) static PUSH: Spec = Spec {
     name: "stack.push",

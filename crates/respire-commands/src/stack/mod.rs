@@ -7,6 +7,7 @@ mod edit;
 #[cfg(test)]
 mod tests;
 mod value_type;
+mod wait;
 
 use crate::family::Family;
 use crate::kv::KvRow;
@@ -20,6 +21,8 @@ pub(crate) static FAMILY: Family = Family {
 
 /// Sorted by name.
 static ROWS: &[KvRow] = &[
+    KvRow::new(&wait::BMOVE, wait::bmove).with_wait(wait::wait_to_move),
+    KvRow::new(&wait::BPOP, wait::bpop).with_wait(wait::wait_to_pop),
     KvRow::new(&edit::LEN, edit::len),
     KvRow::new(&edit::POP, edit::pop),
     KvRow::new(&edit::PUSH, edit::push),

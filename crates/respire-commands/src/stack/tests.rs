@@ -327,3 +327,147 @@ fn notifications_report_push_pop_and_removal() {
         .collect();
     assert_eq!(events, ["stack.push", "stack.pop", "del"], "{received}");
 }
+
+#[test]
+fn blocked_client_gets_the_element_that_another_pushes() {
+    let mut client = Client::new();
+    let (mut first, mut second) = (client.other(), client.other());
+    first.check(&[("STACK.BPOP a b 0", "")]);
+    second.check(&[("STACK.BPOP b 0.5", "")]);
+    assert_eq!(
+        int_after("blocked_clients:", &client.send("INFO clients")),
+        2
+    );
+    client.check(&[("STACK.PUSH b x y z", ":3\r\n"), ("STACK.LEN b", ":1\r\n")]);
+    assert_eq!(first.poll(), "*2\r\n$1\r\nb\r\n$1\r\nz\r\n");
+    assert_eq!(second.poll(), "*2\r\n$1\r\nb\r\n$1\r\ny\r\n");
+    client.check(&[
+        ("STACK.BPOP a b 0", "*2\r\n$1\r\nb\r\n$1\r\nx\r\n"),
+        ("SET b string", "+OK\r\n"),
+        ("STACK.BPOP a b 0", WRONG_TYPE),
+        ("STACK.BPOP a -1", "-ERR timeout is negative\r\n"),
+        ("STACK.BPOP a 1e300", "-ERR timeout is negative\r\n"),
+        (
+            "STACK.BPOP a x",
+            "-ERR timeout is not a float or out of range\r\n",
+        ),
+        (
+            "STACK.BPOP a nan",
+            "-ERR timeout is not a float or out of range\r\n",
+        ),
+    ]);
+}
+
+fn int_after(name: &str, text: &str) -> usize {
+    let rest = text.split(name).nth(1).and_then(|rest| rest.lines().next());
+    rest.and_then(|number| number.parse().ok())
+        .expect("a number")
+}
+
+#[test]
+fn blocked_client_gets_null_after_the_timeout_and_nothing_is_taken_for_it() {
+    let mut client = Client::new();
+    let mut waiting = client.other();
+    for (request, nothing) in [
+        ("STACK.BPOP k 0.0101", "*-1\r\n"),
+        ("STACK.BMOVE k l 0.0101", "$-1\r\n"),
+    ] {
+        waiting.check(&[(request, "")]);
+        waiting.advance(Duration::from_millis(10));
+        assert_eq!(waiting.poll(), "");
+        waiting.advance(Duration::from_millis(1));
+        assert_eq!(waiting.poll(), nothing);
+    }
+    client.check(&[("STACK.PUSH k x", ":1\r\n"), ("STACK.LEN k", ":1\r\n")]);
+}
+
+#[test]
+fn nothing_is_taken_for_a_client_that_left_or_was_unblocked() {
+    let mut client = Client::new();
+    let (mut left, mut unblocked, mut stays) = (client.other(), client.other(), client.other());
+    let id = unblocked.send("CLIENT ID");
+    left.check(&[("STACK.BPOP k 0", "")]);
+    unblocked.check(&[("STACK.BPOP k 0", "")]);
+    stays.check(&[("STACK.BPOP j k 0", "")]);
+    drop(left);
+    client.check(&[
+        (
+            &format!("CLIENT UNBLOCK {}", id.trim_matches([':', '\r', '\n'])),
+            ":1\r\n",
+        ),
+        ("STACK.PUSH k x", ":1\r\n"),
+    ]);
+    assert_eq!(unblocked.poll(), "*-1\r\n");
+    assert_eq!(stays.poll(), "*2\r\n$1\r\nk\r\n$1\r\nx\r\n");
+    client.check(&[
+        ("STACK.PUSH k y", ":1\r\n"),
+        ("STACK.PUSH j y", ":1\r\n"),
+        ("STACK.LEN k", ":1\r\n"),
+    ]);
+}
+
+#[test]
+fn blocked_moves_hand_an_element_on_and_report_a_wrong_destination() {
+    let mut client = Client::new();
+    let mut others: Vec<Client> = (0..5).map(|_| client.other()).collect();
+    for (at, other) in others.iter_mut().enumerate() {
+        other.check(&[(&format!("STACK.BMOVE k{at} k{} 0", at + 1), "")]);
+    }
+    client.check(&[
+        ("STACK.PUSH k0 x", ":1\r\n"),
+        ("STACK.LEN k5", ":1\r\n"),
+        ("DBSIZE", ":1\r\n"),
+    ]);
+    for other in &mut others {
+        assert_eq!(other.poll(), "$1\r\nx\r\n");
+    }
+    others[0].check(&[("STACK.BMOVE a s 0", "")]);
+    client.check(&[
+        ("SET s 1", "+OK\r\n"),
+        ("STACK.PUSH a x", ":1\r\n"),
+        ("STACK.LEN a", ":1\r\n"),
+    ]);
+    assert_eq!(others[0].poll(), WRONG_TYPE);
+}
+
+#[test]
+fn command_does_not_wait_in_a_transaction_and_transactions_serve_at_their_end() {
+    let mut client = Client::new();
+    let mut waiting = client.other();
+    waiting.check(&[("STACK.BPOP k 0", "")]);
+    client.check(&[
+        ("MULTI", "+OK\r\n"),
+        ("STACK.BPOP l 0", "+QUEUED\r\n"),
+        ("STACK.BMOVE l k 0", "+QUEUED\r\n"),
+        ("STACK.PUSH k x y", "+QUEUED\r\n"),
+        ("STACK.POP k", "+QUEUED\r\n"),
+        ("STACK.LEN k", "+QUEUED\r\n"),
+        ("EXEC", "*5\r\n*-1\r\n$-1\r\n:2\r\n$1\r\ny\r\n:1\r\n"),
+        ("STACK.LEN k", ":0\r\n"),
+    ]);
+    assert_eq!(waiting.poll(), "*2\r\n$1\r\nk\r\n$1\r\nx\r\n");
+}
+
+#[test]
+fn rename_move_copy_and_restore_serve_those_who_wait() {
+    let mut client = with_stack(1);
+    let payload = dump(&mut client);
+    let mut waiting = client.other();
+    let restore = format!("RESTORE w 0 {payload}");
+    client.send("MOVE k 3");
+    for requests in [
+        &["STACK.PUSH j x", "RENAME j w"][..],
+        &["STACK.PUSH j x", "COPY j w", "DEL j"],
+        &["SELECT 1", "STACK.PUSH w x", "MOVE w 0", "SELECT 0"],
+        &["SELECT 1", "STACK.PUSH w x", "SWAPDB 0 1", "SELECT 0"],
+        &[&restore],
+    ] {
+        waiting.check(&[("STACK.BPOP w 0", "")]);
+        requests.iter().for_each(|request| _ = client.send(request));
+        assert!(
+            waiting.poll().starts_with("*2\r\n$1\r\nw\r\n"),
+            "{requests:?}"
+        );
+        client.check(&[("STACK.LEN w", ":0\r\n")]);
+    }
+}

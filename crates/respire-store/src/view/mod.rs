@@ -198,6 +198,13 @@ impl<'v> View<'v> {
         f(&mut view)
     }
 
+    /// Returns whether the view is inside a section.
+    #[must_use]
+    #[inline]
+    pub fn is_in_section(&self) -> bool {
+        self.held.is_some()
+    }
+
     /// Returns whether the view is inside a section that covers all of `scope`. O(shards in `scope`).
     #[must_use]
     pub fn covers(&self, scope: &Scope<'_>) -> bool {
