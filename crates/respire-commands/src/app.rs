@@ -65,6 +65,11 @@ impl<A: HasKv> Keyspace<A> for Kv {
         app.kv().store().prefetch_entry(db, hint);
     }
 
+    #[inline]
+    fn warm(app: &A, db: u32, hint: &Foreseen<'_>, element: &[u8]) {
+        app.kv().store().prefetch_element(db, hint, element);
+    }
+
     fn atomically(app: &A, scope: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut Held)) {
         let mut section = app.kv().store().lock(&store_scope(scope));
         body(section.held());

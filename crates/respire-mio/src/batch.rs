@@ -82,6 +82,15 @@ fn serve_together<A: App>(reactor: &Shared<A>, tokens: &[Token], buffers: &mut [
             });
         }
     }
+    for (token, arrival) in tokens.iter().zip(&arrivals) {
+        if let Some(arrival) = arrival {
+            guard(reactor, *token, |slot| {
+                if let Some(entry) = slot.reserved() {
+                    entry.connection.warm_ahead(arrival);
+                }
+            });
+        }
+    }
     for (token, arrival) in tokens.iter().zip(arrivals) {
         drive(
             reactor,

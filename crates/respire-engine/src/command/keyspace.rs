@@ -68,6 +68,13 @@ pub trait Keyspace<A: App>: Sized + 'static {
         let _ = (app, db, hint);
     }
 
+    /// Called with a hint after `find` was called for some other keys, if the request names an element of
+    /// the key's value ([`Spec::element`](crate::Spec::element)), so that the keyspace can start to load it.
+    #[inline]
+    fn warm(app: &A, db: u32, hint: &Self::Hint<'_>, element: &[u8]) {
+        let _ = (app, db, hint, element);
+    }
+
     /// Runs `body` such that other connections see either all of its effects or none of them.
     /// `body` gets the state that its commands use inside the section.
     fn atomically(

@@ -34,7 +34,7 @@ impl<A: App> std::fmt::Debug for Ahead<'_, A> {
     }
 }
 
-/// Look-ahead in two steps before [`SessionEvent::Ahead`](super::SessionEvent::Ahead), for drivers
+/// Look-ahead in three steps before [`SessionEvent::Ahead`](super::SessionEvent::Ahead), for drivers
 /// that read from several connections and then answer them one after another. A session looks ahead
 /// in a pipeline by itself.
 impl<A: App> Session<A> {
@@ -54,6 +54,9 @@ impl<A: App> Session<A> {
     /// let mut ahead: Vec<_> = sessions.iter_mut().map(|it| it.look_ahead(b"PING\r\n")).collect();
     /// for (session, ahead) in sessions.iter().zip(&mut ahead) {
     ///     session.find_ahead(ahead);
+    /// }
+    /// for (session, ahead) in sessions.iter().zip(&ahead) {
+    ///     session.warm_ahead(ahead);
     /// }
     /// for (session, ahead) in sessions.iter_mut().zip(ahead) {
     ///     let mut out = Output::new();
@@ -92,6 +95,14 @@ impl<A: App> Session<A> {
     pub fn find_ahead(&self, ahead: &mut Ahead<'_, A>) {
         if let Some((_, request)) = &mut ahead.found {
             request.find(&self.engine, self.core.client.db());
+        }
+    }
+
+    /// Third step, after the second of all connections: the keyspace starts to load the element of the
+    /// value that the request names, if it names one ([`Keyspace::warm`]).
+    pub fn warm_ahead(&self, ahead: &Ahead<'_, A>) {
+        if let Some((_, request)) = &ahead.found {
+            request.warm(&self.engine, self.core.client.db(), ahead.bytes);
         }
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Shape {
     at: Option<u32>,
     /// The index of the argument that is its first key, or 0.
     key_at: usize,
+    /// The index of the argument that names an element of the key's value, or 0.
+    element_at: usize,
 }
 
 /// A request decoder of either protocol.
@@ -79,6 +81,7 @@ impl<'b, A: App> Decoded<'b, A> {
             form: Form::Name(0),
             at: None,
             key_at: 0,
+            element_at: 0,
         },
         hint: None,
     };
@@ -87,7 +90,7 @@ impl<'b, A: App> Decoded<'b, A> {
     /// whether there is a key.
     #[inline(always)]
     pub(super) fn foresee(&mut self, engine: &Engine<A>, db: u32, bytes: &'b [u8]) -> bool {
-        let key = self.shape.key(&bytes[self.start..]);
+        let key = self.shape.arg(self.shape.key_at, &bytes[self.start..]);
         self.hint = key.map(|key| A::Keys::foresee(engine.app(), db, key));
         key.is_some()
     }
@@ -97,6 +100,16 @@ impl<'b, A: App> Decoded<'b, A> {
     pub(super) fn find(&mut self, engine: &Engine<A>, db: u32) {
         if let Some(hint) = &mut self.hint {
             A::Keys::find(engine.app(), db, hint);
+        }
+    }
+
+    /// Asks the keyspace, again some requests later, to load the element of the value that the request
+    /// names, if it names one.
+    #[inline(always)]
+    pub(super) fn warm(&self, engine: &Engine<A>, db: u32, bytes: &[u8]) {
+        let element = self.shape.arg(self.shape.element_at, &bytes[self.start..]);
+        if let (Some(hint), Some(element)) = (&self.hint, element) {
+            A::Keys::warm(engine.app(), db, hint, element);
         }
     }
 
@@ -140,7 +153,8 @@ impl Shape {
         let mut read = *self;
         read.read(engine, decoder, bytes) == Some(self.len)
             && read.spans[..read.spans_len] == self.spans[..self.spans_len]
-            && (read.len, read.at, read.key_at) == (self.len, self.at, self.key_at)
+            && (read.len, read.at) == (self.len, self.at)
+            && (read.key_at, read.element_at) == (self.key_at, self.element_at)
             && read.form == self.form
     }
 
@@ -163,13 +177,19 @@ impl Shape {
         }
     }
 
-    /// The first key of the request at the front of `bytes`.
+    /// Whether the request names an element of its key's value.
     #[inline(always)]
-    fn key<'r>(&self, bytes: &'r [u8]) -> Option<&'r [u8]> {
-        if self.key_at == 0 {
+    pub(super) fn has_element(&self) -> bool {
+        self.element_at != 0
+    }
+
+    /// The argument of this index of the request at the front of `bytes`, unless it is 0.
+    #[inline(always)]
+    fn arg<'r>(&self, at: usize, bytes: &'r [u8]) -> Option<&'r [u8]> {
+        if at == 0 {
             return None;
         }
-        let span = self.spans[..self.spans_len].get(self.key_at)?;
+        let span = self.spans[..self.spans_len].get(at)?;
         Some(&bytes[span.at()..span.at() + span.len()])
     }
 
@@ -185,8 +205,13 @@ impl Shape {
             }
             Form::Operation(op) => engine.binary.entry(op),
         };
-        let key_at = self.at.map_or(0, |at| engine.table.entry(at).first_key());
+        let of_entry = |at| {
+            let entry = engine.table.entry(at);
+            (entry.first_key(), usize::from(entry.spec().element))
+        };
+        let (key_at, element_at) = self.at.map_or((0, 0), of_entry);
         self.key_at = if key_at < self.spans_len { key_at } else { 0 };
+        self.element_at = element_at;
     }
 
     /// Whether the request at the front of `next` has the same framing and name as this one, which

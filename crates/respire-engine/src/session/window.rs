@@ -17,6 +17,9 @@ const REQUESTS_MAX: usize = 16;
 /// table's memory.
 const ENTRIES_AHEAD: usize = REQUESTS_MAX / 2;
 
+/// How far ahead of the running request elements of values are loaded.
+const ELEMENTS_AHEAD: usize = ENTRIES_AHEAD / 2;
+
 /// The next requests, as long as they are complete and have few arguments.
 ///
 /// `run <= decoded <= run + REQUESTS_MAX` count requests since the ring was made. `loaded` counts
@@ -37,6 +40,10 @@ pub(super) struct Window<'b, A: App> {
     run: usize,
     loaded: usize,
     decoded: usize,
+    /// How many requests were warmed: asked for the element that they name.
+    warmed: usize,
+    /// Whether a request of the window names an element.
+    has_elements: bool,
     /// The last request with another framing than those decoded since.
     other: Option<usize>,
 }
@@ -56,6 +63,8 @@ impl<'b, A: App> Window<'b, A> {
             run: 0,
             loaded: 0,
             decoded: 0,
+            warmed: 0,
+            has_elements: false,
             other: None,
         }
     }
@@ -76,11 +85,24 @@ impl<'b, A: App> Window<'b, A> {
             self.ring[self.loaded % REQUESTS_MAX].find(engine, self.db);
             self.loaded += 1;
         }
+        if self.has_elements {
+            self.warm(engine);
+        }
         let has_next = self.run < self.decoded;
         self.run += usize::from(has_next);
         debug_assert!(self.run <= self.decoded && self.loaded <= self.decoded);
         debug_assert!(self.decoded <= self.run + REQUESTS_MAX && self.end <= self.bytes.len());
         has_next
+    }
+
+    /// Loads the elements that the next requests name.
+    #[inline(never)]
+    fn warm(&mut self, engine: &Engine<A>) {
+        self.warmed = self.warmed.max(self.run);
+        while self.warmed < self.loaded.min(self.run + ELEMENTS_AHEAD) {
+            self.ring[self.warmed % REQUESTS_MAX].warm(engine, self.db, self.bytes);
+            self.warmed += 1;
+        }
     }
 
     /// The request that [`Window::advance`] moved to, and the length of the turn's bytes up to its
@@ -128,6 +150,7 @@ impl<'b, A: App> Window<'b, A> {
                 return false;
             };
             self.end += consumed;
+            self.has_elements |= self.is_far && self.ring[at].shape.has_element();
         }
         let request = &mut self.ring[at];
         request.start = self.end - request.shape.len;
@@ -159,6 +182,7 @@ mod tests {
     struct HintRecorder {
         keys: Mutex<Vec<Vec<u8>>>,
         entries: Mutex<Vec<u64>>,
+        elements: Mutex<Vec<Vec<u8>>>,
     }
 
     impl App for HintRecorder {
@@ -194,6 +218,15 @@ mod tests {
             hint.2 = true;
         }
 
+        fn warm(recorder: &Self, _: u32, hint: &Self::Hint<'_>, element: &[u8]) {
+            assert!(hint.2, "the entry is looked for first");
+            recorder
+                .elements
+                .lock()
+                .expect("no panic")
+                .push(element.to_vec());
+        }
+
         fn atomically(_: &Self, _: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
             body(&mut ());
         }
@@ -207,6 +240,7 @@ mod tests {
         name: "get",
         arity: Arity::at_least(2),
         keys: &[KeySpec::at(1)],
+        element: 2,
         ..Spec::EMPTY
     };
 
@@ -364,6 +398,32 @@ mod tests {
                 .copied()
                 .eq(keys.iter().map(|key| number(key)))
         );
+    }
+
+    #[test]
+    fn elements_that_requests_name_are_loaded_in_their_order() {
+        let (engine, mut session) = connect();
+        let mut out = Output::new();
+        let names: Vec<String> = (0..40).map(|nth| format!("field{nth}")).collect();
+        let whole: Vec<u8> = names
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, name)| match nth % 10 {
+                9 => request(&["GET", "key"]),
+                8 => request(&["ECHO", name]),
+                _ => request(&["GET", "key", name]),
+            })
+            .collect();
+        for _ in 0..2 {
+            let _step = session.serve(&whole, now(), &mut out);
+        }
+        let named = |names: &[String]| -> Vec<Vec<u8>> {
+            let numbered = names.iter().filter(|name| !name.ends_with(['8', '9']));
+            numbered.map(|name| name.clone().into_bytes()).collect()
+        };
+        // The very first request came before the session knew that others follow.
+        let expected = [named(&names[1..]), named(&names)].concat();
+        assert_eq!(*engine.app().elements.lock().expect("no panic"), expected);
     }
 
     #[test]

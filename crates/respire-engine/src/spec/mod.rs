@@ -47,6 +47,10 @@ pub struct Spec {
     pub categories: &'static [&'static str],
     /// The positions of its keys.
     pub keys: &'static [KeySpec],
+    /// The argument that names the element of the first key's value that it works on, such as a field; 0 if
+    /// there is none. While earlier requests of a pipeline run, the keyspace loads the element
+    /// ([`Keyspace::warm`](crate::Keyspace::warm)).
+    pub element: u8,
     /// The grammar of its arguments.
     pub args: &'static [Arg],
     /// Hints for clients and proxies, as `COMMAND INFO` lists them.
@@ -71,6 +75,7 @@ impl Spec {
         flags: Flags::NONE,
         categories: &[],
         keys: &[],
+        element: 0,
         args: &[],
         tips: &[],
         history: &[],

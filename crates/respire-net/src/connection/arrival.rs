@@ -61,7 +61,14 @@ impl<A: App> Connection<A> {
         }
     }
 
-    /// The third step: a turn, as [`Connection::drive`], that begins with the input read ahead.
+    /// The third step: the keyspace begins to load the element that the request names, if it names one.
+    pub fn warm_ahead(&self, arrival: &Arrival<'_, A>) {
+        if let Ok(ahead) = &arrival.read {
+            self.session.warm_ahead(ahead);
+        }
+    }
+
+    /// The fourth step: a turn, as [`Connection::drive`], that begins with the input read ahead.
     pub fn drive_arrived(
         &mut self,
         io: &mut impl Transport,
