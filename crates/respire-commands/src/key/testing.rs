@@ -67,8 +67,8 @@ impl Client {
 
     /// Sends a request in the quoting of redis-cli; returns the bytes of the reply.
     pub(crate) fn send(&mut self, request: &str) -> String {
-        let reply = self.send_for_output(request);
-        String::from_utf8_lossy(&reply.to_vec()).into_owned()
+        let mut reply = self.send_for_output(request);
+        String::from_utf8_lossy(&reply.take()).into_owned()
     }
 
     /// Sends a request; returns the reply in the pieces in which it is written.
@@ -83,7 +83,7 @@ impl Client {
     pub(crate) fn poll(&mut self) -> String {
         let mut out = Output::new();
         let _ = self.session.serve(SessionEvent::Turn, self.now, &mut out);
-        String::from_utf8_lossy(&out.to_vec()).into_owned()
+        String::from_utf8_lossy(&out.take()).into_owned()
     }
 
     /// Sends one request after another, and compares the replies.

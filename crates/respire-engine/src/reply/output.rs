@@ -1,7 +1,7 @@
 //! The output buffer of a connection: bytes, large shared values that are written without a copy,
 //! and streams that are produced only when there is room.
 
-use crate::reply::stream::{Broken, Stream};
+use crate::reply::stream::{Body, Broken, Stream};
 use bytes::Bytes;
 use resp_codec::Sink;
 use std::collections::VecDeque;
@@ -117,9 +117,13 @@ impl Output {
     /// only be closed.
     pub fn pull(&mut self) -> Result<(), Broken> {
         if let Some(Piece::Stream(stream)) = self.frozen.front_mut() {
+            let before = stream.left();
             let bytes = stream.pull()?;
-            self.streamed_bytes -= bytes.len();
-            if stream.left() == 0 {
+            let left = stream.left();
+            // The length of a stream may have been a guess.
+            self.frozen_bytes = self.frozen_bytes - before + bytes.len() + left;
+            self.streamed_bytes = self.streamed_bytes - before + left;
+            if left == 0 {
                 self.frozen.pop_front();
             }
             self.frozen.push_front(Piece::Bytes(bytes));
@@ -324,6 +328,28 @@ impl Output {
     pub(crate) fn put_stream(&mut self, stream: Stream) {
         self.freeze_tail();
         self.push(Piece::Stream(stream));
+    }
+
+    /// Adds elements of an aggregate that are produced while they are written, as the bytes of RESP. The
+    /// header of the aggregate is written already, `len` is a guess of their bytes, and the body's end is
+    /// their end. A body that fails, or has no bytes at all, ends the connection.
+    ///
+    /// ```
+    /// use respire_engine::{Bytes, Output, Proto, Reply};
+    ///
+    /// let mut out = Output::new();
+    /// let mut reply = Reply::new(&mut out, Proto::Resp3);
+    /// reply.array(100_000);
+    /// let mut left = 100;
+    /// let body = move |_: usize| {
+    ///     left -= 1;
+    ///     (left >= 0).then(|| Bytes::from(b":7\r\n".repeat(1_000)))
+    /// };
+    /// reply.sink().put_elements(400_000, body);
+    /// assert_eq!(out.take().len(), 400_009);
+    /// ```
+    pub fn put_elements(&mut self, len: usize, body: impl Body) {
+        self.put_stream(Stream::of_elements(len, body));
     }
 
     fn freeze_tail(&mut self) {

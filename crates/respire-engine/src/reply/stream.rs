@@ -44,7 +44,9 @@ pub struct Stream {
     /// `None` only while it is dropped.
     body: Option<Box<dyn Body>>,
     left: usize,
-    /// Bytes that the body returned beyond what it was asked for.
+    /// Whether `left` is a guess, and the body's end is the end.
+    is_guess: bool,
+    /// Bytes that the body returned beyond what was taken.
     spare: Bytes,
 }
 
@@ -55,8 +57,17 @@ impl Stream {
         Self {
             body: Some(Box::new(body)),
             left: len,
+            is_guess: false,
             spare: Bytes::new(),
         }
+    }
+
+    /// Creates a stream of about `len` bytes from `body`, which ends it. It is a part of an aggregate, whose
+    /// header tells the number of elements and not of bytes.
+    pub(crate) fn of_elements(len: usize, body: impl Body) -> Self {
+        let mut stream = Self::new(len.max(1), body);
+        stream.is_guess = true;
+        stream
     }
 
     /// Creates a stream of `len` bytes from a reader, such as a file. Reads should not block.
@@ -78,25 +89,51 @@ impl Stream {
         })
     }
 
-    /// The number of remaining bytes.
+    /// The number of remaining bytes, at least 1 if that is a guess and there are more.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
     /// The next piece, of at least one byte. Call it only while bytes remain.
     pub(crate) fn pull(&mut self) -> Result<Bytes, Broken> {
+        if self.is_guess {
+            return self.pull_elements();
+        }
         let bytes_max = self.left.min(PULL_BYTES_MAX);
         if self.spare.is_empty() {
-            let body = self.body.as_mut().ok_or(Broken)?;
-            let pulled = catch_unwind(AssertUnwindSafe(|| body.pull(bytes_max)));
-            self.spare = pulled.ok().flatten().ok_or(Broken)?;
-            if self.spare.is_empty() {
-                return Err(Broken);
-            }
+            self.spare = self.pull_body(bytes_max)?.ok_or(Broken)?;
         }
         let piece = self.spare.split_to(self.spare.len().min(bytes_max));
         self.left -= piece.len();
         Ok(piece)
+    }
+
+    /// The next piece of a stream whose length is a guess.
+    fn pull_elements(&mut self) -> Result<Bytes, Broken> {
+        let piece = match std::mem::take(&mut self.spare) {
+            spare if spare.is_empty() => self.pull_body(PULL_BYTES_MAX)?.ok_or(Broken)?,
+            spare => spare,
+        };
+        // The piece after it tells whether there is one.
+        self.left = match self.pull_body(PULL_BYTES_MAX)? {
+            Some(next) => {
+                self.spare = next;
+                self.left.saturating_sub(piece.len()).max(self.spare.len())
+            }
+            None => 0,
+        };
+        Ok(piece)
+    }
+
+    /// The next bytes of the body, at least one; `None` at its end.
+    fn pull_body(&mut self, bytes_max: usize) -> Result<Option<Bytes>, Broken> {
+        let body = self.body.as_mut().ok_or(Broken)?;
+        let pulled = catch_unwind(AssertUnwindSafe(|| body.pull(bytes_max)));
+        let pulled = pulled.map_err(|_| Broken)?;
+        if pulled.as_ref().is_some_and(Bytes::is_empty) {
+            return Err(Broken);
+        }
+        Ok(pulled)
     }
 }
 
@@ -226,6 +263,27 @@ mod tests {
                 assert!(!out.is_empty(), "it must break");
             }
         }
+    }
+
+    #[test]
+    fn stream_of_elements_ends_with_its_body_whatever_length_was_guessed() {
+        for guess in [0, 1, 100, 250_000, usize::MAX >> 1] {
+            let mut left = 5;
+            let body = move |_: usize| {
+                left -= 1;
+                (left >= 0).then(|| Bytes::from(vec![b'0' + left as u8; 50_000]))
+            };
+            let mut out = Output::new();
+            out.put(b"*5\r\n");
+            out.put_stream(Stream::of_elements(guess, body));
+            out.put(b"+after\r\n");
+            let all = out.take();
+            assert_eq!(all.len(), 4 + 250_000 + 8, "{guess}");
+            assert!(all.starts_with(b"*5\r\n44") && all.ends_with(b"00+after\r\n"));
+        }
+        let mut out = Output::new();
+        out.put_stream(Stream::of_elements(9, |_| None));
+        assert_eq!(out.pull(), Err(Broken));
     }
 
     #[test]

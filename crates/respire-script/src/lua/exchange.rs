@@ -75,7 +75,7 @@ pub(super) fn take<R>(convert: impl FnOnce(Outcome, &[u8]) -> R) -> R {
         if exchange.reply.is_contiguous() {
             convert(outcome, exchange.reply.first())
         } else {
-            convert(outcome, &exchange.reply.to_vec())
+            convert(outcome, &exchange.reply.take())
         }
     })
 }
@@ -156,7 +156,7 @@ impl Exchange {
             return Next::Convert;
         };
         if !self.reply.is_contiguous() {
-            self.bytes = self.reply.to_vec();
+            self.bytes = self.reply.take();
             return Next::Reply(self.bytes.as_ptr(), self.bytes.len());
         }
         let bytes = self.reply.first();

@@ -166,8 +166,7 @@ impl Target for EngineTarget {
                 Received::Nothing
             };
         }
-        into.extend_from_slice(&from.out.to_vec());
-        from.out.advance(from.out.len());
+        into.extend_from_slice(&from.out.take());
         // The driver polls again once the output is written.
         from.poll(self.now);
         Received::Bytes
