@@ -4,7 +4,9 @@ use crate::kv::{HasKv, Kv};
 use crate::notify;
 use crate::stats::ConnStats;
 use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
-use respire_engine::{Client, Cx, CxParts, Error, Flow, Now, Reply, Tunables};
+use respire_engine::{
+    BeginLongWork, Client, Cx, CxParts, Error, Flow, LongWork, Now, Reply, Tunables,
+};
 use respire_store::{EntryRef, Expiry, Scope, Slot, View};
 use std::time::Duration;
 
@@ -22,6 +24,7 @@ pub(crate) struct Ctx<'c> {
     /// When the server started.
     pub(crate) started: &'c Now,
     tunables: &'c Tunables,
+    engine: &'c dyn BeginLongWork,
     stats: &'c mut ConnStats,
     wait_us: Option<u64>,
     waits: bool,
@@ -72,6 +75,7 @@ impl<'c> Ctx<'c> {
             now,
             started: engine.started(),
             tunables: engine.tunables(),
+            engine,
             stats,
             wait_us: None,
             waits: false,
@@ -174,6 +178,13 @@ impl<'c> Ctx<'c> {
     /// The length of the longest string that a command may create, in bytes (`proto-max-bulk-len`).
     pub(crate) fn string_bytes_max(&self) -> u64 {
         self.tunables.bulk_bytes_max()
+    }
+
+    /// Begins long work on data of the command's own, during which others are served. The caller holds no keys;
+    /// `None` inside a section, which holds some.
+    pub(crate) fn long_work(&self) -> Option<LongWork<'c>> {
+        let is_free = !self.view.is_in_section();
+        is_free.then(|| self.engine.begin_long_work())
     }
 
     /// Delays the reply by this time (`DEBUG SLEEP`).

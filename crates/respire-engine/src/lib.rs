@@ -92,6 +92,7 @@ pub use command::host::{Host, NoHost};
 pub use command::keyspace::{Keyspace, NoKeys, SectionScope, Widen, WideningBody};
 pub use command::layer::{End, Layer};
 pub use command::long_calls::{LongCall, Relief};
+pub use command::long_work::{BeginLongWork, LongWork};
 pub use command::row::{Command, Flow, KeyPositions, Row, Run, keys_by_spec};
 pub use command::table::{CommandEntry, CommandTable};
 #[cfg(feature = "msgpack")]

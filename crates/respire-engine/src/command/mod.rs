@@ -13,6 +13,7 @@ pub(crate) mod keyspace;
 mod kill_reply;
 pub(crate) mod layer;
 pub(crate) mod long_calls;
+pub(crate) mod long_work;
 mod monitor;
 pub(crate) mod row;
 pub(crate) mod run;
