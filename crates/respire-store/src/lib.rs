@@ -25,6 +25,7 @@ mod table;
 mod entry;
 
 // Floor: the types of value
+pub mod segments;
 mod types;
 
 // Floor: the packed forms of small values
