@@ -60,13 +60,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(hasher: RandomState) -> Shared {
+    pub(crate) fn new(hasher: RandomState, seed: [u64; 4]) -> Shared {
         Shared {
             hasher,
             gauge: Arc::default(),
             garbage: Arc::default(),
             observers: Arc::default(),
-            limits: Arc::default(),
+            limits: Arc::new(LimitTable::new(seed)),
         }
     }
 }

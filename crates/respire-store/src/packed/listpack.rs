@@ -53,6 +53,13 @@ pub struct ListpackBuf {
 pub struct Place(usize);
 
 impl<'a> Listpack<'a> {
+    /// Returns the listpack with these bytes, which were checked or written here. No bytes are no elements.
+    pub(crate) fn from_valid(bytes: &'a [u8]) -> Self {
+        const EMPTY: &[u8] = &[HEAD_BYTES as u8 + 1, 0, 0, 0, 0, 0, END];
+        let bytes = if bytes.is_empty() { EMPTY } else { bytes };
+        Self { bytes }
+    }
+
     /// Returns the bytes of it all.
     #[must_use]
     pub fn as_bytes(self) -> &'a [u8] {
@@ -190,6 +197,19 @@ impl ListpackBuf {
         let mut new = Vec::with_capacity(HEAD_BYTES + bytes + 1);
         new.extend_from_slice(&[HEAD_BYTES as u8 + 1, 0, 0, 0, 0, 0, END]);
         Self { bytes: new }
+    }
+
+    /// Returns the listpack with these bytes, which were checked or written here. No bytes are no elements.
+    pub(crate) fn from_valid(mut bytes: Vec<u8>) -> Self {
+        if bytes.is_empty() {
+            bytes.extend_from_slice(Listpack::from_valid(&[]).bytes);
+        }
+        Self { bytes }
+    }
+
+    /// Returns the bytes of it all.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 
     /// Returns it for reading.

@@ -7,7 +7,7 @@ use super::Slot;
 use crate::entry::Entry;
 use crate::hash::Tag;
 use crate::observe::{Event, EventName};
-use crate::types::{Kind, Limits, WrongType, scratch};
+use crate::types::{Growth, Kind, Limits, WrongType, scratch};
 
 /// The result of an edit, and whether the edit changed the value ([`Slot::edit`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,13 @@ impl Slot<'_> {
     #[inline]
     pub fn limits<K: Kind>(&self) -> Limits {
         self.shard.db.limits.get(K::ID)
+    }
+
+    /// Returns what a value of type `K` needs to know to grow ([`Store::growth`](crate::Store::growth)).
+    #[must_use]
+    #[inline]
+    pub fn growth<K: Kind>(&self) -> Growth {
+        self.shard.db.limits.growth(K::ID)
     }
 
     /// Edits the key's value, which must be of type `K`, and keeps its expiry. For an absent key, `f` gets an

@@ -19,7 +19,7 @@ use crate::database::{Database, Garbage, Shared, Side};
 use crate::entry::Clock;
 use crate::hash::{hash_key, mix};
 use crate::observe::Observers;
-use crate::types::{Kind, Limits};
+use crate::types::{Growth, Kind, Limits};
 
 use evict::Eviction;
 pub use prefetch::Foreseen;
@@ -136,7 +136,7 @@ impl Store {
             databases: (0..databases).map(|_| OnceLock::new()).collect(),
             shards,
             hash_id: hash_key(&hasher, b"which hash function this is"),
-            shared: Shared::new(hasher),
+            shared: Shared::new(hasher, seed),
             cached_bytes,
             active_expiry: AtomicBool::new(true),
             sweep_from: AtomicUsize::new(0),
@@ -245,6 +245,12 @@ impl Store {
     #[must_use]
     pub fn limits<K: Kind>(&self) -> Limits {
         self.shared.limits.get(K::ID)
+    }
+
+    /// Returns what a value of type `K` needs to know to grow.
+    #[must_use]
+    pub fn growth<K: Kind>(&self) -> Growth {
+        self.shared.limits.growth(K::ID)
     }
 
     /// Sets the limits up to which values of type `K` are kept packed.

@@ -3,6 +3,7 @@
 //! A type is a file or folder here that implements [`Kind`], and a line of the list at the end of this file.
 //! All code that works on values of any type uses that list: reading, copying, accounting, freeing.
 
+mod hash;
 mod limits;
 mod plain;
 mod scratch;
@@ -15,8 +16,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+pub use hash::{Hash, HashRef};
 pub(crate) use limits::LimitTable;
-pub use limits::Limits;
+pub use limits::{Growth, Limits};
 pub(crate) use plain::Plain;
 pub(crate) use scratch::{give_back, scratch};
 #[cfg(any(test, feature = "toy"))]
@@ -126,6 +128,10 @@ pub enum Encoding {
     Embstr,
     /// Any other string.
     Raw,
+    /// A small hash.
+    Listpack,
+    /// A large hash.
+    Hashtable,
     /// A stack.
     #[cfg(any(test, feature = "toy"))]
     Stack,
@@ -139,6 +145,8 @@ impl Encoding {
             Encoding::Int => "int",
             Encoding::Embstr => "embstr",
             Encoding::Raw => "raw",
+            Encoding::Listpack => "listpack",
+            Encoding::Hashtable => "hashtable",
             #[cfg(any(test, feature = "toy"))]
             Encoding::Stack => "stack",
         }
@@ -426,6 +434,7 @@ macro_rules! types {
 }
 
 types! {
+    Hash = "A hash.",
     #[cfg(any(test, feature = "toy"))]
     Stack = "A stack of byte strings, for tests.",
 }

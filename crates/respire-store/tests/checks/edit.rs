@@ -74,6 +74,7 @@ pub(crate) fn contents(entry: EntryRef<'_>) -> Contents {
     let value = match entry.value() {
         ValueRef::String(string) => Value::String(string.to_vec()),
         ValueRef::Stack(stack) => Value::Stack(elements(stack)),
+        other => unreachable!("no edit here makes a {}", other.type_name()),
     };
     (value, entry.expires_at())
 }
