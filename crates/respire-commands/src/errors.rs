@@ -29,6 +29,18 @@ pub(crate) const OVERFLOW: Error = Error::fixed("ERR increment or decrement woul
 pub(crate) const DECREMENT_OVERFLOW: Error = Error::fixed("ERR decrement would overflow");
 /// An increment that exceeds the range of a float.
 pub(crate) const NOT_FINITE: Error = Error::fixed("ERR increment would produce NaN or Infinity");
+/// A float that is not finite, of `HINCRBYFLOAT`.
+pub(crate) const NOT_FINITE_ARGUMENT: Error = Error::fixed("ERR value is NaN or Infinity");
+/// A field of a hash that should have been an integer.
+pub(crate) const HASH_NOT_AN_INTEGER: Error = Error::fixed("ERR hash value is not an integer");
+/// A field of a hash that should have been a float.
+pub(crate) const HASH_NOT_A_FLOAT: Error = Error::fixed("ERR hash value is not a float");
+/// The one number that has no positive counterpart.
+pub(crate) const LONG_RANGE: Error = Error::fixed(
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+);
+/// A count that is out of range.
+pub(crate) const OUT_OF_RANGE: Error = Error::fixed("ERR value is out of range");
 /// A string longer than `proto-max-bulk-len`.
 pub(crate) const STRING_TOO_LONG: Error =
     Error::fixed("ERR string exceeds maximum allowed size (proto-max-bulk-len)");

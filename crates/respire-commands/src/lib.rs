@@ -36,6 +36,7 @@ mod table;
 
 // Floor: commands, one folder per family
 mod bit;
+mod hash;
 mod key;
 mod server;
 #[cfg(feature = "toy")]
@@ -57,10 +58,12 @@ mod value_type;
 
 // Floor: parts that all of the above use
 mod errors;
+mod extended;
 mod help;
 mod notify;
 mod options;
 mod pace;
+mod scan_options;
 mod stats;
 mod value;
 mod work;

@@ -12,7 +12,7 @@ use crate::value_type::{Types, with_type};
 use crate::work::work_begins;
 use bytes::Bytes;
 use respire_rdb::Text;
-use respire_store::{NewValue, StringRef, ValueRef};
+use respire_store::{NewValue, Store, StringRef, ValueRef};
 
 pub(crate) use respire_rdb::{Payload, Reader};
 
@@ -47,12 +47,16 @@ fn without_footer(value: ValueRef<'_>) -> Payload {
 }
 
 /// The value of a payload, borrowed from it where possible.
-pub(crate) fn restore(payload: &[u8], types: Types) -> Result<NewValue<'_>, PayloadError> {
+pub(crate) fn restore<'p>(
+    payload: &'p [u8],
+    types: Types,
+    store: &Store,
+) -> Result<NewValue<'p>, PayloadError> {
     let body = respire_rdb::open(payload).ok_or(PayloadError::Footer)?;
     let mut reader = Reader::new(body);
     let restore = reader.byte().and_then(types.restore_of);
     restore
-        .and_then(|restore| restore(&mut reader))
+        .and_then(|restore| restore(&mut reader, store))
         .ok_or(PayloadError::Format)
 }
 
@@ -78,6 +82,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::table::TYPES;
     use respire_rdb::VERSION;
+    use respire_store::Config;
 
     const TYPE_STRING: u8 = 0;
 
@@ -91,7 +96,7 @@ pub(crate) mod tests {
 
     /// Restores a payload; returns the bytes of the string.
     fn restored(payload: &[u8]) -> Result<Vec<u8>, PayloadError> {
-        restore(payload, TYPES).map(bytes_of)
+        restore(payload, TYPES, &Store::new(Config::default())).map(bytes_of)
     }
 
     fn bytes_of(value: NewValue<'_>) -> Vec<u8> {

@@ -4,7 +4,7 @@ use crate::kv::{HasKv, Kv};
 use crate::notify::Mask;
 use resp_codec::number::parse_i64;
 use respire_engine::{Setting, parse_memory};
-use respire_store::{Policy, Store};
+use respire_store::{Hash, Kind, Limits, Policy, Store};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -55,7 +55,8 @@ impl Tuning {
 
 /// The `CONFIG` settings of the [`Kv`] of an application: `maxmemory`, `maxmemory-policy`,
 /// `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`, `lazyfree-lazy-user-flush`,
-/// `notify-keyspace-events` and `databases`.
+/// `notify-keyspace-events`, `databases` and the limits of small values, such as
+/// `hash-max-listpack-entries`.
 pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
     let databases = app.kv().store().databases();
     vec![
@@ -121,8 +122,61 @@ pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
             },
         ),
         notifications(app),
+        elements_max::<Hash, A>(app, "hash-max-listpack-entries"),
+        elements_max::<Hash, A>(app, "hash-max-ziplist-entries"),
+        element_bytes_max::<Hash, A>(app, "hash-max-listpack-value"),
+        element_bytes_max::<Hash, A>(app, "hash-max-ziplist-value"),
     ]
 }
+
+/// The largest number of elements of a small value of type `K`.
+fn elements_max<K: Kind, A: HasKv>(app: &Arc<A>, name: &'static str) -> Setting {
+    let (reader, writer) = (Arc::clone(app), Arc::clone(app));
+    Setting::mutable(
+        name,
+        move || reader.kv().store().limits::<K>().elements.to_string(),
+        move |text| {
+            let elements = limit(parse_i64(text.as_bytes()).ok_or(NOT_AN_INTEGER)?)?;
+            let store = writer.kv().store();
+            store.set_limits::<K>(Limits {
+                elements,
+                ..store.limits::<K>()
+            });
+            Ok(())
+        },
+    )
+    .checked()
+}
+
+/// The largest number of bytes of an element of a small value of type `K`.
+fn element_bytes_max<K: Kind, A: HasKv>(app: &Arc<A>, name: &'static str) -> Setting {
+    let (reader, writer) = (Arc::clone(app), Arc::clone(app));
+    Setting::mutable(
+        name,
+        move || reader.kv().store().limits::<K>().bytes.to_string(),
+        move |text| {
+            let bytes = parse_memory(text).ok_or("argument must be a memory value")?;
+            let bytes = limit(i64::try_from(bytes).unwrap_or(i64::MAX))?;
+            let store = writer.kv().store();
+            store.set_limits::<K>(Limits {
+                bytes,
+                ..store.limits::<K>()
+            });
+            Ok(())
+        },
+    )
+    .checked()
+}
+
+/// Converts a limit of small values. One above 32 bits has no other effect than the largest.
+fn limit(number: i64) -> Result<u32, String> {
+    match u64::try_from(number) {
+        Ok(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
+        Err(_) => Err("argument must be between 0 and 9223372036854775807 inclusive".to_owned()),
+    }
+}
+
+const NOT_AN_INTEGER: &str = "argument couldn't be parsed into an integer";
 
 fn notifications<A: HasKv>(app: &Arc<A>) -> Setting {
     let (reader, writer) = (Arc::clone(app), Arc::clone(app));
@@ -169,7 +223,7 @@ fn yes_no(text: &str) -> Result<bool, String> {
 
 /// Parses a number within a range that has no negative numbers.
 fn number(text: &str, range: RangeInclusive<i32>) -> Result<u32, String> {
-    let number = parse_i64(text.as_bytes()).ok_or("argument couldn't be parsed into an integer")?;
+    let number = parse_i64(text.as_bytes()).ok_or(NOT_AN_INTEGER)?;
     let (min, max) = (*range.start(), *range.end());
     match u32::try_from(number) {
         Ok(valid) if (i64::from(min)..=i64::from(max)).contains(&number) => Ok(valid),
@@ -204,6 +258,8 @@ mod tests {
             ("lazyfree-lazy-user-flush", "YES", "yes"),
             ("lfu-decay-time", "2147483647", "2147483647"),
             ("notify-keyspace-events", "mnKE$g", "g$nKEm"),
+            ("hash-max-listpack-entries", "5", "5"),
+            ("hash-max-ziplist-value", "1kb", "1024"),
         ] {
             assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
         }
@@ -236,6 +292,11 @@ mod tests {
             ),
             ("notify-keyspace-events", "Kq", EVENT_CLASSES),
             ("databases", "3", "can't set immutable config"),
+            (
+                "hash-max-ziplist-entries",
+                "-1",
+                "argument must be between 0 and 9223372036854775807 inclusive",
+            ),
         ] {
             assert_eq!(set(name, value), Err(reason.to_owned()), "{name}");
         }

@@ -2,6 +2,7 @@
 
 use crate::errors::wrong_type;
 use respire_engine::{Client, Error, Reply};
+use respire_store::segments::NewText;
 use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, Slot, StringRef};
 use std::ops::Range;
 
@@ -96,6 +97,17 @@ fn large_value<'v>(client: &Client, arg: &'v [u8]) -> NewValue<'v> {
     client
         .share(arg)
         .map_or(NewValue::Bytes(arg), NewValue::Shared)
+}
+
+/// Converts an argument to a value of an element. A large one is not copied if possible.
+#[inline(always)]
+pub(crate) fn new_text<'v>(client: &Client, arg: &'v [u8]) -> NewText<'v> {
+    if arg.len() < SHARED_BYTES_MIN {
+        return NewText::Bytes(arg);
+    }
+    client
+        .share(arg)
+        .map_or(NewText::Bytes(arg), NewText::Shared)
 }
 
 /// Extends a string with zeros to at least `len` bytes. If most of it is new, that costs O(old

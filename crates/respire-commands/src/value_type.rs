@@ -3,7 +3,7 @@
 
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader};
-use respire_store::{NewValue, ValueRef};
+use respire_store::{NewValue, Store, ValueRef};
 
 /// A type of value, for commands on keys of any type. Each type implements it once, in the folder
 /// of its family.
@@ -30,14 +30,16 @@ pub(crate) trait ValueType {
 pub(crate) fn with_type<R>(value: ValueRef<'_>, f: impl FnOnce(&dyn ValueType) -> R) -> R {
     match value {
         ValueRef::String(string) => f(&string),
+        ValueRef::Hash(hash) => f(&hash),
         #[cfg(feature = "toy")]
         ValueRef::Stack(stack) => f(&stack),
     }
 }
 
 /// Reads a value from the payload after its type byte; `None` if it is malformed. The payload is
-/// untrusted input: anybody can compute a correct checksum.
-pub(crate) type Restore = for<'p> fn(&mut Reader<'p>) -> Option<NewValue<'p>>;
+/// untrusted input: anybody can compute a correct checksum. The store says in which form values are
+/// kept.
+pub(crate) type Restore = for<'p> fn(&mut Reader<'p>, &Store) -> Option<NewValue<'p>>;
 
 /// Creates a list of at least one element.
 pub(crate) type ListOf = fn(&mut dyn Iterator<Item = &[u8]>) -> NewValue<'static>;

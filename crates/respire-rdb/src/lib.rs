@@ -4,9 +4,13 @@
 mod lzf;
 mod payload;
 mod reader;
+mod ziplist;
+mod zipmap;
 
 pub use payload::Payload;
 pub use reader::{Reader, Text};
+pub use ziplist::Ziplist;
+pub use zipmap::Zipmap;
 
 use crc::{CRC_64_REDIS, Crc, Table};
 

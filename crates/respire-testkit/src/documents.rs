@@ -48,6 +48,7 @@ fn heading(group: Group) -> &'static str {
         Group::Generic => "Keys",
         Group::String => "Strings",
         Group::Bitmap => "Bits",
+        Group::Hash => "Hashes",
         Group::Connection => "Connection",
         Group::Server => "Server",
         Group::Transactions => "Transactions",

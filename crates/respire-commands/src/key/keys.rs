@@ -4,7 +4,8 @@
 
 use super::key_list::KeyList;
 use crate::Ctx;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, Reply, Spec, glob_match};
+use crate::scan_options::Pattern;
+use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, Reply, Spec};
 
 pub(super) static KEYS: Spec = Spec {
     name: "keys",
@@ -45,36 +46,10 @@ pub(super) fn run(
     Ok(())
 }
 
-/// A glob pattern for keys. Here, unlike elsewhere, `*` also matches the empty key.
-#[derive(Clone, Copy)]
-pub(super) struct Pattern<'p> {
-    pattern: &'p [u8],
-}
-
-impl<'p> Pattern<'p> {
-    pub(super) const ANY: Pattern<'static> = Pattern { pattern: b"*" };
-
-    pub(super) fn new(pattern: &'p [u8]) -> Self {
-        Self { pattern }
-    }
-
-    pub(super) fn matches(self, key: &[u8]) -> bool {
-        self.pattern == b"*" || glob_match(self.pattern, key, false)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::key::testing::Client;
     use std::time::Duration;
-
-    #[test]
-    fn single_star_matches_the_empty_key() {
-        assert!(Pattern::ANY.matches(b""));
-        assert!(!Pattern::new(b"**").matches(b""));
-        assert!(Pattern::new(b"**").matches(b"a"));
-    }
 
     #[test]
     fn expired_keys_are_not_listed() {

@@ -80,7 +80,7 @@ pub(super) fn run(
     let expiry = options.expiry(ttl, now_ms);
     // Unpacking may take long, so it runs before the key is locked. An existing key is nevertheless
     // the first error to report.
-    let value = match rdb::restore(payload, ctx.kv.types) {
+    let value = match rdb::restore(payload, ctx.kv.types, ctx.kv.store()) {
         // A long string is not copied.
         Ok(NewValue::Bytes(bytes)) => Ok(new_value(ctx.client, bytes)),
         Ok(value) => Ok(value),

@@ -7,10 +7,9 @@
 //! be returned twice. Cursors differ from those of Redis: they are valid only on this server.
 
 use super::key_list::KeyList;
-use super::keys::Pattern;
 use crate::Ctx;
-use crate::errors::{CURSOR, SYNTAX};
 use crate::options::{Options, is_word};
+use crate::scan_options::{ScanOptions, parse_cursor};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, Reply, Spec};
 
 pub(super) static SCAN: Spec = Spec {
@@ -47,19 +46,18 @@ pub(super) static SCAN: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The number of keys that a step visits if the request gives no count.
-const COUNT_DEFAULT: usize = 10;
-
 pub(super) fn run(
     ctx: &mut Ctx<'_>,
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let cursor = parse_cursor(&args[0])?;
-    let filter = Filter::parse(Options::new(args.skip(1)))?;
+    let options = ScanOptions::parse(Options::new(args.skip(1)), true)?;
     let mut keys = KeyList::default();
-    let next = ctx.view.scan(cursor, filter.count, |key, entry| {
-        if filter.accepts(key, entry.value().type_name()) {
+    let next = ctx.view.scan(cursor, options.count, |key, entry| {
+        let type_name = entry.value().type_name();
+        let is_wanted = |wanted| is_word(wanted, type_name);
+        if options.type_name.is_none_or(is_wanted) && options.pattern.matches(key) {
             keys.push(key);
         }
     });
@@ -69,105 +67,9 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Parses a cursor as C's `strtoul` does, which Redis uses: blanks are refused, but a sign is
-/// accepted, and the empty text is 0.
-fn parse_cursor(text: &[u8]) -> Result<u64, Error> {
-    let (is_negative, digits) = match text {
-        [] => return Ok(0),
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
-    if digits.is_empty() {
-        return Err(CURSOR);
-    }
-    let mut cursor = 0_u64;
-    for &digit in digits {
-        if !digit.is_ascii_digit() {
-            return Err(CURSOR);
-        }
-        cursor = cursor
-            .checked_mul(10)
-            .and_then(|cursor| cursor.checked_add(u64::from(digit - b'0')))
-            .ok_or(CURSOR)?;
-    }
-    Ok(if is_negative {
-        cursor.wrapping_neg()
-    } else {
-        cursor
-    })
-}
-
-/// The options of one request.
-struct Filter<'a> {
-    pattern: Pattern<'a>,
-    count: usize,
-    type_name: Option<&'a [u8]>,
-}
-
-impl<'a> Filter<'a> {
-    fn parse(mut options: Options<'a>) -> Result<Self, Error> {
-        let mut filter = Self {
-            pattern: Pattern::ANY,
-            count: COUNT_DEFAULT,
-            type_name: None,
-        };
-        while let Some(word) = options.next() {
-            if is_word(word, "COUNT") {
-                let count = options.integer()?;
-                filter.count = usize::try_from(count)
-                    .ok()
-                    .filter(|count| *count > 0)
-                    .ok_or(SYNTAX)?;
-            } else if is_word(word, "MATCH") {
-                filter.pattern = Pattern::new(options.value()?);
-            } else if is_word(word, "TYPE") {
-                filter.type_name = Some(options.value()?);
-            } else {
-                return Err(SYNTAX);
-            }
-        }
-        Ok(filter)
-    }
-
-    fn accepts(&self, key: &[u8], type_name: &str) -> bool {
-        self.type_name
-            .is_none_or(|wanted| is_word(wanted, type_name))
-            && self.pattern.matches(key)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::key::testing::Client;
-
-    #[test]
-    fn cursor_is_parsed_as_in_redis() {
-        let accepted: [(&[u8], u64); 6] = [
-            (b"", 0),
-            (b"0", 0),
-            (b"007", 7),
-            (b"+5", 5),
-            (b"-1", u64::MAX),
-            (b"18446744073709551615", u64::MAX),
-        ];
-        for (text, cursor) in accepted {
-            assert_eq!(parse_cursor(text), Ok(cursor), "{text:?}");
-        }
-        for text in [
-            &b"x"[..],
-            b"1x",
-            b" 1",
-            b"1 ",
-            b"-",
-            b"+",
-            b"--1",
-            b"18446744073709551616",
-        ] {
-            assert_eq!(parse_cursor(text), Err(CURSOR), "{text:?}");
-        }
-    }
 
     /// Follows the cursors to the end; returns the keys and the number of steps.
     fn scan_all(client: &mut Client, options: &str) -> (Vec<String>, usize) {

@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_store::{Elements, NewValue, Stack, StackRef};
+use respire_store::{Elements, NewValue, Stack, StackRef, Store};
 
 /// A type byte that Redis does not use.
 const TYPE: u8 = 200;
@@ -42,7 +42,7 @@ pub(super) fn list_of(elements: &mut dyn Iterator<Item = &[u8]>) -> NewValue<'st
     stack.into()
 }
 
-fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
+fn restore<'p>(reader: &mut Reader<'p>, _store: &Store) -> Option<NewValue<'p>> {
     let mut stack = Stack::default();
     for _ in 0..reader.next_len()? {
         let element = rdb::read_string(reader)?;

@@ -7,8 +7,8 @@
 
 use crate::Ctx;
 use crate::errors::{NOT_A_FLOAT, NOT_FINITE};
+use crate::extended::Extended;
 use crate::notify;
-use crate::string::extended::Extended;
 use crate::value::string_if_any;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Expiry, NewValue};

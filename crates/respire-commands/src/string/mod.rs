@@ -3,7 +3,7 @@
 mod append;
 mod comparison;
 mod delex;
-mod extended;
+
 mod get;
 mod getdel;
 mod getex;

@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_store::{NewValue, StringRef};
+use respire_store::{NewValue, Store, StringRef};
 
 /// The type byte of a string, in a payload and in a digest.
 const TYPE: u8 = 0;
@@ -31,6 +31,6 @@ impl ValueType for StringRef<'_> {
     }
 }
 
-fn restore<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
+fn restore<'p>(reader: &mut Reader<'p>, _store: &Store) -> Option<NewValue<'p>> {
     rdb::read_string(reader)
 }

@@ -112,6 +112,8 @@ pub enum Group {
     String,
     /// Bits of strings.
     Bitmap,
+    /// Hashes.
+    Hash,
     /// The connection itself.
     Connection,
     /// The server itself.
@@ -132,6 +134,7 @@ impl Group {
             Self::Generic => "generic",
             Self::String => "string",
             Self::Bitmap => "bitmap",
+            Self::Hash => "hash",
             Self::Connection => "connection",
             Self::Server => "server",
             Self::Transactions => "transactions",

@@ -104,6 +104,11 @@ impl View<'_> {
         }
     }
 
+    /// Returns a random number. Stores with the same seed return the same numbers.
+    pub fn random(&mut self) -> u64 {
+        self.store.eviction().random()
+    }
+
     /// Returns a key chosen at random, or `None` if the database has none. All keys are equally likely,
     /// unless nearly all keys of a shard have been removed or have expired: then a key after a gap in the
     /// table is more likely. Stores with the same seed choose the same keys. O(shards), or more if most

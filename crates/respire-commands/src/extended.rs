@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 
 /// A number in this format: 64 bits of significand, 15 bits of exponent, and infinities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extended {
+pub(crate) struct Extended {
     negative: bool,
     size: Size,
 }
@@ -36,7 +36,7 @@ const BINARY_EXPONENT_MAX: i64 = 40_000;
 const DECIMALS: usize = 17;
 
 impl Extended {
-    pub(super) const ZERO: Self = Self {
+    pub(crate) const ZERO: Self = Self {
         negative: false,
         size: Size::Finite {
             significand: 0,
@@ -47,7 +47,7 @@ impl Extended {
     /// Parses a number as C's `strtold` does; the whole text must be used, without blanks. It has
     /// decimal or (after `0x`) hexadecimal digits with an exponent, or is `inf`. `None` if it is
     /// not a number, is NaN, or is out of the format's range.
-    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
@@ -69,8 +69,13 @@ impl Extended {
         Some(Self { negative, size })
     }
 
+    /// Returns whether it is not infinite.
+    pub(crate) fn is_finite(self) -> bool {
+        matches!(self.size, Size::Finite { .. })
+    }
+
     /// The sum, or `None` if it is not a number (infinities of both signs).
-    pub(super) fn plus(self, other: Self) -> Option<Self> {
+    pub(crate) fn plus(self, other: Self) -> Option<Self> {
         let (a, b) = match (self.size, other.size) {
             (Size::Infinite, Size::Infinite) => {
                 return (self.negative == other.negative).then_some(self);
@@ -107,7 +112,7 @@ impl Extended {
     }
 
     /// The number with 17 decimals, without trailing zeros; `None` if it is infinite.
-    pub(super) fn to_text(self) -> Option<String> {
+    pub(crate) fn to_text(self) -> Option<String> {
         let Size::Finite {
             significand,
             exponent,
