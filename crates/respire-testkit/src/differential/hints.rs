@@ -4,7 +4,7 @@
 use super::grammar::{Node, of_spec, parse};
 use crate::exemptions::{NOT_IN_GRAMMAR, UNKNOWN_TO_REDIS, has};
 use crate::target::{START_UNIX_MS, kv_engine};
-use respire_engine::{Arg, Now, Spec};
+use respire_engine::{Arg, ArgKind, Group, Now, Spec};
 use std::time::Duration;
 
 /// The values of arguments whose kind is not specific enough, by the argument's name. The first
@@ -22,6 +22,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("", "encoding", "<type>"),
     ("", "end", "<index>"),
     ("", "event", "foo"),
+    ("", "field", "<hash_field>"),
     ("", "index1", "<db>"),
     ("", "index2", "<db>"),
     ("", "len", "<count>"),
@@ -45,6 +46,9 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("expireat", "condition", CONDITIONS),
     ("getbit", "offset", "<bit_offset>"),
     ("hello", "protover", "(2|3|2|3|2|3|<int>)"),
+    ("hincrby", "increment", "<int>"),
+    ("hrandfield", "count", "(<count>|-1|-3|<int>)"),
+    ("hscan", "count", "<count>"),
     // The number of other references depends on where Redis shares objects.
     ("object|refcount", "key", "missing"),
     // Each server has its own times for commands that have run.
@@ -68,6 +72,9 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("sort_ro", "offset", "<index>"),
 ];
 
+/// The keys of the commands on values of a type, most of which are of this type.
+const KEYS_OF_TYPES: &[(Group, &str)] = &[(Group::Hash, "<hash>")];
+
 /// Two conditions together are allowed, or refused with their own errors.
 const CONDITIONS: &str = "(NX|XX|GT|LT|NX|XX|GT|LT|XX GT|XX LT|NX XX|NX GT|GT LT)";
 
@@ -89,6 +96,9 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("get", 24),
     ("getrange", 16),
     ("hello", 6),
+    ("hincrby", 20),
+    ("hincrbyfloat", 20),
+    ("hset", 60),
     ("incrbyfloat", 20),
     ("keys", 6),
     ("lcs", 20),
@@ -249,7 +259,7 @@ impl Grammar {
     }
 
     fn add_spec(&mut self, spec: &Spec) {
-        let nodes = of_spec(spec, &|arg| hint(spec.name, arg));
+        let nodes = of_spec(spec, &|arg| hint(spec, arg));
         if nodes.iter().any(|node| node.has_hole(TIMES)) {
             self.timed.push(spec.name);
         }
@@ -292,12 +302,17 @@ fn leaves(args: &[Arg]) -> u32 {
     args.iter().map(|arg| leaves(arg.parts).max(1)).sum()
 }
 
-fn hint(command: &str, arg: &Arg) -> Option<&'static str> {
+fn hint(spec: &Spec, arg: &Arg) -> Option<&'static str> {
     let of = |owner: &str| {
         let mut hints = VALUES.iter();
         hints.find(|(name, argument, _)| *name == owner && *argument == arg.name)
     };
-    of(command).or_else(|| of("")).map(|(.., line)| *line)
+    let named = of(spec.name).or_else(|| of("")).map(|(.., line)| *line);
+    let of_group = || {
+        let mut keys = KEYS_OF_TYPES.iter();
+        keys.find(|(group, _)| *group == spec.group && arg.kind == ArgKind::Key)
+    };
+    named.or_else(|| of_group().map(|(_, line)| *line))
 }
 
 #[cfg(test)]

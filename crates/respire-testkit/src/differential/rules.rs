@@ -14,6 +14,10 @@ pub enum Rule {
     Description,
     /// By presence: the key is drawn at random.
     Presence,
+    /// By the number of elements, which are drawn at random.
+    Length,
+    /// By length, if it is the payload of a large hash: its fields come in the order of each server's hash table.
+    Payload,
     /// Numbers up to this far apart: the servers are asked one after the other, and the clock moves
     /// on.
     Within(i64),
@@ -46,8 +50,13 @@ impl Rule {
         let has = |word: &[u8]| args.iter().any(|arg| arg.eq_ignore_ascii_case(word));
         match (upper(0).as_slice(), upper(1).as_slice()) {
             (b"COMMAND", b"INFO" | b"DOCS") if args.len() > 2 => Self::Description,
-            (b"KEYS", _) | (b"CONFIG", b"GET") => Self::AnyOrder,
+            (b"KEYS" | b"HGETALL" | b"HKEYS" | b"HVALS", _) | (b"CONFIG", b"GET") => Self::AnyOrder,
             (b"RANDOMKEY", _) => Self::Presence,
+            (b"HRANDFIELD", _) if args.len() == 2 => Self::Presence,
+            (b"HRANDFIELD", _) => Self::Length,
+            (b"HSCAN", _) if args.get(2).is_some_and(|cursor| cursor == b"0") => Self::Scan,
+            (b"HSCAN", _) => Self::Kind,
+            (b"DUMP", _) => Self::Payload,
             (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
             (b"PTTL" | b"PEXPIRETIME", _) => Self::Within(MS_MAX),
             (b"OBJECT", b"IDLETIME") => Self::Kind,
@@ -83,6 +92,8 @@ impl Rule {
             Self::AnyOrder => sorted(&ours) == sorted(&theirs),
             Self::Description => sorted(&without_newer(ours)) == sorted(&theirs),
             Self::Presence => matches!((&ours, &theirs), (Value::Bulk(_), Value::Bulk(_))),
+            Self::Length => elements(&ours).is_some_and(|len| elements(&theirs) == Some(len)),
+            Self::Payload => is_same_payload(&ours, &theirs),
             Self::Within(most) => within(&ours, &theirs, most),
             Self::Kind => std::mem::discriminant(&ours) == std::mem::discriminant(&theirs),
             Self::Hello => {
@@ -92,6 +103,24 @@ impl Rule {
             Self::Scan => scan(ours, theirs),
         }
     }
+}
+
+/// The number of elements of a list.
+fn elements(value: &Value) -> Option<usize> {
+    match value {
+        Value::Array(items) | Value::Set(items) => Some(items.len()),
+        _ => None,
+    }
+}
+
+/// Whether both are payloads of hashes with fields and values one after another, and as long.
+fn is_same_payload(ours: &Value, theirs: &Value) -> bool {
+    const PAIRS: u8 = 4;
+    let (Value::Bulk(ours), Value::Bulk(theirs)) = (ours, theirs) else {
+        return false;
+    };
+    let is_of_pairs = |payload: &[u8]| payload.first() == Some(&PAIRS);
+    is_of_pairs(ours) && is_of_pairs(theirs) && ours.len() == theirs.len()
 }
 
 /// A value as text, with the elements of every list in order of their text.

@@ -5,12 +5,14 @@ use fastrand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The keys in use.
-pub(super) const KEYS: [&str; 7] = [
+pub(super) const KEYS: [&str; 9] = [
     "a",
     "b",
     "c",
     "key:1",
     "key:2",
+    "h",
+    "h:2",
     "",
     "long-key-name-that-does-not-fit-in-a-word",
 ];
@@ -167,6 +169,12 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
         "count",
         &["1", "2", "3", "5", "10", "100", "0", "-1"],
         NO_INTS,
+    ),
+    ("hash", &["h", "h:2", "h", "h:2", "h", "a"], &KEYS),
+    (
+        "hash_field",
+        &["f", "g", "1", "007", "n", "x", "", "f"],
+        &["a field of more than 64 bytes, which does not fit into a small hash"],
     ),
     ("index", INDEXES, NO_INTS),
     (
