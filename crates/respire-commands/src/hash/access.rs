@@ -4,7 +4,7 @@ use crate::Ctx;
 use crate::errors::wrong_type;
 use crate::work::work_begins;
 use respire_engine::Error;
-use respire_store::{EntryRef, Hash, HashRef, Kind, ValueRef};
+use respire_store::{EntryRef, Hash, HashRef, Owned, ValueRef};
 
 /// A hash of up to this many parts is read under its key's lock: at most a few hundred fields.
 const LOCKED_PARTS_MAX: usize = 2;
@@ -16,37 +16,44 @@ pub(super) fn hash_if_any(entry: Option<EntryRef<'_>>) -> Result<Option<HashRef<
     hash.transpose().map_err(wrong_type)
 }
 
+/// The hash of a snapshot of one.
+pub(super) fn hash_of(snapshot: &Owned) -> HashRef<'_> {
+    match snapshot.value() {
+        ValueRef::Hash(hash) => hash,
+        other => unreachable!("invariant: it was a hash, not a {}", other.type_name()),
+    }
+}
+
 impl Ctx<'_> {
-    /// Runs `f` on a hash, if the key exists, and counts the hit or miss. `f` may read the whole
-    /// hash: if that is large, `f` gets a snapshot and runs without the key's lock.
-    pub(super) fn read_hash<R>(
+    /// Runs `f` on a hash, if the key exists, or returns a snapshot of it if it is large; counts the
+    /// hit or miss.
+    pub(super) fn read_or_snapshot<R>(
         &mut self,
         key: &[u8],
         f: impl FnOnce(Option<HashRef<'_>>) -> R,
-    ) -> Result<R, Error> {
-        let mut f = Some(f);
-        let mut run = |hash: Option<HashRef<'_>>| {
-            let f = f.take().expect("invariant: it is called once");
-            f(hash)
-        };
+    ) -> Result<Result<R, Owned>, Error> {
         let found = self.read(key, |entry| {
             let hash = hash_if_any(entry)?;
             let is_long = hash.is_some_and(|hash| hash.parts() > LOCKED_PARTS_MAX);
             match entry.filter(|_| is_long) {
                 Some(entry) => Ok(Err(entry.owned())),
-                None => Ok(Ok(run(hash))),
+                None => Ok(Ok(f(hash))),
             }
         })?;
-        Ok(found.unwrap_or_else(|owned| {
+        if found.is_err() {
             work_begins();
-            match owned.value() {
-                ValueRef::Hash(hash) => run(Some(hash)),
-                other => unreachable!(
-                    "invariant: it was a {}, not a {}",
-                    Hash::NAME,
-                    other.type_name()
-                ),
-            }
-        }))
+        }
+        Ok(found)
+    }
+
+    /// Runs `f` on a hash, if the key exists, and counts the hit or miss. `f` may read the whole
+    /// hash: if that is large, `f` gets a snapshot and runs without the key's lock.
+    pub(super) fn read_hash<R>(
+        &mut self,
+        key: &[u8],
+        mut f: impl FnMut(Option<HashRef<'_>>) -> R,
+    ) -> Result<R, Error> {
+        let found = self.read_or_snapshot(key, &mut f)?;
+        Ok(found.unwrap_or_else(|snapshot| f(Some(hash_of(&snapshot)))))
     }
 }

@@ -15,6 +15,7 @@ pub(super) static HEXISTS: Spec = Spec {
     arity: Arity::exactly(3),
     flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Ro])],
+    element: 2,
     args: &[Arg::key("key", 0), Arg::new("field", ArgKind::String)],
     examples: &[
         ("HSET h a 1", ":1\r\n"),

@@ -14,6 +14,7 @@ pub(super) static HGET: Spec = Spec {
     arity: Arity::exactly(3),
     flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)],
+    element: 2,
     args: &[Arg::key("key", 0), Arg::new("field", ArgKind::String)],
     examples: &[
         ("HSET h a 1", ":1\r\n"),

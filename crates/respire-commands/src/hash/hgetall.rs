@@ -1,12 +1,15 @@
 //! `HGETALL key`, `HKEYS key`, `HVALS key`: return the fields and values of a hash, the fields, the
 //! values.
 //!
-//! A large hash is replied from a snapshot, without its key's lock.
+//! A large hash is replied from a snapshot, without its key's lock, a few hundred fields at a time as the peer
+//! reads them.
 
+use super::access::hash_of;
 use crate::Ctx;
+use crate::unlocked::reply_parts;
 use crate::value::reply_string;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{Elements, HashRef, StringRef};
+use respire_store::{Elements, StringRef};
 
 pub(super) static HGETALL: Spec = Spec {
     name: "hgetall",
@@ -73,13 +76,7 @@ pub(super) fn hgetall(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    ctx.read_hash(&args[0], |hash| {
-        reply.map(hash.map_or(0, Elements::len));
-        for_each(hash, |field, value| {
-            reply_string(reply, field);
-            reply_string(reply, value);
-        });
-    })
+    reply_all(ctx, &args[0], What::Both, reply)
 }
 
 pub(super) fn hkeys(
@@ -87,10 +84,7 @@ pub(super) fn hkeys(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    ctx.read_hash(&args[0], |hash| {
-        reply.array(hash.map_or(0, Elements::len));
-        for_each(hash, |field, _| reply_string(reply, field));
-    })
+    reply_all(ctx, &args[0], What::Fields, reply)
 }
 
 pub(super) fn hvals(
@@ -98,15 +92,55 @@ pub(super) fn hvals(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    ctx.read_hash(&args[0], |hash| {
-        reply.array(hash.map_or(0, Elements::len));
-        for_each(hash, |_, value| reply_string(reply, value));
-    })
+    reply_all(ctx, &args[0], What::Values, reply)
 }
 
-fn for_each<'e>(hash: Option<HashRef<'e>>, mut f: impl FnMut(StringRef<'e>, StringRef<'e>)) {
-    if let Some(hash) = hash {
-        hash.for_each(&mut |(field, value)| f(field, value));
+/// What is replied.
+#[derive(Clone, Copy)]
+enum What {
+    Both,
+    Fields,
+    Values,
+}
+
+/// Bytes of a field or value of a usual hash in a reply, to guess the length of the reply.
+const BYTES_GUESSED: usize = 20;
+
+fn reply_all(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    what: What,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let snapshot = ctx.read_or_snapshot(key, |hash| {
+        begin(reply, hash.map_or(0, Elements::len), what);
+        let hash = hash.into_iter();
+        hash.for_each(|hash| hash.for_each(&mut |pair| put(reply, pair, what)));
+    })?;
+    if let Err(snapshot) = snapshot {
+        let hash = hash_of(&snapshot);
+        begin(reply, hash.len(), what);
+        let (parts, guess) = (hash.parts(), hash.len() * BYTES_GUESSED);
+        reply_parts(reply, guess, parts, move |at, reply| {
+            hash_of(&snapshot).for_part(at, &mut |pair| put(reply, pair, what));
+        });
+    }
+    Ok(())
+}
+
+fn begin(reply: &mut Reply<'_>, len: usize, what: What) {
+    match what {
+        What::Both => reply.map(len),
+        What::Fields | What::Values => reply.array(len),
+    }
+}
+
+fn put(reply: &mut Reply<'_>, (field, value): (StringRef<'_>, StringRef<'_>), what: What) {
+    if !matches!(what, What::Values) {
+        reply_string(reply, field);
+    }
+    if !matches!(what, What::Fields) {
+        reply_string(reply, value);
     }
 }
 

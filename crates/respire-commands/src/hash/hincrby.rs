@@ -20,6 +20,7 @@ pub(super) static HINCRBY: Spec = Spec {
         .with(Flags::FAST)
         .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).update()],
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("field", ArgKind::String),

@@ -14,6 +14,7 @@ pub(super) static HMGET: Spec = Spec {
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
     keys: &[KeySpec::at(1)],
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("field", ArgKind::String).multiple(),

@@ -31,6 +31,7 @@ pub(super) static HSET: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
+    element: 2,
     args: ARGS,
     history: &[("4.0.0", "Accepts multiple `field` and `value` arguments.")],
     examples: &[
@@ -54,6 +55,7 @@ pub(super) static HMSET: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
+    element: 2,
     args: ARGS,
     deprecated: Some(("4.0.0", "`HSET` with multiple field-value pairs")),
     examples: &[("HMSET h a 1 b 2", "+OK\r\n"), ("HLEN h", ":2\r\n")],

@@ -21,6 +21,7 @@ pub(super) static HSETNX: Spec = Spec {
         .with(Flags::FAST)
         .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Insert])],
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("field", ArgKind::String),

@@ -16,6 +16,7 @@ pub(super) static HSTRLEN: Spec = Spec {
     arity: Arity::exactly(3),
     flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Ro])],
+    element: 2,
     args: &[Arg::key("key", 0), Arg::new("field", ArgKind::String)],
     examples: &[
         ("HSET h a hello n -17", ":2\r\n"),
