@@ -5,7 +5,7 @@ use crate::notify;
 use crate::stats::ConnStats;
 use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
 use respire_engine::{
-    BeginLongWork, Client, Cx, CxParts, Error, Flow, LongWork, Now, Reply, Tunables,
+    ArgList, BeginLongWork, Client, Cx, CxParts, Error, Flow, LongWork, Now, Reply, Tunables,
 };
 use respire_store::{EntryRef, Expiry, Scope, Slot, View};
 use std::time::Duration;
@@ -157,6 +157,25 @@ impl<'c> Ctx<'c> {
             }
             notify::was_set(slot, expiry, now_ms);
             Ok(())
+        })
+    }
+
+    /// Reads several keys atomically, in order, and counts the hits and misses. The first error of `f`
+    /// ends it: the keys behind it count as not looked up.
+    pub(crate) fn try_read_many(
+        &mut self,
+        keys: ArgList<'_>,
+        mut f: impl FnMut(Option<EntryRef<'_>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let db = self.view.db();
+        let scope: Vec<(u32, &[u8])> = keys.iter().map(|key| (db, key)).collect();
+        self.locked(&Scope::Keys(&scope), |view, stats| {
+            keys.iter().try_for_each(|key| {
+                view.read(key, |entry| {
+                    stats.looked_up(entry.is_some());
+                    f(entry)
+                })
+            })
         })
     }
 

@@ -87,6 +87,19 @@ pub(crate) const BITFIELD_OVERFLOW: Error = Error::fixed("ERR Invalid OVERFLOW t
 pub(crate) const BITFIELD_READ_ONLY: Error =
     Error::fixed("ERR BITFIELD_RO only supports the GET subcommand");
 
+/// A string that is no `HyperLogLog`.
+pub(crate) const NOT_A_HLL: Error =
+    Error::fixed("WRONGTYPE Key is not a valid HyperLogLog string value.");
+/// A `HyperLogLog` whose registers are not those that its header promises.
+pub(crate) const CORRUPT_HLL: Error = Error::fixed("INVALIDOBJ Corrupted HLL object detected");
+/// `PFDEBUG` of an absent key.
+pub(crate) const NO_SUCH_HLL: Error = Error::fixed("ERR The specified key does not exist");
+/// `PFDEBUG DECODE` of the dense form.
+pub(crate) const HLL_NOT_SPARSE: Error = Error::fixed("ERR HLL encoding is not sparse");
+/// `PFSELFTEST` that does not pass.
+pub(crate) const HLL_SELF_TEST: Error =
+    Error::fixed("ERR TESTFAILED registers or estimates are wrong");
+
 /// An expiry that is out of range.
 pub(crate) fn invalid_expire(command: &str) -> Error {
     Error::owned(format!("ERR invalid expire time in '{command}' command"))

@@ -10,6 +10,7 @@ use crate::stats::KvStats;
 use crate::value_type::Types;
 use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
 use respire_store::{Store, View};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The key-value service: a store with its settings and statistics.
@@ -32,7 +33,12 @@ pub struct Kv {
     pub(crate) pace: SweepPace,
     pub(crate) notifications: Notifications,
     tuning: Mutex<Tuning>,
+    hll_sparse_bytes_max: AtomicUsize,
 }
+
+/// The default of `hll-sparse-max-bytes`: above it, the time that edits of the sparse form take
+/// outweighs the memory that it saves.
+pub(crate) const HLL_SPARSE_BYTES_MAX: usize = 3000;
 
 impl Kv {
     /// Creates a service on this store, with these types of value.
@@ -44,6 +50,7 @@ impl Kv {
             store,
             pace: SweepPace::default(),
             tuning: Mutex::default(),
+            hll_sparse_bytes_max: AtomicUsize::new(HLL_SPARSE_BYTES_MAX),
         }
     }
 
@@ -63,6 +70,15 @@ impl Kv {
         let mut tuning = self.lock_tuning();
         change(&mut tuning);
         tuning.apply(&self.store);
+    }
+
+    /// The length up to which `HyperLogLogs` are sparse, in bytes (`hll-sparse-max-bytes`).
+    pub(crate) fn hll_sparse_bytes_max(&self) -> usize {
+        self.hll_sparse_bytes_max.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_hll_sparse_bytes_max(&self, bytes: usize) {
+        self.hll_sparse_bytes_max.store(bytes, Ordering::Relaxed);
     }
 
     fn lock_tuning(&self) -> MutexGuard<'_, Tuning> {

@@ -37,6 +37,7 @@ mod table;
 // Floor: commands, one folder per family
 mod bit;
 mod hash;
+mod hll;
 mod key;
 mod server;
 #[cfg(feature = "toy")]

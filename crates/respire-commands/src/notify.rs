@@ -82,6 +82,7 @@ pub(crate) const INCRBY: EventName = EventClass::String.event("incrby");
 pub(crate) const INCRBYFLOAT: EventName = EventClass::String.event("incrbyfloat");
 pub(crate) const MOVE_FROM: EventName = EventClass::Generic.event("move_from");
 pub(crate) const MOVE_TO: EventName = EventClass::Generic.event("move_to");
+pub(crate) const PFADD: EventName = EventClass::String.event("pfadd");
 pub(crate) const PERSIST: EventName = EventClass::Generic.event("persist");
 pub(crate) const RENAME_FROM: EventName = EventClass::Generic.event("rename_from");
 pub(crate) const RENAME_TO: EventName = EventClass::Generic.event("rename_to");

@@ -55,8 +55,8 @@ impl Tuning {
 
 /// The `CONFIG` settings of the [`Kv`] of an application: `maxmemory`, `maxmemory-policy`,
 /// `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`, `lazyfree-lazy-user-flush`,
-/// `notify-keyspace-events`, `databases` and the limits of small values, such as
-/// `hash-max-listpack-entries`.
+/// `notify-keyspace-events`, `hll-sparse-max-bytes`, `databases` and the limits of small values,
+/// such as `hash-max-listpack-entries`.
 pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
     let databases = app.kv().store().databases();
     vec![
@@ -126,6 +126,7 @@ pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
         elements_max::<Hash, A>(app, "hash-max-ziplist-entries"),
         element_bytes_max::<Hash, A>(app, "hash-max-listpack-value"),
         element_bytes_max::<Hash, A>(app, "hash-max-ziplist-value"),
+        hll_sparse(app),
     ]
 }
 
@@ -177,6 +178,24 @@ fn limit(number: i64) -> Result<u32, String> {
 }
 
 const NOT_AN_INTEGER: &str = "argument couldn't be parsed into an integer";
+
+fn hll_sparse<A: HasKv>(app: &Arc<A>) -> Setting {
+    let (reader, writer) = (Arc::clone(app), Arc::clone(app));
+    Setting::mutable(
+        "hll-sparse-max-bytes",
+        move || reader.kv().hll_sparse_bytes_max().to_string(),
+        move |text| {
+            let bytes = parse_memory(text).ok_or("argument must be a memory value")?;
+            let signed = i64::try_from(bytes).ok();
+            let bytes = signed
+                .and_then(|bytes| usize::try_from(bytes).ok())
+                .ok_or_else(|| format!("argument must be between 0 and {} inclusive", i64::MAX))?;
+            writer.kv().set_hll_sparse_bytes_max(bytes);
+            Ok(())
+        },
+    )
+    .checked()
+}
 
 fn notifications<A: HasKv>(app: &Arc<A>) -> Setting {
     let (reader, writer) = (Arc::clone(app), Arc::clone(app));
@@ -252,6 +271,7 @@ mod tests {
     fn setting_returns_its_new_value() {
         for (name, value, shown) in [
             ("maxmemory", "1kb", "1024"),
+            ("hll-sparse-max-bytes", "3kb", "3072"),
             ("maxmemory-policy", "AllKeys-LRU", "allkeys-lru"),
             ("maxmemory-samples", "10", "10"),
             ("lfu-log-factor", "0", "0"),
@@ -289,6 +309,16 @@ mod tests {
                 "lazyfree-lazy-user-flush",
                 "1",
                 "argument must be 'yes' or 'no'",
+            ),
+            (
+                "hll-sparse-max-bytes",
+                "-1",
+                "argument must be a memory value",
+            ),
+            (
+                "hll-sparse-max-bytes",
+                "9223372036854775808",
+                "argument must be between 0 and 9223372036854775807 inclusive",
             ),
             ("notify-keyspace-events", "Kq", EVENT_CLASSES),
             ("databases", "3", "can't set immutable config"),

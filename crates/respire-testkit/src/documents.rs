@@ -49,6 +49,7 @@ fn heading(group: Group) -> &'static str {
         Group::String => "Strings",
         Group::Bitmap => "Bits",
         Group::Hash => "Hashes",
+        Group::HyperLogLog => "HyperLogLogs",
         Group::Connection => "Connection",
         Group::Server => "Server",
         Group::Transactions => "Transactions",

@@ -38,6 +38,7 @@ pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
         "memory|malloc-stats",
         "tells of each server's own allocator",
     ),
+    ("pfselftest", "takes Redis more than half a second"),
     ("psubscribe", SUBSCRIBES),
     ("punsubscribe", SUBSCRIBES),
     (

@@ -226,6 +226,20 @@ pub(crate) const CASES: &[Case] = &[
         &["HELLO 3", "SUBSCRIBE {keys}"],
         "PUBSUB CHANNELS *e*:*x",
     ),
+    // HyperLogLogs.
+    case(
+        "PFADD",
+        2000,
+        &["PFADD k", "PFDEBUG TODENSE k"],
+        "PFADD k {keys}",
+    ),
+    case("PFCOUNT", 200, &["n: PFADD key:{i} {i}"], "PFCOUNT {keys}"),
+    case(
+        "PFMERGE",
+        200,
+        &["n: PFADD key:{i} {i}"],
+        "PFMERGE d {keys}",
+    ),
     // Many keys.
     case("MSET", 1000, &[], FILL),
     case("MSET of one key", 1000, &[], "MSET {all:k_v}"),

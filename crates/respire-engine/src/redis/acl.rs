@@ -156,6 +156,7 @@ fn implied_by_group(category: &str, spec: &Spec) -> bool {
         Group::String => category == "string",
         Group::Bitmap => category == "bitmap",
         Group::Hash => category == "hash",
+        Group::HyperLogLog => category == "hyperloglog",
         Group::Connection => category == "connection",
         Group::Transactions => category == "transaction",
         Group::Scripting => category == "scripting",

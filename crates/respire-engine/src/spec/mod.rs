@@ -57,6 +57,8 @@ pub struct Spec {
     pub tips: &'static [&'static str],
     /// Pairs of a version and a change in it.
     pub history: &'static [(&'static str, &'static str)],
+    /// Whether `COMMAND DOCS` marks it as a command for the server's own purposes (`syscmd`).
+    pub is_internal: bool,
     /// For a deprecated command: the version, and the replacement.
     pub deprecated: Option<(&'static str, &'static str)>,
     /// Examples that are run as tests, one after another on a fresh server.
@@ -79,6 +81,7 @@ impl Spec {
         args: &[],
         tips: &[],
         history: &[],
+        is_internal: false,
         deprecated: None,
         examples: &[],
     };
@@ -114,6 +117,8 @@ pub enum Group {
     Bitmap,
     /// Hashes.
     Hash,
+    /// `HyperLogLogs`, which are strings.
+    HyperLogLog,
     /// The connection itself.
     Connection,
     /// The server itself.
@@ -135,6 +140,7 @@ impl Group {
             Self::String => "string",
             Self::Bitmap => "bitmap",
             Self::Hash => "hash",
+            Self::HyperLogLog => "hyperloglog",
             Self::Connection => "connection",
             Self::Server => "server",
             Self::Transactions => "transactions",

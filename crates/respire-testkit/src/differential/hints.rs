@@ -56,6 +56,11 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("memory|usage", "count", "<count>"),
     ("pexpire", "condition", CONDITIONS),
     ("pexpireat", "condition", CONDITIONS),
+    (
+        "pfdebug",
+        "subcommand",
+        "(GETREG|DECODE|ENCODING|TODENSE|DECODE|foo)",
+    ),
     ("restore", "frequency", "<count>"),
     ("restore", "seconds", "<count>"),
     ("restore", "serialized-value", "<payload>"),
@@ -212,6 +217,15 @@ const ADDITIONAL: &[(u32, &str)] = &[
         2,
         "(CONFIG GET|LATENCY HISTORY|MEMORY USAGE|OBJECT ENCODING [a b]|OBJECT FREQ)",
     ),
+    // `HyperLogLogs` on keys that other commands seldom overwrite, so that they grow.
+    (24, "PFADD <hll> {<value>} {<value>} {<value>}"),
+    (6, "PFCOUNT {<hll>}"),
+    (6, "PFMERGE <hll> {<hll>}"),
+    (
+        6,
+        "(GET|DUMP|DEL|PFDEBUG (GETREG|DECODE|ENCODING|TODENSE)) <hll>",
+    ),
+    (2, "SETRANGE <hll> <offset> <value>"),
     (6, "<command>"),
     (6, "<command> <value>"),
     (4, "<command> <key> <value> <value>"),

@@ -153,6 +153,7 @@ pub(super) fn fill(kind: &str, rng: &mut Rng) -> Vec<u8> {
 /// The usual values of each kind of hole, and the occasional ones.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("key", &KEYS, &KEYS),
+    ("hll", &["hll:1", "hll:2", "hll:3"], &KEYS),
     ("int", INTS, NO_INTS),
     ("float", FLOATS, NO_FLOATS),
     (

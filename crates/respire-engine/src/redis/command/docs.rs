@@ -28,11 +28,12 @@ fn write<A: App>(engine: &Engine<A>, entry: &CommandEntry<A>, reply: &mut Reply<
     let subcommands = engine.table.subcommands(entry).count();
     let parts = [
         !spec.complexity.is_empty(),
+        doc_flags(spec).count() > 0,
         !spec.history.is_empty(),
         !spec.args.is_empty(),
         subcommands > 0,
     ];
-    let deprecation = if spec.deprecated.is_some() { 3 } else { 0 };
+    let deprecation = if spec.deprecated.is_some() { 2 } else { 0 };
     reply.bulk(spec.name);
     reply.map(3 + deprecation + parts.into_iter().filter(|part| *part).count());
     write_spec(spec, reply);
@@ -53,10 +54,13 @@ fn write_spec(spec: &Spec, reply: &mut Reply<'_>) {
     if !spec.complexity.is_empty() {
         write_field("complexity", spec.complexity, reply);
     }
-    if let Some((since, replacement)) = spec.deprecated {
+    let doc_flags = doc_flags(spec);
+    if doc_flags.clone().count() > 0 {
         reply.bulk("doc_flags");
-        reply.set(1);
-        reply.simple("deprecated");
+        reply.set(doc_flags.clone().count());
+        doc_flags.for_each(|flag| reply.simple(flag));
+    }
+    if let Some((since, replacement)) = spec.deprecated {
         write_field("deprecated_since", since, reply);
         write_field("replaced_by", replacement, reply);
     }
@@ -73,6 +77,15 @@ fn write_spec(spec: &Spec, reply: &mut Reply<'_>) {
         reply.bulk("arguments");
         write_args(spec.args, reply);
     }
+}
+
+fn doc_flags(spec: &Spec) -> impl Iterator<Item = &'static str> + Clone + use<> {
+    let flags = [
+        (spec.deprecated.is_some(), "deprecated"),
+        (spec.is_internal, "syscmd"),
+    ];
+    let set = flags.into_iter().filter(|(is_set, _)| *is_set);
+    set.map(|(_, name)| name)
 }
 
 fn write_field(name: &str, value: &str, reply: &mut Reply<'_>) {

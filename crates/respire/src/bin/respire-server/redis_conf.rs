@@ -240,7 +240,6 @@ const NO_EFFECT: &[&str] = &[
     "enable-protected-configs",
     "gopher-enabled",
     "hide-user-data-from-log",
-    "hll-sparse-max-bytes",
     "hz",
     "ignore-warnings",
     "io-threads-do-reads",
