@@ -45,8 +45,8 @@ pub use crate::store::{
     WideningSection,
 };
 pub use crate::types::{
-    Elements, Encoding, Growth, Hash, HashRef, Kind, Limits, NewValue, SHARED_BYTES_MIN, StringRef,
-    ValueRef, WrongType,
+    Elements, Encoding, Growth, Hash, HashRef, Kind, Limits, NewValue, SHARED_BYTES_MIN, Set,
+    SetRef, StringRef, ValueRef, WrongType,
 };
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::{Stack, StackRef};

@@ -25,13 +25,108 @@ pub struct IntSet {
     bytes: Vec<u8>,
 }
 
+/// A set of integers that is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct IntSetRef<'a> {
+    bytes: &'a [u8],
+}
+
+/// A set without integers.
+const EMPTY: &[u8; HEAD_BYTES] = &[2, 0, 0, 0, 0, 0, 0, 0];
+
+impl<'a> IntSetRef<'a> {
+    /// Returns the set with these bytes, which were checked or written here. No bytes are no integers.
+    pub(crate) fn from_valid(bytes: &'a [u8]) -> Self {
+        let bytes = if bytes.is_empty() { EMPTY } else { bytes };
+        Self { bytes }
+    }
+
+    /// Returns the bytes of it all.
+    #[must_use]
+    pub fn as_bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Returns the number of integers. O(1).
+    #[must_use]
+    #[inline]
+    pub fn len(self) -> usize {
+        (self.bytes.len() - HEAD_BYTES) / self.width()
+    }
+
+    /// Returns whether there are none. O(1).
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.bytes.len() == HEAD_BYTES
+    }
+
+    #[inline]
+    fn width(self) -> usize {
+        usize::from(self.bytes[0])
+    }
+
+    /// Returns the integer at this index in ascending order; `None` if there are fewer. O(1).
+    #[must_use]
+    #[inline]
+    pub fn get(self, index: usize) -> Option<i64> {
+        let width = self.width();
+        let at = index.checked_mul(width)?.checked_add(HEAD_BYTES)?;
+        self.bytes.get(at..at.checked_add(width)?).map(read)
+    }
+
+    /// Returns whether the integer is in the set. O(log integers).
+    #[must_use]
+    pub fn contains(self, number: i64) -> bool {
+        self.find(number).is_ok()
+    }
+
+    /// Returns the integers in ascending order.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = i64> + ExactSizeIterator + use<'a> {
+        self.bytes[HEAD_BYTES..]
+            .chunks_exact(self.width())
+            .map(read)
+    }
+
+    /// The index of an integer, or else the one where it belongs.
+    fn find(self, number: i64) -> Result<usize, usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle) {
+                Some(found) if found == number => return Ok(middle),
+                Some(found) if found < number => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        Err(low)
+    }
+}
+
 impl IntSet {
     /// Returns an empty set.
     #[must_use]
     pub fn new() -> Self {
-        let mut bytes = vec![0; HEAD_BYTES];
-        bytes[0] = 2;
+        Self::from_valid(Vec::new())
+    }
+
+    /// Returns the set with these bytes, which were checked or written here. No bytes are no integers.
+    pub(crate) fn from_valid(mut bytes: Vec<u8>) -> Self {
+        if bytes.is_empty() {
+            bytes.extend_from_slice(EMPTY);
+        }
         Self { bytes }
+    }
+
+    /// Returns the bytes of it all.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Returns it for reading.
+    #[must_use]
+    #[inline]
+    pub fn read(&self) -> IntSetRef<'_> {
+        IntSetRef { bytes: &self.bytes }
     }
 
     /// Returns the bytes of it all.
@@ -49,57 +144,39 @@ impl IntSet {
     /// Returns the number of integers. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
-        (self.bytes.len() - HEAD_BYTES) / self.width()
+        self.read().len()
     }
 
     /// Returns whether there are none. O(1).
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.bytes.len() == HEAD_BYTES
+        self.read().is_empty()
     }
 
     fn width(&self) -> usize {
-        usize::from(self.bytes[0])
+        self.read().width()
     }
 
     /// Returns the integer at this index in ascending order; `None` if there are fewer. O(1).
     #[must_use]
     pub fn get(&self, index: usize) -> Option<i64> {
-        let width = self.width();
-        let at = index.checked_mul(width)?.checked_add(HEAD_BYTES)?;
-        self.bytes.get(at..at.checked_add(width)?).map(read)
+        self.read().get(index)
     }
 
     /// Returns whether the integer is in the set. O(log integers).
     #[must_use]
     pub fn contains(&self, number: i64) -> bool {
-        self.find(number).is_ok()
+        self.read().contains(number)
     }
 
     /// Returns the integers in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = i64> + ExactSizeIterator {
-        self.bytes[HEAD_BYTES..]
-            .chunks_exact(self.width())
-            .map(read)
-    }
-
-    /// The index of an integer, or else the one where it belongs.
-    fn find(&self, number: i64) -> Result<usize, usize> {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.get(middle) {
-                Some(found) if found == number => return Ok(middle),
-                Some(found) if found < number => low = middle + 1,
-                _ => high = middle,
-            }
-        }
-        Err(low)
+        self.read().iter()
     }
 
     /// Adds an integer. Returns false if it is there already.
     pub fn insert(&mut self, number: i64) -> bool {
-        let Err(index) = self.find(number) else {
+        let Err(index) = self.read().find(number) else {
             return false;
         };
         self.widen(width_of(number));
@@ -113,7 +190,7 @@ impl IntSet {
 
     /// Removes an integer. Returns false if it is not there.
     pub fn remove(&mut self, number: i64) -> bool {
-        let Ok(index) = self.find(number) else {
+        let Ok(index) = self.read().find(number) else {
             return false;
         };
         let (width, at) = (self.width(), HEAD_BYTES + index * self.width());
@@ -130,7 +207,7 @@ impl IntSet {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + (self.len() + 1) * width);
         bytes.extend_from_slice(&self.bytes[..HEAD_BYTES]);
         bytes[0] = width as u8;
-        for number in self.iter() {
+        for number in self.read().iter() {
             bytes.extend_from_slice(&number.to_le_bytes()[..width]);
         }
         self.bytes = bytes;
@@ -166,6 +243,12 @@ impl Default for IntSet {
 }
 
 impl fmt::Debug for IntSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.read().fmt(f)
+    }
+}
+
+impl fmt::Debug for IntSetRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
     }

@@ -7,6 +7,7 @@ mod hash;
 mod limits;
 mod plain;
 mod scratch;
+mod set;
 #[cfg(any(test, feature = "toy"))]
 mod stack;
 mod string;
@@ -21,6 +22,7 @@ pub(crate) use limits::LimitTable;
 pub use limits::{Growth, Limits};
 pub(crate) use plain::Plain;
 pub(crate) use scratch::{give_back, scratch};
+pub use set::{Set, SetRef};
 #[cfg(any(test, feature = "toy"))]
 pub use stack::{Stack, StackRef};
 pub(crate) use string::LongString;
@@ -130,8 +132,10 @@ pub enum Encoding {
     Raw,
     /// A small hash.
     Listpack,
-    /// A large hash.
+    /// A large hash, or a set that has or had a member other than an integer.
     Hashtable,
+    /// A set that has only had integers, and not too many of them.
+    Intset,
     /// A stack.
     #[cfg(any(test, feature = "toy"))]
     Stack,
@@ -147,6 +151,7 @@ impl Encoding {
             Encoding::Raw => "raw",
             Encoding::Listpack => "listpack",
             Encoding::Hashtable => "hashtable",
+            Encoding::Intset => "intset",
             #[cfg(any(test, feature = "toy"))]
             Encoding::Stack => "stack",
         }
@@ -435,6 +440,7 @@ macro_rules! types {
 
 types! {
     Hash = "A hash.",
+    Set = "A set.",
     #[cfg(any(test, feature = "toy"))]
     Stack = "A stack of byte strings, for tests.",
 }
