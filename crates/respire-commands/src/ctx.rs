@@ -162,15 +162,15 @@ impl<'c> Ctx<'c> {
 
     /// Reads several keys atomically, in order, and counts the hits and misses. The first error of `f`
     /// ends it: the keys behind it count as not looked up.
-    pub(crate) fn try_read_many(
+    pub(crate) fn try_read_many<'k>(
         &mut self,
-        keys: ArgList<'_>,
+        mut keys: impl Iterator<Item = &'k [u8]> + Clone,
         mut f: impl FnMut(Option<EntryRef<'_>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let db = self.view.db();
-        let scope: Vec<(u32, &[u8])> = keys.iter().map(|key| (db, key)).collect();
+        let scope: Vec<(u32, &[u8])> = keys.clone().map(|key| (db, key)).collect();
         self.locked(&Scope::Keys(&scope), |view, stats| {
-            keys.iter().try_for_each(|key| {
+            keys.try_for_each(|key| {
                 view.read(key, |entry| {
                     stats.looked_up(entry.is_some());
                     f(entry)

@@ -87,6 +87,18 @@ pub(crate) const BITFIELD_OVERFLOW: Error = Error::fixed("ERR Invalid OVERFLOW t
 pub(crate) const BITFIELD_READ_ONLY: Error =
     Error::fixed("ERR BITFIELD_RO only supports the GET subcommand");
 
+/// `SINTERCARD` of no keys, or of a number of keys that is none.
+pub(crate) const NUMKEYS_ZERO: Error = Error::fixed("ERR numkeys should be greater than 0");
+/// `SINTERCARD` of more keys than there are.
+pub(crate) const NUMKEYS_ARGS: Error =
+    Error::fixed("ERR Number of keys can't be greater than number of args");
+/// A negative limit, or one that is no number.
+pub(crate) const LIMIT_NEGATIVE: Error = Error::fixed("ERR LIMIT can't be negative");
+/// A count of random elements whose negation does not fit an integer.
+pub(crate) const COUNT_RANGE: Error = Error::fixed(
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+);
+
 /// A string that is no `HyperLogLog`.
 pub(crate) const NOT_A_HLL: Error =
     Error::fixed("WRONGTYPE Key is not a valid HyperLogLog string value.");

@@ -40,6 +40,7 @@ mod hash;
 mod hll;
 mod key;
 mod server;
+mod set;
 #[cfg(feature = "toy")]
 mod stack;
 mod string;

@@ -87,10 +87,16 @@ pub(crate) const PERSIST: EventName = EventClass::Generic.event("persist");
 pub(crate) const RENAME_FROM: EventName = EventClass::Generic.event("rename_from");
 pub(crate) const RENAME_TO: EventName = EventClass::Generic.event("rename_to");
 pub(crate) const RESTORE: EventName = EventClass::Generic.event("restore");
+pub(crate) const SADD: EventName = EventClass::Set.event("sadd");
+pub(crate) const SDIFFSTORE: EventName = EventClass::Set.event("sdiffstore");
 pub(crate) const SET: EventName = EventClass::String.event("set");
 pub(crate) const SETBIT: EventName = EventClass::String.event("setbit");
 pub(crate) const SETRANGE: EventName = EventClass::String.event("setrange");
+pub(crate) const SINTERSTORE: EventName = EventClass::Set.event("sinterstore");
 pub(crate) const SORTSTORE: EventName = EventClass::List.event("sortstore");
+pub(crate) const SPOP: EventName = EventClass::Set.event("spop");
+pub(crate) const SREM: EventName = EventClass::Set.event("srem");
+pub(crate) const SUNIONSTORE: EventName = EventClass::Set.event("sunionstore");
 
 /// Reports that a string command has set a key, with this expiry.
 #[inline]

@@ -4,7 +4,7 @@ use crate::kv::{HasKv, Kv};
 use crate::notify::Mask;
 use resp_codec::number::parse_i64;
 use respire_engine::{Setting, parse_memory};
-use respire_store::{Hash, Kind, Limits, Policy, Store};
+use respire_store::{Hash, Kind, Limits, Policy, Set, Store};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -127,6 +127,7 @@ pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
         element_bytes_max::<Hash, A>(app, "hash-max-listpack-value"),
         element_bytes_max::<Hash, A>(app, "hash-max-ziplist-value"),
         hll_sparse(app),
+        elements_max::<Set, A>(app, "set-max-intset-entries"),
     ]
 }
 

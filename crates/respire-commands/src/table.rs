@@ -12,7 +12,7 @@ use crate::kv::{Kv, KvRow};
 #[cfg(feature = "toy")]
 use crate::stack;
 use crate::value_type::Types;
-use crate::{bit, hash, hll, key, server, string};
+use crate::{bit, hash, hll, key, server, set, string};
 use respire_store::Store;
 
 /// Every family. Dispatch, `COMMAND`, the documents, `RESTORE` and the tests read this list.
@@ -21,6 +21,7 @@ static FAMILIES: &[&Family] = &[
     &bit::FAMILY,
     &hash::FAMILY,
     &hll::FAMILY,
+    &set::FAMILY,
     &key::FAMILY,
     &server::FAMILY,
     #[cfg(feature = "toy")]

@@ -50,6 +50,7 @@ fn heading(group: Group) -> &'static str {
         Group::Bitmap => "Bits",
         Group::Hash => "Hashes",
         Group::HyperLogLog => "HyperLogLogs",
+        Group::Set => "Sets",
         Group::Connection => "Connection",
         Group::Server => "Server",
         Group::Transactions => "Transactions",

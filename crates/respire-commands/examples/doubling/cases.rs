@@ -226,6 +226,77 @@ pub(crate) const CASES: &[Case] = &[
         &["HELLO 3", "SUBSCRIBE {keys}"],
         "PUBSUB CHANNELS *e*:*x",
     ),
+    // Sets.
+    case("SADD", 4000, &[], "SADD k {keys}"),
+    case("SREM", 4000, &["SADD k {keys}"], "SREM k {keys}"),
+    case(
+        "SMISMEMBER",
+        4000,
+        &["SADD k {keys}"],
+        "SMISMEMBER k {keys}",
+    ),
+    case("SMEMBERS", 4000, &["SADD k {keys}"], "SMEMBERS k"),
+    case(
+        "SPOP",
+        4000,
+        &["SADD k {keys}", "SADD k more"],
+        "SPOP k {n}",
+    ),
+    case(
+        "SRANDMEMBER",
+        4000,
+        &["SADD k {keys}", "SADD k more"],
+        "SRANDMEMBER k {n}",
+    ),
+    case(
+        "SINTER",
+        4000,
+        &["SADD k {keys}", "SADD other {keys}"],
+        "SINTER k other",
+    ),
+    case(
+        "SINTER of many",
+        500,
+        &["n: SADD key:{i} a"],
+        "SINTER {keys}",
+    ),
+    case(
+        "SUNION",
+        4000,
+        &["SADD k {keys}", "SADD other {keys}"],
+        "SUNION k other",
+    ),
+    case(
+        "SUNION of many",
+        500,
+        &["n: SADD key:{i} m{i}"],
+        "SUNION {keys}",
+    ),
+    case(
+        "SDIFF",
+        4000,
+        &["SADD k {keys}", "SADD other {keys}"],
+        "SDIFF k other",
+    ),
+    case(
+        "SDIFF of many",
+        500,
+        &["n: SADD key:{i} m{i}"],
+        "SDIFF {keys}",
+    ),
+    case(
+        "SUNIONSTORE",
+        4000,
+        &["SADD k {keys}", "SADD other {keys}"],
+        "SUNIONSTORE d k other",
+    ),
+    case(
+        "SSCAN",
+        4000,
+        &["SADD k {keys}", "SADD k more"],
+        "SSCAN k 0 COUNT {n}",
+    ),
+    case("DUMP of a set", 4000, &["SADD k {keys}"], "DUMP k"),
     // HyperLogLogs.
     case(
         "PFADD",

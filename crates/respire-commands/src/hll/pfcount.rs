@@ -88,7 +88,7 @@ fn noted(bytes: &mut [u8]) -> Result<(u64, bool), Error> {
 /// The estimate of the union of several keys, which are read at one moment.
 fn of_all(ctx: &mut Ctx<'_>, keys: ArgList<'_>) -> Result<u64, Error> {
     let mut registers = Registers::new();
-    ctx.try_read_many(keys, |entry| {
+    ctx.try_read_many(keys.iter(), |entry| {
         let hll = hll_if_any(entry)?;
         let merged = hll.map(|hll| hll.merge(&mut registers)).transpose();
         merged.map_err(corrupt).map(|_| ())

@@ -157,6 +157,7 @@ fn implied_by_group(category: &str, spec: &Spec) -> bool {
         Group::Bitmap => category == "bitmap",
         Group::Hash => category == "hash",
         Group::HyperLogLog => category == "hyperloglog",
+        Group::Set => category == "set",
         Group::Connection => category == "connection",
         Group::Transactions => category == "transaction",
         Group::Scripting => category == "scripting",

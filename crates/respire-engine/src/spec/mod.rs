@@ -119,6 +119,8 @@ pub enum Group {
     Hash,
     /// `HyperLogLogs`, which are strings.
     HyperLogLog,
+    /// Sets.
+    Set,
     /// The connection itself.
     Connection,
     /// The server itself.
@@ -141,6 +143,7 @@ impl Group {
             Self::Bitmap => "bitmap",
             Self::Hash => "hash",
             Self::HyperLogLog => "hyperloglog",
+            Self::Set => "set",
             Self::Connection => "connection",
             Self::Server => "server",
             Self::Transactions => "transactions",

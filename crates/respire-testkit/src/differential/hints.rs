@@ -26,6 +26,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("", "index1", "<db>"),
     ("", "index2", "<db>"),
     ("", "len", "<count>"),
+    ("", "member", "<member>"),
     ("", "milliseconds", "<ms>"),
     ("", "seconds", "<secs>"),
     ("", "section", "<section>"),
@@ -47,7 +48,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("getbit", "offset", "<bit_offset>"),
     ("hello", "protover", "(2|3|2|3|2|3|<int>)"),
     ("hincrby", "increment", "<int>"),
-    ("hrandfield", "count", "(<count>|-1|-3|<int>)"),
+    ("hrandfield", "count", "(<count>|-1|-3)"),
     ("hscan", "count", "<count>"),
     // The number of other references depends on where Redis shares objects.
     ("object|refcount", "key", "missing"),
@@ -71,14 +72,18 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("setbit", "offset", "<bit_offset>"),
     ("setbit", "value", "<bit>"),
     ("setrange", "offset", "<offset>"),
+    ("sintercard", "limit", "<count>"),
+    ("sintercard", "numkeys", "(1|2|3|<count>)"),
     ("sort", "count", "<index>"),
     ("sort", "offset", "<index>"),
     ("sort_ro", "count", "<index>"),
     ("sort_ro", "offset", "<index>"),
+    ("srandmember", "count", "(<count>|-1|-3|-100)"),
+    ("sscan", "count", "<count>"),
 ];
 
 /// The keys of the commands on values of a type, most of which are of this type.
-const KEYS_OF_TYPES: &[(Group, &str)] = &[(Group::Hash, "<hash>")];
+const KEYS_OF_TYPES: &[(Group, &str)] = &[(Group::Hash, "<hash>"), (Group::Set, "<set>")];
 
 /// Two conditions together are allowed, or refused with their own errors.
 const CONDITIONS: &str = "(NX|XX|GT|LT|NX|XX|GT|LT|XX GT|XX LT|NX XX|NX GT|GT LT)";
@@ -111,7 +116,9 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("mset", 16),
     ("multi", 28),
     ("select", 10),
+    ("sadd", 80),
     ("set", 80),
+    ("smove", 20),
     ("sort", 6),
     ("sort_ro", 4),
     ("spublish", 2),
@@ -191,6 +198,8 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
         1,
         "FUNCTION RESTORE <value> [(FLUSH|APPEND|REPLACE|foo)]",
     ),
+    // Which members it removes is up to each server, unless it is all of them.
+    ("spop", 8, "SPOP <set> (1000|1000|0|-1|abc|1000 1)"),
     ("shutdown", 1, "SHUTDOWN (foo|SAVE NOSAVE|ABORT)"),
 ];
 
@@ -217,6 +226,9 @@ const ADDITIONAL: &[(u32, &str)] = &[
         2,
         "(CONFIG GET|LATENCY HISTORY|MEMORY USAGE|OBJECT ENCODING [a b]|OBJECT FREQ)",
     ),
+    // Members enough for sets of all forms.
+    (20, "SADD <set> {<member>} {<member>} {<member>}"),
+    (10, "SADD <set> {<int>} {<value>} {<value>} {<value>}"),
     // `HyperLogLogs` on keys that other commands seldom overwrite, so that they grow.
     (24, "PFADD <hll> {<value>} {<value>} {<value>}"),
     (6, "PFCOUNT {<hll>}"),

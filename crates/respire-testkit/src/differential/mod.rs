@@ -208,6 +208,8 @@ impl<'t> Run<'t> {
             for key in values::KEYS {
                 let differs = [
                     &["DUMP", key][..],
+                    // Regardless of the order of fields and members.
+                    &["DEBUG", "DIGEST-VALUE", key],
                     &["PTTL", key],
                     &["OBJECT", "ENCODING", key],
                 ];

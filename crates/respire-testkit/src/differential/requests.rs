@@ -19,8 +19,11 @@ pub struct Requests {
 
 /// One request in this many is made invalid.
 const BROKEN_PER: u8 = 12;
-/// Invalid requests of these could end the reference, make it sleep, or close our own connections.
-const NEVER_BROKEN: [&[u8]; 3] = [b"SHUTDOWN", b"DEBUG", b"CLIENT"];
+/// Invalid requests of these could end the reference, make it sleep, close our own connections, or
+/// remove members that each server draws by itself.
+const NEVER_BROKEN: [&[u8]; 4] = [b"SHUTDOWN", b"DEBUG", b"CLIENT", b"SPOP"];
+/// The most random elements that a request may ask for: the reference's reply has all of them.
+const REPEATED_MAX: i64 = 1000;
 /// The version in a payload of Redis 7.0, least significant byte first.
 const RDB_VERSION: [u8; 2] = [10, 0];
 const PAYLOADS_MAX: usize = 16;
@@ -67,6 +70,7 @@ impl Requests {
                 args = whole;
             }
         }
+        bound_repetition(&mut args);
         if self.rng.bool() {
             args[0].make_ascii_uppercase();
         } else {
@@ -183,9 +187,28 @@ fn is_any_command(nodes: &[Node]) -> bool {
     nodes.first() == Some(&Node::Hole("command"))
 }
 
+/// Replaces a count that asks for too many random elements.
+fn bound_repetition(args: &mut [Vec<u8>]) {
+    const NAMES: [&[u8]; 3] = [b"HRANDFIELD", b"SRANDMEMBER", b"ZRANDMEMBER"];
+    let draws = NAMES.iter().any(|name| args[0].eq_ignore_ascii_case(name));
+    if draws && let Some(count) = args.get_mut(2) {
+        let number = std::str::from_utf8(count)
+            .ok()
+            .and_then(|it| it.parse().ok());
+        if number.is_some_and(|number: i64| number < -REPEATED_MAX) {
+            *count = b"-3".to_vec();
+        }
+    }
+}
+
 /// Whether an invalid request meets the difference `number-nul`, which docs/COMPATIBILITY.md lists.
 fn differs_by_design(args: &[Vec<u8>]) -> bool {
-    args[0].eq_ignore_ascii_case(b"SCAN") && args.get(1).is_some_and(|cursor| cursor.contains(&0))
+    let cursor = match args[0].to_ascii_uppercase().as_slice() {
+        b"SCAN" => args.get(1),
+        b"HSCAN" | b"SSCAN" | b"ZSCAN" => args.get(2),
+        _ => None,
+    };
+    cursor.is_some_and(|cursor| cursor.contains(&0))
 }
 
 #[cfg(test)]

@@ -50,12 +50,16 @@ impl Rule {
         let has = |word: &[u8]| args.iter().any(|arg| arg.eq_ignore_ascii_case(word));
         match (upper(0).as_slice(), upper(1).as_slice()) {
             (b"COMMAND", b"INFO" | b"DOCS") if args.len() > 2 => Self::Description,
-            (b"KEYS" | b"HGETALL" | b"HKEYS" | b"HVALS", _) | (b"CONFIG", b"GET") => Self::AnyOrder,
+            (b"KEYS" | b"HGETALL" | b"HKEYS" | b"HVALS" | b"SMEMBERS" | b"SUNION", _)
+            | (b"CONFIG", b"GET") => Self::AnyOrder,
+            (b"SINTER" | b"SDIFF" | b"SPOP", _) => Self::AnyOrder,
             (b"RANDOMKEY", _) => Self::Presence,
-            (b"HRANDFIELD", _) if args.len() == 2 => Self::Presence,
-            (b"HRANDFIELD", _) => Self::Length,
-            (b"HSCAN", _) if args.get(2).is_some_and(|cursor| cursor == b"0") => Self::Scan,
-            (b"HSCAN", _) => Self::Kind,
+            (b"HRANDFIELD" | b"SRANDMEMBER", _) if args.len() == 2 => Self::Presence,
+            (b"HRANDFIELD" | b"SRANDMEMBER", _) => Self::Length,
+            (b"HSCAN" | b"SSCAN", _) if args.get(2).is_some_and(|cursor| cursor == b"0") => {
+                Self::Scan
+            }
+            (b"HSCAN" | b"SSCAN", _) => Self::Kind,
             (b"DUMP", _) => Self::Payload,
             (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
             (b"PTTL" | b"PEXPIRETIME", _) => Self::Within(MS_MAX),
@@ -113,14 +117,18 @@ fn elements(value: &Value) -> Option<usize> {
     }
 }
 
-/// Whether both are payloads of hashes with fields and values one after another, and as long.
+/// Whether both are payloads of hashes or sets with their elements one after another, and as long.
 fn is_same_payload(ours: &Value, theirs: &Value) -> bool {
+    const MEMBERS: u8 = 2;
     const PAIRS: u8 = 4;
     let (Value::Bulk(ours), Value::Bulk(theirs)) = (ours, theirs) else {
         return false;
     };
-    let is_of_pairs = |payload: &[u8]| payload.first() == Some(&PAIRS);
-    is_of_pairs(ours) && is_of_pairs(theirs) && ours.len() == theirs.len()
+    let has_any_order = |payload: &[u8]| matches!(payload.first(), Some(&(MEMBERS | PAIRS)));
+    has_any_order(ours)
+        && ours.first() == theirs.first()
+        && has_any_order(theirs)
+        && ours.len() == theirs.len()
 }
 
 /// A value as text, with the elements of every list in order of their text.

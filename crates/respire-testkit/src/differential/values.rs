@@ -5,7 +5,7 @@ use fastrand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The keys in use.
-pub(super) const KEYS: [&str; 9] = [
+pub(super) const KEYS: [&str; 12] = [
     "a",
     "b",
     "c",
@@ -13,6 +13,9 @@ pub(super) const KEYS: [&str; 9] = [
     "key:2",
     "h",
     "h:2",
+    "s",
+    "s:2",
+    "s:3",
     "",
     "long-key-name-that-does-not-fit-in-a-word",
 ];
@@ -178,6 +181,14 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
         &["a field of more than 64 bytes, which does not fit into a small hash"],
     ),
     ("index", INDEXES, NO_INTS),
+    (
+        "member",
+        &[
+            "1", "2", "3", "10", "-7", "70000", "a", "b", "007", "", "m1", "m2",
+        ],
+        &["a member of more than 64 bytes, which does not fit into a small set"],
+    ),
+    ("set", &["s", "s:2", "s:3", "s", "s:2", "a"], &KEYS),
     (
         "offset",
         &["0", "1", "5", "40", "100", "-1", "536870912"],

@@ -6,7 +6,7 @@ use crate::options::{Options, is_word};
 use crate::value_type::with_type;
 use resp_codec::number::parse_f64;
 use respire_engine::Error;
-use respire_store::{EntryRef, View};
+use respire_store::{EntryRef, ValueRef, View};
 use std::cmp::Ordering;
 
 /// Distinguishes `SORT` from `SORT_RO`.
@@ -75,7 +75,8 @@ impl<'a> Sorting<'a> {
             return Ok(None);
         };
         let elements = with_type(owned.value(), |value| value.elements()).ok_or(WRONG_TYPE)?;
-        let elements = self.select_range(self.order(view, elements)?);
+        let has_order = !matches!(owned.value(), ValueRef::Set(_));
+        let elements = self.select_range(self.order(view, elements, has_order)?);
         if self.gets.is_empty() {
             return Ok(Some(elements.into_iter().map(Some).collect()));
         }
@@ -86,9 +87,21 @@ impl<'a> Sorting<'a> {
         Ok(Some(elements.iter().flat_map(gets).collect()))
     }
 
-    fn order(&self, view: &mut View<'_>, elements: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
+    fn order(
+        &self,
+        view: &mut View<'_>,
+        mut elements: Vec<Vec<u8>>,
+        has_order: bool,
+    ) -> Result<Vec<Vec<u8>>, Error> {
         // A pattern without a `*` means: do not sort.
         if self.by.is_some_and(|by| !by.contains(&b'*')) {
+            // What is stored must not depend on the order in which a set keeps its members.
+            if self.destination.is_some() && !has_order {
+                elements.sort();
+                if self.is_descending {
+                    elements.reverse();
+                }
+            }
             return Ok(elements);
         }
         let ranked: Result<Vec<(Rank, Vec<u8>)>, Error> = elements

@@ -289,7 +289,6 @@ const NO_EFFECT: &[&str] = &[
     "replica-serve-stale-data",
     "sanitize-dump-payload",
     "server_cpulist",
-    "set-max-intset-entries",
     "set-max-listpack-entries",
     "set-max-listpack-value",
     "set-proc-title",

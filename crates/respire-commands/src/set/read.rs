@@ -1,0 +1,105 @@
+//! Reads sets: small ones under their key's lock, large ones as snapshots without it.
+
+use crate::Ctx;
+use crate::errors::wrong_type;
+use crate::value::reply_string;
+use crate::work::work_begins;
+use bytes::Bytes;
+use resp_codec::Encoder;
+use respire_engine::{Error, Reply};
+use respire_store::{Elements, EntryRef, Owned, Set, SetRef, StringRef, ValueRef};
+
+/// Up to this number of members, a set is read under its key's lock. That takes some microseconds.
+pub(super) const LOCKED_MEMBERS_MAX: usize = 1000;
+
+/// The set of a key that may be absent, or the error WRONGTYPE.
+#[inline]
+pub(super) fn set_if_any(entry: Option<EntryRef<'_>>) -> Result<Option<SetRef<'_>>, Error> {
+    let set = entry.map(EntryRef::typed::<Set>);
+    set.transpose().map_err(wrong_type)
+}
+
+/// A set as it was at one moment. It shares the members of a large one with the key.
+pub(super) struct Snapshot(Owned);
+
+impl Snapshot {
+    /// The snapshot of a key, or the error WRONGTYPE. O(1) for a large set, O(bytes) for a small one.
+    pub(super) fn if_any(entry: Option<EntryRef<'_>>) -> Result<Option<Self>, Error> {
+        set_if_any(entry)?;
+        Ok(entry.map(|entry| Self(entry.owned())))
+    }
+
+    /// The snapshot of a value, if it is a set.
+    pub(super) fn of(owned: Owned) -> Option<Self> {
+        matches!(owned.value(), ValueRef::Set(_)).then_some(Self(owned))
+    }
+
+    pub(super) fn set(&self) -> SetRef<'_> {
+        match self.0.value() {
+            ValueRef::Set(set) => set,
+            _ => unreachable!("invariant: it was checked"),
+        }
+    }
+}
+
+/// Reads a set, and counts the hit or miss. `f` runs under the key's lock if the set has at most
+/// `members_max` members, and otherwise later on a snapshot. `None` if there is no such key.
+pub(super) fn read_set<R>(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    members_max: usize,
+    f: impl FnOnce(SetRef<'_>) -> R,
+) -> Result<Option<R>, Error> {
+    let mut f = Some(f);
+    let mut run = |set: SetRef<'_>| f.take().map(|f| f(set));
+    let read = ctx.read(key, |entry| {
+        Ok(match set_if_any(entry)? {
+            Some(set) if set.len() > members_max => Err(Snapshot::if_any(entry)?),
+            set => Ok(set.and_then(&mut run)),
+        })
+    })?;
+    Ok(match read {
+        Ok(done) => done,
+        Err(snapshot) => {
+            work_begins();
+            snapshot.and_then(|snapshot| run(snapshot.set()))
+        }
+    })
+}
+
+/// Replies with the members of a large set while the client reads them, from a snapshot. The memory
+/// for the reply is bounded.
+pub(super) fn stream_members(reply: &mut Reply<'_>, snapshot: Snapshot) {
+    /// A member's bytes of RESP, at a guess.
+    const MEMBER_BYTES: usize = 24;
+    let (proto, len) = (reply.proto(), snapshot.set().len());
+    reply.set(len);
+    let mut part = 0;
+    let body = move |bytes_max: usize| {
+        let set = snapshot.set();
+        let mut piece = Vec::new();
+        while part < set.parts() && piece.len() < bytes_max {
+            let mut encoder = Encoder::new(&mut piece, proto);
+            set.for_part(part, |member| match member {
+                StringRef::Int(number) => encoder.bulk_int(number),
+                member => encoder.bulk(member.as_bytes(&mut [0; 20])),
+            });
+            part += 1;
+        }
+        (!piece.is_empty()).then(|| Bytes::from(piece))
+    };
+    reply.sink().put_elements(len * MEMBER_BYTES, body);
+}
+
+/// Replies with the members as a set.
+pub(super) fn reply_members(reply: &mut Reply<'_>, set: SetRef<'_>) {
+    reply.set(set.len());
+    write_members(reply, set);
+}
+
+/// Writes the members, without their number.
+pub(super) fn write_members(reply: &mut Reply<'_>, set: SetRef<'_>) {
+    for part in 0..set.parts() {
+        set.for_part(part, |member| reply_string(reply, member));
+    }
+}
