@@ -5,7 +5,7 @@ use crate::notify;
 use crate::stats::ConnStats;
 use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
 use respire_engine::{
-    ArgList, BeginLongWork, Client, Cx, CxParts, Error, Flow, LongWork, Now, Reply, Tunables,
+    BeginLongWork, Client, Cx, CxParts, Error, Flow, LongWork, Now, Reply, Tunables,
 };
 use respire_store::{EntryRef, Expiry, Scope, Slot, View};
 use std::time::Duration;
