@@ -45,8 +45,9 @@ pub use crate::store::{
     WideningSection,
 };
 pub use crate::types::{
-    Elements, Encoding, Growth, Hash, HashRef, Kind, Limits, NewValue, SHARED_BYTES_MIN, Set,
-    SetRef, StringRef, ValueRef, WrongType,
+    Bound, Elements, Encoding, Growth, Hash, HashRef, Kind, Limits, NewValue, Ranked,
+    SHARED_BYTES_MIN, ScoreText, Scored, Set, SetRef, StringRef, ValueRef, WrongType, ZSet,
+    ZSetRef,
 };
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::{Stack, StackRef};

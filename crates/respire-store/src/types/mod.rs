@@ -11,6 +11,7 @@ mod set;
 #[cfg(any(test, feature = "toy"))]
 mod stack;
 mod string;
+mod zset;
 
 use core::fmt;
 use std::borrow::Cow;
@@ -27,6 +28,7 @@ pub use set::{Set, SetRef};
 pub use stack::{Stack, StackRef};
 pub(crate) use string::LongString;
 pub use string::{SHARED_BYTES_MIN, StringRef};
+pub use zset::{Bound, Ranked, ScoreText, Scored, ZSet, ZSetRef};
 
 /// A type of value that has elements. The trait is sealed: only this crate implements it.
 ///
@@ -130,12 +132,14 @@ pub enum Encoding {
     Embstr,
     /// Any other string.
     Raw,
-    /// A small hash.
+    /// A small hash or sorted set.
     Listpack,
     /// A large hash, or a set that has or had a member other than an integer.
     Hashtable,
     /// A set that has only had integers, and not too many of them.
     Intset,
+    /// A large sorted set. Its name is that of Redis's structure.
+    Skiplist,
     /// A stack.
     #[cfg(any(test, feature = "toy"))]
     Stack,
@@ -152,6 +156,7 @@ impl Encoding {
             Encoding::Listpack => "listpack",
             Encoding::Hashtable => "hashtable",
             Encoding::Intset => "intset",
+            Encoding::Skiplist => "skiplist",
             #[cfg(any(test, feature = "toy"))]
             Encoding::Stack => "stack",
         }
@@ -441,6 +446,7 @@ macro_rules! types {
 types! {
     Hash = "A hash.",
     Set = "A set.",
+    ZSet = "A sorted set.",
     #[cfg(any(test, feature = "toy"))]
     Stack = "A stack of byte strings, for tests.",
 }

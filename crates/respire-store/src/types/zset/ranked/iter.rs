@@ -82,7 +82,7 @@ impl<'t> Way<'t> {
 
 /// Elements in their order.
 #[derive(Debug, Clone)]
-pub struct Forward<'t> {
+pub(super) struct Forward<'t> {
     way: Way<'t>,
     rest: Entries<'t>,
 }
@@ -116,7 +116,7 @@ impl FusedIterator for Forward<'_> {}
 
 /// Elements in the reverse order.
 #[derive(Debug, Clone)]
-pub struct Back<'t> {
+pub(super) struct Back<'t> {
     way: Way<'t>,
     /// Entries of the leaf that have yet to come, in their order.
     left: SmallVec<[Entry<'t>; 4]>,

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use index::Index;
 use inner::{Inner, Node};
-pub use iter::{Back, Forward};
+use iter::{Back, Forward};
 use leaf::{Entries, Entry, Key};
 use leaves::Leaves;
 use tree::{Taken, Tree};
@@ -38,7 +38,7 @@ const BYTES_PER_ALLOCATION: usize = 16 << 10;
 /// what they change.
 ///
 /// ```
-/// use respire_store::ranked::Ranked;
+/// use respire_store::Ranked;
 ///
 /// let mut players = Ranked::new();
 /// assert_eq!(players.insert(b"ada", 20.0), None);
@@ -268,19 +268,19 @@ impl Ranked {
 
     /// Returns the elements from a rank on, in their order. O(log n) for the first one.
     #[must_use]
-    pub fn iter_from(&self, rank: usize) -> Forward<'_> {
+    pub fn iter_from(&self, rank: usize) -> impl Iterator<Item = (&[u8], f64)> {
         Forward::new(self, rank)
     }
 
     /// Returns the elements before a rank, in the reverse order. O(log n) for the first one.
     #[must_use]
-    pub fn iter_back_from(&self, rank: usize) -> Back<'_> {
+    pub fn iter_back_from(&self, rank: usize) -> impl Iterator<Item = (&[u8], f64)> {
         Back::new(self, rank)
     }
 
     /// Runs one step of an iteration in the order of hashes, as [`Kind::scan`](crate::Kind::scan) describes.
     /// A change of a score does not change an element's place in it.
-    pub fn scan(&self, cursor: u64, count: usize, f: &mut dyn FnMut(&[u8], f64)) -> u64 {
+    pub fn scan<'t>(&'t self, cursor: u64, count: usize, f: &mut dyn FnMut(&'t [u8], f64)) -> u64 {
         let Members { leaves, lookup, .. } = &self.members;
         let Ok(from) = u32::try_from(cursor) else {
             return 0;

@@ -196,7 +196,7 @@ fn members_of_the_same_score_are_ordered_and_counted_by_bytes() {
 #[test]
 fn scan_visits_elements_whose_scores_change_meanwhile() {
     let mut set = Ranked::new();
-    (0..5_000_u32).for_each(|at| drop(set.insert(&at.to_le_bytes(), f64::from(at))));
+    (0..5_000_u32).for_each(|at| assert_eq!(set.insert(&at.to_le_bytes(), f64::from(at)), None));
     let (mut seen, mut cursor, mut step) = (Vec::new(), 0, 0_u32);
     loop {
         cursor = set.scan(cursor, 10, &mut |member, _| seen.push(member.to_vec()));
@@ -222,7 +222,12 @@ fn scan_visits_elements_whose_scores_change_meanwhile() {
 #[test]
 fn elements_in_order_fill_the_leaves() {
     let mut set = Ranked::new();
-    (0..20_000_u32).for_each(|at| drop(set.insert(format!("{at:010}").as_bytes(), f64::from(at))));
+    (0..20_000_u32).for_each(|at| {
+        assert_eq!(
+            set.insert(format!("{at:010}").as_bytes(), f64::from(at)),
+            None
+        )
+    });
     check(&set);
     let bytes = set.heap_bytes() / set.len();
     assert!(bytes < 36, "{bytes}");
@@ -233,7 +238,10 @@ fn set_is_freed_in_steps_whether_it_is_shared_or_not() {
     for is_shared in [false, true] {
         let mut set = Ranked::new();
         (0..20_000_u32).for_each(|at| {
-            drop(set.insert(&mix(u64::from(at)).to_le_bytes(), f64::from(at % 777)))
+            assert_eq!(
+                set.insert(&mix(u64::from(at)).to_le_bytes(), f64::from(at % 777)),
+                None
+            )
         });
         let copy = is_shared.then(|| set.clone());
         let (mut steps, mut before) = (0, set.heap_bytes());

@@ -1,0 +1,379 @@
+//! Sorted sets: members with scores, ordered by score and then by member.
+
+mod packed;
+mod ranked;
+mod score;
+
+use super::{Elements, Encoding, Kind, Limits, allocated};
+use crate::packed::listpack::{Damaged, Element, Listpack, ListpackBuf};
+use packed::{LISTPACK_BYTES_MAX, Pairs};
+pub use ranked::Ranked;
+pub use score::ScoreText;
+
+/// A sorted set. It is packed up to the limits of [`Kind::LIMITS`] or of its store.
+///
+/// ```
+/// use respire_store::{Config, Edited, Elements, EventName, Store, ZSet};
+///
+/// const ADDED: EventName = EventName { class: 1, name: "zadd" };
+///
+/// let store = Store::new(Config::default());
+/// let mut view = store.view(0, 0);
+/// for (player, points) in [(b"ada", 20.0), (b"bob", 10.0), (b"cyd", 30.0)] {
+///     let old = view.update(b"players", |slot| {
+///         let limits = slot.limits::<ZSet>();
+///         slot.edit(ADDED, |players: &mut ZSet| {
+///             Edited::Changed(players.insert(player, points, limits))
+///         })
+///     });
+///     assert_eq!(old, Ok(None));
+/// }
+/// view.read(b"players", |entry| {
+///     let players = entry.unwrap().typed::<ZSet>().unwrap();
+///     assert_eq!((players.len(), players.rank(b"ada")), (3, Some((1, 20.0))));
+///     let mut best = Vec::new();
+///     players.for_range(0, 2, true, &mut |(player, _)| best.push(player.to_bytes().into_owned()));
+///     assert_eq!(best, [b"cyd", b"ada"]);
+/// });
+/// ```
+#[derive(Debug, Clone)]
+pub struct ZSet(Form);
+
+#[derive(Debug, Clone)]
+enum Form {
+    /// A listpack of members and scores. No elements are an empty listpack.
+    Packed(ListpackBuf),
+    Large(Ranked),
+}
+
+/// A member and its score.
+pub type Scored<'e> = (Element<'e>, f64);
+
+/// A place between two elements of a sorted set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound<'b> {
+    /// Before all elements.
+    Start,
+    /// After all elements.
+    End,
+    /// Before the elements with this score.
+    BelowScore(f64),
+    /// After the elements with this score.
+    ThroughScore(f64),
+    /// Before this member. All elements must have the same score.
+    BelowMember(&'b [u8]),
+    /// After this member. All elements must have the same score.
+    ThroughMember(&'b [u8]),
+}
+
+/// A borrowed sorted set.
+#[derive(Debug, Clone, Copy)]
+pub enum ZSetRef<'e> {
+    /// A packed one.
+    Packed(Listpack<'e>),
+    /// A large one.
+    Large(&'e Ranked),
+}
+
+impl Default for ZSet {
+    fn default() -> Self {
+        ZSet(Form::Packed(ListpackBuf::new()))
+    }
+}
+
+impl ZSet {
+    /// Sets a member's score, which must be a number. Returns the score that it had; a score equal to that is not
+    /// set. O(log n), or O(n) while the set is packed.
+    pub fn insert(&mut self, member: &[u8], score: f64, limits: Limits) -> Option<f64> {
+        if let Form::Packed(list) = &mut self.0 {
+            if let Some((_, place, old, next)) = packed::find(list.read(), member) {
+                if old != score {
+                    list.splice(place..next, &[]);
+                    packed::insert(list, member, score);
+                }
+                return Some(old);
+            }
+            let fits = list.read().len() / 2 < limits.elements as usize
+                && member.len() <= limits.bytes as usize
+                && list.as_bytes().len() + member.len() <= LISTPACK_BYTES_MAX;
+            if fits {
+                packed::insert(list, member, score);
+                return None;
+            }
+        }
+        self.make_large().insert(member, score)
+    }
+
+    /// Converts the set to its large form, which it keeps.
+    fn make_large(&mut self) -> &mut Ranked {
+        if let Form::Packed(list) = &self.0 {
+            let mut ranked = Ranked::new();
+            for (member, score) in Pairs::new(list.read()) {
+                ranked.insert(&member.to_bytes(), score);
+            }
+            self.0 = Form::Large(ranked);
+        }
+        match &mut self.0 {
+            Form::Large(ranked) => ranked,
+            Form::Packed(_) => unreachable!("invariant: it was converted"),
+        }
+    }
+
+    /// Returns a set of elements in any order, with members that differ. It is packed if the limits allow it.
+    /// O(n log n).
+    ///
+    /// ```
+    /// use respire_store::{Elements, Kind, ZSet};
+    ///
+    /// let set = ZSet::from_elements(vec![(b"b", 2.0), (b"a", 1.0)], ZSet::LIMITS);
+    /// assert_eq!(set.read().rank(b"b"), Some((1, 2.0)));
+    /// ```
+    #[must_use]
+    pub fn from_elements<M: AsRef<[u8]>>(mut elements: Vec<(M, f64)>, limits: Limits) -> Self {
+        elements.sort_unstable_by(|(a, x), (b, y)| {
+            let by_score = x.partial_cmp(y).unwrap_or(core::cmp::Ordering::Equal);
+            by_score.then_with(|| a.as_ref().cmp(b.as_ref()))
+        });
+        let fits = |(member, _): &(M, f64)| member.as_ref().len() <= limits.bytes as usize;
+        let bytes: usize = elements
+            .iter()
+            .map(|(member, _)| member.as_ref().len())
+            .sum();
+        let is_small = elements.len() <= limits.elements as usize && bytes <= LISTPACK_BYTES_MAX;
+        if is_small && elements.iter().all(fits) {
+            let mut list = ListpackBuf::with_capacity(bytes + 12 * elements.len());
+            for (member, score) in &elements {
+                list.push(member.as_ref());
+                list.push(ScoreText::packed(*score).as_bytes());
+            }
+            return ZSet(Form::Packed(list));
+        }
+        let mut ranked = Ranked::new();
+        for (member, score) in &elements {
+            ranked.insert(member.as_ref(), *score);
+        }
+        ZSet(Form::Large(ranked))
+    }
+
+    /// Takes the listpack of a payload, as Redis writes it, and checks all of it. It becomes large if it is beyond the
+    /// limits. O(n log n).
+    ///
+    /// # Errors
+    /// [`Damaged`] if the bytes are no listpack of members and scores in their order.
+    pub fn verify(bytes: Vec<u8>, limits: Limits) -> Result<Self, Damaged> {
+        let list = ListpackBuf::try_from(bytes)?;
+        if !packed::is_valid(list.read()) {
+            return Err(Damaged);
+        }
+        let mut pairs = Pairs::new(list.read());
+        let too_long = pairs.any(|(member, _)| member.to_bytes().len() > limits.bytes as usize);
+        let is_large = too_long || list.read().len() / 2 > limits.elements as usize;
+        let mut set = ZSet(Form::Packed(list));
+        if is_large {
+            set.make_large();
+        }
+        Ok(set)
+    }
+
+    /// Removes a member. Returns the score that it had. O(log n), or O(n) while the set is packed.
+    pub fn remove(&mut self, member: &[u8]) -> Option<f64> {
+        match &mut self.0 {
+            Form::Packed(list) => {
+                let (_, place, score, next) = packed::find(list.read(), member)?;
+                list.splice(place..next, &[]);
+                Some(score)
+            }
+            Form::Large(ranked) => ranked.remove(member),
+        }
+    }
+
+    /// Removes the elements of a range of ranks, or as many of them as there are, and calls `f` with each, in their
+    /// order. O(log n) and O(elements removed).
+    pub fn remove_range(&mut self, start: usize, count: usize, f: &mut dyn FnMut(Scored<'_>)) {
+        match &mut self.0 {
+            Form::Packed(list) => packed::remove_range(list, start, count, f),
+            Form::Large(ranked) => {
+                ranked.remove_range(start, count, &mut |member, score| {
+                    f((Element::Bytes(member), score))
+                });
+            }
+        }
+    }
+}
+
+impl<'e> ZSetRef<'e> {
+    /// Returns a member's score. O(1), or O(n) if the set is packed.
+    #[must_use]
+    pub fn score(self, member: &[u8]) -> Option<f64> {
+        match self {
+            ZSetRef::Packed(list) => packed::find(list, member).map(|(_, _, score, _)| score),
+            ZSetRef::Large(ranked) => ranked.score(member),
+        }
+    }
+
+    /// Returns a member's rank, the number of elements before it, and its score. O(log n), or O(n) if the set is
+    /// packed.
+    #[must_use]
+    pub fn rank(self, member: &[u8]) -> Option<(usize, f64)> {
+        match self {
+            ZSetRef::Packed(list) => {
+                packed::find(list, member).map(|(rank, _, score, _)| (rank, score))
+            }
+            ZSetRef::Large(ranked) => ranked.rank(member),
+        }
+    }
+
+    /// Returns the number of elements before a bound. O(log n), or O(n) if the set is packed.
+    #[must_use]
+    pub fn count_below(self, bound: Bound<'_>) -> usize {
+        let ranked = match self {
+            ZSetRef::Packed(list) => return packed::count_below(list, bound),
+            ZSetRef::Large(ranked) => ranked,
+        };
+        match bound {
+            Bound::Start => 0,
+            Bound::End => ranked.len(),
+            Bound::BelowScore(score) => ranked.count_below_score(score, false),
+            Bound::ThroughScore(score) => ranked.count_below_score(score, true),
+            Bound::BelowMember(member) => ranked.count_below_member(member, false),
+            Bound::ThroughMember(member) => ranked.count_below_member(member, true),
+        }
+    }
+
+    /// Calls `f` with the elements of a range of ranks, or as many of them as there are. In reverse, ranks count from
+    /// the last element. O(log n) and O(elements visited).
+    pub fn for_range(
+        self,
+        start: usize,
+        count: usize,
+        reverse: bool,
+        f: &mut dyn FnMut(Scored<'e>),
+    ) {
+        let end = self.len().saturating_sub(if reverse { start } else { 0 });
+        match (self, reverse) {
+            (ZSetRef::Packed(list), false) => Pairs::skip_to(list, start).take(count).for_each(f),
+            (ZSetRef::Packed(list), true) => packed::back(list, end).take(count).for_each(f),
+            (ZSetRef::Large(ranked), false) => {
+                let elements = ranked.iter_from(start).take(count);
+                elements.for_each(|(member, score)| f((Element::Bytes(member), score)));
+            }
+            (ZSetRef::Large(ranked), true) => {
+                let elements = ranked.iter_back_from(end).take(count);
+                elements.for_each(|(member, score)| f((Element::Bytes(member), score)));
+            }
+        }
+    }
+
+    /// Returns the listpack of a packed set.
+    #[must_use]
+    pub fn listpack(self) -> Option<Listpack<'e>> {
+        match self {
+            ZSetRef::Packed(list) => Some(list),
+            ZSetRef::Large(_) => None,
+        }
+    }
+}
+
+impl Kind for ZSet {
+    const NAME: &'static str = "zset";
+
+    const LIMITS: Limits = Limits {
+        elements: 128,
+        bytes: 64,
+    };
+
+    type Ref<'e> = ZSetRef<'e>;
+
+    fn read(&self) -> ZSetRef<'_> {
+        match &self.0 {
+            Form::Packed(list) => ZSetRef::Packed(list.read()),
+            Form::Large(ranked) => ZSetRef::Large(ranked),
+        }
+    }
+
+    fn read_packed(bytes: &[u8]) -> ZSetRef<'_> {
+        ZSetRef::Packed(Listpack::from_valid(bytes))
+    }
+
+    fn packed(&self) -> Option<&[u8]> {
+        match &self.0 {
+            Form::Packed(list) => Some(list.as_bytes()),
+            Form::Large(_) => None,
+        }
+    }
+
+    fn from_packed(bytes: Vec<u8>) -> Self {
+        ZSet(Form::Packed(ListpackBuf::from_valid(bytes)))
+    }
+
+    fn into_packed(self) -> Option<Vec<u8>> {
+        match self.0 {
+            Form::Packed(list) => Some(list.into_bytes()),
+            Form::Large(_) => None,
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        match &self.0 {
+            Form::Packed(list) => allocated(list.capacity()),
+            Form::Large(ranked) => ranked.heap_bytes(),
+        }
+    }
+
+    fn free_some(&mut self, budget: &mut usize) -> bool {
+        match &mut self.0 {
+            Form::Packed(_) => true,
+            Form::Large(ranked) => ranked.free_some(budget),
+        }
+    }
+}
+
+impl<'e> Elements<'e> for ZSetRef<'e> {
+    type Element = Scored<'e>;
+
+    fn encoding(self) -> Encoding {
+        match self {
+            ZSetRef::Packed(_) => Encoding::Listpack,
+            ZSetRef::Large(_) => Encoding::Skiplist,
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            ZSetRef::Packed(list) => list.len() / 2,
+            ZSetRef::Large(ranked) => ranked.len(),
+        }
+    }
+
+    fn for_each(self, f: &mut dyn FnMut(Scored<'e>)) {
+        self.for_range(0, usize::MAX, false, f);
+    }
+
+    fn scan(self, cursor: u64, count: usize, f: &mut dyn FnMut(Scored<'e>)) -> u64 {
+        match self {
+            ZSetRef::Packed(_) => {
+                self.for_each(f);
+                0
+            }
+            ZSetRef::Large(ranked) => ranked.scan(cursor, count, &mut |member, score| {
+                f((Element::Bytes(member), score))
+            }),
+        }
+    }
+
+    fn sample(self, random: u64) -> Option<Scored<'e>> {
+        let at = random.checked_rem(self.len() as u64)?;
+        let mut found = None;
+        self.for_range(at as usize, 1, false, &mut |element| found = Some(element));
+        found
+    }
+
+    fn warm(self, element: &[u8]) {
+        if let ZSetRef::Large(ranked) = self {
+            ranked.warm(element);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
