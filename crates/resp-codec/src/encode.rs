@@ -289,6 +289,22 @@ impl<'o, S: Sink> Encoder<'o, S> {
         }
     }
 
+    /// A double whose text in RESP is the caller's, which must be a valid one.
+    ///
+    /// ```
+    /// # use resp_codec::{Encoder, Proto};
+    /// # let encode = |proto| { let mut out = Vec::new(); Encoder::new(&mut out, proto).double_text(0.5, b"5e-01"); out };
+    /// assert_eq!(encode(Proto::Resp2), b"$5\r\n5e-01\r\n");
+    /// assert_eq!(encode(Proto::Resp3), b",5e-01\r\n");
+    /// ```
+    pub fn double_text(&mut self, value: f64, text: &[u8]) {
+        match self.proto {
+            Proto::Resp2 => self.bulk(text),
+            Proto::Resp3 => self.text(b',', text),
+            Proto::Binary | Proto::BinaryPlain => self.double(value),
+        }
+    }
+
     /// A big number: an optional sign and decimal digits. The caller must ensure that they are
     /// valid.
     ///

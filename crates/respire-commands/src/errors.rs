@@ -123,6 +123,49 @@ pub(crate) const EXPIRE_NX: Error =
 /// `GT` and `LT` of `EXPIRE`.
 pub(crate) const EXPIRE_GT_AND_LT: Error =
     Error::fixed("ERR GT and LT options at the same time are not compatible");
+/// Options of `ZADD` that exclude each other.
+pub(crate) const ZADD_NX_XX: Error =
+    Error::fixed("ERR XX and NX options at the same time are not compatible");
+/// Conditions of `ZADD` on scores that exclude each other, or `NX`.
+pub(crate) const ZADD_GT_LT_NX: Error =
+    Error::fixed("ERR GT, LT, and/or NX options at the same time are not compatible");
+/// `ZADD` with `INCR` and several pairs.
+pub(crate) const ZADD_INCR_PAIRS: Error =
+    Error::fixed("ERR INCR option supports a single increment-element pair");
+/// An increment of an infinite score by its opposite.
+pub(crate) const ZADD_NAN: Error = Error::fixed("ERR resulting score is not a number (NaN)");
+/// A bound of a range of scores.
+pub(crate) const NOT_A_SCORE_RANGE: Error = Error::fixed("ERR min or max is not a float");
+/// A bound of a range of members.
+pub(crate) const NOT_A_LEX_RANGE: Error =
+    Error::fixed("ERR min or max not valid string range item");
+/// `LIMIT` of a range of ranks.
+pub(crate) const ZRANGE_LIMIT: Error = Error::fixed(
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX",
+);
+/// `WITHSCORES` of a range of members.
+pub(crate) const ZRANGE_SCORES_BY_LEX: Error =
+    Error::fixed("ERR syntax error, WITHSCORES not supported in combination with BYLEX");
+/// A weight of `ZUNION`.
+pub(crate) const NOT_A_WEIGHT: Error = Error::fixed("ERR weight value is not a float");
+/// A number of keys that is not positive.
+pub(crate) const NUMKEYS_NOT_POSITIVE: Error = Error::fixed("ERR numkeys should be greater than 0");
+/// A number of elements that is not positive.
+pub(crate) const COUNT_NOT_POSITIVE: Error = Error::fixed("ERR count should be greater than 0");
+/// A negative limit.
+pub(crate) const LIMIT_NEGATIVE: Error = Error::fixed("ERR LIMIT can't be negative");
+/// A number of random elements whose double is out of range.
+pub(crate) const COUNT_RANGE: Error = Error::fixed("ERR value is out of range");
+/// The smallest number, which has no opposite.
+pub(crate) const LONG_RANGE: Error = Error::fixed(
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+);
+/// No key for a command that combines keys.
+pub(crate) fn no_input_key(command: &str) -> Error {
+    Error::owned(format!(
+        "ERR at least 1 input key is needed for '{command}' command"
+    ))
+}
 /// A `SCAN` cursor that is not a number.
 pub(crate) const CURSOR: Error = Error::fixed("ERR invalid cursor");
 /// A key copied or moved onto itself.

@@ -44,6 +44,7 @@ mod set;
 #[cfg(feature = "toy")]
 mod stack;
 mod string;
+mod zset;
 
 // Floor: the context, the state and the settings of commands
 mod block;

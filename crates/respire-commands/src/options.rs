@@ -49,6 +49,12 @@ pub(crate) fn integer(argument: &[u8]) -> Result<i64, Error> {
     parse_i64(argument).ok_or(NOT_AN_INTEGER)
 }
 
+/// Parses an argument that must be a positive number, with one error for all that are not.
+pub(crate) fn positive(argument: &[u8], error: Error) -> Result<usize, Error> {
+    let number = parse_i64(argument).and_then(|number| usize::try_from(number).ok());
+    number.filter(|number| *number > 0).ok_or(error)
+}
+
 /// Stores a choice among exclusive options. A second, different choice is a syntax error; a
 /// repeated one is accepted.
 pub(crate) fn set_once<T: PartialEq>(slot: &mut Option<T>, choice: T) -> Result<(), Error> {

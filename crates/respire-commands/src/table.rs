@@ -12,7 +12,7 @@ use crate::kv::{Kv, KvRow};
 #[cfg(feature = "toy")]
 use crate::stack;
 use crate::value_type::Types;
-use crate::{bit, hash, hll, key, server, set, string};
+use crate::{bit, hash, hll, key, server, set, string, zset};
 use respire_store::Store;
 
 /// Every family. Dispatch, `COMMAND`, the documents, `RESTORE` and the tests read this list.
@@ -24,6 +24,7 @@ static FAMILIES: &[&Family] = &[
     &set::FAMILY,
     &key::FAMILY,
     &server::FAMILY,
+    &zset::FAMILY,
     #[cfg(feature = "toy")]
     &stack::FAMILY,
 ];

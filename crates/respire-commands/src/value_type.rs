@@ -32,6 +32,7 @@ pub(crate) fn with_type<R>(value: ValueRef<'_>, f: impl FnOnce(&dyn ValueType) -
         ValueRef::String(string) => f(&string),
         ValueRef::Hash(hash) => f(&hash),
         ValueRef::Set(set) => f(&set),
+        ValueRef::ZSet(set) => f(&set),
         #[cfg(feature = "toy")]
         ValueRef::Stack(stack) => f(&stack),
     }

@@ -40,10 +40,11 @@ const FLAGS: [&str; 18] = [
     "constant",
 ];
 const TEXTS: [&str; 3] = ["summary", "since", "complexity"];
-const GROUPS: [(&str, &str); 7] = [
+const GROUPS: [(&str, &str); 8] = [
     ("generic", "Generic"),
     ("string", "String"),
     ("bitmap", "Bitmap"),
+    ("sorted-set", "SortedSet"),
     ("connection", "Connection"),
     ("server", "Server"),
     ("transactions", "Transactions"),

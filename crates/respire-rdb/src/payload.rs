@@ -37,6 +37,11 @@ impl Payload {
         Self { bytes, start: 0 }
     }
 
+    /// Adds a double, as its eight bytes.
+    pub fn double(&mut self, number: f64) {
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
     /// Adds a string: as an integer of up to 32 bits, packed, or unchanged. O(length), whatever its
     /// bytes.
     pub fn string(&mut self, bytes: &[u8]) {

@@ -54,6 +54,11 @@ impl<'p> Reader<'p> {
         self.rest.is_empty()
     }
 
+    /// Reads the next eight bytes as a double.
+    pub fn double(&mut self) -> Option<f64> {
+        self.array().map(f64::from_le_bytes)
+    }
+
     /// Reads the next string, borrowed from the payload unless it was packed. A packed string may be
     /// 264 times as long as its bytes.
     pub fn string(&mut self) -> Option<Text<'p>> {

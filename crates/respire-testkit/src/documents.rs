@@ -51,6 +51,7 @@ fn heading(group: Group) -> &'static str {
         Group::Hash => "Hashes",
         Group::HyperLogLog => "HyperLogLogs",
         Group::Set => "Sets",
+        Group::SortedSet => "Sorted sets",
         Group::Connection => "Connection",
         Group::Server => "Server",
         Group::Transactions => "Transactions",

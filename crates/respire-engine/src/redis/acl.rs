@@ -158,6 +158,7 @@ fn implied_by_group(category: &str, spec: &Spec) -> bool {
         Group::Hash => category == "hash",
         Group::HyperLogLog => category == "hyperloglog",
         Group::Set => category == "set",
+        Group::SortedSet => category == "sortedset",
         Group::Connection => category == "connection",
         Group::Transactions => category == "transaction",
         Group::Scripting => category == "scripting",

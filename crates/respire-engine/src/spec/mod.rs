@@ -121,6 +121,8 @@ pub enum Group {
     HyperLogLog,
     /// Sets.
     Set,
+    /// Sorted sets.
+    SortedSet,
     /// The connection itself.
     Connection,
     /// The server itself.
@@ -144,6 +146,7 @@ impl Group {
             Self::Hash => "hash",
             Self::HyperLogLog => "hyperloglog",
             Self::Set => "set",
+            Self::SortedSet => "sorted-set",
             Self::Connection => "connection",
             Self::Server => "server",
             Self::Transactions => "transactions",

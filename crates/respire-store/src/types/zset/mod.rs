@@ -4,6 +4,9 @@ mod packed;
 mod ranked;
 mod score;
 
+use core::cmp::Ordering;
+use core::convert::Infallible;
+
 use super::{Elements, Encoding, Kind, Limits, allocated};
 use crate::packed::listpack::{Damaged, Element, Listpack, ListpackBuf};
 use packed::{LISTPACK_BYTES_MAX, Pairs};
@@ -85,23 +88,50 @@ impl ZSet {
     /// Sets a member's score, which must be a number. Returns the score that it had; a score equal to that is not
     /// set. O(log n), or O(n) while the set is packed.
     pub fn insert(&mut self, member: &[u8], score: f64, limits: Limits) -> Option<f64> {
-        if let Form::Packed(list) = &mut self.0 {
-            if let Some((_, place, old, next)) = packed::find(list.read(), member) {
-                if old != score {
-                    list.splice(place..next, &[]);
-                    packed::insert(list, member, score);
-                }
-                return Some(old);
-            }
-            let fits = list.read().len() / 2 < limits.elements as usize
-                && member.len() <= limits.bytes as usize
-                && list.as_bytes().len() + member.len() <= LISTPACK_BYTES_MAX;
-            if fits {
+        let mut old = None;
+        let set = self.change_score(member, limits, |found| {
+            old = found;
+            Ok::<_, Infallible>(Some(score))
+        });
+        debug_assert_eq!(set, Ok(Some(score)));
+        old
+    }
+
+    /// Sets a member's score to the number that `f` returns for the one that it has. If `f` returns `None` or an
+    /// error, nothing changes. Returns what `f` returned. O(log n), or O(n) while the set is packed.
+    ///
+    /// # Errors
+    /// That of `f`.
+    pub fn change_score<E>(
+        &mut self,
+        member: &[u8],
+        limits: Limits,
+        f: impl FnOnce(Option<f64>) -> Result<Option<f64>, E>,
+    ) -> Result<Option<f64>, E> {
+        let list = match &mut self.0 {
+            Form::Packed(list) => list,
+            Form::Large(ranked) => return ranked.change(member, f),
+        };
+        let found = packed::find(list.read(), member);
+        let Some(score) = f(found.map(|(_, _, old, _)| old))? else {
+            return Ok(None);
+        };
+        if let Some((_, place, old, next)) = found {
+            if old != score {
+                list.splice(place..next, &[]);
                 packed::insert(list, member, score);
-                return None;
             }
+            return Ok(Some(score));
         }
-        self.make_large().insert(member, score)
+        let fits = list.read().len() / 2 < limits.elements as usize
+            && member.len() <= limits.bytes as usize
+            && list.as_bytes().len() + member.len() <= LISTPACK_BYTES_MAX;
+        if fits {
+            packed::insert(list, member, score);
+        } else {
+            self.make_large().insert(member, score);
+        }
+        Ok(Some(score))
     }
 
     /// Converts the set to its large form, which it keeps.
@@ -130,10 +160,7 @@ impl ZSet {
     /// ```
     #[must_use]
     pub fn from_elements<M: AsRef<[u8]>>(mut elements: Vec<(M, f64)>, limits: Limits) -> Self {
-        elements.sort_unstable_by(|(a, x), (b, y)| {
-            let by_score = x.partial_cmp(y).unwrap_or(core::cmp::Ordering::Equal);
-            by_score.then_with(|| a.as_ref().cmp(b.as_ref()))
-        });
+        Self::sort(&mut elements);
         let fits = |(member, _): &(M, f64)| member.as_ref().len() <= limits.bytes as usize;
         let bytes: usize = elements
             .iter()
@@ -153,6 +180,14 @@ impl ZSet {
             ranked.insert(member.as_ref(), *score);
         }
         ZSet(Form::Large(ranked))
+    }
+
+    /// Sorts elements as a set does: by score, then by member. O(n log n).
+    pub fn sort<M: AsRef<[u8]>>(elements: &mut [(M, f64)]) {
+        elements.sort_unstable_by(|(a, x), (b, y)| {
+            let by_score = x.partial_cmp(y).unwrap_or(Ordering::Equal);
+            by_score.then_with(|| a.as_ref().cmp(b.as_ref()))
+        });
     }
 
     /// Takes the listpack of a payload, as Redis writes it, and checks all of it. It becomes large if it is beyond the

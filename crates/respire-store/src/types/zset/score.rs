@@ -50,7 +50,8 @@ impl ScoreText {
     }
 
     /// Returns the text that Redis puts into a listpack: integers up to 2^62 have all their digits, and `-0` is 0.
-    pub(super) fn packed(score: f64) -> Self {
+    #[must_use]
+    pub fn packed(score: f64) -> Self {
         // All numbers of this size are integers that the type has.
         const MAX: f64 = (i64::MAX / 2) as f64;
         if (-MAX..=MAX).contains(&score) && score.trunc() == score {

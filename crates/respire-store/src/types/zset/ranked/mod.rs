@@ -146,6 +146,29 @@ impl Ranked {
         old
     }
 
+    /// Sets a member's score to the number that `f` returns for the one that it has. If `f` returns `None` or an
+    /// error, nothing changes. Returns what `f` returned. O(log n).
+    ///
+    /// # Errors
+    /// That of `f`.
+    pub fn change<E>(
+        &mut self,
+        member: &[u8],
+        f: impl FnOnce(Option<f64>) -> Result<Option<f64>, E>,
+    ) -> Result<Option<f64>, E> {
+        let hash = self.members.lookup.hash(member);
+        let old = self.entry_of(hash, member);
+        let Some(score) = f(old)? else {
+            return Ok(None);
+        };
+        match old {
+            Some(old) if old == score => {}
+            Some(old) => self.change_score(hash, member, old, score),
+            None => self.add(hash, member, score),
+        }
+        Ok(Some(score))
+    }
+
     fn add(&mut self, hash: u32, member: &[u8], score: f64) {
         let leaf = self.tree.put(&mut self.members, &Entry::new(score, member));
         self.members.lookup.index.insert(hash, leaf);

@@ -1,0 +1,171 @@
+//! The bounds of ranges, as arguments give them.
+
+use crate::errors::{NOT_A_LEX_RANGE, NOT_A_SCORE_RANGE};
+use crate::options::integer;
+use crate::value::index_range;
+use resp_codec::number::parse_f64;
+use respire_engine::Error;
+use respire_store::packed::listpack::Element;
+use respire_store::{Bound, Elements, ZSetRef};
+use std::ops::Range;
+
+/// A range of elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bounds<'a> {
+    /// From one index to another; both are inclusive, and count from the end if negative.
+    Ranks(i64, i64),
+    Between(Bound<'a>, Bound<'a>),
+    /// The same by members, of which all have the same score.
+    Lex(Bound<'a>, Bound<'a>),
+}
+
+/// What the arguments of a range are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Rank,
+    Score,
+    Lex,
+}
+
+impl<'a> Bounds<'a> {
+    pub(super) fn parse(by: By, min: &'a [u8], max: &'a [u8]) -> Result<Self, Error> {
+        Ok(match by {
+            By::Rank => Self::Ranks(integer(min)?, integer(max)?),
+            By::Score => {
+                let (min, min_is_open) = score(min).ok_or(NOT_A_SCORE_RANGE)?;
+                let (max, max_is_open) = score(max).ok_or(NOT_A_SCORE_RANGE)?;
+                let from = if min_is_open {
+                    Bound::ThroughScore(min)
+                } else {
+                    Bound::BelowScore(min)
+                };
+                let to = if max_is_open {
+                    Bound::BelowScore(max)
+                } else {
+                    Bound::ThroughScore(max)
+                };
+                Self::Between(from, to)
+            }
+            By::Lex => {
+                let from = member(min, Bound::BelowMember, Bound::ThroughMember);
+                let to = member(max, Bound::ThroughMember, Bound::BelowMember);
+                Self::Lex(from.ok_or(NOT_A_LEX_RANGE)?, to.ok_or(NOT_A_LEX_RANGE)?)
+            }
+        })
+    }
+
+    /// Returns the ranks of the elements in the range. In reverse, those of [`Bounds::Ranks`] count from the last
+    /// element.
+    pub(super) fn ranks(self, set: ZSetRef<'_>) -> Range<usize> {
+        match self {
+            Self::Ranks(start, end) => index_range(start, end, set.len()).unwrap_or(0..0),
+            Self::Between(from, to) => {
+                let start = set.count_below(from);
+                start..set.count_below(to).max(start)
+            }
+            Self::Lex(from, _) if !is_last_behind(set, from) => 0..0,
+            Self::Lex(from, to) => Self::Between(from, to).ranks(set),
+        }
+    }
+}
+
+/// Whether the last element is behind a bound. If all scores are equal and it is not, the range is empty; Redis tests
+/// this first even if they are not.
+fn is_last_behind(set: ZSetRef<'_>, from: Bound<'_>) -> bool {
+    let mut is_behind = false;
+    set.for_range(0, 1, true, &mut |(last, _)| {
+        let last = last.to_bytes();
+        is_behind = match from {
+            Bound::BelowMember(member) => &*last >= member,
+            Bound::ThroughMember(member) => &*last > member,
+            Bound::End => false,
+            _ => true,
+        };
+    });
+    is_behind
+}
+
+/// Parses a score, behind a `(` if the bound is open. As with C's `strtod`, blanks before it are skipped, a number
+/// too large is infinite, and nothing at all is 0.
+fn score(text: &[u8]) -> Option<(f64, bool)> {
+    let (text, is_open) = match text {
+        [b'(', rest @ ..] => (rest, true),
+        text => (text, false),
+    };
+    if text.is_empty() {
+        return Some((0.0, is_open));
+    }
+    let blanks = text
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0b);
+    let number = &text[blanks.count()..];
+    let out_of_range = || {
+        let is_decimal = number
+            .iter()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+        let text = std::str::from_utf8(number).ok().filter(|_| is_decimal);
+        text.and_then(|text| text.parse().ok())
+    };
+    Some((parse_f64(number).or_else(out_of_range)?, is_open))
+}
+
+fn member<'a>(
+    text: &'a [u8],
+    closed: fn(&'a [u8]) -> Bound<'a>,
+    open: fn(&'a [u8]) -> Bound<'a>,
+) -> Option<Bound<'a>> {
+    match text {
+        b"-" => Some(Bound::Start),
+        b"+" => Some(Bound::End),
+        [b'[', member @ ..] => Some(closed(member)),
+        [b'(', member @ ..] => Some(open(member)),
+        _ => None,
+    }
+}
+
+/// The bytes of a member, in the room if it is a number.
+pub(super) fn bytes_of<'m>(member: Element<'m>, room: &'m mut itoa::Buffer) -> &'m [u8] {
+    match member {
+        Element::Bytes(bytes) => bytes,
+        Element::Int(number) => room.format(number).as_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn score_bound_is_parsed_as_by_c() {
+        for (text, expected) in [
+            (&b"1.5"[..], (1.5, false)),
+            (b"(1.5", (1.5, true)),
+            (b"", (0.0, false)),
+            (b"(", (0.0, true)),
+            (b" \t-2", (-2.0, false)),
+            (b"+inf", (f64::INFINITY, false)),
+            (b"(-INF", (f64::NEG_INFINITY, true)),
+            (b"1e400", (f64::INFINITY, false)),
+            (b"1e-400", (0.0, false)),
+            (b"0x10", (16.0, false)),
+        ] {
+            assert_eq!(score(text), Some(expected), "{text:?}");
+        }
+        for text in [&b"x"[..], b"1x", b"nan", b"((1", b" ", b"1 ", b"[1"] {
+            assert_eq!(score(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lexical_bound_begins_with_a_bracket_or_is_a_sign() {
+        let parse = |text| Bounds::parse(By::Lex, text, text);
+        assert_eq!(parse(b"-"), Ok(Bounds::Lex(Bound::Start, Bound::Start)));
+        let open = Bounds::Lex(Bound::ThroughMember(b"a"), Bound::BelowMember(b"a"));
+        assert_eq!(parse(b"(a"), Ok(open));
+        let closed = Bounds::Lex(Bound::BelowMember(b""), Bound::ThroughMember(b""));
+        assert_eq!(parse(b"["), Ok(closed));
+        for text in [&b"a"[..], b"", b"-a", b"++"] {
+            assert_eq!(parse(text), Err(NOT_A_LEX_RANGE));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Reads several sets at one moment, and stores what is computed from them in one atomic step.
+//!
+//! Large sets are computed on without a lock, from snapshots. The result is stored if no source has changed in the
+//! meantime.
+
+use super::set_in;
+use crate::Ctx;
+use crate::notify;
+use crate::work::work_begins;
+use respire_engine::Error;
+use respire_store::{
+    Elements, EntryRef, EventName, Expiry, Kind, Owned, Scope, Scored, View, Watch, ZSet, ZSetRef,
+};
+use std::borrow::Cow;
+
+/// Up to this many elements are computed on while all keys are locked.
+const LOCKED_ELEMENTS_MAX: usize = 1_000;
+
+/// The number of attempts to compute on more elements without the locks. An attempt fails if a source changes in the
+/// meantime. After the last one the result is computed under the locks.
+const UNLOCKED_TRIES_MAX: u32 = 3;
+
+/// The value of a source; `None` if its key is absent.
+pub(super) struct Source(Option<Owned>);
+
+/// The elements of a source. Other types of value that commands accept as sources belong here.
+#[derive(Clone, Copy)]
+pub(super) enum Members<'s> {
+    None,
+    Sorted(ZSetRef<'s>),
+}
+
+impl Source {
+    pub(super) fn new(entry: Option<EntryRef<'_>>) -> Self {
+        Self(entry.map(EntryRef::owned))
+    }
+
+    pub(super) fn members(&self) -> Result<Members<'_>, Error> {
+        Ok(self.sorted_set()?.map_or(Members::None, Members::Sorted))
+    }
+
+    /// The source if it must be a sorted set.
+    pub(super) fn sorted_set(&self) -> Result<Option<ZSetRef<'_>>, Error> {
+        self.0
+            .as_ref()
+            .map(|owned| set_in(owned.value()))
+            .transpose()
+    }
+}
+
+impl<'s> Members<'s> {
+    pub(super) fn len(self) -> usize {
+        match self {
+            Members::None => 0,
+            Members::Sorted(set) => set.len(),
+        }
+    }
+
+    /// Calls `f` with each member and its score.
+    pub(super) fn for_each(self, f: &mut dyn FnMut(Scored<'s>)) {
+        match self {
+            Members::None => {}
+            Members::Sorted(set) => set.for_each(f),
+        }
+    }
+
+    pub(super) fn score(self, member: &[u8]) -> Option<f64> {
+        match self {
+            Members::None => None,
+            Members::Sorted(set) => set.score(member),
+        }
+    }
+}
+
+/// Elements in any order, with members that differ.
+pub(super) type Found<'s> = Vec<(Cow<'s, [u8]>, f64)>;
+
+/// What a request stores, and where.
+pub(super) struct Store<'a> {
+    pub(super) destination: &'a [u8],
+    pub(super) sources: Vec<&'a [u8]>,
+    pub(super) event: EventName,
+}
+
+/// Computes elements from the sources.
+pub(super) type Compute<'f> = &'f mut dyn for<'s> FnMut(&'s [Source]) -> Result<Found<'s>, Error>;
+
+/// Sources and whether they have changed since.
+type Watched = Vec<(Source, Watch)>;
+
+/// Stores what `compute` returns in the destination. Returns the number of elements; without any the destination is
+/// removed.
+pub(super) fn store(
+    ctx: &mut Ctx<'_>,
+    request: Store<'_>,
+    compute: Compute<'_>,
+) -> Result<usize, Error> {
+    let db = ctx.view.db();
+    let keys = request.sources.iter().chain([&request.destination]);
+    let keys: Vec<(u32, &[u8])> = keys.map(|key| (db, *key)).collect();
+    let scope = Scope::Keys(&keys);
+    let first = ctx.locked(&scope, |view, stats| {
+        let mut total = 0;
+        let sources: Vec<Source> = request
+            .sources
+            .iter()
+            .map(|key| {
+                view.read(key, |entry| {
+                    stats.looked_up(entry.is_some());
+                    Source::new(entry)
+                })
+            })
+            .collect();
+        for source in &sources {
+            total += source.members().map_or(0, Members::len);
+        }
+        if total <= LOCKED_ELEMENTS_MAX {
+            let set = made(view, compute(&sources)?);
+            return Ok(Ok(put(view, &request, set)));
+        }
+        Ok(Err(watch(view, &request.sources)))
+    })?;
+    let mut watched = match first {
+        Ok(len) => return Ok(len),
+        Err(watched) => watched,
+    };
+    for _ in 0..UNLOCKED_TRIES_MAX {
+        work_begins();
+        let (sources, watches): (Vec<Source>, Vec<Watch>) = watched.into_iter().unzip();
+        let set = made(&ctx.view, compute(&sources)?);
+        let stored = ctx.locked(&scope, |view, _| {
+            if watches.iter().any(|watch| watch.is_dirty(view.now_ms())) {
+                return Err(watch(view, &request.sources));
+            }
+            Ok(put(view, &request, set))
+        });
+        match stored {
+            Ok(len) => return Ok(len),
+            Err(again) => watched = again,
+        }
+    }
+    drop(watched);
+    ctx.locked(&scope, |view, _| {
+        let sources: Vec<Source> = request
+            .sources
+            .iter()
+            .map(|key| view.peek(key, Source::new))
+            .collect();
+        let set = made(view, compute(&sources)?);
+        Ok(put(view, &request, set))
+    })
+}
+
+/// Reads locked keys, and watches them.
+fn watch(view: &mut View<'_>, keys: &[&[u8]]) -> Watched {
+    let mut read = |key: &[u8]| (view.peek(key, Source::new), view.watch(key));
+    keys.iter().map(|key| read(key)).collect()
+}
+
+fn made(view: &View<'_>, elements: Found<'_>) -> ZSet {
+    ZSet::from_elements(elements, view.store().limits::<ZSet>())
+}
+
+/// Stores a set in a locked key, and returns its length.
+fn put(view: &mut View<'_>, request: &Store<'_>, set: ZSet) -> usize {
+    let len = set.read().len();
+    view.update(request.destination, |slot| {
+        if len > 0 {
+            slot.set(set, Expiry::Clear);
+            slot.event(request.event);
+        } else if slot.remove() {
+            slot.event(notify::DEL);
+        }
+    });
+    len
+}
