@@ -4,7 +4,7 @@ use crate::kv::{HasKv, Kv};
 use crate::notify::Mask;
 use resp_codec::number::parse_i64;
 use respire_engine::{Setting, parse_memory};
-use respire_store::{Hash, Kind, Limits, Policy, Set, Store};
+use respire_store::{Hash, Kind, Limits, Policy, Set, Store, ZSet};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -128,6 +128,10 @@ pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
         element_bytes_max::<Hash, A>(app, "hash-max-ziplist-value"),
         hll_sparse(app),
         elements_max::<Set, A>(app, "set-max-intset-entries"),
+        elements_max::<ZSet, A>(app, "zset-max-listpack-entries"),
+        elements_max::<ZSet, A>(app, "zset-max-ziplist-entries"),
+        element_bytes_max::<ZSet, A>(app, "zset-max-listpack-value"),
+        element_bytes_max::<ZSet, A>(app, "zset-max-ziplist-value"),
     ]
 }
 
@@ -281,6 +285,8 @@ mod tests {
             ("notify-keyspace-events", "mnKE$g", "g$nKEm"),
             ("hash-max-listpack-entries", "5", "5"),
             ("hash-max-ziplist-value", "1kb", "1024"),
+            ("zset-max-listpack-entries", "5", "5"),
+            ("zset-max-ziplist-value", "1kb", "1024"),
         ] {
             assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
         }

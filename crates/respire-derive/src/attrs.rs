@@ -40,11 +40,10 @@ const FLAGS: [&str; 18] = [
     "constant",
 ];
 const TEXTS: [&str; 3] = ["summary", "since", "complexity"];
-const GROUPS: [(&str, &str); 8] = [
+const GROUPS: [(&str, &str); 7] = [
     ("generic", "Generic"),
     ("string", "String"),
     ("bitmap", "Bitmap"),
-    ("sorted-set", "SortedSet"),
     ("connection", "Connection"),
     ("server", "Server"),
     ("transactions", "Transactions"),

@@ -2,7 +2,6 @@
 
 use crate::errors::{NOT_A_LEX_RANGE, NOT_A_SCORE_RANGE};
 use crate::options::integer;
-use crate::value::index_range;
 use resp_codec::number::parse_f64;
 use respire_engine::Error;
 use respire_store::packed::listpack::Element;
@@ -58,7 +57,7 @@ impl<'a> Bounds<'a> {
     /// element.
     pub(super) fn ranks(self, set: ZSetRef<'_>) -> Range<usize> {
         match self {
-            Self::Ranks(start, end) => index_range(start, end, set.len()).unwrap_or(0..0),
+            Self::Ranks(start, end) => ranks_from(start, end, set.len()),
             Self::Between(from, to) => {
                 let start = set.count_below(from);
                 start..set.count_below(to).max(start)
@@ -67,6 +66,18 @@ impl<'a> Bounds<'a> {
             Self::Lex(from, to) => Self::Between(from, to).ranks(set),
         }
     }
+}
+
+/// Converts inclusive indexes, which count from the end if negative. An end before the first element is none, unlike
+/// in ranges of strings.
+fn ranks_from(start: i64, end: i64, len: usize) -> Range<usize> {
+    let from_front = |index: i64| match usize::try_from(index) {
+        Ok(index) => Some(index),
+        Err(_) => len.checked_sub(usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX)),
+    };
+    let start = from_front(start).unwrap_or(0);
+    let end = from_front(end).map_or(0, |end| end.saturating_add(1).min(len));
+    start..end.max(start)
 }
 
 /// Whether the last element is behind a bound. If all scores are equal and it is not, the range is empty; Redis tests
@@ -153,6 +164,16 @@ mod tests {
         }
         for text in [&b"x"[..], b"1x", b"nan", b"((1", b" ", b"1 ", b"[1"] {
             assert_eq!(score(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn ranks_count_from_both_ends_and_an_end_before_the_first_is_none() {
+        for (start, end, len) in [(0, -1, 5), (-2, 9, 2), (i64::MIN, i64::MAX, 5), (1, 1, 1)] {
+            assert_eq!(ranks_from(start, end, 5).len(), len);
+        }
+        for (start, end) in [(0, -6), (3, 2), (5, 9), (i64::MAX, i64::MAX), (0, i64::MIN)] {
+            assert!(ranks_from(start, end, 5).is_empty());
         }
     }
 

@@ -308,10 +308,6 @@ const NO_EFFECT: &[&str] = &[
     "syslog-facility",
     "syslog-ident",
     "tracking-table-max-keys",
-    "zset-max-listpack-entries",
-    "zset-max-listpack-value",
-    "zset-max-ziplist-entries",
-    "zset-max-ziplist-value",
 ];
 
 #[cfg(test)]
