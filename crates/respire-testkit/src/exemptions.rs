@@ -25,6 +25,12 @@ pub fn is_newer_than_redis(version: &str) -> bool {
     }
 }
 
+/// Commands with options that came after the reference, which has another arity for them.
+pub const NEWER_ARITY: &[(&str, &str)] = &[
+    ("zrank", "zrank-withscore"),
+    ("zrevrank", "zrank-withscore"),
+];
+
 /// Commands without a transcript.
 pub const NOT_IN_TRANSCRIPTS: &[(&str, &str)] = &[];
 
@@ -72,6 +78,8 @@ pub const EXAMPLES_NOT_ON_REDIS: &[(&str, &str)] = &[
         "memory|malloc-stats",
         "tells of each server's own allocator",
     ),
+    ("zrank", "shows an option of Redis 7.2"),
+    ("zrevrank", "shows an option of Redis 7.2"),
 ];
 
 /// Whether a list has an entry for a command.

@@ -55,15 +55,14 @@ impl<'a> Bounds<'a> {
 
     /// Returns the ranks of the elements in the range. In reverse, those of [`Bounds::Ranks`] count from the last
     /// element.
-    pub(super) fn ranks(self, set: ZSetRef<'_>) -> Range<usize> {
+    pub(super) fn ranks(self, set: ZSetRef<'_>, reverse: bool) -> Range<usize> {
         match self {
             Self::Ranks(start, end) => ranks_from(start, end, set.len()),
             Self::Between(from, to) => {
                 let start = set.count_below(from);
                 start..set.count_below(to).max(start)
             }
-            Self::Lex(from, _) if !is_last_behind(set, from) => 0..0,
-            Self::Lex(from, to) => Self::Between(from, to).ranks(set),
+            Self::Lex(from, to) => lex_ranks(set, from, to, reverse),
         }
     }
 }
@@ -80,20 +79,43 @@ fn ranks_from(start: i64, end: i64, len: usize) -> Range<usize> {
     start..end.max(start)
 }
 
-/// Whether the last element is behind a bound. If all scores are equal and it is not, the range is empty; Redis tests
-/// this first even if they are not.
-fn is_last_behind(set: ZSetRef<'_>, from: Bound<'_>) -> bool {
-    let mut is_behind = false;
-    set.for_range(0, 1, true, &mut |(last, _)| {
-        let last = last.to_bytes();
-        is_behind = match from {
-            Bound::BelowMember(member) => &*last >= member,
-            Bound::ThroughMember(member) => &*last > member,
-            Bound::End => false,
-            _ => true,
-        };
-    });
-    is_behind
+/// Returns the range between two bounds of members. If the scores differ, Redis still tests the last and the first
+/// element, and begins with the end from which it replies; so does this function on a packed set.
+fn lex_ranks(set: ZSetRef<'_>, from: Bound<'_>, to: Bound<'_>, reverse: bool) -> Range<usize> {
+    let is_at_end = |reverse, test: &dyn Fn(Element<'_>) -> bool| {
+        let mut is = false;
+        set.for_range(0, 1, reverse, &mut |(member, _)| is = test(member));
+        is
+    };
+    let is_behind_from = |member: Element<'_>| is_behind(member, from);
+    let is_before_to = |member: Element<'_>| !is_behind(member, to);
+    if !is_at_end(true, &is_behind_from) || !is_at_end(false, &is_before_to) {
+        return 0..0;
+    }
+    if !reverse || set.listpack().is_none() {
+        return Bounds::Between(from, to).ranks(set, reverse);
+    }
+    let mut members = Vec::with_capacity(set.len());
+    set.for_range(0, usize::MAX, true, &mut |(member, _)| members.push(member));
+    let skipped = members.iter().take_while(|member| !is_before_to(**member));
+    let skipped = skipped.count();
+    let taken = members[skipped..]
+        .iter()
+        .take_while(|member| is_behind_from(**member));
+    let end = set.len() - skipped;
+    end - taken.count()..end
+}
+
+/// Whether a member is behind a bound.
+fn is_behind(member: Element<'_>, bound: Bound<'_>) -> bool {
+    let mut room = itoa::Buffer::new();
+    let member = bytes_of(member, &mut room);
+    match bound {
+        Bound::BelowMember(limit) => member >= limit,
+        Bound::ThroughMember(limit) => member > limit,
+        Bound::End => false,
+        _ => true,
+    }
 }
 
 /// Parses a score, behind a `(` if the bound is open. As with C's `strtod`, blanks before it are skipped, a number

@@ -69,7 +69,7 @@ pub(super) fn zlexcount(
 fn count(ctx: &mut Ctx<'_>, args: ArgList<'_>, by: By, reply: &mut Reply<'_>) -> Result<(), Error> {
     let bounds = Bounds::parse(by, &args[1], &args[2])?;
     let len = ctx.read(&args[0], |entry| {
-        Ok(set_of(entry)?.map_or(0, |set| bounds.ranks(set).len()))
+        Ok(set_of(entry)?.map_or(0, |set| bounds.ranks(set, false).len()))
     })?;
     reply.int(len as i64);
     Ok(())

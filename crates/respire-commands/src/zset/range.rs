@@ -145,7 +145,7 @@ impl<'a> Query<'a> {
 
     /// Returns the ranks of the elements, from the last one if it is reversed.
     pub(super) fn ranks(&self, set: ZSetRef<'_>) -> Range<usize> {
-        let ranks = self.bounds.ranks(set);
+        let ranks = self.bounds.ranks(set, self.reverse);
         if matches!(self.bounds, Bounds::Ranks(..)) {
             return ranks;
         }

@@ -4,7 +4,7 @@
 use super::reply as write;
 use super::set_of;
 use crate::Ctx;
-use crate::errors::SYNTAX;
+use crate::errors::wrong_arity;
 use crate::options::is_word;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Elements;
@@ -56,7 +56,10 @@ pub(super) static ZREVRANK: Spec = Spec {
         ("ZADD z 1 a 2 b", ":2\r\n"),
         ("ZREVRANK z b", ":0\r\n"),
         ("ZREVRANK z c", "$-1\r\n"),
-        ("ZREVRANK z c WITHSCORES", "-ERR syntax error\r\n"),
+        (
+            "ZREVRANK z c WITHSCORES",
+            "-ERR wrong number of arguments for 'zrevrank' command\r\n",
+        ),
     ],
     ..Spec::EMPTY
 };
@@ -85,7 +88,8 @@ fn rank(
     let with_score = match args.get(2) {
         None => false,
         Some(word) if args.len() == 3 && is_word(word, "WITHSCORE") => true,
-        Some(_) => return Err(SYNTAX),
+        // Redis 7.0 has no option at all.
+        Some(_) => return Err(wrong_arity(if reverse { "zrevrank" } else { "zrank" })),
     };
     let found = ctx.read(&args[0], |entry| {
         Ok(set_of(entry)?.and_then(|set| {

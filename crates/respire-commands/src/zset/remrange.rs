@@ -115,7 +115,7 @@ fn remove(
     };
     let removed = ctx.view.update(&args[0], |slot| {
         slot.edit_existing(event, |set: &mut ZSet| {
-            let ranks = bounds.ranks(set.read());
+            let ranks = bounds.ranks(set.read(), false);
             if ranks.is_empty() {
                 return Edited::Unchanged(0);
             }

@@ -28,6 +28,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("", "len", "<count>"),
     ("", "member", "<member>"),
     ("", "milliseconds", "<ms>"),
+    ("", "score", "<score>"),
     ("", "seconds", "<secs>"),
     ("", "section", "<section>"),
     ("", "start", "<index>"),
@@ -80,6 +81,21 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("sort_ro", "offset", "<index>"),
     ("srandmember", "count", "(<count>|-1|-3|-100)"),
     ("sscan", "count", "<count>"),
+    ("zcount", "max", "<score_bound>"),
+    ("zcount", "min", "<score_bound>"),
+    ("zincrby", "increment", "<score>"),
+    ("zlexcount", "max", "<lex_bound>"),
+    ("zlexcount", "min", "<lex_bound>"),
+    ("zpopmax", "count", "<count>"),
+    ("zpopmin", "count", "<count>"),
+    ("zrandmember", "count", "<count>"),
+    ("zremrangebylex", "max", "<lex_bound>"),
+    ("zremrangebylex", "min", "<lex_bound>"),
+    ("zremrangebyrank", "stop", "<index>"),
+    ("zremrangebyscore", "max", "<score_bound>"),
+    ("zremrangebyscore", "min", "<score_bound>"),
+    ("zrevrange", "stop", "<index>"),
+    ("zscan", "count", "<count>"),
 ];
 
 /// The keys of the commands on values of a type, most of which are of this type.
@@ -123,6 +139,8 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("sort_ro", 4),
     ("spublish", 2),
     ("swapdb", 4),
+    ("zadd", 100),
+    ("zrem", 12),
     ("watch", 10),
 ];
 
@@ -200,16 +218,88 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
     ),
     // Which members it removes is up to each server, unless it is all of them.
     ("spop", 8, "SPOP <set> (1000|1000|0|-1|abc|1000 1)"),
+    (
+        "zdiff",
+        8,
+        "ZDIFF (1 <key>|2 <key> <key>|3 <key> <key> <key>|<int> <key>) [(WITHSCORES|WEIGHTS 1|foo)]",
+    ),
+    (
+        "zdiffstore",
+        8,
+        "ZDIFFSTORE <key> (1 <key>|2 <key> <key>|3 <key> <key> <key>|<int> <key>) [foo]",
+    ),
+    (
+        "zinter",
+        12,
+        "ZINTER (1 <key> [WEIGHTS <score>]|2 <key> <key> [WEIGHTS <score> <score>]|3 <key> <key> <key>|<int> <key>) [AGGREGATE (SUM|MIN|MAX|foo)] [WITHSCORES]",
+    ),
+    (
+        "zintercard",
+        8,
+        "ZINTERCARD (1 <key>|2 <key> <key>|3 <key> <key> <key>|<int> <key>) [LIMIT <count>]",
+    ),
+    (
+        "zinterstore",
+        12,
+        "ZINTERSTORE <key> (1 <key> [WEIGHTS <score>]|2 <key> <key> [WEIGHTS <score> <score>]|3 <key> <key> <key>|<int> <key>) [AGGREGATE (SUM|MIN|MAX|foo)]",
+    ),
+    (
+        "zmpop",
+        12,
+        "ZMPOP (1 <key>|2 <key> <key>|3 <key> <key> <key>|<int> <key>) (MIN|MAX|foo) [COUNT <count>]",
+    ),
+    (
+        "zrange",
+        60,
+        "ZRANGE <key> (<index> <index>|<score_bound> <score_bound> BYSCORE|<lex_bound> <lex_bound> BYLEX|<index> <score_bound>) [REV] [LIMIT <index> <index>] [WITHSCORES]",
+    ),
+    (
+        "zrangebylex",
+        16,
+        "ZRANGEBYLEX <key> <lex_bound> <lex_bound> [LIMIT <index> <index>]",
+    ),
+    (
+        "zrangebyscore",
+        16,
+        "ZRANGEBYSCORE <key> <score_bound> <score_bound> [WITHSCORES] [LIMIT <index> <index>]",
+    ),
+    (
+        "zrangestore",
+        30,
+        "ZRANGESTORE <key> <key> (<index> <index>|<score_bound> <score_bound> BYSCORE|<lex_bound> <lex_bound> BYLEX|<index> <score_bound>) [REV] [LIMIT <index> <index>]",
+    ),
+    (
+        "zrevrangebylex",
+        16,
+        "ZREVRANGEBYLEX <key> <lex_bound> <lex_bound> [LIMIT <index> <index>]",
+    ),
+    (
+        "zrevrangebyscore",
+        16,
+        "ZREVRANGEBYSCORE <key> <score_bound> <score_bound> [WITHSCORES] [LIMIT <index> <index>]",
+    ),
+    (
+        "zunion",
+        12,
+        "ZUNION (1 <key> [WEIGHTS <score>]|2 <key> <key> [WEIGHTS <score> <score>]|3 <key> <key> <key>|<int> <key>) [AGGREGATE (SUM|MIN|MAX|foo)] [WITHSCORES]",
+    ),
+    (
+        "zunionstore",
+        12,
+        "ZUNIONSTORE <key> (1 <key> [WEIGHTS <score>]|2 <key> <key> [WEIGHTS <score> <score>]|3 <key> <key> <key>|<int> <key>) [AGGREGATE (SUM|MIN|MAX|foo)]",
+    ),
     ("shutdown", 1, "SHUTDOWN (foo|SAVE NOSAVE|ABORT)"),
 ];
 
 /// Additional requests that no description gives: most of them are mistakes.
 const ADDITIONAL: &[(u32, &str)] = &[
     (40, "SET <key> <value>"),
+    (60, "ZADD <key> {<score> <member>}"),
+    (10, "DEL <key>"),
     // Done in one step, since only that can be compared.
     (
         12,
-        "SCAN 0 [MATCH <pattern>] COUNT 1000 [TYPE (string|list|foo)]",
+        "SCAN 0 [MATCH <pattern>] COUNT 1000 [TYPE (string|list|zset|foo)]",
     ),
     (4, "BITOP NOT <key> <key>"),
     // A point in time, which without `ABSTTL` would be a duration from now.

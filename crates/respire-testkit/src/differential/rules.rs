@@ -68,6 +68,8 @@ impl Rule {
             (b"HELLO", _) => Self::Hello,
             (b"SCAN", b"0") => Self::Scan,
             (b"SCAN", _) => Self::Kind,
+            // The order of a large set's elements, and the choice of random ones.
+            (b"ZSCAN" | b"ZRANDMEMBER", _) => Self::Kind,
             (b"TIME" | b"LASTSAVE" | b"INFO" | b"LOLWUT", _) => Self::Kind,
             (b"MEMORY", b"USAGE") => Self::Any,
             (b"MEMORY", b"STATS" | b"DOCTOR") => Self::Kind,

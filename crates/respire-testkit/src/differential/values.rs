@@ -110,6 +110,20 @@ const TEXTS: &[&str] = &[
     "-",
     "abcdefghijklmnopqrstuvwxyz",
 ];
+const SCORES: &[&str] = &[
+    "0", "1", "2", "3", "-1", "1.5", "0.1", "-0", "1e17", "5e18", "100", "inf", "-inf",
+];
+const SCORE_BOUNDS: &[&str] = &[
+    "-inf", "+inf", "0", "1", "(1", "(2", "3", "(1.5", "-1", "100", "(inf", "",
+];
+const NO_SCORE_BOUNDS: &[&str] = &["nan", "[1", "1x", "((1", "+", " 2", "1e400"];
+const MEMBERS: &[&str] = &[
+    "a", "b", "c", "d", "e", "1", "2", "-3", "007", "foo", "foobar", "",
+];
+const LEX_BOUNDS: &[&str] = &[
+    "-", "+", "[a", "(a", "[c", "(c", "[foo", "[", "(2", "(foobar",
+];
+const NO_LEX_BOUNDS: &[&str] = &["a", "", "++", "-a"];
 const PATTERNS: &[&str] = &[
     "*", "?", "a", "key:*", "key:[12]", "key:[^1]", "[a-b]", "[b-a]", "[", "a*", "*:*", "", "\\a",
     "**", "[^", "x*", "#", "w_*", "h->*f",
@@ -215,6 +229,10 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("pattern", PATTERNS, PATTERNS),
     ("name", &["fred", "", "a-b"], &["a b", "a\n", "\u{e9}"]),
     ("section", SECTIONS, SECTIONS),
+    ("score", SCORES, NO_FLOATS),
+    ("score_bound", SCORE_BOUNDS, NO_SCORE_BOUNDS),
+    ("member", MEMBERS, MEMBERS),
+    ("lex_bound", LEX_BOUNDS, NO_LEX_BOUNDS),
 ];
 
 const INDEXES: &[&str] = &[
