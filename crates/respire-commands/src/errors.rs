@@ -154,12 +154,6 @@ pub(crate) const NUMKEYS_NOT_POSITIVE: Error = Error::fixed("ERR numkeys should 
 pub(crate) const COUNT_NOT_POSITIVE: Error = Error::fixed("ERR count should be greater than 0");
 /// A negative limit.
 pub(crate) const LIMIT_NEGATIVE: Error = Error::fixed("ERR LIMIT can't be negative");
-/// A number of random elements whose double is out of range.
-pub(crate) const COUNT_RANGE: Error = Error::fixed("ERR value is out of range");
-/// The smallest number, which has no opposite.
-pub(crate) const LONG_RANGE: Error = Error::fixed(
-    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
-);
 /// No key for a command that combines keys.
 pub(crate) fn no_input_key(command: &str) -> Error {
     Error::owned(format!(

@@ -24,6 +24,7 @@ pub(super) static ZADD: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
+    element: 3,
     args: &[
         Arg::key("key", 0),
         Arg::one_of("condition", &[Arg::word("nx", "NX"), Arg::word("xx", "XX")])
@@ -74,6 +75,7 @@ pub(super) static ZINCRBY: Spec = Spec {
     arity: Arity::exactly(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
     keys: &[KeySpec::at(1).update()],
+    element: 3,
     args: &[
         Arg::key("key", 0),
         Arg::new("increment", ArgKind::Integer),

@@ -89,7 +89,12 @@ fn pop(ctx: &mut Ctx<'_>, args: ArgList<'_>, end: End, reply: &mut Reply<'_>) ->
         return Err(SYNTAX);
     }
     let count = match args.get(1) {
-        Some(text) => Some(usize::try_from(integer(text)?).map_err(|_| NOT_POSITIVE)?),
+        Some(text) => {
+            let count = integer(text)
+                .ok()
+                .and_then(|count| usize::try_from(count).ok());
+            Some(count.ok_or(NOT_POSITIVE)?)
+        }
         None => None,
     };
     ctx.view.update(&args[0], |slot| {

@@ -3,7 +3,7 @@
 use super::reply::{self as write, Form};
 use super::{range::owned_set, set_of};
 use crate::Ctx;
-use crate::errors::{COUNT_RANGE, LONG_RANGE, SYNTAX};
+use crate::errors::{LONG_RANGE, OUT_OF_RANGE, SYNTAX};
 use crate::options::{integer, is_word};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Elements, EntryRef, ZSetRef};
@@ -67,7 +67,7 @@ pub(super) fn zrandmember(
         Some(_) => return Err(SYNTAX),
     };
     if with_scores && count.unsigned_abs() > i64::MAX.unsigned_abs() / 2 {
-        return Err(COUNT_RANGE);
+        return Err(OUT_OF_RANGE);
     }
     let owned = ctx.read(&args[0], |entry| {
         Ok(set_of(entry)?.and(entry.map(EntryRef::owned)))

@@ -18,6 +18,7 @@ pub(super) static ZRANK: Spec = Spec {
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
     keys: &[KeySpec::at(1)],
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("member", ArgKind::String),
@@ -44,6 +45,7 @@ pub(super) static ZREVRANK: Spec = Spec {
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
     keys: &[KeySpec::at(1)],
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("member", ArgKind::String),

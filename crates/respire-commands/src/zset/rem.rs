@@ -17,6 +17,7 @@ pub(super) static ZREM: Spec = Spec {
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::FAST),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Delete])],
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("member", ArgKind::String).multiple(),

@@ -16,6 +16,7 @@ pub(super) static ZSCORE: Spec = Spec {
     arity: Arity::exactly(3),
     flags: Flags::READONLY.with(Flags::FAST).with(Flags::CONSTANT),
     keys: &[KeySpec::at(1)],
+    element: 2,
     args: &[Arg::key("key", 0), Arg::new("member", ArgKind::String)],
     examples: &[
         ("ZADD z 1.5 a", ":1\r\n"),
@@ -38,6 +39,7 @@ pub(super) static ZMSCORE: Spec = Spec {
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
     keys: &[KeySpec::at(1)],
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("member", ArgKind::String).multiple(),

@@ -6,7 +6,7 @@ use crate::rdb::{Payload, Reader};
 use crate::value_type::{Restore, ValueType};
 use respire_rdb::Text;
 use respire_store::packed::listpack::Element;
-use respire_store::{Elements, Kind, NewValue, ScoreText, ZSet, ZSetRef};
+use respire_store::{Elements, Kind, NewValue, ScoreText, Store, ZSet, ZSetRef};
 use std::collections::HashSet;
 
 /// Scores as texts: what Redis wrote up to version 3.
@@ -20,9 +20,11 @@ const TYPE_LISTPACK: u8 = 17;
 const TYPE_NUMBER: u32 = 3;
 
 pub(super) const RESTORES: &[(u8, Restore)] = &[
-    (TYPE_TEXTS, |reader| elements(reader, text_score)),
-    (TYPE_BYTES, |reader| {
-        elements(reader, |reader| reader.double())
+    (TYPE_TEXTS, |reader, store| {
+        elements(reader, store, text_score)
+    }),
+    (TYPE_BYTES, |reader, store| {
+        elements(reader, store, |reader| reader.double())
     }),
     (TYPE_LISTPACK, listpack),
 ];
@@ -68,6 +70,7 @@ impl ValueType for ZSetRef<'_> {
 /// Reads members and scores, in any order.
 fn elements<'p>(
     reader: &mut Reader<'p>,
+    store: &Store,
     score: fn(&mut Reader<'p>) -> Option<f64>,
 ) -> Option<NewValue<'p>> {
     let (mut elements, mut members) = (Vec::new(), HashSet::new());
@@ -84,7 +87,7 @@ fn elements<'p>(
         elements.push((member, score));
     }
     // No key holds an empty value.
-    (!elements.is_empty()).then(|| ZSet::from_elements(elements, ZSet::LIMITS).into())
+    (!elements.is_empty()).then(|| ZSet::from_elements(elements, store.limits::<ZSet>()).into())
 }
 
 /// Reads a score as a text behind its length; three lengths are the scores that have no digits.
@@ -102,12 +105,12 @@ fn text_score(reader: &mut Reader<'_>) -> Option<f64> {
     }
 }
 
-fn listpack<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
+fn listpack<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let bytes = match reader.string()? {
         Text::Int(_) => return None,
         Text::Bytes(bytes) => bytes.to_vec(),
         Text::Unpacked(bytes) => bytes,
     };
-    let set = ZSet::verify(bytes, ZSet::LIMITS).ok()?;
+    let set = ZSet::verify(bytes, store.limits::<ZSet>()).ok()?;
     (!set.is_empty()).then(|| set.into())
 }

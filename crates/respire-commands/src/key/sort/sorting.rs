@@ -74,8 +74,12 @@ impl<'a> Sorting<'a> {
         let Some(owned) = view.read(key, |entry| entry.map(EntryRef::owned)) else {
             return Ok(None);
         };
-        let elements = with_type(owned.value(), |value| value.elements()).ok_or(WRONG_TYPE)?;
+        let mut elements = with_type(owned.value(), |value| value.elements()).ok_or(WRONG_TYPE)?;
         let has_order = !matches!(owned.value(), ValueRef::Set(_));
+        // A sorted set that is not sorted again can still be read from its end.
+        if self.is_descending && !self.sorts() && matches!(owned.value(), ValueRef::ZSet(_)) {
+            elements.reverse();
+        }
         let elements = self.select_range(self.order(view, elements, has_order)?);
         if self.gets.is_empty() {
             return Ok(Some(elements.into_iter().map(Some).collect()));
@@ -87,14 +91,18 @@ impl<'a> Sorting<'a> {
         Ok(Some(elements.iter().flat_map(gets).collect()))
     }
 
+    /// Whether there is an order: a pattern without a `*` means none.
+    fn sorts(&self) -> bool {
+        self.by.is_none_or(|by| by.contains(&b'*'))
+    }
+
     fn order(
         &self,
         view: &mut View<'_>,
         mut elements: Vec<Vec<u8>>,
         has_order: bool,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        // A pattern without a `*` means: do not sort.
-        if self.by.is_some_and(|by| !by.contains(&b'*')) {
+        if !self.sorts() {
             // What is stored must not depend on the order in which a set keeps its members.
             if self.destination.is_some() && !has_order {
                 elements.sort();
