@@ -152,8 +152,6 @@ pub(crate) const NOT_A_WEIGHT: Error = Error::fixed("ERR weight value is not a f
 pub(crate) const NUMKEYS_NOT_POSITIVE: Error = Error::fixed("ERR numkeys should be greater than 0");
 /// A number of elements that is not positive.
 pub(crate) const COUNT_NOT_POSITIVE: Error = Error::fixed("ERR count should be greater than 0");
-/// A negative limit.
-pub(crate) const LIMIT_NEGATIVE: Error = Error::fixed("ERR LIMIT can't be negative");
 /// No key for a command that combines keys.
 pub(crate) fn no_input_key(command: &str) -> Error {
     Error::owned(format!(
