@@ -138,7 +138,7 @@ const CONSTANT_ALONE: &[&str] = &["set", "setex", "psetex"];
 const FAST_AND_TIMED: &[&str] = &[
     // It visits every shard.
     "dbsize", // These lock two shards in a section of their own.
-    "move", "renamenx",
+    "move", "renamenx", "smove",
     // These end everything that the connection watches, has queued or subscribes to.
     "quit", "reset", "unwatch",
     // These are so rare that reading the clock does not matter.
