@@ -67,6 +67,31 @@ pub(crate) const CASES: &[Case] = &[
         &["SET k {a}"],
         "DEBUG DIGEST-VALUE k",
     ),
+    // Hashes.
+    case("HSET of many fields", 20_000, &[], "HSET k {pairs}"),
+    case("HGETALL", 20_000, &["HSET k {pairs}"], "HGETALL k"),
+    case("HMGET", 20_000, &["HSET k {pairs}"], "HMGET k {keys}"),
+    case("HDEL", 20_000, &["HSET k {pairs}"], "HDEL k {keys}"),
+    case(
+        "HRANDFIELD of most",
+        20_000,
+        &["HSET k {pairs}"],
+        "HRANDFIELD k {n}",
+    ),
+    case(
+        "HRANDFIELD, repeated",
+        20_000,
+        &["HSET k a 1 b 2 c 3"],
+        "HRANDFIELD k -{n}",
+    ),
+    case("HSCAN", 20_000, &["HSET k {pairs}"], "HSCAN k 0 COUNT {n}"),
+    case("DUMP of a hash", 20_000, &["HSET k {pairs}"], "DUMP k"),
+    case(
+        "RESTORE of a hash",
+        20_000,
+        &["HSET k {pairs}", "DUMP k"],
+        "RESTORE r 0 {reply}",
+    ),
     // Strings.
     case("SET", 200_000, &[], "SET k {a}"),
     case("SET over", 200_000, &["SET k {a}"], "SET k {a} GET"),

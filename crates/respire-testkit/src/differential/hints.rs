@@ -49,7 +49,11 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("getbit", "offset", "<bit_offset>"),
     ("hello", "protover", "(2|3|2|3|2|3|<int>)"),
     ("hincrby", "increment", "<int>"),
-    ("hrandfield", "count", "(<count>|-1|-3|9223372036854775807|-9223372036854775808)"),
+    (
+        "hrandfield",
+        "count",
+        "(<count>|-1|-3|9223372036854775807|-9223372036854775808)",
+    ),
     ("hscan", "count", "<count>"),
     // The number of other references depends on where Redis shares objects.
     ("object|refcount", "key", "missing"),

@@ -56,7 +56,7 @@ fn random_edits_agree_with_a_model_in_both_forms() {
         for step in 0..steps {
             let random = mix(seed * 1_000_000 + step);
             let field = text(random % 300);
-            if mix(random) % 3 == 0 {
+            if mix(random).is_multiple_of(3) {
                 assert_eq!(hash.remove(&field), model.remove(&field).is_some());
             } else {
                 let value = text(mix(random) % 1_000);
@@ -109,9 +109,7 @@ fn listpack_is_refused_unless_its_fields_differ_and_have_values() {
     ] {
         let large = hash_of(large).expect("it is valid");
         assert!(large.packed().is_none());
-        assert_eq!(
-            large.read().get(b"a").and_then(StringRef::to_int).is_some(),
-            true
-        );
+        let value = large.read().get(b"a").and_then(StringRef::to_int);
+        assert!(value.is_some());
     }
 }
