@@ -80,7 +80,8 @@ pub(super) fn insert(index: &mut [u8], tag: Tag, offset: u16) -> bool {
     let groups = index.len() / GROUP_BYTES;
     let mut at = home(groups, tag);
     loop {
-        let free = lanes(group(index, at), EMPTY) | lanes(group(index, at), REMOVED);
+        // Both kinds of free place: they differ in the lowest bit.
+        let free = lanes_of(group(index, at), EMPTY, !REMOVED);
         if free != 0 {
             let place = Place(at * GROUP + (free.trailing_zeros() / 4) as usize);
             let was_empty = tag_at(index, place) == EMPTY;
@@ -164,12 +165,19 @@ fn read(group: &[u8; GROUP_BYTES], lane: usize) -> u16 {
 /// Returns the places of a group that have this tag: four bits each, of which the lowest is set.
 #[inline]
 fn lanes(group: &[u8; GROUP_BYTES], tag: u16) -> u64 {
+    lanes_of(group, tag, u16::MAX)
+}
+
+/// Returns the places of a group that have this tag in the bits of `mask`: four bits each, of which the lowest is
+/// set.
+#[inline]
+fn lanes_of(group: &[u8; GROUP_BYTES], tag: u16, mask: u16) -> u64 {
     const LOW: u64 = 0x7fff_7fff_7fff_7fff;
     const LANES: u64 = 0x0001_0001_0001_0001;
-    let splat = u64::from(tag) * LANES;
+    let (splat, mask) = (u64::from(tag) * LANES, u64::from(mask) * LANES);
     let mut found = 0;
     for (at, word) in group[..GROUP * 2].as_chunks::<8>().0.iter().enumerate() {
-        let differs = u64::from_le_bytes(*word) ^ splat;
+        let differs = (u64::from_le_bytes(*word) ^ splat) & mask;
         // The high bit of each lane that is 0: exact, as no carry leaves a lane.
         let same = !(((differs & LOW) + LOW) | differs | LOW);
         // The product moves the four bits, 16 apart, to its top 16 bits, 4 apart.

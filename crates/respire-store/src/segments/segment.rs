@@ -216,13 +216,8 @@ impl Segment {
     /// Adds an entry, for which there is room.
     fn insert_entry<const VALUES: bool>(&mut self, tag: Tag, entry: &Entry<'_, VALUES>) {
         let used = self.used as usize;
-        let offset = u16::try_from(used).expect("invariant: entries are short or far");
-        let (index, arena) = self.parts_mut();
-        entry.write(&mut arena[used..]);
-        let was_empty = index::insert(index, tag, offset);
-        self.taken += u16::from(was_empty);
-        self.len += 1;
-        self.used += entry.bytes() as u32;
+        entry.write(&mut self.parts_mut().1[used..]);
+        self.add(tag, entry.bytes());
     }
 
     /// Writes another value and expiry to an element. Amortised O(bytes of both).
@@ -323,7 +318,7 @@ impl Segment {
         let mut packed = Segment::default();
         packed.grow(groups, arena_bytes);
         for (tag, place) in self.tags() {
-            packed.insert::<VALUES>(tag, &self.at::<VALUES>(place).into());
+            packed.insert_from::<VALUES>(self, tag, place);
         }
         *self = packed;
     }
@@ -335,13 +330,34 @@ impl Segment {
     }
 
     /// Copies an element of another segment that is not here.
+    #[inline]
     pub(super) fn insert_from<const VALUES: bool>(
         &mut self,
         other: &Segment,
         tag: Tag,
         place: Place,
     ) {
-        self.insert::<VALUES>(tag, &other.at::<VALUES>(place).into());
+        let (entry, bytes) = other.entry::<VALUES>(place);
+        let is_far = entry.element.far().is_some() || entry.value.far().is_some();
+        if is_far || self.entry_bytes() + bytes > NEAR_ARENA_BYTES_MAX {
+            return self.insert::<VALUES>(tag, &other.at::<VALUES>(place).into());
+        }
+        self.reserve::<VALUES>(bytes);
+        let (index, arena) = other.parts();
+        let start = index::offset(index, place);
+        let used = self.used as usize;
+        self.parts_mut().1[used..used + bytes].copy_from_slice(&arena[start..start + bytes]);
+        self.add(tag, bytes);
+    }
+
+    /// Adds the entry that was written behind the others.
+    #[inline]
+    fn add(&mut self, tag: Tag, bytes: usize) {
+        let offset = u16::try_from(self.used).expect("invariant: entries are short or far");
+        let was_empty = index::insert(self.parts_mut().0, tag, offset);
+        self.taken += u16::from(was_empty);
+        self.len += 1;
+        self.used += bytes as u32;
     }
 
     fn parts_mut(&mut self) -> (&mut [u8], &mut [u8]) {
