@@ -20,8 +20,8 @@ use crate::segments::{Element, Fields, NewElement, NewText, Text};
 /// let added = view.update(b"user", |slot| {
 ///     let growth = slot.growth::<Hash>();
 ///     slot.edit(HSET, |hash: &mut Hash| {
-///         let added = [(b"name", b"Ada"), (b"year", b"1815")]
-///             .map(|(field, value)| hash.insert(field, value, &growth));
+///         let added = [("name", "Ada"), ("year", "1815")]
+///             .map(|(field, value)| hash.insert(field.as_bytes(), value.as_bytes(), &growth));
 ///         Edited::Changed(added)
 ///     })
 /// });
