@@ -2,12 +2,11 @@
 
 use crate::Ctx;
 use crate::errors::wrong_type;
+use crate::unlocked::reply_parts;
 use crate::value::reply_string;
 use crate::work::work_begins;
-use bytes::Bytes;
-use resp_codec::Encoder;
 use respire_engine::{Error, Reply};
-use respire_store::{Elements, EntryRef, Owned, Set, SetRef, StringRef, ValueRef};
+use respire_store::{Elements, EntryRef, Owned, Set, SetRef, ValueRef};
 
 /// Up to this number of members, a set is read under its key's lock. That takes some microseconds.
 pub(super) const LOCKED_MEMBERS_MAX: usize = 1000;
@@ -72,23 +71,12 @@ pub(super) fn read_set<R>(
 pub(super) fn stream_members(reply: &mut Reply<'_>, snapshot: Snapshot) {
     /// A member's bytes of RESP, at a guess.
     const MEMBER_BYTES: usize = 24;
-    let (proto, len) = (reply.proto(), snapshot.set().len());
+    let (len, parts) = (snapshot.set().len(), snapshot.set().parts());
     reply.set(len);
-    let mut part = 0;
-    let body = move |bytes_max: usize| {
+    reply_parts(reply, len * MEMBER_BYTES, parts, move |part, reply| {
         let set = snapshot.set();
-        let mut piece = Vec::new();
-        while part < set.parts() && piece.len() < bytes_max {
-            let mut encoder = Encoder::new(&mut piece, proto);
-            set.for_part(part, |member| match member {
-                StringRef::Int(number) => encoder.bulk_int(number),
-                member => encoder.bulk(member.as_bytes(&mut [0; 20])),
-            });
-            part += 1;
-        }
-        (!piece.is_empty()).then(|| Bytes::from(piece))
-    };
-    reply.sink().put_elements(len * MEMBER_BYTES, body);
+        set.for_part(part, |member| reply_string(reply, member));
+    });
 }
 
 /// Replies with the members as a set.

@@ -9,7 +9,9 @@ use crate::errors::{LIMIT_NEGATIVE, NUMKEYS_ARGS, NUMKEYS_ZERO, SYNTAX};
 use crate::options::is_word;
 use crate::work::work_begins;
 use resp_codec::number::parse_i64;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, LongWork, Reply, Spec,
+};
 use respire_store::SetRef;
 
 pub(super) static SINTERCARD: Spec = Spec {
@@ -61,7 +63,9 @@ pub(super) fn sintercard(
         .collect();
     let mut found = 0;
     if let Some(sets) = existing {
-        intersect(sets, |_| {
+        let mut work = ctx.long_work();
+        let mut step = || work.iter_mut().for_each(LongWork::step);
+        intersect(sets, &mut step, |_| {
             found += 1;
             found != limit
         });

@@ -8,7 +8,7 @@ use super::read::{LOCKED_MEMBERS_MAX, Snapshot};
 use crate::Ctx;
 use crate::notify;
 use crate::work::work_begins;
-use respire_engine::{ArgList, Error, Reply};
+use respire_engine::{ArgList, Error, LongWork, Reply};
 use respire_store::{Elements, EventName, Expiry, Kind, Scope, Set, SetRef, View, Watch};
 
 /// The number of attempts to combine large sets without the locks. An attempt fails if a source
@@ -85,7 +85,9 @@ pub(super) fn reply_combined(
         .iter()
         .map(|set| set.as_ref().map(Snapshot::set))
         .collect();
-    operation.run(&sets, &growth).reply(reply);
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
+    operation.run(&sets, &growth, &mut step).reply(reply);
     Ok(())
 }
 
@@ -102,12 +104,16 @@ pub(super) fn store_combined(
     let growth = ctx.kv.store().growth::<Set>();
     let scope: Vec<(u32, &[u8])> = args.iter().map(|key| (db, key)).collect();
     let scope = Scope::Keys(&scope);
-    let combine = |sources: &Sources| operation.run(&sources.sets(), &growth).into_set(&growth);
+    let combine = |sources: &Sources, step: &mut dyn FnMut()| {
+        let sets = sources.sets();
+        let combined = operation.run(&sets, &growth, step);
+        combined.into_set(&growth, step)
+    };
     let mut tries = 0;
     let mut sources = ctx.locked(&scope, |view, stats| {
         let sources = Sources::take(view, keys, |found| stats.looked_up(found))?;
         if sources.members() <= LOCKED_MEMBERS_MAX {
-            let len = put(view, destination, operation, combine(&sources));
+            let len = put(view, destination, operation, combine(&sources, &mut || ()));
             return Ok::<_, Error>(Err(len));
         }
         Ok(Ok(sources.watch(view, keys)))
@@ -118,7 +124,9 @@ pub(super) fn store_combined(
             Err(len) => break len,
         };
         work_begins();
-        let result = combine(&taken);
+        let mut work = ctx.long_work();
+        let result = combine(&taken, &mut || work.iter_mut().for_each(LongWork::step));
+        drop(work);
         tries += 1;
         sources = ctx.locked(&scope, |view, _| {
             if !taken.watches.iter().any(|watch| watch.is_dirty(now_ms)) {
@@ -128,7 +136,12 @@ pub(super) fn store_combined(
             if tries < UNLOCKED_TRIES_MAX {
                 return Ok::<_, Error>(Ok(sources.watch(view, keys)));
             }
-            Ok(Err(put(view, destination, operation, combine(&sources))))
+            Ok(Err(put(
+                view,
+                destination,
+                operation,
+                combine(&sources, &mut || ()),
+            )))
         })?;
     };
     reply.int(len as i64);

@@ -39,9 +39,11 @@ fn range(range: std::ops::Range<u32>, is_text: bool) -> Model {
 fn check(operation: Operation, models: &[Option<&Model>], expected: &Model) {
     let sets: Vec<Option<Set>> = models.iter().map(|model| model.map(set_of)).collect();
     let refs: Vec<Option<SetRef<'_>>> = sets.iter().map(|set| set.as_ref().map(set_ref)).collect();
-    let stored = operation.run(&refs, &growth()).into_set(&growth());
+    let stored = operation
+        .run(&refs, &growth(), &mut || ())
+        .into_set(&growth(), &mut || ());
     assert_eq!(model_of(set_ref(&stored)), *expected, "{operation:?}");
-    if let Combined::Members(members) = operation.run(&refs, &growth()) {
+    if let Combined::Members(members) = operation.run(&refs, &growth(), &mut || ()) {
         assert_eq!(members.len(), expected.len());
         let members: Model = members.iter().map(StringRef::to_vec).collect();
         assert_eq!(members, *expected);
@@ -96,10 +98,11 @@ fn operations_agree_with_a_model_for_all_forms() {
 fn intersection_stops_when_it_is_told_to() {
     let model = range(0..3000, true);
     let set = set_of(&model);
-    let mut found = 0;
-    intersect(vec![set_ref(&set); 3], |_| {
+    let (mut found, mut steps) = (0, 0);
+    intersect(vec![set_ref(&set); 3], &mut || steps += 1, |_| {
         found += 1;
         found < 7
     });
     assert_eq!(found, 7);
+    assert!((7..1000).contains(&steps), "{steps}");
 }
