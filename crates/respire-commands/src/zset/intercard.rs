@@ -15,7 +15,7 @@ pub(super) static ZINTERCARD: Spec = Spec {
     complexity: "O(N*K) worst case with N being the smallest input sorted set, K being the number of input sorted sets.",
     group: Group::SortedSet,
     arity: Arity::at_least(3),
-    flags: Flags::READONLY,
+    flags: Flags::READONLY.with(Flags::MOVABLE_KEYS),
     keys: &[KeySpec::counted(1)],
     args: &[
         Arg::new("numkeys", ArgKind::Integer),

@@ -18,7 +18,7 @@ pub(super) static ZMPOP: Spec = Spec {
     complexity: "O(K) + O(M*log(N)) where K is the number of provided keys, N being the number of elements in the sorted set, and M being the number of elements popped.",
     group: Group::SortedSet,
     arity: Arity::at_least(4),
-    flags: Flags::WRITE,
+    flags: Flags::WRITE.with(Flags::MOVABLE_KEYS),
     keys: &[KeySpec::counted(1).flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Delete])],
     args: &[
         Arg::new("numkeys", ArgKind::Integer),

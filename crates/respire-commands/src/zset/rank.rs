@@ -26,7 +26,6 @@ pub(super) static ZRANK: Spec = Spec {
             .since("7.2.0")
             .optional(),
     ],
-    history: &[("7.2.0", "Added the optional `WITHSCORE` argument.")],
     examples: &[
         ("ZADD z 1 a 2 b", ":2\r\n"),
         ("ZRANK z b", ":1\r\n"),
@@ -53,7 +52,6 @@ pub(super) static ZREVRANK: Spec = Spec {
             .since("7.2.0")
             .optional(),
     ],
-    history: &[("7.2.0", "Added the optional `WITHSCORE` argument.")],
     examples: &[
         ("ZADD z 1 a 2 b", ":2\r\n"),
         ("ZREVRANK z b", ":0\r\n"),

@@ -18,7 +18,7 @@ pub(super) static ZUNIONSTORE: Spec = Spec {
     complexity: "O(N)+O(M log(M)) with N being the sum of the sizes of the input sorted sets, and M being the number of elements in the resulting sorted set.",
     group: Group::SortedSet,
     arity: Arity::at_least(4),
-    flags: Flags::WRITE.with(Flags::DENYOOM),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::MOVABLE_KEYS),
     keys: &[
         KeySpec::at(1).flags(&[KeyFlag::Ow, KeyFlag::Update]),
         KeySpec::counted(2),
@@ -57,7 +57,7 @@ pub(super) static ZINTERSTORE: Spec = Spec {
     complexity: "O(N*K)+O(M*log(M)) worst case with N being the smallest input sorted set, K being the number of input sorted sets and M being the number of elements in the resulting sorted set.",
     group: Group::SortedSet,
     arity: Arity::at_least(4),
-    flags: Flags::WRITE.with(Flags::DENYOOM),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::MOVABLE_KEYS),
     keys: &[
         KeySpec::at(1).flags(&[KeyFlag::Ow, KeyFlag::Update]),
         KeySpec::counted(2),
@@ -100,7 +100,7 @@ pub(super) static ZDIFFSTORE: Spec = Spec {
     complexity: "O(L + (N-K)log(N)) worst case where L is the total number of elements in all the sets, N is the size of the first set, and K is the size of the result set.",
     group: Group::SortedSet,
     arity: Arity::at_least(4),
-    flags: Flags::WRITE.with(Flags::DENYOOM),
+    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::MOVABLE_KEYS),
     keys: &[
         KeySpec::at(1).flags(&[KeyFlag::Ow, KeyFlag::Update]),
         KeySpec::counted(2),

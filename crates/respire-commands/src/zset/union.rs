@@ -19,7 +19,7 @@ pub(super) static ZUNION: Spec = Spec {
     complexity: "O(N)+O(M*log(M)) with N being the sum of the sizes of the input sorted sets, and M being the number of elements in the resulting sorted set.",
     group: Group::SortedSet,
     arity: Arity::at_least(3),
-    flags: Flags::READONLY,
+    flags: Flags::READONLY.with(Flags::MOVABLE_KEYS),
     keys: &[KeySpec::counted(1)],
     args: &[
         Arg::new("numkeys", ArgKind::Integer),
@@ -61,7 +61,7 @@ pub(super) static ZINTER: Spec = Spec {
     complexity: "O(N*K)+O(M*log(M)) worst case with N being the smallest input sorted set, K being the number of input sorted sets and M being the number of elements in the resulting sorted set.",
     group: Group::SortedSet,
     arity: Arity::at_least(3),
-    flags: Flags::READONLY,
+    flags: Flags::READONLY.with(Flags::MOVABLE_KEYS),
     keys: &[KeySpec::counted(1)],
     args: &[
         Arg::new("numkeys", ArgKind::Integer),
@@ -100,7 +100,7 @@ pub(super) static ZDIFF: Spec = Spec {
     complexity: "O(L + (N-K)log(N)) worst case where L is the total number of elements in all the sets, N is the size of the first set, and K is the size of the result set.",
     group: Group::SortedSet,
     arity: Arity::at_least(3),
-    flags: Flags::READONLY,
+    flags: Flags::READONLY.with(Flags::MOVABLE_KEYS),
     keys: &[KeySpec::counted(1)],
     args: &[
         Arg::new("numkeys", ArgKind::Integer),
