@@ -72,6 +72,20 @@ impl<'s> Members<'s> {
     }
 }
 
+/// Reads sources at one moment. As in Redis, the keys behind one of another type are not looked up.
+pub(super) fn read_all(ctx: &mut Ctx<'_>, keys: &[&[u8]]) -> Result<Vec<Source>, Error> {
+    let mut sources = Vec::with_capacity(keys.len());
+    ctx.view.peek_many(keys.iter().copied(), |_, entry| {
+        sources.push(Source::new(entry))
+    });
+    for (key, source) in keys.iter().zip(&sources) {
+        // This counts the hit or miss, and reports a miss.
+        ctx.read(key, |_| ());
+        source.members()?;
+    }
+    Ok(sources)
+}
+
 /// Elements in any order, with members that differ.
 pub(super) type Found<'s> = Vec<(Cow<'s, [u8]>, f64)>;
 
@@ -100,19 +114,15 @@ pub(super) fn store(
     let keys: Vec<(u32, &[u8])> = keys.map(|key| (db, *key)).collect();
     let scope = Scope::Keys(&keys);
     let first = ctx.locked(&scope, |view, stats| {
-        let mut total = 0;
-        let sources: Vec<Source> = request
-            .sources
-            .iter()
-            .map(|key| {
-                view.read(key, |entry| {
-                    stats.looked_up(entry.is_some());
-                    Source::new(entry)
-                })
-            })
-            .collect();
-        for source in &sources {
-            total += source.members().map_or(0, Members::len);
+        let (mut total, mut sources) = (0, Vec::with_capacity(request.sources.len()));
+        for key in &request.sources {
+            let source = view.read(key, |entry| {
+                stats.looked_up(entry.is_some());
+                Source::new(entry)
+            });
+            // As in Redis, the keys behind one of another type are not looked up.
+            total += source.members()?.len();
+            sources.push(source);
         }
         if total <= LOCKED_ELEMENTS_MAX {
             let set = made(view, compute(&sources)?);

@@ -1,6 +1,6 @@
 //! `ZINTERCARD numkeys key [key ...] [LIMIT limit]`: the number of members that all sets have, counted up to a limit.
 
-use super::combine::{Members, Source};
+use super::combine::{Members, Source, read_all};
 use super::operation::{Operation, Request, each_common};
 use crate::Ctx;
 use crate::errors::{LIMIT_NEGATIVE, SYNTAX};
@@ -42,10 +42,7 @@ pub(super) fn zintercard(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let request = Request::parse(Operation::Intersection, "zintercard", args)?;
-    let mut sources = Vec::with_capacity(request.keys.len());
-    ctx.read_many(request.keys.iter().copied(), |entry| {
-        sources.push(Source::new(entry))
-    });
+    let sources = read_all(ctx, &request.keys)?;
     let members = sources
         .iter()
         .map(Source::members)

@@ -3,7 +3,7 @@
 //!
 //! They are computed from snapshots of the sets at one moment, without a lock.
 
-use super::combine::Source;
+use super::combine::read_all;
 use super::operation::{Operation, Request};
 use super::reply::Form;
 use crate::Ctx;
@@ -152,10 +152,7 @@ pub(super) fn zdiff(
 }
 
 fn run(ctx: &mut Ctx<'_>, request: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    let mut sources = Vec::with_capacity(request.keys.len());
-    ctx.read_many(request.keys.iter().copied(), |entry| {
-        sources.push(Source::new(entry))
-    });
+    let sources = read_all(ctx, &request.keys)?;
     work_begins();
     let (mut found, plan) = request.compute(&sources, false)?;
     ZSet::sort(&mut found);

@@ -2,7 +2,7 @@
 //! weights, and a few requests written by hand. `grammar.rs` explains the notation.
 
 use super::grammar::{Node, of_spec, parse};
-use crate::exemptions::{NOT_IN_GRAMMAR, UNKNOWN_TO_REDIS, has};
+use crate::exemptions::{NEWER_ARITY, NOT_IN_GRAMMAR, UNKNOWN_TO_REDIS, has};
 use crate::target::{START_UNIX_MS, kv_engine};
 use respire_engine::{Arg, ArgKind, Group, Now, Spec};
 use std::time::Duration;
@@ -383,7 +383,9 @@ impl Grammar {
         if nodes.iter().any(|node| node.has_hole(TIMES)) {
             self.timed.push(spec.name);
         }
-        self.names.push(spec.name);
+        if !has(NEWER_ARITY, spec.name) {
+            self.names.push(spec.name);
+        }
         self.add(weight(spec), nodes);
     }
 
