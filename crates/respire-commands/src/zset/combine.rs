@@ -8,8 +8,10 @@ use crate::Ctx;
 use crate::notify;
 use crate::work::work_begins;
 use respire_engine::Error;
+use respire_store::packed::listpack::Element;
 use respire_store::{
-    Elements, EntryRef, EventName, Expiry, Kind, Owned, Scope, Scored, View, Watch, ZSet, ZSetRef,
+    Elements, EntryRef, EventName, Expiry, Kind, Owned, Scope, Scored, SetRef, StringRef, ValueRef,
+    View, Watch, ZSet, ZSetRef,
 };
 use std::borrow::Cow;
 
@@ -23,11 +25,12 @@ const UNLOCKED_TRIES_MAX: u32 = 3;
 /// The value of a source; `None` if its key is absent.
 pub(super) struct Source(Option<Owned>);
 
-/// The elements of a source. Other types of value that commands accept as sources belong here.
+/// The elements of a source. The members of a set have the score 1.
 #[derive(Clone, Copy)]
 pub(super) enum Members<'s> {
     None,
     Sorted(ZSetRef<'s>),
+    Set(SetRef<'s>),
 }
 
 impl Source {
@@ -36,7 +39,11 @@ impl Source {
     }
 
     pub(super) fn members(&self) -> Result<Members<'_>, Error> {
-        Ok(self.sorted_set()?.map_or(Members::None, Members::Sorted))
+        match self.0.as_ref().map(Owned::value) {
+            None => Ok(Members::None),
+            Some(ValueRef::Set(set)) => Ok(Members::Set(set)),
+            Some(value) => set_in(value).map(Members::Sorted),
+        }
     }
 
     /// The source if it must be a sorted set.
@@ -53,6 +60,7 @@ impl<'s> Members<'s> {
         match self {
             Members::None => 0,
             Members::Sorted(set) => set.len(),
+            Members::Set(set) => set.len(),
         }
     }
 
@@ -61,6 +69,11 @@ impl<'s> Members<'s> {
         match self {
             Members::None => {}
             Members::Sorted(set) => set.for_each(f),
+            Members::Set(set) => set.for_each(&mut |member| match member {
+                StringRef::Int(number) => f((Element::Int(number), 1.0)),
+                StringRef::Bytes(bytes) => f((Element::Bytes(bytes), 1.0)),
+                StringRef::Shared(bytes) => f((Element::Bytes(bytes), 1.0)),
+            }),
         }
     }
 
@@ -68,6 +81,7 @@ impl<'s> Members<'s> {
         match self {
             Members::None => None,
             Members::Sorted(set) => set.score(member),
+            Members::Set(set) => set.contains(member).then_some(1.0),
         }
     }
 }

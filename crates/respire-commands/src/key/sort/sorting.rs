@@ -137,6 +137,8 @@ impl<'a> Sorting<'a> {
             return Ok(Rank::Text(text));
         }
         // A missing value counts as 0.
+        // So does no text at all, as C's `strtod` reads it.
+        let text = text.filter(|text| !text.is_empty());
         let number = text.map_or(Some(0.0), |text| parse_f64(&text));
         number.map(Rank::Number).ok_or(SORT_NO_DOUBLE)
     }
