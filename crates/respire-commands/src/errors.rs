@@ -47,6 +47,21 @@ pub(crate) const STRING_TOO_LONG: Error =
 /// A negative offset of `SETRANGE`.
 pub(crate) const OFFSET_RANGE: Error = Error::fixed("ERR offset is out of range");
 
+/// An index of `LSET` that is not one of the list.
+pub(crate) const INDEX_RANGE: Error = Error::fixed("ERR index out of range");
+/// A rank of 0 in `LPOS`.
+pub(crate) const LPOS_RANK: Error = Error::fixed(
+    "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list",
+);
+/// A count of `LPOS` that is none.
+pub(crate) const LPOS_COUNT: Error = Error::fixed("ERR COUNT can't be negative");
+/// A length of `LPOS` that is none.
+pub(crate) const LPOS_MAXLEN: Error = Error::fixed("ERR MAXLEN can't be negative");
+/// A number of keys that is not positive.
+pub(crate) const NUMKEYS_POSITIVE: Error = Error::fixed("ERR numkeys should be greater than 0");
+/// A count of elements that is not positive.
+pub(crate) const COUNT_POSITIVE: Error = Error::fixed("ERR count should be greater than 0");
+
 /// `MSETEX` of no pairs, or of a number of pairs that is none.
 pub(crate) const MSETEX_NUMBER: Error = Error::fixed("ERR invalid numkeys value");
 /// `MSETEX` of more pairs than there are.

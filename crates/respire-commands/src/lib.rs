@@ -39,6 +39,7 @@ mod bit;
 mod hash;
 mod hll;
 mod key;
+mod list;
 mod server;
 mod set;
 #[cfg(feature = "toy")]
@@ -52,6 +53,7 @@ mod ctx;
 mod family;
 mod kv;
 mod settings;
+mod streamed;
 mod unlocked;
 
 // Floor: what commands on keys need from each type of value

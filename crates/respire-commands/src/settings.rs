@@ -4,7 +4,7 @@ use crate::kv::{HasKv, Kv};
 use crate::notify::Mask;
 use resp_codec::number::parse_i64;
 use respire_engine::{Setting, parse_memory};
-use respire_store::{Hash, Kind, Limits, Policy, Set, Store, ZSet};
+use respire_store::{Hash, Kind, Limits, List, Policy, Set, Store, ZSet};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -20,6 +20,10 @@ pub(crate) struct Tuning {
     pub(crate) lfu_decay_minutes: u32,
     /// Whether a flush without `SYNC` or `ASYNC` frees memory in steps.
     pub(crate) flushes_in_steps: bool,
+    /// The size of a list's chunks: a number of elements or, if negative, a step of bytes.
+    pub(crate) list_size: i32,
+    /// Has no effect, because lists are not compressed.
+    pub(crate) list_compress_depth: u32,
 }
 
 impl Default for Tuning {
@@ -31,6 +35,8 @@ impl Default for Tuning {
             lfu_log_factor: 10,
             lfu_decay_minutes: 1,
             flushes_in_steps: false,
+            list_size: -2,
+            list_compress_depth: 0,
         }
     }
 }
@@ -50,16 +56,34 @@ impl Tuning {
         let narrow = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         store.set_lfu(narrow(self.lfu_log_factor), narrow(self.lfu_decay_minutes));
         store.set_max_memory(self.memory_bytes_max, self.policy, self.samples);
+        store.set_limits::<List>(chunk_limits(self.list_size));
+    }
+}
+
+/// The limits of a list's chunk, from the number that Redis takes for them.
+fn chunk_limits(size: i32) -> Limits {
+    match u32::try_from(size) {
+        // With a number of elements, the limit of bytes is the default.
+        Ok(elements) => Limits {
+            elements: elements.clamp(1, 0x7fff),
+            ..List::LIMITS
+        },
+        // -1 is 4 KiB, and each step twice as much, up to 64 KiB for -5.
+        Err(_) => Limits {
+            bytes: (2 << 10) << size.unsigned_abs().min(5),
+            ..List::LIMITS
+        },
     }
 }
 
 /// The `CONFIG` settings of the [`Kv`] of an application: `maxmemory`, `maxmemory-policy`,
 /// `maxmemory-samples`, `lfu-log-factor`, `lfu-decay-time`, `lazyfree-lazy-user-flush`,
-/// `notify-keyspace-events`, `hll-sparse-max-bytes`, `databases` and the limits of small values,
-/// such as `hash-max-listpack-entries`.
+/// `list-max-listpack-size`, `list-compress-depth`, `notify-keyspace-events`,
+/// `hll-sparse-max-bytes`, `databases` and the limits of small values, such as
+/// `hash-max-listpack-entries`.
 pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
     let databases = app.kv().store().databases();
-    vec![
+    let rows = vec![
         Setting::read_only("databases", move || databases.to_string()),
         row(
             app,
@@ -132,7 +156,8 @@ pub(crate) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
         elements_max::<ZSet, A>(app, "zset-max-ziplist-entries"),
         element_bytes_max::<ZSet, A>(app, "zset-max-listpack-value"),
         element_bytes_max::<ZSet, A>(app, "zset-max-ziplist-value"),
-    ]
+    ];
+    rows.into_iter().chain(lists(app)).collect()
 }
 
 /// The largest number of elements of a small value of type `K`.
@@ -202,6 +227,37 @@ fn hll_sparse<A: HasKv>(app: &Arc<A>) -> Setting {
     .checked()
 }
 
+fn lists<A: HasKv>(app: &Arc<A>) -> [Setting; 3] {
+    [
+        row(
+            app,
+            "list-compress-depth",
+            |t| t.list_compress_depth,
+            |kv, text| {
+                let depth = number(text, 0..=i32::MAX)?;
+                kv.tune(|tuning| tuning.list_compress_depth = depth);
+                Ok(())
+            },
+        ),
+        list_size(app, "list-max-listpack-size"),
+        list_size(app, "list-max-ziplist-size"),
+    ]
+}
+
+/// A row of the size of a list's chunks, by its name or its old one.
+fn list_size<A: HasKv>(app: &Arc<A>, name: &'static str) -> Setting {
+    row(
+        app,
+        name,
+        |t| t.list_size,
+        |kv, text| {
+            let size = signed(text, i32::MIN..=i32::MAX)?;
+            kv.tune(|tuning| tuning.list_size = size);
+            Ok(())
+        },
+    )
+}
+
 fn notifications<A: HasKv>(app: &Arc<A>) -> Setting {
     let (reader, writer) = (Arc::clone(app), Arc::clone(app));
     Setting::mutable(
@@ -247,14 +303,17 @@ fn yes_no(text: &str) -> Result<bool, String> {
 
 /// Parses a number within a range that has no negative numbers.
 fn number(text: &str, range: RangeInclusive<i32>) -> Result<u32, String> {
+    Ok(signed(text, range)?.unsigned_abs())
+}
+
+/// Parses a number within a range.
+fn signed(text: &str, range: RangeInclusive<i32>) -> Result<i32, String> {
     let number = parse_i64(text.as_bytes()).ok_or(NOT_AN_INTEGER)?;
-    let (min, max) = (*range.start(), *range.end());
-    match u32::try_from(number) {
-        Ok(valid) if (i64::from(min)..=i64::from(max)).contains(&number) => Ok(valid),
-        _ => Err(format!(
-            "argument must be between {min} and {max} inclusive"
-        )),
-    }
+    let valid = i32::try_from(number).ok().filter(|it| range.contains(it));
+    valid.ok_or_else(|| {
+        let (min, max) = (range.start(), range.end());
+        format!("argument must be between {min} and {max} inclusive")
+    })
 }
 
 #[cfg(test)]
@@ -282,6 +341,9 @@ mod tests {
             ("lfu-log-factor", "0", "0"),
             ("lazyfree-lazy-user-flush", "YES", "yes"),
             ("lfu-decay-time", "2147483647", "2147483647"),
+            ("list-max-listpack-size", "-5", "-5"),
+            ("list-max-ziplist-size", "128", "128"),
+            ("list-compress-depth", "1", "1"),
             ("notify-keyspace-events", "mnKE$g", "g$nKEm"),
             ("hash-max-listpack-entries", "5", "5"),
             ("hash-max-ziplist-value", "1kb", "1024"),
@@ -290,6 +352,22 @@ mod tests {
         ] {
             assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
         }
+    }
+
+    #[test]
+    fn size_of_chunks_is_a_number_of_elements_or_a_step_of_bytes() {
+        for (size, elements, bytes) in [
+            (i32::MIN, u32::MAX, 64 << 10),
+            (-5, u32::MAX, 64 << 10),
+            (-2, u32::MAX, 8 << 10),
+            (-1, u32::MAX, 4 << 10),
+            (0, 1, 8 << 10),
+            (128, 128, 8 << 10),
+            (i32::MAX, 32_767, 8 << 10),
+        ] {
+            assert_eq!(chunk_limits(size), Limits { elements, bytes }, "{size}");
+        }
+        assert_eq!(chunk_limits(Tuning::default().list_size), List::LIMITS);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::kv::{Kv, KvRow};
 #[cfg(feature = "toy")]
 use crate::stack;
 use crate::value_type::Types;
-use crate::{bit, hash, hll, key, server, set, string, zset};
+use crate::{bit, hash, hll, key, list, server, set, string, zset};
 use respire_store::Store;
 
 /// Every family. Dispatch, `COMMAND`, the documents, `RESTORE` and the tests read this list.
@@ -22,6 +22,7 @@ static FAMILIES: &[&Family] = &[
     &hash::FAMILY,
     &hll::FAMILY,
     &set::FAMILY,
+    &list::FAMILY,
     &key::FAMILY,
     &server::FAMILY,
     &zset::FAMILY,

@@ -3,7 +3,7 @@
 
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader};
-use respire_store::{NewValue, Store, ValueRef};
+use respire_store::{NewValue, Store, StringRef, ValueRef};
 
 /// A type of value, for commands on keys of any type. Each type implements it once, in the folder
 /// of its family.
@@ -21,6 +21,15 @@ pub(crate) trait ValueType {
     /// value), and called without a lock.
     fn elements(&self) -> Option<Vec<Vec<u8>>>;
 
+    /// Calls `f` with the elements for `SORT`, in their own order; returns false if it refuses the
+    /// type. O(size of the value), and called without a lock if the value is large.
+    fn for_each_element(&self, f: &mut dyn FnMut(StringRef<'_>)) -> bool {
+        let elements = self.elements();
+        let all = elements.iter().flatten();
+        all.for_each(|element| f(StringRef::Bytes(element)));
+        elements.is_some()
+    }
+
     /// The value that a `BY` or `GET` of `SORT` finds in a key of this type: the whole value, or
     /// the field of this name. `None` if there is none.
     fn part(&self, field: Option<&[u8]>) -> Option<Vec<u8>>;
@@ -33,6 +42,7 @@ pub(crate) fn with_type<R>(value: ValueRef<'_>, f: impl FnOnce(&dyn ValueType) -
         ValueRef::Hash(hash) => f(&hash),
         ValueRef::Set(set) => f(&set),
         ValueRef::ZSet(set) => f(&set),
+        ValueRef::List(list) => f(&list),
         #[cfg(feature = "toy")]
         ValueRef::Stack(stack) => f(&stack),
     }

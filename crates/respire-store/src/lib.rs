@@ -45,9 +45,9 @@ pub use crate::store::{
     WideningSection,
 };
 pub use crate::types::{
-    Bound, Elements, Encoding, Growth, Hash, HashRef, Kind, Limits, NewValue, Ranked,
-    SHARED_BYTES_MIN, ScoreText, Scored, Set, SetRef, StringRef, ValueRef, WrongType, ZSet,
-    ZSetRef,
+    Bound, Elements, Encoding, End, Growth, Hash, HashRef, Kind, Limits, List, ListIter, ListRef,
+    NewValue, Ranked, SHARED_BYTES_MIN, ScoreText, Scored, Set, SetRef, StringRef, ValueRef,
+    WrongType, ZSet, ZSetRef,
 };
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::{Stack, StackRef};

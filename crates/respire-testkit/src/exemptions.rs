@@ -36,6 +36,11 @@ pub const NOT_IN_TRANSCRIPTS: &[(&str, &str)] = &[];
 
 /// Commands that are not among the random requests compared with Redis.
 pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
+    ("blmove", WAITS),
+    ("blmpop", WAITS),
+    ("blpop", WAITS),
+    ("brpop", WAITS),
+    ("brpoplpush", WAITS),
     (
         "config|rewrite",
         "writes the file that a server was started with",
@@ -60,6 +65,8 @@ pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
     ("sunsubscribe", SUBSCRIBES),
     ("unsubscribe", SUBSCRIBES),
 ];
+
+const WAITS: &str = "may wait; scripts/blocking.resp plays it";
 
 const SUBSCRIBES: &str = "sends several replies, or pushes; scripts/pubsub.resp plays it";
 

@@ -123,6 +123,8 @@ pub enum Group {
     Set,
     /// Sorted sets.
     SortedSet,
+    /// Lists.
+    List,
     /// The connection itself.
     Connection,
     /// The server itself.
@@ -147,6 +149,7 @@ impl Group {
             Self::HyperLogLog => "hyperloglog",
             Self::Set => "set",
             Self::SortedSet => "sorted-set",
+            Self::List => "list",
             Self::Connection => "connection",
             Self::Server => "server",
             Self::Transactions => "transactions",

@@ -13,7 +13,8 @@ use core::iter::FusedIterator;
 use core::ops::Range;
 
 pub use element::Element;
-use element::{back_len, encode};
+pub(crate) use element::{Encoded, back_len};
+use smallvec::SmallVec;
 pub use verify::Damaged;
 
 /// The bytes before the first element.
@@ -173,7 +174,8 @@ impl<'a> Iterator for Iter<'a> {
 impl FusedIterator for Iter<'_> {}
 
 /// Reads the length of the element that ends where the bytes end.
-fn read_back(bytes: &[u8]) -> usize {
+#[inline]
+pub(crate) fn read_back(bytes: &[u8]) -> usize {
     let mut len = 0;
     for (at, byte) in bytes.iter().rev().take(5).enumerate() {
         len |= usize::from(byte & 0x7f) << (7 * at);
@@ -182,6 +184,20 @@ fn read_back(bytes: &[u8]) -> usize {
         }
     }
     len
+}
+
+/// Replaces `out` by a listpack of these elements, which are those of a listpack without header and end.
+///
+/// # Panics
+/// If it would have 4 GiB or more.
+pub(crate) fn wrap(elements: &[u8], count: usize, out: &mut Vec<u8>) {
+    let total = HEAD_BYTES + elements.len() + 1;
+    let total = u32::try_from(total).expect("a listpack has less than 4 GiB");
+    out.clear();
+    out.extend_from_slice(&total.to_le_bytes());
+    out.extend_from_slice(&(COUNT_MAX.min(count) as u16).to_le_bytes());
+    out.extend_from_slice(elements);
+    out.push(END);
 }
 
 impl ListpackBuf {
@@ -259,10 +275,20 @@ impl ListpackBuf {
     pub fn splice(&mut self, range: Range<Place>, new: &[&[u8]]) -> Place {
         let (from, to) = (range.start.0, range.end.0);
         let removed = self.count(range);
-        let mut encoded = Vec::with_capacity(new.iter().map(|text| text.len() + 11).sum());
-        new.iter().for_each(|text| encode(text, &mut encoded));
+        // Two are a field with its value.
+        let encoded: SmallVec<[Encoded<'_>; 2]> = new
+            .iter()
+            .map(|text| Encoded::new(Element::of(text)))
+            .collect();
+        let after = from + encoded.iter().map(Encoded::len).sum::<usize>();
         let told = self.read().told_len();
-        self.bytes.splice(from..to, encoded.iter().copied());
+        self.move_tail(to, after);
+        let mut room = &mut self.bytes[from..after];
+        for element in &encoded {
+            let (place, rest) = room.split_at_mut(element.len());
+            element.write(place);
+            room = rest;
+        }
         let total = u32::try_from(self.bytes.len()).expect("a listpack has less than 4 GiB");
         self.bytes[..4].copy_from_slice(&total.to_le_bytes());
         let len = match told {
@@ -270,7 +296,17 @@ impl ListpackBuf {
             told => COUNT_MAX.min(told - removed + new.len()),
         };
         self.bytes[4..HEAD_BYTES].copy_from_slice(&(len as u16).to_le_bytes());
-        Place(from + encoded.len())
+        Place(after)
+    }
+
+    /// Moves the bytes from `from` on to `to`.
+    fn move_tail(&mut self, from: usize, to: usize) {
+        let len = self.bytes.len();
+        if to > from {
+            self.bytes.resize(len + to - from, 0);
+        }
+        self.bytes.copy_within(from..len, to);
+        self.bytes.truncate(len - from + to);
     }
 
     /// Removes `count` elements from a place on, or as many as there are.

@@ -2,3 +2,4 @@
 
 pub mod intset;
 pub mod listpack;
+pub mod ziplist;

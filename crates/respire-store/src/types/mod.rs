@@ -5,6 +5,7 @@
 
 mod hash;
 mod limits;
+mod list;
 mod plain;
 mod scratch;
 mod set;
@@ -21,6 +22,7 @@ use bytes::Bytes;
 pub use hash::{Hash, HashRef};
 pub(crate) use limits::LimitTable;
 pub use limits::{Growth, Limits};
+pub use list::{End, List, ListIter, ListRef};
 pub(crate) use plain::Plain;
 pub(crate) use scratch::{give_back, scratch};
 pub use set::{Set, SetRef};
@@ -140,6 +142,8 @@ pub enum Encoding {
     Intset,
     /// A large sorted set. Its name is that of Redis's structure.
     Skiplist,
+    /// A list.
+    Quicklist,
     /// A stack.
     #[cfg(any(test, feature = "toy"))]
     Stack,
@@ -157,6 +161,7 @@ impl Encoding {
             Encoding::Hashtable => "hashtable",
             Encoding::Intset => "intset",
             Encoding::Skiplist => "skiplist",
+            Encoding::Quicklist => "quicklist",
             #[cfg(any(test, feature = "toy"))]
             Encoding::Stack => "stack",
         }
@@ -447,6 +452,7 @@ types! {
     Hash = "A hash.",
     Set = "A set.",
     ZSet = "A sorted set.",
+    List = "A list.",
     #[cfg(any(test, feature = "toy"))]
     Stack = "A stack of byte strings, for tests.",
 }
@@ -457,7 +463,7 @@ const _: () = assert!(size_of::<Value>() == size_of::<LongString>());
 /// Returns the bytes that an allocator uses for `bytes`, in steps of 16. For cells, mimalloc uses as much up to
 /// 128 bytes, or 8 less up to 64 as the binary compiles it. glibc needs a word of its own, and uses 16 more for
 /// multiples of 16.
-pub(crate) fn allocated(bytes: usize) -> usize {
+pub(crate) const fn allocated(bytes: usize) -> usize {
     bytes.next_multiple_of(16)
 }
 

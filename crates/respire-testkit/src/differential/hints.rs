@@ -19,6 +19,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("", "cursor", "<cursor>"),
     ("", "db", "<db>"),
     ("", "destination-db", "<db>"),
+    ("", "element", ELEMENT),
     ("", "encoding", "<type>"),
     ("", "end", "<index>"),
     ("", "event", "foo"),
@@ -29,9 +30,13 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("", "member", "<member>"),
     ("", "milliseconds", "<ms>"),
     ("", "score", "<score>"),
+    ("", "num-matches", "<count>"),
+    ("", "pivot", ELEMENT),
+    ("", "rank", "<index>"),
     ("", "seconds", "<secs>"),
     ("", "section", "<section>"),
     ("", "start", "<index>"),
+    ("", "stop", "<index>"),
     ("", "unix-time-milliseconds", "<at_ms>"),
     ("", "unix-time-seconds", "<at>"),
     ("", "username", "(default|nobody)"),
@@ -55,6 +60,10 @@ const VALUES: &[(&str, &str, &str)] = &[
         "(<count>|-1|-3|9223372036854775807|-9223372036854775808)",
     ),
     ("hscan", "count", "<count>"),
+    ("lindex", "index", "<index>"),
+    ("lpop", "count", "<count>"),
+    ("lrem", "count", "<index>"),
+    ("lset", "index", "<index>"),
     // The number of other references depends on where Redis shares objects.
     ("object|refcount", "key", "missing"),
     // Each server has its own times for commands that have run.
@@ -71,6 +80,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("restore", "seconds", "<count>"),
     ("restore", "serialized-value", "<payload>"),
     ("restore", "ttl", "(0|<ms>)"),
+    ("rpop", "count", "<count>"),
     ("scan", "count", "<count>"),
     ("scan", "type", "(string|list|foo)"),
     ("select", "index", "<db>"),
@@ -103,7 +113,14 @@ const VALUES: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys of the commands on values of a type, most of which are of this type.
-const KEYS_OF_TYPES: &[(Group, &str)] = &[(Group::Hash, "<hash>"), (Group::Set, "<set>")];
+const KEYS_OF_TYPES: &[(Group, &str)] = &[
+    (Group::Hash, "<hash>"),
+    (Group::List, "<list>"),
+    (Group::Set, "<set>"),
+];
+
+/// Few different elements, so that some are equal.
+const ELEMENT: &str = "(a|b|7|-7|07|a|b|7|<value>)";
 
 /// Two conditions together are allowed, or refused with their own errors.
 const CONDITIONS: &str = "(NX|XX|GT|LT|NX|XX|GT|LT|XX GT|XX LT|NX XX|NX GT|GT LT)";
@@ -132,9 +149,13 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("incrbyfloat", 20),
     ("keys", 6),
     ("lcs", 20),
+    ("linsert", 16),
+    ("lpush", 40),
+    ("lrange", 16),
     ("mget", 16),
     ("mset", 16),
     ("multi", 28),
+    ("rpush", 40),
     ("select", 10),
     ("sadd", 80),
     ("set", 80),
@@ -192,6 +213,11 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
         "evalsha",
         4,
         "EVALSHA (e0e1f9fabfc9d4800c877a703b823ac0578ff8db|nosuch) (0|1 <key>|<int>)",
+    ),
+    (
+        "lmpop",
+        16,
+        "LMPOP (1 <list>|2 <list> <list>|3 <key> <list> <list>|(2|0|-1|x) <list>) (LEFT|RIGHT|LEFT|RIGHT|UP) [COUNT <count>]",
     ),
     (
         "evalsha_ro",

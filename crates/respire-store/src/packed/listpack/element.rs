@@ -31,7 +31,8 @@ impl<'a> Element<'a> {
     }
 
     /// Reads the element at the start of the bytes, which were checked. Returns it and its length.
-    pub(super) fn read(bytes: &'a [u8]) -> (Self, usize) {
+    #[inline]
+    pub(crate) fn read(bytes: &'a [u8]) -> (Self, usize) {
         match Head::of(bytes[0]) {
             Head::Small => (Element::Int(i64::from(bytes[0])), 1),
             Head::Thirteen => {
@@ -79,6 +80,7 @@ enum Head {
 }
 
 impl Head {
+    #[inline]
     fn of(byte: u8) -> Self {
         match byte {
             0x00..=0x7f => Head::Small,
@@ -104,62 +106,132 @@ fn text_len(bytes: &[u8], head: usize) -> usize {
     }
 }
 
-/// Appends an element with its length behind it.
-pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    match Element::of(text) {
-        Element::Int(number) => encode_int(number, out),
-        Element::Bytes(bytes) => {
-            match bytes.len() {
-                len @ 0..=0x3f => out.push(0x80 | len as u8),
-                len @ 0x40..=0xfff => out.extend_from_slice(&[0xe0 | (len >> 8) as u8, len as u8]),
-                len => {
-                    let len = u32::try_from(len).expect("an element has less than 4 GiB");
-                    out.push(0xf0);
-                    out.extend_from_slice(&len.to_le_bytes());
-                }
-            }
-            out.extend_from_slice(bytes);
-        }
-    }
-    let len = out.len() - start;
-    encode_back(len, out);
+/// An element as its bytes in a listpack: what its first bytes tell, its text, and the length of both, which is read
+/// from the end. All bytes of an integer are in its head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Encoded<'a> {
+    head: [u8; HEAD_BYTES_MAX],
+    head_len: u8,
+    back_len: u8,
+    back: [u8; BACK_BYTES_MAX],
+    text: &'a [u8],
 }
 
-fn encode_int(number: i64, out: &mut Vec<u8>) {
+/// The longest head is that of an integer of 8 bytes.
+const HEAD_BYTES_MAX: usize = 9;
+
+const BACK_BYTES_MAX: usize = 5;
+
+impl<'a> Encoded<'a> {
+    /// Encodes an element.
+    ///
+    /// # Panics
+    /// If it has 4 GiB or more.
+    #[inline]
+    pub(crate) fn new(element: Element<'a>) -> Self {
+        let (mut head, mut back) = ([0; HEAD_BYTES_MAX], [0; BACK_BYTES_MAX]);
+        let (head_len, text) = match element {
+            Element::Int(number) => (int_head(number, &mut head), &[][..]),
+            Element::Bytes(text) => (text_head(text.len(), &mut head), text),
+        };
+        let len = head_len + text.len();
+        let back_len = back_len(len);
+        for (at, byte) in back[..back_len].iter_mut().rev().enumerate() {
+            let more = if at + 1 == back_len { 0 } else { 0x80 };
+            *byte = (len >> (7 * at)) as u8 & 0x7f | more;
+        }
+        Self {
+            head,
+            head_len: head_len as u8,
+            back_len: back_len as u8,
+            back,
+            text,
+        }
+    }
+
+    /// Returns the number of bytes.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.head_len) + self.text.len() + usize::from(self.back_len)
+    }
+
+    /// Writes the bytes to `out`, which has as many.
+    #[inline]
+    pub(crate) fn write(&self, out: &mut [u8]) {
+        let (head, rest) = out.split_at_mut(usize::from(self.head_len));
+        let (text, back) = rest.split_at_mut(self.text.len());
+        match (head, back) {
+            // One byte each is the usual case, which needs no call.
+            ([head], [back]) => (*head, *back) = (self.head[0], self.back[0]),
+            (head, back) => {
+                head.copy_from_slice(&self.head[..head.len()]);
+                back.copy_from_slice(&self.back[..back.len()]);
+            }
+        }
+        text.copy_from_slice(self.text);
+    }
+
+    /// Appends the bytes to `out`.
+    #[inline]
+    pub(crate) fn append_to(&self, out: &mut Vec<u8>) {
+        out.reserve(self.len());
+        out.extend_from_slice(&self.head[..usize::from(self.head_len)]);
+        out.extend_from_slice(self.text);
+        out.extend_from_slice(&self.back[..usize::from(self.back_len)]);
+    }
+}
+
+/// Writes the bytes of an integer, and returns their number.
+fn int_head(number: i64, head: &mut [u8; HEAD_BYTES_MAX]) -> usize {
     let bytes = number.to_le_bytes();
-    match number {
-        0..=0x7f => out.push(number as u8),
-        -0x1000..=0xfff => out.extend_from_slice(&[0xc0 | bytes[1] & 0x1f, bytes[0]]),
-        -0x8000..=0x7fff => out.extend_from_slice(&[0xf1, bytes[0], bytes[1]]),
-        -0x80_0000..=0x7f_ffff => out.extend_from_slice(&[0xf2, bytes[0], bytes[1], bytes[2]]),
-        -0x8000_0000..=0x7fff_ffff => {
-            out.push(0xf3);
-            out.extend_from_slice(&bytes[..4]);
+    let (first, width) = match number {
+        0..=0x7f => {
+            head[0] = bytes[0];
+            return 1;
+        }
+        -0x1000..=0xfff => {
+            [head[0], head[1]] = [0xc0 | bytes[1] & 0x1f, bytes[0]];
+            return 2;
+        }
+        -0x8000..=0x7fff => (0xf1, 2),
+        -0x80_0000..=0x7f_ffff => (0xf2, 3),
+        -0x8000_0000..=0x7fff_ffff => (0xf3, 4),
+        _ => (0xf4, 8),
+    };
+    head[0] = first;
+    head[1..].copy_from_slice(&bytes);
+    1 + width
+}
+
+/// Writes the bytes before a text of this length, and returns their number.
+fn text_head(len: usize, head: &mut [u8; HEAD_BYTES_MAX]) -> usize {
+    match len {
+        0..=0x3f => {
+            head[0] = 0x80 | len as u8;
+            1
+        }
+        0x40..=0xfff => {
+            [head[0], head[1]] = [0xe0 | (len >> 8) as u8, len as u8];
+            2
         }
         _ => {
-            out.push(0xf4);
-            out.extend_from_slice(&bytes);
+            let len = u32::try_from(len).expect("an element has less than 4 GiB");
+            head[0] = 0xf0;
+            head[1..5].copy_from_slice(&len.to_le_bytes());
+            5
         }
     }
 }
 
 /// The number of bytes that tell the length of an element from behind. The limits are
 /// [`lpEncodeBacklen`](https://github.com/redis/redis/blob/7.0.15/src/listpack.c)'s, each one less than fits.
-pub(super) fn back_len(len: usize) -> usize {
+#[inline]
+pub(crate) fn back_len(len: usize) -> usize {
     match len {
         0..=127 => 1,
         128..=16_382 => 2,
         16_383..=2_097_150 => 3,
         2_097_151..=268_435_454 => 4,
         _ => 5,
-    }
-}
-
-fn encode_back(len: usize, out: &mut Vec<u8>) {
-    let steps = back_len(len);
-    for step in (0..steps).rev() {
-        let more = if step + 1 == steps { 0 } else { 0x80 };
-        out.push((len >> (7 * step)) as u8 & 0x7f | more);
     }
 }
