@@ -4,8 +4,10 @@
 //! Each type's [`ValueType`](crate::value_type::ValueType) tells whether it has elements to sort,
 //! and what a `BY` or `GET` finds in it. An absent key gives an empty result, so `STORE` removes
 //! its destination. A sort that reads other keys locks all of them, because it learns their names
-//! only while it runs.
+//! only while it runs; one of many elements locks none, and reads other keys one after another.
 
+mod elements;
+mod number;
 mod sorting;
 
 use crate::Ctx;
@@ -13,12 +15,14 @@ use crate::errors::WRONG_TYPE;
 use crate::notify;
 use crate::options::{Options, is_word};
 use crate::value_type::ListOf;
+use crate::work::work_begins;
+use elements::{Elements, Work};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply,
     Spec,
 };
-use respire_store::{Expiry, Scope, View};
-use sorting::{Form, Sorting};
+use respire_store::{Expiry, NewValue, Scope, ValueRef, View};
+use sorting::{Form, Sorted, Sorting};
 
 /// The keys of `SORT`. The last one belongs to `STORE`, which the read-only form does not have.
 const KEYS: &[KeySpec] = &[
@@ -161,8 +165,21 @@ pub(super) fn keys(request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result
     Ok(())
 }
 
-/// The result of a sort: elements, or the values that `GET` found for each of them.
-type Sorted = Vec<Option<Vec<u8>>>;
+/// Up to this many elements are sorted while all keys that the sort reads are locked, which takes
+/// less than a millisecond.
+const LOCKED_ELEMENTS_MAX: usize = 1000;
+
+/// The number of attempts to sort more elements without the locks before they are stored. An attempt
+/// fails if the source changes in the meantime. After the last one they are sorted under the locks.
+const UNLOCKED_TRIES_MAX: u32 = 3;
+
+/// What a sort reads: the elements, and whether they are those of a set.
+type Source = (Elements, bool);
+
+fn source_of(value: ValueRef<'_>, work: &mut Work<'_>) -> Result<Source, Error> {
+    let elements = Elements::of(value, work).ok_or(WRONG_TYPE)?;
+    Ok((elements, matches!(value, ValueRef::Set(_))))
+}
 
 fn reply_sorted(
     ctx: &mut Ctx<'_>,
@@ -170,21 +187,43 @@ fn reply_sorted(
     sorting: &Sorting<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let sorted = if sorting.reads_other_keys() {
-        let run = |view: &mut View<'_>| sorting.run(view, key);
-        ctx.view.locked(&Scope::Everything, run)
-    } else {
-        sorting.run(&mut ctx.view, key)
+    let Some(owned) = ctx.read_owned(key) else {
+        reply.array(0);
+        return Ok(());
     };
-    let sorted = counted(ctx, sorted)?.unwrap_or_default();
-    reply.array(sorted.len());
-    for element in sorted {
+    work_begins();
+    let mut work = Work::unlocked(ctx);
+    let source = source_of(owned.value(), &mut work)?;
+    drop(owned);
+    let is_atomic = sorting.reads_other_keys() && source.0.len() <= LOCKED_ELEMENTS_MAX;
+    let sorted = if is_atomic {
+        let run = |view: &mut View<'_>| sort_locked(view, key, sorting);
+        ctx.view.locked(&Scope::Everything, run)?
+    } else {
+        Some(sorting.run(&mut ctx.view, source, &mut work)?)
+    };
+    reply.array(sorted.as_ref().map_or(0, Sorted::len));
+    for element in sorted.iter().flat_map(Sorted::iter) {
         match element {
             Some(element) => reply.bulk(element),
             None => reply.null(),
         }
     }
     Ok(())
+}
+
+/// Sorts the elements of a key whose lock is held, with those of all keys that the sort reads.
+fn sort_locked(
+    view: &mut View<'_>,
+    key: &[u8],
+    sorting: &Sorting<'_>,
+) -> Result<Option<Sorted>, Error> {
+    let source = view.read(key, |entry| {
+        let source = entry.map(|entry| source_of(entry.value(), &mut Work::locked()));
+        source.transpose()
+    })?;
+    let sorted = source.map(|source| sorting.run(view, source, &mut Work::locked()));
+    sorted.transpose()
 }
 
 fn store_sorted(
@@ -194,47 +233,71 @@ fn store_sorted(
     destination: &[u8],
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let db = ctx.view.db();
+    let (db, now_ms) = (ctx.view.db(), ctx.view.now_ms());
     let keys = [(db, key), (db, destination)];
+    let list_of = (ctx.kv.types.list_of)();
+    for _ in 0..UNLOCKED_TRIES_MAX {
+        let watch = ctx.view.watch(key);
+        let Some(owned) = ctx.read_owned(key) else {
+            break;
+        };
+        work_begins();
+        let mut work = Work::unlocked(ctx);
+        let source = source_of(owned.value(), &mut work)?;
+        if source.0.len() <= LOCKED_ELEMENTS_MAX || ctx.view.is_in_section() {
+            break;
+        }
+        let sorted = sorting.run(&mut ctx.view, source, &mut work)?;
+        let list = list([&sorted], list_of)?;
+        let is_stored = ctx.view.locked(&Scope::Keys(&keys), |view| {
+            let is_same = !watch.is_dirty(now_ms);
+            if is_same {
+                store(view, destination, list);
+            }
+            is_same
+        });
+        if is_stored {
+            reply.int(sorted.len() as i64);
+            return Ok(());
+        }
+    }
     let scope = if sorting.reads_other_keys() {
         Scope::Everything
     } else {
         Scope::Keys(&keys)
     };
-    let list_of = (ctx.kv.types.list_of)();
-    let sorted = ctx.view.locked(&scope, |view| {
-        let Some(sorted) = sorting.run(view, key)? else {
-            remove(view, destination);
-            return Ok(None);
-        };
-        store(view, destination, &sorted, list_of)?;
-        Ok(Some(sorted))
-    });
-    let sorted = counted(ctx, sorted)?.unwrap_or_default();
-    reply.int(sorted.len() as i64);
+    let stored = ctx.view.locked(&scope, |view| {
+        let sorted = sort_locked(view, key, sorting)?;
+        store(view, destination, list(sorted.iter(), list_of)?);
+        Ok::<_, Error>(sorted.map_or(0, |sorted| sorted.len()))
+    })?;
+    reply.int(stored as i64);
     Ok(())
 }
 
-/// Stores the sorted elements in the destination as a list; a missing element becomes an empty one.
-/// An empty result removes the destination.
-fn store(
-    view: &mut View<'_>,
-    destination: &[u8],
-    sorted: &Sorted,
+/// The list of the sorted elements; a missing element becomes an empty one. `None` if there are no elements.
+fn list<'s>(
+    sorted: impl IntoIterator<Item = &'s Sorted>,
     list_of: Option<ListOf>,
-) -> Result<(), Error> {
-    if sorted.is_empty() {
-        remove(view, destination);
-        return Ok(());
+) -> Result<Option<NewValue<'static>>, Error> {
+    let elements = sorted.into_iter().flat_map(Sorted::iter);
+    let mut elements = elements.map(Option::unwrap_or_default).peekable();
+    if elements.peek().is_none() {
+        return Ok(None);
     }
     let list_of = list_of.ok_or(WRONG_TYPE)?;
-    let mut elements = sorted.iter().map(|it| it.as_deref().unwrap_or_default());
-    let list = list_of(&mut elements);
+    Ok(Some(list_of(&mut elements)))
+}
+
+/// Sets the destination to a list, or removes it.
+fn store(view: &mut View<'_>, destination: &[u8], list: Option<NewValue<'_>>) {
+    let Some(list) = list else {
+        return remove(view, destination);
+    };
     view.update(destination, |slot| {
         slot.set(list, Expiry::Clear);
         slot.event(notify::SORTSTORE);
     });
-    Ok(())
 }
 
 fn remove(view: &mut View<'_>, key: &[u8]) {
@@ -243,15 +306,6 @@ fn remove(view: &mut View<'_>, key: &[u8]) {
             slot.event(notify::DEL);
         }
     });
-}
-
-/// Counts the hit or miss, also if the key holds the wrong type.
-fn counted(
-    ctx: &mut Ctx<'_>,
-    sorted: Result<Option<Sorted>, Error>,
-) -> Result<Option<Sorted>, Error> {
-    ctx.looked_up(!matches!(sorted, Ok(None)));
-    sorted
 }
 
 #[cfg(test)]

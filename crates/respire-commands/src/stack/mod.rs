@@ -16,7 +16,7 @@ pub(crate) static FAMILY: Family = Family {
     rows: ROWS,
     containers: &[],
     restores: value_type::RESTORES,
-    list_of: Some(value_type::list_of),
+    list_of: None,
 };
 
 /// Sorted by name.

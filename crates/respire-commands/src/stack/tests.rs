@@ -283,7 +283,7 @@ fn sort_orders_elements_by_number_text_or_other_keys() {
         ("BY w_* ALPHA", &["2.5", "3", "-1", "10", "10"]),
         ("BY n_*", &["10", "10", "-1", "2.5", "3"]),
         ("BY nosort", &["3", "10", "-1", "2.5", "10"]),
-        ("BY nosort DESC LIMIT 1 2", &["10", "-1"]),
+        ("BY nosort DESC LIMIT 1 2", &["2.5", "-1"]),
         ("BY n_* LIMIT 0 1 GET #", &["10"]),
     ] {
         for name in ["SORT", "SORT_RO"] {
@@ -298,10 +298,10 @@ fn sort_orders_elements_by_number_text_or_other_keys() {
             "*12\r\n$1\r\n3\r\n$5\r\nthree\r\n$1\r\ny\r\n$-1\r\n$-1\r\n$-1\r\n$2\r\n10\r\n$3\r\nten\r\n$-1\r\n$-1\r\n$-1\r\n$-1\r\n",
         ),
         ("SORT k STORE d", ":5\r\n"),
-        ("STACK.POP d", "$2\r\n10\r\n"),
+        ("RPOP d", "$2\r\n10\r\n"),
         ("SORT k GET v_* LIMIT 1 2 STORE d", ":2\r\n"),
-        ("STACK.POP d", "$5\r\nthree\r\n"),
-        ("STACK.POP d", "$0\r\n\r\n"),
+        ("RPOP d", "$5\r\nthree\r\n"),
+        ("RPOP d", "$0\r\n\r\n"),
         ("SET d 1", "+OK\r\n"),
         ("SORT k LIMIT 9 9 STORE d", ":0\r\n"),
         ("EXISTS d", ":0\r\n"),

@@ -36,12 +36,6 @@ impl ValueType for StackRef<'_> {
     }
 }
 
-pub(super) fn list_of(elements: &mut dyn Iterator<Item = &[u8]>) -> NewValue<'static> {
-    let mut stack = Stack::default();
-    elements.for_each(|element| stack.push(element));
-    stack.into()
-}
-
 fn restore<'p>(reader: &mut Reader<'p>, _store: &Store) -> Option<NewValue<'p>> {
     let mut stack = Stack::default();
     for _ in 0..reader.next_len()? {

@@ -1,13 +1,14 @@
 //! Sorts the elements for `SORT`: orders them, selects a range, and looks up the keys that `BY` and
 //! `GET` name.
 
-use crate::errors::{SORT_NO_DOUBLE, SYNTAX, WRONG_TYPE};
+use super::elements::{Elements, Ranked, Work};
+use crate::errors::{SORT_NO_DOUBLE, SYNTAX};
 use crate::options::{Options, is_word};
 use crate::value_type::with_type;
-use resp_codec::number::parse_f64;
 use respire_engine::Error;
-use respire_store::{EntryRef, ValueRef, View};
+use respire_store::View;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Distinguishes `SORT` from `SORT_RO`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(super) enum Form {
 }
 
 /// The options of one request.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Sorting<'a> {
     by: Option<&'a [u8]>,
     gets: Vec<&'a [u8]>,
@@ -27,10 +28,29 @@ pub(super) struct Sorting<'a> {
     pub(super) destination: Option<&'a [u8]>,
 }
 
-/// The criterion that orders an element.
-enum Rank {
-    Number(f64),
-    Text(Option<Vec<u8>>),
+/// The result of a sort.
+pub(super) enum Sorted {
+    /// The elements at these places.
+    Elements(Elements, Vec<u32>),
+    /// What `GET` found for each of them.
+    Values(Vec<Option<Vec<u8>>>),
+}
+
+impl Sorted {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Elements(_, places) => places.len(),
+            Self::Values(values) => values.len(),
+        }
+    }
+
+    /// The results in order; `None` for what `GET` did not find.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        (0..self.len()).map(|at| match self {
+            Self::Elements(elements, places) => Some(elements.text(places[at] as usize)),
+            Self::Values(values) => values[at].as_deref(),
+        })
+    }
 }
 
 impl<'a> Sorting<'a> {
@@ -64,106 +84,167 @@ impl<'a> Sorting<'a> {
         patterns.any(|pattern| pattern.contains(&b'*'))
     }
 
-    /// Sorts the elements of the key. With `GET`, each element is replaced by the values found for
-    /// it. `None` if there is no such key.
+    /// Sorts elements, which are those of a set or have an order of their own. With `GET`, each
+    /// element is replaced by the values found for it.
     pub(super) fn run(
         &self,
         view: &mut View<'_>,
-        key: &[u8],
-    ) -> Result<Option<Vec<Option<Vec<u8>>>>, Error> {
-        let Some(owned) = view.read(key, |entry| entry.map(EntryRef::owned)) else {
-            return Ok(None);
-        };
-        let mut elements = with_type(owned.value(), |value| value.elements()).ok_or(WRONG_TYPE)?;
-        let has_order = !matches!(owned.value(), ValueRef::Set(_));
-        // A sorted set that is not sorted again can still be read from its end.
-        if self.is_descending && !self.sorts() && matches!(owned.value(), ValueRef::ZSet(_)) {
-            elements.reverse();
-        }
-        let elements = self.select_range(self.order(view, elements, has_order)?);
+        (elements, is_set): (Elements, bool),
+        work: &mut Work<'_>,
+    ) -> Result<Sorted, Error> {
+        let places = self.order(view, &elements, is_set, work)?;
         if self.gets.is_empty() {
-            return Ok(Some(elements.into_iter().map(Some).collect()));
+            return Ok(Sorted::Elements(elements, places));
         }
-        let gets = |element: &Vec<u8>| -> Vec<_> {
-            let gets = self.gets.iter();
-            gets.map(|get| look_up(view, get, element)).collect()
-        };
-        Ok(Some(elements.iter().flat_map(gets).collect()))
+        let mut values = Vec::with_capacity(places.len() * self.gets.len());
+        for place in places {
+            work.step();
+            let text = elements.text(place as usize);
+            values.extend(self.gets.iter().map(|get| look_up(view, get, text)));
+        }
+        Ok(Sorted::Values(values))
     }
 
-    /// Whether there is an order: a pattern without a `*` means none.
-    fn sorts(&self) -> bool {
-        self.by.is_none_or(|by| by.contains(&b'*'))
-    }
-
+    /// The places of the chosen elements, in the order of the reply.
     fn order(
         &self,
         view: &mut View<'_>,
-        mut elements: Vec<Vec<u8>>,
-        has_order: bool,
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        if !self.sorts() {
-            // What is stored must not depend on the order in which a set keeps its members.
-            if self.destination.is_some() && !has_order {
-                elements.sort();
-                if self.is_descending {
-                    elements.reverse();
-                }
-            }
-            return Ok(elements);
+        elements: &Elements,
+        is_set: bool,
+        work: &mut Work<'_>,
+    ) -> Result<Vec<u32>, Error> {
+        let range = self.range(elements.len());
+        // A pattern without a `*` means: do not sort.
+        let is_unsorted = self.by.is_some_and(|by| !by.contains(&b'*'));
+        if is_unsorted && is_set && self.destination.is_some() {
+            // As in Redis, so that the list depends only on the elements.
+            return Ok(self.by_text(elements, range, work));
         }
-        let ranked: Result<Vec<(Rank, Vec<u8>)>, Error> = elements
-            .into_iter()
-            .map(|element| Ok((self.rank(view, &element)?, element)))
+        if is_unsorted {
+            // A set has no order that could be reversed.
+            let last = elements.len().saturating_sub(1) as u32;
+            let is_reversed = self.is_descending && !is_set;
+            let place = |at: usize| {
+                if is_reversed {
+                    last - at as u32
+                } else {
+                    at as u32
+                }
+            };
+            return Ok(range.map(place).collect());
+        }
+        match (self.by, self.is_alphabetical) {
+            (None, true) => Ok(self.by_text(elements, range, work)),
+            (None, false) => {
+                let rank = |at: usize| Ranked::by_number(elements.text(at), at);
+                self.by_number(elements, range, rank, work)
+            }
+            (Some(by), true) => Ok(self.by_value(view, by, elements, range, work)),
+            (Some(by), false) => {
+                let rank = |at: usize| match look_up(view, by, elements.text(at)) {
+                    Some(value) => Ranked::by_number(&value, at),
+                    // A missing value counts as 0.
+                    None => Ranked::by_number(b"0", at),
+                };
+                self.by_number(elements, range, rank, work)
+            }
+        }
+    }
+
+    /// Orders by a number of each element; equal numbers by the elements' texts.
+    fn by_number(
+        &self,
+        elements: &Elements,
+        range: Range<usize>,
+        rank: impl FnMut(usize) -> Option<Ranked>,
+        work: &mut Work<'_>,
+    ) -> Result<Vec<u32>, Error> {
+        let places = (0..elements.len()).inspect(|_| work.step());
+        let ranked: Option<Vec<Ranked>> = places.map(rank).collect();
+        let ranked = ranked.ok_or(SORT_NO_DOUBLE)?;
+        let text = |it: Ranked| elements.text(it.index as usize);
+        Ok(self.select(ranked, range, |a, b| {
+            work.step();
+            a.order(b).then_with(|| text(a).cmp(text(b)))
+        }))
+    }
+
+    /// Orders by the elements' texts.
+    fn by_text(&self, elements: &Elements, range: Range<usize>, work: &mut Work<'_>) -> Vec<u32> {
+        let text = |index: usize| elements.text(index);
+        let rank = |index| Ranked::by_text(Some(text(index)), index);
+        let ranked = (0..elements.len()).map(rank).collect();
+        let text = |it: Ranked| text(it.index as usize);
+        self.select(ranked, range, |a, b| {
+            work.step();
+            a.order(b).then_with(|| text(a).cmp(text(b)))
+        })
+    }
+
+    /// Orders by the texts of other keys.
+    fn by_value(
+        &self,
+        view: &mut View<'_>,
+        by: &[u8],
+        elements: &Elements,
+        range: Range<usize>,
+        work: &mut Work<'_>,
+    ) -> Vec<u32> {
+        let values: Vec<Option<Vec<u8>>> = (0..elements.len())
+            .inspect(|_| work.step())
+            .map(|at| look_up(view, by, elements.text(at)))
             .collect();
-        let mut ranked = ranked?;
-        ranked.sort_by(|a, b| {
-            let order = compare(a, b);
-            if self.is_descending {
+        let rank = |(at, value): (usize, &Option<Vec<u8>>)| Ranked::by_text(value.as_deref(), at);
+        let ranked = values.iter().enumerate().map(rank).collect();
+        let value = |it: Ranked| &values[it.index as usize];
+        self.select(ranked, range, |a, b| {
+            work.step();
+            a.order(b).then_with(|| value(a).cmp(value(b)))
+        })
+    }
+
+    /// The places of the elements that are in a range once they are ordered. O(n) for a short range
+    /// among n elements, otherwise O(n log n).
+    fn select(
+        &self,
+        mut ranked: Vec<Ranked>,
+        range: Range<usize>,
+        mut order: impl FnMut(Ranked, Ranked) -> Ordering,
+    ) -> Vec<u32> {
+        if range.is_empty() {
+            return Vec::new();
+        }
+        // Elements that are equal otherwise keep their order.
+        let mut compare = |a: &Ranked, b: &Ranked| {
+            let order = order(*a, *b);
+            let order = if self.is_descending {
                 order.reverse()
             } else {
                 order
-            }
-        });
-        Ok(ranked.into_iter().map(|(_, element)| element).collect())
-    }
-
-    fn rank(&self, view: &mut View<'_>, element: &[u8]) -> Result<Rank, Error> {
-        let text = match self.by {
-            Some(by) => look_up(view, by, element),
-            None => Some(element.to_vec()),
+            };
+            order.then(a.index.cmp(&b.index))
         };
-        if self.is_alphabetical {
-            return Ok(Rank::Text(text));
+        if range.end < ranked.len() {
+            ranked.select_nth_unstable_by(range.end, &mut compare);
+            ranked.truncate(range.end);
         }
-        // A missing value counts as 0.
-        // So does no text at all, as C's `strtod` reads it.
-        let text = text.filter(|text| !text.is_empty());
-        let number = text.map_or(Some(0.0), |text| parse_f64(&text));
-        number.map(Rank::Number).ok_or(SORT_NO_DOUBLE)
+        if range.start > 0 {
+            ranked.select_nth_unstable_by(range.start, &mut compare);
+            ranked.drain(..range.start);
+        }
+        ranked.sort_unstable_by(compare);
+        ranked.into_iter().map(|it| it.index).collect()
     }
 
-    fn select_range(&self, elements: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    /// The range of the ordered elements that is asked for.
+    fn range(&self, len: usize) -> Range<usize> {
         let Some((offset, count)) = self.limit else {
-            return elements;
+            return 0..len;
         };
-        let offset = usize::try_from(offset).unwrap_or(0);
+        let start = usize::try_from(offset).unwrap_or(0).min(len);
         // A negative count means all elements.
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        elements.into_iter().skip(offset).take(count).collect()
-    }
-}
-
-/// Compares two ranked elements. Elements with equal numbers are ordered by their bytes.
-fn compare(a: &(Rank, Vec<u8>), b: &(Rank, Vec<u8>)) -> Ordering {
-    match (&a.0, &b.0) {
-        (Rank::Number(x), Rank::Number(y)) => {
-            let order = x.partial_cmp(y).unwrap_or(Ordering::Equal);
-            order.then_with(|| a.1.cmp(&b.1))
-        }
-        (Rank::Text(x), Rank::Text(y)) => x.cmp(y),
-        (Rank::Number(_), Rank::Text(_)) => Ordering::Less,
-        (Rank::Text(_), Rank::Number(_)) => Ordering::Greater,
+        start..start.saturating_add(count).min(len)
     }
 }
 
