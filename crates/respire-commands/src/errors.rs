@@ -53,6 +53,10 @@ pub(crate) const INDEX_RANGE: Error = Error::fixed("ERR index out of range");
 pub(crate) const LPOS_RANK: Error = Error::fixed(
     "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list",
 );
+/// The lowest rank of `LPOS`, which cannot be negated. The text is that of Redis 7.2.
+pub(crate) const LPOS_RANK_LOWEST: Error = Error::fixed(
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+);
 /// A count of `LPOS` that is none.
 pub(crate) const LPOS_COUNT: Error = Error::fixed("ERR COUNT can't be negative");
 /// A length of `LPOS` that is none.

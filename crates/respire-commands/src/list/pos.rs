@@ -7,7 +7,7 @@
 
 use super::list_if_any;
 use crate::Ctx;
-use crate::errors::{LPOS_COUNT, LPOS_MAXLEN, LPOS_RANK, SYNTAX};
+use crate::errors::{LPOS_COUNT, LPOS_MAXLEN, LPOS_RANK, LPOS_RANK_LOWEST, SYNTAX};
 use crate::options::{Options, is_word};
 use resp_codec::number::parse_i64;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
@@ -102,6 +102,9 @@ impl<'a> Search<'a> {
             if is_word(word, "RANK") {
                 let rank = options.integer()?;
                 search.end = if rank < 0 { End::Right } else { End::Left };
+                if rank == i64::MIN {
+                    return Err(LPOS_RANK_LOWEST);
+                }
                 let skipped = rank.unsigned_abs().checked_sub(1).ok_or(LPOS_RANK)?;
                 search.skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
             } else if is_word(word, "COUNT") {

@@ -89,6 +89,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("setrange", "offset", "<offset>"),
     ("sintercard", "limit", "<count>"),
     ("sintercard", "numkeys", "(1|2|3|<count>)"),
+    ("lpos", "rank", "(1|2|-1|-2|0|5|abc)"),
     ("sort", "count", "<index>"),
     ("sort", "offset", "<index>"),
     ("sort_ro", "count", "<index>"),
@@ -98,13 +99,9 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("zcount", "max", "<score_bound>"),
     ("zcount", "min", "<score_bound>"),
     ("zincrby", "increment", "<score>"),
-    ("zlexcount", "max", "<lex_bound>"),
-    ("zlexcount", "min", "<lex_bound>"),
     ("zpopmax", "count", "<count>"),
     ("zpopmin", "count", "<count>"),
     ("zrandmember", "count", "<count>"),
-    ("zremrangebylex", "max", "<lex_bound>"),
-    ("zremrangebylex", "min", "<lex_bound>"),
     ("zremrangebyrank", "stop", "<index>"),
     ("zremrangebyscore", "max", "<score_bound>"),
     ("zremrangebyscore", "min", "<score_bound>"),
@@ -273,6 +270,7 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
         12,
         "ZINTERSTORE <key> (1 <key> [WEIGHTS <score>]|2 <key> <key> [WEIGHTS <score> <score>]|3 <key> <key> <key>|<int> <key>) [AGGREGATE (SUM|MIN|MAX|foo)]",
     ),
+    ("zlexcount", 8, "ZLEXCOUNT <lex> <lex_bound> <lex_bound>"),
     (
         "zmpop",
         12,
@@ -281,12 +279,12 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
     (
         "zrange",
         60,
-        "ZRANGE <key> (<index> <index>|<score_bound> <score_bound> BYSCORE|<lex_bound> <lex_bound> BYLEX|<index> <score_bound>) [REV] [LIMIT <index> <index>] [WITHSCORES]",
+        "ZRANGE (<key> (<index> <index>|<score_bound> <score_bound> BYSCORE|<index> <score_bound>)|<lex> <lex_bound> <lex_bound> BYLEX) [REV] [LIMIT <index> <index>] [WITHSCORES]",
     ),
     (
         "zrangebylex",
         16,
-        "ZRANGEBYLEX <key> <lex_bound> <lex_bound> [LIMIT <index> <index>]",
+        "ZRANGEBYLEX <lex> <lex_bound> <lex_bound> [LIMIT <index> <index>]",
     ),
     (
         "zrangebyscore",
@@ -296,12 +294,17 @@ const HANDWRITTEN: &[(&str, u32, &str)] = &[
     (
         "zrangestore",
         30,
-        "ZRANGESTORE <key> <key> (<index> <index>|<score_bound> <score_bound> BYSCORE|<lex_bound> <lex_bound> BYLEX|<index> <score_bound>) [REV] [LIMIT <index> <index>]",
+        "ZRANGESTORE <key> (<key> (<index> <index>|<score_bound> <score_bound> BYSCORE|<index> <score_bound>)|<lex> <lex_bound> <lex_bound> BYLEX) [REV] [LIMIT <index> <index>]",
+    ),
+    (
+        "zremrangebylex",
+        4,
+        "ZREMRANGEBYLEX <lex> <lex_bound> <lex_bound>",
     ),
     (
         "zrevrangebylex",
         16,
-        "ZREVRANGEBYLEX <key> <lex_bound> <lex_bound> [LIMIT <index> <index>]",
+        "ZREVRANGEBYLEX <lex> <lex_bound> <lex_bound> [LIMIT <index> <index>]",
     ),
     (
         "zrevrangebyscore",
@@ -349,6 +352,9 @@ const ADDITIONAL: &[(u32, &str)] = &[
     // Members enough for sets of all forms.
     (20, "SADD <set> {<member>} {<member>} {<member>}"),
     (10, "SADD <set> {<int>} {<value>} {<value>} {<value>}"),
+    // The order of members is defined only if all have the same score.
+    (10, "ZADD <lex> 0 <member> 0 <member>"),
+    (1, "(DEL|DUMP) <lex>"),
     // `HyperLogLogs` on keys that other commands seldom overwrite, so that they grow.
     (24, "PFADD <hll> {<value>} {<value>} {<value>}"),
     (6, "PFCOUNT {<hll>}"),

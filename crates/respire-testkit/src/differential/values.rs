@@ -171,6 +171,7 @@ pub(super) fn fill(kind: &str, rng: &mut Rng) -> Vec<u8> {
 const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("key", &KEYS, &KEYS),
     ("hll", &["hll:1", "hll:2", "hll:3"], &KEYS),
+    ("lex", &["lex:1", "lex:2"], &["lex:1"]),
     ("int", INTS, NO_INTS),
     ("float", FLOATS, NO_FLOATS),
     (

@@ -40,8 +40,8 @@ pub(super) fn run<A: App>(
     let mut replaces = false;
     for option in args.iter().take(last) {
         if !option.eq_ignore_ascii_case(b"replace") {
-            let option = String::from_utf8_lossy(option);
-            return Err(Error::new("ERR", format!("Unknown option given: {option}")));
+            let text = [b"ERR Unknown option given: ", option].concat();
+            return Err(Error::owned(text));
         }
         replaces = true;
     }

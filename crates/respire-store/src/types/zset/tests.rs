@@ -1,3 +1,5 @@
+//! Tests of sorted sets in both forms against a model.
+
 use super::*;
 use crate::hash::mix;
 use std::collections::BTreeMap;

@@ -1,3 +1,5 @@
+//! Tests of large sorted sets: edits, ranks, ranges and snapshots against a model.
+
 use super::*;
 use crate::hash::mix;
 use std::collections::BTreeMap;
