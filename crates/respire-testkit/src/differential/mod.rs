@@ -101,6 +101,8 @@ struct Run<'t> {
     theirs: ServerUnderTest<'t>,
     /// The rules for the requests that each connection has queued.
     queued: Vec<Vec<Rule>>,
+    /// Whether a transaction since the last `EXEC` may sort.
+    has_queued_sort: bool,
     history: Vec<String>,
     /// The reference's last reply.
     last_reply: Value,
@@ -118,6 +120,7 @@ impl<'t> Run<'t> {
             ours: ServerUnderTest::new(ours),
             theirs: ServerUnderTest::new(theirs),
             queued: Vec::new(),
+            has_queued_sort: false,
             history: Vec::new(),
             last_reply: Value::Null(b'$'),
         };
@@ -142,7 +145,10 @@ impl<'t> Run<'t> {
         let theirs = self.theirs.call(connection, args);
         let ours = self.ours.call(connection, args);
         self.last_reply = theirs.clone();
+        let is = |name: &[u8]| args[0].eq_ignore_ascii_case(name);
+        let mut sorts = is(b"SORT") || is(b"SORT_RO");
         let same = if theirs == Value::Simple(b"QUEUED".to_vec()) {
+            self.has_queued_sort |= sorts;
             self.queued[connection].push(Rule::of(args));
             ours == theirs
         } else {
@@ -153,11 +159,11 @@ impl<'t> Run<'t> {
         }
         // Notifications are compared like another reply after the first one.
         let (ours, theirs) = (self.ours.events(), self.theirs.events());
+        if is(b"EXEC") {
+            sorts = std::mem::take(&mut self.has_queued_sort);
+        }
         // `SORT` looks up keys in the order in which each server keeps the members of a set.
-        let has_any_order = [&b"SORT"[..], b"SORT_RO"]
-            .iter()
-            .any(|name| args[0].eq_ignore_ascii_case(name));
-        let differ = !has_any_order && ours != theirs;
+        let differ = !sorts && ours != theirs;
         differ.then_some((Value::Array(ours), Value::Array(theirs)))
     }
 
