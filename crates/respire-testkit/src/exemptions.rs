@@ -41,6 +41,9 @@ pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
     ("blpop", WAITS),
     ("brpop", WAITS),
     ("brpoplpush", WAITS),
+    ("bzmpop", WAITS),
+    ("bzpopmax", WAITS),
+    ("bzpopmin", WAITS),
     (
         "config|rewrite",
         "writes the file that a server was started with",
@@ -66,7 +69,7 @@ pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
     ("unsubscribe", SUBSCRIBES),
 ];
 
-const WAITS: &str = "may wait; scripts/blocking.resp plays it";
+const WAITS: &str = "may wait; scripts/blocking.resp and scripts/blocking_zset.resp play it";
 
 const SUBSCRIBES: &str = "sends several replies, or pushes; scripts/pubsub.resp plays it";
 

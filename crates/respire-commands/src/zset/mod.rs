@@ -19,10 +19,9 @@ mod reply;
 mod scan;
 mod score;
 mod store;
-#[cfg(test)]
-mod tests;
 mod union;
 mod value_type;
+mod wait;
 
 use crate::errors::WRONG_TYPE;
 use crate::family::Family;
@@ -69,6 +68,9 @@ fn set_in(value: ValueRef<'_>) -> Result<ZSetRef<'_>, Error> {
 
 /// Sorted by name.
 static ROWS: &[KvRow] = &[
+    KvRow::new(&wait::BZMPOP, wait::bzmpop).with_wait(wait::wait_to_mpop),
+    KvRow::new(&wait::BZPOPMAX, wait::bzpopmax).with_wait(wait::wait_to_pop_max),
+    KvRow::new(&wait::BZPOPMIN, wait::bzpopmin).with_wait(wait::wait_to_pop_min),
     KvRow::new(&add::ZADD, add::zadd),
     KvRow::new(&score::ZCARD, score::zcard),
     KvRow::new(&count::ZCOUNT, count::zcount),

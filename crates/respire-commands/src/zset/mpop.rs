@@ -44,44 +44,21 @@ pub(super) fn zmpop(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let request = Request::parse(args)?;
-    let db = ctx.view.db();
-    let keys: Vec<(u32, &[u8])> = request.keys.iter().map(|key| (db, *key)).collect();
-    ctx.locked(&Scope::Keys(&keys), |view, _| {
-        for key in request.keys.iter() {
-            let is_found = view.update(key, |slot| {
-                let Some(set) = set_of(slot.get())? else {
-                    return Ok(false);
-                };
-                let len = set.len().min(request.count);
-                reply.array(2);
-                reply.bulk(key);
-                reply.array(len);
-                take(slot, request.end, len, &mut |(member, score)| {
-                    reply.array(2);
-                    write::member(reply, member);
-                    write::score(reply, score);
-                })?;
-                Ok(true)
-            })?;
-            if is_found {
-                return Ok(());
-            }
-        }
+    if !Request::parse(args)?.pop(ctx, reply)? {
         reply.null_array();
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// A parsed request.
-struct Request<'a> {
-    keys: Vec<&'a [u8]>,
-    end: End,
-    count: usize,
+pub(super) struct Request<'a> {
+    pub(super) keys: Vec<&'a [u8]>,
+    pub(super) end: End,
+    pub(super) count: usize,
 }
 
 impl<'a> Request<'a> {
-    fn parse(args: ArgList<'a>) -> Result<Self, Error> {
+    pub(super) fn parse(args: ArgList<'a>) -> Result<Self, Error> {
         let numkeys = positive(&args[0], NUMKEYS_NOT_POSITIVE)?;
         let mut options = Options::new(args.skip(numkeys.saturating_add(1).min(args.len())));
         let end = options.value()?;
@@ -103,6 +80,34 @@ impl<'a> Request<'a> {
             keys: args.skip(1).iter().take(numkeys).collect(),
             end,
             count: count.unwrap_or(1),
+        })
+    }
+    /// Removes the elements and replies with them; returns false if no key has any.
+    pub(super) fn pop(&self, ctx: &mut Ctx<'_>, reply: &mut Reply<'_>) -> Result<bool, Error> {
+        let db = ctx.view.db();
+        let keys: Vec<(u32, &[u8])> = self.keys.iter().map(|key| (db, *key)).collect();
+        ctx.locked(&Scope::Keys(&keys), |view, _| {
+            for key in &self.keys {
+                let is_found = view.update(key, |slot| {
+                    let Some(set) = set_of(slot.get())? else {
+                        return Ok(false);
+                    };
+                    let len = set.len().min(self.count);
+                    reply.array(2);
+                    reply.bulk(key);
+                    reply.array(len);
+                    take(slot, self.end, len, &mut |(member, score)| {
+                        reply.array(2);
+                        write::member(reply, member);
+                        write::score(reply, score);
+                    })?;
+                    Ok(true)
+                })?;
+                if is_found {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         })
     }
 }

@@ -1,1 +1,0 @@
-//! Tests of all commands on sorted sets together.
