@@ -139,7 +139,7 @@ impl Options {
             *option = true;
             rest = rest.skip(1);
         }
-        if rest.len() == 0 || !rest.len().is_multiple_of(2) {
+        if rest.is_empty() || !rest.len().is_multiple_of(2) {
             return Err(SYNTAX);
         }
         if self.only_new && self.only_old {

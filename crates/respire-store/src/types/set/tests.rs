@@ -69,7 +69,7 @@ fn random_edits_agree_with_a_model_in_all_forms() {
         for step in 0..steps {
             let random = mix(range << 32 | step);
             let member = member(random % range, has_texts);
-            if mix(random) % 3 == 0 {
+            if mix(random).is_multiple_of(3) {
                 assert_eq!(set.remove(&member), model.remove(&member));
             } else {
                 assert_eq!(set.insert(&member, &growth), model.insert(member.clone()));

@@ -50,7 +50,7 @@ fn both_forms_equal_the_model_after_random_edits() {
                             .map(|(member, _)| member)
                             .eq(removed.iter().cloned())
                     );
-                    removed.iter().for_each(|member| drop(model.remove(member)));
+                    removed.iter().for_each(|member| _ = model.remove(member));
                 }
                 _ => assert_eq!(set.remove(&member), model.remove(&member)),
             }

@@ -288,7 +288,7 @@ impl Index {
     #[inline]
     fn guess(&self, number: usize, hash: u32) -> usize {
         let within = u64::from(hash) << self.bits_of(number) & u64::from(u32::MAX);
-        (within * self.segment(number).len as u64 >> 32) as usize
+        ((within * self.segment(number).len as u64) >> 32) as usize
     }
 
     /// Returns the number of places of a segment that are before this one.

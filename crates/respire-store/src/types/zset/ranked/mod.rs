@@ -290,13 +290,11 @@ impl Ranked {
     }
 
     /// Returns the elements from a rank on, in their order. O(log n) for the first one.
-    #[must_use]
     pub fn iter_from(&self, rank: usize) -> impl Iterator<Item = (&[u8], f64)> {
         Forward::new(self, rank)
     }
 
     /// Returns the elements before a rank, in the reverse order. O(log n) for the first one.
-    #[must_use]
     pub fn iter_back_from(&self, rank: usize) -> impl Iterator<Item = (&[u8], f64)> {
         Back::new(self, rank)
     }

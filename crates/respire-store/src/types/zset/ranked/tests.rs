@@ -149,7 +149,7 @@ fn set_equals_its_model_after_random_edits_and_so_do_snapshots() {
                 assert_eq!(removed, sorted[start..sorted.len().min(start + count)]);
                 removed
                     .iter()
-                    .for_each(|(member, _)| drop(model.0.remove(member)));
+                    .for_each(|(member, _)| _ = model.0.remove(member));
             } else {
                 assert_eq!(set.remove(&member), model.0.remove(&member));
             }
