@@ -46,7 +46,7 @@ impl Sorted {
 
     /// The results in order; `None` for what `GET` did not find.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
-        (0..self.len()).map(|at| match self {
+        (0..self.len()).map(move |at| match self {
             Self::Elements(elements, places) => Some(elements.text(places[at] as usize)),
             Self::Values(values) => values[at].as_deref(),
         })
