@@ -3,10 +3,13 @@
 
 use respire::serve::Flavour;
 use respire_commands::Kv;
-use respire_store::{Effect, Freeing, Interest, Observer, Owned, Scope, Store, StringRef, Ticket};
+use respire_store::{
+    Effect, Elements, Freeing, Interest, Observer, Owned, Scope, Store, Ticket, ValueRef,
+};
 use respire_testkit::differential::Requests;
 use respire_testkit::target::{FlavourServer, Link, kv_router};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -105,18 +108,38 @@ impl Observer for Log {
     }
 }
 
+/// Returns a value's text, which depends on nothing but its type and its elements: a string that was edited may be
+/// digits where its copy is a number, and the parts of a large collection differ by its history.
+fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::String(string) => format!("string {:?}", string.to_vec()),
+        ValueRef::Hash(hash) => {
+            let mut fields = elements(hash);
+            fields.sort();
+            format!("hash {fields:?}")
+        }
+        ValueRef::Set(set) => {
+            let mut members = elements(set);
+            members.sort();
+            format!("set {members:?}")
+        }
+        ValueRef::ZSet(zset) => format!("sorted set {:?}", elements(zset)),
+        ValueRef::List(list) => format!("list {:?}", elements(list)),
+    }
+}
+
+fn elements<'e, E: Elements<'e, Element: Debug>>(value: E) -> Vec<String> {
+    let mut all = Vec::with_capacity(value.len());
+    value.for_each(&mut |element| all.push(format!("{element:?}")));
+    all
+}
+
 /// Every key with its value and expiry, including expired keys.
 fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
     let mut all = Vec::new();
     for db in 0..store.databases() {
         store.view(db, 0).for_each(|key, entry| {
-            // A string that was edited may be digits where its copy is a number.
-            let value = entry.value();
-            let text = value.as_string().map(StringRef::to_vec);
-            let shown = match text {
-                Some(text) => format!("{text:?} {:?}", entry.expires_at()),
-                None => format!("{value:?} {:?}", entry.expires_at()),
-            };
+            let shown = format!("{} {:?}", shown(entry.value()), entry.expires_at());
             all.push((db, key.to_vec(), shown));
         });
     }

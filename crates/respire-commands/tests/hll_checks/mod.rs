@@ -26,7 +26,7 @@ pub(crate) fn check_hll(data: &[u8]) {
     }
     let store = Store::new(Config {
         databases: 1,
-        shards: 1,
+        shards: 2,
         ..Config::default()
     });
     for key in [b"k".as_slice(), b"copy"] {

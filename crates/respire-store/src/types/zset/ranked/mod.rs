@@ -299,7 +299,7 @@ impl Ranked {
         Back::new(self, rank)
     }
 
-    /// Runs one step of an iteration in the order of hashes, as [`Kind::scan`](crate::Kind::scan) describes.
+    /// Runs one step of an iteration in the order of hashes, as [`Elements::scan`](crate::Elements::scan) describes.
     /// A change of a score does not change an element's place in it.
     pub fn scan<'t>(&'t self, cursor: u64, count: usize, f: &mut dyn FnMut(&'t [u8], f64)) -> u64 {
         let Members { leaves, lookup, .. } = &self.members;

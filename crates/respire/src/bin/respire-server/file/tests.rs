@@ -211,7 +211,7 @@ fn debian_redis_conf_starts_the_server() {
         "daemonize (line 7): ",
         "pidfile (line 8): ",
         "logfile (line 10): ",
-        ", zset-max-listpack-entries, ",
+        ", rdb-save-incremental-fsync, ",
     ] {
         assert!(warnings.contains(what), "{warnings}");
     }
