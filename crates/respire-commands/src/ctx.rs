@@ -5,9 +5,9 @@ use crate::notify;
 use crate::stats::ConnStats;
 use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
 use respire_engine::{
-    BeginLongWork, Client, Cx, CxParts, Error, Flow, LongWork, Now, Reply, Tunables,
+    BeginLongWork, Client, Cx, CxParts, Engine, Error, LongWork, Now, Reply, Tunables,
 };
-use respire_store::{EntryRef, Expiry, Scope, Slot, View};
+use respire_store::{EntryRef, Expiry, SHARED_BYTES_MIN, Scope, Slot, View};
 use std::time::Duration;
 
 /// The context of one call: the keys of the selected database at the time of this turn.
@@ -21,13 +21,35 @@ pub(crate) struct Ctx<'c> {
     pub(crate) client: &'c Client,
     /// The time of this turn.
     pub(crate) now: Now,
-    /// When the server started.
-    pub(crate) started: &'c Now,
-    tunables: &'c Tunables,
-    engine: &'c dyn BeginLongWork,
+    engine: &'c dyn AnyEngine,
     stats: &'c mut ConnStats,
-    wait_us: Option<u64>,
-    waits: bool,
+    ending: Ending,
+}
+
+/// What commands ask of the engine, whatever its application. They ask it rarely.
+trait AnyEngine: BeginLongWork {
+    fn started(&self) -> Now;
+    fn tunables(&self) -> &Tunables;
+}
+
+impl<A: HasKv> AnyEngine for Engine<A> {
+    fn started(&self) -> Now {
+        *Engine::started(self)
+    }
+
+    fn tunables(&self) -> &Tunables {
+        Engine::tunables(self)
+    }
+}
+
+/// When the reply of a command goes out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    AtOnce,
+    /// After this time, in microseconds.
+    After(u64),
+    /// When one of the keys has something.
+    Waits,
 }
 
 /// The keys of a call, its connection, and the statistics of that connection.
@@ -73,12 +95,9 @@ impl<'c> Ctx<'c> {
             kv: engine.app().kv(),
             client,
             now,
-            started: engine.started(),
-            tunables: engine.tunables(),
             engine,
             stats,
-            wait_us: None,
-            waits: false,
+            ending: Ending::AtOnce,
         }
     }
 
@@ -142,11 +161,17 @@ impl<'c> Ctx<'c> {
         let (client, stats, now_ms) = (self.client, &mut *self.stats, self.now.unix_ms());
         self.view.update(key, |slot| {
             // The error `None` means that the old value would be copied.
-            let exchanged = slot.exchange(new_value(client, value), expiry, |entry| {
+            let answer = |entry: Option<EntryRef<'_>>| {
                 stats.looked_up(entry.is_some());
                 let is_replied = reply_uncopied(reply, string_if_any(entry).map_err(Some)?);
                 is_replied.then_some(()).ok_or(None)
-            });
+            };
+            // The bytes themselves need no drop, which a value of any type does.
+            let exchanged = if value.len() < SHARED_BYTES_MIN {
+                slot.exchange(value, expiry, answer)
+            } else {
+                slot.exchange(new_value(client, value), expiry, answer)
+            };
             match exchanged {
                 Ok(()) => {}
                 Err(Some(error)) => return Err(error),
@@ -196,7 +221,12 @@ impl<'c> Ctx<'c> {
 
     /// The length of the longest string that a command may create, in bytes (`proto-max-bulk-len`).
     pub(crate) fn string_bytes_max(&self) -> u64 {
-        self.tunables.bulk_bytes_max()
+        self.engine.tunables().bulk_bytes_max()
+    }
+
+    /// When the server started.
+    pub(crate) fn started(&self) -> Now {
+        self.engine.started()
     }
 
     /// Begins long work on data of the command's own, during which others are served. The caller holds no keys;
@@ -208,23 +238,21 @@ impl<'c> Ctx<'c> {
 
     /// Delays the reply by this time (`DEBUG SLEEP`).
     pub(crate) fn reply_after(&mut self, wait: Duration) {
-        self.wait_us = Some(u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
+        self.ending = Ending::After(u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
     }
 
     /// Makes the command wait, if it may; the command replies if it may not, as in `EXEC`.
     pub(crate) fn wait(&mut self) -> bool {
-        self.waits = !self.view.is_in_section();
-        self.waits
+        let may = !self.view.is_in_section();
+        if may {
+            self.ending = Ending::Waits;
+        }
+        may
     }
 
-    /// Whether the command waits.
+    /// When the reply goes out.
     #[inline]
-    pub(crate) fn waits(&self) -> bool {
-        self.waits
-    }
-
-    pub(crate) fn finish(self) -> Flow {
-        self.wait_us
-            .map_or(Flow::Replied, |wait_us| Flow::RepliedAfter { wait_us })
+    pub(crate) fn ending(&self) -> Ending {
+        self.ending
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Ctx;
 use crate::block::KvWait;
-use crate::ctx::split;
+use crate::ctx::{Ending, split};
 use crate::notify::Notifications;
 use crate::pace::SweepPace;
 use crate::settings::Tuning;
@@ -209,6 +209,18 @@ impl KvRow {
     }
 }
 
+impl KvRow {
+    /// Lets the command answer later.
+    #[cold]
+    fn wait<A: HasKv>(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>) -> Flow {
+        let later = cx.later();
+        if let Some(wait) = self.waiting {
+            wait(&mut Ctx::new(cx), args, later);
+        }
+        Flow::Pending
+    }
+}
+
 impl<A: HasKv> Command<A> for KvRow {
     fn spec(&self) -> &Spec {
         self.spec
@@ -217,14 +229,11 @@ impl<A: HasKv> Command<A> for KvRow {
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
         let mut ctx = Ctx::new(cx);
         match (self.run)(&mut ctx, args, reply) {
-            Ok(()) if ctx.waits() => {
-                let later = cx.later();
-                if let Some(wait) = self.waiting {
-                    wait(&mut Ctx::new(cx), args, later);
-                }
-                Flow::Pending
-            }
-            Ok(()) => ctx.finish(),
+            Ok(()) => match ctx.ending() {
+                Ending::AtOnce => Flow::Replied,
+                Ending::After(wait_us) => Flow::RepliedAfter { wait_us },
+                Ending::Waits => self.wait(cx, args),
+            },
             Err(error) => {
                 reply.error(error.text());
                 Flow::Replied

@@ -3,7 +3,7 @@
 use crate::errors::wrong_type;
 use respire_engine::{Client, Error, Reply};
 use respire_store::segments::NewText;
-use respire_store::{EntryRef, NewValue, SHARED_BYTES_MIN, Slot, StringRef};
+use respire_store::{EntryRef, Expiry, NewValue, SHARED_BYTES_MIN, Slot, StringRef};
 use std::ops::Range;
 
 // The store shares values from this size on, and an output writes values of this size without a
@@ -89,6 +89,17 @@ pub(crate) fn new_value<'v>(client: &Client, arg: &'v [u8]) -> NewValue<'v> {
         NewValue::Bytes(arg)
     } else {
         large_value(client, arg)
+    }
+}
+
+/// Sets a key to an argument, without an expiry.
+#[inline(always)]
+pub(crate) fn set_to_arg(slot: &mut Slot<'_>, client: &Client, arg: &[u8]) {
+    // The bytes themselves need no drop, which a value of any type does.
+    if arg.len() < SHARED_BYTES_MIN {
+        slot.set(arg, Expiry::Clear);
+    } else {
+        slot.set(large_value(client, arg), Expiry::Clear);
     }
 }
 

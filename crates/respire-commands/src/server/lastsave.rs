@@ -27,7 +27,7 @@ pub(super) fn run(
     _args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    reply.int((ctx.started.unix_us() / 1_000_000) as i64);
+    reply.int((ctx.started().unix_us() / 1_000_000) as i64);
     Ok(())
 }
 

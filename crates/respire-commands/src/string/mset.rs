@@ -6,11 +6,11 @@
 use crate::Ctx;
 use crate::errors::wrong_arity;
 use crate::notify;
-use crate::value::new_value;
+use crate::value::set_to_arg;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Client, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Expiry, Slot};
+use respire_store::Slot;
 
 pub(super) static MSET: Spec = Spec {
     name: "mset",
@@ -103,7 +103,7 @@ fn keys<'a>(
 
 /// Sets a key to its value; `at` is the index of the pair.
 fn write(slot: &mut Slot<'_>, client: &Client, args: ArgList<'_>, at: usize) {
-    slot.set(new_value(client, &args[2 * at + 1]), Expiry::Clear);
+    set_to_arg(slot, client, &args[2 * at + 1]);
     slot.event(notify::SET);
 }
 

@@ -18,7 +18,7 @@ use crate::options::{
     ExpiryChoice, ExpiryOption, ExpiryWord, Options, TimeBase, TimeUnit, expires_at, is_word,
     set_once,
 };
-use crate::value::{new_value, reply_held};
+use crate::value::{new_value, reply_held, set_to_arg};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
@@ -200,15 +200,16 @@ pub(super) fn set(
         // The binary protocol maps its `SET` to this form.
         return getset(ctx, args, reply);
     }
-    let (key, value) = (&args[0], new_value(ctx.client, &args[1]));
+    let (key, client) = (&args[0], ctx.client);
     if args.len() == 2 {
         ctx.view.update(key, |slot| {
-            slot.set(value, Expiry::Clear);
+            set_to_arg(slot, client, &args[1]);
             slot.event(notify::SET);
         });
         reply.ok();
         return Ok(());
     }
+    let value = new_value(client, &args[1]);
     let (options, now_ms) = (parse(args.skip(2))?, ctx.now.unix_ms());
     let expiry = match options.expiry.resolve(SET.name, now_ms)? {
         ExpiryChoice::At(at) => Expiry::At(at),

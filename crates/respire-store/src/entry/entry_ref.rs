@@ -61,7 +61,7 @@ impl<'e> EntryRef<'e> {
     /// [`WrongType`] if it is of another type.
     #[inline(always)]
     pub fn string(self) -> Result<StringRef<'e>, WrongType> {
-        self.entry.value().as_string().ok_or(WrongType)
+        self.entry.string().ok_or(WrongType)
     }
 
     /// Returns the value as one of type `K`.

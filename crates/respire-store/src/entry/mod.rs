@@ -220,6 +220,15 @@ impl Entry {
         self.tag() == tag && is_same_key(self.key(), key)
     }
 
+    /// Returns the value if it is a string.
+    #[inline(always)]
+    pub(crate) fn string(&self) -> Option<StringRef<'_>> {
+        match self.body() {
+            Body::Cell(cell) => packed::string(cell),
+            Body::Full(full) => full.value.as_ref().as_string(),
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn value(&self) -> ValueRef<'_> {
         match self.body() {

@@ -11,7 +11,7 @@
 
 use core::ops::Range;
 
-use crate::types::{Plain, TypeId};
+use crate::types::{Plain, StringRef, TypeId};
 
 /// Length of the longest cell whose key length and value length are one byte each.
 pub(crate) const SHORT_BYTES_MAX: usize = 248;
@@ -111,6 +111,17 @@ pub(crate) fn set_expires_at(cell: &mut [u8], expires_at: Option<u64>) {
 #[inline(always)]
 pub(crate) fn key(cell: &[u8]) -> &[u8] {
     &cell[key_range(cell)]
+}
+
+/// Returns the value if it is a string. It asks less than [`plain`].
+#[inline(always)]
+pub(crate) fn string(cell: &[u8]) -> Option<StringRef<'_>> {
+    let bytes = &cell[value_range(cell)];
+    match cell[0] {
+        flags if flags >> TYPE_SHIFT != 0 => None,
+        flags if flags & IS_INT != 0 => Some(StringRef::Int(read_int(bytes))),
+        _ => Some(StringRef::Bytes(bytes)),
+    }
 }
 
 #[inline(always)]

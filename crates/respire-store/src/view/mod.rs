@@ -163,7 +163,7 @@ impl<'v> View<'v> {
         let (hash, bucket) = self.seek(key);
         let db = self.store.database(self.db);
         let index = db.shard_of(hash);
-        let (own, mut guard) = (Unit::default(), None);
+        let (own, mut guard, mut section) = (Unit::default(), None, None);
         let (table, unit) = match &mut self.held {
             Some(held) => held.lend((self.db, index)),
             None => {
@@ -171,10 +171,11 @@ impl<'v> View<'v> {
                 if db.side(index).hooks.has(WAITED) {
                     // The end of a section calls those who wait for the key.
                     drop(locked);
-                    let scope = [(self.db, key)];
-                    return self.locked(&Scope::Keys(&scope), |view| view.update(key, f));
+                    let locked = self.store.lock(&Scope::Keys(&[(self.db, key)]));
+                    section.insert(locked).held().lend((self.db, index))
+                } else {
+                    (&mut **guard.insert(locked), &own)
                 }
-                (&mut **guard.insert(locked), &own)
             }
         };
         let _ending = own.ending();
