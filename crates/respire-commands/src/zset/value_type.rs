@@ -6,6 +6,7 @@ use crate::rdb::{Payload, Reader};
 use crate::value_type::{Restore, ValueType};
 use respire_rdb::Text;
 use respire_store::packed::listpack::Element;
+use respire_store::packed::ziplist;
 use respire_store::{Elements, Kind, NewValue, ScoreText, Store, ZSet, ZSetRef};
 use std::collections::HashSet;
 
@@ -13,6 +14,8 @@ use std::collections::HashSet;
 const TYPE_TEXTS: u8 = 3;
 /// Scores as eight bytes.
 const TYPE_BYTES: u8 = 5;
+/// A ziplist: what Redis wrote for small sets up to version 6.
+const TYPE_ZIPLIST: u8 = 12;
 /// A listpack.
 const TYPE_LISTPACK: u8 = 17;
 
@@ -26,7 +29,8 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
     (TYPE_BYTES, |reader, store| {
         elements(reader, store, |reader| reader.double())
     }),
-    (TYPE_LISTPACK, listpack),
+    (TYPE_ZIPLIST, of_ziplist),
+    (TYPE_LISTPACK, of_listpack),
 ];
 
 impl ValueType for ZSetRef<'_> {
@@ -73,21 +77,29 @@ fn elements<'p>(
     store: &Store,
     score: fn(&mut Reader<'p>) -> Option<f64>,
 ) -> Option<NewValue<'p>> {
-    let (mut elements, mut members) = (Vec::new(), HashSet::new());
+    let mut elements = Vec::new();
     for _ in 0..reader.next_len()? {
         let member = match reader.string()? {
             Text::Int(number) => Element::Int(number).to_bytes().into_owned(),
             Text::Bytes(bytes) => bytes.to_vec(),
             Text::Unpacked(bytes) => bytes,
         };
-        let score = score(reader).filter(|score| !score.is_nan())?;
-        if !members.insert(member.clone()) {
-            return None;
-        }
-        elements.push((member, score));
+        elements.push((member, score(reader)?));
     }
+    set_of_elements(elements, store)
+}
+
+/// Returns a set of elements in any order; `None` if a member is twice among them, or a score is no number.
+fn set_of_elements<M: AsRef<[u8]>>(
+    elements: Vec<(M, f64)>,
+    store: &Store,
+) -> Option<NewValue<'static>> {
+    let mut members = HashSet::new();
+    let mut is_valid =
+        |(member, score): &(M, f64)| !score.is_nan() && members.insert(member.as_ref().to_vec());
     // No key holds an empty value.
-    (!elements.is_empty()).then(|| ZSet::from_elements(elements, store.limits::<ZSet>()).into())
+    let is_set = !elements.is_empty() && elements.iter().all(&mut is_valid);
+    is_set.then(|| ZSet::from_elements(elements, store.limits::<ZSet>()).into())
 }
 
 /// Reads a score as a text behind its length; three lengths are the scores that have no digits.
@@ -100,17 +112,41 @@ fn text_score(reader: &mut Reader<'_>) -> Option<f64> {
             let text = (0..len)
                 .map(|_| reader.byte())
                 .collect::<Option<Vec<u8>>>()?;
-            std::str::from_utf8(&text).ok()?.parse().ok()
+            parse_score(&text)
         }
     }
 }
 
-fn listpack<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
-    let bytes = match reader.string()? {
-        Text::Int(_) => return None,
-        Text::Bytes(bytes) => bytes.to_vec(),
-        Text::Unpacked(bytes) => bytes,
+fn parse_score(text: &[u8]) -> Option<f64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Reads the bytes of a packed set.
+fn packed(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
+    match reader.string()? {
+        Text::Int(_) => None,
+        Text::Bytes(bytes) => Some(bytes.to_vec()),
+        Text::Unpacked(bytes) => Some(bytes),
+    }
+}
+
+/// Reads a ziplist of members and scores, in any order.
+fn of_ziplist<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
+    let bytes = packed(reader)?;
+    let list = ziplist::elements(&bytes).ok()?;
+    let (pairs, rest) = list.as_chunks::<2>();
+    let element = |[member, score]: &[Element<'_>; 2]| {
+        let score = match score {
+            Element::Int(number) => *number as f64,
+            Element::Bytes(text) => parse_score(text)?,
+        };
+        Some((member.to_bytes().into_owned(), score))
     };
-    let set = ZSet::verify(bytes, store.limits::<ZSet>()).ok()?;
+    let elements = pairs.iter().map(element).collect::<Option<Vec<_>>>()?;
+    rest.is_empty().then(|| set_of_elements(elements, store))?
+}
+
+fn of_listpack<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
+    let set = ZSet::verify(packed(reader)?, store.limits::<ZSet>()).ok()?;
     (!set.is_empty()).then(|| set.into())
 }
