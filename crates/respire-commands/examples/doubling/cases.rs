@@ -8,7 +8,7 @@ pub(crate) struct Case {
     pub(crate) measured: &'static str,
 }
 
-const fn case(
+pub(crate) const fn case(
     name: &'static str,
     size: usize,
     setup: &'static [&'static str],

@@ -10,6 +10,7 @@
 
 mod cases;
 mod script;
+mod sorted_sets;
 
 use cases::CASES;
 use nix::time::{ClockId, clock_gettime};
@@ -22,7 +23,8 @@ static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 fn main() {
     let wanted = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
+    let cases = CASES.iter().chain(sorted_sets::CASES);
+    for case in cases.filter(|case| case.name.contains(&wanted)) {
         for size in [case.size, 2 * case.size] {
             let mut script = Script::new(size);
             case.setup.iter().for_each(|line| script.prepare(line));
