@@ -5,7 +5,7 @@ use crate::notify;
 use crate::stats::ConnStats;
 use crate::value::{new_value, reply_held, reply_uncopied, string_if_any};
 use respire_engine::{
-    BeginLongWork, Client, Cx, CxParts, Engine, Error, LongWork, Now, Reply, Tunables,
+    ArgList, BeginLongWork, Client, Cx, CxParts, Engine, Error, LongWork, Now, Reply, Tunables,
 };
 use respire_store::{EntryRef, Expiry, SHARED_BYTES_MIN, Scope, Slot, View};
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub(crate) struct Ctx<'c> {
     pub(crate) kv: &'c Kv,
     /// The connection.
     pub(crate) client: &'c Client,
+    /// The whole request, beginning with the name as it was sent.
+    pub(crate) request: &'c ArgList<'c>,
     /// The time of this turn.
     pub(crate) now: Now,
     engine: &'c dyn AnyEngine,
@@ -56,6 +58,7 @@ pub(crate) enum Ending {
 pub(crate) struct Parts<'c> {
     pub(crate) view: View<'c>,
     client: &'c Client,
+    request: &'c ArgList<'c>,
     stats: &'c mut ConnStats,
 }
 
@@ -65,6 +68,7 @@ pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> Parts<'_> {
         app,
         keys,
         client,
+        request,
         hint,
         held,
         ..
@@ -77,6 +81,7 @@ pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> Parts<'_> {
     Parts {
         view,
         client,
+        request,
         stats: keys,
     }
 }
@@ -88,12 +93,14 @@ impl<'c> Ctx<'c> {
         let Parts {
             view,
             client,
+            request,
             stats,
         } = split(cx.parts(), now);
         Self {
             view,
             kv: engine.app().kv(),
             client,
+            request,
             now,
             engine,
             stats,

@@ -171,6 +171,34 @@ pub(crate) const NOT_A_WEIGHT: Error = Error::fixed("ERR weight value is not a f
 pub(crate) const NUMKEYS_NOT_POSITIVE: Error = Error::fixed("ERR numkeys should be greater than 0");
 /// A number of elements that is not positive.
 pub(crate) const COUNT_NOT_POSITIVE: Error = Error::fixed("ERR count should be greater than 0");
+/// A radius that is not a number.
+pub(crate) const GEO_RADIUS: Error = Error::fixed("ERR need numeric radius");
+/// A radius below zero.
+pub(crate) const GEO_RADIUS_NEGATIVE: Error = Error::fixed("ERR radius cannot be negative");
+/// A width that is not a number.
+pub(crate) const GEO_WIDTH: Error = Error::fixed("ERR need numeric width");
+/// A height that is not a number.
+pub(crate) const GEO_HEIGHT: Error = Error::fixed("ERR need numeric height");
+/// A width or height below zero.
+pub(crate) const GEO_BOX_NEGATIVE: Error = Error::fixed("ERR height or width cannot be negative");
+/// A unit of distances that is none.
+pub(crate) const GEO_UNIT: Error =
+    Error::fixed("ERR unsupported unit provided. please use M, KM, FT, MI");
+/// A member in the middle of a search that the set does not have.
+pub(crate) const GEO_MEMBER: Error = Error::fixed("ERR could not decode requested zset member");
+/// A number of places that is not positive.
+pub(crate) const GEO_COUNT: Error = Error::fixed("ERR COUNT must be > 0");
+/// `ANY` without `COUNT`.
+pub(crate) const GEO_ANY: Error = Error::fixed("ERR the ANY argument requires COUNT argument");
+/// `STORE` of a search whose reply has more than members.
+pub(crate) const GEO_RADIUS_STORE: Error = Error::fixed(
+    "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
+);
+/// `GEOSEARCHSTORE` with options for a reply that has more than members.
+pub(crate) const GEO_SEARCH_STORE: Error = Error::fixed(
+    "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
+);
+
 /// No key for a command that combines keys.
 pub(crate) fn no_input_key(command: &str) -> Error {
     Error::owned(format!(

@@ -212,8 +212,9 @@ impl KvRow {
 impl KvRow {
     /// Lets the command answer later.
     #[cold]
-    fn wait<A: HasKv>(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>) -> Flow {
-        let later = cx.later();
+    fn wait<A: HasKv>(&self, cx: &mut Cx<'_, A>, args_len: usize) -> Flow {
+        let (later, request) = (cx.later(), cx.request());
+        let args = request.skip(request.len() - args_len);
         if let Some(wait) = self.waiting {
             wait(&mut Ctx::new(cx), args, later);
         }
@@ -227,12 +228,14 @@ impl<A: HasKv> Command<A> for KvRow {
     }
 
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
+        // Were the arguments used again, they would be copied before the call.
+        let args_len = args.len();
         let mut ctx = Ctx::new(cx);
         match (self.run)(&mut ctx, args, reply) {
             Ok(()) => match ctx.ending() {
                 Ending::AtOnce => Flow::Replied,
                 Ending::After(wait_us) => Flow::RepliedAfter { wait_us },
-                Ending::Waits => self.wait(cx, args),
+                Ending::Waits => self.wait(cx, args_len),
             },
             Err(error) => {
                 reply.error(error.text());

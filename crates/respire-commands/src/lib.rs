@@ -36,6 +36,7 @@ mod table;
 
 // Floor: commands, one folder per family
 mod bit;
+mod geo;
 mod hash;
 mod hll;
 mod key;

@@ -52,6 +52,7 @@ fn heading(group: Group) -> &'static str {
         Group::HyperLogLog => "HyperLogLogs",
         Group::Set => "Sets",
         Group::SortedSet => "Sorted sets",
+        Group::Geo => "Places",
         Group::List => "Lists",
         Group::Connection => "Connection",
         Group::Server => "Server",

@@ -9,6 +9,7 @@
 #![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]
 
 mod cases;
+mod places;
 mod script;
 mod sorted_sets;
 
@@ -23,7 +24,7 @@ static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 fn main() {
     let wanted = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let cases = CASES.iter().chain(sorted_sets::CASES);
+    let cases = CASES.iter().chain(sorted_sets::CASES).chain(places::CASES);
     for case in cases.filter(|case| case.name.contains(&wanted)) {
         for size in [case.size, 2 * case.size] {
             let mut script = Script::new(size);

@@ -97,7 +97,7 @@ pub(super) fn zadd(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    update(ctx, args, Options::default(), reply)
+    update(ctx, args, AddOptions::default(), reply)
 }
 
 pub(super) fn zincrby(
@@ -105,24 +105,32 @@ pub(super) fn zincrby(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let options = Options {
+    let options = AddOptions {
         increments: true,
-        ..Options::default()
+        ..AddOptions::default()
     };
     update(ctx, args, options, reply)
 }
 
+/// Which members get the scores of a request, and what the reply counts.
 #[derive(Clone, Copy, Debug, Default)]
-struct Options {
-    only_new: bool,
-    only_old: bool,
+pub(crate) struct AddOptions {
+    pub(crate) only_new: bool,
+    pub(crate) only_old: bool,
     only_greater: bool,
     only_less: bool,
-    counts_changes: bool,
+    pub(crate) counts_changes: bool,
     increments: bool,
 }
 
-impl Options {
+/// The scores of a request, of which most have one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scores<'s> {
+    pub(crate) first: f64,
+    pub(crate) others: &'s [f64],
+}
+
+impl AddOptions {
     /// Reads the options, and returns the pairs behind them.
     fn parse<'a>(&mut self, args: ArgList<'a>) -> Result<ArgList<'a>, Error> {
         let mut rest = args;
@@ -188,7 +196,7 @@ struct Outcome {
 fn update(
     ctx: &mut Ctx<'_>,
     args: ArgList<'_>,
-    mut options: Options,
+    mut options: AddOptions,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let pairs = options.parse(args.skip(1))?;
@@ -196,19 +204,46 @@ fn update(
     let first = parse(&pairs[0])?;
     let others = (2..pairs.len()).step_by(2).map(|at| parse(&pairs[at]));
     let others = others.collect::<Result<Vec<f64>, Error>>()?;
+    let scores = Scores {
+        first,
+        others: &others,
+    };
+    add(
+        ctx,
+        &args[0],
+        options,
+        scores,
+        |nth| &pairs[2 * nth + 1],
+        reply,
+    )
+}
+
+/// Gives the scores to members, and replies with their number, or the last score. `member` returns the member of each
+/// score.
+#[inline]
+pub(crate) fn add<'m>(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    options: AddOptions,
+    scores: Scores<'_>,
+    member: impl Fn(usize) -> &'m [u8],
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
     let event = if options.increments {
         INCREMENTED
     } else {
         ADDED
     };
-    let edited = ctx.view.update(&args[0], |slot| {
+    let edited = ctx.view.update(key, |slot| {
         let limits = slot.limits::<ZSet>();
         slot.edit(event, |set: &mut ZSet| {
             let mut outcome = Outcome::default();
-            for (at, argument) in std::iter::once(&first).chain(&others).enumerate() {
-                let member = &pairs[2 * at + 1];
+            for (at, argument) in std::iter::once(&scores.first)
+                .chain(scores.others)
+                .enumerate()
+            {
                 let mut old = None;
-                let changed = set.change_score(member, limits, |found| {
+                let changed = set.change_score(member(at), limits, |found| {
                     old = found;
                     options.score(found, *argument)
                 });

@@ -23,7 +23,7 @@ const LOCKED_ELEMENTS_MAX: usize = 1_000;
 const UNLOCKED_TRIES_MAX: u32 = 3;
 
 /// The value of a source; `None` if its key is absent.
-pub(super) struct Source(Option<Owned>);
+pub(crate) struct Source(Option<Owned>);
 
 /// The elements of a source. The members of a set have the score 1.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ impl Source {
     }
 
     /// The source if it must be a sorted set.
-    pub(super) fn sorted_set(&self) -> Result<Option<ZSetRef<'_>>, Error> {
+    pub(crate) fn sorted_set(&self) -> Result<Option<ZSetRef<'_>>, Error> {
         self.0
             .as_ref()
             .map(|owned| set_in(owned.value()))
@@ -101,24 +101,24 @@ pub(super) fn read_all(ctx: &mut Ctx<'_>, keys: &[&[u8]]) -> Result<Vec<Source>,
 }
 
 /// Elements in any order, with members that differ.
-pub(super) type Found<'s> = Vec<(Cow<'s, [u8]>, f64)>;
+pub(crate) type Found<'s> = Vec<(Cow<'s, [u8]>, f64)>;
 
 /// What a request stores, and where.
-pub(super) struct Store<'a> {
-    pub(super) destination: &'a [u8],
-    pub(super) sources: Vec<&'a [u8]>,
-    pub(super) event: EventName,
+pub(crate) struct Store<'a> {
+    pub(crate) destination: &'a [u8],
+    pub(crate) sources: Vec<&'a [u8]>,
+    pub(crate) event: EventName,
 }
 
 /// Computes elements from the sources.
-pub(super) type Compute<'f> = &'f mut dyn for<'s> FnMut(&'s [Source]) -> Result<Found<'s>, Error>;
+pub(crate) type Compute<'f> = &'f mut dyn for<'s> FnMut(&'s [Source]) -> Result<Found<'s>, Error>;
 
 /// Sources and whether they have changed since.
 type Watched = Vec<(Source, Watch)>;
 
 /// Stores what `compute` returns in the destination. Returns the number of elements; without any the destination is
 /// removed.
-pub(super) fn store(
+pub(crate) fn store(
     ctx: &mut Ctx<'_>,
     request: Store<'_>,
     compute: Compute<'_>,

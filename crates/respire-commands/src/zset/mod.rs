@@ -1,8 +1,8 @@
 //! Commands on sorted sets.
 
-mod add;
+pub(crate) mod add;
 mod bounds;
-mod combine;
+pub(crate) mod combine;
 mod count;
 mod intercard;
 mod mpop;
@@ -15,7 +15,7 @@ mod rangestore;
 mod rank;
 mod rem;
 mod remrange;
-mod reply;
+pub(crate) mod reply;
 mod scan;
 mod score;
 mod store;
@@ -55,11 +55,11 @@ const SCORE_RANGE_REMOVED: EventName = event("zremrangebyscore");
 const UNION_STORED: EventName = event("zunionstore");
 
 /// Returns the set of a key; `None` if the key is absent.
-fn set_of(entry: Option<EntryRef<'_>>) -> Result<Option<ZSetRef<'_>>, Error> {
+pub(crate) fn set_of(entry: Option<EntryRef<'_>>) -> Result<Option<ZSetRef<'_>>, Error> {
     entry.map(|entry| set_in(entry.value())).transpose()
 }
 
-fn set_in(value: ValueRef<'_>) -> Result<ZSetRef<'_>, Error> {
+pub(crate) fn set_in(value: ValueRef<'_>) -> Result<ZSetRef<'_>, Error> {
     match value {
         ValueRef::ZSet(set) => Ok(set),
         _ => Err(WRONG_TYPE),

@@ -44,7 +44,7 @@ pub(super) fn has_pairs(reply: &Reply<'_>) -> bool {
     matches!(reply.proto(), Proto::Resp3 | Proto::Binary)
 }
 
-pub(super) fn member(reply: &mut Reply<'_>, member: Element<'_>) {
+pub(crate) fn member(reply: &mut Reply<'_>, member: Element<'_>) {
     match member {
         Element::Bytes(bytes) => reply.bulk(bytes),
         Element::Int(number) => reply.bulk_int(number),

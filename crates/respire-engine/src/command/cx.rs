@@ -49,6 +49,8 @@ pub struct CxParts<'c, A: App> {
     pub keys: &'c mut KeysConn<A>,
     /// The engine's state for this connection.
     pub client: &'c mut Client,
+    /// The whole request, as [`Cx::request`] returns it.
+    pub request: &'c ArgList<'c>,
     /// The hint of [`Keyspace::foresee`] for a key of the request, if the engine looked ahead.
     pub hint: Option<&'c Hint<'c, A>>,
     /// The value that [`Keyspace::atomically`] passed, inside an atomic section.
@@ -145,6 +147,7 @@ impl<'c, A: App> Cx<'c, A> {
             conn: self.conn,
             keys: self.keys,
             client: self.client,
+            request: self.request,
             hint: self.hint.map(|hint| A::Keys::shorten(hint)),
             held: self.section.as_mut().map(|section| &mut *section.held),
         }

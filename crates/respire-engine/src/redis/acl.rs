@@ -159,6 +159,7 @@ fn implied_by_group(category: &str, spec: &Spec) -> bool {
         Group::HyperLogLog => category == "hyperloglog",
         Group::Set => category == "set",
         Group::SortedSet => category == "sortedset",
+        Group::Geo => category == "geo",
         Group::List => category == "list",
         Group::Connection => category == "connection",
         Group::Transactions => category == "transaction",

@@ -68,11 +68,11 @@ impl KeyFlag {
 pub enum KeyBegin {
     /// It is this argument.
     Index(i16),
-    /// It follows this word, searched from argument `from` (negative: from the end, backwards).
+    /// It follows the first such word, searched from argument `from`.
     Keyword {
         /// The word, upper case.
         word: &'static str,
-        /// The argument at which the search begins.
+        /// The argument at which the search begins, which is positive.
         from: i16,
     },
     /// It cannot be found from the position alone (`SORT`'s `STORE`).
@@ -120,14 +120,22 @@ impl KeySpec {
         }
     }
 
-    /// The positions of this spec's keys in a request. Empty if the positions and the number in an
-    /// argument do not determine them; `None` if that number is none, or greater than the number of
+    /// The positions of this spec's keys in a request. Empty if the positions, a word, and the number
+    /// in an argument do not determine them; `None` if that number is none, or greater than the number of
     /// arguments behind it.
     pub fn find(self, request: ArgList<'_>) -> Option<impl Iterator<Item = usize>> {
-        let (KeyBegin::Index(begin), KeyFind::Counted { count, first, step }) =
-            (self.begin, self.find)
-        else {
-            return Some(Positions::Fixed(self.positions(request.len())));
+        let (begin, count, first, step) = match (self.begin, self.find) {
+            (KeyBegin::Index(begin), KeyFind::Counted { count, first, step }) => {
+                (begin, count, first, step)
+            }
+            (KeyBegin::Keyword { word, from }, _) => {
+                let words = request.iter().enumerate();
+                let mut words = words.skip(from.unsigned_abs() as usize);
+                let found = words.find(|(_, arg)| arg.eq_ignore_ascii_case(word.as_bytes()));
+                let key = found.map(|(at, _)| at + 1).filter(|at| *at < request.len());
+                return Some(Positions::Named(key));
+            }
+            _ => return Some(Positions::Fixed(self.positions(request.len()))),
         };
         let at = move |offset: i16| usize::try_from(begin + offset).unwrap_or(usize::MAX);
         let number = request.get(at(count)).and_then(number::parse_i64)?;
@@ -233,9 +241,10 @@ impl KeySpec {
     }
 }
 
-/// Positions that are found in one of two ways.
+/// Positions that are found in one of three ways.
 enum Positions<F, C> {
     Fixed(F),
+    Named(Option<usize>),
     Counted(C),
 }
 
@@ -245,6 +254,7 @@ impl<F: Iterator<Item = usize>, C: Iterator<Item = usize>> Iterator for Position
     fn next(&mut self) -> Option<usize> {
         match self {
             Self::Fixed(positions) => positions.next(),
+            Self::Named(position) => position.take(),
             Self::Counted(positions) => positions.next(),
         }
     }
@@ -270,6 +280,30 @@ mod tests {
             [1, 2]
         );
         assert_eq!(KeySpec::at(2).positions(2).count(), 0);
+    }
+
+    #[test]
+    fn named_key_follows_the_first_such_word_behind_the_fixed_arguments() {
+        let spec = KeySpec {
+            begin: KeyBegin::Keyword {
+                word: "STORE",
+                from: 2,
+            },
+            ..KeySpec::at(1)
+        };
+        let found = |request: &str| {
+            let (mut spans, mut at) = (Vec::new(), 0);
+            for word in request.split(' ') {
+                spans.push(resp_codec::Span::new(at, word.len() as u32));
+                at += word.len() as u32 + 1;
+            }
+            let request = ArgList::new(request.as_bytes(), &[], &spans);
+            let positions = spec.find(request).expect("always known");
+            positions.collect::<Vec<_>>()
+        };
+        assert_eq!(found("c store a STORE b store d"), [4]);
+        assert_eq!(found("c store a b"), []);
+        assert_eq!(found("c store a store"), []);
     }
 
     #[test]

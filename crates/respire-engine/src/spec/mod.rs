@@ -123,6 +123,8 @@ pub enum Group {
     Set,
     /// Sorted sets.
     SortedSet,
+    /// Places, which are sorted sets.
+    Geo,
     /// Lists.
     List,
     /// The connection itself.
@@ -145,6 +147,7 @@ impl Group {
             Self::Generic => "generic",
             Self::String => "string",
             Self::Bitmap => "bitmap",
+            Self::Geo => "geo",
             Self::Hash => "hash",
             Self::HyperLogLog => "hyperloglog",
             Self::Set => "set",

@@ -171,6 +171,10 @@ pub(super) fn fill(kind: &str, rng: &mut Rng) -> Vec<u8> {
 const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("key", &KEYS, &KEYS),
     ("hll", &["hll:1", "hll:2", "hll:3"], &KEYS),
+    ("geo", &["g", "g:2", "g", "g:2", "g"], &KEYS),
+    ("longitude", LONGITUDES, NO_FLOATS),
+    ("latitude", LATITUDES, NO_FLOATS),
+    ("radius", RADII, NO_FLOATS),
     ("lex", &["lex:1", "lex:2"], &["lex:1"]),
     ("int", INTS, NO_INTS),
     ("float", FLOATS, NO_FLOATS),
@@ -235,6 +239,47 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("score_bound", SCORE_BOUNDS, NO_SCORE_BOUNDS),
     ("member", MEMBERS, MEMBERS),
     ("lex_bound", LEX_BOUNDS, NO_LEX_BOUNDS),
+];
+
+/// Places near each other, far from each other, and at the edges of the earth.
+const LONGITUDES: &[&str] = &[
+    "13.361389",
+    "15.087269",
+    "13.4",
+    "13.36139",
+    "0",
+    "-0.1278",
+    "180",
+    "-180",
+    "179.999",
+    "-73.98",
+    "151.2",
+    "1e-7",
+    "45",
+    "-90",
+    "15",
+    "181",
+];
+const LATITUDES: &[&str] = &[
+    "38.115556",
+    "37.502669",
+    "52.5",
+    "38.1156",
+    "0",
+    "51.5",
+    "85.05",
+    "-85.05112878",
+    "-85",
+    "40.7",
+    "-33.8",
+    "70",
+    "-67",
+    "82",
+    "37",
+    "86",
+];
+const RADII: &[&str] = &[
+    "0", "1", "10", "100", "200", "1000", "0.5", "5000", "20000", "1e6", "3e7", "1e-3", "inf", "-1",
 ];
 
 const INDEXES: &[&str] = &[

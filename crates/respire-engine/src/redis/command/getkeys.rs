@@ -116,7 +116,7 @@ fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [KeyFlag] {
     let is_here = |keys: &&crate::KeySpec| keys.positions(request.len()).any(|here| here == at);
     // A key at no fixed position belongs to the last spec without a position.
     let is_anywhere = |keys: &&crate::KeySpec| {
-        keys.begin == KeyBegin::Unknown || !matches!(keys.find, KeyFind::Range { .. })
+        !matches!(keys.begin, KeyBegin::Index(_)) || !matches!(keys.find, KeyFind::Range { .. })
     };
     let found = spec
         .keys
