@@ -218,7 +218,8 @@ fn sort_locked(
     key: &[u8],
     sorting: &Sorting<'_>,
 ) -> Result<Option<Sorted>, Error> {
-    let source = view.read(key, |entry| {
+    // The look-up has been counted and told before.
+    let source = view.peek(key, |entry| {
         let source = entry.map(|entry| source_of(entry.value(), &mut Work::locked()));
         source.transpose()
     })?;
