@@ -75,6 +75,7 @@ pub(crate) const COPY_TO: EventName = EventClass::Generic.event("copy_to");
 pub(crate) const DEL: EventName = EventClass::Generic.event("del");
 pub(crate) const EXPIRE: EventName = EventClass::Generic.event("expire");
 pub(crate) const HDEL: EventName = EventClass::Hash.event("hdel");
+pub(crate) const HEXPIRED: EventName = EventClass::Hash.event("hexpired");
 pub(crate) const HINCRBY: EventName = EventClass::Hash.event("hincrby");
 pub(crate) const HINCRBYFLOAT: EventName = EventClass::Hash.event("hincrbyfloat");
 pub(crate) const HSET: EventName = EventClass::Hash.event("hset");
@@ -276,6 +277,7 @@ impl Observer for Notifier {
             Event::Expired => EventClass::Expired.event("expired"),
             Event::Evicted => EventClass::Evicted.event("evicted"),
             Event::Emptied => DEL,
+            Event::ElementsExpired => HEXPIRED,
             Event::Missed => EventClass::KeyMiss.event("keymiss"),
             Event::Named(name) => name,
         };

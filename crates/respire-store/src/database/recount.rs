@@ -20,6 +20,7 @@ const ALWAYS_MAX: usize = 32;
 #[derive(Debug, PartialEq, Eq)]
 struct Counts {
     keys: usize,
+    timed: usize,
     expires: usize,
     expires_sum: u64,
     dataset: usize,
@@ -30,6 +31,7 @@ impl Counts {
     fn kept(side: &Side) -> Counts {
         Counts {
             keys: side.keys.load(Ordering::Relaxed),
+            timed: side.timed.load(Ordering::Relaxed),
             expires: side.expires.load(Ordering::Relaxed),
             expires_sum: side.expires_sum.load(Ordering::Relaxed),
             dataset: side.dataset.load(Ordering::Relaxed),
@@ -40,6 +42,7 @@ impl Counts {
     fn of(table: &Table) -> Counts {
         let mut counts = Counts {
             keys: 0,
+            timed: 0,
             expires: 0,
             expires_sum: 0,
             dataset: 0,
@@ -48,6 +51,7 @@ impl Counts {
         for entry in table.entries() {
             let expires_at = entry.expires_at();
             counts.keys += 1;
+            counts.timed += usize::from(entry.due_at().is_some());
             counts.expires += usize::from(expires_at.is_some());
             counts.expires_sum = counts.expires_sum.wrapping_add(expires_at.unwrap_or(0));
             counts.dataset += entry.heap_bytes();
@@ -100,7 +104,7 @@ pub(super) fn check_deadlines(
     let expiring = |entry: &Entry| {
         Some((
             HashPart::new(hash_key(hasher, entry.key())),
-            entry.expires_at()?,
+            entry.due_at()?,
         ))
     };
     for (part, at) in table.entries().filter_map(expiring) {

@@ -16,8 +16,8 @@ use crate::table::Table;
 /// The first cache line has the fields that a write of a key without an expiry uses. It is loaded ahead.
 #[repr(C, align(128))]
 pub(crate) struct Side {
-    /// Entries with an expiry.
-    pub(crate) expires: AtomicUsize,
+    /// Entries with an expiry of their own or of elements.
+    pub(crate) timed: AtomicUsize,
     pub(crate) changes: AtomicU64,
     /// [`Entry::heap_bytes`](crate::entry::Entry::heap_bytes) of all entries.
     pub(crate) dataset: AtomicUsize,
@@ -33,7 +33,9 @@ pub(crate) struct Side {
     random: AtomicU32,
     /// The parties to which changes must be reported.
     pub(crate) hooks: Hooks,
-    /// Sum of the expiries, modulo 2^64.
+    /// Entries with an expiry of their own.
+    pub(crate) expires: AtomicUsize,
+    /// Sum of these expiries, modulo 2^64.
     pub(crate) expires_sum: AtomicU64,
     pub(crate) expired: AtomicU64,
     pub(crate) evicted: AtomicU64,
@@ -54,7 +56,7 @@ pub(crate) const GAUGE_STEP: usize = 4096;
 impl Side {
     pub(super) fn new(seed: u64, interests: u32) -> Side {
         Side {
-            expires: AtomicUsize::new(0),
+            timed: AtomicUsize::new(0),
             changes: AtomicU64::new(0),
             dataset: AtomicUsize::new(0),
             keys: AtomicUsize::new(0),
@@ -63,6 +65,7 @@ impl Side {
             told: AtomicUsize::new(0),
             random: AtomicU32::new(seed as u32),
             hooks: Hooks::new(interests),
+            expires: AtomicUsize::new(0),
             expires_sum: AtomicU64::new(0),
             expired: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
@@ -122,9 +125,10 @@ impl Side {
     }
 
     /// Returns the counters that describe the table's contents, and are exchanged with it.
-    pub(super) fn contents(&self) -> [&AtomicUsize; 6] {
+    pub(super) fn contents(&self) -> [&AtomicUsize; 7] {
         [
             &self.keys,
+            &self.timed,
             &self.expires,
             &self.dataset,
             &self.table_bytes,

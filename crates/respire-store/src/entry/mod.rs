@@ -9,6 +9,7 @@
 //! [`Long`](Entry::Long) entry.
 
 mod clock;
+mod due;
 mod entry_ref;
 mod packed;
 mod policy;

@@ -36,7 +36,7 @@ impl Interest {
     pub const ADDITIONS: Interest = Interest(1 << 2);
     /// Keys that the store removes by itself ([`Event::Expired`], [`Event::Evicted`]).
     pub const LOSSES: Interest = Interest(1 << 3);
-    /// The events that commands name ([`Event::Named`]), and [`Event::Emptied`].
+    /// The events that commands name ([`Event::Named`]), [`Event::Emptied`] and [`Event::ElementsExpired`].
     pub const EVENTS: Interest = Interest(1 << 4);
     /// Reads of absent keys ([`Event::Missed`]).
     pub const MISSES: Interest = Interest(1 << 5);
@@ -151,6 +151,9 @@ pub enum Event {
     /// The key was removed because an edit left its value without elements. It is reported after the edit's own
     /// event.
     Emptied,
+    /// Elements of the key's value were removed because they had expired. If none was left, the key was removed as
+    /// well, and [`Event::Emptied`] follows.
+    ElementsExpired,
     /// A read did not find the key. It is reported after the look-up, so other events may come between.
     Missed,
     /// An event that a command names ([`Slot::event`](crate::Slot::event)).
@@ -163,7 +166,7 @@ impl Event {
             Event::Added => Interest::ADDITIONS,
             Event::Expired | Event::Evicted => Interest::LOSSES,
             Event::Missed => Interest::MISSES,
-            Event::Named(_) | Event::Emptied => Interest::EVENTS,
+            Event::Named(_) | Event::Emptied | Event::ElementsExpired => Interest::EVENTS,
         }
     }
 }

@@ -58,6 +58,7 @@ impl<const VALUES: bool> Segments<VALUES> {
         if self.len == 0 {
             self.pages = Vec::new();
             (self.count, self.len_max) = (0, 0);
+            self.expiries = None;
             debug_assert_eq!((self.segment_bytes, self.entry_bytes), (0, 0));
         } else if self.count > 1
             && self.len < self.count * ELEMENTS / SHRINK
@@ -84,6 +85,9 @@ impl<const VALUES: bool> Segments<VALUES> {
         self.push_segment();
         self.change(from, |segment| *segment = stays);
         self.change(new, |segment| *segment = goes);
+        if let Some(expiries) = &mut self.expiries {
+            expiries.split(from);
+        }
     }
 
     fn merge(&mut self) {
@@ -92,6 +96,9 @@ impl<const VALUES: bool> Segments<VALUES> {
         self.change(last, |segment| goes = core::mem::take(segment));
         self.count = last;
         let into = last - self.round();
+        if let Some(expiries) = &mut self.expiries {
+            expiries.merge(into);
+        }
         self.change(into, |segment| {
             let all = segment.len() + goes.len();
             let bytes = segment.entry_bytes() + goes.entry_bytes();

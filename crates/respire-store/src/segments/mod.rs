@@ -9,6 +9,7 @@
 //! so that it costs no more than a few hundred reference counts for a million elements.
 
 mod entry;
+mod expiry;
 mod growth;
 mod index;
 mod scan;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use ahash::RandomState;
 
 pub use entry::{NEAR_BYTES_MAX, NewText, Text};
+use expiry::Expiries;
 use index::Tag;
 use segment::{ARC_BYTES, Segment};
 
@@ -68,6 +70,8 @@ pub struct Segments<const VALUES: bool> {
     segment_bytes: usize,
     /// No segment has more elements.
     len_max: usize,
+    /// The expiries of elements; `None` if none expires.
+    expiries: Option<Box<Expiries>>,
 }
 
 /// An element, as it is read.
@@ -135,6 +139,7 @@ impl<const VALUES: bool> Segments<VALUES> {
             entry_bytes: 0,
             segment_bytes: 0,
             len_max: 0,
+            expiries: None,
         }
     }
 
@@ -159,7 +164,8 @@ impl<const VALUES: bool> Segments<VALUES> {
         let last = self.pages.last().map_or(0, |page| page_bytes(page.len()));
         let full = self.pages.len().saturating_sub(1) * page_bytes(PAGE);
         let places = allocated(self.pages.capacity() * size_of::<Arc<[Segment]>>());
-        self.segment_bytes + full + last + places
+        let expiries = self.expiries.as_ref().map_or(0, |it| it.heap_bytes());
+        self.segment_bytes + full + last + places + expiries
     }
 
     /// Returns the element with these bytes. O(their number).
@@ -169,13 +175,16 @@ impl<const VALUES: bool> Segments<VALUES> {
         let hash = self.hash(element);
         let segment = self.segment_of(hash)?;
         let place = segment.find::<VALUES>(Tag::of(hash), element)?;
-        Some(segment.at::<VALUES>(place))
+        Some(segment.at::<VALUES>(place)).filter(|found| !self.is_gone(found))
     }
 
     /// Returns whether there is an element with these bytes. O(their number).
     #[must_use]
     #[inline]
     pub fn contains(&self, element: &[u8]) -> bool {
+        if self.has_expiries() {
+            return self.get(element).is_some();
+        }
         let hash = self.hash(element);
         let segment = self.segment_of(hash);
         segment.is_some_and(|segment| segment.find::<VALUES>(Tag::of(hash), element).is_some())
@@ -198,6 +207,9 @@ impl<const VALUES: bool> Segments<VALUES> {
         debug_assert!(VALUES || new.value.as_bytes().is_empty());
         let element = new.element.as_bytes();
         let hash = self.hash(element);
+        if self.has_expiries() {
+            self.bury(hash, element);
+        }
         let tag = Tag::of(hash);
         let found = self
             .segment_of(hash)
@@ -216,6 +228,9 @@ impl<const VALUES: bool> Segments<VALUES> {
             self.len += 1;
             self.grow();
         }
+        if let Some(at) = new.expires_at {
+            self.note_expiry(hash, at);
+        }
         found.is_none()
     }
 
@@ -223,6 +238,9 @@ impl<const VALUES: bool> Segments<VALUES> {
     /// [`Segments::insert`].
     pub fn remove(&mut self, element: &[u8]) -> bool {
         let hash = self.hash(element);
+        if self.has_expiries() {
+            self.bury(hash, element);
+        }
         let found = self
             .segment_of(hash)
             .and_then(|segment| segment.find::<VALUES>(Tag::of(hash), element));
@@ -252,7 +270,8 @@ impl<const VALUES: bool> Segments<VALUES> {
     /// # Panics
     /// If there is no such part.
     pub fn part(&self, at: usize) -> impl Iterator<Item = Element<'_>> {
-        self.segment(at).elements::<VALUES>()
+        let elements = self.segment(at).elements::<VALUES>();
+        elements.filter(|element| !self.is_gone(element))
     }
 
     /// Begins to load the memory where a search for an element starts, the first of the two that it waits for. It
@@ -277,6 +296,7 @@ impl<const VALUES: bool> Segments<VALUES> {
     /// Frees elements until `budget` is used up, and at least one part. Returns whether nothing is left. An
     /// allocation takes 1 from the budget, plus 1 per 16 KiB. Afterwards this may only be freed or dropped.
     pub fn free_some(&mut self, budget: &mut usize) -> bool {
+        self.expiries = None;
         while let Some(page) = self.pages.last_mut() {
             let first = (self.count - 1) / PAGE * PAGE;
             let freed = match Arc::get_mut(page) {

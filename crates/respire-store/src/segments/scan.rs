@@ -63,16 +63,24 @@ impl<const VALUES: bool> Segments<VALUES> {
             }
             for step in 1..=TRIES {
                 if let Some(place) = segment.random_place(mix(random.wrapping_add(step))) {
-                    return Some(segment.at::<VALUES>(place));
+                    let element = segment.at::<VALUES>(place);
+                    if self.is_gone(&element) {
+                        break;
+                    }
+                    return Some(element);
                 }
             }
         }
-        let nth = mix(random) % self.len as u64;
+        let nth = mix(random).checked_rem(self.live_len() as u64)?;
         self.nth(nth as usize)
     }
 
-    /// Returns an element by its place in the order of [`Segments::for_each`]. O(segments).
+    /// Returns an element by its place in the order of [`Segments::for_each`]. O(segments), or O(elements) if some
+    /// expire.
     fn nth(&self, mut nth: usize) -> Option<Element<'_>> {
+        if self.has_expiries() {
+            return (0..self.count).flat_map(|at| self.part(at)).nth(nth);
+        }
         for at in 0..self.count {
             let len = self.segment(at).len();
             if nth < len {

@@ -250,7 +250,7 @@ impl Segment {
         self.pack_if_sparse::<VALUES>();
     }
 
-    fn erase<const VALUES: bool>(&mut self, place: Place) {
+    pub(super) fn erase<const VALUES: bool>(&mut self, place: Place) {
         let (entry, bytes) = self.entry::<VALUES>(place);
         for far in [entry.element.far(), entry.value.far()]
             .into_iter()
@@ -282,7 +282,7 @@ impl Segment {
         }
     }
 
-    fn pack_if_sparse<const VALUES: bool>(&mut self) {
+    pub(super) fn pack_if_sparse<const VALUES: bool>(&mut self) {
         let far = self.far.as_deref().is_some_and(Far::is_sparse);
         if self.len == 0 {
             *self = Segment::default();

@@ -301,3 +301,100 @@ fn text_that_fits_nowhere_else_is_far() {
             .all(|found| found == value)
     );
 }
+
+/// Checks the bounds of the segments, and compares the elements that are not due.
+fn check_expiring(fields: &Fields, model: &Model, now_ms: u64) {
+    let live = |expires_at: &Option<u64>| expires_at.is_none_or(|at| at > now_ms);
+    let mut wanted = model.clone();
+    wanted.retain(|_, (_, expires_at)| live(expires_at));
+    let mut found = Model::new();
+    fields.for_each(|element| {
+        let key = element.element.as_bytes().to_vec();
+        let value = element.value.as_bytes().to_vec();
+        assert_eq!(found.insert(key, (value, element.expires_at)), None);
+    });
+    assert!(found == wanted, "at {now_ms}");
+    assert_eq!(fields.live_len(), wanted.len());
+    assert_eq!(fields.sample(now_ms).is_some(), !wanted.is_empty());
+    let mut scanned = 0;
+    let mut cursor = 0;
+    loop {
+        cursor = fields.scan(cursor, 50, |_| scanned += 1);
+        if cursor == 0 {
+            break;
+        }
+    }
+    assert_eq!(scanned, wanted.len());
+    for at in 0..fields.count {
+        let elements = fields.segment(at).elements::<true>();
+        let first = elements.filter_map(|element| element.expires_at).min();
+        let due_at = fields.due_at().unwrap_or(u64::MAX);
+        assert!(first.is_none_or(|first| due_at <= first));
+    }
+}
+
+#[test]
+fn due_elements_are_absent_whether_or_not_they_were_removed() {
+    let steps = if cfg!(miri) { 300 } else { 6_000 };
+    let mut random = Random(11);
+    let (mut fields, mut model, mut now_ms) = (Fields::new(SEED), Model::new(), 1_000);
+    for step in 0..steps {
+        let field = element_of(random.below(2_000));
+        let live = model
+            .get(&field)
+            .is_some_and(|(_, at)| at.is_none_or(|at| at > now_ms));
+        let expires_at = (random.below(3) == 0).then(|| now_ms + 1 + random.below(900) as u64);
+        match random.below(6) {
+            0 => {
+                assert_eq!(fields.remove(&field), live);
+                model.remove(&field);
+            }
+            1 => {
+                assert_eq!(fields.set_expiry(&field, expires_at), live);
+                if live && let Some((_, at)) = model.get_mut(&field) {
+                    *at = expires_at;
+                }
+            }
+            _ => {
+                let value = random.text(step, false);
+                let new = NewElement {
+                    expires_at,
+                    ..NewElement::new(&field, value.as_slice())
+                };
+                assert_eq!(fields.insert(&new), !live);
+                assert_eq!(fields.get(&field).and_then(|it| it.expires_at), expires_at);
+                model.insert(field, (value, expires_at));
+            }
+        }
+        if random.below(100) == 0 {
+            let snapshot = fields.clone();
+            now_ms += random.below(300) as u64;
+            fields.expire(now_ms, random.below(600));
+            assert!(!fields.is_due(now_ms));
+            check_expiring(&fields, &model, now_ms);
+            assert!(snapshot.len() >= fields.len());
+        }
+    }
+    now_ms += 10_000;
+    model.retain(|_, (_, expires_at)| expires_at.is_none());
+    while fields.due_at().is_some() {
+        fields.expire(now_ms, 100);
+    }
+    check(&fields, &model);
+    assert!(!fields.has_expiries());
+}
+
+#[test]
+fn elements_without_expiry_take_no_byte_for_it() {
+    let mut fields = Fields::new(SEED);
+    for number in 0..500 {
+        fields.insert(&NewElement::new(&element_of(number), b"v"));
+    }
+    let before = (fields.entry_bytes, fields.heap_bytes());
+    assert!(fields.set_expiry(&element_of(7), Some(100)));
+    assert_eq!(fields.entry_bytes, before.0 + 8);
+    assert!(fields.set_expiry(&element_of(7), None));
+    assert_eq!(fields.entry_bytes, before.0);
+    assert_eq!(fields.expire(100, 1_000), 0);
+    assert!(fields.due_at().is_none());
+}

@@ -1,5 +1,6 @@
 //! A shard under its write lock. Every change of an entry goes through this module.
 
+mod expire;
 mod lock;
 mod report;
 
@@ -12,6 +13,28 @@ use crate::observe::{Cause, Unit, Unreported};
 use crate::table::{Bucket, Table};
 
 pub(crate) use lock::{Mode, Reading, Writing, try_soon};
+
+/// When an entry expires, and when it has to be looked at next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Times {
+    expires_at: Option<u64>,
+    due_at: Option<u64>,
+}
+
+impl Times {
+    const NONE: Times = Times {
+        expires_at: None,
+        due_at: None,
+    };
+
+    #[inline(always)]
+    fn of(entry: &Entry) -> Times {
+        Times {
+            expires_at: entry.expires_at(),
+            due_at: entry.due_at(),
+        }
+    }
+}
 
 /// A shard under its write lock. It is the only way to change entries, so that every change updates the
 /// counters and deadlines. Each change returns a proof that only a report consumes
@@ -78,7 +101,7 @@ impl<'a> ShardMut<'a> {
         );
         debug_assert!(self.find(Bucket::UNKNOWN, hash, entry.key()).is_none());
         self.report_added(entry.key());
-        self.count(0, entry.heap_bytes(), None, entry.expires_at(), hash);
+        self.count(0, entry.heap_bytes(), Times::NONE, Times::of(&entry), hash);
         // The table's size after growing is unknown here; it at most doubles.
         let (hasher, grown) = (self.db.hasher(), self.table.buckets() * 2);
         self.table
@@ -124,10 +147,10 @@ impl<'a> ShardMut<'a> {
             self.recount();
             return Some(Unreported::new());
         }
-        let (bytes, expiry) = (entry.heap_bytes(), entry.expires_at());
+        let (bytes, times) = (entry.heap_bytes(), Times::of(entry));
         f(entry);
-        let (bytes_now, expiry_now) = (entry.heap_bytes(), entry.expires_at());
-        self.count(bytes, bytes_now, expiry, expiry_now, hash);
+        let (bytes_now, times_now) = (entry.heap_bytes(), Times::of(entry));
+        self.count(bytes, bytes_now, times, times_now, hash);
         self.recount();
         Some(Unreported::new())
     }
@@ -157,59 +180,6 @@ impl<'a> ShardMut<'a> {
             self.report_added(key);
             self.report_removed(key, Unreported::new());
         }
-    }
-
-    /// Removes the key if it has expired.
-    #[inline(always)]
-    pub(crate) fn expire(&mut self, hash: u64, key: &[u8], now_ms: u64) {
-        if self.side().expires.load(Ordering::Relaxed) > 0 {
-            self.expire_key(hash, key, now_ms);
-        }
-    }
-
-    #[inline(never)]
-    fn expire_key(&mut self, hash: u64, key: &[u8], now_ms: u64) {
-        let tag = Tag::new(hash);
-        self.expire_where(hash, |entry| entry.is(tag, key) && entry.is_expired(now_ms));
-    }
-
-    /// Removes the first key of a deadline if it has expired. Returns whether it did, and the expiry of the
-    /// next key of the deadline, if there is one.
-    pub(crate) fn expire_part(&mut self, part: HashPart, now_ms: u64) -> (bool, Option<u64>) {
-        let [first, second] = self.first_expiries(part);
-        let Some(due) = first.filter(|at| *at <= now_ms) else {
-            return (false, first);
-        };
-        let tag = part.tag();
-        let is_due = |entry: &Entry| entry.tag() == tag && entry.expires_at() == Some(due);
-        let mut hashes = part.table_hashes(self.table.buckets());
-        let is_expired = hashes.any(|hash| self.expire_where(hash, is_due));
-        (is_expired, second)
-    }
-
-    /// Returns the two earliest expiries among the entries of a deadline.
-    fn first_expiries(&self, part: HashPart) -> [Option<u64>; 2] {
-        let (tag, mut first, mut second) = (part.tag(), u64::MAX, u64::MAX);
-        for hash in part.table_hashes(self.table.buckets()) {
-            for entry in self.table.met_by(hash) {
-                if entry.tag() == tag
-                    && let Some(at) = entry.expires_at()
-                {
-                    (first, second) = (first.min(at), second.min(at.max(first)));
-                }
-            }
-        }
-        [first, second].map(|at| (at != u64::MAX).then_some(at))
-    }
-
-    fn expire_where(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> bool {
-        let Some((entry, change)) = self.take(hash, wanted) else {
-            return false;
-        };
-        bump(&self.side().expired, 1);
-        self.report_lost(entry.key(), Cause::Expiry, change);
-        self.garbage().discard(entry);
-        true
     }
 
     /// Evicts an entry, and returns the bytes that this freed.
@@ -245,7 +215,7 @@ impl<'a> ShardMut<'a> {
         let table = core::mem::take(self.table);
         let deadlines = core::mem::take(&mut *side.deadlines.write());
         side.next_deadline.store(u64::MAX, Ordering::Release);
-        for counter in [&side.expires, &side.dataset, &side.index_bytes] {
+        for counter in [&side.timed, &side.expires, &side.dataset, &side.index_bytes] {
             counter.store(0, Ordering::Release);
         }
         side.expires_sum.store(0, Ordering::Relaxed);
@@ -260,7 +230,7 @@ impl<'a> ShardMut<'a> {
     pub(crate) fn shrink(&mut self) {
         let (side, hasher) = (self.side(), self.db.hasher());
         let mut deadlines = side.deadlines.write();
-        if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
+        if deadlines.is_mostly_stale(side.timed.load(Ordering::Relaxed)) {
             deadlines.rebuild(self.table, hasher, self.now_ms);
         }
         deadlines.shrink();
@@ -277,7 +247,7 @@ impl<'a> ShardMut<'a> {
     /// Removes an entry from the table, without a report.
     fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<(Entry, Unreported)> {
         let entry = self.table.remove(hash, wanted)?;
-        self.count(entry.heap_bytes(), 0, entry.expires_at(), None, hash);
+        self.count(entry.heap_bytes(), 0, Times::of(&entry), Times::NONE, hash);
         self.side().keys.store(self.table.len(), Ordering::Release);
         self.recount();
         Some((entry, Unreported::new()))
@@ -298,23 +268,22 @@ impl<'a> ShardMut<'a> {
     /// Updates the counters for an entry whose heap bytes and expiry have changed, and adds a deadline if the
     /// expiry is new or earlier.
     #[inline]
-    fn count(
-        &mut self,
-        bytes: usize,
-        bytes_now: usize,
-        expiry: Option<u64>,
-        expiry_now: Option<u64>,
-        hash: u64,
-    ) {
+    fn count(&mut self, bytes: usize, bytes_now: usize, times: Times, times_now: Times, hash: u64) {
         let side = self.side();
         if bytes != bytes_now {
             let dataset = side.dataset.load(Ordering::Relaxed) + bytes_now - bytes;
             side.dataset.store(dataset, Ordering::Relaxed);
             side.tell(&self.db.gauge);
         }
-        if expiry == expiry_now {
+        if times == times_now {
             return;
         }
+        let timed = side.timed.load(Ordering::Relaxed) + usize::from(times_now.due_at.is_some());
+        side.timed.store(
+            timed - usize::from(times.due_at.is_some()),
+            Ordering::Release,
+        );
+        let (expiry, expiry_now) = (times.expires_at, times_now.expires_at);
         let count = side.expires.load(Ordering::Relaxed) + usize::from(expiry_now.is_some());
         side.expires
             .store(count - usize::from(expiry.is_some()), Ordering::Release);
@@ -324,9 +293,9 @@ impl<'a> ShardMut<'a> {
             .wrapping_add(expiry_now.unwrap_or(0));
         side.expires_sum
             .store(sum.wrapping_sub(expiry.unwrap_or(0)), Ordering::Relaxed);
-        // If the expiry was put off, the earlier deadline finds the entry in time.
-        if let Some(at) = expiry_now
-            && expiry.is_none_or(|before| at < before)
+        // If the entry is due later than before, the earlier deadline finds it in time.
+        if let Some(at) = times_now.due_at
+            && times.due_at.is_none_or(|before| at < before)
         {
             self.schedule(at, hash);
         }
@@ -336,7 +305,7 @@ impl<'a> ShardMut<'a> {
     fn schedule(&mut self, at: u64, hash: u64) {
         let side = self.side();
         let mut deadlines = side.deadlines.write();
-        if deadlines.is_mostly_stale(side.expires.load(Ordering::Relaxed)) {
+        if deadlines.is_mostly_stale(side.timed.load(Ordering::Relaxed)) {
             deadlines.rebuild(self.table, self.db.hasher(), self.now_ms);
         }
         deadlines.push(HashPart::new(hash), at, self.now_ms);

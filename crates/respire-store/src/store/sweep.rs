@@ -135,7 +135,7 @@ fn is_too_large(db: &Database, index: usize) -> bool {
     let side = db.side(index);
     let (keys, expires) = (
         side.keys.load(Ordering::Relaxed),
-        side.expires.load(Ordering::Relaxed),
+        side.timed.load(Ordering::Relaxed),
     );
     side.buckets() > SHRINK_BUCKETS_MIN + keys * SHRINK_BUCKETS_PER_KEY
         || side.index_bytes.load(Ordering::Relaxed)

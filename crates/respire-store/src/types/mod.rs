@@ -79,6 +79,23 @@ pub trait Kind: Clone + Default + fmt::Debug + Sealed + 'static {
     /// Frees elements until `budget` is used up, and at least one part. Returns whether the rest is small enough to
     /// be dropped at once. An allocation takes 1 from the budget, plus 1 per 16 KiB.
     fn free_some(&mut self, budget: &mut usize) -> bool;
+
+    /// Returns a time in unix milliseconds before which no element expires; `None` if none does. O(1). Elements
+    /// of packed values do not expire.
+    fn due_at(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns whether elements may be due that readers still see ([`Kind::expire`]). O(1).
+    fn is_due(&self, _now_ms: u64) -> bool {
+        false
+    }
+
+    /// Removes due elements until about `budget` elements have been looked at, and returns how many. From then on,
+    /// readers see none that are due.
+    fn expire(&mut self, _now_ms: u64, _budget: usize) -> usize {
+        0
+    }
 }
 
 /// A borrowed value of a type that has elements, for reading.
@@ -407,6 +424,33 @@ macro_rules! types {
                 match self {
                     Value::String(string) => string.free_some(budget),
                     $($(#[cfg($($when)*)])? Value::$kind(value) => value.free_some(budget),)*
+                }
+            }
+
+            /// [`Kind::due_at`].
+            #[inline(always)]
+            pub(crate) fn due_at(&self) -> Option<u64> {
+                match self {
+                    Value::String(_) => None,
+                    $($(#[cfg($($when)*)])? Value::$kind(value) => value.due_at(),)*
+                }
+            }
+
+            /// [`Kind::is_due`].
+            pub(crate) fn is_due(&self, now_ms: u64) -> bool {
+                match self {
+                    Value::String(_) => false,
+                    $($(#[cfg($($when)*)])? Value::$kind(value) => value.is_due(now_ms),)*
+                }
+            }
+
+            /// [`Kind::expire`]. Returns whether elements were removed, and whether none is left.
+            pub(crate) fn expire(&mut self, now_ms: u64, budget: usize) -> (bool, bool) {
+                match self {
+                    Value::String(_) => (false, false),
+                    $($(#[cfg($($when)*)])? Value::$kind(value) => {
+                        (value.expire(now_ms, budget) > 0, value.is_empty())
+                    })*
                 }
             }
 

@@ -240,7 +240,7 @@ impl View<'_> {
         let absent = self.look_at_each(db, keys, self.touch, f);
         for Absent { key, is_due } in absent {
             if is_due {
-                self.remove_expired(key);
+                self.remove_due(key);
             }
             self.missed(key);
         }
@@ -262,7 +262,7 @@ impl View<'_> {
         };
         let absent = self.look_at_each(db, keys, false, f);
         for Absent { key, .. } in absent.into_iter().filter(|absent| absent.is_due) {
-            self.remove_expired(key);
+            self.remove_due(key);
         }
     }
 

@@ -262,7 +262,8 @@ impl<'v> View<'v> {
         })
     }
 
-    /// Looks a key up and calls `f` with its entry. An expired key is removed, and is absent. For an absent
+    /// Looks a key up and calls `f` with its entry. An expired key is removed, and is absent, as are elements that are
+    /// due. For an absent
     /// key it calls `missed` and then `f`, both without a lock.
     #[inline]
     fn find<R>(
@@ -277,29 +278,33 @@ impl<'v> View<'v> {
         };
         let (hash, bucket) = self.seek(key);
         let index = db.shard_of(hash);
-        // Both kinds of view share one call of `f`, so that the function is small enough to inline.
-        let mut guard = None;
-        let table = match &self.held {
-            Some(held) => held.table(self.place(index)),
-            None => &**guard.insert(self.store.wait_for::<Reading, _>(db.lock(index))),
-        };
-        let entry = bucket.find(table, hash, key);
-        let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
-        if let Some(entry) = entry.filter(|_| !is_due) {
-            return f(Some((entry, db.side(index))));
+        loop {
+            // Both kinds of view share one call of `f`, so that the function is small enough to inline.
+            let mut guard = None;
+            let table = match &self.held {
+                Some(held) => held.table(self.place(index)),
+                None => &**guard.insert(self.store.wait_for::<Reading, _>(db.lock(index))),
+            };
+            match bucket.find(table, hash, key) {
+                Some(entry) if !entry.is_due(self.now_ms) => {
+                    return f(Some((entry, db.side(index))));
+                }
+                Some(_) => {}
+                None => {
+                    drop(guard);
+                    missed(self, key);
+                    return f(None);
+                }
+            }
+            drop(guard);
+            self.remove_due(key);
         }
-        drop(guard);
-        if is_due {
-            self.remove_expired(key);
-        }
-        missed(self, key);
-        f(None)
     }
 
-    /// Removes a key that a read found expired. The caller must have released its read lock, as this
+    /// Removes a key that a read found expired, or its elements that are due. The caller must have released its read lock, as this
     /// takes the write lock.
     #[cold]
-    pub(crate) fn remove_expired(&mut self, key: &[u8]) {
+    pub(crate) fn remove_due(&mut self, key: &[u8]) {
         // `update` checks the expiry again, as another thread may have replaced the entry meanwhile.
         self.update(key, |_| ());
     }

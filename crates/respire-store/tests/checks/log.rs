@@ -117,7 +117,7 @@ impl Observer for Log {
             Event::Added => Interest::ADDITIONS,
             Event::Expired | Event::Evicted => Interest::LOSSES,
             Event::Missed => Interest::MISSES,
-            Event::Named(_) | Event::Emptied => Interest::EVENTS,
+            Event::Named(_) | Event::Emptied | Event::ElementsExpired => Interest::EVENTS,
         };
         let mut heard = self.heard();
         assert!(heard.has(interest), "{event:?}");

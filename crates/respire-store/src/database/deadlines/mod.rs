@@ -60,7 +60,7 @@ impl Deadlines {
     pub(crate) fn rebuild(&mut self, table: &Table, hasher: &RandomState, now_ms: u64) {
         *self = Deadlines::default();
         for entry in table.entries() {
-            if let Some(at) = entry.expires_at() {
+            if let Some(at) = entry.due_at() {
                 let part = HashPart::new(hash_key(hasher, entry.key()));
                 self.push(part, at, now_ms);
             }

@@ -66,19 +66,65 @@ impl Hash {
         value: impl Into<NewText<'v>>,
         growth: &Growth,
     ) -> bool {
+        self.insert_until(field, value, None, growth)
+    }
+
+    /// Sets a field to a value and an expiry in unix milliseconds; `None` is never. Returns whether the field is
+    /// new. A hash with an expiry leaves the packed form. Costs as much as [`Hash::insert`].
+    ///
+    /// ```
+    /// use respire_store::{Elements, Growth, Hash, Kind};
+    ///
+    /// let growth = Growth { limits: Hash::LIMITS, seed: [1, 2, 3, 4] };
+    /// let mut hash = Hash::default();
+    /// hash.insert_until(b"token", b"secret", Some(500), &growth);
+    /// assert_eq!(hash.read().expiry_of(b"token"), Some(Some(500)));
+    /// hash.insert(b"token", b"other", &growth);
+    /// assert_eq!(hash.read().expiry_of(b"token"), Some(None));
+    /// ```
+    pub fn insert_until<'v>(
+        &mut self,
+        field: &[u8],
+        value: impl Into<NewText<'v>>,
+        expires_at: Option<u64>,
+        growth: &Growth,
+    ) -> bool {
         let value = value.into();
+        if expires_at.is_some() {
+            self.expand(growth);
+        }
         let bytes_max = growth.limits.bytes as usize;
         if field.len().max(value.as_bytes().len()) > bytes_max {
             self.expand(growth);
         }
         let is_new = match &mut self.0 {
             Form::Packed(list) => packed::insert(list, field, value.as_bytes()),
-            Form::Large(fields) => return fields.insert(&NewElement::new(field, value)),
+            Form::Large(fields) => {
+                return fields.insert(&NewElement {
+                    expires_at,
+                    ..NewElement::new(field, value)
+                });
+            }
         };
         if self.read().len() > growth.limits.elements as usize {
             self.expand(growth);
         }
         is_new
+    }
+
+    /// Sets the expiry of a field, in unix milliseconds; `None` is never. Returns whether there is such a field. Costs
+    /// as much as [`Hash::insert`].
+    pub fn set_expiry(&mut self, field: &[u8], expires_at: Option<u64>, growth: &Growth) -> bool {
+        if !self.read().contains(field) {
+            return false;
+        }
+        if expires_at.is_some() {
+            self.expand(growth);
+        }
+        match &mut self.0 {
+            Form::Packed(_) => true,
+            Form::Large(fields) => fields.set_expiry(field, expires_at),
+        }
     }
 
     /// Removes a field. Returns whether there was one. Costs as much as [`Hash::insert`].
@@ -126,6 +172,47 @@ impl<'e> HashRef<'e> {
         match self.0 {
             FormRef::Packed(list) => packed::get(list, field).map(text_of),
             FormRef::Large(fields) => fields.get(field).map(|found| string_of(found.value)),
+        }
+    }
+
+    /// Returns the expiry of a field in unix milliseconds: `Some(None)` is never, `None` that there is no such field.
+    /// Costs as much as [`HashRef::get`].
+    #[must_use]
+    pub fn expiry_of(self, field: &[u8]) -> Option<Option<u64>> {
+        match self.0 {
+            FormRef::Packed(list) => packed::get(list, field).map(|_| None),
+            FormRef::Large(fields) => fields.get(field).map(|found| found.expires_at),
+        }
+    }
+
+    /// Returns whether there may be fields with an expiry. O(1).
+    #[must_use]
+    #[inline]
+    pub fn has_expiries(self) -> bool {
+        match self.0 {
+            FormRef::Packed(_) => false,
+            FormRef::Large(fields) => fields.has_expiries(),
+        }
+    }
+
+    /// Returns the number of fields that [`Elements::for_each`] visits. [`Elements::len`] also counts due fields of
+    /// a large hash that have not been removed yet. O(1), or O(fields) if there are such fields.
+    #[must_use]
+    pub fn live_len(self) -> usize {
+        match self.0 {
+            FormRef::Packed(_) => self.len(),
+            FormRef::Large(fields) => fields.live_len(),
+        }
+    }
+
+    /// Calls `f` with every field, its value and its expiry, in the order of [`Elements::for_each`]. O(fields).
+    pub fn for_each_until(self, f: &mut dyn FnMut(StringRef<'e>, StringRef<'e>, Option<u64>)) {
+        match self.0 {
+            FormRef::Packed(_) => self.for_each(&mut |(field, value)| f(field, value, None)),
+            FormRef::Large(fields) => fields.for_each(|element| {
+                let (field, value) = pair_of(element);
+                f(field, value, element.expires_at);
+            }),
         }
     }
 
@@ -222,6 +309,28 @@ impl Kind for Hash {
         match &mut self.0 {
             Form::Packed(_) => true,
             Form::Large(fields) => fields.free_some(budget),
+        }
+    }
+
+    #[inline]
+    fn due_at(&self) -> Option<u64> {
+        match &self.0 {
+            Form::Packed(_) => None,
+            Form::Large(fields) => fields.due_at(),
+        }
+    }
+
+    fn is_due(&self, now_ms: u64) -> bool {
+        match &self.0 {
+            Form::Packed(_) => false,
+            Form::Large(fields) => fields.is_due(now_ms),
+        }
+    }
+
+    fn expire(&mut self, now_ms: u64, budget: usize) -> usize {
+        match &mut self.0 {
+            Form::Packed(_) => 0,
+            Form::Large(fields) => fields.expire(now_ms, budget),
         }
     }
 }

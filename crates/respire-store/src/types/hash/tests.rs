@@ -113,3 +113,132 @@ fn listpack_is_refused_unless_its_fields_differ_and_have_values() {
         assert!(value.is_some());
     }
 }
+
+const HSET: crate::EventName = crate::EventName {
+    class: 1,
+    name: "hset",
+};
+
+fn set(store: &crate::Store, key: &[u8], fields: core::ops::Range<u64>, expires_at: Option<u64>) {
+    store.view(0, 0).update(key, |slot| {
+        let growth = slot.growth::<Hash>();
+        let edited = slot.edit(HSET, |hash: &mut Hash| {
+            for field in fields {
+                hash.insert_until(&field.to_le_bytes(), b"v", expires_at, &growth);
+            }
+            crate::Edited::Changed(())
+        });
+        assert_eq!(edited, Ok(()));
+    });
+}
+
+/// Returns the number of fields that a reader sees, and that of all.
+fn seen(store: &crate::Store, key: &[u8], now_ms: u64) -> Option<(usize, usize)> {
+    store.view(0, now_ms).read(key, |entry| {
+        let hash = entry?.typed::<Hash>().ok()?;
+        Some((hash.live_len(), hash.len()))
+    })
+}
+
+#[test]
+fn due_fields_are_gone_for_every_reader_and_the_last_one_takes_the_key_along() {
+    let store = crate::Store::new(crate::Config::default());
+    set(&store, b"mixed", 0..3, None);
+    set(&store, b"mixed", 3..5, Some(100));
+    set(&store, b"all", 0..2, Some(100));
+    assert_eq!(store.sweep(50, 1_000).next_ms, Some(100));
+    assert_eq!(seen(&store, b"mixed", 99), Some((5, 5)));
+    assert_eq!(seen(&store, b"mixed", 100), Some((3, 3)));
+    assert_eq!(seen(&store, b"all", 100), None);
+    assert_eq!(store.expires_len(0), 0);
+    // A key's own expiry and those of its fields do not disturb each other.
+    set(&store, b"both", 0..2, Some(300));
+    set(&store, b"both", 2..4, None);
+    store
+        .view(0, 0)
+        .update(b"both", |slot| slot.set_expiry(Some(500)));
+    assert_eq!(store.expires_len(0), 1);
+    assert!(store.sweep(300, 1_000).finished);
+    assert_eq!(seen(&store, b"both", 300), Some((2, 2)));
+    assert_eq!(store.sweep(500, 1_000).expired, 1);
+    assert_eq!(store.memory().keys, 1);
+}
+
+#[test]
+fn sweep_removes_the_due_fields_of_a_large_hash_in_steps() {
+    let store = crate::Store::new(crate::Config::default());
+    let fields = if cfg!(miri) { 3_000 } else { 20_000 };
+    set(&store, b"large", 0..fields, Some(100));
+    set(&store, b"large", fields..fields + 10, None);
+    // The first use removes some, and hides all.
+    let (live, all) = seen(&store, b"large", 100).unwrap();
+    assert_eq!(live, 10);
+    assert!(all > 10 && all < fields as usize);
+    let mut steps = 0;
+    while !store.sweep(100, 4).finished {
+        steps += 1;
+        assert!(steps < 1_000);
+    }
+    assert_eq!(seen(&store, b"large", 100), Some((10, 10)));
+    assert!(cfg!(miri) || steps > 5);
+}
+
+/// Applies effects to a second store, at the time 0.
+struct Follower(crate::Store);
+
+impl crate::Observer for Follower {
+    fn effect(&self, _: crate::Ticket, effect: crate::Effect<'_>) {
+        match effect {
+            crate::Effect::Written { db, key, entry } => {
+                let owned = entry.owned();
+                self.0.view(db, 0).update(key, |slot| slot.put(owned));
+            }
+            crate::Effect::Removed { db, key, .. } => {
+                self.0.view(db, 0).update(key, |slot| slot.remove());
+            }
+            other => panic!("unexpected {other:?}"),
+        }
+    }
+}
+
+type All = Vec<(Vec<u8>, Vec<u8>, Option<u64>)>;
+
+fn fields_of(store: &crate::Store, now_ms: u64) -> All {
+    let mut fields = Vec::new();
+    store.view(0, now_ms).for_each(|key, entry| {
+        let hash = entry.typed::<Hash>().unwrap();
+        hash.for_each_until(&mut |field, _, at| fields.push((key.to_vec(), field.to_vec(), at)));
+    });
+    fields.sort();
+    fields
+}
+
+#[test]
+fn store_that_follows_the_effects_has_the_same_fields_and_expiries() {
+    let store = crate::Store::new(crate::Config::default());
+    let follower = std::sync::Arc::new(Follower(crate::Store::new(crate::Config::default())));
+    store.observe(follower.clone(), crate::Interest::EFFECTS);
+    let steps = if cfg!(miri) { 200 } else { 3_000 };
+    let mut now_ms = 1_000;
+    for step in 0..steps {
+        let (key, field) = ((mix(step) % 5).to_le_bytes(), text(mix(step + 10_000) % 40));
+        let at = (mix(step * 3) % 2 == 0).then(|| now_ms + 1 + mix(step * 7) % 500);
+        let edited = store.view(0, now_ms).update(&key, |slot| {
+            let growth = slot.growth::<Hash>();
+            slot.edit(HSET, |hash: &mut Hash| {
+                let _ = match step % 4 {
+                    0 => hash.set_expiry(&field, at, &growth),
+                    1 => hash.remove(&field),
+                    _ => hash.insert_until(&field, b"v", at, &growth),
+                };
+                crate::Edited::Changed(())
+            })
+        });
+        assert_eq!(edited, Ok(()));
+        now_ms += mix(step * 5) % 40;
+        if step % 50 == 0 {
+            while !store.sweep(now_ms, 10).finished {}
+            assert_eq!(fields_of(&store, now_ms), fields_of(&follower.0, 0));
+        }
+    }
+}
