@@ -37,6 +37,11 @@ impl Payload {
         Self { bytes, start: 0 }
     }
 
+    /// Adds a number as its eight bytes, such as a time in unix milliseconds.
+    pub fn number(&mut self, number: u64) {
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
     /// Adds a double, as its eight bytes.
     pub fn double(&mut self, number: f64) {
         self.bytes.extend_from_slice(&number.to_le_bytes());

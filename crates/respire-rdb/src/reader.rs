@@ -54,6 +54,11 @@ impl<'p> Reader<'p> {
         self.rest.is_empty()
     }
 
+    /// Reads the next eight bytes as a number, such as a time in unix milliseconds.
+    pub fn number(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
     /// Reads the next eight bytes as a double.
     pub fn double(&mut self) -> Option<f64> {
         self.array().map(f64::from_le_bytes)
