@@ -136,6 +136,32 @@ pub(crate) fn invalid_expire(command: &str) -> Error {
     Error::owned(format!("ERR invalid expire time in '{command}' command"))
 }
 
+/// A command on the expiries of fields that does not say `FIELDS`, or not where it belongs.
+pub(crate) const FIELDS_MISSING: Error =
+    Error::fixed("ERR Mandatory argument FIELDS is missing or not at the right position");
+/// A number of fields that is not that of the fields that follow.
+pub(crate) const FIELDS_NUMBER: Error =
+    Error::fixed("ERR The `numfields` parameter must match the number of arguments");
+/// A number of fields that is not positive.
+pub(crate) const FIELDS_POSITIVE: Error =
+    Error::fixed("ERR Number of fields must be a positive integer");
+/// The same, of `HEXPIRE` and its relatives.
+pub(crate) const HEXPIRE_POSITIVE: Error =
+    Error::fixed("ERR Parameter `numFields` should be greater than 0");
+/// The same, of `HSETEX`.
+pub(crate) const HSETEX_NUMBER: Error = Error::fixed("ERR invalid number of fields");
+/// An expiry of a field before 1970.
+pub(crate) const FIELD_EXPIRY_NEGATIVE: Error =
+    Error::fixed("ERR invalid expire time, must be >= 0");
+/// `HSETEX` with an option for the expiry, but without the time.
+pub(crate) const HSETEX_NO_TIME: Error = Error::fixed("ERR missing expire time");
+/// `HSETEX` with two conditions.
+pub(crate) const HSETEX_CONDITIONS: Error =
+    Error::fixed("ERR Only one of FXX or FNX arguments can be specified");
+/// `HSETEX` with two expiries.
+pub(crate) const HSETEX_EXPIRIES: Error =
+    Error::fixed("ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified");
+
 /// `NX` of `EXPIRE` beside another condition.
 pub(crate) const EXPIRE_NX: Error =
     Error::fixed("ERR NX and XX, GT or LT options at the same time are not compatible");

@@ -10,6 +10,18 @@ pub const UNKNOWN_TO_REDIS: &[(&str, &str)] = &[
     ("client|setinfo", "since-7.2"),
     ("delex", "compare-and-set"),
     ("delifeq", "compare-and-set"),
+    ("hexpire", "since-7.4"),
+    ("hexpireat", "since-7.4"),
+    ("hexpiretime", "since-7.4"),
+    ("hgetdel", "since-8.0"),
+    ("hgetex", "since-8.0"),
+    ("hpersist", "since-7.4"),
+    ("hpexpire", "since-7.4"),
+    ("hpexpireat", "since-7.4"),
+    ("hpexpiretime", "since-7.4"),
+    ("hpttl", "since-7.4"),
+    ("hsetex", "since-8.0"),
+    ("httl", "since-7.4"),
     ("msetex", "compare-and-set"),
 ];
 

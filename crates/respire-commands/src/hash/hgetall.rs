@@ -9,7 +9,7 @@ use crate::Ctx;
 use crate::unlocked::reply_parts;
 use crate::value::reply_string;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{Elements, StringRef};
+use respire_store::{Elements, HashRef, StringRef};
 
 pub(super) static HGETALL: Spec = Spec {
     name: "hgetall",
@@ -113,14 +113,15 @@ fn reply_all(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let snapshot = ctx.read_or_snapshot(key, |hash| {
-        begin(reply, hash.map_or(0, Elements::len), what);
+        begin(reply, hash.map_or(0, HashRef::live_len), what);
         let hash = hash.into_iter();
         hash.for_each(|hash| hash.for_each(&mut |pair| put(reply, pair, what)));
     })?;
     if let Err(snapshot) = snapshot {
         let hash = hash_of(&snapshot);
-        begin(reply, hash.len(), what);
-        let (parts, guess) = (hash.parts(), hash.len() * BYTES_GUESSED);
+        let len = hash.live_len();
+        begin(reply, len, what);
+        let (parts, guess) = (hash.parts(), len * BYTES_GUESSED);
         reply_parts(reply, guess, parts, move |at, reply| {
             hash_of(&snapshot).for_part(at, &mut |pair| put(reply, pair, what));
         });

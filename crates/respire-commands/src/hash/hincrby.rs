@@ -1,6 +1,7 @@
 //! `HINCRBY key field increment`: adds to the integer of a field of a hash. An absent field counts
 //! as 0.
 
+use super::fields::insert_keeping;
 use crate::Ctx;
 use crate::errors::{HASH_NOT_AN_INTEGER, OVERFLOW, wrong_type};
 use crate::notify;
@@ -60,7 +61,12 @@ fn add(hash: &mut Hash, field: &[u8], increment: i64, growth: &Growth) -> Result
         None => 0,
     };
     let sum = before.checked_add(increment).ok_or(OVERFLOW)?;
-    hash.insert(field, itoa::Buffer::new().format(sum).as_bytes(), growth);
+    insert_keeping(
+        hash,
+        field,
+        itoa::Buffer::new().format(sum).as_bytes(),
+        growth,
+    );
     Ok(sum)
 }
 

@@ -1,6 +1,7 @@
 //! `HINCRBYFLOAT key field increment`: adds to the floating-point number of a field of a hash. An
 //! absent field counts as 0. The result is that of `INCRBYFLOAT`.
 
+use super::fields::insert_keeping;
 use crate::Ctx;
 use crate::errors::{HASH_NOT_A_FLOAT, NOT_A_FLOAT, NOT_FINITE, NOT_FINITE_ARGUMENT, wrong_type};
 use crate::extended::Extended;
@@ -70,7 +71,7 @@ fn add(
     };
     let sum = before.plus(increment).and_then(Extended::to_text);
     let sum = sum.ok_or(NOT_FINITE)?;
-    hash.insert(field, sum.as_bytes(), growth);
+    insert_keeping(hash, field, sum.as_bytes(), growth);
     Ok(sum)
 }
 

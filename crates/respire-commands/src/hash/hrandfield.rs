@@ -93,9 +93,15 @@ pub(super) fn hrandfield(
             if count > REPEATED_MAX {
                 return Err(OUT_OF_RANGE);
             }
-            reply_repeated(hash, count as usize, with_values, &mut next, reply);
+            let count = if hash.live_len() == 0 {
+                0
+            } else {
+                count as usize
+            };
+            reply_repeated(hash, count, with_values, &mut next, reply);
         } else {
-            let count = usize::try_from(count).map_or(hash.len(), |count| count.min(hash.len()));
+            let len = hash.live_len();
+            let count = usize::try_from(count).map_or(len, |count| count.min(len));
             let pairs = different(hash, count, &mut next);
             begin(reply, pairs.len(), with_values);
             pairs
@@ -135,7 +141,7 @@ fn reply_repeated(
 /// Returns this many different fields; there are as many.
 fn different<'e>(hash: HashRef<'e>, count: usize, next: &mut impl FnMut() -> u64) -> Vec<Pair<'e>> {
     let mut pairs = Vec::with_capacity(count);
-    if hash.listpack().is_none() && count.saturating_mul(READ_WHOLE_BELOW) < hash.len() {
+    if hash.listpack().is_none() && count.saturating_mul(READ_WHOLE_BELOW) < hash.live_len() {
         let mut seen = HashSet::with_capacity(count);
         while pairs.len() < count {
             let Some(pair) = hash.sample(next()) else {
