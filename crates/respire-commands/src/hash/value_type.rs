@@ -50,11 +50,11 @@ impl ValueType for HashRef<'_> {
             payload.string(listpack);
             return payload;
         }
-        if self.has_expiries() {
-            return expiring(*self);
+        if let Some(payload) = expiring(*self) {
+            return payload;
         }
         let mut payload = Payload::new(PAIRS, 0);
-        payload.len(self.len());
+        payload.len(self.live_len());
         self.for_each(&mut |(field, value)| {
             rdb::add_string(&mut payload, field);
             rdb::add_string(&mut payload, value);
@@ -81,14 +81,20 @@ impl ValueType for HashRef<'_> {
     }
 }
 
-/// The payload of a hash whose fields expire: the earliest expiry; then for each field 0, or one more than the
+/// The payload of a hash if fields of it expire: the earliest expiry; then for each field 0, or one more than the
 /// milliseconds from there to its own expiry, before the field and its value.
-fn expiring(hash: HashRef<'_>) -> Payload {
+fn expiring(hash: HashRef<'_>) -> Option<Payload> {
+    if !hash.has_expiries() {
+        return None;
+    }
     let (mut first, mut len) = (u64::MAX, 0);
     hash.for_each_until(&mut |_, _, expires_at| {
         first = first.min(expires_at.unwrap_or(u64::MAX));
         len += 1;
     });
+    if first == u64::MAX {
+        return None;
+    }
     let mut payload = Payload::new(EXPIRING, 0);
     payload.number(first);
     payload.len(len);
@@ -97,7 +103,7 @@ fn expiring(hash: HashRef<'_>) -> Payload {
         rdb::add_string(&mut payload, field);
         rdb::add_string(&mut payload, value);
     });
-    payload
+    Some(payload)
 }
 
 /// Builds a hash of fields that must differ.
@@ -115,12 +121,11 @@ impl Builder {
     }
 
     fn add(&mut self, field: &[u8], value: &[u8]) -> Option<()> {
-        self.add_until(field, value, 0)
+        self.add_until(field, value, None)
     }
 
-    /// Adds a field that expires at a time in unix milliseconds; 0 is never.
-    fn add_until(&mut self, field: &[u8], value: &[u8], expires_at: u64) -> Option<()> {
-        let expires_at = (expires_at > 0).then_some(expires_at);
+    /// Adds a field that expires at a time in unix milliseconds; `None` is never.
+    fn add_until(&mut self, field: &[u8], value: &[u8], expires_at: Option<u64>) -> Option<()> {
         if expires_at.is_some_and(|at| at > EXPIRY_MAX_MS) {
             return None;
         }
@@ -148,24 +153,26 @@ fn restore_pairs<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<
 
 fn restore_expiring<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let first = reader.number()?;
-    restore_timed(reader, store, first.wrapping_sub(1))
+    restore_timed(reader, store, |after| {
+        first.checked_add(after)?.checked_sub(1)
+    })
 }
 
 fn restore_early_expiring<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
-    restore_timed(reader, store, 0)
+    restore_timed(reader, store, Some)
 }
 
-/// Reads fields with times after `start_ms`; 0 is never.
+/// Reads fields with their times, from which `time` makes unix milliseconds; 0 is never.
 fn restore_timed<'p>(
     reader: &mut Reader<'p>,
     store: &Store,
-    start_ms: u64,
+    time: impl Fn(u64) -> Option<u64>,
 ) -> Option<NewValue<'p>> {
     let mut builder = Builder::new(store);
     for _ in 0..reader.next_len()? {
         let expires_at = match reader.next_len()? as u64 {
-            0 => 0,
-            after => start_ms.wrapping_add(after),
+            0 => None,
+            number => Some(time(number)?),
         };
         let (field, value) = (rdb::read_string(reader)?, rdb::read_string(reader)?);
         let (field, value) = (field.as_ref().as_string()?, value.as_ref().as_string()?);
@@ -183,7 +190,7 @@ fn restore_expiring_listpack<'p>(reader: &mut Reader<'p>, store: &Store) -> Opti
     let (fields, rest) = texts.as_chunks::<3>();
     for [field, value, expires_at] in fields {
         let expires_at = parse_i64(expires_at).and_then(|at| u64::try_from(at).ok())?;
-        builder.add_until(field, value, expires_at)?;
+        builder.add_until(field, value, (expires_at > 0).then_some(expires_at))?;
     }
     rest.is_empty().then(|| builder.finish())?
 }
@@ -260,7 +267,11 @@ mod tests {
         let mut builder = Builder::new(&store);
         for number in 0..300_u64 {
             let expires_at = [0, 5_000, 5_001, 70_000_000_000_000][number as usize % 4];
-            let added = builder.add_until(number.to_string().as_bytes(), b"v", expires_at);
+            let added = builder.add_until(
+                number.to_string().as_bytes(),
+                b"v",
+                (expires_at > 0).then_some(expires_at),
+            );
             assert_eq!(added, Some(()));
         }
         let value = builder.finish().unwrap();

@@ -96,6 +96,12 @@ pub trait Kind: Clone + Default + fmt::Debug + Sealed + 'static {
     fn expire(&mut self, _now_ms: u64, _budget: usize) -> usize {
         0
     }
+
+    /// Returns whether readers see an element, or more due ones than some thousands are left. O(1) in the number
+    /// of elements.
+    fn is_live(&self) -> bool {
+        true
+    }
 }
 
 /// A borrowed value of a type that has elements, for reading.
@@ -437,6 +443,7 @@ macro_rules! types {
             }
 
             /// [`Kind::is_due`].
+            #[inline(always)]
             pub(crate) fn is_due(&self, now_ms: u64) -> bool {
                 match self {
                     Value::String(_) => false,
@@ -444,12 +451,12 @@ macro_rules! types {
                 }
             }
 
-            /// [`Kind::expire`]. Returns whether elements were removed, and whether none is left.
+            /// [`Kind::expire`]. Returns whether elements were removed, and whether readers see none of the rest.
             pub(crate) fn expire(&mut self, now_ms: u64, budget: usize) -> (bool, bool) {
                 match self {
                     Value::String(_) => (false, false),
                     $($(#[cfg($($when)*)])? Value::$kind(value) => {
-                        (value.expire(now_ms, budget) > 0, value.is_empty())
+                        (value.expire(now_ms, budget) > 0, !value.is_live())
                     })*
                 }
             }

@@ -51,9 +51,7 @@ impl View<'_> {
         let mut allowance = Allowance::new(count);
         let mut at = Cursor::from_number(cursor, shards);
         let mut give = |entry: &Entry| {
-            if !entry.is_expired(now_ms) {
-                f(entry.key(), EntryRef::new(entry, clock));
-            }
+            entry.while_live(now_ms, |entry| f(entry.key(), EntryRef::new(entry, clock)));
         };
         while !allowance.is_used_up() {
             let next = if db.side(at.shard).keys.load(Ordering::Acquire) == 0 {
@@ -92,8 +90,8 @@ impl View<'_> {
         };
         let (now_ms, clock) = (self.now_ms, self.store.clock());
         let mut give = |table: &Table| {
-            for entry in table.entries().filter(|entry| !entry.is_expired(now_ms)) {
-                f(entry.key(), EntryRef::new(entry, clock));
+            for entry in table.entries() {
+                entry.while_live(now_ms, |entry| f(entry.key(), EntryRef::new(entry, clock)));
             }
         };
         match &self.held {
@@ -140,7 +138,7 @@ impl View<'_> {
 /// after a random bucket.
 fn live_at_random(table: &Table, random: u64, now_ms: u64) -> Option<&Entry> {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-    let is_live = |entry: &&Entry| !entry.is_expired(now_ms);
+    let is_live = |entry: &&Entry| entry.is_live(now_ms);
     let buckets = table.buckets() as u64;
     (0..DRAWS_MAX)
         .map(|draw| mix(random.wrapping_add(draw.wrapping_mul(STEP))).checked_rem(buckets))

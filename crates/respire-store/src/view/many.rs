@@ -38,11 +38,12 @@ impl Aim<'_> {
     }
 }
 
-/// An absent key that may have to be removed or reported.
-struct Absent<'k> {
+/// A key that has to be removed or reported after a read.
+struct Rest<'k> {
     key: &'k [u8],
-    /// The key has expired, and its entry is still in the table.
+    /// The key has expired or has elements that are due, which are still in the table.
     is_due: bool,
+    is_absent: bool,
 }
 
 /// The keys of a command.
@@ -174,7 +175,7 @@ impl<'k> Aims<'k> {
     fn any_exists<'t>(&self, now_ms: u64, table: impl Fn(usize) -> &'t Table) -> bool {
         self.aims.iter().any(|aim| {
             let entry = aim.find(table(aim.nth));
-            entry.is_some_and(|entry| !entry.is_expired(now_ms))
+            entry.is_some_and(|entry| entry.is_live(now_ms))
         })
     }
 
@@ -237,12 +238,13 @@ impl View<'_> {
             }
             return;
         };
-        let absent = self.look_at_each(db, keys, self.touch, f);
-        for Absent { key, is_due } in absent {
-            if is_due {
-                self.remove_due(key);
+        for rest in self.look_at_each(db, keys, self.touch, f) {
+            if rest.is_due {
+                self.remove_due(rest.key);
             }
-            self.missed(key);
+            if rest.is_absent {
+                self.missed(rest.key);
+            }
         }
     }
 
@@ -260,20 +262,20 @@ impl View<'_> {
         let Some(db) = self.store.existing_database(self.db) else {
             return (0..keys.len()).for_each(|at| f(at, None));
         };
-        let absent = self.look_at_each(db, keys, false, f);
-        for Absent { key, .. } in absent.into_iter().filter(|absent| absent.is_due) {
+        let rest = self.look_at_each(db, keys, false, f);
+        for Rest { key, .. } in rest.into_iter().filter(|rest| rest.is_due) {
             self.remove_due(key);
         }
     }
 
-    /// Calls `f` with the keys at one moment. Returns the absent keys that must be removed or reported.
+    /// Calls `f` with the keys at one moment. Returns the keys that must be removed or reported.
     fn look_at_each<'k>(
         &self,
         db: &Database,
         keys: impl ExactSizeIterator<Item = &'k [u8]>,
         touch: bool,
         mut f: impl FnMut(usize, Option<EntryRef<'_>>),
-    ) -> Vec<Absent<'k>> {
+    ) -> Vec<Rest<'k>> {
         let mut aims = Aims::new(self, db, keys);
         match self.held.as_deref() {
             Some(held) => {
@@ -295,17 +297,22 @@ impl View<'_> {
         table: impl Fn(usize) -> &'t Table,
         touch: bool,
         f: &mut impl FnMut(usize, Option<EntryRef<'_>>),
-    ) -> Vec<Absent<'k>> {
-        let (note, mut absent) = (self.note(), Vec::new());
+    ) -> Vec<Rest<'k>> {
+        let (note, mut rest) = (self.note(), Vec::new());
         for (at, aim) in aims.aims.iter().enumerate() {
             let entry = aim.find(table(aim.nth));
-            let is_due = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
+            let is_due = entry.is_some_and(|entry| entry.is_due(self.now_ms));
             let Some(entry) = entry.filter(|_| !is_due) else {
-                let key = aim.key;
+                let settled = entry.and_then(|entry| entry.settled(self.now_ms));
+                let (key, is_absent) = (aim.key, settled.is_none());
                 if is_due || self.store.observers().have(Interest::MISSES) {
-                    absent.push(Absent { key, is_due });
+                    rest.push(Rest {
+                        key,
+                        is_due,
+                        is_absent,
+                    });
                 }
-                f(at, None);
+                f(at, settled.as_ref().map(|entry| note.entry(entry)));
                 continue;
             };
             if touch {
@@ -313,7 +320,7 @@ impl View<'_> {
             }
             f(at, Some(note.entry(entry)));
         }
-        absent
+        rest
     }
 
     /// Changes several keys atomically: no other thread sees some of them changed and others not. Calls

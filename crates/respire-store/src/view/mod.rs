@@ -262,9 +262,8 @@ impl<'v> View<'v> {
         })
     }
 
-    /// Looks a key up and calls `f` with its entry. An expired key is removed, and is absent, as are elements that are
-    /// due. For an absent
-    /// key it calls `missed` and then `f`, both without a lock.
+    /// Looks a key up and calls `f` with its entry. An expired key is removed, and is absent, as are elements that
+    /// are due. For an absent key it calls `missed` and then `f`, both without a lock.
     #[inline]
     fn find<R>(
         &mut self,
@@ -278,34 +277,48 @@ impl<'v> View<'v> {
         };
         let (hash, bucket) = self.seek(key);
         let index = db.shard_of(hash);
-        loop {
-            // Both kinds of view share one call of `f`, so that the function is small enough to inline.
-            let mut guard = None;
-            let table = match &self.held {
-                Some(held) => held.table(self.place(index)),
-                None => &**guard.insert(self.store.wait_for::<Reading, _>(db.lock(index))),
-            };
-            match bucket.find(table, hash, key) {
-                Some(entry) if !entry.is_due(self.now_ms) => {
-                    return f(Some((entry, db.side(index))));
-                }
-                Some(_) => {}
-                None => {
-                    drop(guard);
-                    missed(self, key);
-                    return f(None);
-                }
-            }
-            drop(guard);
-            self.remove_due(key);
+        // Both kinds of view share one call of `f`, so that the function is small enough to inline.
+        let mut guard = None;
+        let table = match &self.held {
+            Some(held) => held.table(self.place(index)),
+            None => &**guard.insert(self.store.wait_for::<Reading, _>(db.lock(index))),
+        };
+        let mut found = bucket.find(table, hash, key);
+        if found.is_some_and(|entry| entry.is_due(self.now_ms)) {
+            guard = None;
+            found = self.find_rest(db, (hash, index), key, &mut guard);
         }
+        if let Some(entry) = found {
+            return f(Some((entry, db.side(index))));
+        }
+        drop(guard);
+        missed(self, key);
+        f(None)
     }
 
-    /// Removes a key that a read found expired, or its elements that are due. The caller must have released its read lock, as this
-    /// takes the write lock.
+    /// Removes a key that has expired, or its elements that are due, and looks it up again. The read lock is put
+    /// into `guard`.
+    #[cold]
+    fn find_rest<'t>(
+        &'t mut self,
+        db: &'v Database,
+        (hash, index): (u64, usize),
+        key: &[u8],
+        guard: &'t mut Option<RwLockReadGuard<'v, Table>>,
+    ) -> Option<&'t Entry> {
+        self.remove_due(key);
+        let table = match &self.held {
+            Some(held) => held.table(self.place(index)),
+            None => &**guard.insert(self.store.wait_for::<Reading, _>(db.lock(index))),
+        };
+        find(table, hash, key)
+    }
+
+    /// Removes a key that a read found expired, or its elements that are due. The caller must have released its read
+    /// lock, as this takes the write lock.
     #[cold]
     pub(crate) fn remove_due(&mut self, key: &[u8]) {
-        // `update` checks the expiry again, as another thread may have replaced the entry meanwhile.
+        // `update` checks the times again, as another thread may have replaced the entry meanwhile.
         self.update(key, |_| ());
     }
 

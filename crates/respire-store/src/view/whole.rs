@@ -140,5 +140,5 @@ fn note_ready(db: &Database, held: &Held, number: u32, now_ms: u64) {
 }
 
 fn live_in(held: &Held, number: u32, (index, hash, key): Watched<'_>, now_ms: u64) -> bool {
-    find(held.table((number, index)), hash, key).is_some_and(|entry| !entry.is_expired(now_ms))
+    find(held.table((number, index)), hash, key).is_some_and(|entry| entry.is_live(now_ms))
 }

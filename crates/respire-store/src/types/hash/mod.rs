@@ -320,6 +320,7 @@ impl Kind for Hash {
         }
     }
 
+    #[inline]
     fn is_due(&self, now_ms: u64) -> bool {
         match &self.0 {
             Form::Packed(_) => false,
@@ -331,6 +332,13 @@ impl Kind for Hash {
         match &mut self.0 {
             Form::Packed(_) => 0,
             Form::Large(fields) => fields.expire(now_ms, budget),
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        match &self.0 {
+            Form::Packed(_) => true,
+            Form::Large(fields) => fields.is_live(),
         }
     }
 }

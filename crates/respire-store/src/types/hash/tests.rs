@@ -165,6 +165,33 @@ fn due_fields_are_gone_for_every_reader_and_the_last_one_takes_the_key_along() {
 }
 
 #[test]
+fn due_fields_are_gone_for_readers_of_many_keys_and_of_all() {
+    let store = crate::Store::new(crate::Config::default());
+    set(&store, b"mixed", 0..3, None);
+    set(&store, b"mixed", 3..5, Some(100));
+    let live = |entry: crate::EntryRef<'_>| entry.typed::<Hash>().map(HashRef::live_len);
+    for round in 0..4 {
+        set(&store, b"all", 0..2_000, Some(100));
+        let (mut view, mut keys) = (store.view(0, 100), Vec::new());
+        let mut see =
+            |key: &[u8], entry: crate::EntryRef<'_>| keys.push((key.to_vec(), live(entry)));
+        match round {
+            0 => view.for_each(&mut see),
+            1 => assert_eq!(view.scan(0, 100, &mut see), 0),
+            2 => view.read_many([b"all".as_slice(), b"mixed"].into_iter(), |at, entry| {
+                assert_eq!((at, entry.is_some()), (at, at == 1));
+                entry.into_iter().for_each(|entry| see(b"mixed", entry));
+            }),
+            _ => {
+                assert_eq!(view.random_key().as_deref(), Some(b"mixed".as_slice()));
+                continue;
+            }
+        }
+        assert_eq!(keys, [(b"mixed".to_vec(), Ok(3))]);
+    }
+}
+
+#[test]
 fn sweep_removes_the_due_fields_of_a_large_hash_in_steps() {
     let store = crate::Store::new(crate::Config::default());
     let fields = if cfg!(miri) { 3_000 } else { 20_000 };
@@ -222,7 +249,9 @@ fn store_that_follows_the_effects_has_the_same_fields_and_expiries() {
     let mut now_ms = 1_000;
     for step in 0..steps {
         let (key, field) = ((mix(step) % 5).to_le_bytes(), text(mix(step + 10_000) % 40));
-        let at = (mix(step * 3) % 2 == 0).then(|| now_ms + 1 + mix(step * 7) % 500);
+        let at = mix(step * 3)
+            .is_multiple_of(2)
+            .then(|| now_ms + 1 + mix(step * 7) % 500);
         let edited = store.view(0, now_ms).update(&key, |slot| {
             let growth = slot.growth::<Hash>();
             slot.edit(HSET, |hash: &mut Hash| {
