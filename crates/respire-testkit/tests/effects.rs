@@ -114,7 +114,11 @@ fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::String(string) => format!("string {:?}", string.to_vec()),
         ValueRef::Hash(hash) => {
-            let mut fields = elements(hash);
+            // With the expiries of the fields.
+            let mut fields = Vec::new();
+            hash.for_each_until(&mut |field, value, at| {
+                fields.push(format!("{field:?} {value:?} {at:?}"));
+            });
             fields.sort();
             format!("hash {fields:?}")
         }
