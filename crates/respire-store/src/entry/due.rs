@@ -1,6 +1,6 @@
 //! Entries that are due: by their own expiry, or by that of elements of their value.
 
-use super::{Body, BodyMut, Entry, Owned, packed};
+use super::{Body, BodyMut, Entry, NEVER, Owned, packed};
 
 impl Entry {
     /// Returns when the entry has to be looked at next, in unix milliseconds: its expiry, or the expiry of an
@@ -10,8 +10,11 @@ impl Entry {
         match self.body() {
             Body::Cell(cell) => packed::expires_at(cell),
             Body::Full(full) => {
-                let elements = full.value.due_at();
-                elements.into_iter().chain(self.expires_at()).min()
+                let at = full
+                    .value
+                    .due_at()
+                    .map_or(full.expires_at, |at| at.min(full.expires_at));
+                (at != NEVER).then_some(at)
             }
         }
     }
