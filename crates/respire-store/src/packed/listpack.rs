@@ -5,6 +5,7 @@
 //! 2 bytes with the number of elements (`0xffff`: count them), the elements, and `0xff`. An element is its
 //! encoding and its data, followed by the length of both in steps of 7 bits, which is read from the end.
 
+mod append;
 mod element;
 mod verify;
 
@@ -12,6 +13,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::Range;
 
+pub(crate) use append::Appender;
 pub use element::Element;
 pub(crate) use element::{Encoded, back_len};
 use smallvec::SmallVec;

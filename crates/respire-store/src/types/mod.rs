@@ -11,6 +11,7 @@ mod scratch;
 mod set;
 #[cfg(any(test, feature = "toy"))]
 mod stack;
+mod stream;
 mod string;
 mod zset;
 
@@ -28,6 +29,10 @@ pub(crate) use scratch::{give_back, scratch};
 pub use set::{Set, SetRef};
 #[cfg(any(test, feature = "toy"))]
 pub use stack::{Stack, StackRef};
+pub use stream::{
+    Consumer, Delivery, Keep, Pairs, Pending, Stream, StreamBlocks, StreamEntry, StreamFields,
+    StreamGroup, StreamId, StreamMarks, StreamRange, StreamRef, StreamSlice, Trim,
+};
 pub(crate) use string::LongString;
 pub use string::{SHARED_BYTES_MIN, StringRef};
 pub use zset::{Bound, Ranked, ScoreText, Scored, ZSet, ZSetRef};
@@ -167,6 +172,8 @@ pub enum Encoding {
     Skiplist,
     /// A list.
     Quicklist,
+    /// A stream.
+    Stream,
     /// A stack.
     #[cfg(any(test, feature = "toy"))]
     Stack,
@@ -185,6 +192,7 @@ impl Encoding {
             Encoding::Intset => "intset",
             Encoding::Skiplist => "skiplist",
             Encoding::Quicklist => "quicklist",
+            Encoding::Stream => "stream",
             #[cfg(any(test, feature = "toy"))]
             Encoding::Stack => "stack",
         }
@@ -517,6 +525,7 @@ types! {
     Set = "A set.",
     ZSet = "A sorted set.",
     List = "A list.",
+    Stream = "A stream.",
     #[cfg(any(test, feature = "toy"))]
     Stack = "A stack of byte strings, for tests.",
 }

@@ -1,0 +1,146 @@
+//! Entries of a range, which can be read without the stream.
+
+use std::sync::Arc;
+
+use super::StreamId;
+use super::block::Block;
+use super::entry::StreamEntry;
+use crate::packed::listpack::Place;
+
+/// Entries of a range. It shares the blocks of its stream, which are copied when they are changed meanwhile, so it can
+/// be read without a lock.
+#[derive(Debug, Clone, Default)]
+pub struct StreamSlice {
+    pieces: Vec<Piece>,
+    is_reversed: bool,
+    len: usize,
+}
+
+/// Some entries of a block.
+#[derive(Debug, Clone)]
+struct Piece {
+    master: StreamId,
+    block: Arc<Block>,
+    from: Place,
+    to: Place,
+    /// The number of entries to take.
+    count: usize,
+}
+
+/// Which entries of a stream are read.
+///
+/// ```
+/// use respire_store::{StreamId, StreamRange};
+///
+/// let first_ten = StreamRange { count: 10, ..StreamRange::default() };
+/// assert_eq!(first_ten.to, StreamId::MAX);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamRange {
+    /// The smallest ID.
+    pub from: StreamId,
+    /// The largest ID.
+    pub to: StreamId,
+    /// The largest number of entries.
+    pub count: usize,
+    /// Whether the entries are read from the last to the first.
+    pub is_reversed: bool,
+}
+
+impl Default for StreamRange {
+    /// All entries, from the first to the last.
+    fn default() -> Self {
+        StreamRange {
+            from: StreamId::MIN,
+            to: StreamId::MAX,
+            count: usize::MAX,
+            is_reversed: false,
+        }
+    }
+}
+
+impl StreamSlice {
+    /// Takes the entries of a range from blocks in the order of the range.
+    pub(super) fn new<'b>(
+        blocks: impl Iterator<Item = &'b (StreamId, Arc<Block>)>,
+        range: &StreamRange,
+    ) -> StreamSlice {
+        let mut slice = StreamSlice {
+            is_reversed: range.is_reversed,
+            ..StreamSlice::default()
+        };
+        for (master, block) in blocks {
+            let read = block.read(*master);
+            let (from, before) = match range.from {
+                StreamId::MIN => (read.start(), 0),
+                from => read.position(from),
+            };
+            let (to, until) = match range.to.next() {
+                None => (read.end(), read.live),
+                Some(after) => read.position(after),
+            };
+            let left = range.count - slice.len;
+            let count = usize::try_from(until.saturating_sub(before)).unwrap_or(usize::MAX);
+            let count = count.min(left);
+            if count > 0 {
+                slice.len += count;
+                slice.pieces.push(Piece {
+                    master: *master,
+                    block: Arc::clone(block),
+                    from,
+                    to,
+                    count,
+                });
+            }
+            if slice.len == range.count {
+                break;
+            }
+        }
+        slice
+    }
+
+    /// Returns the number of entries. O(1).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are no entries. O(1).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the number of parts, each of at most as many entries as a block has.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Returns about how many bytes the entries have. O(parts).
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let bytes = |piece: &Piece| piece.block.as_bytes().len();
+        self.pieces.iter().map(bytes).sum()
+    }
+
+    /// Calls `f` with the entries of a part, in order. O(its block).
+    pub fn for_part(&self, part: usize, f: &mut dyn FnMut(StreamEntry<'_>)) {
+        let Some(piece) = self.pieces.get(part) else {
+            return;
+        };
+        let block = piece.block.read(piece.master);
+        if self.is_reversed {
+            let found = block.between_reversed(piece.from, piece.to);
+            found.take(piece.count).for_each(|found| f(found.entry));
+        } else {
+            let found = block.between(piece.from, piece.to);
+            found.take(piece.count).for_each(|found| f(found.entry));
+        }
+    }
+
+    /// Calls `f` with every entry, in order. O(entries).
+    pub fn for_each(&self, f: &mut dyn FnMut(StreamEntry<'_>)) {
+        (0..self.parts()).for_each(|part| self.for_part(part, f));
+    }
+}
