@@ -19,6 +19,14 @@ pub(crate) trait Take: Send + Sync + 'static {
     /// The reply.
     type Taken: IntoReply;
 
+    /// Whether it wants to know when a key is removed ([`Take::lost`]).
+    const SEES_LOSS: bool = false;
+
+    /// The error if a key is removed; `None` if the command still waits.
+    fn lost(&self) -> Option<Error> {
+        None
+    }
+
     /// Another key that the command changes.
     fn other_key(&self) -> Option<&[u8]> {
         None
@@ -113,6 +121,21 @@ impl<T> Blocked<T> {
 }
 
 impl<T: Take> Waiter for Blocked<T> {
+    fn sees_loss(&self) -> bool {
+        T::SEES_LOSS
+    }
+
+    fn lost(&self, _key: &[u8]) -> Served {
+        let Some(error) = self.take.lost() else {
+            return Served::Waits;
+        };
+        if let Some(later) = self.later().take() {
+            // Nobody waits for the answer of a client that is gone.
+            let _is_answered = later.reply(Err::<(), _>(error));
+        }
+        Served::Over
+    }
+
     fn serve(&self, view: &mut View<'_>, key: &[u8]) -> Served {
         let mut waiting = self.later();
         if waiting.as_ref().is_none_or(Later::cancelled) {

@@ -45,6 +45,7 @@ mod server;
 mod set;
 #[cfg(feature = "toy")]
 mod stack;
+mod stream;
 mod string;
 mod zset;
 

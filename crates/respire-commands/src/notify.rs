@@ -108,6 +108,16 @@ pub(crate) const SORTSTORE: EventName = EventClass::List.event("sortstore");
 pub(crate) const SPOP: EventName = EventClass::Set.event("spop");
 pub(crate) const SREM: EventName = EventClass::Set.event("srem");
 pub(crate) const SUNIONSTORE: EventName = EventClass::Set.event("sunionstore");
+pub(crate) const XADD: EventName = EventClass::Stream.event("xadd");
+pub(crate) const XDEL: EventName = EventClass::Stream.event("xdel");
+pub(crate) const XGROUP_CREATE: EventName = EventClass::Stream.event("xgroup-create");
+pub(crate) const XGROUP_CREATECONSUMER: EventName =
+    EventClass::Stream.event("xgroup-createconsumer");
+pub(crate) const XGROUP_DELCONSUMER: EventName = EventClass::Stream.event("xgroup-delconsumer");
+pub(crate) const XGROUP_DESTROY: EventName = EventClass::Stream.event("xgroup-destroy");
+pub(crate) const XGROUP_SETID: EventName = EventClass::Stream.event("xgroup-setid");
+pub(crate) const XSETID: EventName = EventClass::Stream.event("xsetid");
+pub(crate) const XTRIM: EventName = EventClass::Stream.event("xtrim");
 
 /// Reports that a string command has set a key, with this expiry.
 #[inline]

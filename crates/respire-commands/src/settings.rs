@@ -244,6 +244,8 @@ mod tests {
             ("hash-max-ziplist-value", "1kb", "1024"),
             ("zset-max-listpack-entries", "5", "5"),
             ("zset-max-ziplist-value", "1kb", "1024"),
+            ("stream-node-max-bytes", "8kb", "8192"),
+            ("stream-node-max-entries", "0", "0"),
         ] {
             assert_eq!(set(name, value).as_deref(), Ok(shown), "{name}");
         }

@@ -12,7 +12,7 @@ use crate::kv::{Kv, KvRow};
 #[cfg(feature = "toy")]
 use crate::stack;
 use crate::value_type::Types;
-use crate::{bit, geo, hash, hll, key, list, server, set, string, zset};
+use crate::{bit, geo, hash, hll, key, list, server, set, stream, string, zset};
 use respire_store::Store;
 
 /// Every family. Dispatch, `COMMAND`, the documents, `RESTORE` and the tests read this list.
@@ -25,6 +25,7 @@ static FAMILIES: &[&Family] = &[
     &list::FAMILY,
     &key::FAMILY,
     &server::FAMILY,
+    &stream::FAMILY,
     &zset::FAMILY,
     &geo::FAMILY,
     #[cfg(feature = "toy")]

@@ -43,6 +43,7 @@ pub(crate) fn with_type<R>(value: ValueRef<'_>, f: impl FnOnce(&dyn ValueType) -
         ValueRef::Set(set) => f(&set),
         ValueRef::ZSet(set) => f(&set),
         ValueRef::List(list) => f(&list),
+        ValueRef::Stream(stream) => f(&stream),
         #[cfg(feature = "toy")]
         ValueRef::Stack(stack) => f(&stack),
     }

@@ -75,18 +75,28 @@ impl Payload {
 
     /// Adds a length.
     pub fn len(&mut self, len: usize) {
+        self.count(len as u64);
+    }
+
+    /// Adds a number as a length.
+    pub fn count(&mut self, number: u64) {
         let out = &mut self.bytes;
-        if len < 1 << 6 {
-            out.push(len as u8);
-        } else if len < 1 << 14 {
-            out.extend_from_slice(&(len as u16 | u16::from(LEN_14_BITS) << 14).to_be_bytes());
-        } else if let Ok(len) = u32::try_from(len) {
+        if number < 1 << 6 {
+            out.push(number as u8);
+        } else if number < 1 << 14 {
+            out.extend_from_slice(&(number as u16 | u16::from(LEN_14_BITS) << 14).to_be_bytes());
+        } else if let Ok(number) = u32::try_from(number) {
             out.push(LEN_32_BITS);
-            out.extend_from_slice(&len.to_be_bytes());
+            out.extend_from_slice(&number.to_be_bytes());
         } else {
             out.push(LEN_64_BITS);
-            out.extend_from_slice(&(len as u64).to_be_bytes());
+            out.extend_from_slice(&number.to_be_bytes());
         }
+    }
+
+    /// Adds bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// The bytes of the payload, beginning with the type byte.

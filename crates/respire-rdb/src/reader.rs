@@ -36,6 +36,11 @@ impl<'p> Reader<'p> {
         self.array::<1>().map(|[byte]| byte)
     }
 
+    /// Reads the next bytes as they are.
+    pub fn raw<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.array()
+    }
+
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (array, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
@@ -91,20 +96,31 @@ impl<'p> Reader<'p> {
     /// Reads the next length. It is not checked: the payload may be too short for the bytes or
     /// elements that it counts.
     pub fn next_len(&mut self) -> Option<usize> {
+        let number = self.next_count()?;
+        usize::try_from(number).ok()
+    }
+
+    /// Reads the next number, which is written as a length.
+    pub fn next_count(&mut self) -> Option<u64> {
         let first = self.byte()?;
-        self.len_after(first)
+        self.number_after(first)
     }
 
     fn len_after(&mut self, first: u8) -> Option<usize> {
+        let number = self.number_after(first)?;
+        usize::try_from(number).ok()
+    }
+
+    fn number_after(&mut self, first: u8) -> Option<u64> {
         match (first, first >> 6) {
-            (_, LEN_6_BITS) => Some(usize::from(first)),
+            (_, LEN_6_BITS) => Some(u64::from(first)),
             (_, LEN_14_BITS) => {
                 let low = self.byte()?;
-                Some(usize::from(u16::from_be_bytes([first & 0x3f, low])))
+                Some(u64::from(u16::from_be_bytes([first & 0x3f, low])))
             }
             (_, LEN_ENCODED) => None,
-            (LEN_32_BITS, _) => usize::try_from(u32::from_be_bytes(self.array()?)).ok(),
-            (LEN_64_BITS, _) => usize::try_from(u64::from_be_bytes(self.array()?)).ok(),
+            (LEN_32_BITS, _) => Some(u64::from(u32::from_be_bytes(self.array()?))),
+            (LEN_64_BITS, _) => Some(u64::from_be_bytes(self.array()?)),
             _ => None,
         }
     }

@@ -54,6 +54,7 @@ fn heading(group: Group) -> &'static str {
         Group::SortedSet => "Sorted sets",
         Group::Geo => "Places",
         Group::List => "Lists",
+        Group::Stream => "Streams",
         Group::Connection => "Connection",
         Group::Server => "Server",
         Group::Transactions => "Transactions",

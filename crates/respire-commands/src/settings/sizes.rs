@@ -4,7 +4,7 @@ use super::{number, row, signed};
 use crate::kv::HasKv;
 use resp_codec::number::parse_i64;
 use respire_engine::{Setting, parse_memory};
-use respire_store::{Hash, Kind, Limits, Set, ZSet};
+use respire_store::{Hash, Kind, Limits, Set, Stream, ZSet};
 use std::sync::Arc;
 
 /// The settings, with the old names of some.
@@ -20,6 +20,8 @@ pub(super) fn settings<A: HasKv>(app: &Arc<A>) -> Vec<Setting> {
         elements_max::<ZSet, A>(app, "zset-max-ziplist-entries"),
         element_bytes_max::<ZSet, A>(app, "zset-max-listpack-value"),
         element_bytes_max::<ZSet, A>(app, "zset-max-ziplist-value"),
+        elements_max::<Stream, A>(app, "stream-node-max-entries"),
+        element_bytes_max::<Stream, A>(app, "stream-node-max-bytes"),
     ];
     rows.into_iter().chain(lists(app)).collect()
 }

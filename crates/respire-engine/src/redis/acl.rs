@@ -161,6 +161,7 @@ fn implied_by_group(category: &str, spec: &Spec) -> bool {
         Group::SortedSet => category == "sortedset",
         Group::Geo => category == "geo",
         Group::List => category == "list",
+        Group::Stream => category == "stream",
         Group::Connection => category == "connection",
         Group::Transactions => category == "transaction",
         Group::Scripting => category == "scripting",

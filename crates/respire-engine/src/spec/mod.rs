@@ -127,6 +127,8 @@ pub enum Group {
     Geo,
     /// Lists.
     List,
+    /// Streams.
+    Stream,
     /// The connection itself.
     Connection,
     /// The server itself.
@@ -153,6 +155,7 @@ impl Group {
             Self::Set => "set",
             Self::SortedSet => "sorted-set",
             Self::List => "list",
+            Self::Stream => "stream",
             Self::Connection => "connection",
             Self::Server => "server",
             Self::Transactions => "transactions",

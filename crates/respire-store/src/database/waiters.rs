@@ -40,8 +40,21 @@ struct Queues {
     next: u64,
 }
 
-/// The waiters of a key with their numbers, ascending.
-type Queue = VecDeque<(u64, Queued)>;
+/// The waiters of a key.
+#[derive(Default)]
+struct Queue {
+    /// With their numbers, ascending.
+    waiters: VecDeque<Place>,
+    /// How many of them want to know when the key is removed.
+    of_losses: usize,
+}
+
+/// A waiter in a queue.
+struct Place {
+    number: u64,
+    waiter: Queued,
+    sees_loss: bool,
+}
 
 /// A waiter, which only `store/serve.rs` looks into.
 pub(crate) type Queued = Arc<dyn Any + Send + Sync>;
@@ -59,13 +72,24 @@ impl Waiters {
         }
     }
 
-    /// Adds a waiter for a key, whose shard must be locked.
-    pub(crate) fn add(self: &Arc<Self>, shard: usize, key: &[u8], waiter: Queued) -> Wait {
+    /// Adds a waiter for a key, whose shard must be locked. `sees_loss` says whether it wants to know when the key is
+    /// removed.
+    pub(crate) fn add(
+        self: &Arc<Self>,
+        shard: usize,
+        key: &[u8],
+        (waiter, sees_loss): (Queued, bool),
+    ) -> Wait {
         let mut queues = self.lock();
         let number = queues.next;
         queues.next += 1;
         let queue = queues.keys.entry(key.into()).or_default();
-        queue.push_back((number, waiter));
+        queue.of_losses += usize::from(sees_loss);
+        queue.waiters.push_back(Place {
+            number,
+            waiter,
+            sees_loss,
+        });
         self.count(&mut queues, shard, |count| count + 1);
         drop(queues);
         Wait {
@@ -82,11 +106,14 @@ impl Waiters {
         let Some(queue) = queues.keys.get_mut(key) else {
             return;
         };
-        let Ok(at) = queue.binary_search_by_key(&number, |(number, _)| *number) else {
+        let Ok(at) = queue.waiters.binary_search_by_key(&number, |it| it.number) else {
             return;
         };
-        let removed = queue.remove(at);
-        if queue.is_empty() {
+        let removed = queue.waiters.remove(at);
+        if removed.as_ref().is_some_and(|removed| removed.sees_loss) {
+            queue.of_losses -= 1;
+        }
+        if queue.waiters.is_empty() {
             queues.keys.remove(key);
         }
         self.count(&mut queues, shard, |count| count - 1);
@@ -98,14 +125,23 @@ impl Waiters {
     /// Returns the first waiter of a key after the one with this number.
     pub(crate) fn after(&self, key: &[u8], number: u64) -> Option<(u64, Queued)> {
         let queues = self.lock();
-        let queue = queues.keys.get(key)?;
-        let at = queue.partition_point(|(other, _)| *other <= number);
-        queue.get(at).cloned()
+        let waiters = &queues.keys.get(key)?.waiters;
+        let at = waiters.partition_point(|other| other.number <= number);
+        let place = waiters.get(at)?;
+        Some((place.number, Arc::clone(&place.waiter)))
     }
 
     /// Returns whether the key is waited for.
     pub(crate) fn is_waited(&self, key: &[u8]) -> bool {
         self.lock().keys.contains_key(key)
+    }
+
+    /// Returns whether a waiter of the key wants to know when it is removed.
+    pub(crate) fn is_loss_seen(&self, key: &[u8]) -> bool {
+        self.lock()
+            .keys
+            .get(key)
+            .is_some_and(|queue| queue.of_losses > 0)
     }
 
     /// Returns the keys that are waited for. O(such keys).

@@ -45,6 +45,12 @@ pub(crate) struct Ready {
     pub(crate) now_ms: u64,
 }
 
+impl Ready {
+    fn is_of(&self, other: &Ready) -> bool {
+        self.db == other.db && self.key == other.key
+    }
+}
+
 impl Unit {
     /// Reports an effect; all shards of the unit are locked.
     pub(crate) fn effect(&self, observers: &Observers, effect: Effect<'_>) {
@@ -78,8 +84,12 @@ impl Unit {
             "nobody would call the waiters of a unit that has ended"
         );
         let key = (ready.db, ready.key.clone());
+        let mut queue = running.ready.borrow_mut();
         if running.is_ready.borrow_mut().insert(key) {
-            running.ready.borrow_mut().push_back(ready);
+            queue.push_back(ready);
+        } else if let Some(noted) = queue.iter_mut().find(|noted| noted.is_of(&ready)) {
+            // A removal did not tell the time.
+            noted.now_ms = noted.now_ms.max(ready.now_ms);
         }
     }
 

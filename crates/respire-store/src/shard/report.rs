@@ -44,8 +44,22 @@ impl ShardMut<'_> {
         }
     }
 
+    /// Notes that the key was removed, for those who wait for it and want to know.
+    fn note_lost(&self, key: &[u8]) {
+        if self.side().hooks.has(WAITED) && self.db.waiters.is_loss_seen(key) {
+            let ready = Ready {
+                db: self.db.number,
+                key: key.into(),
+                // A write in the same unit tells the time.
+                now_ms: 0,
+            };
+            self.unit.ready(&self.db.observers, ready);
+        }
+    }
+
     #[cold]
     fn observe_removed(&self, key: &[u8]) {
+        self.note_lost(key);
         self.touch(key);
         let (db, cause) = (self.db.number, Cause::Command);
         self.report(Effect::Removed { db, key, cause });
@@ -53,6 +67,7 @@ impl ShardMut<'_> {
 
     #[cold]
     fn observe_lost(&self, key: &[u8], cause: Cause) {
+        self.note_lost(key);
         let event = if cause == Cause::Expiry {
             if self.side().hooks.has(WATCHED) {
                 self.db.watches.touch_removed(key);

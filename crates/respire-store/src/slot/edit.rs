@@ -60,7 +60,7 @@ impl Slot<'_> {
     ) -> Result<R, WrongType> {
         let mut f = Some(f);
         let mut call = |value: &mut K| f.take().map(|f| f(value));
-        if let Some(edited) = self.edit_found(event, &mut call)? {
+        if let Some(edited) = self.edit_found(Some(event), &mut call)? {
             return Ok(edited);
         }
         let mut value = K::from_packed(scratch(b""));
@@ -90,13 +90,28 @@ impl Slot<'_> {
         f: impl FnOnce(&mut K) -> Edited<R>,
     ) -> Result<Option<R>, WrongType> {
         let mut f = Some(f);
-        self.edit_found(event, &mut |value| f.take().map(|f| f(value)))
+        self.edit_found(Some(event), &mut |value| f.take().map(|f| f(value)))
+    }
+
+    /// Edits the key's value like [`Slot::edit_existing`], but reports no event for the change.
+    ///
+    /// # Errors
+    /// [`WrongType`] if the key has a value of another type, which is left unchanged.
+    ///
+    /// # Panics
+    /// If `f` panics.
+    pub fn edit_without_event<K: Kind, R>(
+        &mut self,
+        f: impl FnOnce(&mut K) -> Edited<R>,
+    ) -> Result<Option<R>, WrongType> {
+        let mut f = Some(f);
+        self.edit_found(None, &mut |value| f.take().map(|f| f(value)))
     }
 
     /// Calls `f` with the value if the key exists, and reports the change. Returns `None` if it does not.
     fn edit_found<K: Kind, R>(
         &mut self,
-        event: EventName,
+        event: Option<EventName>,
         f: &mut impl FnMut(&mut K) -> Option<Edited<R>>,
     ) -> Result<Option<R>, WrongType> {
         let modified = self.modify(|entry| {
@@ -115,13 +130,13 @@ impl Slot<'_> {
             // The removal is reported instead of the write.
             change.hide();
             self.remove();
-            self.event(event);
+            event.into_iter().for_each(|event| self.event(event));
             self.report_event(Event::Emptied);
         } else if matches!(edited, Ok(None | Some(Edited::Unchanged(_)))) {
             change.hide();
         } else {
             self.report_written(change);
-            self.event(event);
+            event.into_iter().for_each(|event| self.event(event));
         }
         match edited {
             Ok(edited) => Ok(edited.map(Edited::into_answer)),

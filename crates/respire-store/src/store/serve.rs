@@ -12,6 +12,9 @@ use crate::table::find;
 pub(crate) trait Serve: Send + Sync {
     /// Uses the key, which was written and exists.
     fn serve(&self, store: &Store, held: &mut Held, ready: &Ready) -> Served;
+
+    /// The key was removed and does not exist.
+    fn lost(&self, ready: &Ready) -> Served;
 }
 
 /// A waiter in a key's queue.
@@ -42,18 +45,23 @@ impl Held {
         apart
     }
 
-    /// Calls the waiters of a key, in order, as long as the key exists. Returns the key that one of them needs.
+    /// Calls the waiters of a key, in order. Once the key does not exist, only those that want to know it are called.
+    /// Returns the key that one of them needs.
     fn serve_key(&mut self, store: &Store, ready: &Ready) -> Option<Box<[u8]>> {
         let (db, hash, mut before) = (store.database(ready.db), store.hash(&ready.key), 0);
         let shard = db.shard_of(hash);
         while let Some((number, queued)) = db.waiters.after(&ready.key, before) {
             let entry = find(self.table((ready.db, shard)), hash, &ready.key);
-            if entry.is_none_or(|entry| entry.is_expired(ready.now_ms)) {
+            let is_lost = entry.is_none_or(|entry| entry.is_expired(ready.now_ms));
+            if is_lost && !db.waiters.is_loss_seen(&ready.key) {
                 return None;
             }
             let serve = || {
                 let serving = queued.downcast_ref::<Serving>()?;
-                Some(serving.0.serve(store, self, ready))
+                Some(match is_lost {
+                    true => serving.0.lost(ready),
+                    false => serving.0.serve(store, self, ready),
+                })
             };
             let served = catch_unwind(AssertUnwindSafe(serve));
             match served.ok().flatten().unwrap_or(Served::Over) {

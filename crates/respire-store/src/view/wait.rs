@@ -19,12 +19,28 @@ pub trait Waiter: Send + Sync + 'static {
     ///
     /// If it panics, the waiter no longer waits for this key.
     fn serve(&self, view: &mut View<'_>, key: &[u8]) -> Served;
+
+    /// Returns whether it wants to know when a key is removed ([`Waiter::lost`]).
+    fn sees_loss(&self) -> bool {
+        false
+    }
+
+    /// The key was removed and does not exist at the end of the unit. Called as [`Waiter::serve`] is, if
+    /// [`Waiter::sees_loss`].
+    fn lost(&self, key: &[u8]) -> Served {
+        let _ = key;
+        Served::Waits
+    }
 }
 
 impl<W: Waiter> Serve for W {
     fn serve(&self, store: &Store, held: &mut Held, ready: &Ready) -> Served {
         let mut view = View::within(store, ready.db, ready.now_ms, Some(held));
         Waiter::serve(self, &mut view, &ready.key)
+    }
+
+    fn lost(&self, ready: &Ready) -> Served {
+        Waiter::lost(self, &ready.key)
     }
 }
 
@@ -68,8 +84,9 @@ impl View<'_> {
     ///
     /// If the view is inside a section that does not cover the key.
     pub fn wait<W: Waiter>(&mut self, key: &[u8], waiter: Arc<W>) -> Wait {
+        let sees_loss = waiter.sees_loss();
         let queued: Arc<dyn Any + Send + Sync> = Arc::new(Serving::new(waiter));
-        self.update(key, |slot| slot.wait(queued))
+        self.update(key, |slot| slot.wait((queued, sees_loss)))
     }
 }
 

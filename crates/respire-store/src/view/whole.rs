@@ -81,6 +81,7 @@ impl View<'_> {
 /// Removes every key of a database all of whose shards are held, and returns their number.
 fn clear(db: &Database, number: u32, held: &mut Held, freeing: Freeing) -> usize {
     touch_watched(db, held, number, |_| false);
+    note_lost(db, held, number);
     let (mut keys, mut flushed) = (0, None);
     for index in 0..db.sides().len() {
         let (table, unit) = held.lend((number, index));
@@ -136,6 +137,22 @@ fn note_ready(db: &Database, held: &Held, number: u32, now_ms: u64) {
             now_ms,
         };
         held.unit().ready(&db.observers, ready);
+    }
+}
+
+/// Notes the keys of database `number` that exist, are waited for and are about to be removed.
+fn note_lost(db: &Database, held: &Held, number: u32) {
+    for key in db.waiters.keys() {
+        let hash = hash_key(db.hasher(), &key);
+        let is_there = find(held.table((number, db.shard_of(hash))), hash, &key).is_some();
+        if is_there && db.waiters.is_loss_seen(&key) {
+            let ready = Ready {
+                db: number,
+                key,
+                now_ms: 0,
+            };
+            held.unit().ready(&db.observers, ready);
+        }
     }
 }
 

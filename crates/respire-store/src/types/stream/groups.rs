@@ -37,6 +37,10 @@ impl Groups {
         self.groups.get(name).map(|group| &**group)
     }
 
+    pub(super) fn share(&self, name: &[u8]) -> Option<Arc<StreamGroup>> {
+        self.groups.get(name).cloned()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &StreamGroup)> {
         self.groups.iter().map(|(name, group)| (&**name, &**group))
     }

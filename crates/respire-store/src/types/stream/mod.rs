@@ -319,6 +319,13 @@ impl<'e> StreamRef<'e> {
         self.0.groups.get(name)
     }
 
+    /// Returns the group of this name, which can be read without the stream. If the stream's is changed meanwhile, it is
+    /// copied first.
+    #[must_use]
+    pub fn share_group(self, name: &[u8]) -> Option<Arc<StreamGroup>> {
+        self.0.groups.share(name)
+    }
+
     /// Returns the number of groups. O(1).
     #[must_use]
     pub fn groups_len(self) -> usize {

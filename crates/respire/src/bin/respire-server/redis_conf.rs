@@ -300,8 +300,6 @@ const NO_EFFECT: &[&str] = &[
     "slave-serve-stale-data",
     "socket-mark-id",
     "stop-writes-on-bgsave-error",
-    "stream-node-max-bytes",
-    "stream-node-max-entries",
     "syslog-facility",
     "syslog-ident",
     "tracking-table-max-keys",

@@ -1,0 +1,80 @@
+//! Finds streams and groups, and the errors of commands on them.
+
+use crate::Ctx;
+use crate::errors::wrong_type;
+use respire_engine::Error;
+use respire_store::{Edited, EntryRef, Stream, StreamRef, View};
+
+/// The stream of a key that may be absent, or the error WRONGTYPE.
+#[inline(always)]
+pub(super) fn stream_if_any(entry: Option<EntryRef<'_>>) -> Result<Option<StreamRef<'_>>, Error> {
+    let stream = entry.map(EntryRef::typed::<Stream>);
+    stream.transpose().map_err(wrong_type)
+}
+
+impl Ctx<'_> {
+    /// Runs `f` on a stream, if the key exists, and counts the hit or miss.
+    pub(super) fn read_stream<R>(
+        &mut self,
+        key: &[u8],
+        f: impl FnOnce(Option<StreamRef<'_>>) -> R,
+    ) -> Result<R, Error> {
+        self.read(key, |entry| stream_if_any(entry).map(f))
+    }
+}
+
+/// Changes a stream without an event, if the key exists.
+pub(super) fn edit_quietly<R>(
+    view: &mut View<'_>,
+    key: &[u8],
+    f: impl FnOnce(&mut Stream) -> Edited<R>,
+) -> Result<Option<R>, Error> {
+    let edited = view.update(key, |slot| slot.edit_without_event(f));
+    edited.map_err(wrong_type)
+}
+
+/// Joins the parts of an error that quotes names.
+fn quoting(parts: &[&[u8]]) -> Error {
+    Error::quoting("", &parts.concat(), "")
+}
+
+/// The key or its group does not exist, in `XPENDING`, `XCLAIM` and `XAUTOCLAIM`.
+pub(super) fn no_group(key: &[u8], group: &[u8]) -> Error {
+    quoting(&[
+        b"NOGROUP No such key '",
+        key,
+        b"' or consumer group '",
+        group,
+        b"'",
+    ])
+}
+
+/// The same in `XREADGROUP`.
+pub(super) fn no_group_to_read(key: &[u8], group: &[u8]) -> Error {
+    let option = b"' in XREADGROUP with GROUP option";
+    quoting(&[
+        b"NOGROUP No such key '",
+        key,
+        b"' or consumer group '",
+        group,
+        option,
+    ])
+}
+
+/// The group does not exist, in `XGROUP` and `XINFO`.
+pub(super) fn no_group_of_key(key: &[u8], group: &[u8]) -> Error {
+    quoting(&[
+        b"NOGROUP No such consumer group '",
+        group,
+        b"' for key name '",
+        key,
+        b"'",
+    ])
+}
+
+/// A subcommand with arguments that it does not have.
+pub(super) fn subcommand_syntax(container: &str, subcommand: &str) -> Error {
+    Error::owned(format!(
+        "ERR unknown subcommand or wrong number of arguments for '{subcommand}'. Try {container} HELP."
+    ))
+}

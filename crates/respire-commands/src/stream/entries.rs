@@ -1,0 +1,57 @@
+//! Replies with entries.
+
+use super::ids::reply_id;
+use crate::unlocked::reply_parts;
+use crate::value::reply_string;
+use crate::work::work_begins;
+use respire_engine::Reply;
+use respire_store::{StreamEntry, StreamId, StreamRange, StreamRef, StreamSlice};
+
+/// Entries of up to this many blocks are written at once, others as the peer reads them.
+const PARTS_AT_ONCE_MAX: usize = 8;
+
+/// Replies with an array of entries.
+pub(super) fn reply_entries(reply: &mut Reply<'_>, slice: StreamSlice) {
+    reply.array(slice.len());
+    let parts = slice.parts();
+    if parts <= PARTS_AT_ONCE_MAX {
+        slice.for_each(&mut |entry| reply_entry(reply, &entry));
+        return;
+    }
+    work_begins();
+    // Lengths and line ends take about as much again as the fields and values.
+    let bytes_guess = slice.bytes() * 2;
+    reply_parts(reply, bytes_guess, parts, move |part, reply| {
+        slice.for_part(part, &mut |entry| reply_entry(reply, &entry));
+    });
+}
+
+/// Replies with an entry: its ID, and an array of its fields and values.
+pub(super) fn reply_entry(reply: &mut Reply<'_>, entry: &StreamEntry<'_>) {
+    reply.array(2);
+    reply_id(reply, entry.id());
+    let fields = entry.fields();
+    reply.array(2 * fields.len());
+    for (field, value) in fields {
+        reply_string(reply, field);
+        reply_string(reply, value);
+    }
+}
+
+/// The entry of an ID, or nothing.
+pub(super) fn entry_of(stream: StreamRef<'_>, id: StreamId) -> StreamSlice {
+    stream.slice(&StreamRange {
+        from: id,
+        to: id,
+        count: 1,
+        is_reversed: false,
+    })
+}
+
+/// Replies with the only entry of a slice, or null if it has none.
+pub(super) fn reply_one(reply: &mut Reply<'_>, slice: &StreamSlice) {
+    if slice.is_empty() {
+        return reply.null();
+    }
+    slice.for_each(&mut |entry| reply_entry(reply, &entry));
+}
