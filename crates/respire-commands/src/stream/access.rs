@@ -21,6 +21,16 @@ impl Ctx<'_> {
     ) -> Result<R, Error> {
         self.read(key, |entry| stream_if_any(entry).map(f))
     }
+
+    /// Changes a stream without an event, if the key exists, and counts the hit or miss.
+    pub(super) fn edit_stream<R>(
+        &mut self,
+        key: &[u8],
+        f: impl FnOnce(&mut Stream) -> Edited<R>,
+    ) -> Result<Option<R>, Error> {
+        let edited = self.read_and_update(key, |slot| slot.edit_without_event(f));
+        edited.map_err(wrong_type)
+    }
 }
 
 /// Changes a stream without an event, if the key exists.

@@ -1,6 +1,5 @@
 //! `XACK key group id [id ...]`: notes that entries were processed, so that they are no longer pending.
 
-use super::access::edit_quietly;
 use super::ids::strict_id;
 use crate::Ctx;
 use respire_engine::{
@@ -41,13 +40,12 @@ pub(super) fn xack(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (group, ids) = (&args[1], args.skip(2));
-    let acknowledged = edit_quietly(&mut ctx.view, &args[0], |stream| {
-        match acknowledge(stream, group, ids) {
+    let acknowledged =
+        ctx.edit_stream(&args[0], |stream| match acknowledge(stream, group, ids) {
             Ok(0) => Edited::Unchanged(Ok(0)),
             Ok(acknowledged) => Edited::Changed(Ok(acknowledged)),
             Err(error) => Edited::Unchanged(Err(error)),
-        }
-    })?;
+        })?;
     reply.int(acknowledged.transpose()?.unwrap_or(0) as i64);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]`: delivers the entries that are pending for too
 //! long to another consumer, a part of them at a time.
 
-use super::access::{edit_quietly, no_group};
+use super::access::no_group;
 use super::ids::{interval_start, reply_id};
 use super::xclaim::{Claim, Claimed, reply_claimed};
 use crate::Ctx;
@@ -149,7 +149,8 @@ pub(super) fn xautoclaim(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (key, group, consumer) = (&args[0], &args[1], &args[2]);
-    let request = parse(args.skip(3))?;
+    // Redis looks the key up before it reads the options.
+    let request = parse(args.skip(3)).inspect_err(|_| ctx.read(key, |_| ()))?;
     let now_ms = ctx.now.unix_ms();
     let claim = Claim {
         group,
@@ -161,7 +162,7 @@ pub(super) fn xautoclaim(
         just_id: request.just_id,
         now_ms,
     };
-    let outcome = edit_quietly(&mut ctx.view, key, |stream| {
+    let outcome = ctx.edit_stream(key, |stream| {
         if stream.read().group(group).is_none() {
             return Edited::Unchanged(Err(no_group(key, group)));
         }

@@ -1,7 +1,7 @@
 //! `XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-ms] [RETRYCOUNT count] [FORCE] [JUSTID]
 //! [LASTID id]`: delivers entries that are pending for too long to another consumer.
 
-use super::access::{edit_quietly, no_group};
+use super::access::no_group;
 use super::entries::{entry_of, reply_one};
 use super::ids::{reply_id, strict_id};
 use crate::Ctx;
@@ -227,11 +227,9 @@ pub(super) fn xclaim(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (key, now_ms) = (&args[0], ctx.now.unix_ms());
-    let outcome = edit_quietly(&mut ctx.view, key, |stream| {
-        match claim(stream, args, now_ms) {
-            Ok(outcome) if outcome.has_changed => Edited::Changed(Ok(outcome)),
-            outcome => Edited::Unchanged(outcome),
-        }
+    let outcome = ctx.edit_stream(key, |stream| match claim(stream, args, now_ms) {
+        Ok(outcome) if outcome.has_changed => Edited::Changed(Ok(outcome)),
+        outcome => Edited::Unchanged(outcome),
     })?;
     let outcome = outcome.ok_or_else(|| no_group(key, &args[1]))??;
     if outcome.is_new {

@@ -8,7 +8,7 @@ use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Proto,
     Reply, Spec,
 };
-use respire_store::StreamSlice;
+use respire_store::{EntryRef, Scope, StreamSlice};
 
 pub(super) static XREAD: Spec = Spec {
     name: "xread",
@@ -66,20 +66,7 @@ pub(super) fn xread(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let request = Request::parse(args, false)?;
-    let (mut found, mut at) = (Vec::new(), 0);
-    let mut error = None;
-    ctx.read_many(request.keys(), |entry| {
-        if error.is_none() {
-            match request.after(at, entry) {
-                Ok((_, slice)) => found.push(slice),
-                Err(wrong) => error = Some(wrong),
-            }
-        }
-        at += 1;
-    });
-    if let Some(error) = error {
-        return Err(error);
-    }
+    let found = read_all(ctx, &request)?;
     let mut found: Vec<(&[u8], StreamSlice)> = request.keys().zip(found).collect();
     found.retain(|(_, slice)| !slice.is_empty());
     if !found.is_empty() {
@@ -92,6 +79,33 @@ pub(super) fn xread(
         reply.null_array();
     }
     Ok(())
+}
+
+/// The entries that each stream has for the request.
+fn read_all(ctx: &mut Ctx<'_>, request: &Request<'_>) -> Result<Vec<StreamSlice>, Error> {
+    let scope: Vec<(u32, &[u8])> = request.keys().map(|key| (ctx.view.db(), key)).collect();
+    let mut missing = 0;
+    let mut read = |at: usize, entry: Option<EntryRef<'_>>| {
+        missing += usize::from(entry.is_none());
+        request.after(at, entry).map(|(_, slice)| slice)
+    };
+    let found = match scope[..] {
+        [(_, key)] => vec![ctx.read(key, |entry| read(0, entry))?],
+        _ => ctx.locked(&Scope::Keys(&scope), |view, stats| {
+            let slices = scope.iter().enumerate().map(|(at, (_, key))| {
+                view.read(key, |entry| {
+                    stats.looked_up(entry.is_some());
+                    read(at, entry)
+                })
+            });
+            slices.collect::<Result<Vec<StreamSlice>, Error>>()
+        })?,
+    };
+    if missing > 0 {
+        // Redis looks twice, and tells each time of the keys that it misses.
+        ctx.read_many(request.keys(), |_| {});
+    }
+    Ok(found)
 }
 
 /// Begins a reply with the entries of so many streams: a map in RESP3, an array of pairs in RESP2.

@@ -3,7 +3,7 @@
 use super::access::stream_if_any;
 use super::entries::reply_entries;
 use super::xread::{begin, begin_stream};
-use super::xread_request::{GroupRead, Request, slice_after};
+use super::xread_request::{Request, slice_after};
 use super::xreadgroup::Consumer;
 use crate::Ctx;
 use crate::block::{self, NullArray, Take};
@@ -139,19 +139,7 @@ pub(super) fn wait_to_read_as_group(ctx: &mut Ctx<'_>, args: ArgList<'_>, later:
     let Some((group, consumer)) = request.group else {
         return;
     };
-    let (mut at, mut error) = (0, None);
-    let keys: Vec<&[u8]> = request.keys().collect();
-    // The group may be gone since the command ran.
-    ctx.view.read_many(request.keys(), |_, entry| {
-        match request.of_group((at, keys[at]), group, entry) {
-            Ok(GroupRead::New | GroupRead::History(_)) => {}
-            Err(wrong) => error = Some(wrong),
-        }
-        at += 1;
-    });
-    if let Some(error) = error {
-        return answer(later, error);
-    }
+    // If the key or the group is gone since the command ran, the first look says so.
     let take = ReadAsGroup {
         group: Bytes::copy_from_slice(group),
         consumer: Bytes::copy_from_slice(consumer),

@@ -17,7 +17,10 @@ pub(super) static XSETID: Spec = Spec {
     complexity: "O(1)",
     group: Group::Stream,
     arity: Arity::at_least(3),
-    flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    flags: Flags::WRITE
+        .with(Flags::DENYOOM)
+        .with(Flags::FAST)
+        .with(Flags::CONSTANT),
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     args: &[
         Arg::key("key", 0),

@@ -5,6 +5,7 @@
 
 mod events;
 pub mod grammar;
+mod handwritten;
 mod hints;
 mod lua;
 mod requests;

@@ -20,6 +20,8 @@ pub enum Rule {
     /// table. By type, if it is a sorted set that only Redis keeps in its large form: docs/COMPATIBILITY.md,
     /// `sort-encoding`.
     Payload,
+    /// Apart from the times of consumers and of what is pending, and from the number of nodes in Redis's tree of blocks.
+    Stream,
     /// Numbers up to this far apart: the servers are asked one after the other, and the clock moves
     /// on.
     Within(i64),
@@ -68,6 +70,7 @@ impl Rule {
             }
             (b"HSCAN" | b"SSCAN", _) => Self::Kind,
             (b"DUMP", _) => Self::Payload,
+            (b"XPENDING" | b"XINFO", _) => Self::Stream,
             (b"TTL" | b"EXPIRETIME", _) => Self::Within(1 + MS_MAX / 1000),
             (b"PTTL" | b"PEXPIRETIME", _) => Self::Within(MS_MAX),
             (b"OBJECT", b"IDLETIME") => Self::Kind,
@@ -108,6 +111,7 @@ impl Rule {
             Self::Presence => matches!((&ours, &theirs), (Value::Bulk(_), Value::Bulk(_))),
             Self::Length => elements(&ours).is_some_and(|len| elements(&theirs) == Some(len)),
             Self::Payload => is_same_payload(&ours, &theirs),
+            Self::Stream => is_same_stream(&ours, &theirs),
             Self::Within(most) => within(&ours, &theirs, most),
             Self::Kind => std::mem::discriminant(&ours) == std::mem::discriminant(&theirs),
             Self::Hello => {
@@ -130,11 +134,59 @@ fn elements(value: &Value) -> Option<usize> {
     }
 }
 
+/// Whether both describe the same stream, its groups, or what is pending.
+fn is_same_stream(ours: &Value, theirs: &Value) -> bool {
+    /// Times in unix milliseconds are larger.
+    const TIME_MIN: i64 = 1_000_000_000_000;
+    let is_about = |ours: i64, theirs: i64| ours.abs_diff(theirs) <= MS_MAX.unsigned_abs();
+    let is_free = |name: Option<&Value>| {
+        let name = name.and_then(Value::as_bytes);
+        matches!(name, Some(b"idle" | b"radix-tree-nodes"))
+    };
+    match (ours, theirs) {
+        (Value::Int(ours), Value::Int(theirs)) => {
+            ours == theirs || *ours.min(theirs) > TIME_MIN && is_about(*ours, *theirs)
+        }
+        (Value::Array(ours), Value::Array(theirs)) => {
+            // What is pending: its ID, its consumer, how long it is idle, and how often it was delivered.
+            if let [
+                Value::Bulk(_),
+                Value::Bulk(_),
+                Value::Int(idle),
+                Value::Int(count),
+            ] = &ours[..]
+                && let [_, _, Value::Int(their_idle), Value::Int(their_count)] = &theirs[..]
+            {
+                return ours[..2] == theirs[..2]
+                    && is_about(*idle, *their_idle)
+                    && count == their_count;
+            }
+            let pairs = || ours.iter().zip(theirs).enumerate();
+            ours.len() == theirs.len()
+                && pairs().all(|(at, (ours_one, theirs_one))| {
+                    let name = at.checked_sub(1).and_then(|at| ours.get(at));
+                    is_free(name) || is_same_stream(ours_one, theirs_one)
+                })
+        }
+        (Value::Map(ours), Value::Map(theirs)) => {
+            ours.len() == theirs.len()
+                && ours
+                    .iter()
+                    .zip(theirs)
+                    .all(|((name, ours), (their_name, theirs))| {
+                        name == their_name && (is_free(Some(name)) || is_same_stream(ours, theirs))
+                    })
+        }
+        _ => ours == theirs,
+    }
+}
+
 /// Whether both are payloads of hashes or sets with their elements one after another, and as long; or of a sorted set
 /// that Redis's `SORT` made large.
 fn is_same_payload(ours: &Value, theirs: &Value) -> bool {
     const MEMBERS: u8 = 2;
     const PAIRS: u8 = 4;
+    const STREAM: u8 = 19;
     const SORTED_SET: u8 = 5;
     const SORTED_SET_LISTPACK: u8 = 17;
     let (Value::Bulk(ours), Value::Bulk(theirs)) = (ours, theirs) else {
@@ -143,7 +195,8 @@ fn is_same_payload(ours: &Value, theirs: &Value) -> bool {
     if ours.first() == Some(&SORTED_SET_LISTPACK) && theirs.first() == Some(&SORTED_SET) {
         return true;
     }
-    let has_any_order = |payload: &[u8]| matches!(payload.first(), Some(&(MEMBERS | PAIRS)));
+    let has_any_order =
+        |payload: &[u8]| matches!(payload.first(), Some(&(MEMBERS | PAIRS | STREAM)));
     has_any_order(ours)
         && ours.first() == theirs.first()
         && has_any_order(theirs)

@@ -5,7 +5,7 @@ use fastrand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The keys in use.
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 14] = [
     "a",
     "b",
     "c",
@@ -16,6 +16,8 @@ pub(super) const KEYS: [&str; 12] = [
     "s",
     "s:2",
     "s:3",
+    "x",
+    "x:2",
     "",
     "long-key-name-that-does-not-fit-in-a-word",
 ];
@@ -200,6 +202,39 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
         &["f", "g", "1", "007", "n", "x", "", "f"],
         &["a field of more than 64 bytes, which does not fit into a small hash"],
     ),
+    ("stream", &["x", "x:2", "x", "x:2", "x", "a"], &KEYS),
+    (
+        "stream_id",
+        &[
+            "1", "2", "3", "4", "5", "1-1", "3-2", "0", "5-3", "4-0", "2-1", "5-0", "5-1", "3-0",
+        ],
+        &[
+            "-",
+            "+",
+            "$",
+            "(1",
+            "",
+            "x",
+            "1-",
+            "1-*",
+            "18446744073709551615-18446744073709551615",
+        ],
+    ),
+    (
+        "stream_end",
+        &["-", "+", "1", "3", "5", "(2", "(3-1", "4-0", "0", "+", "-"],
+        &["(", "(-", "(0-0", "x", "$"],
+    ),
+    (
+        "stream_new_id",
+        &[
+            "5-*", "5-*", "5-*", "1-*", "2-*", "3-*", "4-*", "2-1", "3-1", "4-2",
+        ],
+        &["0-0", "x", "6-*", "+"],
+    ),
+    ("stream_group", &["g", "g", "g", "g2"], &["", "nosuch"]),
+    ("stream_consumer", &["Ada", "Bob", "Cid"], &[""]),
+    ("stream_idle", &["0", "0", "0", "3600000", "-1"], NO_INTS),
     ("index", INDEXES, NO_INTS),
     (
         "member",
