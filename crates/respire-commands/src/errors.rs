@@ -2,7 +2,7 @@
 //!
 //! `respire_engine::text` has the texts that any service may need.
 
-use respire_engine::Error;
+use respire_engine::{ArgList, Error, Spec};
 use respire_store::WrongType;
 
 pub(crate) use respire_engine::text::{DB_INDEX, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, wrong_arity};
@@ -284,6 +284,22 @@ pub(crate) const POPULATE_TOO_MUCH: Error = Error::fixed("ERR OOM in dictTryExpa
 /// A word after `EXPIRE` that is not a condition.
 pub(crate) fn unsupported_option(option: &[u8]) -> Error {
     Error::quoting("ERR Unsupported option ", option, "")
+}
+
+/// A subcommand with arguments that it does not have. [`with_subcommand`] adds its name.
+pub(crate) const SUBCOMMAND_SYNTAX: Error =
+    Error::fixed("ERR unknown subcommand or wrong number of arguments");
+
+/// Adds the name of the subcommand, as the request has it, to [`SUBCOMMAND_SYNTAX`].
+pub(crate) fn with_subcommand(error: Error, spec: &Spec, request: ArgList<'_>) -> Error {
+    match (spec.subcommand(), request.get(1)) {
+        (Some((container, _)), Some(word)) if error == SUBCOMMAND_SYNTAX => Error::quoting(
+            "ERR unknown subcommand or wrong number of arguments for '",
+            respire_engine::text::shortened(word),
+            &format!("'. Try {} HELP.", container.to_ascii_uppercase()),
+        ),
+        _ => error,
+    }
 }
 
 /// A word after `DEBUG` that is not a subcommand, or a subcommand with too few or too many

@@ -3,6 +3,7 @@
 use crate::Ctx;
 use crate::block::KvWait;
 use crate::ctx::{Ending, split};
+use crate::errors::with_subcommand;
 use crate::notify::Notifications;
 use crate::pace::SweepPace;
 use crate::settings::Tuning;
@@ -238,6 +239,7 @@ impl<A: HasKv> Command<A> for KvRow {
                 Ending::Waits => self.wait(cx, args_len),
             },
             Err(error) => {
+                let error = with_subcommand(error, self.spec, cx.request());
                 reply.error(error.text());
                 Flow::Replied
             }

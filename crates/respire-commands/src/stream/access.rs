@@ -81,10 +81,3 @@ pub(super) fn no_group_of_key(key: &[u8], group: &[u8]) -> Error {
         b"'",
     ])
 }
-
-/// A subcommand with arguments that it does not have.
-pub(super) fn subcommand_syntax(container: &str, subcommand: &str) -> Error {
-    Error::owned(format!(
-        "ERR unknown subcommand or wrong number of arguments for '{subcommand}'. Try {container} HELP."
-    ))
-}

@@ -53,7 +53,7 @@ pub(super) static XADD: Spec = Spec {
         .optional(),
         Arg::one_of(
             "id_or_auto",
-            &[Arg::word("auto_id", "*"), Arg::new("ID", ArgKind::String)],
+            &[Arg::word("auto_id", "*"), Arg::new("id", ArgKind::String)],
         ),
         Arg::block(
             "field_value",

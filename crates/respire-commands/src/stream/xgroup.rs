@@ -1,9 +1,9 @@
 //! `XGROUP CREATE | CREATECONSUMER | DELCONSUMER | DESTROY | SETID key group ...`: changes the consumer groups of a stream.
 
-use super::access::{no_group_of_key, subcommand_syntax};
+use super::access::no_group_of_key;
 use super::ids::{id, strict_id};
 use crate::Ctx;
-use crate::errors::{wrong_arity, wrong_type};
+use crate::errors::{SUBCOMMAND_SYNTAX, wrong_arity, wrong_type};
 use crate::help::reply_help;
 use crate::kv::KvRow;
 use crate::notify;
@@ -37,7 +37,7 @@ pub(super) static CREATE: Spec = Spec {
         Arg::new("groupname", ArgKind::String),
         Arg::one_of(
             "id",
-            &[Arg::new("ID", ArgKind::String), Arg::word("new_id", "$")],
+            &[Arg::new("id", ArgKind::String), Arg::word("new_id", "$")],
         ),
         Arg::word("mkstream", "MKSTREAM").optional(),
         Arg::new("entries_read", ArgKind::Integer)
@@ -145,7 +145,7 @@ pub(super) static SETID: Spec = Spec {
         Arg::new("groupname", ArgKind::String),
         Arg::one_of(
             "id",
-            &[Arg::new("ID", ArgKind::String), Arg::word("new_id", "$")],
+            &[Arg::new("id", ArgKind::String), Arg::word("new_id", "$")],
         ),
         Arg::new("entries_read", ArgKind::Integer)
             .token("ENTRIESREAD")
@@ -213,10 +213,10 @@ struct GroupOptions {
     entries_read: Option<i64>,
 }
 
-fn options(args: ArgList<'_>, subcommand: &str) -> Result<GroupOptions, Error> {
+fn options(args: ArgList<'_>, is_creation: bool) -> Result<GroupOptions, Error> {
     let (mut found, mut options) = (GroupOptions::default(), Options::new(args));
     while let Some(word) = options.next() {
-        if subcommand == "CREATE" && is_word(word, "MKSTREAM") {
+        if is_creation && is_word(word, "MKSTREAM") {
             found.creates = true;
         } else if is_word(word, "ENTRIESREAD") && options.len() > 0 {
             found.entries_read = match options.integer()? {
@@ -225,14 +225,14 @@ fn options(args: ArgList<'_>, subcommand: &str) -> Result<GroupOptions, Error> {
                 read => Some(read),
             };
         } else {
-            return Err(subcommand_syntax("XGROUP", subcommand));
+            return Err(SUBCOMMAND_SYNTAX);
         }
     }
     Ok(found)
 }
 
 fn create(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    let options = options(args.skip(3), "CREATE")?;
+    let options = options(args.skip(3), true)?;
     let (key, name, id_text) = (&args[0], &args[1], &args[2]);
     ctx.view.update(key, |slot| {
         if !slot.exists() && !options.creates {
@@ -241,7 +241,7 @@ fn create(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
         let created = slot.edit(notify::XGROUP_CREATE, |stream: &mut Stream| {
             // Three options may follow the ID.
             if args.len() > 6 {
-                return Edited::Unchanged(Err(subcommand_syntax("XGROUP", "CREATE")));
+                return Edited::Unchanged(Err(SUBCOMMAND_SYNTAX));
             }
             let last_id = match id_text {
                 b"$" => Ok(stream.marks().last_id),
@@ -284,7 +284,7 @@ fn edit_group<R>(
 }
 
 fn set_id(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
-    let options = options(args.skip(3), "SETID")?;
+    let options = options(args.skip(3), false)?;
     let id_text = &args[2];
     edit_group(
         ctx,
@@ -293,7 +293,7 @@ fn set_id(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
         |group, marks| {
             // One option may follow the ID.
             let last_id: Result<StreamId, Error> = match id_text {
-                _ if args.len() > 5 => Err(subcommand_syntax("XGROUP", "SETID")),
+                _ if args.len() > 5 => Err(SUBCOMMAND_SYNTAX),
                 b"$" => Ok(marks.last_id),
                 text => id(text, 0),
             };

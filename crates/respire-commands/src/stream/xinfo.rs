@@ -3,12 +3,12 @@
 //!
 //! Redis keeps blocks in a radix tree, and tells how many nodes that has. Here it is the number of blocks, and one more.
 
-use super::access::{no_group_of_key, stream_if_any, subcommand_syntax};
+use super::access::{no_group_of_key, stream_if_any};
 use super::entries::reply_one;
 use super::ids::reply_id;
 use super::xinfo_full::reply_full;
 use crate::Ctx;
-use crate::errors::{NO_SUCH_KEY, wrong_arity};
+use crate::errors::{NO_SUCH_KEY, SUBCOMMAND_SYNTAX, wrong_arity};
 use crate::help::reply_help;
 use crate::kv::KvRow;
 use crate::options::{integer, is_word};
@@ -229,15 +229,14 @@ fn stream(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
 
 /// The largest number of entries of each list; 0 is no limit.
 fn full_count(options: ArgList<'_>) -> Result<usize, Error> {
-    let wrong = || subcommand_syntax("XINFO", "STREAM");
     if !matches!(options.len(), 1 | 3) || !is_word(&options[0], "FULL") {
-        return Err(wrong());
+        return Err(SUBCOMMAND_SYNTAX);
     }
     let Some(count) = options.get(2) else {
         return Ok(FULL_COUNT);
     };
     if !is_word(&options[1], "COUNT") {
-        return Err(wrong());
+        return Err(SUBCOMMAND_SYNTAX);
     }
     Ok(usize::try_from(integer(count)?).unwrap_or(FULL_COUNT))
 }
