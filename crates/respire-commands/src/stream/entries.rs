@@ -5,7 +5,7 @@ use crate::unlocked::reply_parts;
 use crate::value::reply_string;
 use crate::work::work_begins;
 use respire_engine::Reply;
-use respire_store::{StreamEntry, StreamId, StreamRange, StreamRef, StreamSlice};
+use respire_store::{StreamEntry, StreamSlice};
 
 /// Entries of up to this many blocks are written at once, others as the peer reads them.
 const PARTS_AT_ONCE_MAX: usize = 8;
@@ -36,16 +36,6 @@ pub(super) fn reply_entry(reply: &mut Reply<'_>, entry: &StreamEntry<'_>) {
         reply_string(reply, field);
         reply_string(reply, value);
     }
-}
-
-/// The entry of an ID, or nothing.
-pub(super) fn entry_of(stream: StreamRef<'_>, id: StreamId) -> StreamSlice {
-    stream.slice(&StreamRange {
-        from: id,
-        to: id,
-        count: 1,
-        is_reversed: false,
-    })
 }
 
 /// Replies with the only entry of a slice, or null if it has none.

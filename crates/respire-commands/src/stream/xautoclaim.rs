@@ -1,13 +1,14 @@
 //! `XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]`: delivers the entries that are pending for too
 //! long to another consumer, a part of them at a time.
 
-use super::access::no_group;
+use super::access::{edit_quietly, no_group};
 use super::ids::{interval_start, reply_id};
 use super::xclaim::{Claim, Claimed, reply_claimed};
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::notify;
 use crate::options::{Options, is_word};
+use crate::work::work_begins;
 use resp_codec::number::parse_i64;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -109,38 +110,78 @@ fn parse(args: ArgList<'_>) -> Result<Request, Error> {
 struct Outcome {
     taken: Vec<(StreamId, StreamSlice)>,
     deleted: Vec<StreamId>,
-    /// Where the next request should start; the smallest ID if there are no more entries.
-    next: StreamId,
     is_new: bool,
 }
 
-fn claim_some(stream: &mut Stream, claim: &Claim<'_>, request: &Request) -> Outcome {
-    let mut outcome = Outcome::default();
-    let (mut next, mut count) = (Some(request.start), request.count);
-    let after = |stream: &Stream, from: Option<StreamId>| {
-        let group = stream.read().group(claim.group)?;
-        group.pending(from?).next().map(|pending| pending.id)
-    };
-    for _ in 0..request.count.saturating_mul(ATTEMPTS_FACTOR) {
-        let Some(id) = after(stream, next).filter(|_| count > 0) else {
-            break;
+/// A request that is carried out in steps, so that the key is never locked for long.
+struct Work<'a> {
+    claim: Claim<'a>,
+    /// Where the next step starts; `None` if there are no more IDs.
+    next: Option<StreamId>,
+    /// How many entries may still be claimed, and how many may still be looked at.
+    count: usize,
+    attempts: usize,
+    outcome: Outcome,
+}
+
+/// Entries that a step looks at.
+const STEP_ENTRIES_MAX: usize = 512;
+
+impl Work<'_> {
+    /// Looks at some entries. Returns whether it changed any.
+    fn step(&mut self, stream: &mut Stream) -> bool {
+        let most = self.count.min(self.attempts).min(STEP_ENTRIES_MAX);
+        let ids: Vec<StreamId> = self.pending(stream).take(most).collect();
+        let entries: Vec<_> = stream.read().entries(ids.iter().copied()).collect();
+        self.attempts -= ids.len();
+        if ids.len() < most {
+            self.count = 0;
+        }
+        self.next = match ids.last() {
+            Some(last) => last.next(),
+            None => self.next,
         };
-        next = id.next();
-        match claim.apply(stream, id) {
-            Claimed::Taken { entry, is_new } => {
-                outcome.is_new |= is_new;
-                outcome.taken.push((id, entry));
-                count -= 1;
+        let mut has_changed = false;
+        stream.edit_group(self.claim.group, |group, _| {
+            for (id, entry) in ids.into_iter().zip(entries) {
+                match self.claim.apply(group, id, entry) {
+                    Claimed::Taken { entry, is_new } => {
+                        self.outcome.is_new |= is_new;
+                        self.outcome.taken.push((id, entry));
+                    }
+                    Claimed::Deleted { .. } => self.outcome.deleted.push(id),
+                    Claimed::Left => continue,
+                }
+                has_changed = true;
+                self.count = self.count.saturating_sub(1);
             }
-            Claimed::Deleted { .. } => {
-                outcome.deleted.push(id);
-                count -= 1;
-            }
-            Claimed::Left => {}
+        });
+        has_changed
+    }
+
+    fn is_over(&self) -> bool {
+        self.count == 0 || self.attempts == 0 || self.next.is_none()
+    }
+
+    /// The IDs that are pending from the next one on.
+    fn pending<'s>(&self, stream: &'s Stream) -> impl Iterator<Item = StreamId> + use<'s> {
+        let group = stream.read().group(self.claim.group);
+        let pending = group.zip(self.next).into_iter();
+        pending.flat_map(|(group, from)| group.pending(from).map(|pending| pending.id))
+    }
+
+    /// Steps, and returns where the next request should start once there is no more to do: the smallest ID if there
+    /// are no more entries.
+    fn step_or_end(&mut self, stream: &mut Stream) -> Edited<Option<StreamId>> {
+        let has_changed = self.step(stream);
+        let end = self
+            .is_over()
+            .then(|| self.pending(stream).next().unwrap_or(StreamId::MIN));
+        match has_changed {
+            true => Edited::Changed(end),
+            false => Edited::Unchanged(end),
         }
     }
-    outcome.next = after(stream, next).unwrap_or(StreamId::MIN);
-    outcome
 }
 
 pub(super) fn xautoclaim(
@@ -162,26 +203,47 @@ pub(super) fn xautoclaim(
         just_id: request.just_id,
         now_ms,
     };
-    let outcome = ctx.edit_stream(key, |stream| {
+    let mut work = Work {
+        claim,
+        next: Some(request.start),
+        count: request.count,
+        attempts: request.count.saturating_mul(ATTEMPTS_FACTOR),
+        outcome: Outcome::default(),
+    };
+    let begun = ctx.edit_stream(key, |stream| {
         if stream.read().group(group).is_none() {
             return Edited::Unchanged(Err(no_group(key, group)));
         }
         if request.count > COUNT_WITH_MEMORY_MAX as usize {
             return Edited::Unchanged(Err(COUNT_TOO_HIGH));
         }
-        let outcome = claim_some(stream, &claim, &request);
-        match outcome.taken.is_empty() && outcome.deleted.is_empty() {
-            true => Edited::Unchanged(Ok(outcome)),
-            false => Edited::Changed(Ok(outcome)),
+        match work.step_or_end(stream) {
+            Edited::Changed(end) => Edited::Changed(Ok(end)),
+            Edited::Unchanged(end) => Edited::Unchanged(Ok(end)),
         }
     })?;
-    let outcome = outcome.ok_or_else(|| no_group(key, group))??;
+    let mut end = begun.ok_or_else(|| no_group(key, group))??;
+    let mut long = ctx.long_work();
+    let end = loop {
+        if let Some(end) = end {
+            break end;
+        }
+        work_begins();
+        // Others are served between the steps.
+        long.iter_mut().for_each(|long| {
+            (0..STEP_ENTRIES_MAX).for_each(|_| long.step());
+        });
+        // The stream may be gone or something else by now; then there are no more entries.
+        let stepped = edit_quietly(&mut ctx.view, key, |stream| work.step_or_end(stream));
+        end = stepped.unwrap_or(None).unwrap_or(Some(StreamId::MIN));
+    };
+    let outcome = work.outcome;
     if outcome.is_new {
         ctx.view
             .update(key, |slot| slot.event(notify::XGROUP_CREATECONSUMER));
     }
     reply.array(3);
-    reply_id(reply, outcome.next);
+    reply_id(reply, end);
     reply_claimed(reply, &outcome.taken, request.just_id);
     reply.array(outcome.deleted.len());
     outcome.deleted.iter().for_each(|id| reply_id(reply, *id));

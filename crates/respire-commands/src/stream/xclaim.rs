@@ -2,7 +2,7 @@
 //! [LASTID id]`: delivers entries that are pending for too long to another consumer.
 
 use super::access::no_group;
-use super::entries::{entry_of, reply_one};
+use super::entries::reply_one;
 use super::ids::{reply_id, strict_id};
 use crate::Ctx;
 use crate::notify;
@@ -11,7 +11,7 @@ use resp_codec::number::parse_i64;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Delivery, Edited, Kind, Stream, StreamId, StreamSlice};
+use respire_store::{Delivery, Edited, Kind, Stream, StreamGroup, StreamId, StreamSlice};
 
 pub(super) static XCLAIM: Spec = Spec {
     name: "xclaim",
@@ -84,37 +84,39 @@ pub(super) enum Claimed {
 }
 
 impl Claim<'_> {
-    pub(super) fn apply(&self, stream: &mut Stream, id: StreamId) -> Claimed {
-        let entry = entry_of(stream.read(), id);
-        let claimed = stream.edit_group(self.group, |group, _| {
-            if entry.is_empty() {
-                let was_pending = group.acknowledge(id);
-                return Claimed::Deleted { was_pending };
-            }
-            let count = match group.pending_of(id) {
-                Some(pending) => {
-                    let idle = self
-                        .now_ms
-                        .cast_signed()
-                        .wrapping_sub(pending.delivered_ms.cast_signed());
-                    if self.min_idle > 0 && idle < self.min_idle {
-                        return Claimed::Left;
-                    }
-                    pending.count
+    /// Claims an entry, which the stream has unless the slice is empty.
+    pub(super) fn apply(
+        &self,
+        group: &mut StreamGroup,
+        id: StreamId,
+        entry: StreamSlice,
+    ) -> Claimed {
+        if entry.is_empty() {
+            let was_pending = group.acknowledge(id);
+            return Claimed::Deleted { was_pending };
+        }
+        let count = match group.pending_of(id) {
+            Some(pending) => {
+                let idle = self
+                    .now_ms
+                    .cast_signed()
+                    .wrapping_sub(pending.delivered_ms.cast_signed());
+                if self.min_idle > 0 && idle < self.min_idle {
+                    return Claimed::Left;
                 }
-                None if self.is_forced => 1,
-                None => return Claimed::Left,
-            };
-            let is_new = group.see_consumer(self.consumer, self.now_ms);
-            let delivery = Delivery {
-                delivered_ms: self.delivered_ms,
-                count: self.retry_count.unwrap_or(count + u64::from(!self.just_id)),
-            };
-            group.claim(id, self.consumer, delivery);
-            group.set_active(self.consumer, self.now_ms);
-            Claimed::Taken { entry, is_new }
-        });
-        claimed.unwrap_or(Claimed::Left)
+                pending.count
+            }
+            None if self.is_forced => 1,
+            None => return Claimed::Left,
+        };
+        let is_new = group.see_consumer(self.consumer, self.now_ms);
+        let delivery = Delivery {
+            delivered_ms: self.delivered_ms,
+            count: self.retry_count.unwrap_or(count + u64::from(!self.just_id)),
+        };
+        group.claim(id, self.consumer, delivery);
+        group.set_active(self.consumer, self.now_ms);
+        Claimed::Taken { entry, is_new }
     }
 }
 
@@ -207,17 +209,20 @@ fn claim(stream: &mut Stream, args: ArgList<'_>, now_ms: u64) -> Result<Outcome,
         just_id: request.just_id,
         now_ms,
     };
-    for id in request.ids {
-        match claim.apply(stream, id) {
-            Claimed::Taken { entry, is_new } => {
-                outcome.is_new |= is_new;
-                outcome.has_changed = true;
-                outcome.taken.push((id, entry));
+    let entries: Vec<_> = stream.read().entries(request.ids.iter().copied()).collect();
+    stream.edit_group(group, |group, _| {
+        for (id, entry) in request.ids.into_iter().zip(entries) {
+            match claim.apply(group, id, entry) {
+                Claimed::Taken { entry, is_new } => {
+                    outcome.is_new |= is_new;
+                    outcome.has_changed = true;
+                    outcome.taken.push((id, entry));
+                }
+                Claimed::Deleted { was_pending } => outcome.has_changed |= was_pending,
+                Claimed::Left => {}
             }
-            Claimed::Deleted { was_pending } => outcome.has_changed |= was_pending,
-            Claimed::Left => {}
         }
-    }
+    });
     Ok(outcome)
 }
 

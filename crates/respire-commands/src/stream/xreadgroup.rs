@@ -3,7 +3,7 @@
 //! acknowledged.
 
 use super::access::{edit_quietly, no_group_to_read};
-use super::entries::{entry_of, reply_entries, reply_one};
+use super::entries::{reply_entries, reply_one};
 use super::ids::reply_id;
 use super::xread::{begin, begin_stream};
 use super::xread_request::{GroupRead, Request, slice_after};
@@ -211,10 +211,9 @@ impl Consumer<'_> {
                 .zip(after.next())
                 .map(|(consumer, from)| consumer.pending(from).take(count).collect())
                 .unwrap_or_default();
-            let entries = pending
-                .into_iter()
-                .map(|id| (id, entry_of(stream.read(), id)));
-            let entries: Vec<(StreamId, StreamSlice)> = entries.collect();
+            let slices = stream.read().entries(pending.iter().copied());
+            let slices: Vec<StreamSlice> = slices.collect();
+            let entries: Vec<(StreamId, StreamSlice)> = pending.into_iter().zip(slices).collect();
             stream.edit_group(self.group, |group, _| {
                 for (id, slice) in &entries {
                     if !slice.is_empty() {

@@ -5,6 +5,7 @@
 mod block;
 mod consumer;
 mod entry;
+mod finder;
 mod group;
 mod groups;
 mod id;

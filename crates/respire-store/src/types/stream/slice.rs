@@ -99,6 +99,22 @@ impl StreamSlice {
         slice
     }
 
+    /// Takes one entry of a block, between these places.
+    pub(super) fn one(master: StreamId, block: &Arc<Block>, (from, to): (Place, Place)) -> Self {
+        let piece = Piece {
+            master,
+            block: Arc::clone(block),
+            from,
+            to,
+            count: 1,
+        };
+        StreamSlice {
+            pieces: vec![piece],
+            is_reversed: false,
+            len: 1,
+        }
+    }
+
     /// Returns the number of entries. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
