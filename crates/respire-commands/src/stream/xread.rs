@@ -1,5 +1,6 @@
 //! `XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]`: returns the entries behind an ID, of
-//! several streams, and waits for one. The ID `$` is the stream's last one.
+//! several streams, and waits for one. The ID `$` is the stream's last one; `+`, as in Redis 7.4, is the one before the
+//! last entry's, so that the reply has that entry.
 
 use super::entries::reply_entries;
 use super::xread_request::Request;

@@ -111,6 +111,7 @@ impl<'a> Request<'a> {
         let stream = stream_if_any(entry)?;
         let after = match self.id(at) {
             b"$" => stream.map_or(StreamId::MIN, |stream| stream.marks().last_id),
+            b"+" => before_last(stream),
             b">" => return Err(NEW_OF_XREAD),
             id => strict_id(id, 0)?,
         };
@@ -159,6 +160,12 @@ impl<'a> Request<'a> {
             }),
         }
     }
+}
+
+/// The ID behind which only the last entry is; the smallest one if there are no entries.
+fn before_last(stream: Option<StreamRef<'_>>) -> StreamId {
+    let last = stream.and_then(StreamRef::last_entry_id);
+    last.and_then(StreamId::before).unwrap_or(StreamId::MIN)
 }
 
 /// What `XREADGROUP` reads of a stream.

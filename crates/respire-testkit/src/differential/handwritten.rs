@@ -180,7 +180,7 @@ pub(super) const HANDWRITTEN: &[(&str, u32, &str)] = &[
     (
         "xread",
         16,
-        "XREAD [COUNT <count>] [(NOACK|foo)] STREAMS (<stream> <stream_id>|<stream> <stream> <stream_id> <stream_id>|<stream>)",
+        "XREAD [COUNT <count>] [(NOACK|foo)] STREAMS (<stream> <stream_after>|<stream> <stream> <stream_after> <stream_after>|<stream>)",
     ),
     (
         "xreadgroup",
