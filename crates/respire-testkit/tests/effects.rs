@@ -4,7 +4,8 @@
 use respire::serve::Flavour;
 use respire_commands::Kv;
 use respire_store::{
-    Effect, Elements, Freeing, Interest, Observer, Owned, Scope, Store, Ticket, ValueRef,
+    Effect, Elements, Freeing, Interest, Observer, Owned, Scope, Store, StreamId, StreamRef,
+    Ticket, ValueRef,
 };
 use respire_testkit::differential::Requests;
 use respire_testkit::target::{FlavourServer, Link, kv_router};
@@ -129,7 +130,29 @@ fn shown(value: ValueRef<'_>) -> String {
         }
         ValueRef::ZSet(zset) => format!("sorted set {:?}", elements(zset)),
         ValueRef::List(list) => format!("list {:?}", elements(list)),
+        ValueRef::Stream(stream) => shown_stream(stream),
     }
+}
+
+fn shown_stream(stream: StreamRef<'_>) -> String {
+    let mut shown = vec![format!("stream {:?}", stream.marks())];
+    shown.extend(stream.blocks().map(|block| format!("{block:?}")));
+    for (name, group) in stream.groups() {
+        shown.push(format!(
+            "{name:?} {:?} {:?}",
+            group.last_id, group.entries_read
+        ));
+        for pending in group.pending(StreamId::MIN) {
+            let name = pending.consumer.name();
+            let (ms, count) = (pending.delivered_ms, pending.count);
+            shown.push(format!("{} {name:?} {ms} {count}", pending.id));
+        }
+        for consumer in group.consumers() {
+            let times = (consumer.seen_ms, consumer.active_ms);
+            shown.push(format!("{:?} {times:?}", consumer.name()));
+        }
+    }
+    shown.join(" ")
 }
 
 fn elements<'e, E: Elements<'e, Element: Debug>>(value: E) -> Vec<String> {
