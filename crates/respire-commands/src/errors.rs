@@ -225,6 +225,14 @@ pub(crate) const GEO_SEARCH_STORE: Error = Error::fixed(
     "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
 );
 
+/// The option `BLOCK` in a script; the name is as it was sent.
+pub(crate) fn block_in_script(name: &[u8]) -> Error {
+    Error::owned(format!(
+        "ERR {} command is not allowed with BLOCK option from scripts",
+        String::from_utf8_lossy(name)
+    ))
+}
+
 /// No key for a command that combines keys.
 pub(crate) fn no_input_key(command: &str) -> Error {
     Error::owned(format!(

@@ -128,7 +128,8 @@ pub(super) fn sort(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let sorting = Sorting::parse(Options::new(args.skip(1)), Form::ReadWrite)?;
+    let mut sorting = Sorting::parse(Options::new(args.skip(1)), Form::ReadWrite)?;
+    sorting.orders_sets |= ctx.client.is_in_script();
     match sorting.destination {
         None => reply_sorted(ctx, &args[0], &sorting, reply),
         Some(destination) => store_sorted(ctx, &args[0], &sorting, destination, reply),
@@ -140,7 +141,8 @@ pub(super) fn sort_ro(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let sorting = Sorting::parse(Options::new(args.skip(1)), Form::ReadOnly)?;
+    let mut sorting = Sorting::parse(Options::new(args.skip(1)), Form::ReadOnly)?;
+    sorting.orders_sets = ctx.client.is_in_script();
     reply_sorted(ctx, &args[0], &sorting, reply)
 }
 

@@ -66,7 +66,7 @@ pub(super) fn xread(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let request = Request::parse(args, false)?;
+    let request = Request::of_call(ctx, args, false)?;
     let found = read_all(ctx, &request)?;
     let mut found: Vec<(&[u8], StreamSlice)> = request.keys().zip(found).collect();
     found.retain(|(_, slice)| !slice.is_empty());

@@ -2,7 +2,8 @@
 
 use super::access::{no_group_to_read, stream_if_any};
 use super::ids::strict_id;
-use crate::errors::SYNTAX;
+use crate::Ctx;
+use crate::errors::{SYNTAX, block_in_script};
 use crate::options::{Options, is_word};
 use respire_engine::{ArgList, Error};
 use respire_store::{EntryRef, StreamId, StreamRange, StreamRef, StreamSlice};
@@ -43,6 +44,19 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// Parses the arguments of `XREAD`, or of `XREADGROUP`. Unlike other commands that wait, they refuse to in a script.
+    pub(super) fn of_call(
+        ctx: &Ctx<'_>,
+        args: ArgList<'a>,
+        is_of_group: bool,
+    ) -> Result<Self, Error> {
+        let request = Self::parse(args, is_of_group)?;
+        if request.block.is_some() && ctx.client.is_in_script() {
+            return Err(block_in_script(&ctx.request[0]));
+        }
+        Ok(request)
+    }
+
     /// Parses the arguments of `XREAD`, or of `XREADGROUP`.
     pub(super) fn parse(args: ArgList<'a>, is_of_group: bool) -> Result<Self, Error> {
         let (mut options, mut request) = (Options::new(args), Self::new(args));

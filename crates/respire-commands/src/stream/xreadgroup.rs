@@ -109,7 +109,7 @@ pub(super) fn xreadgroup(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let request = Request::parse(args, true)?;
+    let request = Request::of_call(ctx, args, true)?;
     let Some((group, consumer)) = request.group else {
         unreachable!("invariant: XREADGROUP has a group");
     };

@@ -54,6 +54,8 @@ pub struct Client {
     pub(crate) subscriptions: Subscriptions,
     /// Set by `CLIENT NO-TOUCH`: reads do not update access times.
     pub(crate) no_touch: bool,
+    /// Whether a script makes the running call.
+    pub(crate) in_script: bool,
     /// The call of the running command, if it took a [`Later`](crate::Later).
     pub(crate) call: Option<Arc<Call>>,
     /// The future that answers the call, if the session has to poll it.
@@ -90,6 +92,7 @@ impl Client {
             transaction: Transaction::default(),
             subscriptions: Subscriptions::default(),
             no_touch: false,
+            in_script: false,
             call: None,
             task: None,
             tally: Tally::default(),
@@ -142,6 +145,12 @@ impl Client {
     #[must_use]
     pub fn is_no_touch(&self) -> bool {
         self.no_touch
+    }
+
+    /// Whether a script or a function makes this call.
+    #[must_use]
+    pub fn is_in_script(&self) -> bool {
+        self.in_script
     }
 
     /// Whether `EXEC` makes this call, or `MULTI` queues it.

@@ -289,6 +289,7 @@ impl<'c, A: App> Calls<'c, A> {
         let own_proto = std::mem::replace(&mut self.client.proto, proto);
         let caller = self.client.shared.last_entry.load(Ordering::Relaxed);
         self.client.swap_tallies();
+        self.client.in_script = true;
         let mut reply = Encoder::new(out, proto);
         let errors = reply.error_count();
         let mut cx = Cx {
@@ -308,6 +309,7 @@ impl<'c, A: App> Calls<'c, A> {
             is_error = end_at_once(engine, self.client, at, &mut reply);
         }
         self.client.swap_tallies();
+        self.client.in_script = false;
         self.client.proto = own_proto;
         let last = &self.client.shared.last_entry;
         last.store(caller, Ordering::Relaxed);

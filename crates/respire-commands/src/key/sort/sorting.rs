@@ -26,6 +26,8 @@ pub(super) struct Sorting<'a> {
     is_descending: bool,
     is_alphabetical: bool,
     pub(super) destination: Option<&'a [u8]>,
+    /// Whether a set is put in order even if it need not be sorted, so that the result depends only on its members.
+    pub(super) orders_sets: bool,
 }
 
 /// The result of a sort.
@@ -67,6 +69,7 @@ impl<'a> Sorting<'a> {
                 sorting.limit = Some((options.integer()?, options.integer()?));
             } else if is_word(word, "STORE") && form == Form::ReadWrite {
                 sorting.destination = Some(options.value()?);
+                sorting.orders_sets = true;
             } else if is_word(word, "BY") {
                 sorting.by = Some(options.value()?);
             } else if is_word(word, "GET") {
@@ -116,8 +119,7 @@ impl<'a> Sorting<'a> {
         let range = self.range(elements.len());
         // A pattern without a `*` means: do not sort.
         let is_unsorted = self.by.is_some_and(|by| !by.contains(&b'*'));
-        if is_unsorted && is_set && self.destination.is_some() {
-            // As in Redis, so that the list depends only on the elements.
+        if is_unsorted && is_set && self.orders_sets {
             return Ok(self.by_text(elements, range, work));
         }
         if is_unsorted {
