@@ -7,7 +7,7 @@
 use crate::Ctx;
 use crate::value::string_if_any;
 use bytes::Bytes;
-use respire_engine::{Error, Output, Proto, Reply};
+use respire_engine::Error;
 use respire_store::{EntryRef, Owned, Slot, StringRef};
 use std::ops::Range;
 
@@ -110,28 +110,6 @@ impl Ctx<'_> {
             Access::Edited => unreachable!("invariant: it was made shareable"),
         })
     }
-}
-
-/// Writes the elements of an aggregate, whose header is written, in parts, as the peer reads them. `write` writes
-/// the part of an index below `parts`. `bytes_guess` is a guess of all bytes.
-pub(crate) fn reply_parts(
-    reply: &mut Reply<'_>,
-    bytes_guess: usize,
-    parts: usize,
-    mut write: impl FnMut(usize, &mut Reply<'_>) + Send + 'static,
-) {
-    let (proto, mut at) = (reply.proto(), 0);
-    if !matches!(proto, Proto::Resp2 | Proto::Resp3) {
-        return (0..parts).for_each(|at| write(at, reply));
-    }
-    reply.sink().put_elements(bytes_guess, move |bytes_max| {
-        let mut out = Output::new();
-        while at < parts && out.len() < bytes_max {
-            write(at, &mut Reply::new(&mut out, proto));
-            at += 1;
-        }
-        (!out.is_empty()).then(|| Bytes::from(out.take()))
-    });
 }
 
 /// Whether a string must be made shareable before long work on it.

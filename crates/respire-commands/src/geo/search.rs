@@ -13,7 +13,7 @@ use super::request::{Form, Hit, Request};
 use super::shape::opposite_if_none;
 use super::unit::UNIT;
 use crate::Ctx;
-use crate::unlocked::reply_parts;
+use crate::streamed::reply_ranges;
 use crate::work::work_begins;
 use crate::zset::combine::{self, Store};
 use crate::zset::set_of;
@@ -156,9 +156,6 @@ pub(super) static GEOSEARCHSTORE: Spec = Spec {
 /// Up to this many members are looked at while the key is locked, which takes a tenth of a millisecond.
 const LOCKED_MEMBERS_MAX: usize = 1_000;
 
-/// The members of a part of a longer reply.
-const PART_MEMBERS: usize = 256;
-
 /// The bytes of a member and of what comes with it in a usual reply, to guess the length of a longer one.
 const MEMBER_BYTES_GUESSED: usize = 20;
 const OPTION_BYTES_GUESSED: usize = 25;
@@ -227,14 +224,9 @@ impl Found {
     fn reply(self, request: Request, reply: &mut Reply<'_>) {
         let len = self.hits.len();
         reply.array(len);
-        if len <= PART_MEMBERS {
-            return self.write(0..len, &request, reply);
-        }
         let member_bytes = MEMBER_BYTES_GUESSED + options(&request) * OPTION_BYTES_GUESSED;
-        let parts = len.div_ceil(PART_MEMBERS);
-        reply_parts(reply, len * member_bytes, parts, move |at, reply| {
-            let start = at * PART_MEMBERS;
-            self.write(start..len.min(start + PART_MEMBERS), &request, reply);
+        reply_ranges(reply, (len, member_bytes), move |some, reply| {
+            self.write(some, &request, reply);
         });
     }
 }
@@ -298,14 +290,14 @@ pub(super) fn store_found(
         sources: vec![&args[0]],
         event,
     };
-    let len = combine::store(ctx, store, &mut |sources| {
+    let len = combine::store(ctx, store, &mut |sources, step| {
         let set = sources[0].sorted_set()?;
         let request = Request::parse(form, name, args, set)?;
         let Some(set) = set else {
             return Ok(Vec::new());
         };
         let points = Points::new(set, &request.shape);
-        let mut hits = points.find(&request, &mut || (), &mut |member| member);
+        let mut hits = points.find(&request, step, &mut |member| member);
         request.choose(&mut hits);
         let score = |hit: &Hit<Element<'_>>| match request.stores_distances {
             true => opposite_if_none(hit.distance) / request.shape.unit,

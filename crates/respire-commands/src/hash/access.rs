@@ -45,15 +45,4 @@ impl Ctx<'_> {
         }
         Ok(found)
     }
-
-    /// Runs `f` on a hash, if the key exists, and counts the hit or miss. `f` may read the whole
-    /// hash: if that is large, `f` gets a snapshot and runs without the key's lock.
-    pub(super) fn read_hash<R>(
-        &mut self,
-        key: &[u8],
-        mut f: impl FnMut(Option<HashRef<'_>>) -> R,
-    ) -> Result<R, Error> {
-        let found = self.read_or_snapshot(key, &mut f)?;
-        Ok(found.unwrap_or_else(|snapshot| f(Some(hash_of(&snapshot)))))
-    }
 }

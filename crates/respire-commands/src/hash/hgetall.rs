@@ -6,7 +6,7 @@
 
 use super::access::hash_of;
 use crate::Ctx;
-use crate::unlocked::reply_parts;
+use crate::streamed::reply_parts;
 use crate::value::reply_string;
 use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Elements, HashRef, StringRef};
@@ -103,8 +103,15 @@ enum What {
     Values,
 }
 
-/// Bytes of a field or value of a usual hash in a reply, to guess the length of the reply.
-const BYTES_GUESSED: usize = 20;
+impl What {
+    /// The bytes of an element of a usual hash in a reply.
+    fn bytes_guessed(self) -> usize {
+        match self {
+            What::Both => 40,
+            What::Fields | What::Values => 20,
+        }
+    }
+}
 
 fn reply_all(
     ctx: &mut Ctx<'_>,
@@ -121,10 +128,15 @@ fn reply_all(
         let hash = hash_of(&snapshot);
         let len = hash.live_len();
         begin(reply, len, what);
-        let (parts, guess) = (hash.parts(), len * BYTES_GUESSED);
-        reply_parts(reply, guess, parts, move |at, reply| {
-            hash_of(&snapshot).for_part(at, &mut |pair| put(reply, pair, what));
-        });
+        let parts = hash.parts();
+        reply_parts(
+            reply,
+            (len, what.bytes_guessed()),
+            parts,
+            move |at, reply| {
+                hash_of(&snapshot).for_part(at, &mut |pair| put(reply, pair, what));
+            },
+        );
     }
     Ok(())
 }

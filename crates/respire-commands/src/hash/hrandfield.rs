@@ -1,15 +1,17 @@
 //! `HRANDFIELD key [count [WITHVALUES]]`: returns random fields of a hash: different ones, or with a
 //! negative count each chosen anew.
 
-use super::access::hash_if_any;
+use super::access::{hash_if_any, hash_of};
 use crate::Ctx;
 use crate::errors::{LONG_RANGE, OUT_OF_RANGE, SYNTAX};
 use crate::options::{integer, is_word};
+use crate::streamed::{REPEATED_MAX, reply_ranges};
 use crate::value::{reply_string, reply_string_or_null};
+use crate::work::work_begins;
 use respire_engine::{
-    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Proto, Reply, Spec,
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, LongWork, Proto, Reply, Spec,
 };
-use respire_store::{Elements, HashRef, StringRef};
+use respire_store::{Elements, EntryRef, HashRef, StringRef};
 use std::collections::HashSet;
 
 pub(super) static HRANDFIELD: Spec = Spec {
@@ -44,8 +46,11 @@ pub(super) static HRANDFIELD: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The largest number of fields chosen with repetition: it bounds the reply.
-const REPEATED_MAX: u64 = 1 << 24;
+/// Up to this many fields are chosen with repetition under the key's lock.
+const LOCKED_COUNT_MAX: u64 = 256;
+
+/// The bytes of a field in a usual reply.
+const FIELD_BYTES: usize = 24;
 
 /// A hash of fewer fields than this times the count is read as a whole.
 const READ_WHOLE_BELOW: usize = 3;
@@ -79,55 +84,100 @@ pub(super) fn hrandfield(
     if with_values && count > i64::MAX as u64 / 2 {
         return Err(OUT_OF_RANGE);
     }
-    let mut random = ctx.view.random();
-    let mut next = || {
-        random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        random
-    };
-    ctx.read_hash(&args[0], |hash| {
-        let Some(hash) = hash else {
-            reply.array(0);
-            return Ok(());
-        };
-        if is_repeating {
-            if count > REPEATED_MAX {
-                return Err(OUT_OF_RANGE);
-            }
-            let count = if hash.live_len() == 0 {
-                0
-            } else {
-                count as usize
-            };
-            reply_repeated(hash, count, with_values, &mut next, reply);
-        } else {
-            let len = hash.live_len();
-            let count = usize::try_from(count).map_or(len, |count| count.min(len));
-            let pairs = different(hash, count, &mut next);
-            begin(reply, pairs.len(), with_values);
-            pairs
-                .into_iter()
-                .for_each(|pair| put(reply, pair, with_values));
-        }
-        Ok(())
-    })?
+    let random = ctx.view.random();
+    if is_repeating {
+        return reply_repeated(ctx, &args[0], (count, with_values), random, reply);
+    }
+    let wanted = (count, with_values);
+    let found = ctx.read_or_snapshot(&args[0], |hash| match hash {
+        Some(hash) => reply_different(hash, wanted, random, reply, &mut || ()),
+        None => reply.array(0),
+    })?;
+    if let Err(snapshot) = found {
+        let mut work = ctx.long_work();
+        let mut step = || work.iter_mut().for_each(LongWork::step);
+        reply_different(hash_of(&snapshot), wanted, random, reply, &mut step);
+    }
+    Ok(())
 }
 
-/// Replies with this many fields, each chosen among all.
+/// Replies with this many different fields, or with all. Calls `step` for each that is chosen.
+fn reply_different(
+    hash: HashRef<'_>,
+    (count, with_values): (u64, bool),
+    random: u64,
+    reply: &mut Reply<'_>,
+    step: &mut dyn FnMut(),
+) {
+    let len = hash.live_len();
+    let count = usize::try_from(count).map_or(len, |count| count.min(len));
+    let mut numbers = numbers(random).inspect(|_| step());
+    let mut next = || numbers.next().unwrap_or(random);
+    let pairs = different(hash, count, &mut next);
+    begin(reply, pairs.len(), with_values);
+    let pairs = pairs.into_iter();
+    pairs.for_each(|pair| put(reply, pair, with_values));
+}
+
+/// Random numbers from a first one.
+fn numbers(random: u64) -> impl Iterator<Item = u64> {
+    (1..).map(move |nth: u64| random.wrapping_add(nth.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+/// Replies with this many fields, each chosen among all, while the client reads them.
 fn reply_repeated(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    (count, with_values): (u64, bool),
+    random: u64,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let snapshot = ctx.read(key, |entry| {
+        let Some(hash) = hash_if_any(entry)? else {
+            reply.array(0);
+            return Ok(None);
+        };
+        if count > REPEATED_MAX {
+            return Err(OUT_OF_RANGE);
+        }
+        if count > LOCKED_COUNT_MAX && hash.live_len() > 0 {
+            return Ok(entry.map(EntryRef::owned));
+        }
+        let count = match hash.live_len() {
+            0 => 0,
+            _ => count as usize,
+        };
+        begin(reply, count, with_values);
+        write_repeated(hash, count, with_values, numbers(random), reply);
+        Ok(None)
+    })?;
+    if let Some(snapshot) = snapshot {
+        work_begins();
+        let mut numbers = numbers(random);
+        begin(reply, count as usize, with_values);
+        let size = (count as usize, FIELD_BYTES * (1 + usize::from(with_values)));
+        reply_ranges(reply, size, move |some, reply| {
+            let numbers = numbers.by_ref();
+            write_repeated(hash_of(&snapshot), some.len(), with_values, numbers, reply);
+        });
+    }
+    Ok(())
+}
+
+/// Writes this many fields, each chosen among all, without their number.
+fn write_repeated(
     hash: HashRef<'_>,
     count: usize,
     with_values: bool,
-    next: &mut impl FnMut() -> u64,
+    numbers: impl Iterator<Item = u64>,
     reply: &mut Reply<'_>,
 ) {
-    begin(reply, count, with_values);
     // A packed hash is read once, and not once for each field.
     let mut pairs = Vec::new();
     if hash.listpack().is_some() {
         hash.for_each(&mut |pair| pairs.push(pair));
     }
-    for _ in 0..count {
-        let random = next();
+    for random in numbers.take(count) {
         let pair = if pairs.is_empty() {
             hash.sample(random)
         } else {

@@ -14,6 +14,7 @@ use crate::Ctx;
 use crate::errors::WRONG_TYPE;
 use crate::notify;
 use crate::options::{Options, is_word};
+use crate::streamed::reply_ranges;
 use crate::value_type::ListOf;
 use crate::work::work_begins;
 use elements::{Elements, Work};
@@ -204,15 +205,25 @@ fn reply_sorted(
     } else {
         Some(sorting.run(&mut ctx.view, source, &mut work)?)
     };
-    reply.array(sorted.as_ref().map_or(0, Sorted::len));
-    for element in sorted.iter().flat_map(Sorted::iter) {
-        match element {
-            Some(element) => reply.bulk(element),
-            None => reply.null(),
+    let Some(sorted) = sorted else {
+        reply.array(0);
+        return Ok(());
+    };
+    let len = sorted.len();
+    reply.array(len);
+    reply_ranges(reply, (len, ELEMENT_BYTES), move |some, reply| {
+        for at in some {
+            match sorted.at(at) {
+                Some(element) => reply.bulk(element),
+                None => reply.null(),
+            }
         }
-    }
+    });
     Ok(())
 }
+
+/// The bytes of an element in a usual reply.
+const ELEMENT_BYTES: usize = 20;
 
 /// Sorts the elements of a key whose lock is held, with those of all keys that the sort reads.
 fn sort_locked(

@@ -5,9 +5,9 @@
 use super::{list_if_any, range_of};
 use crate::Ctx;
 use crate::options::integer;
-use crate::streamed::{self, Elements as Streamed};
+use crate::streamed::reply_ranges;
 use crate::value::reply_string;
-use resp_codec::{Encoder, Sink};
+use crate::work::work_begins;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Elements, End, Kind, List, ListRef, StringRef};
 
@@ -116,41 +116,21 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     pub(super) fn reply(self, reply: &mut Reply<'_>) {
-        let count = self.part.count;
-        let element_bytes = self.list.heap_bytes() / self.list.len().max(1);
-        // Each element has a header and two line ends besides its text.
-        let bytes = count * (element_bytes + 8);
-        reply.array(count);
-        streamed::reply(self, count, bytes, reply);
-    }
-}
-
-impl Streamed for Snapshot {
-    fn write<S: Sink>(
-        &self,
-        from: usize,
-        encoder: &mut Encoder<'_, S>,
-        is_full: impl Fn(&mut S) -> bool,
-    ) -> usize {
+        work_begins();
         let Part {
             end,
             skipped,
             count,
         } = self.part;
-        let elements = self.list.read().iter_from(end, skipped + from);
-        let mut next = from;
-        for element in elements.take(count - from) {
-            match element {
-                StringRef::Int(number) => encoder.bulk_int(number),
-                StringRef::Bytes(bytes) => encoder.bulk(bytes),
-                StringRef::Shared(bytes) => encoder.bulk(bytes),
-            }
-            next += 1;
-            if is_full(encoder.sink()) {
-                break;
-            }
-        }
-        next
+        // Each element has a header and two line ends besides its text.
+        let element_bytes = 8 + self.list.heap_bytes() / self.list.len().max(1);
+        reply.array(count);
+        reply_ranges(reply, (count, element_bytes), move |some, reply| {
+            let elements = self.list.read().iter_from(end, skipped + some.start);
+            elements
+                .take(some.len())
+                .for_each(|element| reply_string(reply, element));
+        });
     }
 }
 

@@ -3,7 +3,8 @@
 //! Large sets of one store have equal members at nearly the same place, so an intersection or a
 //! difference walks through all of them together.
 
-use super::members::Members;
+use super::picked::Picked;
+use super::read::{Snapshot, stream_set};
 use respire_engine::Reply;
 use respire_store::{Elements, Growth, Set, SetRef, StringRef};
 use std::cmp::Reverse;
@@ -17,9 +18,9 @@ pub(super) enum Operation {
 }
 
 /// The result.
-pub(super) enum Combined<'s> {
-    /// Members of the sets that were combined, each once.
-    Members(Members<'s>),
+pub(super) enum Combined {
+    /// Members of the sets with these numbers, each once.
+    Picked(Vec<(usize, Picked)>),
     Set(Set),
 }
 
@@ -28,71 +29,89 @@ impl Operation {
     /// intersection O(members of the smallest set * sets).
     ///
     /// Calls `step` for each member.
-    pub(super) fn run<'s>(
+    pub(super) fn run(
         self,
-        sets: &[Option<SetRef<'s>>],
+        sets: &[Option<SetRef<'_>>],
         growth: &Growth,
         step: &mut dyn FnMut(),
-    ) -> Combined<'s> {
-        let existing = || sets.iter().copied().flatten();
+    ) -> Combined {
+        let numbered = sets.iter().copied().enumerate();
+        let mut existing: Vec<(usize, SetRef<'_>)> = numbered
+            .filter_map(|(number, set)| Some((number, set?)))
+            .collect();
         match self {
+            Self::Intersection if existing.len() < sets.len() => Combined::Picked(Vec::new()),
             Self::Intersection => {
-                let mut members = Members::default();
-                if existing().count() == sets.len() {
-                    intersect(existing().collect(), step, |member| {
-                        members.push(member);
-                        true
-                    });
-                }
-                Combined::Members(members)
+                existing.sort_by_key(|(_, set)| set.len());
+                Combined::Picked(intersect_all(&existing, step))
             }
-            Self::Union => match *existing().collect::<Vec<_>>() {
-                [] => Combined::Members(Members::default()),
-                [one] => Combined::Members(Members::of(one)),
+            Self::Union => match *existing {
+                [] => Combined::Picked(Vec::new()),
+                [(number, one)] => Combined::Picked(vec![(number, Picked::all(one))]),
                 // As in Redis, the members of integer sets come in their order.
-                [one, other] if one.ints().is_none() || other.ints().is_none() => {
-                    Combined::Members(unite(one, other, step))
+                [one, other] if one.1.ints().is_none() || other.1.ints().is_none() => {
+                    Combined::Picked(unite(one, other, step))
                 }
-                _ => Combined::Set(unite_all(existing(), growth, step)),
+                _ => Combined::Set(unite_all(existing.iter().map(|it| it.1), growth, step)),
             },
             Self::Difference => match *sets {
                 [Some(first), ref others @ ..] => {
                     let others = others.iter().copied().flatten().collect();
                     subtract(first, others, growth, step)
                 }
-                _ => Combined::Members(Members::default()),
+                _ => Combined::Picked(Vec::new()),
             },
         }
     }
 }
 
-impl Combined<'_> {
-    /// Replies with the members as a set.
-    pub(super) fn reply(&self, reply: &mut Reply<'_>) {
+impl Combined {
+    /// The number of members.
+    fn len(&self) -> usize {
         match self {
-            Self::Members(members) => {
-                reply.set(members.len());
-                members.reply(reply);
-            }
-            Self::Set(set) => super::read::reply_members(reply, set_ref(set)),
+            Self::Picked(picked) => picked.iter().map(|(_, picked)| picked.len()).sum(),
+            Self::Set(set) => set_ref(set).len(),
         }
     }
 
-    /// The set to store. O(members).
+    /// Replies with the members as a set, while the client reads them. The sets are those that were combined.
+    pub(super) fn reply(self, mut sets: Vec<Option<Snapshot>>, reply: &mut Reply<'_>) {
+        reply.set(self.len());
+        match self {
+            Self::Picked(all) => {
+                for (number, picked) in all {
+                    if let Some(snapshot) = sets[number].take() {
+                        picked.reply(snapshot, reply);
+                    }
+                }
+            }
+            Self::Set(set) => stream_set(reply, set),
+        }
+    }
+
+    /// The set to store. The sets are those that were combined. O(members).
     ///
     /// Calls `step` for each member.
-    pub(super) fn into_set(self, growth: &Growth, step: &mut dyn FnMut()) -> Set {
-        match self {
-            Self::Set(set) => set,
-            Self::Members(members) => {
-                let mut set = Set::default();
-                for member in members.iter() {
+    pub(super) fn into_set(
+        self,
+        sets: &[Option<SetRef<'_>>],
+        growth: &Growth,
+        step: &mut dyn FnMut(),
+    ) -> Set {
+        let all = match self {
+            Self::Set(set) => return set,
+            Self::Picked(all) => all,
+        };
+        let mut set = Set::default();
+        for (number, picked) in all {
+            if let Some(source) = sets[number] {
+                picked.for_each(source, |member| {
                     step();
                     set.insert(member.as_bytes(&mut [0; 20]), growth);
-                }
-                set
+                });
             }
         }
+        set
     }
 }
 
@@ -124,23 +143,29 @@ pub(super) fn intersect<'s>(
     }
 }
 
+/// The members that all sets have. The first set is the smallest.
+fn intersect_all(sets: &[(usize, SetRef<'_>)], step: &mut dyn FnMut()) -> Vec<(usize, Picked)> {
+    let Some(((number, smallest), others)) = sets.split_first() else {
+        return Vec::new();
+    };
+    let is_common = |member: StringRef<'_>| others.iter().all(|(_, set)| set.has(member));
+    vec![(*number, Picked::pick(*smallest, step, is_common))]
+}
+
 /// The members of two sets, each once.
-fn unite<'s>(one: SetRef<'s>, other: SetRef<'s>, step: &mut dyn FnMut()) -> Members<'s> {
-    let (large, small) = if one.len() < other.len() {
+fn unite(
+    one: (usize, SetRef<'_>),
+    other: (usize, SetRef<'_>),
+    step: &mut dyn FnMut(),
+) -> Vec<(usize, Picked)> {
+    let (large, small) = if one.1.len() < other.1.len() {
         (other, one)
     } else {
         (one, other)
     };
-    let mut members = Members::of(large);
-    for part in 0..small.parts() {
-        small.for_part(part, |member| {
-            step();
-            if !large.has(member) {
-                members.push(member);
-            }
-        });
-    }
-    members
+    let is_new = |member: StringRef<'_>| !large.1.has(member);
+    let picked = Picked::pick(small.1, step, is_new);
+    vec![(large.0, Picked::all(large.1)), (small.0, picked)]
 }
 
 fn unite_all<'s>(
@@ -167,12 +192,12 @@ fn insert_all(all: &mut Set, set: SetRef<'_>, growth: &Growth, step: &mut dyn Fn
 /// Like Redis, it looks up the first set's members in the others, or removes the others' members
 /// from a copy, whichever is less work. The second way may leave integers in a set that is none of
 /// integers, so the choice can be seen.
-fn subtract<'s>(
-    first: SetRef<'s>,
-    mut others: Vec<SetRef<'s>>,
+fn subtract(
+    first: SetRef<'_>,
+    mut others: Vec<SetRef<'_>>,
     growth: &Growth,
     step: &mut dyn FnMut(),
-) -> Combined<'s> {
+) -> Combined {
     let sets = 1 + others.len();
     let looked_up = first.len() * sets / 2;
     let removed = first.len() + others.iter().map(|set| set.len()).sum::<usize>();
@@ -191,16 +216,8 @@ fn subtract<'s>(
     }
     // Members are found sooner in larger sets.
     others.sort_by_key(|set| Reverse(set.len()));
-    let mut left = Members::default();
-    for part in 0..first.parts() {
-        first.for_part(part, |member| {
-            step();
-            if !others.iter().any(|set| set.has(member)) {
-                left.push(member);
-            }
-        });
-    }
-    Combined::Members(left)
+    let is_left = |member: StringRef<'_>| !others.iter().any(|set| set.has(member));
+    Combined::Picked(vec![(0, Picked::pick(first, step, is_left))])
 }
 
 #[cfg(test)]

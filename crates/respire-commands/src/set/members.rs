@@ -1,12 +1,10 @@
-//! Members of several sets, collected for a reply whose length must be known before its first
-//! member.
+//! The members of a set, collected to choose among them.
 
 use crate::value::reply_string;
 use respire_engine::Reply;
 use respire_store::{Elements, SetRef, StringRef};
 
 /// Borrowed members.
-#[derive(Default)]
 pub(super) struct Members<'s>(Vec<StringRef<'s>>);
 
 impl<'s> Members<'s> {
@@ -19,35 +17,26 @@ impl<'s> Members<'s> {
         Self(members)
     }
 
-    pub(super) fn push(&mut self, member: StringRef<'s>) {
-        self.0.push(member);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = StringRef<'s>> {
-        self.0.iter().copied()
-    }
-
-    /// Keeps `count` of them, and every choice is equally likely.
-    pub(super) fn choose(&mut self, count: usize, random: u64) {
+    /// Keeps `count` of them, and every choice is equally likely. Calls `step` for each.
+    pub(super) fn choose(&mut self, count: usize, random: u64, step: &mut dyn FnMut()) {
         let len = self.0.len();
         for (at, random) in (0..count.min(len)).zip(numbers(random)) {
+            step();
             self.0.swap(at, at + below(random, len - at));
         }
         self.0.truncate(count);
     }
 
-    /// Chooses among them without end, each time with the same probability for all. There must be one.
-    pub(super) fn draw(&self, random: u64) -> impl Iterator<Item = StringRef<'s>> {
-        numbers(random).map(|random| self.0[below(random, self.0.len())])
+    /// The member that a random number selects, all with the same probability; `None` if there are none.
+    pub(super) fn sample(&self, random: u64) -> Option<StringRef<'s>> {
+        let mixed = numbers(random).next().unwrap_or(random);
+        self.0.get(below(mixed, self.0.len())).copied()
     }
 
     /// Writes the members, without their number.
     pub(super) fn reply(&self, reply: &mut Reply<'_>) {
-        self.iter().for_each(|member| reply_string(reply, member));
+        let members = self.0.iter();
+        members.for_each(|member| reply_string(reply, *member));
     }
 }
 

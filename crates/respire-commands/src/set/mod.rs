@@ -2,6 +2,7 @@
 
 mod combine;
 mod members;
+mod picked;
 mod read;
 mod sadd;
 mod sdiff;

@@ -1,12 +1,13 @@
 //! Reads sets: small ones under their key's lock, large ones as snapshots without it.
 
+use super::picked::Picked;
 use crate::Ctx;
 use crate::errors::wrong_type;
-use crate::unlocked::reply_parts;
+use crate::streamed::reply_parts;
 use crate::value::reply_string;
 use crate::work::work_begins;
 use respire_engine::{Error, Reply};
-use respire_store::{Elements, EntryRef, Owned, Set, SetRef, ValueRef};
+use respire_store::{Elements, EntryRef, Kind, Owned, Set, SetRef, ValueRef};
 
 /// Up to this number of members, a set is read under its key's lock. That takes some microseconds.
 pub(super) const LOCKED_MEMBERS_MAX: usize = 1000;
@@ -66,16 +67,23 @@ pub(super) fn read_set<R>(
     })
 }
 
+/// The bytes of a member in a usual reply.
+pub(super) const MEMBER_BYTES: usize = 24;
+
 /// Replies with the members of a large set while the client reads them, from a snapshot. The memory
 /// for the reply is bounded.
 pub(super) fn stream_members(reply: &mut Reply<'_>, snapshot: Snapshot) {
-    /// A member's bytes of RESP, at a guess.
-    const MEMBER_BYTES: usize = 24;
-    let (len, parts) = (snapshot.set().len(), snapshot.set().parts());
-    reply.set(len);
-    reply_parts(reply, len * MEMBER_BYTES, parts, move |part, reply| {
-        let set = snapshot.set();
-        set.for_part(part, |member| reply_string(reply, member));
+    let set = snapshot.set();
+    reply.set(set.len());
+    Picked::all(set).reply(snapshot, reply);
+}
+
+/// Writes the members of a set of the command's own, without their number, while the client reads them.
+pub(super) fn stream_set(reply: &mut Reply<'_>, set: Set) {
+    let (len, parts) = (set.read().len(), set.read().parts());
+    reply_parts(reply, (len, MEMBER_BYTES), parts, move |part, reply| {
+        set.read()
+            .for_part(part, |member| reply_string(reply, member));
     });
 }
 

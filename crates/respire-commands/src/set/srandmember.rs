@@ -4,12 +4,17 @@
 //! A positive count returns different members, and every choice of them is equally likely.
 
 use super::members::Members;
-use super::read::{read_set, write_members};
+use super::picked::Picked;
+use super::read::{MEMBER_BYTES, Snapshot, read_set, set_if_any, write_members};
 use crate::Ctx;
 use crate::errors::{COUNT_RANGE, OUT_OF_RANGE, SYNTAX};
 use crate::options::integer;
+use crate::streamed::{REPEATED_MAX, reply_ranges};
 use crate::value::reply_string;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use crate::work::work_begins;
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, LongWork, Reply, Spec,
+};
 use respire_store::{Elements, SetRef};
 use std::collections::HashSet;
 
@@ -41,15 +46,12 @@ pub(super) static SRANDMEMBER: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The largest number of members that a negative count may ask for: a reply is built in memory.
-const REPEATED_MAX: u64 = 1 << 24;
-
 /// A count of more than this part of the members takes all of them and shuffles; drawing them one by
 /// one would draw too many of them twice.
 const SHUFFLED_PART: usize = 3;
 
 /// Up to this number of random members are drawn under the key's lock.
-const LOCKED_COUNT_MAX: u64 = 100;
+const LOCKED_COUNT_MAX: usize = 100;
 
 pub(super) fn srandmember(
     ctx: &mut Ctx<'_>,
@@ -74,60 +76,84 @@ pub(super) fn srandmember(
     if count == i64::MIN {
         return Err(COUNT_RANGE);
     }
-    let members_max = if count.unsigned_abs() <= LOCKED_COUNT_MAX {
-        usize::MAX
-    } else {
-        0
-    };
-    let found = read_set(ctx, &args[0], members_max, |set| {
-        reply_random(set, count, random, reply)
+    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+    let owned = ctx.read(&args[0], |entry| {
+        match set_if_any(entry)? {
+            None => reply.array(0),
+            Some(_) if count < 0 && count.unsigned_abs() > REPEATED_MAX => {
+                return Err(OUT_OF_RANGE);
+            }
+            Some(_) if wanted > LOCKED_COUNT_MAX => return Snapshot::if_any(entry),
+            Some(set) if count < 0 => {
+                reply.array(wanted);
+                write_repeated(set, wanted, random, reply);
+            }
+            Some(set) => write_different(set, wanted, random, reply, &mut || ()),
+        }
+        Ok(None)
     })?;
-    found.unwrap_or_else(|| {
-        reply.array(0);
-        Ok(())
-    })
+    let Some(snapshot) = owned else {
+        return Ok(());
+    };
+    work_begins();
+    let set = snapshot.set();
+    if count < 0 {
+        reply.array(wanted);
+        reply_ranges(reply, (wanted, MEMBER_BYTES), move |some, reply| {
+            let random = random.wrapping_add(some.start as u64);
+            write_repeated(snapshot.set(), some.len(), random, reply);
+        });
+    } else if wanted >= set.len() {
+        reply.array(set.len());
+        Picked::all(set).reply(snapshot, reply);
+    } else {
+        let mut work = ctx.long_work();
+        let mut step = || work.iter_mut().for_each(LongWork::step);
+        write_different(set, wanted, random, reply, &mut step);
+    }
+    Ok(())
 }
 
-fn reply_random(
+/// Writes this many members, each chosen among all, without their number.
+fn write_repeated(set: SetRef<'_>, count: usize, random: u64, reply: &mut Reply<'_>) {
+    // A small set is read once, and not once for each member.
+    let members = (set.parts() == 1 && count > 1).then(|| Members::of(set));
+    for nth in 0..count as u64 {
+        let random = random.wrapping_add(nth);
+        let member = match &members {
+            Some(members) => members.sample(random),
+            None => set.sample(random),
+        };
+        member
+            .into_iter()
+            .for_each(|member| reply_string(reply, member));
+    }
+}
+
+/// Replies with this many different members, or with all of them. Calls `step` for each that is looked at.
+fn write_different(
     set: SetRef<'_>,
-    count: i64,
+    wanted: usize,
     random: u64,
     reply: &mut Reply<'_>,
-) -> Result<(), Error> {
-    let randoms = (0..).map(|step| random.wrapping_add(step));
-    if count < 0 {
-        let count = count.unsigned_abs();
-        if count > REPEATED_MAX {
-            return Err(OUT_OF_RANGE);
-        }
-        let count = count as usize;
-        reply.array(count);
-        if count < set.len() {
-            let drawn = randoms.take(count).filter_map(|it| set.sample(it));
-            drawn.for_each(|member| reply_string(reply, member));
-        } else {
-            let members = Members::of(set);
-            let drawn = members.draw(random).take(count);
-            drawn.for_each(|member| reply_string(reply, member));
-        }
-        return Ok(());
-    }
-    let count = usize::try_from(count).unwrap_or(usize::MAX).min(set.len());
+    step: &mut dyn FnMut(),
+) {
+    let count = wanted.min(set.len());
     reply.array(count);
     if count == set.len() {
         write_members(reply, set);
     } else if count > set.len() / SHUFFLED_PART {
         let mut members = Members::of(set);
-        members.choose(count, random);
+        members.choose(count, random, step);
         members.reply(reply);
     } else {
         let mut seen = HashSet::with_capacity(count);
-        let drawn = randoms.filter_map(|it| set.sample(it));
+        let randoms = (0..).map(|nth| random.wrapping_add(nth));
+        let drawn = randoms.inspect(|_| step()).filter_map(|it| set.sample(it));
         let new = drawn.filter(|member| seen.insert(member.to_vec()));
         new.take(count)
             .for_each(|member| reply_string(reply, member));
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -79,15 +79,14 @@ pub(super) fn reply_combined(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let growth = ctx.kv.store().growth::<Set>();
-    let sets = read_sets(ctx, keys.iter())?;
+    let snapshots = read_sets(ctx, keys.iter())?;
     work_begins();
-    let sets: Vec<Option<SetRef<'_>>> = sets
-        .iter()
-        .map(|set| set.as_ref().map(Snapshot::set))
-        .collect();
+    let sets = snapshots.iter().map(Option::as_ref);
+    let sets: Vec<Option<SetRef<'_>>> = sets.map(|set| set.map(Snapshot::set)).collect();
     let mut work = ctx.long_work();
     let mut step = || work.iter_mut().for_each(LongWork::step);
-    operation.run(&sets, &growth, &mut step).reply(reply);
+    let combined = operation.run(&sets, &growth, &mut step);
+    combined.reply(snapshots, reply);
     Ok(())
 }
 
@@ -107,7 +106,7 @@ pub(super) fn store_combined(
     let combine = |sources: &Sources, step: &mut dyn FnMut()| {
         let sets = sources.sets();
         let combined = operation.run(&sets, &growth, step);
-        combined.into_set(&growth, step)
+        combined.into_set(&sets, &growth, step)
     };
     let mut tries = 0;
     let mut sources = ctx.locked(&scope, |view, stats| {

@@ -7,7 +7,7 @@ use super::set_in;
 use crate::Ctx;
 use crate::notify;
 use crate::work::work_begins;
-use respire_engine::Error;
+use respire_engine::{Error, LongWork};
 use respire_store::packed::listpack::Element;
 use respire_store::{
     Elements, EntryRef, EventName, Expiry, Kind, Owned, Scope, Scored, SetRef, StringRef, ValueRef,
@@ -110,8 +110,9 @@ pub(crate) struct Store<'a> {
     pub(crate) event: EventName,
 }
 
-/// Computes elements from the sources.
-pub(crate) type Compute<'f> = &'f mut dyn for<'s> FnMut(&'s [Source]) -> Result<Found<'s>, Error>;
+/// Computes elements from the sources. Calls its second argument, a step, for each element that it looks at.
+pub(crate) type Compute<'f> =
+    &'f mut dyn for<'s> FnMut(&'s [Source], &mut dyn FnMut()) -> Result<Found<'s>, Error>;
 
 /// Sources and whether they have changed since.
 type Watched = Vec<(Source, Watch)>;
@@ -139,7 +140,7 @@ pub(crate) fn store(
             sources.push(source);
         }
         if total <= LOCKED_ELEMENTS_MAX {
-            let set = made(view, compute(&sources)?);
+            let set = made(view, compute(&sources, &mut || ())?, &mut || ());
             return Ok(Ok(put(view, &request, set)));
         }
         Ok(Err(watch(view, &request.sources)))
@@ -151,7 +152,11 @@ pub(crate) fn store(
     for _ in 0..UNLOCKED_TRIES_MAX {
         work_begins();
         let (sources, watches): (Vec<Source>, Vec<Watch>) = watched.into_iter().unzip();
-        let set = made(&ctx.view, compute(&sources)?);
+        let mut work = ctx.long_work();
+        let mut step = || work.iter_mut().for_each(LongWork::step);
+        let found = compute(&sources, &mut step)?;
+        let set = made(&ctx.view, found, &mut step);
+        drop(work);
         let stored = ctx.locked(&scope, |view, _| {
             if watches.iter().any(|watch| watch.is_dirty(view.now_ms())) {
                 return Err(watch(view, &request.sources));
@@ -170,7 +175,7 @@ pub(crate) fn store(
             .iter()
             .map(|key| view.peek(key, Source::new))
             .collect();
-        let set = made(view, compute(&sources)?);
+        let set = made(view, compute(&sources, &mut || ())?, &mut || ());
         Ok(put(view, &request, set))
     })
 }
@@ -181,8 +186,8 @@ fn watch(view: &mut View<'_>, keys: &[&[u8]]) -> Watched {
     keys.iter().map(|key| read(key)).collect()
 }
 
-fn made(view: &View<'_>, elements: Found<'_>) -> ZSet {
-    ZSet::from_elements(elements, view.store().limits::<ZSet>())
+fn made(view: &View<'_>, elements: Found<'_>, step: &mut dyn FnMut()) -> ZSet {
+    ZSet::from_elements(elements, view.store().limits::<ZSet>(), step)
 }
 
 /// Stores a set in a locked key, and returns its length.

@@ -6,7 +6,10 @@ use crate::Ctx;
 use crate::errors::{LIMIT_NEGATIVE, SYNTAX};
 use crate::options::{integer, is_word};
 use crate::work::work_begins;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, LongWork, Reply, Spec,
+};
+use respire_store::packed::listpack::Element;
 
 pub(super) static ZINTERCARD: Spec = Spec {
     name: "zintercard",
@@ -52,11 +55,14 @@ pub(super) fn zintercard(
     let mut sets: Vec<(Members<'_>, f64)> =
         members.into_iter().map(|members| (members, 1.0)).collect();
     sets.sort_by_key(|(members, _)| members.len());
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
     let mut count = 0;
-    each_common(&sets, &mut |_, _| {
+    let mut add = |_: Element<'_>, _: &[f64]| {
         count += 1;
         count != limit
-    });
+    };
+    each_common(&sets, &mut add, &mut step);
     reply.int(count as i64);
     Ok(())
 }

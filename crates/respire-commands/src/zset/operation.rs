@@ -116,11 +116,13 @@ impl<'a> Request<'a> {
         Ok(plan)
     }
 
-    /// Computes the result. Errors of types come before those of options.
+    /// Computes the result. Errors of types come before those of options. Calls `step` for each element, and now and
+    /// then for each comparison.
     pub(super) fn compute<'s>(
         &self,
         sources: &'s [Source],
         is_stored: bool,
+        step: &mut dyn FnMut(),
     ) -> Result<(Found<'s>, Plan), Error> {
         let members = sources
             .iter()
@@ -132,16 +134,20 @@ impl<'a> Request<'a> {
         // Scores are added from the smallest set to the largest, as in Redis.
         by_size.sort_by_key(|(members, _)| members.len());
         let found = match self.operation {
-            Operation::Union => union(&by_size, plan.aggregate),
+            Operation::Union => union(&by_size, plan.aggregate, step),
             Operation::Intersection => {
                 let mut found = Vec::new();
-                intersect(&by_size, plan.aggregate, &mut |member, score| {
-                    found.push((member, score));
-                    true
-                });
+                intersect(
+                    &by_size,
+                    plan.aggregate,
+                    &mut |member, score| {
+                        found.push((member, score));
+                    },
+                    step,
+                );
                 found
             }
-            Operation::Difference => difference(&members),
+            Operation::Difference => difference(&members, step),
         };
         Ok((found, plan))
     }
@@ -157,10 +163,15 @@ struct Part<'s> {
 }
 
 /// The members of all sets, sorted so that those of several sets stand together.
-fn union<'s>(sets: &[(Members<'s>, f64)], aggregate: Aggregate) -> Found<'s> {
+fn union<'s>(
+    sets: &[(Members<'s>, f64)],
+    aggregate: Aggregate,
+    step: &mut dyn FnMut(),
+) -> Found<'s> {
     let mut parts = Vec::with_capacity(sets.iter().map(|(members, _)| members.len()).sum());
     for (set, (members, weight)) in sets.iter().enumerate() {
         members.for_each(&mut |(member, score)| {
+            step();
             let member = member.to_bytes();
             parts.push(Part {
                 start: start_of(&member),
@@ -171,11 +182,13 @@ fn union<'s>(sets: &[(Members<'s>, f64)], aggregate: Aggregate) -> Found<'s> {
         });
     }
     parts.sort_unstable_by(|a, b| {
+        step();
         let by_member = a.start.cmp(&b.start).then_with(|| a.member.cmp(&b.member));
         by_member.then(a.set.cmp(&b.set))
     });
     let mut found: Found<'s> = Vec::with_capacity(parts.len());
     for part in parts {
+        step();
         match found.last_mut() {
             Some((member, score)) if *member == part.member => {
                 *score = aggregate.add(*score, part.score)
@@ -194,10 +207,12 @@ fn start_of(member: &[u8]) -> u64 {
     u64::from_be_bytes(start)
 }
 
-/// Calls `f` with each member that all sets have, until it returns `false`. The first set is the smallest.
+/// Calls `f` with each member that all sets have, until it returns `false`. The first set is the smallest. Calls
+/// `step` for each of its members.
 pub(super) fn each_common<'s>(
     sets: &[(Members<'s>, f64)],
     f: &mut dyn FnMut(Element<'s>, &[f64]) -> bool,
+    step: &mut dyn FnMut(),
 ) {
     let Some(((first, _), others)) = sets.split_first() else {
         return;
@@ -208,6 +223,7 @@ pub(super) fn each_common<'s>(
         if !goes_on {
             return;
         }
+        step();
         scores.clear();
         scores.push(score);
         let bytes = super::bounds::bytes_of(member, &mut room);
@@ -221,28 +237,30 @@ pub(super) fn each_common<'s>(
 fn intersect<'s>(
     sets: &[(Members<'s>, f64)],
     aggregate: Aggregate,
-    f: &mut dyn FnMut(Cow<'s, [u8]>, f64) -> bool,
+    f: &mut dyn FnMut(Cow<'s, [u8]>, f64),
+    step: &mut dyn FnMut(),
 ) {
-    each_common(sets, &mut |member, scores| {
+    let mut add = |member: Element<'s>, scores: &[f64]| {
         let mut weighted = scores
             .iter()
             .zip(sets)
             .map(|(score, (_, weight))| score * weight);
         let first = number_or_zero(weighted.next().unwrap_or(0.0));
-        f(
-            member.to_bytes(),
-            weighted.fold(first, |total, score| aggregate.add(total, score)),
-        )
-    });
+        let score = weighted.fold(first, |total, score| aggregate.add(total, score));
+        f(member.to_bytes(), score);
+        true
+    };
+    each_common(sets, &mut add, step);
 }
 
 /// The elements of the first set whose members no other set has.
-fn difference<'s>(sets: &[Members<'s>]) -> Found<'s> {
+fn difference<'s>(sets: &[Members<'s>], step: &mut dyn FnMut()) -> Found<'s> {
     let Some((first, others)) = sets.split_first() else {
         return Vec::new();
     };
     let (mut found, mut room) = (Vec::new(), itoa::Buffer::new());
     first.for_each(&mut |(member, score)| {
+        step();
         let bytes = super::bounds::bytes_of(member, &mut room);
         if others.iter().all(|members| members.score(bytes).is_none()) {
             found.push((member.to_bytes(), score));

@@ -5,8 +5,12 @@ use super::{range::owned_set, set_of};
 use crate::Ctx;
 use crate::errors::{LONG_RANGE, OUT_OF_RANGE, SYNTAX};
 use crate::options::{integer, is_word};
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::{Elements, EntryRef, ZSetRef};
+use crate::streamed::{REPEATED_MAX, reply_ranges};
+use crate::work::work_begins;
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, LongWork, Reply, Spec,
+};
+use respire_store::{Elements, EntryRef};
 use std::collections::HashSet;
 
 pub(super) static ZRANDMEMBER: Spec = Spec {
@@ -76,30 +80,41 @@ pub(super) fn zrandmember(
         reply.array(0);
         return Ok(());
     };
+    work_begins();
     let (set, form) = (owned_set(&owned)?, Form::new(with_scores));
     let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
     if count < 0 {
-        form.begin(reply, wanted);
-        for nth in 0..wanted as u64 {
-            let element = set.sample(mix(random.wrapping_add(nth)));
-            element
-                .into_iter()
-                .for_each(|element| form.element(reply, element));
+        if count.unsigned_abs() > REPEATED_MAX {
+            return Err(OUT_OF_RANGE);
         }
+        form.begin(reply, wanted);
+        reply_ranges(reply, (wanted, Form::BYTES_GUESSED), move |some, reply| {
+            let Ok(set) = owned_set(&owned) else { return };
+            for nth in some {
+                let element = set.sample(mix(random.wrapping_add(nth as u64)));
+                let element = element.into_iter();
+                element.for_each(|element| form.element(reply, element));
+            }
+        });
         return Ok(());
     }
-    let len = set.len();
-    form.begin(reply, wanted.min(len));
-    for rank in distinct(set, wanted.min(len), random) {
-        set.for_range(rank, 1, false, &mut |element| form.element(reply, element));
-    }
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
+    let wanted = wanted.min(set.len());
+    let ranks = distinct(set.len(), wanted, random, &mut step);
+    form.begin(reply, wanted);
+    reply_ranges(reply, (wanted, Form::BYTES_GUESSED), move |some, reply| {
+        let Ok(set) = owned_set(&owned) else { return };
+        for rank in &ranks[some] {
+            set.for_range(*rank, 1, false, &mut |element| form.element(reply, element));
+        }
+    });
     Ok(())
 }
 
 /// Returns this many different ranks. Few are drawn until they differ; many are those that are left when the others
-/// are drawn.
-fn distinct(set: ZSetRef<'_>, wanted: usize, random: u64) -> Vec<usize> {
-    let len = set.len();
+/// are drawn. Calls `step` for each that is drawn.
+fn distinct(len: usize, wanted: usize, random: u64, step: &mut dyn FnMut()) -> Vec<usize> {
     if wanted == len {
         return (0..len).collect();
     }
@@ -108,6 +123,7 @@ fn distinct(set: ZSetRef<'_>, wanted: usize, random: u64) -> Vec<usize> {
     let (mut drawn, mut order, mut nth) = (HashSet::new(), Vec::new(), 0_u64);
     while order.len() < drawn_count {
         nth += 1;
+        step();
         let rank = (mix(random.wrapping_add(nth)) % len as u64) as usize;
         if drawn.insert(rank) {
             order.push(rank);

@@ -8,7 +8,7 @@ use super::set_of;
 use crate::Ctx;
 use crate::errors::{SYNTAX, ZRANGE_LIMIT, ZRANGE_SCORES_BY_LEX};
 use crate::options::{Options, is_word};
-use crate::unlocked::reply_parts;
+use crate::streamed::reply_ranges;
 use crate::work::work_begins;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::{Elements, EntryRef, Owned, ZSetRef};
@@ -67,12 +67,6 @@ pub(super) static ZRANGE: Spec = Spec {
 
 /// Up to this many elements are written while the key is locked.
 const LOCKED_ELEMENTS_MAX: usize = 256;
-
-/// The elements of a part of a longer reply.
-const PART_ELEMENTS: usize = 512;
-
-/// Bytes of an element in a usual reply, to guess the length of a longer one.
-const BYTES_GUESSED: usize = 30;
 
 /// What a request of this family asks for.
 #[derive(Clone, Copy, Debug)]
@@ -213,13 +207,11 @@ pub(super) fn run(
 fn stream(owned: Owned, ranks: Range<usize>, query: Query<'_>, reply: &mut Reply<'_>) {
     let (form, reverse, len) = (query.form, query.reverse, ranks.len());
     form.begin(reply, len);
-    let parts = len.div_ceil(PART_ELEMENTS);
-    reply_parts(reply, len * BYTES_GUESSED, parts, move |at, reply| {
-        let start = ranks.start + at * PART_ELEMENTS;
-        let count = PART_ELEMENTS.min(ranks.end - start);
+    reply_ranges(reply, (len, Form::BYTES_GUESSED), move |some, reply| {
         if let Ok(set) = owned_set(&owned) {
-            set.for_range(start, count, reverse, &mut |element| {
-                form.element(reply, element)
+            let start = ranks.start + some.start;
+            set.for_range(start, some.len(), reverse, &mut |element| {
+                form.element(reply, element);
             });
         }
     });

@@ -61,7 +61,7 @@ pub(super) fn zrangestore(
         sources: vec![&args[1]],
         event: RANGE_STORED,
     };
-    let len = combine::store(ctx, store, &mut |sources| {
+    let len = combine::store(ctx, store, &mut |sources, step| {
         let mut elements = Vec::new();
         if let Some(set) = sources[0].sorted_set()? {
             let ranks = query.ranks(set);
@@ -70,6 +70,7 @@ pub(super) fn zrangestore(
                 ranks.len(),
                 query.reverse(),
                 &mut |(member, score)| {
+                    step();
                     elements.push((member.to_bytes(), score));
                 },
             );

@@ -13,6 +13,9 @@ pub(super) enum Form {
 }
 
 impl Form {
+    /// The bytes of an element in a usual reply.
+    pub(super) const BYTES_GUESSED: usize = 30;
+
     pub(super) fn new(with_scores: bool) -> Self {
         if with_scores {
             Self::WithScores

@@ -159,8 +159,8 @@ fn run(
         sources: request.keys.clone(),
         event,
     };
-    let len = combine::store(ctx, store, &mut |sources| {
-        Ok(request.compute(sources, true)?.0)
+    let len = combine::store(ctx, store, &mut |sources, step| {
+        Ok(request.compute(sources, true, step)?.0)
     })?;
     reply.int(len as i64);
     Ok(())

@@ -3,14 +3,18 @@
 //!
 //! They are computed from snapshots of the sets at one moment, without a lock.
 
-use super::combine::read_all;
+use super::combine::{Found, read_all};
 use super::operation::{Operation, Request};
 use super::reply::Form;
 use crate::Ctx;
+use crate::streamed::reply_ranges;
 use crate::work::work_begins;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
-use respire_store::ZSet;
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, LongWork, Reply, Spec,
+};
 use respire_store::packed::listpack::Element;
+use respire_store::{Scored, ZSet};
+use std::ops::Range;
 
 pub(super) static ZUNION: Spec = Spec {
     name: "zunion",
@@ -154,12 +158,45 @@ pub(super) fn zdiff(
 fn run(ctx: &mut Ctx<'_>, request: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let sources = read_all(ctx, &request.keys)?;
     work_begins();
-    let (mut found, plan) = request.compute(&sources, false)?;
-    ZSet::sort(&mut found);
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
+    let (mut found, plan) = request.compute(&sources, false, &mut step)?;
+    ZSet::sort(&mut found, &mut step);
     let form = Form::new(plan.with_scores);
     form.begin(reply, found.len());
-    for (member, score) in &found {
-        form.element(reply, (Element::Bytes(member), *score));
-    }
+    let own = Listed::of(found, &mut step);
+    drop(sources);
+    let size = (own.ends.len(), Form::BYTES_GUESSED);
+    reply_ranges(reply, size, move |some, reply| {
+        own.for_range(some, |element| form.element(reply, element));
+    });
     Ok(())
+}
+
+/// Elements in the order of a reply, with their members one behind the other.
+struct Listed {
+    members: Vec<u8>,
+    /// Where each member ends, and its score.
+    ends: Vec<(usize, f64)>,
+}
+
+impl Listed {
+    fn of(elements: Found<'_>, step: &mut dyn FnMut()) -> Self {
+        let (mut members, mut ends) = (Vec::new(), Vec::with_capacity(elements.len()));
+        for (member, score) in elements {
+            step();
+            members.extend_from_slice(&member);
+            ends.push((members.len(), score));
+        }
+        Self { members, ends }
+    }
+
+    fn for_range(&self, range: Range<usize>, mut f: impl FnMut(Scored<'_>)) {
+        let before = range.start.checked_sub(1);
+        let mut start = before.map_or(0, |before| self.ends[before].0);
+        for (end, score) in &self.ends[range] {
+            f((Element::Bytes(&self.members[start..*end]), *score));
+            start = *end;
+        }
+    }
 }

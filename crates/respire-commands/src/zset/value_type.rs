@@ -99,7 +99,7 @@ fn set_of_elements<M: AsRef<[u8]>>(
         |(member, score): &(M, f64)| !score.is_nan() && members.insert(member.as_ref().to_vec());
     // No key holds an empty value.
     let is_set = !elements.is_empty() && elements.iter().all(&mut is_valid);
-    is_set.then(|| ZSet::from_elements(elements, store.limits::<ZSet>()).into())
+    is_set.then(|| ZSet::from_elements(elements, store.limits::<ZSet>(), &mut || ()).into())
 }
 
 /// Reads a score as a text behind its length; three lengths are the scores that have no digits.

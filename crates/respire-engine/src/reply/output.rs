@@ -311,6 +311,46 @@ impl Output {
         all
     }
 
+    /// Removes the first unsent bytes and returns them: at least one, if there are any, and about `bytes_max` of
+    /// many. A shared value of that size comes alone, and is not copied. There must be no streams.
+    ///
+    /// ```
+    /// use respire_engine::Output;
+    /// use resp_codec::Sink;
+    ///
+    /// let mut out = Output::new();
+    /// out.put(b"+OK\r\n");
+    /// assert_eq!(out.take_some(100), "+OK\r\n");
+    /// assert!(out.take_some(100).is_empty());
+    /// ```
+    #[must_use]
+    pub fn take_some(&mut self, bytes_max: usize) -> Bytes {
+        let first = self.first().len();
+        if self.frozen.is_empty() || first >= bytes_max {
+            if self.frozen.is_empty() {
+                self.freeze_tail();
+            }
+            let Some(piece) = self.frozen.pop_front() else {
+                return Bytes::new();
+            };
+            self.forget(&piece);
+            return match piece {
+                Piece::Bytes(bytes) => bytes,
+                Piece::Stream(_) => Bytes::new(),
+            };
+        }
+        let mut some = Vec::with_capacity(bytes_max);
+        loop {
+            let first = self.first();
+            let len = first.len();
+            if len == 0 || !some.is_empty() && some.len() + len > bytes_max {
+                return some.into();
+            }
+            some.extend_from_slice(first);
+            self.advance(len);
+        }
+    }
+
     /// The bytes added since there were `len` unsent bytes, except shared ones.
     pub(crate) fn put_since(&self, len: usize) -> &[u8] {
         let put = (self.len() - len).min(self.tail.len() - self.written);
@@ -425,6 +465,30 @@ mod tests {
         let filled = out.fill(&mut slices);
         let gathered: Vec<u8> = slices[..filled].iter().flat_map(|s| s.to_vec()).collect();
         assert_eq!(gathered, expected);
+    }
+
+    #[test]
+    fn some_bytes_are_taken_in_order_and_large_values_without_a_copy() {
+        let shared = large();
+        for (bytes_max, pieces) in [(SHARED_BYTES_MIN, 7), (40_000, 2), (1 << 20, 1)] {
+            let mut again = Output::new();
+            (0..3).for_each(|_| {
+                again.put(b"$16384\r\n");
+                again.put_shared(shared.clone());
+                again.put(b"\r\n");
+            });
+            let all = again.to_vec();
+            let (mut taken, mut count) = (Vec::new(), 0);
+            while !again.is_empty() {
+                let some = again.take_some(bytes_max);
+                assert!(!some.is_empty() && some.len() <= bytes_max);
+                let is_copied = some.as_ptr() != shared.as_ptr();
+                assert_eq!(is_copied, some.len() != SHARED_BYTES_MIN);
+                taken.extend_from_slice(&some);
+                count += 1;
+            }
+            assert_eq!((taken == all, count), (true, pieces), "{bytes_max}");
+        }
     }
 
     #[test]

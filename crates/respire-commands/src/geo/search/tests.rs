@@ -35,7 +35,7 @@ fn sets(numbers: &mut Numbers, len: usize) -> [ZSet; 2] {
         elements,
         ..ZSet::LIMITS
     };
-    [0, u32::MAX].map(|elements| ZSet::from_elements(places.clone(), limits(elements)))
+    [0, u32::MAX].map(|elements| ZSet::from_elements(places.clone(), limits(elements), &mut || ()))
 }
 
 fn names(set: &ZSet, shape: Shape) -> Vec<Vec<u8>> {

@@ -46,12 +46,17 @@ impl Sorted {
         }
     }
 
-    /// The results in order; `None` for what `GET` did not find.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
-        (0..self.len()).map(move |at| match self {
+    /// The result at this place; `None` if `GET` did not find it.
+    pub(super) fn at(&self, at: usize) -> Option<&[u8]> {
+        match self {
             Self::Elements(elements, places) => Some(elements.text(places[at] as usize)),
             Self::Values(values) => values[at].as_deref(),
-        })
+        }
+    }
+
+    /// The results in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        (0..self.len()).map(|at| self.at(at))
     }
 }
 

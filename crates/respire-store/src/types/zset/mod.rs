@@ -149,18 +149,24 @@ impl ZSet {
         }
     }
 
-    /// Returns a set of elements in any order, with members that differ. It is packed if the limits allow it.
-    /// O(n log n).
+    /// Returns a set of elements in any order, with members that differ. It is packed if the limits allow it. Calls
+    /// `step` for each comparison and each element: a step takes less than a microsecond. O(n log n).
     ///
     /// ```
     /// use respire_store::{Elements, Kind, ZSet};
     ///
-    /// let set = ZSet::from_elements(vec![(b"b", 2.0), (b"a", 1.0)], ZSet::LIMITS);
+    /// let mut steps = 0;
+    /// let elements = vec![(b"b", 2.0), (b"a", 1.0)];
+    /// let set = ZSet::from_elements(elements, ZSet::LIMITS, &mut || steps += 1);
     /// assert_eq!(set.read().rank(b"b"), Some((1, 2.0)));
     /// ```
     #[must_use]
-    pub fn from_elements<M: AsRef<[u8]>>(mut elements: Vec<(M, f64)>, limits: Limits) -> Self {
-        Self::sort(&mut elements);
+    pub fn from_elements<M: AsRef<[u8]>>(
+        mut elements: Vec<(M, f64)>,
+        limits: Limits,
+        step: &mut dyn FnMut(),
+    ) -> Self {
+        Self::sort(&mut elements, step);
         let fits = |(member, _): &(M, f64)| member.as_ref().len() <= limits.bytes as usize;
         let bytes: usize = elements
             .iter()
@@ -177,14 +183,16 @@ impl ZSet {
         }
         let mut ranked = Ranked::new();
         for (member, score) in &elements {
+            step();
             ranked.insert(member.as_ref(), *score);
         }
         ZSet(Form::Large(ranked))
     }
 
-    /// Sorts elements as a set does: by score, then by member. O(n log n).
-    pub fn sort<M: AsRef<[u8]>>(elements: &mut [(M, f64)]) {
+    /// Sorts elements as a set does: by score, then by member. Calls `step` for each comparison. O(n log n).
+    pub fn sort<M: AsRef<[u8]>>(elements: &mut [(M, f64)], step: &mut dyn FnMut()) {
         elements.sort_unstable_by(|(a, x), (b, y)| {
+            step();
             let by_score = x.partial_cmp(y).unwrap_or(Ordering::Equal);
             by_score.then_with(|| a.as_ref().cmp(b.as_ref()))
         });

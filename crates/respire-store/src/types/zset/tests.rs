@@ -118,7 +118,11 @@ fn set_becomes_large_past_either_limit_and_stays_so() {
 
 #[test]
 fn listpack_is_that_of_redis() {
-    let set = ZSet::from_elements(vec![(b"b".as_slice(), 2.5), (b"7", 1.0)], ZSet::LIMITS);
+    let set = ZSet::from_elements(
+        vec![(b"b".as_slice(), 2.5), (b"7", 1.0)],
+        ZSet::LIMITS,
+        &mut || (),
+    );
     let bytes = b"\x13\0\0\0\x04\0\x07\x01\x01\x01\x81b\x02\x832.5\x04\xff";
     assert_eq!(set.packed(), Some(&bytes[..]));
     assert_eq!(
