@@ -75,6 +75,9 @@ mod stats;
 mod value;
 mod work;
 
+#[cfg(all(test, feature = "toy"))]
+mod lock_time;
+
 pub(crate) use ctx::Ctx;
 pub use kv::{HasKv, Kv, view};
 pub use notify::EventClass;

@@ -31,10 +31,11 @@ mod types;
 // Floor: the packed forms of small values
 pub mod packed;
 
-// Floor: hashes, prefetches and decimal text
+// Floor: hashes, prefetches, decimal text, and counters for tests
 mod decimal;
 mod hash;
 mod raw;
+mod visits;
 
 pub use crate::database::{Freeing, Served, Wait, Watch};
 pub use crate::entry::{Access, EntryRef, Expiry, Owned, Policy};
@@ -54,6 +55,8 @@ pub use crate::types::{
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::{Stack, StackRef};
 pub use crate::view::{View, Waiter};
+#[cfg(any(test, feature = "toy"))]
+pub use crate::visits::with_visits;
 
 #[cfg(test)]
 mod fuzzed;

@@ -28,6 +28,7 @@ use segment::{ARC_BYTES, Segment};
 use crate::hash::hash_key;
 use crate::raw;
 use crate::types::allocated;
+use crate::visits::visited;
 
 /// Elements with values, such as the fields of a hash.
 ///
@@ -207,6 +208,7 @@ impl<const VALUES: bool> Segments<VALUES> {
         debug_assert!(VALUES || new.value.as_bytes().is_empty());
         let element = new.element.as_bytes();
         let hash = self.hash(element);
+        visited(1);
         if self.has_expiries() {
             self.bury(hash, element);
         }
@@ -238,6 +240,7 @@ impl<const VALUES: bool> Segments<VALUES> {
     /// [`Segments::insert`].
     pub fn remove(&mut self, element: &[u8]) -> bool {
         let hash = self.hash(element);
+        visited(1);
         if self.has_expiries() {
             self.bury(hash, element);
         }
@@ -270,7 +273,9 @@ impl<const VALUES: bool> Segments<VALUES> {
     /// # Panics
     /// If there is no such part.
     pub fn part(&self, at: usize) -> impl Iterator<Item = Element<'_>> {
-        let elements = self.segment(at).elements::<VALUES>();
+        let segment = self.segment(at);
+        visited(segment.len());
+        let elements = segment.elements::<VALUES>();
         elements.filter(|element| !self.is_gone(element))
     }
 
@@ -308,6 +313,7 @@ impl<const VALUES: bool> Segments<VALUES> {
                     .shared(),
                 Some(page) => Freed::of(&core::mem::take(&mut page[self.count - 1 - first])),
             };
+            visited(freed.work);
             self.len -= freed.elements;
             self.entry_bytes -= freed.entry_bytes;
             self.segment_bytes -= freed.bytes;

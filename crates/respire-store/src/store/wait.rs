@@ -117,6 +117,18 @@ impl Store {
             .is_some_and(|db| db.lock(db.shard_of(self.hash(key))).is_locked_exclusive())
     }
 
+    /// Whether a thread, perhaps this one, holds the shard of this key, if only for reading. For tests.
+    ///
+    /// # Panics
+    ///
+    /// If there is no database `db`.
+    #[cfg(any(test, feature = "toy"))]
+    #[must_use]
+    pub fn is_locked(&self, db: u32, key: &[u8]) -> bool {
+        self.existing_database(db)
+            .is_some_and(|db| db.lock(db.shard_of(self.hash(key))).is_locked())
+    }
+
     /// Takes a lock. The thread waits until it is free, so it must hold no shard, or the token.
     #[inline(always)]
     pub(crate) fn wait_for<'d, M: Mode, T>(&self, lock: &'d RwLock<T>) -> M::Guard<'d, T> {

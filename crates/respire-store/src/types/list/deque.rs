@@ -9,6 +9,7 @@ use super::chunk::{Chunk, NewElement, Put};
 use super::rest::{Needle, Rest, encoded};
 use super::run::Run;
 use crate::types::{Limits, StringRef};
+use crate::visits::visited;
 
 /// A deque of chunks.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +73,7 @@ impl Deque {
     /// Adds an element at an end. Amortised O(its bytes).
     #[inline]
     pub(super) fn push(&mut self, end: End, element: StringRef<'_>, limits: Limits) {
+        visited(1);
         let element = NewElement::new(element);
         if !self.end_mut(end).push(end, &element, limits) {
             self.add_chunk(end, Chunk::of(&element, end, limits));
@@ -168,7 +170,10 @@ impl Deque {
         let mut spot = Some(self.first(End::Left));
         while let Some(it) = spot {
             match self.chunk(it) {
-                Chunk::Run(run) => f(run.as_bytes(), run.count()),
+                Chunk::Run(run) => {
+                    visited(run.count());
+                    f(run.as_bytes(), run.count());
+                }
                 Chunk::Single(bytes) => f(&encoded(bytes), 1),
             }
             spot = self.next(it, End::Left);
@@ -433,6 +438,7 @@ impl<'e> ListIter<'e> {
         loop {
             let (more, is_equal) = self.rest.find(self.end, needle, max - passed);
             passed += more;
+            visited(more);
             if is_equal || passed == max || !self.next_chunk() {
                 return (passed, is_equal);
             }
@@ -459,6 +465,7 @@ impl<'e> Iterator for ListIter<'e> {
     fn next(&mut self) -> Option<StringRef<'e>> {
         loop {
             if let Some(element) = self.rest.take(self.end) {
+                visited(1);
                 return Some(element);
             }
             if !self.next_chunk() {

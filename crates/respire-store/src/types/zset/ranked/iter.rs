@@ -9,6 +9,7 @@ use super::inner::{Inner, Node};
 use super::leaf::{Entries, Entry, Leaf};
 use super::leaves::Leaves;
 use crate::raw;
+use crate::visits::visited;
 
 /// A way from the root to a leaf.
 #[derive(Debug, Clone)]
@@ -105,6 +106,7 @@ impl<'t> Iterator for Forward<'t> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(entry) = self.rest.next() {
+                visited(1);
                 return Some((entry.member, entry.score()));
             }
             self.rest = self.way.step(true)?.iter();
@@ -140,6 +142,7 @@ impl<'t> Iterator for Back<'t> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(entry) = self.left.pop() {
+                visited(1);
                 return Some((entry.member, entry.score()));
             }
             self.left.extend(self.way.step(false)?.iter());

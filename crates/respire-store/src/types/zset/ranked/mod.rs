@@ -28,6 +28,7 @@ use tree::{Taken, Tree};
 
 use crate::hash::hash_key;
 use crate::types::allocated;
+use crate::visits::visited;
 
 /// Bytes whose freeing is as much work as the freeing of an allocation.
 const BYTES_PER_ALLOCATION: usize = 16 << 10;
@@ -170,6 +171,7 @@ impl Ranked {
     }
 
     fn add(&mut self, hash: u32, member: &[u8], score: f64) {
+        visited(1);
         let leaf = self.tree.put(&mut self.members, &Entry::new(score, member));
         self.members.lookup.index.insert(hash, leaf);
         self.len += 1;
@@ -198,6 +200,7 @@ impl Ranked {
             let mut hear = |lookup: &mut Lookup, leaf: u32, entry: Entry<'_>| {
                 let hash = lookup.hash(entry.member);
                 lookup.index.remove(hash, leaf);
+                visited(1);
                 f(entry.member, entry.score());
             };
             let taken = Taken::From(start, left);
