@@ -15,6 +15,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Link {
     stream: TcpStream,
     buffer: Vec<u8>,
+    timeout: Duration,
 }
 
 impl Link {
@@ -33,6 +34,7 @@ impl Link {
         Self {
             stream,
             buffer: Vec::new(),
+            timeout: REPLY_TIMEOUT,
         }
     }
 
@@ -65,8 +67,32 @@ impl Link {
         self.reply()
     }
 
-    /// Waits for one reply, or the end of the connection.
-    fn reply_or_end(&mut self) -> Option<Value> {
+    /// Sets the time after which a reply counts as lost, ten seconds at first.
+    ///
+    /// # Panics
+    /// If the time is zero.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        let set = self.stream.set_read_timeout(Some(timeout));
+        set.unwrap_or_else(|error| panic!("cannot set the timeout: {error}"));
+        self.timeout = timeout;
+    }
+
+    /// Says that no more requests follow, and waits for the end of the connection. Returns the replies that came.
+    ///
+    /// # Panics
+    /// If the end does not come, or a reply is malformed.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Value> {
+        // A peer that has already closed needs no notice.
+        let _ = self.stream.shutdown(Shutdown::Write);
+        std::iter::from_fn(|| self.reply_or_end()).collect()
+    }
+
+    /// Waits for one reply, or the end of the connection, for which it returns `None`.
+    ///
+    /// # Panics
+    /// If neither comes, or the reply is malformed.
+    pub fn reply_or_end(&mut self) -> Option<Value> {
         loop {
             match reply::parse(&self.buffer) {
                 Ok(Some((value, len))) => {
@@ -82,7 +108,7 @@ impl Link {
             match received {
                 Received::Bytes => {}
                 Received::Closed => return None,
-                Received::Nothing => panic!("no reply within {REPLY_TIMEOUT:?}"),
+                Received::Nothing => panic!("no reply within {:?}", self.timeout),
             }
         }
     }
