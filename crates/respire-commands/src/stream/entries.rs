@@ -1,7 +1,7 @@
 //! Replies with entries.
 
 use super::ids::reply_id;
-use crate::unlocked::reply_parts;
+use crate::streamed::reply_parts;
 use crate::value::reply_string;
 use crate::work::work_begins;
 use respire_engine::Reply;
@@ -20,8 +20,8 @@ pub(super) fn reply_entries(reply: &mut Reply<'_>, slice: StreamSlice) {
     }
     work_begins();
     // Lengths and line ends take about as much again as the fields and values.
-    let bytes_guess = slice.bytes() * 2;
-    reply_parts(reply, bytes_guess, parts, move |part, reply| {
+    let entry_bytes = slice.bytes() * 2 / slice.len().max(1);
+    reply_parts(reply, (slice.len(), entry_bytes), parts, move |part, reply| {
         slice.for_part(part, &mut |entry| reply_entry(reply, &entry));
     });
 }
