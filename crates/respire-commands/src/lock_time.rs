@@ -49,9 +49,10 @@ fn set(client: &Client, numbers: std::ops::Range<usize>) -> NewValue<'static> {
     set.into()
 }
 
-fn sorted_set(_: &Client, numbers: std::ops::Range<usize>) -> NewValue<'static> {
+fn sorted_set(client: &Client, numbers: std::ops::Range<usize>) -> NewValue<'static> {
     let elements = numbers.map(|number| (text(number), number as f64));
-    ZSet::from_elements(elements.collect(), ZSet::LIMITS, &mut || ()).into()
+    let growth = client.engine().app().store().growth::<ZSet>();
+    ZSet::from_elements(elements.collect(), &growth, &mut || ()).into()
 }
 
 fn list(_: &Client, numbers: std::ops::Range<usize>) -> NewValue<'static> {

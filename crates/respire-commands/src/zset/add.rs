@@ -235,7 +235,7 @@ pub(crate) fn add<'m>(
         ADDED
     };
     let edited = ctx.view.update(key, |slot| {
-        let limits = slot.limits::<ZSet>();
+        let growth = slot.growth::<ZSet>();
         slot.edit(event, |set: &mut ZSet| {
             let mut outcome = Outcome::default();
             for (at, argument) in std::iter::once(&scores.first)
@@ -243,7 +243,7 @@ pub(crate) fn add<'m>(
                 .enumerate()
             {
                 let mut old = None;
-                let changed = set.change_score(member(at), limits, |found| {
+                let changed = set.change_score(member(at), &growth, |found| {
                     old = found;
                     options.score(found, *argument)
                 });

@@ -187,7 +187,7 @@ fn watch(view: &mut View<'_>, keys: &[&[u8]]) -> Watched {
 }
 
 fn made(view: &View<'_>, elements: Found<'_>, step: &mut dyn FnMut()) -> ZSet {
-    ZSet::from_elements(elements, view.store().limits::<ZSet>(), step)
+    ZSet::from_elements(elements, &view.store().growth::<ZSet>(), step)
 }
 
 /// Stores a set in a locked key, and returns its length.

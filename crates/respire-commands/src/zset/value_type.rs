@@ -99,7 +99,7 @@ fn set_of_elements<M: AsRef<[u8]>>(
         |(member, score): &(M, f64)| !score.is_nan() && members.insert(member.as_ref().to_vec());
     // No key holds an empty value.
     let is_set = !elements.is_empty() && elements.iter().all(&mut is_valid);
-    is_set.then(|| ZSet::from_elements(elements, store.limits::<ZSet>(), &mut || ()).into())
+    is_set.then(|| ZSet::from_elements(elements, &store.growth::<ZSet>(), &mut || ()).into())
 }
 
 /// Reads a score as a text behind its length; three lengths are the scores that have no digits.
@@ -147,6 +147,6 @@ fn of_ziplist<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>
 }
 
 fn of_listpack<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
-    let set = ZSet::verify(packed(reader)?, store.limits::<ZSet>()).ok()?;
+    let set = ZSet::verify(packed(reader)?, &store.growth::<ZSet>()).ok()?;
     (!set.is_empty()).then(|| set.into())
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::geo::shape::{Area, Shape};
 use crate::key::testing::Client;
 use crate::unlocked::tests::send_and_write_meanwhile;
-use respire_store::{Elements, Kind, Limits, ZSet};
+use respire_store::{Elements, Growth, Kind, Limits, ZSet};
 
 /// Numbers from 0 to 1 that look random.
 struct Numbers(u64);
@@ -31,11 +31,14 @@ fn sets(numbers: &mut Numbers, len: usize) -> [ZSet; 2] {
     let places: Vec<(String, f64)> = (0..len)
         .map(|nth| (format!("m{nth}"), numbers.place().score()))
         .collect();
-    let limits = |elements| Limits {
-        elements,
-        ..ZSet::LIMITS
+    let growth = |elements| Growth {
+        limits: Limits {
+            elements,
+            ..ZSet::LIMITS
+        },
+        seed: [1, 2, 3, 4],
     };
-    [0, u32::MAX].map(|elements| ZSet::from_elements(places.clone(), limits(elements), &mut || ()))
+    [0, u32::MAX].map(|elements| ZSet::from_elements(places.clone(), &growth(elements), &mut || ()))
 }
 
 fn names(set: &ZSet, shape: Shape) -> Vec<Vec<u8>> {

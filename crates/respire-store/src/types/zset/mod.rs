@@ -7,7 +7,7 @@ mod score;
 use core::cmp::Ordering;
 use core::convert::Infallible;
 
-use super::{Elements, Encoding, Kind, Limits, allocated};
+use super::{Elements, Encoding, Growth, Kind, Limits, allocated};
 use crate::packed::listpack::{Damaged, Element, Listpack, ListpackBuf};
 use packed::{LISTPACK_BYTES_MAX, Pairs};
 pub use ranked::Ranked;
@@ -24,9 +24,9 @@ pub use score::ScoreText;
 /// let mut view = store.view(0, 0);
 /// for (player, points) in [(b"ada", 20.0), (b"bob", 10.0), (b"cyd", 30.0)] {
 ///     let old = view.update(b"players", |slot| {
-///         let limits = slot.limits::<ZSet>();
+///         let growth = slot.growth::<ZSet>();
 ///         slot.edit(ADDED, |players: &mut ZSet| {
-///             Edited::Changed(players.insert(player, points, limits))
+///             Edited::Changed(players.insert(player, points, &growth))
 ///         })
 ///     });
 ///     assert_eq!(old, Ok(None));
@@ -87,9 +87,9 @@ impl Default for ZSet {
 impl ZSet {
     /// Sets a member's score, which must be a number. Returns the score that it had; a score equal to that is not
     /// set. O(log n), or O(n) while the set is packed.
-    pub fn insert(&mut self, member: &[u8], score: f64, limits: Limits) -> Option<f64> {
+    pub fn insert(&mut self, member: &[u8], score: f64, growth: &Growth) -> Option<f64> {
         let mut old = None;
-        let set = self.change_score(member, limits, |found| {
+        let set = self.change_score(member, growth, |found| {
             old = found;
             Ok::<_, Infallible>(Some(score))
         });
@@ -105,7 +105,7 @@ impl ZSet {
     pub fn change_score<E>(
         &mut self,
         member: &[u8],
-        limits: Limits,
+        growth: &Growth,
         f: impl FnOnce(Option<f64>) -> Result<Option<f64>, E>,
     ) -> Result<Option<f64>, E> {
         let list = match &mut self.0 {
@@ -123,21 +123,22 @@ impl ZSet {
             }
             return Ok(Some(score));
         }
+        let limits = growth.limits;
         let fits = list.read().len() / 2 < limits.elements as usize
             && member.len() <= limits.bytes as usize
             && list.as_bytes().len() + member.len() <= LISTPACK_BYTES_MAX;
         if fits {
             packed::insert(list, member, score);
         } else {
-            self.make_large().insert(member, score);
+            self.make_large(growth).insert(member, score);
         }
         Ok(Some(score))
     }
 
     /// Converts the set to its large form, which it keeps.
-    fn make_large(&mut self) -> &mut Ranked {
+    fn make_large(&mut self, growth: &Growth) -> &mut Ranked {
         if let Form::Packed(list) = &self.0 {
-            let mut ranked = Ranked::new();
+            let mut ranked = Ranked::new(growth.seed);
             for (member, score) in Pairs::new(list.read()) {
                 ranked.insert(&member.to_bytes(), score);
             }
@@ -153,20 +154,22 @@ impl ZSet {
     /// `step` for each comparison and each element: a step takes less than a microsecond. O(n log n).
     ///
     /// ```
-    /// use respire_store::{Elements, Kind, ZSet};
+    /// use respire_store::{Config, Elements, Kind, Store, ZSet};
     ///
+    /// let growth = Store::new(Config::default()).growth::<ZSet>();
     /// let mut steps = 0;
     /// let elements = vec![(b"b", 2.0), (b"a", 1.0)];
-    /// let set = ZSet::from_elements(elements, ZSet::LIMITS, &mut || steps += 1);
+    /// let set = ZSet::from_elements(elements, &growth, &mut || steps += 1);
     /// assert_eq!(set.read().rank(b"b"), Some((1, 2.0)));
     /// ```
     #[must_use]
     pub fn from_elements<M: AsRef<[u8]>>(
         mut elements: Vec<(M, f64)>,
-        limits: Limits,
+        growth: &Growth,
         step: &mut dyn FnMut(),
     ) -> Self {
         Self::sort(&mut elements, step);
+        let limits = growth.limits;
         let fits = |(member, _): &(M, f64)| member.as_ref().len() <= limits.bytes as usize;
         let bytes: usize = elements
             .iter()
@@ -181,7 +184,7 @@ impl ZSet {
             }
             return ZSet(Form::Packed(list));
         }
-        let mut ranked = Ranked::new();
+        let mut ranked = Ranked::new(growth.seed);
         for (member, score) in &elements {
             step();
             ranked.insert(member.as_ref(), *score);
@@ -203,17 +206,18 @@ impl ZSet {
     ///
     /// # Errors
     /// [`Damaged`] if the bytes are no listpack of members and scores in their order.
-    pub fn verify(bytes: Vec<u8>, limits: Limits) -> Result<Self, Damaged> {
+    pub fn verify(bytes: Vec<u8>, growth: &Growth) -> Result<Self, Damaged> {
         let list = ListpackBuf::try_from(bytes)?;
         if !packed::is_valid(list.read()) {
             return Err(Damaged);
         }
         let mut pairs = Pairs::new(list.read());
+        let limits = growth.limits;
         let too_long = pairs.any(|(member, _)| member.to_bytes().len() > limits.bytes as usize);
         let is_large = too_long || list.read().len() / 2 > limits.elements as usize;
         let mut set = ZSet(Form::Packed(list));
         if is_large {
-            set.make_large();
+            set.make_large(growth);
         }
         Ok(set)
     }

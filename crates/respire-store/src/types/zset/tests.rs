@@ -19,14 +19,21 @@ fn sorted(model: &BTreeMap<Vec<u8>, f64>) -> Vec<(Vec<u8>, f64)> {
     sorted
 }
 
+fn growth(limits: Limits) -> Growth {
+    Growth {
+        limits,
+        seed: [1, 2, 3, 4],
+    }
+}
+
 #[test]
 fn both_forms_equal_the_model_after_random_edits() {
-    for limits in [
-        ZSet::LIMITS,
-        Limits {
+    for growth in [
+        growth(ZSet::LIMITS),
+        growth(Limits {
             elements: 0,
             bytes: 0,
-        },
+        }),
     ] {
         let (mut set, mut model) = (ZSet::default(), BTreeMap::new());
         for step in 0..2_000_u64 {
@@ -35,7 +42,7 @@ fn both_forms_equal_the_model_after_random_edits() {
             let score = [0.0, 1.5, f64::INFINITY, -3.0, 1e17][(random >> 8) as usize % 5];
             match (random >> 16) % 8 {
                 0..5 => assert_eq!(
-                    set.insert(&member, score, limits),
+                    set.insert(&member, score, &growth),
                     model.insert(member, score)
                 ),
                 5 => {
@@ -79,7 +86,7 @@ fn both_forms_equal_the_model_after_random_edits() {
                 assert_eq!(set.read().count_below(Bound::ThroughScore(score)), through);
             }
         }
-        let encoding = if limits.elements == 0 {
+        let encoding = if growth.limits.elements == 0 {
             Encoding::Skiplist
         } else {
             Encoding::Listpack
@@ -90,16 +97,16 @@ fn both_forms_equal_the_model_after_random_edits() {
 
 #[test]
 fn set_becomes_large_past_either_limit_and_stays_so() {
-    let limits = Limits {
+    let growth = growth(Limits {
         elements: 3,
         bytes: 4,
-    };
+    });
     let mut set = ZSet::default();
     for member in [b"a", b"b", b"c"] {
-        set.insert(member, 1.0, limits);
+        set.insert(member, 1.0, &growth);
     }
     assert_eq!(set.read().encoding(), Encoding::Listpack);
-    set.insert(b"d", 1.0, limits);
+    set.insert(b"d", 1.0, &growth);
     assert_eq!(set.read().encoding(), Encoding::Skiplist);
     set.remove_range(0, 3, &mut |_| {});
     assert_eq!(
@@ -107,7 +114,7 @@ fn set_becomes_large_past_either_limit_and_stays_so() {
         (Encoding::Skiplist, 1)
     );
     let mut set = ZSet::default();
-    set.insert(b"long!", -0.0, limits);
+    set.insert(b"long!", -0.0, &growth);
     assert_eq!(set.read().encoding(), Encoding::Skiplist);
     assert!(
         set.read()
@@ -120,13 +127,17 @@ fn set_becomes_large_past_either_limit_and_stays_so() {
 fn listpack_is_that_of_redis() {
     let set = ZSet::from_elements(
         vec![(b"b".as_slice(), 2.5), (b"7", 1.0)],
-        ZSet::LIMITS,
+        &growth(ZSet::LIMITS),
         &mut || (),
     );
     let bytes = b"\x13\0\0\0\x04\0\x07\x01\x01\x01\x81b\x02\x832.5\x04\xff";
     assert_eq!(set.packed(), Some(&bytes[..]));
     assert_eq!(
-        elements(ZSet::verify(bytes.to_vec(), ZSet::LIMITS).unwrap().read()),
+        elements(
+            ZSet::verify(bytes.to_vec(), &growth(ZSet::LIMITS))
+                .unwrap()
+                .read()
+        ),
         elements(set.read())
     );
 }
@@ -140,7 +151,7 @@ fn damaged_listpack_is_refused() {
             .for_each(|element| list.push(element.as_bytes()));
         list.into_bytes()
     };
-    assert!(ZSet::verify(list(&["a", "1", "b", "1", "7", "2"]), ZSet::LIMITS).is_ok());
+    assert!(ZSet::verify(list(&["a", "1", "b", "1", "7", "2"]), &growth(ZSet::LIMITS)).is_ok());
     for wrong in [
         &["a"][..],
         &["a", "x"],
@@ -151,7 +162,7 @@ fn damaged_listpack_is_refused() {
         &["a", "1", "b"],
     ] {
         assert_eq!(
-            ZSet::verify(list(wrong), ZSet::LIMITS).err(),
+            ZSet::verify(list(wrong), &growth(ZSet::LIMITS)).err(),
             Some(Damaged),
             "{wrong:?}"
         );

@@ -16,7 +16,6 @@ mod order;
 mod tree;
 
 use ahash::RandomState;
-use core::hash::BuildHasher;
 use std::sync::Arc;
 
 use index::Index;
@@ -41,7 +40,7 @@ const BYTES_PER_ALLOCATION: usize = 16 << 10;
 /// ```
 /// use respire_store::Ranked;
 ///
-/// let mut players = Ranked::new();
+/// let mut players = Ranked::new([1, 2, 3, 4]);
 /// assert_eq!(players.insert(b"ada", 20.0), None);
 /// assert_eq!(players.insert(b"bob", 10.0), None);
 /// assert_eq!(players.insert(b"bob", 30.0), Some(10.0));
@@ -86,19 +85,11 @@ impl Lookup {
     }
 }
 
-impl Default for Ranked {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Ranked {
-    /// Returns an empty set.
+    /// Returns an empty set. The seed of the hash function must be secret where members come from people who might
+    /// choose them to have the same hash.
     #[must_use]
-    pub fn new() -> Self {
-        // The standard library's keys are random, so that nobody can choose members of the same hash.
-        let keys = std::hash::RandomState::new();
-        let [a, b, c, d] = [0, 1, 2, 3].map(|key: u8| keys.hash_one(key));
+    pub fn new([a, b, c, d]: [u64; 4]) -> Self {
         Ranked {
             tree: Tree::default(),
             members: Members {

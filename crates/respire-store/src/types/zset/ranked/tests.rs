@@ -122,7 +122,7 @@ fn score(random: u64) -> f64 {
 #[test]
 fn set_equals_its_model_after_random_edits_and_so_do_snapshots() {
     for seed in 0..if cfg!(miri) { 1 } else { 6_u64 } {
-        let (mut set, mut model) = (Ranked::new(), Model::default());
+        let (mut set, mut model) = (Ranked::new([1, 2, 3, 4]), Model::default());
         let mut snapshots = Vec::new();
         for step in 0..if cfg!(miri) { 300 } else { 12_000_u64 } {
             let random = mix(seed << 32 | step);
@@ -172,7 +172,7 @@ fn set_equals_its_model_after_random_edits_and_so_do_snapshots() {
 
 #[test]
 fn members_of_the_same_score_are_ordered_and_counted_by_bytes() {
-    let (mut set, mut members) = (Ranked::new(), Vec::new());
+    let (mut set, mut members) = (Ranked::new([1, 2, 3, 4]), Vec::new());
     for step in 0..2_000_u64 {
         let member = format!("a common start of all {:08}", mix(step) % 100_000_000).into_bytes();
         set.insert(&member, if step % 2 == 0 { 0.0 } else { -0.0 });
@@ -197,7 +197,7 @@ fn members_of_the_same_score_are_ordered_and_counted_by_bytes() {
 
 #[test]
 fn scan_visits_elements_whose_scores_change_meanwhile() {
-    let mut set = Ranked::new();
+    let mut set = Ranked::new([1, 2, 3, 4]);
     (0..5_000_u32).for_each(|at| assert_eq!(set.insert(&at.to_le_bytes(), f64::from(at)), None));
     let (mut seen, mut cursor, mut step) = (Vec::new(), 0, 0_u32);
     loop {
@@ -223,7 +223,7 @@ fn scan_visits_elements_whose_scores_change_meanwhile() {
 
 #[test]
 fn elements_in_order_fill_the_leaves() {
-    let mut set = Ranked::new();
+    let mut set = Ranked::new([1, 2, 3, 4]);
     (0..20_000_u32).for_each(|at| {
         assert_eq!(
             set.insert(format!("{at:010}").as_bytes(), f64::from(at)),
@@ -238,7 +238,7 @@ fn elements_in_order_fill_the_leaves() {
 #[test]
 fn set_is_freed_in_steps_whether_it_is_shared_or_not() {
     for is_shared in [false, true] {
-        let mut set = Ranked::new();
+        let mut set = Ranked::new([1, 2, 3, 4]);
         (0..20_000_u32).for_each(|at| {
             assert_eq!(
                 set.insert(&mix(u64::from(at)).to_le_bytes(), f64::from(at % 777)),
