@@ -33,6 +33,9 @@ const CUT: [&str; 2] = ["cut0", "cut1"];
 /// The time after which a thread counts as stuck. No test that passes waits for it.
 const STUCK: Duration = Duration::from_secs(60);
 
+/// A database, and the keys in it that a waiter waits for.
+type Waited = (usize, Vec<&'static str>);
+
 /// What all threads share.
 struct World {
     address: SocketAddr,
@@ -40,7 +43,7 @@ struct World {
     /// The ids of the waiters' connections.
     ids: Vec<AtomicI64>,
     /// The database and the keys that each waiter without a timeout waits for.
-    waits: Vec<Mutex<Option<(usize, Vec<&'static str>)>>>,
+    waits: Vec<Mutex<Option<Waited>>>,
 }
 
 impl World {

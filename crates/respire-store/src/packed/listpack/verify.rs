@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use super::element::{Element, back_len};
-use super::{COUNT_MAX, END, HEAD_BYTES, Listpack, ListpackBuf, read_back};
+use super::element::{Element, Encoded, back_len};
+use super::{COUNT_MAX, END, HEAD_BYTES, Listpack, ListpackBuf, read_back, wrap};
 
 /// The error of bytes that are no listpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,38 @@ impl<'a> Listpack<'a> {
     pub fn verify(bytes: &'a [u8]) -> Result<Self, Damaged> {
         check(bytes).ok_or(Damaged)?;
         Ok(Self { bytes })
+    }
+
+    /// Returns the listpack with each element in the form that it has when it is added; `None` if all are. Others may
+    /// write an integer as text or with more bytes than it needs, and no search finds those. O(bytes).
+    pub(crate) fn canonical(self) -> Option<ListpackBuf> {
+        let mut place = self.first();
+        while let Some((element, next)) = self.at(place) {
+            let form = canonical_form(element);
+            if form != element || Encoded::new(form).len() != next.0 - place.0 {
+                return Some(self.rewritten());
+            }
+            place = next;
+        }
+        None
+    }
+
+    fn rewritten(self) -> ListpackBuf {
+        let (mut elements, mut bytes) = (Vec::with_capacity(self.bytes.len()), Vec::new());
+        let forms = self.iter().map(canonical_form);
+        let count = forms
+            .map(|form| Encoded::new(form).append_to(&mut elements))
+            .count();
+        wrap(&elements, count, &mut bytes);
+        ListpackBuf { bytes }
+    }
+}
+
+/// The form that an element has when it is added.
+fn canonical_form(element: Element<'_>) -> Element<'_> {
+    match element {
+        Element::Bytes(text) => Element::of(text),
+        Element::Int(_) => element,
     }
 }
 

@@ -142,7 +142,8 @@ impl Hash {
         if !packed::is_valid(list) {
             return None;
         }
-        let mut hash = Hash::from_packed(list.as_bytes().to_vec());
+        let canonical = list.canonical().map(ListpackBuf::into_bytes);
+        let mut hash = Hash::from_packed(canonical.unwrap_or_else(|| list.as_bytes().to_vec()));
         if packed::is_beyond(list, &growth.limits) {
             hash.expand(growth);
         }

@@ -208,6 +208,7 @@ impl ZSet {
     /// [`Damaged`] if the bytes are no listpack of members and scores in their order.
     pub fn verify(bytes: Vec<u8>, growth: &Growth) -> Result<Self, Damaged> {
         let list = ListpackBuf::try_from(bytes)?;
+        let list = list.read().canonical().unwrap_or(list);
         if !packed::is_valid(list.read()) {
             return Err(Damaged);
         }

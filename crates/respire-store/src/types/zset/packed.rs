@@ -149,8 +149,5 @@ pub(super) fn is_valid(list: Listpack<'_>) -> bool {
         })
     });
     members.sort_unstable();
-    let canonical = pairs
-        .iter()
-        .all(|[member, _]| *member == Element::of(&member.to_bytes()));
-    is_sorted && canonical && members.windows(2).all(|pair| pair[0] != pair[1])
+    is_sorted && members.windows(2).all(|pair| pair[0] != pair[1])
 }
