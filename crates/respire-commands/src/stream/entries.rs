@@ -21,9 +21,14 @@ pub(super) fn reply_entries(reply: &mut Reply<'_>, slice: StreamSlice) {
     work_begins();
     // Lengths and line ends take about as much again as the fields and values.
     let entry_bytes = slice.bytes() * 2 / slice.len().max(1);
-    reply_parts(reply, (slice.len(), entry_bytes), parts, move |part, reply| {
-        slice.for_part(part, &mut |entry| reply_entry(reply, &entry));
-    });
+    reply_parts(
+        reply,
+        (slice.len(), entry_bytes),
+        parts,
+        move |part, reply| {
+            slice.for_part(part, &mut |entry| reply_entry(reply, &entry));
+        },
+    );
 }
 
 /// Replies with an entry: its ID, and an array of its fields and values.

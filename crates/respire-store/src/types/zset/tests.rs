@@ -146,10 +146,15 @@ fn listpack_is_that_of_redis() {
 fn integers_in_other_forms_are_found() {
     // The members 7 in three bytes and 12 as text, and the score 3 as text.
     let foreign = b"\x14\0\0\0\x04\0\xf1\x07\x00\x03\x02\x01\x8212\x03\x813\x02\xff";
-    let set = ZSet::verify(foreign.to_vec(), ZSet::LIMITS).unwrap();
+    let growth = growth(ZSet::LIMITS);
+    let set = ZSet::verify(foreign.to_vec(), &growth).unwrap();
     assert_eq!(set.read().score(b"7"), Some(2.0));
     assert_eq!(set.read().score(b"12"), Some(3.0));
-    let own = ZSet::from_elements(vec![(b"7".as_slice(), 2.0), (b"12", 3.0)], ZSet::LIMITS);
+    let own = ZSet::from_elements(
+        vec![(b"7".as_slice(), 2.0), (b"12", 3.0)],
+        &growth,
+        &mut || (),
+    );
     assert_eq!(set.packed(), own.packed());
 }
 
