@@ -70,21 +70,27 @@ fn mend(type_byte: u8, bytes: &mut Vec<u8>) {
     *bytes.last_mut().expect("more than the header") = 0xff;
 }
 
-/// The settings of the sizes up to which values are small.
-pub(super) fn settings(options: u8) -> &'static [(&'static str, &'static str)] {
-    match options >> 6 {
-        0 | 1 => &[],
-        2 => &[
-            ("hash-max-listpack-entries", "2"),
-            ("set-max-intset-entries", "2"),
-            ("zset-max-listpack-entries", "2"),
-            ("list-max-listpack-size", "2"),
-        ],
-        _ => &[
-            ("hash-max-listpack-value", "2"),
-            ("zset-max-listpack-value", "2"),
-            ("list-max-listpack-size", "-1"),
-            ("hll-sparse-max-bytes", "20"),
-        ],
+/// The request that sets the sizes up to which values are small.
+pub(super) fn settings(options: u8) -> [&'static [u8]; 16] {
+    const NAMES: [&str; 7] = [
+        "hash-max-listpack-entries",
+        "hash-max-listpack-value",
+        "set-max-intset-entries",
+        "zset-max-listpack-entries",
+        "zset-max-listpack-value",
+        "list-max-listpack-size",
+        "hll-sparse-max-bytes",
+    ];
+    let sizes = match options >> 6 {
+        0 | 1 => ["128", "64", "512", "128", "64", "-2", "3000"],
+        2 => ["2", "64", "2", "2", "64", "2", "3000"],
+        _ => ["128", "2", "512", "128", "2", "-1", "20"],
+    };
+    let mut request = [&b"CONFIG"[..]; 16];
+    request[1] = b"SET";
+    for (at, (name, size)) in NAMES.iter().zip(sizes).enumerate() {
+        request[2 + 2 * at] = name.as_bytes();
+        request[3 + 2 * at] = size.as_bytes();
     }
+    request
 }

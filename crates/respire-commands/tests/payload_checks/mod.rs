@@ -8,11 +8,17 @@ use resp_codec::Value;
 use respire_commands::{Kv, add_to};
 use respire_engine::{Router, TestClient};
 use respire_store::{Config, Store};
+use std::cell::RefCell;
 use values::Kind;
 
 /// The most bytes of a value for each byte of its payload: packed strings are up to 264 times as long, and an
 /// element of two bytes may take twice as many.
 const BYTES_PER_BYTE_MAX: i64 = 600;
+
+thread_local! {
+    /// Building the command table would take most of the time.
+    static PEER: RefCell<Peer> = RefCell::new(Peer::new());
+}
 
 /// A client of a server with all commands.
 pub(crate) struct Peer(TestClient<Kv>);
@@ -70,11 +76,15 @@ pub(crate) fn check_payload(data: &[u8]) {
         return;
     };
     let payload = body::of(*options, *type_number, rest);
-    let mut peer = Peer::new();
-    for (name, value) in body::settings(*options) {
-        peer.ok(&[b"CONFIG", b"SET", name.as_bytes(), value.as_bytes()]);
-    }
-    let reply = peer.call(&[b"RESTORE", b"k", b"0", &payload]);
+    PEER.with_borrow_mut(|peer| {
+        peer.ok(&[b"FLUSHALL"]);
+        peer.ok(&body::settings(*options));
+        check_restored(peer, &payload);
+    });
+}
+
+fn check_restored(peer: &mut Peer, payload: &[u8]) {
+    let reply = peer.call(&[b"RESTORE", b"k", b"0", payload]);
     if reply.is_error() {
         assert_eq!(reply.as_bytes(), Some(&b"ERR Bad data format"[..]));
         assert_eq!(peer.int(&[b"DBSIZE"]), 0, "nothing is left of it");
@@ -87,10 +97,10 @@ pub(crate) fn check_payload(data: &[u8]) {
         return;
     }
     let kind = Kind::of(&name).unwrap_or_else(|| panic!("{}", name.escape_ascii()));
-    values::check_reading(&mut peer, kind, b"k");
-    check_copies(&mut peer, kind, payload.len());
-    values::check_edits(&mut peer, kind);
-    check_copies(&mut peer, kind, payload.len() + 4096);
+    values::check_reading(peer, kind, b"k");
+    check_copies(peer, kind, payload.len());
+    values::check_edits(peer, kind);
+    check_copies(peer, kind, payload.len() + 4096);
     for key in [&b"k"[..], b"copy", b"again", b"gone"] {
         peer.ok(&[b"DEL", key]);
     }
