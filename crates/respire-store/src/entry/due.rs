@@ -23,7 +23,7 @@ impl Entry {
     #[inline(always)]
     pub(crate) fn is_due(&self, now_ms: u64) -> bool {
         match self.body() {
-            Body::Cell(_) => self.is_expired(now_ms),
+            Body::Cell(cell) => packed::expires_at(cell).is_some_and(|at| at <= now_ms),
             Body::Full(full) => full.expires_at <= now_ms || full.value.is_due(now_ms),
         }
     }
