@@ -57,6 +57,7 @@ test("names are completed, with their summaries", async () => {
   await field.fill("hello");
   assert.equal(await page.locator(".encode .offer").count(), 0, "a whole name offers nothing");
   await field.fill("ge");
+  assert.match(await page.locator(".encode .offer").first().textContent(), /^GET(Tab)?$/, "the shortest name comes first");
   await page.locator(".encode .offer", { hasText: /^GETDEL/ }).click();
   assert.equal(await field.inputValue(), "GETDEL ");
   await close();

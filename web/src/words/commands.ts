@@ -11,11 +11,12 @@ export function commandSummary(command: number): string {
 /** The most names offered at once. */
 const OFFERED_MAX = 6;
 
-/** The names that begin with a line; none if the line is one of them. */
+/** The names that begin with a line, the shortest first (`GET` before `GEORADIUS`); none if the line is one of them. */
 export function completions(names: readonly string[], line: string): string[] {
   const typed = line.trimStart().toUpperCase().replace(/\s+/g, " ");
   if (typed === "" || names.includes(typed.trimEnd())) return [];
-  return names.filter((name) => name.startsWith(typed)).slice(0, OFFERED_MAX);
+  const found = names.filter((name) => name.startsWith(typed));
+  return found.sort((a, b) => a.length - b.length).slice(0, OFFERED_MAX);
 }
 
 /** The longest name that a line begins with: `CLIENT LIST` before `CLIENT`. */
