@@ -66,8 +66,13 @@ impl<A: HasKv> Keyspace<A> for Kv {
     }
 
     #[inline]
-    fn warm(app: &A, db: u32, hint: &Foreseen<'_>, element: &[u8]) {
-        app.kv().store().prefetch_element(db, hint, element);
+    fn warm(app: &A, db: u32, hint: &Foreseen<'_>, element: &[u8]) -> bool {
+        app.kv().store().prefetch_element(db, hint, element)
+    }
+
+    #[inline]
+    fn locate(app: &A, db: u32, hint: &Foreseen<'_>, element: &[u8]) {
+        app.kv().store().prefetch_found(db, hint, element);
     }
 
     fn atomically(app: &A, scope: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut Held)) {

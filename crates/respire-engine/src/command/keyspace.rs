@@ -69,9 +69,18 @@ pub trait Keyspace<A: App>: Sized + 'static {
     }
 
     /// Called with a hint after `find` was called for some other keys, if the request names an element of
-    /// the key's value ([`Spec::element`](crate::Spec::element)), so that the keyspace can start to load it.
+    /// the key's value ([`Spec::element`](crate::Spec::element)), so that the keyspace can start to load what
+    /// the search for the element reads. Returns whether to call `locate` for it.
     #[inline]
-    fn warm(app: &A, db: u32, hint: &Self::Hint<'_>, element: &[u8]) {
+    fn warm(app: &A, db: u32, hint: &Self::Hint<'_>, element: &[u8]) -> bool {
+        let _ = (app, db, hint, element);
+        false
+    }
+
+    /// Called after `warm` returned `true` and was called for some other elements, so that the keyspace can
+    /// search for the element and start to load it.
+    #[inline]
+    fn locate(app: &A, db: u32, hint: &Self::Hint<'_>, element: &[u8]) {
         let _ = (app, db, hint, element);
     }
 

@@ -102,7 +102,8 @@ impl<A: App> Session<A> {
     /// value that the request names, if it names one ([`Keyspace::warm`]).
     pub fn warm_ahead(&self, ahead: &Ahead<'_, A>) {
         if let Some((_, request)) = &ahead.found {
-            request.warm(&self.engine, self.core.client.db(), ahead.bytes);
+            // There is no pipeline behind the request, during which a search could still load something.
+            let _is_to_be_located = request.warm(&self.engine, self.core.client.db(), ahead.bytes);
         }
     }
 

@@ -104,13 +104,26 @@ impl<'b, A: App> Decoded<'b, A> {
     }
 
     /// Asks the keyspace, again some requests later, to load the element of the value that the request
-    /// names, if it names one.
+    /// names, if it names one. Returns whether to call [`Decoded::locate`] some requests later.
     #[inline(always)]
-    pub(super) fn warm(&self, engine: &Engine<A>, db: u32, bytes: &[u8]) {
-        let element = self.shape.arg(self.shape.element_at, &bytes[self.start..]);
-        if let (Some(hint), Some(element)) = (&self.hint, element) {
-            A::Keys::warm(engine.app(), db, hint, element);
+    pub(super) fn warm(&self, engine: &Engine<A>, db: u32, bytes: &[u8]) -> bool {
+        match (&self.hint, self.element(bytes)) {
+            (Some(hint), Some(element)) => A::Keys::warm(engine.app(), db, hint, element),
+            _ => false,
         }
+    }
+
+    /// Asks the keyspace to search for the element, if [`Decoded::warm`] returned `true`.
+    pub(super) fn locate(&self, engine: &Engine<A>, db: u32, bytes: &[u8]) {
+        if let (Some(hint), Some(element)) = (&self.hint, self.element(bytes)) {
+            A::Keys::locate(engine.app(), db, hint, element);
+        }
+    }
+
+    /// The element that the request names, if it names one.
+    #[inline(always)]
+    fn element<'r>(&self, bytes: &'r [u8]) -> Option<&'r [u8]> {
+        self.shape.arg(self.shape.element_at, &bytes[self.start..])
     }
 
     /// The request, and the length of the turn's bytes up to its end.

@@ -20,6 +20,10 @@ const ENTRIES_AHEAD: usize = REQUESTS_MAX / 2;
 /// How far ahead of the running request elements of values are loaded.
 const ELEMENTS_AHEAD: usize = ENTRIES_AHEAD / 2;
 
+/// How far ahead of the running request elements are searched for, if the memory of the search was
+/// loaded.
+const LOCATED_AHEAD: usize = ELEMENTS_AHEAD / 2;
+
 /// The next requests, as long as they are complete and have few arguments.
 ///
 /// `run <= decoded <= run + REQUESTS_MAX` count requests since the ring was made. `loaded` counts
@@ -42,6 +46,10 @@ pub(super) struct Window<'b, A: App> {
     decoded: usize,
     /// How many requests were warmed: asked for the element that they name.
     warmed: usize,
+    /// How many requests were located, or needed not.
+    located: usize,
+    /// The requests of the ring to be located, a bit each.
+    to_locate: u16,
     /// Whether a request of the window names an element.
     has_elements: bool,
     /// The last request with another framing than those decoded since.
@@ -64,6 +72,8 @@ impl<'b, A: App> Window<'b, A> {
             loaded: 0,
             decoded: 0,
             warmed: 0,
+            located: 0,
+            to_locate: 0,
             has_elements: false,
             other: None,
         }
@@ -100,8 +110,26 @@ impl<'b, A: App> Window<'b, A> {
     fn warm(&mut self, engine: &Engine<A>) {
         self.warmed = self.warmed.max(self.run);
         while self.warmed < self.loaded.min(self.run + ELEMENTS_AHEAD) {
-            self.ring[self.warmed % REQUESTS_MAX].warm(engine, self.db, self.bytes);
+            let at = self.warmed % REQUESTS_MAX;
+            let is_to_locate = self.ring[at].warm(engine, self.db, self.bytes);
+            self.to_locate = self.to_locate & !(1 << at) | u16::from(is_to_locate) << at;
             self.warmed += 1;
+        }
+        if self.to_locate != 0 {
+            self.locate(engine);
+        }
+    }
+
+    /// Loads the elements that the very next requests name.
+    fn locate(&mut self, engine: &Engine<A>) {
+        self.located = self.located.max(self.run);
+        while self.located < self.warmed.min(self.run + LOCATED_AHEAD) {
+            let at = self.located % REQUESTS_MAX;
+            if self.to_locate >> at & 1 != 0 {
+                self.to_locate &= !(1 << at);
+                self.ring[at].locate(engine, self.db, self.bytes);
+            }
+            self.located += 1;
         }
     }
 
@@ -183,6 +211,7 @@ mod tests {
         keys: Mutex<Vec<Vec<u8>>>,
         entries: Mutex<Vec<u64>>,
         elements: Mutex<Vec<Vec<u8>>>,
+        located: Mutex<Vec<Vec<u8>>>,
     }
 
     impl App for HintRecorder {
@@ -218,18 +247,34 @@ mod tests {
             hint.2 = true;
         }
 
-        fn warm(recorder: &Self, _: u32, hint: &Self::Hint<'_>, element: &[u8]) {
+        /// The elements whose names end with an even digit are to be located.
+        fn warm(recorder: &Self, _: u32, hint: &Self::Hint<'_>, element: &[u8]) -> bool {
             assert!(hint.2, "the entry is looked for first");
             recorder
                 .elements
                 .lock()
                 .expect("no panic")
                 .push(element.to_vec());
+            is_even(element)
+        }
+
+        fn locate(recorder: &Self, _: u32, _: &Self::Hint<'_>, element: &[u8]) {
+            let warmed = recorder.elements.lock().expect("no panic");
+            assert!(
+                warmed.iter().any(|warmed| warmed == element),
+                "it is warmed first"
+            );
+            let mut located = recorder.located.lock().expect("no panic");
+            located.push(element.to_vec());
         }
 
         fn atomically(_: &Self, _: &SectionScope<'_>, _: Now, body: &mut dyn FnMut(&mut ())) {
             body(&mut ());
         }
+    }
+
+    fn is_even(name: &[u8]) -> bool {
+        name.last().is_some_and(|digit| digit % 2 == 0)
     }
 
     fn number(key: &[u8]) -> u64 {
@@ -424,6 +469,9 @@ mod tests {
         // The very first request came before the session knew that others follow.
         let expected = [named(&names[1..]), named(&names)].concat();
         assert_eq!(*engine.app().elements.lock().expect("no panic"), expected);
+        let even = expected.into_iter().filter(|name| is_even(name));
+        let even: Vec<Vec<u8>> = even.collect();
+        assert_eq!(*engine.app().located.lock().expect("no panic"), even);
     }
 
     #[test]

@@ -288,13 +288,15 @@ impl<const VALUES: bool> Segments<VALUES> {
         }
     }
 
-    /// Begins to load the element itself, some time after [`Segments::warm`]. It is a hint without a visible
-    /// effect.
+    /// Begins to load the element itself, or the place where it would be added, some time after
+    /// [`Segments::warm`]. It is a hint without a visible effect.
     pub fn warm_found(&self, element: &[u8]) {
         let hash = self.hash(element);
-        let segment = self.segment_of(hash);
-        if let Some(address) = segment.and_then(|segment| segment.first_address(Tag::of(hash))) {
+        if let Some(segment) = self.segment_of(hash) {
+            let address = segment.entry_address(Tag::of(hash));
             raw::prefetch(address);
+            // The entry may go on in the next line.
+            raw::prefetch(address + element.len());
         }
     }
 

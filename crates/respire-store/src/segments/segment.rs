@@ -116,15 +116,15 @@ impl Segment {
         })
     }
 
-    /// Returns the address of the first entry that has a tag, if there is one.
-    pub(super) fn first_address(&self, tag: Tag) -> Option<usize> {
+    /// Returns the address of the first entry that has a tag, or of the free bytes behind all entries.
+    pub(super) fn entry_address(&self, tag: Tag) -> usize {
         let (index, arena) = self.parts();
-        let mut address = None;
+        let mut at = self.used as usize;
         index::find(index, tag, |offset| {
-            address = Some(arena.as_ptr().addr() + offset);
+            at = offset;
             true
         });
-        address
+        arena.as_ptr().addr() + at
     }
 
     fn far(&self, place: usize) -> &Bytes {
@@ -214,10 +214,9 @@ impl Segment {
     }
 
     /// Adds an entry, for which there is room.
+    #[inline]
     fn insert_entry<const VALUES: bool>(&mut self, tag: Tag, entry: &Entry<'_, VALUES>) {
-        let used = self.used as usize;
-        entry.write(&mut self.parts_mut().1[used..]);
-        self.add(tag, entry.bytes());
+        self.add(tag, entry.bytes(), |arena| entry.write(arena));
     }
 
     /// Writes another value and expiry to an element. Amortised O(bytes of both).
@@ -268,7 +267,7 @@ impl Segment {
     fn make_room<const VALUES: bool>(&mut self, bytes: usize) {
         let (len, mut groups) = (self.len(), usize::from(self.groups));
         if usize::from(self.taken) >= index::room(groups) {
-            groups = index::groups_for((len + 1) * 5 / 4);
+            groups = index::groups_for((len + 1) * 3 / 2);
         }
         let bytes = self.entry_bytes() + bytes;
         assert!(
@@ -345,21 +344,24 @@ impl Segment {
         self.reserve::<VALUES>(bytes);
         let (index, arena) = other.parts();
         let start = index::offset(index, place);
-        let used = self.used as usize;
-        self.parts_mut().1[used..used + bytes].copy_from_slice(&arena[start..start + bytes]);
-        self.add(tag, bytes);
+        let entry = &arena[start..start + bytes];
+        self.add(tag, bytes, |arena| arena[..bytes].copy_from_slice(entry));
     }
 
-    /// Adds the entry that was written behind the others.
+    /// Adds an entry behind the others, whose bytes `write` writes.
     #[inline]
-    fn add(&mut self, tag: Tag, bytes: usize) {
+    fn add(&mut self, tag: Tag, bytes: usize, write: impl FnOnce(&mut [u8])) {
         let offset = u16::try_from(self.used).expect("invariant: entries are short or far");
-        let was_empty = index::insert(self.parts_mut().0, tag, offset);
+        // Once for both parts, because it checks atomically that nothing shares them.
+        let (index, arena) = self.parts_mut();
+        write(&mut arena[usize::from(offset)..]);
+        let was_empty = index::insert(index, tag, offset);
         self.taken += u16::from(was_empty);
         self.len += 1;
         self.used += bytes as u32;
     }
 
+    #[inline]
     fn parts_mut(&mut self) -> (&mut [u8], &mut [u8]) {
         match &mut self.block {
             Some(block) => {

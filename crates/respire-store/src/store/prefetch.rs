@@ -8,6 +8,7 @@
 
 use super::Store;
 use crate::table::{Bucket, entry_of};
+use crate::types::ValueRef;
 
 /// A key that will soon be used, with its hash and perhaps the place of its entry.
 ///
@@ -125,19 +126,39 @@ impl Store {
     }
 
     /// Does the third step, for a request that names an element of the value (a field, a member): begins to
-    /// load what the search for the element reads first. Takes the shard's lock for reading; does nothing if it
-    /// would have to wait for it.
+    /// load what the search for the element reads first. Returns whether a fourth step is useful
+    /// ([`Store::prefetch_found`]). Takes the shard's lock for reading; does nothing if it would have to wait
+    /// for it.
     ///
     /// # Panics
     ///
     /// If there is no database `db`.
-    pub fn prefetch_element(&self, db: u32, foreseen: &Foreseen<'_>, element: &[u8]) {
-        if let Some(db) = self.existing_database(db)
-            && let Some(table) = db.lock(db.shard_of(foreseen.hash)).try_read()
-            && let Some(entry) = foreseen.bucket.find(&table, foreseen.hash, foreseen.key)
-        {
-            entry.value().warm(element);
-        }
+    pub fn prefetch_element(&self, db: u32, foreseen: &Foreseen<'_>, element: &[u8]) -> bool {
+        self.value_of(db, foreseen, |value| value.warm(element)) == Some(true)
+    }
+
+    /// Does the fourth step, for an element of a large value: searches for it in what the third step loaded,
+    /// and begins to load it. Takes the shard's lock as the third step does.
+    ///
+    /// # Panics
+    ///
+    /// If there is no database `db`.
+    pub fn prefetch_found(&self, db: u32, foreseen: &Foreseen<'_>, element: &[u8]) {
+        self.value_of(db, foreseen, |value| value.warm_found(element));
+    }
+
+    /// Calls `f` with the value of a key, if its shard is free.
+    #[inline]
+    fn value_of<R>(
+        &self,
+        db: u32,
+        foreseen: &Foreseen<'_>,
+        f: impl FnOnce(ValueRef<'_>) -> R,
+    ) -> Option<R> {
+        let db = self.existing_database(db)?;
+        let table = db.lock(db.shard_of(foreseen.hash)).try_read()?;
+        let entry = foreseen.bucket.find(&table, foreseen.hash, foreseen.key)?;
+        Some(f(entry.value()))
     }
 }
 

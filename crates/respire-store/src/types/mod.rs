@@ -138,7 +138,16 @@ pub trait Elements<'e>: Copy + fmt::Debug {
     fn sample(self, random: u64) -> Option<Self::Element>;
 
     /// Begins to load the memory that a command on this element reads first. It is a hint without a visible effect.
-    fn warm(self, element: &[u8]);
+    /// Returns whether the command reads more behind it, which [`Elements::warm_found`] can load.
+    fn warm(self, element: &[u8]) -> bool {
+        let _ = element;
+        false
+    }
+
+    /// Begins to load the element itself, some time after [`Elements::warm`]. It is a hint without a visible effect.
+    fn warm_found(self, element: &[u8]) {
+        let _ = element;
+    }
 }
 
 /// The error of an operation on a key whose value has another type.
@@ -319,10 +328,18 @@ macro_rules! types {
             }
 
             /// [`Elements::warm`].
-            pub(crate) fn warm(self, element: &[u8]) {
+            pub(crate) fn warm(self, element: &[u8]) -> bool {
                 match self {
-                    ValueRef::String(string) => string.warm(element),
+                    ValueRef::String(_) => false,
                     $($(#[cfg($($when)*)])? ValueRef::$kind(value) => value.warm(element),)*
+                }
+            }
+
+            /// [`Elements::warm_found`].
+            pub(crate) fn warm_found(self, element: &[u8]) {
+                match self {
+                    ValueRef::String(_) => {}
+                    $($(#[cfg($($when)*)])? ValueRef::$kind(value) => value.warm_found(element),)*
                 }
             }
         }

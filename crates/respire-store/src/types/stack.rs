@@ -304,11 +304,12 @@ impl<'e> Elements<'e> for StackRef<'e> {
     }
 
     /// Loads the last part for any element, as commands work on the top.
-    fn warm(self, _element: &[u8]) {
+    fn warm(self, _element: &[u8]) -> bool {
         if let StackRef::Parts(Parts { parts, .. }) = self
             && let Some(part) = parts.last()
         {
             raw::prefetch(core::ptr::from_ref(&**part).addr());
         }
+        false
     }
 }

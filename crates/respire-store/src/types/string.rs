@@ -69,9 +69,6 @@ impl<'e> StringRef<'e> {
         self.as_bytes(&mut [0; 20]).to_vec()
     }
 
-    /// Does nothing: a string has no elements, and its first bytes are loaded with its entry.
-    pub(super) fn warm(self, _element: &[u8]) {}
-
     /// Returns the integer whose canonical decimal text the string is, if it is one.
     #[must_use]
     #[inline]

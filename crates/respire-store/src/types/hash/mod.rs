@@ -386,9 +386,17 @@ impl<'e> Elements<'e> for HashRef<'e> {
         }
     }
 
-    fn warm(self, element: &[u8]) {
+    fn warm(self, element: &[u8]) -> bool {
         if let FormRef::Large(fields) = self.0 {
             fields.warm(element);
+            return true;
+        }
+        false
+    }
+
+    fn warm_found(self, element: &[u8]) {
+        if let FormRef::Large(fields) = self.0 {
+            fields.warm_found(element);
         }
     }
 }

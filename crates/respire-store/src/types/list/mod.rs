@@ -370,10 +370,11 @@ impl<'e> Elements<'e> for ListRef<'e> {
     }
 
     /// Loads both ends for any element, as most commands work there.
-    fn warm(self, _element: &[u8]) {
+    fn warm(self, _element: &[u8]) -> bool {
         if let RefForm::Deque(deque) = self.0 {
             raw::prefetch(core::ptr::from_ref(deque).addr());
         }
+        false
     }
 }
 

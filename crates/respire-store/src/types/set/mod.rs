@@ -339,9 +339,17 @@ impl<'e> Elements<'e> for SetRef<'e> {
         }
     }
 
-    fn warm(self, element: &[u8]) {
+    fn warm(self, element: &[u8]) -> bool {
         if let FormRef::Large(members) = self.0 {
             members.warm(element);
+            return true;
+        }
+        false
+    }
+
+    fn warm_found(self, element: &[u8]) {
+        if let FormRef::Large(members) = self.0 {
+            members.warm_found(element);
         }
     }
 }

@@ -436,10 +436,11 @@ impl<'e> Elements<'e> for StreamRef<'e> {
     }
 
     /// Loads the last block for any element, as most commands add to it or read from it.
-    fn warm(self, _element: &[u8]) {
+    fn warm(self, _element: &[u8]) -> bool {
         if let Some((_, block)) = self.0.blocks.iter().next_back() {
             raw::prefetch(core::ptr::from_ref(&**block).addr());
         }
+        false
     }
 }
 

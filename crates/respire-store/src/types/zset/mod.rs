@@ -302,8 +302,9 @@ impl<'e> ZSetRef<'e> {
             (ZSetRef::Packed(list), false) => Pairs::skip_to(list, start).take(count).for_each(f),
             (ZSetRef::Packed(list), true) => packed::back(list, end).take(count).for_each(f),
             (ZSetRef::Large(ranked), false) => {
-                let elements = ranked.iter_from(start).take(count);
-                elements.for_each(|(member, score)| f((Element::Bytes(member), score)));
+                ranked.for_range(start, count, &mut |member, score| {
+                    f((Element::Bytes(member), score));
+                });
             }
             (ZSetRef::Large(ranked), true) => {
                 let elements = ranked.iter_back_from(end).take(count);
@@ -416,9 +417,17 @@ impl<'e> Elements<'e> for ZSetRef<'e> {
         found
     }
 
-    fn warm(self, element: &[u8]) {
+    fn warm(self, element: &[u8]) -> bool {
         if let ZSetRef::Large(ranked) = self {
             ranked.warm(element);
+            return true;
+        }
+        false
+    }
+
+    fn warm_found(self, element: &[u8]) {
+        if let ZSetRef::Large(ranked) = self {
+            ranked.warm_found(element);
         }
     }
 }

@@ -8,7 +8,6 @@ use super::Ranked;
 use super::inner::{Inner, Node};
 use super::leaf::{Entries, Entry, Leaf};
 use super::leaves::Leaves;
-use crate::raw;
 use crate::visits::visited;
 
 /// A way from the root to a leaf.
@@ -36,7 +35,10 @@ impl<'t> Way<'t> {
             way.nodes.push((node, at));
             match node.node(at) {
                 Node::Inner(child) => node = child,
-                Node::Leaf(leaf) => return (way.clone(), Some((way.leaves.get(*leaf), rank))),
+                Node::Leaf(leaf) => {
+                    let leaf = way.leaves.get(*leaf);
+                    return (way, Some((leaf, rank)));
+                }
             }
         }
     }
@@ -75,8 +77,7 @@ impl<'t> Way<'t> {
         if next < node.len()
             && let Node::Leaf(leaf) = node.node(next)
         {
-            let address = self.leaves.get(*leaf).address();
-            (0..4).for_each(|line| raw::prefetch(address + 64 * line));
+            self.leaves.get(*leaf).prefetch();
         }
     }
 }
@@ -97,6 +98,25 @@ impl<'t> Forward<'t> {
             rest.by_ref().take(rank).for_each(drop);
         }
         Forward { way, rest }
+    }
+
+    /// Calls `f` with so many elements, leaf by leaf.
+    pub(super) fn for_some(mut self, count: usize, f: &mut dyn FnMut(&'t [u8], f64)) {
+        let mut left = count;
+        loop {
+            for entry in self.rest.by_ref().take(left) {
+                visited(1);
+                f(entry.member, entry.score());
+                left -= 1;
+            }
+            if left == 0 {
+                return;
+            }
+            match self.way.step(true) {
+                Some(leaf) => self.rest = leaf.iter(),
+                None => return,
+            }
+        }
     }
 }
 

@@ -232,9 +232,8 @@ impl Ranked {
         let Members { leaves, lookup, .. } = &self.members;
         let places = lookup.index.get(hash).iter();
         let mut leaves = places.map(|place| leaves.get(index::leaf_of(*place)));
-        leaves
-            .find_map(|leaf| leaf.of_member(member))
-            .map(|entry| entry.score())
+        let entry = leaves.find_map(|leaf| leaf.of_member(member))?;
+        Some(entry.score())
     }
 
     /// Returns a member's rank, the number of elements before it, and its score. O(log n).
@@ -288,6 +287,11 @@ impl Ranked {
         Forward::new(self, rank)
     }
 
+    /// Calls `f` with elements from a rank on, in their order. O(log n) and O(`count`).
+    pub fn for_range<'t>(&'t self, start: usize, count: usize, f: &mut dyn FnMut(&'t [u8], f64)) {
+        Forward::new(self, start).for_some(count, f);
+    }
+
     /// Returns the elements before a rank, in the reverse order. O(log n) for the first one.
     pub fn iter_back_from(&self, rank: usize) -> impl Iterator<Item = (&[u8], f64)> {
         Back::new(self, rank)
@@ -323,6 +327,15 @@ impl Ranked {
             .lookup
             .index
             .warm(self.members.lookup.hash(member));
+    }
+
+    /// Begins to load the leaf that has this member, some time after [`Ranked::warm`]. Nothing happens if there is no
+    /// such member.
+    pub fn warm_found(&self, member: &[u8]) {
+        let Members { leaves, lookup, .. } = &self.members;
+        if let [place, ..] = lookup.index.get(lookup.hash(member)) {
+            leaves.get(index::leaf_of(*place)).prefetch();
+        }
     }
 
     /// Frees parts until `budget` is used up, as [`Kind::free_some`](crate::Kind::free_some) describes. The set must
