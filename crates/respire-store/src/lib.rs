@@ -31,15 +31,17 @@ mod types;
 // Floor: the packed forms of small values
 pub mod packed;
 
-// Floor: hashes, prefetches, decimal text, and counters for tests
+// Floor: hashes, prefetches, decimal text, sorting, and counters for tests
 mod decimal;
 mod hash;
+mod places;
 mod raw;
 mod visits;
 
 pub use crate::database::{Freeing, Served, Wait, Watch};
 pub use crate::entry::{Access, EntryRef, Expiry, Owned, Policy};
 pub use crate::observe::{Cause, Effect, Event, EventName, Interest, Observer, ObserverId, Ticket};
+pub use crate::places::{Place, TextRanks};
 pub use crate::slot::{Edited, Slot};
 pub use crate::store::{
     Config, Foreseen, Held, MemoryUse, Relief, Scope, Section, Stats, Store, Swept, Widener,

@@ -6,6 +6,7 @@ use crate::options::{Options, integer, is_word};
 use resp_codec::number::parse_f64;
 use respire_engine::{ArgList, Error};
 use respire_store::packed::listpack::Element;
+use respire_store::{Place, TextRanks};
 use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,58 +154,43 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A score of a member in one of the sets.
-struct Part<'s> {
-    /// The first bytes of the member, which decide most comparisons.
-    start: u64,
-    member: Cow<'s, [u8]>,
-    set: usize,
-    score: f64,
-}
-
-/// The members of all sets, sorted so that those of several sets stand together.
+/// The members of all sets in their order, each once.
 fn union<'s>(
     sets: &[(Members<'s>, f64)],
     aggregate: Aggregate,
     step: &mut dyn FnMut(),
 ) -> Found<'s> {
-    let mut parts = Vec::with_capacity(sets.iter().map(|(members, _)| members.len()).sum());
-    for (set, (members, weight)) in sets.iter().enumerate() {
+    let mut parts: Found<'s> =
+        Vec::with_capacity(sets.iter().map(|(members, _)| members.len()).sum());
+    let mut ranks = TextRanks::default();
+    for (members, weight) in sets {
         members.for_each(&mut |(member, score)| {
             step();
             let member = member.to_bytes();
-            parts.push(Part {
-                start: start_of(&member),
-                member,
-                set,
-                score: number_or_zero(weight * score),
-            });
+            ranks.add(&member);
+            parts.push((member, number_or_zero(weight * score)));
         });
     }
-    parts.sort_unstable_by(|a, b| {
+    let place = |(at, (member, _)): (usize, &(Cow<'_, [u8]>, f64))| {
         step();
-        let by_member = a.start.cmp(&b.start).then_with(|| a.member.cmp(&b.member));
-        by_member.then(a.set.cmp(&b.set))
+        Place::new(ranks.rank(member), at)
+    };
+    let mut places: Vec<Place> = parts.iter().enumerate().map(place).collect();
+    // The parts of a member stay in the order of the sets.
+    places.sort_unstable_by(|a, b| {
+        step();
+        a.compare(*b, |a, b| parts[a].0.cmp(&parts[b].0))
     });
     let mut found: Found<'s> = Vec::with_capacity(parts.len());
-    for part in parts {
+    for place in places {
         step();
+        let (member, score) = std::mem::take(&mut parts[place.index()]);
         match found.last_mut() {
-            Some((member, score)) if *member == part.member => {
-                *score = aggregate.add(*score, part.score)
-            }
-            _ => found.push((part.member, part.score)),
+            Some((last, total)) if *last == member => *total = aggregate.add(*total, score),
+            _ => found.push((member, score)),
         }
     }
     found
-}
-
-/// The first eight bytes of a member as a number that sorts as they do.
-fn start_of(member: &[u8]) -> u64 {
-    let mut start = [0; 8];
-    let len = member.len().min(8);
-    start[..len].copy_from_slice(&member[..len]);
-    u64::from_be_bytes(start)
 }
 
 /// Calls `f` with each member that all sets have, until it returns `false`. The first set is the smallest. Calls

@@ -2,11 +2,23 @@
 
 use resp_codec::number::{parse_f64, parse_i64};
 
+/// Numbers up to this size have one canonical text each, and no two of them are rounded to the same `f64`.
+const EXACT_MAX: u64 = 1 << 53;
+
+/// The number that a text means, and whether no other text means an equal number and is canonical too.
+pub(super) fn number_and_text(text: &[u8]) -> Option<(f64, bool)> {
+    match parse_i64(text) {
+        Some(number) => Some((number as f64, number.unsigned_abs() <= EXACT_MAX)),
+        None => Some((other_number(text)?, false)),
+    }
+}
+
 /// The number that a text means; `None` if it is none. Blanks may precede it, and no text at all is 0.
 pub(super) fn number(text: &[u8]) -> Option<f64> {
-    if let Some(number) = parse_i64(text) {
-        return Some(number as f64);
-    }
+    number_and_text(text).map(|(number, _)| number)
+}
+
+fn other_number(text: &[u8]) -> Option<f64> {
     let end = text.iter().position(|byte| *byte == 0);
     let text = &text[..end.unwrap_or(text.len())];
     if text.is_empty() {

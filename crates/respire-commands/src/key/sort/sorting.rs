@@ -1,12 +1,13 @@
 //! Sorts the elements for `SORT`: orders them, selects a range, and looks up the keys that `BY` and
 //! `GET` name.
 
-use super::elements::{Elements, Ranked, Work};
+use super::elements::{Elements, Work};
+use super::number::{number, number_and_text};
 use crate::errors::{SORT_NO_DOUBLE, SYNTAX};
 use crate::options::{Options, is_word};
 use crate::value_type::with_type;
 use respire_engine::Error;
-use respire_store::View;
+use respire_store::{Place, TextRanks, View};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -142,50 +143,55 @@ impl<'a> Sorting<'a> {
         }
         match (self.by, self.is_alphabetical) {
             (None, true) => Ok(self.by_text(elements, range, work)),
-            (None, false) => {
-                let rank = |at: usize| Ranked::by_number(elements.text(at), at);
-                self.by_number(elements, range, rank, work)
-            }
+            (None, false) => self.by_number(elements, range, number_and_text, work),
             (Some(by), true) => Ok(self.by_value(view, by, elements, range, work)),
             (Some(by), false) => {
-                let rank = |at: usize| match look_up(view, by, elements.text(at)) {
-                    Some(value) => Ranked::by_number(&value, at),
+                let rank = |text: &[u8]| match look_up(view, by, text) {
+                    Some(value) => Some((number(&value)?, false)),
                     // A missing value counts as 0.
-                    None => Ranked::by_number(b"0", at),
+                    None => Some((0.0, false)),
                 };
                 self.by_number(elements, range, rank, work)
             }
         }
     }
 
-    /// Orders by a number of each element; equal numbers by the elements' texts.
+    /// Orders by a number for each element's text; equal numbers by the texts, unless the number is that of no other
+    /// text.
     fn by_number(
         &self,
         elements: &Elements,
         range: Range<usize>,
-        rank: impl FnMut(usize) -> Option<Ranked>,
+        mut rank: impl FnMut(&[u8]) -> Option<(f64, bool)>,
         work: &mut Work<'_>,
     ) -> Result<Vec<u32>, Error> {
-        let places = (0..elements.len()).inspect(|_| work.step());
-        let ranked: Option<Vec<Ranked>> = places.map(rank).collect();
-        let ranked = ranked.ok_or(SORT_NO_DOUBLE)?;
-        let text = |it: Ranked| elements.text(it.index as usize);
-        Ok(self.select(ranked, range, |a, b| {
+        let mut are_texts_equal = true;
+        let place = |at: usize| {
             work.step();
-            a.order(b).then_with(|| text(a).cmp(text(b)))
-        }))
+            let (number, is_of_one_text) = rank(elements.text(at))?;
+            are_texts_equal &= is_of_one_text;
+            Some(Place::by_number(number, at))
+        };
+        let places: Option<Vec<Place>> = (0..elements.len()).map(place).collect();
+        let places = places.ok_or(SORT_NO_DOUBLE)?;
+        if are_texts_equal {
+            return Ok(self.select(places, range, |_, _| Ordering::Equal, work));
+        }
+        let tie = |a: usize, b: usize| elements.text(a).cmp(elements.text(b));
+        Ok(self.select(places, range, tie, work))
     }
 
     /// Orders by the elements' texts.
     fn by_text(&self, elements: &Elements, range: Range<usize>, work: &mut Work<'_>) -> Vec<u32> {
-        let text = |index: usize| elements.text(index);
-        let rank = |index| Ranked::by_text(Some(text(index)), index);
-        let ranked = (0..elements.len()).map(rank).collect();
-        let text = |it: Ranked| text(it.index as usize);
-        self.select(ranked, range, |a, b| {
+        let mut ranks = TextRanks::default();
+        for at in 0..elements.len() {
             work.step();
-            a.order(b).then_with(|| text(a).cmp(text(b)))
-        })
+            ranks.add(elements.text(at));
+        }
+        let place = |at| Place::new(ranks.rank(elements.text(at)), at);
+        let places = (0..elements.len()).map(place).collect();
+        let tie = |a: usize, b: usize| elements.text(a).cmp(elements.text(b));
+        self.select(places, range, tie, work)
     }
 
     /// Orders by the texts of other keys.
@@ -201,46 +207,48 @@ impl<'a> Sorting<'a> {
             .inspect(|_| work.step())
             .map(|at| look_up(view, by, elements.text(at)))
             .collect();
-        let rank = |(at, value): (usize, &Option<Vec<u8>>)| Ranked::by_text(value.as_deref(), at);
-        let ranked = values.iter().enumerate().map(rank).collect();
-        let value = |it: Ranked| &values[it.index as usize];
-        self.select(ranked, range, |a, b| {
-            work.step();
-            a.order(b).then_with(|| value(a).cmp(value(b)))
-        })
+        let mut ranks = TextRanks::default();
+        values.iter().flatten().for_each(|value| ranks.add(value));
+        // Absent values come first.
+        let rank = |value: &Option<Vec<u8>>| value.as_ref().map_or(0, |value| ranks.rank(value));
+        let place = |(at, value)| Place::new(rank(value), at);
+        let places = values.iter().enumerate().map(place).collect();
+        self.select(places, range, |a, b| values[a].cmp(&values[b]), work)
     }
 
     /// The places of the elements that are in a range once they are ordered. O(n) for a short range
     /// among n elements, otherwise O(n log n).
     fn select(
         &self,
-        mut ranked: Vec<Ranked>,
+        mut places: Vec<Place>,
         range: Range<usize>,
-        mut order: impl FnMut(Ranked, Ranked) -> Ordering,
+        tie: impl Fn(usize, usize) -> Ordering,
+        work: &mut Work<'_>,
     ) -> Vec<u32> {
         if range.is_empty() {
             return Vec::new();
         }
+        let is_descending = self.is_descending;
+        if is_descending {
+            places
+                .iter_mut()
+                .for_each(|place| *place = place.reversed());
+        }
         // Elements that are equal otherwise keep their order.
-        let mut compare = |a: &Ranked, b: &Ranked| {
-            let order = order(*a, *b);
-            let order = if self.is_descending {
-                order.reverse()
-            } else {
-                order
-            };
-            order.then(a.index.cmp(&b.index))
+        let mut compare = |a: &Place, b: &Place| {
+            work.step();
+            a.compare(*b, |a, b| if is_descending { tie(b, a) } else { tie(a, b) })
         };
-        if range.end < ranked.len() {
-            ranked.select_nth_unstable_by(range.end, &mut compare);
-            ranked.truncate(range.end);
+        if range.end < places.len() {
+            places.select_nth_unstable_by(range.end, &mut compare);
+            places.truncate(range.end);
         }
         if range.start > 0 {
-            ranked.select_nth_unstable_by(range.start, &mut compare);
-            ranked.drain(..range.start);
+            places.select_nth_unstable_by(range.start, &mut compare);
+            places.drain(..range.start);
         }
-        ranked.sort_unstable_by(compare);
-        ranked.into_iter().map(|it| it.index).collect()
+        places.sort_unstable_by(compare);
+        places.into_iter().map(|it| it.index() as u32).collect()
     }
 
     /// The range of the ordered elements that is asked for.

@@ -9,6 +9,7 @@ use core::convert::Infallible;
 
 use super::{Elements, Encoding, Growth, Kind, Limits, allocated};
 use crate::packed::listpack::{Damaged, Element, Listpack, ListpackBuf};
+use crate::places::{Place, arrange};
 use packed::{LISTPACK_BYTES_MAX, Pairs};
 pub use ranked::Ranked;
 pub use score::ScoreText;
@@ -192,13 +193,26 @@ impl ZSet {
         ZSet(Form::Large(ranked))
     }
 
-    /// Sorts elements as a set does: by score, then by member. Calls `step` for each comparison. O(n log n).
+    /// Sorts elements as a set does: by score, then by member. Calls `step` for each comparison and some times for each
+    /// element. O(n log n); least if they are in the order of their members.
     pub fn sort<M: AsRef<[u8]>>(elements: &mut [(M, f64)], step: &mut dyn FnMut()) {
-        elements.sort_unstable_by(|(a, x), (b, y)| {
+        let is_by_member = elements.is_sorted_by(|(a, _), (b, _)| {
             step();
-            let by_score = x.partial_cmp(y).unwrap_or(Ordering::Equal);
-            by_score.then_with(|| a.as_ref().cmp(b.as_ref()))
+            a.as_ref() <= b.as_ref()
         });
+        let place = |(at, (_, score)): (usize, &(M, f64))| {
+            step();
+            Place::by_number(*score, at)
+        };
+        let mut places: Vec<Place> = elements.iter().enumerate().map(place).collect();
+        places.sort_unstable_by(|a, b| {
+            step();
+            a.compare(*b, |a, b| match is_by_member {
+                true => Ordering::Equal,
+                false => elements[a].0.as_ref().cmp(elements[b].0.as_ref()),
+            })
+        });
+        arrange(elements, places, step);
     }
 
     /// Takes the listpack of a payload, as Redis writes it, and checks all of it. It becomes large if it is beyond the
