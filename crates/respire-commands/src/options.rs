@@ -5,6 +5,10 @@ use crate::errors::{NOT_AN_INTEGER, SYNTAX, invalid_expire};
 use resp_codec::number::parse_i64;
 use respire_engine::{ArgList, Error};
 
+/// Calls of commands on elements with at most this many arguments take about the same short time
+/// ([`Spec::constant_args`](respire_engine::Spec)).
+pub(crate) const FEW_ARGS: u8 = 8;
+
 /// A cursor over the arguments after the fixed ones.
 #[derive(Clone)]
 pub(crate) struct Options<'a> {

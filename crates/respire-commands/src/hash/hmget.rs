@@ -2,6 +2,7 @@
 
 use super::access::hash_if_any;
 use crate::Ctx;
+use crate::options::FEW_ARGS;
 use crate::value::reply_string_or_null;
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 
@@ -13,6 +14,7 @@ pub(super) static HMGET: Spec = Spec {
     group: Group::Hash,
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1)],
     element: 2,
     args: &[

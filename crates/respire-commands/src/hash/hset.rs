@@ -4,6 +4,7 @@
 use crate::Ctx;
 use crate::errors::{wrong_arity, wrong_type};
 use crate::notify;
+use crate::options::FEW_ARGS;
 use crate::value::new_text;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -30,6 +31,7 @@ pub(super) static HSET: Spec = Spec {
     group: Group::Hash,
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     element: 2,
     args: ARGS,
@@ -54,6 +56,7 @@ pub(super) static HMSET: Spec = Spec {
     group: Group::Hash,
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     element: 2,
     args: ARGS,

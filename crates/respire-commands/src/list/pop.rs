@@ -20,6 +20,7 @@ const POP: Spec = Spec {
     group: Group::List,
     arity: Arity::at_least(2),
     flags: Flags::WRITE.with(Flags::FAST),
+    constant_args: 1,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Delete])],
     args: &[
         Arg::key("key", 0),

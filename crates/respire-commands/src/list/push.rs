@@ -5,6 +5,7 @@ use super::element::Element;
 use super::pushed;
 use crate::Ctx;
 use crate::errors::wrong_type;
+use crate::options::FEW_ARGS;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Client, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
@@ -18,6 +19,7 @@ const PUSH: Spec = Spec {
     group: Group::List,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Insert])],
     args: &[
         Arg::key("key", 0),

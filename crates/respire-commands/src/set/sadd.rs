@@ -4,6 +4,7 @@
 use crate::Ctx;
 use crate::errors::wrong_type;
 use crate::notify;
+use crate::options::FEW_ARGS;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
@@ -17,6 +18,7 @@ pub(super) static SADD: Spec = Spec {
     group: Group::Set,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Insert])],
     element: 2,
     args: &[
@@ -44,6 +46,7 @@ pub(super) static SREM: Spec = Spec {
     group: Group::Set,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Delete])],
     element: 2,
     args: &[

@@ -3,6 +3,7 @@
 
 use super::read::set_if_any;
 use crate::Ctx;
+use crate::options::FEW_ARGS;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
@@ -35,6 +36,7 @@ pub(super) static SMISMEMBER: Spec = Spec {
     group: Group::Set,
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1)],
     element: 2,
     args: &[

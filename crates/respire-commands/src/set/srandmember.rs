@@ -26,6 +26,7 @@ pub(super) static SRANDMEMBER: Spec = Spec {
     group: Group::Set,
     arity: Arity::at_least(2),
     flags: Flags::READONLY,
+    constant_args: 1,
     keys: &[KeySpec::at(1)],
     args: &[
         Arg::key("key", 0),

@@ -8,7 +8,7 @@ use crate::Ctx;
 use crate::errors::{
     NOT_A_FLOAT, SYNTAX, ZADD_GT_LT_NX, ZADD_INCR_PAIRS, ZADD_NAN, ZADD_NX_XX, wrong_type,
 };
-use crate::options::is_word;
+use crate::options::{FEW_ARGS, is_word};
 use resp_codec::number::parse_f64;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -23,6 +23,7 @@ pub(super) static ZADD: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::at_least(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Update])],
     element: 3,
     args: &[
@@ -74,6 +75,7 @@ pub(super) static ZINCRBY: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::exactly(4),
     flags: Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).update()],
     element: 3,
     args: &[

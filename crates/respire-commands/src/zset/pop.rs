@@ -18,6 +18,7 @@ pub(super) static ZPOPMIN: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::at_least(2),
     flags: Flags::WRITE.with(Flags::FAST),
+    constant_args: 1,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Delete])],
     args: &[
         Arg::key("key", 0),
@@ -47,6 +48,7 @@ pub(super) static ZPOPMAX: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::at_least(2),
     flags: Flags::WRITE.with(Flags::FAST),
+    constant_args: 1,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Access, KeyFlag::Delete])],
     args: &[
         Arg::key("key", 0),

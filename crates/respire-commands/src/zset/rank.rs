@@ -5,7 +5,7 @@ use super::reply as write;
 use super::set_of;
 use crate::Ctx;
 use crate::errors::wrong_arity;
-use crate::options::is_word;
+use crate::options::{FEW_ARGS, is_word};
 use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
 use respire_store::Elements;
 
@@ -17,6 +17,7 @@ pub(super) static ZRANK: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1)],
     element: 2,
     args: &[
@@ -43,6 +44,7 @@ pub(super) static ZREVRANK: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1)],
     element: 2,
     args: &[

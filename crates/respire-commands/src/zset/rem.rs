@@ -3,6 +3,7 @@
 use super::REMOVED;
 use crate::Ctx;
 use crate::errors::wrong_type;
+use crate::options::FEW_ARGS;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
@@ -16,6 +17,7 @@ pub(super) static ZREM: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Delete])],
     element: 2,
     args: &[

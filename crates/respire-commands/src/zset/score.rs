@@ -3,6 +3,7 @@
 use super::reply as write;
 use super::set_of;
 use crate::Ctx;
+use crate::options::FEW_ARGS;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
@@ -38,6 +39,7 @@ pub(super) static ZMSCORE: Spec = Spec {
     group: Group::SortedSet,
     arity: Arity::at_least(3),
     flags: Flags::READONLY.with(Flags::FAST),
+    constant_args: FEW_ARGS,
     keys: &[KeySpec::at(1)],
     element: 2,
     args: &[

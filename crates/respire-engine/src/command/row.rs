@@ -15,7 +15,8 @@ pub trait Command<A: App>: Send + Sync + 'static {
     fn call(&self, cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow;
 
     /// Whether every call is timed, rather than one in 128 after the first 10,000. The default is
-    /// yes, unless the command declares [the same cost for every call](Flags::CONSTANT).
+    /// yes, unless the command declares [the same cost for every call](Flags::CONSTANT). Calls of
+    /// [few arguments](Spec::constant_args) are not always timed in any case.
     fn is_timed(&self) -> bool {
         !self.spec().is_constant()
     }

@@ -32,7 +32,7 @@ impl<A: App> Engine<A> {
         let entry = self.table.entry(at);
         let (errors, mark) = (reply.error_count(), reply.sink().mark());
         cx.client.shared.last_entry.store(at, Ordering::Relaxed);
-        let stands_for = self.stands_for(entry, cx.client);
+        let stands_for = self.stands_for(entry, request.len() - name_len, cx.client);
         let flow = if stands_for > 0 {
             match self.run_timed((at, name_len), cx, request, stands_for, (reply, mark)) {
                 Ok(flow) => flow,
@@ -54,10 +54,13 @@ impl<A: App> Engine<A> {
 
     /// The number of calls that the time of this call stands for; 0 if it is not timed.
     #[inline]
-    fn stands_for(&self, entry: &CommandEntry<A>, client: &mut Client) -> u64 {
+    fn stands_for(&self, entry: &CommandEntry<A>, args: usize, client: &mut Client) -> u64 {
         let slow_us = self.tunables.slowlog_us.load(Ordering::Relaxed);
         // A threshold this short needs the time of every command.
-        if entry.is_timed.load(Ordering::Relaxed) || (0..SHORT_US).contains(&slow_us) {
+        if (0..SHORT_US).contains(&slow_us) {
+            return 1;
+        }
+        if entry.is_timed.load(Ordering::Relaxed) && !entry.is_sampled(args) {
             1
         } else if client.sampler.is_due() {
             CALLS_PER_SAMPLE
@@ -298,8 +301,8 @@ fn call_caught(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Layer;
     use crate::redis::testing::{Cells, Server};
+    use crate::{Arity, Layer, Router, Row};
     use std::sync::{Arc, Mutex};
 
     /// Records what it sees, and refuses calls whose first argument is its name.
@@ -429,7 +432,24 @@ mod tests {
 
     #[test]
     fn every_call_is_timed_unless_its_command_declares_constant_cost() {
-        let mut line = Server::with(|router| router.command("PLAIN", |_, ()| 1)).connect();
+        static FEW: Spec = Spec {
+            name: "few",
+            arity: Arity::at_least(1),
+            constant_args: 2,
+            ..Spec::EMPTY
+        };
+        fn few(_: &mut Cx<'_, Cells>, _: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
+            reply.ok();
+            Ok(())
+        }
+        let rows = |router: Router<Cells>| {
+            let row = Row {
+                spec: &FEW,
+                run: few,
+            };
+            router.command("PLAIN", |_, ()| 1).add(row)
+        };
+        let mut line = Server::with(rows).connect();
         let mut timed = |name: &str| {
             for _ in 0..12 {
                 line.ask(&[name; 1_000].join("\n"));
@@ -442,6 +462,10 @@ mod tests {
         assert_eq!(timed("COUNT"), 12_000);
         assert_eq!(timed("PLAIN"), 12_000);
         assert_eq!((timed("GET a") - 10_000) % CALLS_PER_SAMPLE, 0);
+        // Calls of FEW cost the same with at most two arguments.
+        let few = timed("FEW a b");
+        assert_eq!((few - 10_000) % CALLS_PER_SAMPLE, 0);
+        assert_eq!(timed("FEW a b c"), few + 12_000);
     }
 
     #[test]

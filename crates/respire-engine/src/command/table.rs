@@ -18,6 +18,8 @@ pub struct CommandEntry<A: App> {
     /// Whether it came with the router rather than being added to it.
     is_builtin: bool,
     is_always_timed: bool,
+    /// Calls of at most this many arguments are not always timed ([`Spec::constant_args`]).
+    constant_args: usize,
     /// Whether it may use memory, so that the keyspace may have to make room.
     needs_room: bool,
     /// Whether the next call is timed in any case.
@@ -85,6 +87,7 @@ impl<A: App> CommandEntry<A> {
             first_key: first_key(&spec),
             is_builtin: false,
             is_always_timed,
+            constant_args: spec.constant_args.into(),
             needs_room: spec.flags.has(Flags::DENYOOM),
             is_timed: AtomicBool::new(true),
             stats: CommandStats::default(),
@@ -106,10 +109,23 @@ impl<A: App> CommandEntry<A> {
     /// Records that a call was timed. After many calls, only samples are timed, unless the command
     /// is always timed.
     pub(crate) fn was_timed(&self) {
-        let is_sampled = !self.is_always_timed && self.is_timed.load(Ordering::Relaxed);
-        if is_sampled && self.stats.timed.fetch_add(1, Ordering::Relaxed) + 1 >= TIMED_CALLS {
+        if self.is_always_timed && self.constant_args == 0 {
+            return;
+        }
+        let timed = self.stats.timed.load(Ordering::Relaxed);
+        if timed < TIMED_CALLS {
+            self.stats.timed.fetch_add(1, Ordering::Relaxed);
+        }
+        if timed + 1 >= TIMED_CALLS && !self.is_always_timed {
             self.is_timed.store(false, Ordering::Relaxed);
         }
+    }
+
+    /// Whether only samples of the calls with so many arguments are timed, although it is
+    /// [timed](Self::is_timed).
+    #[inline]
+    pub(crate) fn is_sampled(&self, args: usize) -> bool {
+        args <= self.constant_args && self.stats.timed.load(Ordering::Relaxed) >= TIMED_CALLS
     }
 
     /// Sets the counters to zero.
@@ -182,6 +198,7 @@ impl<A: App> CommandTable<A> {
     pub(crate) fn time_all(&mut self) {
         for entry in &mut self.entries {
             entry.is_always_timed = true;
+            entry.constant_args = 0;
         }
     }
 

@@ -51,6 +51,9 @@ pub struct Spec {
     /// there is none. While earlier requests of a pipeline run, the keyspace loads the element
     /// ([`Keyspace::warm`](crate::Keyspace::warm)).
     pub element: u8,
+    /// A call with at most this many arguments after its name is timed as one of a command with
+    /// [`Flags::CONSTANT`]; 0 if calls with few arguments may be as costly as others.
+    pub constant_args: u8,
     /// The grammar of its arguments.
     pub args: &'static [Arg],
     /// Hints for clients and proxies, as `COMMAND INFO` lists them.
@@ -78,6 +81,7 @@ impl Spec {
         categories: &[],
         keys: &[],
         element: 0,
+        constant_args: 0,
         args: &[],
         tips: &[],
         history: &[],
