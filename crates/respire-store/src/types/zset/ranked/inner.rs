@@ -121,6 +121,14 @@ impl Inner {
     /// Returns the child that has the element of this rank, and the rank in it.
     pub(super) fn select(&self, mut rank: usize) -> (usize, usize) {
         let mut at = 0;
+        // Several at a time, because each is a comparison that depends on the one before.
+        while let Some(eight) = self.counts[at..].first_chunk::<8>() {
+            let sum = eight.iter().sum();
+            if rank < sum || at + 8 == self.counts.len() {
+                break;
+            }
+            (rank, at) = (rank - sum, at + 8);
+        }
         while at + 1 < self.counts.len() && rank >= self.counts[at] {
             rank -= self.counts[at];
             at += 1;

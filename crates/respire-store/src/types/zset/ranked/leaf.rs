@@ -27,8 +27,11 @@ const HEAD_BYTES: usize = 4;
 /// The two reference counters of an `Arc`.
 const COUNTERS_BYTES: usize = 16;
 
-/// Cache lines of a leaf that are loaded ahead.
-const PREFETCHED_LINES: usize = 8;
+/// A cache line.
+const LINE_BYTES: usize = 64;
+
+/// The most bytes of a leaf that are loaded ahead: all, but of a leaf with a large entry.
+const PREFETCHED_BYTES_MAX: usize = 1_024;
 
 /// An allocation of more bytes has no room to grow, because the room could be as large as many leaves.
 const ROOMY_BYTES_MAX: usize = 4_096;
@@ -167,10 +170,11 @@ impl Leaf {
         allocated(COUNTERS_BYTES + self.0.len())
     }
 
-    /// Begins to load the leaf. The hardware loads lines beyond the first ones while the entries are read.
+    /// Begins to load the leaf.
     pub(super) fn prefetch(&self) {
         let address = self.0.as_ptr().addr();
-        (0..PREFETCHED_LINES).for_each(|line| raw::prefetch(address + 64 * line));
+        let end = address + self.0.len().min(PREFETCHED_BYTES_MAX);
+        (address..end).step_by(LINE_BYTES).for_each(raw::prefetch);
     }
 
     /// Replaces the entries in a range of offsets. O(bytes of the leaf).
