@@ -27,6 +27,7 @@ fn one_run(args: &RunArgs, out: &mut dyn Write) -> Result<bool> {
     }
     let mut load = args.load.load(args.target(), &args.login)?;
     load.logging = args.hdr.is_some();
+    load.beside = args.beside()?;
     let mut progress = Progress::new(!args.quiet);
     if args.load.populate {
         load.populating()

@@ -24,6 +24,7 @@
 //!     rate: None,
 //!     seed: 1,
 //!     logging: false,
+//!     beside: None,
 //! };
 //! let (report, _) = load.run(|_| ()).unwrap();
 //! assert!(report.is_sound());

@@ -114,20 +114,20 @@ impl Socket {
         }
     }
 
-    /// Makes reads and writes fail after 5 seconds without progress.
+    /// Makes reads and writes fail after this time without progress.
     ///
     /// # Errors
     /// When the system refuses it.
-    pub fn set_patience(&self) -> io::Result<()> {
+    pub fn set_patience(&self, patience: Duration) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {
-                stream.set_read_timeout(Some(PATIENCE))?;
-                stream.set_write_timeout(Some(PATIENCE))
+                stream.set_read_timeout(Some(patience))?;
+                stream.set_write_timeout(Some(patience))
             }
             #[cfg(unix)]
             Self::Unix(stream) => {
-                stream.set_read_timeout(Some(PATIENCE))?;
-                stream.set_write_timeout(Some(PATIENCE))
+                stream.set_read_timeout(Some(patience))?;
+                stream.set_write_timeout(Some(patience))
             }
         }
     }
@@ -179,7 +179,7 @@ impl Client {
         let socket = Socket::connect(target)?;
         let server = target.to_string();
         socket
-            .set_patience()
+            .set_patience(PATIENCE)
             .map_err(Error::io(format!("timeouts of {server}")))?;
         let decoder = match login.protocol {
             Protocol::Binary => Decoder::Binary(Box::new(ReplyDecoder::new(Limits::CLIENT))),

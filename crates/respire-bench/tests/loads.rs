@@ -12,9 +12,9 @@ use std::time::Duration;
 use resp_codec::{Args, CommandDecoder, Encoder, Limits, Proto, Step, binary};
 use respire_bench::check::Verify;
 use respire_bench::compare::{Contender, Contest};
-use respire_bench::engine::{Bound, Load};
+use respire_bench::engine::{Beside, Bound, Load};
 use respire_bench::launch::{Probe, Server, words};
-use respire_bench::target::{Login, Target};
+use respire_bench::target::{Client, Login, Target};
 use respire_bench::workload::{Kind, Mix, Pattern, Protocol, Workload};
 
 type Entries = Arc<Mutex<HashMap<Vec<u8>, Vec<u8>>>>;
@@ -118,6 +118,8 @@ fn reply(args: Args<'_>, entries: &Entries, fault: Fault, out: &mut Encoder<'_, 
             out.bulk("proto");
             out.int(3);
         }
+        b"PING" if args.len() > 1 => out.bulk(&args[1]),
+        b"REFUSE" => out.error("ERR refused"),
         _ => out.simple("PONG"),
     }
 }
@@ -154,6 +156,7 @@ fn load(target: Target, workload: Workload, requests: u64) -> Load {
         rate: None,
         seed: 1,
         logging: false,
+        beside: None,
     }
 }
 
@@ -164,6 +167,38 @@ fn cycle(protocol: Protocol) -> Workload {
         key_space: 1_000_000_000_000,
         ..Workload::mixed(1, 1)
     }
+}
+
+#[test]
+fn commands_run_beside_a_load_in_turn_and_are_reported() {
+    let target = serve(Fault::None);
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+    let beside = |lines: &[&str]| Load {
+        beside: Some(Beside {
+            commands: lines.iter().map(|line| words(line)).collect(),
+            pause: Duration::ZERO,
+        }),
+        ..load(target.clone(), cycle(Protocol::Binary), 2_000)
+    };
+    let (report, _) = beside(&["SET beside:{n} x", "GET beside:{n}"])
+        .run(|_| ())
+        .unwrap();
+    assert!(report.is_sound());
+    let told = report.beside.unwrap();
+    assert!(told.commands > 0 && told.avg_ms <= told.max_ms, "{told:?}");
+    let value = Client::connect(&target, &Login::default())
+        .unwrap()
+        .call(&["GET", "beside:0"])
+        .unwrap();
+    assert_eq!(value.as_str(), Some("x"));
+
+    let (report, _) = beside(&["REFUSE"]).run(|_| ()).unwrap();
+    assert!(!report.is_sound());
+    let text = report.to_string();
+    assert!(text.contains("the first: ERR refused"), "{text}");
+
+    let error = beside(&[]).run(|_| ()).map(drop).unwrap_err().to_string();
+    assert!(error.starts_with("--beside: "), "{error}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub(super) fn rounds(
 fn connect(target: &Target) -> Result<Socket> {
     let socket = Socket::connect(target)?;
     let what = format!("timeouts of {target}");
-    socket.set_patience().map_err(Error::io(what))?;
+    socket.set_patience(Duration::from_secs(60)).map_err(Error::io(what))?;
     Ok(socket)
 }
 

@@ -94,6 +94,7 @@ impl Setting {
             rate: None,
             seed: 1,
             logging: false,
+            beside: None,
         }
     }
 

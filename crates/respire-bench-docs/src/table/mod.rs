@@ -213,6 +213,7 @@ fn measure(row: &Row, measured: &Measured, out: &mut dyn Write) -> Result<Vec<St
             rate: None,
             seed: 1,
             logging: false,
+            beside: None,
         },
         populate: true,
         rounds: measured.rounds,

@@ -226,6 +226,7 @@ impl LoadArgs {
             rate: self.rate,
             seed: self.seed,
             logging: false,
+            beside: None,
         };
         load.check()?;
         Ok(load)

@@ -5,9 +5,13 @@ mod load;
 pub use load::{LoadArgs, LoginArgs};
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::engine::Beside;
+use crate::error::{Error, Result};
+use crate::launch::words;
 use crate::target::Target;
 
 const EXAMPLES: &str = "\
@@ -16,6 +20,7 @@ Examples:
   respire-bench --clients 100 --requests 1000000 --key-length 32
   respire-bench --ratio 1:10 --pipeline 30 --data-size 256 --populate --test-time 10
   respire-bench --ratio 0:1 --rate 50000 --test-time 30 --hdr get.hlog --svg get
+  respire-bench --ratio 0:1 --rate 20000 --test-time 10 --beside 'HGETALL large'
   respire-bench compare --populate --ratio 0:1 127.0.0.1:6379 new=127.0.0.1:6380
   respire-bench compare --server-cpu 0 --load-cpu 1 'exec:redis-server --port {port} --save \"\"' 127.0.0.1:6380";
 
@@ -71,6 +76,19 @@ pub struct RunArgs {
         help_heading = "Load"
     )]
     pub load_cpu: Vec<usize>,
+    /// Run this command beside the load, again and again, on a connection of its own; several run in
+    /// turn. {n} becomes the number of earlier turns. The latencies are those of the load alone.
+    #[arg(long, value_name = "COMMAND", help_heading = "Load")]
+    pub beside: Vec<String>,
+    /// Seconds to wait before each --beside command.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.0,
+        requires = "beside",
+        help_heading = "Load"
+    )]
+    pub beside_pause: f64,
     /// Write all measurements as JSON.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
@@ -95,6 +113,26 @@ impl RunArgs {
                 port: self.port,
             },
         }
+    }
+
+    /// What to run beside the load, if anything.
+    ///
+    /// # Errors
+    /// [`Error::Program`] for a command that cannot be split into words, [`Error::Flag`] for an invalid pause.
+    pub fn beside(&self) -> Result<Option<Beside>> {
+        if self.beside.is_empty() {
+            return Ok(None);
+        }
+        let pause = Duration::try_from_secs_f64(self.beside_pause)
+            .map_err(|e| Error::flag("--beside-pause", e.to_string()))?;
+        Ok(Some(Beside {
+            commands: self
+                .beside
+                .iter()
+                .map(|line| words(line))
+                .collect::<Result<_>>()?,
+            pause,
+        }))
     }
 }
 
@@ -176,6 +214,20 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn commands_beside_a_load_are_split_like_a_shell_does() {
+        let flags = ["--beside", "DEL key:{n}", "--beside", "SET 'a b' 1"];
+        let run = Cli::parse_from(["respire-bench"].iter().chain(&flags)).run;
+        let beside = run.beside().unwrap().unwrap();
+        assert_eq!(
+            beside.commands,
+            [vec!["DEL", "key:{n}"], vec!["SET", "a b", "1"]]
+        );
+        let run = Cli::parse_from(["respire-bench", "--beside", "x", "--beside-pause=-1"]).run;
+        let error = run.beside().unwrap_err().to_string();
+        assert!(error.starts_with("--beside-pause: "), "{error}");
     }
 
     #[test]

@@ -4,10 +4,12 @@
 //! open loop ([`Schedule`](crate::schedule::Schedule)) requests leave at scheduled times, at most
 //! `pipeline` of them outstanding.
 
+mod beside;
 mod connection;
 mod stream;
 mod worker;
 
+pub use beside::Beside;
 pub(crate) use stream::Stream;
 
 use std::sync::atomic::AtomicBool;
@@ -76,6 +78,8 @@ pub struct Load {
     pub seed: u64,
     /// Whether to keep the histograms of every interval.
     pub logging: bool,
+    /// Commands to run at the same time, on a connection of their own.
+    pub beside: Option<Beside>,
 }
 
 impl Load {
@@ -102,6 +106,9 @@ impl Load {
                 "or --test-time must end the load",
             ));
         }
+        if let Some(beside) = &self.beside {
+            beside.check()?;
+        }
         match self.rate {
             Some(rate) if !(rate > 0.0 && rate.is_finite()) => {
                 Err(Error::flag("--rate", "want requests per second above 0"))
@@ -119,6 +126,7 @@ impl Load {
             bound: Bound::requests(self.workload.key_space),
             rate: None,
             logging: false,
+            beside: None,
             ..self.clone()
         }
     }
@@ -141,11 +149,11 @@ impl Load {
         let (out, intervals) = channel();
         let mut workers = Vec::with_capacity(self.threads);
         for thread in 0..self.threads {
-            workers.push(Worker::new(
-                self.job(thread),
-                self.sockets(thread)?,
-                out.clone(),
-            )?);
+            let sockets = self.sockets(thread)?;
+            workers.push(Worker::new(self.job(thread), sockets, out.clone())?);
+        }
+        if let (Some(beside), Some(worker)) = (&self.beside, workers.first_mut()) {
+            worker.run_beside(beside, Beside::connect(&self.target, &self.login)?)?;
         }
         Ok(Ready {
             load: self,
@@ -223,11 +231,12 @@ impl Ready<'_> {
         let load_cpu = os::own_cpu()?.saturating_sub(cpu);
         collector.finish();
         let mut elapsed = Duration::ZERO;
-        let mut first_complaint = None;
+        let (mut first_complaint, mut beside) = (None, None);
         for end in ends {
             let end = end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             elapsed = elapsed.max(end.elapsed);
             first_complaint = first_complaint.or(end.first_complaint);
+            beside = beside.or(end.beside);
         }
         let facts = Facts {
             server: load.target.to_string(),
@@ -239,7 +248,8 @@ impl Ready<'_> {
             load_cpu,
             first_complaint,
         };
-        let report = Report::new(facts, &collector);
+        let mut report = Report::new(facts, &collector);
+        report.beside = beside;
         Ok((report, collector))
     }
 }

@@ -7,17 +7,20 @@ use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
 
+use super::beside::{self, Beside, Runs};
 use super::connection::{Connection, Filled};
 use super::{INTERVAL, Load, Stream};
 use crate::check::{Checked, Checker};
 use crate::error::{Error, Result};
 use crate::schedule::Schedule;
-use crate::stats::{Interval, Recorder};
+use crate::stats::{BesideReport, Interval, Recorder};
 use crate::target::Socket;
 use crate::workload::{Expect, KeySource, Place, Wire};
 
 /// How long a server may send nothing while requests are outstanding.
 const SILENCE_NS_MAX: u64 = 10_000_000_000;
+/// The same while a command runs beside the load: some servers serve nobody else meanwhile.
+const SILENCE_BESIDE_NS_MAX: u64 = 60_000_000_000;
 /// The longest sleep, so that intervals are reported in time.
 const NAP: Duration = Duration::from_millis(100);
 /// A request due sooner than this is waited for without sleeping: the system's timers are too
@@ -37,6 +40,7 @@ pub(super) struct Job<'a> {
 pub(super) struct End {
     pub(super) elapsed: Duration,
     pub(super) first_complaint: Option<String>,
+    pub(super) beside: Option<BesideReport>,
 }
 
 pub(super) struct Worker<'a> {
@@ -63,6 +67,7 @@ pub(super) struct Worker<'a> {
     /// When the last reply arrived, or when the first request was sent after all had been answered.
     answered_ns: u64,
     start: Instant,
+    beside: Option<Runs<'a>>,
 }
 
 impl<'a> Worker<'a> {
@@ -106,7 +111,18 @@ impl<'a> Worker<'a> {
             last_reply_ns: 0,
             answered_ns: 0,
             start: Instant::now(),
+            beside: None,
         })
+    }
+
+    /// Runs commands on a connection of their own as well.
+    pub(super) fn run_beside(&mut self, beside: &'a Beside, socket: Socket) -> Result<()> {
+        let runs = Runs::new(beside, socket).and_then(|mut runs| {
+            runs.register(self.poll.registry())?;
+            Ok(runs)
+        });
+        self.beside = Some(runs.map_err(|e| self.broken(e))?);
+        Ok(())
     }
 
     /// Runs until the limit is reached and every reply has arrived, or until another thread has
@@ -123,6 +139,7 @@ impl<'a> Worker<'a> {
         ended.map(|()| End {
             elapsed: Duration::from_nanos(self.last_reply_ns),
             first_complaint: self.checker.first_complaint().map(str::to_owned),
+            beside: self.beside.map(Runs::into_report),
         })
     }
 
@@ -140,13 +157,11 @@ impl<'a> Worker<'a> {
             self.pace(now, &mut due)?;
             self.recorder.tick(now);
             let open = self.left + self.promised > 0 && now < self.deadline_ns;
-            if (self.outstanding == 0 && !open) || stop.load(Ordering::Relaxed) {
+            let is_idle = self.turn_beside(now, open)?;
+            if (self.outstanding == 0 && !open && is_idle) || stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if self.outstanding > 0 && now > self.answered_ns + SILENCE_NS_MAX {
-                let reason = format!("no reply for 10 s, {} outstanding", self.outstanding);
-                return Err(self.complaint(reason));
-            }
+            self.check_silence(now)?;
             match self.poll.poll(&mut events, Some(self.nap(now))) {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => {
                     return Err(Error::io("epoll")(e));
@@ -154,6 +169,10 @@ impl<'a> Worker<'a> {
                 _ => {}
             }
             for event in &events {
+                if event.token() == beside::TOKEN {
+                    self.beside.iter_mut().for_each(Runs::on_event);
+                    continue;
+                }
                 let index = event.token().0;
                 if event.is_writable() {
                     let flushed = self.connections[index].flush();
@@ -166,6 +185,30 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Lets the commands beside the load take a turn. Returns whether none of them is outstanding.
+    fn turn_beside(&mut self, now_ns: u64, is_open: bool) -> Result<bool> {
+        let Some(runs) = &mut self.beside else {
+            return Ok(true);
+        };
+        let turn = runs.turn(now_ns, is_open);
+        let is_idle = runs.is_idle();
+        turn.map_err(|e| self.broken(e))?;
+        Ok(is_idle)
+    }
+
+    fn check_silence(&self, now_ns: u64) -> Result<()> {
+        let silence_ns_max = match &self.beside {
+            None => SILENCE_NS_MAX,
+            Some(_) => SILENCE_BESIDE_NS_MAX,
+        };
+        if self.outstanding == 0 || now_ns <= self.answered_ns + silence_ns_max {
+            return Ok(());
+        }
+        let seconds = silence_ns_max / 1_000_000_000;
+        let count = self.outstanding;
+        Err(self.complaint(format!("no reply for {seconds} s, {count} outstanding")))
+    }
+
     #[inline]
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
@@ -173,6 +216,13 @@ impl<'a> Worker<'a> {
 
     /// How long the thread can only wait for replies.
     fn nap(&self, now_ns: u64) -> Duration {
+        let own = self.own_nap(now_ns);
+        let beside = self.beside.as_ref().map(|runs| runs.nap(now_ns));
+        beside.map_or(own, |beside| own.min(beside))
+    }
+
+    /// The same for the load alone.
+    fn own_nap(&self, now_ns: u64) -> Duration {
         let Some(schedule) = &self.schedule else {
             return NAP;
         };

@@ -1,10 +1,12 @@
 //! The measurements of a run: histograms per command and interval, merged, and written out.
 
+mod beside;
 mod collector;
 mod latency;
 mod recorder;
 mod report;
 
+pub use beside::BesideReport;
 pub use collector::{Collector, Moment};
 pub use latency::{Latency, Spread, quantiles_us};
 pub use recorder::{Counts, Interval, Recorder};

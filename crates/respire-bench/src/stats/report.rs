@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Collector, Counts, Latency, Moment, quantiles_us};
+use super::{BesideReport, Collector, Counts, Latency, Moment, quantiles_us};
 use crate::workload::{Kind, Mix, Workload};
 
 /// The results of a run.
@@ -42,6 +42,8 @@ pub struct Report {
     pub quantiles_us: Vec<(f64, f64)>,
     /// The time series of the run.
     pub moments: Vec<Moment>,
+    /// The commands that ran at the same time.
+    pub beside: Option<BesideReport>,
 }
 
 /// Latencies of one command.
@@ -96,12 +98,14 @@ impl Report {
             kinds: kinds.collect(),
             quantiles_us: quantiles_us(&all),
             moments: collector.moments().to_vec(),
+            beside: None,
         }
     }
 
-    /// Whether every reply was of its request's kind, and every value correct.
+    /// Whether every reply was of its request's kind, every value correct, and no command beside the load failed.
     pub fn is_sound(&self) -> bool {
-        self.counts.mismatches == 0 && self.counts.errors == 0
+        let errors_beside = self.beside.as_ref().map_or(0, |beside| beside.errors);
+        self.counts.mismatches == 0 && self.counts.errors == 0 && errors_beside == 0
     }
 
     /// The share of the time that the load generator's threads were busy.
@@ -172,8 +176,11 @@ impl fmt::Display for Report {
                 "{unsent} requests were due and not sent: the rate was not reached"
             )?;
         }
-        match &self.first_complaint {
-            Some(complaint) => writeln!(f, "the first that is wrong: {complaint}"),
+        if let Some(complaint) = &self.first_complaint {
+            writeln!(f, "the first that is wrong: {complaint}")?;
+        }
+        match &self.beside {
+            Some(beside) => write!(f, "{beside}"),
             None => Ok(()),
         }
     }
