@@ -8,15 +8,20 @@ use std::process::Command;
 /// The document that every run writes.
 const DOCUMENT: &[&str] = &["--out", "docs/benchmarks.md"];
 
-/// Builds the benchmarked programs, and runs the table and the growth measurements; or only one of
-/// them, if `options` begin with its name. Further options go to that command of
+/// Builds the benchmarked programs, and runs the table, the growth measurements and those of collections; or only
+/// one of them, if `options` begin with its name. Further options go to that command of
 /// `respire-bench-docs`; without a name they go to the table.
 pub(crate) fn bench(options: &[&str]) -> Result<(), String> {
     match options {
         [] => {
             build()?;
             table(&[])?;
-            growth(&[])
+            growth(&[])?;
+            collections(&[])
+        }
+        ["collections", options @ ..] => {
+            build()?;
+            collections(options)
         }
         ["growth", options @ ..] => {
             build()?;
@@ -56,14 +61,24 @@ fn growth(options: &[&str]) -> Result<(), String> {
     run(bench_docs("growth")?.args(options))
 }
 
+fn collections(options: &[&str]) -> Result<(), String> {
+    check_redis()?;
+    run(bench_docs("collections")?.args(options))
+}
+
 fn table(options: &[&str]) -> Result<(), String> {
-    if !succeeds("redis-server", &["--version"]) {
-        return Err(
-            "the table compares with redis-server, which is not installed (Debian: apt-get install redis-server)"
-                .to_owned(),
-        );
-    }
+    check_redis()?;
     run(bench_docs("table")?
         .args(["--summary", "README.md"])
         .args(options))
+}
+
+fn check_redis() -> Result<(), String> {
+    if succeeds("redis-server", &["--version"]) {
+        return Ok(());
+    }
+    Err(
+        "the tables compare with redis-server, which is not installed (Debian: apt-get install redis-server)"
+            .to_owned(),
+    )
 }

@@ -3,6 +3,7 @@
 //! - [`table`] measures Respire beside Redis and other servers: docs/benchmarks.md, and its summary in README.md.
 //! - [`growth`] measures what a request costs as keys, connections, arguments and workers grow: the rest of
 //!   docs/benchmarks.md.
+//! - [`collections`] measures hashes, lists, sets and sorted sets: another part of docs/benchmarks.md.
 //! - [`http`] measures one command behind RESP and behind HTTP: docs/resp-instead-of-http.md.
 //!
 //! What it deliberately is not: a load generator. `respire_bench` has the loads, checks,
@@ -15,6 +16,7 @@
 pub mod app;
 
 // Floor: documents and their measurements
+pub mod collections;
 pub mod growth;
 pub mod http;
 pub mod table;
@@ -26,3 +28,4 @@ pub mod machine;
 pub mod marks;
 mod output;
 pub mod plot;
+mod script;

@@ -1,9 +1,11 @@
 //! The command line: one subcommand per document, and the servers they start.
 
+mod collections;
 mod growth;
 mod http;
 mod table;
 
+pub use collections::CollectionsArgs;
 pub use growth::GrowthArgs;
 pub(crate) use http::PAYLOAD;
 pub use http::{HttpArgs, HttpServerArgs, Service};
@@ -28,6 +30,9 @@ pub enum Command {
     Table(TableArgs),
     /// Measure what a request costs as keys, connections, arguments and worker threads grow, and write it as Markdown.
     Growth(GrowthArgs),
+    /// Measure commands on hashes, lists, sets and sorted sets, the memory of these, and how long others wait for
+    /// commands on large ones, and write it as Markdown.
+    Collections(CollectionsArgs),
     /// Measure one command behind RESP and behind HTTP, and write the comparison as Markdown.
     Http(HttpArgs),
     /// Serve the command that `http` measures; `http` starts this itself.

@@ -4,8 +4,8 @@ use respire_bench::error::Result;
 use respire_bench::os;
 
 use super::scaling::{Scaling, Series, powers_of_ten};
-use super::script::{Batch, key, once, rounds};
 use super::setting::{Entrant, Setting, no_cpu_time};
+use crate::script::{Batch, key, once, rounds};
 
 /// The number of keys in each batch, whatever the number of arguments per request; also the most
 /// arguments.

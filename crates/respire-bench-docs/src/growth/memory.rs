@@ -8,8 +8,8 @@ use respire_bench::os;
 use serde::Serialize;
 
 use super::scaling::grouped;
-use super::script::{Batch, key, once};
 use super::setting::Setting;
+use crate::script::{Batch, key, once};
 
 /// The value sizes in bytes.
 const SIZES: [usize; 2] = [3, 256];

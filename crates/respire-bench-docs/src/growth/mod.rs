@@ -8,7 +8,6 @@ mod keys;
 mod memory;
 mod pauses;
 mod scaling;
-mod script;
 mod setting;
 mod workers;
 

@@ -12,8 +12,8 @@ use respire_bench::workload::{Pattern, Workload};
 use serde::Serialize;
 
 use super::scaling::grouped;
-use super::script::{Batch, key, once};
 use super::setting::{Entrant, Setting, ask, info};
+use crate::script::{Batch, key, once};
 
 /// The load during a sweep or a flush: connections, requests per second.
 const CLIENTS: usize = 16;

@@ -11,8 +11,8 @@ use respire_bench::workload::{Values, Workload};
 use serde::Serialize;
 
 use super::scaling::grouped;
-use super::script::{Batch, key, rounds};
 use super::setting::{Entrant, Setting, THREADS, no_cpu_time, sound_turn};
+use crate::script::{Batch, key, rounds};
 
 const CONNECTIONS: u64 = 16;
 /// Each connection repeats these batches of requests.

@@ -29,7 +29,7 @@ use crate::cli::TableArgs;
 use crate::machine::Machine;
 use crate::marks::between;
 use crate::output::say;
-use crate::{floor, growth, plot};
+use crate::{collections, floor, growth, plot};
 
 /// The load on each server before the first round of a row.
 const WARM_UP: Duration = Duration::from_millis(500);
@@ -257,12 +257,14 @@ fn write_document(measured: &Measured, path: &Path) -> Result<()> {
         &groups,
     )?;
     let stem = prefix.file_name().unwrap_or_default().to_string_lossy();
-    // Another command's part of the document stays as it is.
-    let (start, end) = growth::MARKS;
+    // The parts of other commands stay as they are.
     let before = fs::read_to_string(path).unwrap_or_default();
-    let growth = between(&before, growth::MARKS).unwrap_or("\n");
-    let text = document::markdown(measured, &stem);
-    fs::write(path, format!("{text}{start}{growth}{end}\n")).map_err(Error::io(what))
+    let mut text = document::markdown(measured, &stem);
+    for marks in [growth::MARKS, collections::MARKS] {
+        let part = between(&before, marks).unwrap_or("\n");
+        text.extend([marks.0, part, marks.1, "\n"]);
+    }
+    fs::write(path, text).map_err(Error::io(what))
 }
 
 #[cfg(test)]

@@ -10,23 +10,26 @@ use resp_codec::command;
 use respire_bench::error::{Error, Result};
 use respire_bench::target::{Socket, Target};
 
+/// How long to wait for replies. Some servers take seconds for a command on millions of elements.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A batch of requests with all of their replies.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     request: Vec<u8>,
     reply: Vec<u8>,
 }
 
 impl Batch {
     /// Adds a request and its reply.
-    pub(super) fn push(&mut self, words: &[impl AsRef<[u8]>], reply: impl AsRef<[u8]>) {
+    pub(crate) fn push(&mut self, words: &[impl AsRef<[u8]>], reply: impl AsRef<[u8]>) {
         command(&mut self.request, words);
         self.reply.extend_from_slice(reply.as_ref());
     }
 }
 
 /// The name of a key: 16 bytes, as in the workloads.
-pub(super) fn key(number: u64) -> String {
+pub(crate) fn key(number: u64) -> String {
     format!("key:{number:012}")
 }
 
@@ -34,7 +37,7 @@ pub(super) fn key(number: u64) -> String {
 ///
 /// # Errors
 /// [`Error::Io`], or [`Error::Server`] if a reply differs from the given one.
-pub(super) fn once(target: &Target, batches: impl IntoIterator<Item = Batch>) -> Result<()> {
+pub(crate) fn once(target: &Target, batches: impl IntoIterator<Item = Batch>) -> Result<()> {
     let mut socket = connect(target)?;
     let mut room = Vec::new();
     batches
@@ -47,7 +50,7 @@ pub(super) fn once(target: &Target, batches: impl IntoIterator<Item = Batch>) ->
 ///
 /// # Errors
 /// The errors of [`once`].
-pub(super) fn rounds(
+pub(crate) fn rounds(
     target: &Target,
     connections: &[Vec<Batch>],
     time: Duration,
@@ -80,10 +83,10 @@ pub(super) fn rounds(
     Ok((count, start.elapsed()))
 }
 
-fn connect(target: &Target) -> Result<Socket> {
+pub(crate) fn connect(target: &Target) -> Result<Socket> {
     let socket = Socket::connect(target)?;
     let what = format!("timeouts of {target}");
-    socket.set_patience(Duration::from_secs(60)).map_err(Error::io(what))?;
+    socket.set_patience(PATIENCE).map_err(Error::io(what))?;
     Ok(socket)
 }
 
