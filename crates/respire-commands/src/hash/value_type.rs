@@ -203,9 +203,7 @@ fn restore_listpack<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewVal
 
 fn restore_ziplist<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let bytes = blob(reader)?;
-    let texts: Vec<Vec<u8>> = Ziplist::verify(&bytes)?
-        .map(|text| text.into_owned())
-        .collect();
+    let texts: Vec<Vec<u8>> = Ziplist::verify(&bytes)?.map(Text::into_bytes).collect();
     let mut builder = Builder::new(store);
     let (pairs, rest) = texts.as_chunks::<2>();
     for [field, value] in pairs {

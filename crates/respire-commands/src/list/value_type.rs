@@ -5,9 +5,8 @@
 use crate::digest::Digest;
 use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_rdb::Text;
+use respire_rdb::{Text, Ziplist};
 use respire_store::packed::listpack::{Element, Listpack};
-use respire_store::packed::ziplist;
 use respire_store::{Elements, End, Kind, List, ListRef, NewValue, Store, StringRef};
 use std::borrow::Cow;
 
@@ -106,8 +105,14 @@ fn restore_ziplist_nodes<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<N
 }
 
 fn push_ziplist(list: &mut List, bytes: &[u8], store: &Store) -> Option<()> {
-    let elements = ziplist::elements(bytes).ok()?;
-    push_all(list, elements.into_iter(), store);
+    let limits = store.limits::<List>();
+    for element in Ziplist::verify(bytes)? {
+        match element {
+            Text::Int(number) => list.push(End::Right, StringRef::Int(number), limits),
+            Text::Bytes(bytes) => list.push(End::Right, StringRef::Bytes(bytes), limits),
+            Text::Unpacked(bytes) => list.push(End::Right, StringRef::Bytes(&bytes), limits),
+        }
+    }
     Some(())
 }
 

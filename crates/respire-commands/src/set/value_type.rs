@@ -3,7 +3,6 @@
 use crate::digest::Digest;
 use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_rdb::Text;
 use respire_store::packed::intset::IntSet;
 use respire_store::packed::listpack::Listpack;
 use respire_store::{Elements, Growth, NewValue, Set, SetRef, Store};
@@ -65,14 +64,14 @@ fn restore<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
 }
 
 fn restore_ints<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
-    let ints = IntSet::try_from(bytes_of(reader)?).ok()?;
+    let ints = IntSet::try_from(reader.string()?.into_bytes()).ok()?;
     let is_empty = ints.is_empty();
     (!is_empty).then(|| Set::of_ints(ints, &store.growth::<Set>()).into())
 }
 
 fn restore_list<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let growth = store.growth::<Set>();
-    let bytes = bytes_of(reader)?;
+    let bytes = reader.string()?.into_bytes();
     let list = Listpack::verify(&bytes).ok()?;
     let mut set = Set::default();
     for member in list.iter() {
@@ -84,15 +83,6 @@ fn restore_list<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'
 /// Adds a member; `None` if it is there already.
 fn insert_new(set: &mut Set, member: &[u8], growth: &Growth) -> Option<()> {
     set.insert(member, growth).then_some(())
-}
-
-/// The bytes of the next string.
-fn bytes_of(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
-    Some(match reader.string()? {
-        Text::Bytes(bytes) => bytes.to_vec(),
-        Text::Unpacked(bytes) => bytes,
-        Text::Int(number) => number.to_string().into_bytes(),
-    })
 }
 
 #[cfg(test)]
