@@ -15,7 +15,7 @@ use crate::errors::{
 use crate::help::reply_help;
 use crate::{Ctx, rdb};
 use resp_codec::number::{parse_f64, parse_i64};
-use respire_engine::{ArgList, Arity, Error, Flags, Group, Proto, Reply, Spec};
+use respire_engine::{ArgList, Arity, Error, Flags, Group, LongWork, Proto, Reply, Spec};
 use respire_store::{EntryRef, Expiry, Scope};
 use std::time::Duration;
 
@@ -132,9 +132,12 @@ fn digest(ctx: &mut Ctx<'_>, reply: &mut Reply<'_>) {
 
 fn digest_values(ctx: &mut Ctx<'_>, keys: ArgList<'_>, reply: &mut Reply<'_>) {
     reply.array(keys.len());
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
     for key in keys.iter() {
         let found = ctx.peek_owned(key, |_| ());
-        let digest = found.map(|(owned, ())| Digest::of_value(owned.value(), owned.expires_at()));
+        let digest =
+            found.map(|(owned, ())| Digest::of_value(owned.value(), owned.expires_at(), &mut step));
         reply.simple(digest.unwrap_or_default().to_hex());
     }
 }
@@ -145,7 +148,9 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
     let now_ms = ctx.view.now_ms();
     let describe = |entry: EntryRef<'_>| (entry.idle_ms(now_ms) / 1000, entry.encoding().name());
     let (owned, (idle_s, encoding)) = ctx.peek_owned(key, describe).ok_or(NO_SUCH_KEY)?;
-    let serialized_len = rdb::serialized_len(owned.value());
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
+    let serialized_len = rdb::serialized_len(owned.value(), &mut step);
     let lru = (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK;
     reply.simple(format!(
         "Value at:0x0 refcount:1 encoding:{encoding} serializedlength:{serialized_len} lru:{lru} \

@@ -23,7 +23,7 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for SetRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         if let Some(ints) = self.ints() {
             let mut payload = Payload::new(INTSET, ints.len());
             payload.string(ints);
@@ -31,13 +31,19 @@ impl ValueType for SetRef<'_> {
         }
         let mut payload = Payload::new(SET, 0);
         payload.len(self.len());
-        self.for_each(&mut |member| rdb::add_string(&mut payload, member));
+        self.for_each(&mut |member| {
+            rdb::add_string(&mut payload, member);
+            step();
+        });
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&TYPE.to_be_bytes());
-        self.for_each(&mut |member| digest.combine(member.as_bytes(&mut [0; 20])));
+        self.for_each(&mut |member| {
+            digest.combine(member.as_bytes(&mut [0; 20]));
+            step();
+        });
     }
 
     fn elements(&self) -> Option<Vec<Vec<u8>>> {

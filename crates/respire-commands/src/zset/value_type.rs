@@ -32,7 +32,7 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for ZSetRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         if let Some(list) = self.listpack() {
             let mut payload = Payload::new(TYPE_LISTPACK, list.as_bytes().len());
             payload.string(list.as_bytes());
@@ -44,17 +44,19 @@ impl ValueType for ZSetRef<'_> {
         self.for_range(0, usize::MAX, true, &mut |(member, score)| {
             payload.string(&member.to_bytes());
             payload.double(score);
+            step();
         });
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&TYPE_NUMBER.to_be_bytes());
         self.for_each(&mut |(member, score)| {
             let mut element = Digest::default();
             element.mix(bytes_of(member, &mut itoa::Buffer::new()));
             element.mix(ScoreText::new(score).as_bytes());
             digest.combine_digest(element);
+            step();
         });
     }
 
