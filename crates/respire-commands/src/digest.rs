@@ -12,11 +12,15 @@ use sha1::{Digest as _, Sha1};
 pub(crate) struct Digest([u8; 20]);
 
 impl Digest {
-    /// The digest of a value and whether it expires.
-    pub(crate) fn of_value(value: ValueRef<'_>, expires_at: Option<u64>) -> Self {
+    /// The digest of a value and whether it expires. Calls `step` for each element.
+    pub(crate) fn of_value(
+        value: ValueRef<'_>,
+        expires_at: Option<u64>,
+        step: &mut dyn FnMut(),
+    ) -> Self {
         work_begins();
         let mut digest = Self::default();
-        digest.add_value(value, expires_at);
+        digest.add_value(value, expires_at, step);
         digest
     }
 
@@ -24,7 +28,7 @@ impl Digest {
     pub(crate) fn of_entry(key: &[u8], entry: EntryRef<'_>) -> Self {
         let mut digest = Self::default();
         digest.mix(key);
-        digest.add_value(entry.value(), entry.expires_at());
+        digest.add_value(entry.value(), entry.expires_at(), &mut || ());
         digest
     }
 
@@ -53,8 +57,8 @@ impl Digest {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn add_value(&mut self, value: ValueRef<'_>, expires_at: Option<u64>) {
-        with_type(value, |value| value.digest(self));
+    fn add_value(&mut self, value: ValueRef<'_>, expires_at: Option<u64>, step: &mut dyn FnMut()) {
+        with_type(value, |value| value.digest(self, step));
         if expires_at.is_some() {
             self.combine(b"!!expire!!");
         }

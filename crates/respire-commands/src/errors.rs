@@ -282,6 +282,9 @@ pub(crate) const PAYLOAD_FORMAT: Error = Error::fixed("ERR Bad data format");
 pub(crate) const PROTOCOL_TYPE: Error = Error::fixed(
     "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
 );
+/// The size of `DEBUG QUICKLIST-PACKED-THRESHOLD` is none, or too large.
+pub(crate) const PACKED_THRESHOLD: Error =
+    Error::fixed("ERR argument must be a memory value bigger than 1 and smaller than 4gb");
 /// `DEBUG PROTOCOL PUSH` for a RESP2 peer.
 pub(crate) const RESP2_UNSUPPORTED: Error =
     Error::fixed("ERR RESP2 is not supported by this command");

@@ -25,25 +25,25 @@ pub(crate) enum PayloadError {
     Format,
 }
 
-/// The payload of a value. O(size of the value), whatever its bytes.
-pub(crate) fn dump(value: ValueRef<'_>, types: Types) -> Payload {
-    let mut payload = without_footer(value);
+/// The payload of a value. O(size of the value), whatever its bytes. Calls `step` for each element.
+pub(crate) fn dump(value: ValueRef<'_>, types: Types, step: &mut dyn FnMut()) -> Payload {
+    let mut payload = without_footer(value, step);
     debug_assert!(
         (types.restore_of)(payload.as_slice()[0]).is_some(),
         "no family reads what DUMP writes of this type: add it to its `Family::restores`"
     );
-    payload.finish();
+    payload.finish_in_steps(step);
     payload
 }
 
-/// The number of bytes of a value in its payload, without the type and the footer.
-pub(crate) fn serialized_len(value: ValueRef<'_>) -> usize {
-    without_footer(value).as_slice().len() - 1
+/// The number of bytes of a value in its payload, without the type and the footer. Calls `step` for each element.
+pub(crate) fn serialized_len(value: ValueRef<'_>, step: &mut dyn FnMut()) -> usize {
+    without_footer(value, step).as_slice().len() - 1
 }
 
-fn without_footer(value: ValueRef<'_>) -> Payload {
+fn without_footer(value: ValueRef<'_>, step: &mut dyn FnMut()) -> Payload {
     work_begins();
-    with_type(value, |value| value.payload())
+    with_type(value, |value| value.payload(step))
 }
 
 /// The value of a payload, borrowed from it where possible.
@@ -68,6 +68,13 @@ pub(crate) fn add_string(payload: &mut Payload, string: StringRef<'_>) {
     }
 }
 
+/// Adds a block of many elements as one string. Calls `step` for every 64 bytes of it, as packing them takes about as
+/// long as an element elsewhere.
+pub(crate) fn add_block(payload: &mut Payload, block: &[u8], step: &mut dyn FnMut()) {
+    payload.string(block);
+    block.chunks(64).for_each(|_| step());
+}
+
 /// Reads the next string of a payload, borrowed from it unless it was packed.
 pub(crate) fn read_string<'p>(reader: &mut Reader<'p>) -> Option<NewValue<'p>> {
     Some(match reader.string()? {
@@ -87,7 +94,7 @@ pub(crate) mod tests {
     const TYPE_STRING: u8 = 0;
 
     fn dump_string(string: StringRef<'_>) -> Payload {
-        dump(ValueRef::String(string), TYPES)
+        dump(ValueRef::String(string), TYPES, &mut || ())
     }
 
     fn dump_bytes(bytes: &[u8]) -> Vec<u8> {
@@ -249,7 +256,7 @@ pub(crate) mod tests {
 
     #[test]
     fn serialized_len_excludes_type_and_footer() {
-        let len = |string| serialized_len(ValueRef::String(string));
+        let len = |string| serialized_len(ValueRef::String(string), &mut || ());
         assert_eq!(len(StringRef::Int(7)), 2);
         assert_eq!(len(StringRef::Bytes(b"xxxxx")), 6);
     }

@@ -9,13 +9,13 @@ use respire_store::{NewValue, Store, StringRef, ValueRef};
 /// of its family.
 pub(crate) trait ValueType {
     /// The type byte and the value as in `DUMP`, without the footer. O(size of the value), and
-    /// called without a lock if the value is large. The family must
+    /// called without a lock if the value is large. Calls `step` for each element. The family must
     /// [restore](crate::family::Family::restores) every type byte that it writes.
-    fn payload(&self) -> Payload;
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload;
 
     /// Adds the value, with the number of its type, to a digest as Redis's `DEBUG DIGEST` does.
-    /// O(size of the value).
-    fn digest(&self, digest: &mut Digest);
+    /// O(size of the value). Calls `step` for each element.
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut());
 
     /// The elements for `SORT`, in their own order; `None` if it refuses the type. O(size of the
     /// value), and called without a lock.

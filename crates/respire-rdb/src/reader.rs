@@ -17,6 +17,22 @@ pub enum Text<'p> {
     Unpacked(Vec<u8>),
 }
 
+impl Text<'_> {
+    /// The bytes of the text. O(length).
+    ///
+    /// ```
+    /// assert_eq!(respire_rdb::Text::Int(-7).into_bytes(), b"-7");
+    /// ```
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Int(number) => number.to_string().into_bytes(),
+            Self::Bytes(bytes) => bytes.to_vec(),
+            Self::Unpacked(bytes) => bytes,
+        }
+    }
+}
+
 /// Reads a payload from start to end. Each method returns `None` if the payload ends too early or
 /// is malformed.
 #[derive(Clone, Debug)]

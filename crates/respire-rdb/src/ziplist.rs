@@ -1,6 +1,6 @@
 //! Ziplists: the packed form of small collections before Redis 7.
 
-use std::borrow::Cow;
+use crate::Text;
 
 /// Bytes before the first entry: the length of it all, the offset of the last entry, the number of entries.
 const HEAD_BYTES: usize = 10;
@@ -11,14 +11,14 @@ const LONG: u8 = 0xfe;
 /// The number from which on the header does not tell the number of entries.
 const COUNT_MAX: usize = 0xffff;
 
-/// The entries of a ziplist, from the first to the last.
+/// The entries of a ziplist, from the first to the last. They borrow its bytes.
 ///
 /// ```
-/// use respire_rdb::Ziplist;
+/// use respire_rdb::{Text, Ziplist};
 ///
 /// let bytes = b"\x10\0\0\0\x0d\0\0\0\x02\0\0\x01a\x03\xf8\xff";
 /// let entries = Ziplist::verify(bytes).unwrap();
-/// assert!(entries.eq([&b"a"[..], b"7"]));
+/// assert!(entries.eq([Text::Bytes(b"a"), Text::Int(7)]));
 /// assert!(Ziplist::verify(&bytes[1..]).is_none());
 /// ```
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Ziplist<'a> {
 
 /// An entry, and what tells where the others are.
 struct Entry<'a> {
-    text: Cow<'a, [u8]>,
+    text: Text<'a>,
     /// The length of the entry before this one, as this one tells it.
     before: usize,
     len: usize,
@@ -66,9 +66,9 @@ impl<'a> Ziplist<'a> {
 }
 
 impl<'a> Iterator for Ziplist<'a> {
-    type Item = Cow<'a, [u8]>;
+    type Item = Text<'a>;
 
-    fn next(&mut self) -> Option<Cow<'a, [u8]>> {
+    fn next(&mut self) -> Option<Text<'a>> {
         if *self.rest.first()? == END {
             return None;
         }
@@ -98,7 +98,7 @@ fn number(bytes: &[u8; 4]) -> usize {
 }
 
 /// Reads the encoding and the data of an entry. Returns the text and their length.
-fn read_text(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
+fn read_text(bytes: &[u8]) -> Option<(Text<'_>, usize)> {
     let first = *bytes.first()?;
     let (len, head): (usize, usize) = match first {
         0x00..=0x3f => (usize::from(first), 1),
@@ -113,11 +113,11 @@ fn read_text(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
         _ => return read_int(first, &bytes[1..]),
     };
     let text = bytes.get(head..head.checked_add(len)?)?;
-    Some((Cow::Borrowed(text), head + len))
+    Some((Text::Bytes(text), head + len))
 }
 
-/// Reads the integer whose encoding begins with this byte. Returns its text and the length of both.
-fn read_int(first: u8, rest: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
+/// Reads the integer whose encoding begins with this byte. Returns it and the length of both.
+fn read_int(first: u8, rest: &[u8]) -> Option<(Text<'static>, usize)> {
     let width = match first {
         0xc0 => 2,
         0xd0 => 4,
@@ -135,7 +135,7 @@ fn read_int(first: u8, rest: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
         wide[8 - width..].copy_from_slice(bytes);
         i64::from_le_bytes(wide) >> (64 - 8 * width)
     };
-    Some((Cow::Owned(number.to_string().into_bytes()), 1 + width))
+    Some((Text::Int(number), 1 + width))
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
 
     fn texts(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
         let entries = Ziplist::verify(bytes)?;
-        Some(entries.map(Cow::into_owned).collect())
+        Some(entries.map(Text::into_bytes).collect())
     }
 
     #[test]

@@ -19,14 +19,21 @@ fn main() {
         elements,
         &mut Fields::new([1, 2, 3, 4]),
         16,
-        b"0123456789abcdef",
+        (b"0123456789abcdef", None),
+    );
+    run(
+        "the same fields, each with an expiry",
+        elements,
+        &mut Fields::new([1, 2, 3, 4]),
+        16,
+        (b"0123456789abcdef", Some(1_700_000_000_000)),
     );
     run(
         "members of 10 bytes",
         elements,
         &mut Members::new([1, 2, 3, 4]),
         10,
-        b"",
+        (b"", None),
     );
 }
 
@@ -54,7 +61,7 @@ fn run<const VALUES: bool>(
     elements: u32,
     segments: &mut Segments<VALUES>,
     len: usize,
-    value: &[u8],
+    (value, expires_at): (&[u8], Option<u64>),
 ) {
     let mut out = [0; 16];
     let mut longest = 0;
@@ -62,7 +69,10 @@ fn run<const VALUES: bool>(
     let start = cpu_ns();
     for number in 0..elements {
         let start = (number % 64 == 0).then(Instant::now);
-        segments.insert(&NewElement::new(element(number, len, &mut out), value));
+        segments.insert(&NewElement {
+            expires_at: expires_at.map(|at| at + u64::from(number)),
+            ..NewElement::new(element(number, len, &mut out), value)
+        });
         longest = longest.max(start.map_or(0, |start| start.elapsed().as_nanos()));
     }
     let insert = per(start);

@@ -271,6 +271,7 @@ pub(super) fn georadiusbymember_ro(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::testing::Client;
     use resp_codec::Span;
 
     #[test]
@@ -294,5 +295,19 @@ mod tests {
             [1, 7, 9]
         );
         assert_eq!(keys_of("GEORADIUS k 0 0 1 m STORE d STORE e"), [1, 7, 9]);
+    }
+
+    #[test]
+    fn getkeys_names_the_first_destination_of_each_kind_as_redis_does() {
+        Client::new().check(&[
+            (
+                "COMMAND GETKEYS GEORADIUS k 0 0 1 m STORE d STORE e",
+                "*2\r\n$1\r\nk\r\n$1\r\nd\r\n",
+            ),
+            (
+                "COMMAND GETKEYS GEORADIUSBYMEMBER k x 1 m STOREDIST d STORE e",
+                "*3\r\n$1\r\nk\r\n$1\r\ne\r\n$1\r\nd\r\n",
+            ),
+        ]);
     }
 }

@@ -64,3 +64,6 @@ static ROWS: &[KvRow] = &[
     KvRow::new(&httl::HTTL, httl::httl),
     KvRow::new(&hgetall::HVALS, hgetall::hvals),
 ];
+
+#[cfg(test)]
+mod tests;

@@ -44,13 +44,13 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for HashRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         if let Some(listpack) = self.listpack() {
             let mut payload = Payload::new(LISTPACK, listpack.len());
             payload.string(listpack);
             return payload;
         }
-        if let Some(payload) = expiring(*self) {
+        if let Some(payload) = expiring(*self, step) {
             return payload;
         }
         let mut payload = Payload::new(PAIRS, 0);
@@ -58,17 +58,19 @@ impl ValueType for HashRef<'_> {
         self.for_each(&mut |(field, value)| {
             rdb::add_string(&mut payload, field);
             rdb::add_string(&mut payload, value);
+            step();
         });
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&TYPE.to_be_bytes());
         self.for_each(&mut |(field, value)| {
             let mut pair = Digest::default();
             pair.mix(field.as_bytes(&mut [0; 20]));
             pair.mix(value.as_bytes(&mut [0; 20]));
             digest.combine_digest(pair);
+            step();
         });
     }
 
@@ -83,7 +85,7 @@ impl ValueType for HashRef<'_> {
 
 /// The payload of a hash if fields of it expire: the earliest expiry; then for each field 0, or one more than the
 /// milliseconds from there to its own expiry, before the field and its value.
-fn expiring(hash: HashRef<'_>) -> Option<Payload> {
+fn expiring(hash: HashRef<'_>, step: &mut dyn FnMut()) -> Option<Payload> {
     if !hash.has_expiries() {
         return None;
     }
@@ -91,6 +93,7 @@ fn expiring(hash: HashRef<'_>) -> Option<Payload> {
     hash.for_each_until(&mut |_, _, expires_at| {
         first = first.min(expires_at.unwrap_or(u64::MAX));
         len += 1;
+        step();
     });
     if first == u64::MAX {
         return None;
@@ -102,6 +105,7 @@ fn expiring(hash: HashRef<'_>) -> Option<Payload> {
         payload.len(expires_at.map_or(0, |at| (at - first + 1) as usize));
         rdb::add_string(&mut payload, field);
         rdb::add_string(&mut payload, value);
+        step();
     });
     Some(payload)
 }
@@ -203,9 +207,7 @@ fn restore_listpack<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewVal
 
 fn restore_ziplist<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let bytes = blob(reader)?;
-    let texts: Vec<Vec<u8>> = Ziplist::verify(&bytes)?
-        .map(|text| text.into_owned())
-        .collect();
+    let texts: Vec<Vec<u8>> = Ziplist::verify(&bytes)?.map(Text::into_bytes).collect();
     let mut builder = Builder::new(store);
     let (pairs, rest) = texts.as_chunks::<2>();
     for [field, value] in pairs {
@@ -275,7 +277,7 @@ mod tests {
             assert_eq!(added, Some(()));
         }
         let value = builder.finish().unwrap();
-        let payload = rdb::dump(value.as_ref(), TYPES);
+        let payload = rdb::dump(value.as_ref(), TYPES, &mut || ());
         assert_eq!(payload.as_slice()[0], EXPIRING);
         let restored = rdb::restore(payload.as_slice(), TYPES, &store).unwrap();
         assert_eq!(fields_of(&restored), fields_of(&value));

@@ -4,7 +4,7 @@
 //! For the same string the payload is byte for byte the one that Redis 7.0 returns.
 
 use crate::{Ctx, rdb};
-use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{Arg, ArgList, Arity, Error, Flags, Group, KeySpec, LongWork, Reply, Spec};
 use respire_store::SHARED_BYTES_MIN;
 
 pub(super) static DUMP: Spec = Spec {
@@ -35,12 +35,14 @@ pub(super) fn run(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    // Packing may take long, so it runs without the lock.
+    // Packing may take long, so it runs without the lock, and others are served meanwhile.
     let Some(owned) = ctx.read_owned(&args[0]) else {
         reply.null();
         return Ok(());
     };
-    let payload = rdb::dump(owned.value(), ctx.kv.types);
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
+    let payload = rdb::dump(owned.value(), ctx.kv.types, &mut step);
     if payload.as_slice().len() < SHARED_BYTES_MIN {
         reply.bulk(payload.as_slice());
     } else {

@@ -3,11 +3,10 @@
 //! `DUMP` writes what Redis 7.0 writes: nodes, each of which is a listpack. `RESTORE` reads that and all older forms.
 
 use crate::digest::Digest;
-use crate::rdb::{self, Payload, Reader};
+use crate::rdb::{self, Payload, Reader, add_block};
 use crate::value_type::{Restore, ValueType};
-use respire_rdb::Text;
+use respire_rdb::{Text, Ziplist};
 use respire_store::packed::listpack::{Element, Listpack};
-use respire_store::packed::ziplist;
 use respire_store::{Elements, End, Kind, List, ListRef, NewValue, Store, StringRef};
 use std::borrow::Cow;
 
@@ -33,19 +32,22 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for ListRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         let mut payload = Payload::new(NODES, 0);
         payload.len(self.listpacks_len());
         self.listpacks(&mut |node| {
             payload.len(PACKED);
-            payload.string(node);
+            add_block(&mut payload, node, step);
         });
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&DIGEST_TYPE.to_be_bytes());
-        self.for_each(&mut |element| digest.mix(element.as_bytes(&mut [0; 20])));
+        self.for_each(&mut |element| {
+            digest.mix(element.as_bytes(&mut [0; 20]));
+            step();
+        });
     }
 
     fn elements(&self) -> Option<Vec<Vec<u8>>> {
@@ -106,8 +108,14 @@ fn restore_ziplist_nodes<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<N
 }
 
 fn push_ziplist(list: &mut List, bytes: &[u8], store: &Store) -> Option<()> {
-    let elements = ziplist::elements(bytes).ok()?;
-    push_all(list, elements.into_iter(), store);
+    let limits = store.limits::<List>();
+    for element in Ziplist::verify(bytes)? {
+        match element {
+            Text::Int(number) => list.push(End::Right, StringRef::Int(number), limits),
+            Text::Bytes(bytes) => list.push(End::Right, StringRef::Bytes(bytes), limits),
+            Text::Unpacked(bytes) => list.push(End::Right, StringRef::Bytes(&bytes), limits),
+        }
+    }
     Some(())
 }
 

@@ -1,21 +1,25 @@
 //! `DEBUG subcommand [...]`: the harmless subcommands that test suites and tests of clients need.
 //!
-//! The subcommands are `DIGEST`, `DIGEST-VALUE key [key ...]`, `ERROR text`, `HELP`, `OBJECT key`,
-//! `POPULATE count [prefix] [size]`, `PROTOCOL type`, `SET-ACTIVE-EXPIRE 0|1` and `SLEEP seconds`.
+//! The subcommands are `DIGEST`, `DIGEST-VALUE key [key ...]`, `ERROR text`, `HELP`, `LISTPACK key`, `OBJECT key`,
+//! `POPULATE count [prefix] [size]`, `PROTOCOL type`, `QUICKLIST key [level]`, `QUICKLIST-PACKED-THRESHOLD size`,
+//! `SET-ACTIVE-EXPIRE 0|1` and `SLEEP seconds`.
 //! All others are refused as unknown: in Redis these crash, leak, reload or inspect internal
 //! structures. `SLEEP` delays the replies of this connection only, while Redis stops altogether.
-//! `OBJECT` does not disclose the address. The remaining subcommands need no permission, while
+//! `OBJECT` does not disclose the address. `LISTPACK` and `QUICKLIST` reply as `OBJECT` does; Redis prints the structure to
+//! its standard output. A list here has no elements outside of listpacks, so the threshold has no effect. The remaining subcommands need no permission, while
 //! Redis requires `enable-debug-command`.
 
 use crate::digest::Digest;
 use crate::errors::{
-    NO_SUCH_KEY, NOT_POSITIVE, POPULATE_TOO_MUCH, PROTOCOL_TYPE, RESP2_UNSUPPORTED,
-    STRING_TOO_LONG, debug_subcommand,
+    NO_SUCH_KEY, NOT_POSITIVE, PACKED_THRESHOLD, POPULATE_TOO_MUCH, PROTOCOL_TYPE,
+    RESP2_UNSUPPORTED, STRING_TOO_LONG, debug_subcommand,
 };
 use crate::help::reply_help;
 use crate::{Ctx, rdb};
 use resp_codec::number::{parse_f64, parse_i64};
-use respire_engine::{ArgList, Arity, Error, Flags, Group, Proto, Reply, Spec};
+use respire_engine::{
+    ArgList, Arity, Error, Flags, Group, LongWork, Proto, Reply, Spec, parse_memory,
+};
 use respire_store::{EntryRef, Expiry, Scope};
 use std::time::Duration;
 
@@ -64,6 +68,8 @@ const HELP_LINES: &[&str] = &[
     "ERROR <string>",
     "    Return a Redis protocol error with <string> as message. Useful for clients",
     "    unit tests to simulate Redis errors.",
+    "LISTPACK <key>",
+    "    Show low level info about `key`, if its encoding is listpack.",
     "OBJECT <key>",
     "    Show low level info about `key` and associated value.",
     "POPULATE <count> [<prefix>] [<size>]",
@@ -73,6 +79,10 @@ const HELP_LINES: &[&str] = &[
     "    Reply with a test value of the specified type. <type> can be: string,",
     "    integer, double, bignum, null, array, set, map, attrib, push, verbatim,",
     "    true, false.",
+    "QUICKLIST <key> [<0|1>]",
+    "    Show low level info about `key`, if its encoding is quicklist.",
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "    Accepts a size of up to 4GB, which has no effect.",
     "SET-ACTIVE-EXPIRE <0|1>",
     "    Setting it to 0 disables expiring keys in background when they are not",
     "    accessed (otherwise the Redis behavior). Setting it to 1 reenables back the",
@@ -94,9 +104,18 @@ pub(super) fn run(
         (b"DIGEST-VALUE", _) => digest_values(ctx, rest, reply),
         (b"ERROR", 1) => reply.error(&rest[0]),
         (b"HELP", 0) => reply_help(reply, HELP_LINES),
+        (b"LISTPACK", 1) => encoded(ctx, &rest[0], "listpack", reply)?,
         (b"OBJECT", 1) => object(ctx, &rest[0], reply)?,
         (b"POPULATE", 1..=3) => populate(ctx, rest, reply)?,
         (b"PROTOCOL", 1) => protocol(&rest[0], reply)?,
+        (b"QUICKLIST", 1..=2) => encoded(ctx, &rest[0], "quicklist", reply)?,
+        (b"QUICKLIST-PACKED-THRESHOLD", 1) => {
+            let size = std::str::from_utf8(&rest[0]).ok().and_then(parse_memory);
+            if size.is_none_or(|size| size > PACKED_THRESHOLD_MAX) {
+                return Err(PACKED_THRESHOLD);
+            }
+            reply.ok();
+        }
         (b"SET-ACTIVE-EXPIRE", 1) => {
             // Redis parses it with `atoi`: text that is not a number is 0.
             let is_active = parse_i64(&rest[0]).is_some_and(|number| number != 0);
@@ -132,9 +151,12 @@ fn digest(ctx: &mut Ctx<'_>, reply: &mut Reply<'_>) {
 
 fn digest_values(ctx: &mut Ctx<'_>, keys: ArgList<'_>, reply: &mut Reply<'_>) {
     reply.array(keys.len());
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
     for key in keys.iter() {
         let found = ctx.peek_owned(key, |_| ());
-        let digest = found.map(|(owned, ())| Digest::of_value(owned.value(), owned.expires_at()));
+        let digest =
+            found.map(|(owned, ())| Digest::of_value(owned.value(), owned.expires_at(), &mut step));
         reply.simple(digest.unwrap_or_default().to_hex());
     }
 }
@@ -145,7 +167,9 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
     let now_ms = ctx.view.now_ms();
     let describe = |entry: EntryRef<'_>| (entry.idle_ms(now_ms) / 1000, entry.encoding().name());
     let (owned, (idle_s, encoding)) = ctx.peek_owned(key, describe).ok_or(NO_SUCH_KEY)?;
-    let serialized_len = rdb::serialized_len(owned.value());
+    let mut work = ctx.long_work();
+    let mut step = || work.iter_mut().for_each(LongWork::step);
+    let serialized_len = rdb::serialized_len(owned.value(), &mut step);
     let lru = (now_ms / 1000).saturating_sub(idle_s) & CLOCK_MASK;
     reply.simple(format!(
         "Value at:0x0 refcount:1 encoding:{encoding} serializedlength:{serialized_len} lru:{lru} \
@@ -153,6 +177,25 @@ fn object(ctx: &mut Ctx<'_>, key: &[u8], reply: &mut Reply<'_>) -> Result<(), Er
     ));
     Ok(())
 }
+
+/// Describes a value of this encoding, and refuses others.
+fn encoded(
+    ctx: &mut Ctx<'_>,
+    key: &[u8],
+    encoding: &str,
+    reply: &mut Reply<'_>,
+) -> Result<(), Error> {
+    let found = |entry: Option<EntryRef<'_>>| entry.map(|entry| entry.encoding().name());
+    if ctx.view.peek(key, found).ok_or(NO_SUCH_KEY)? != encoding {
+        return Err(Error::owned(format!(
+            "ERR Not a {encoding} encoded object."
+        )));
+    }
+    object(ctx, key, reply)
+}
+
+/// The largest threshold that Redis accepts.
+const PACKED_THRESHOLD_MAX: u64 = (1 << 32) - (1 << 20);
 
 /// The most bytes of values that `DEBUG POPULATE` creates. Redis creates as many as it can
 /// allocate.
@@ -298,6 +341,36 @@ mod tests {
         let described = "+Value at:0x0 refcount:1 encoding:embstr serializedlength:6 \
                          lru:5501184 lru_seconds_idle:3\r\n";
         client.check(&[("DEBUG OBJECT a", described)]);
+    }
+
+    #[test]
+    fn packed_forms_are_described_if_the_value_has_them() {
+        const THRESHOLD: &str =
+            "-ERR argument must be a memory value bigger than 1 and smaller than 4gb\r\n";
+        let mut client = Client::new();
+        client.check(&[
+            ("DEBUG LISTPACK h", "-ERR no such key\r\n"),
+            ("HSET h a 1", ":1\r\n"),
+            ("RPUSH l a", ":1\r\n"),
+            (
+                "DEBUG LISTPACK l",
+                "-ERR Not a listpack encoded object.\r\n",
+            ),
+            (
+                "DEBUG QUICKLIST h 1",
+                "-ERR Not a quicklist encoded object.\r\n",
+            ),
+            ("DEBUG QUICKLIST-PACKED-THRESHOLD 5b", "+OK\r\n"),
+            ("DEBUG QUICKLIST-PACKED-THRESHOLD 4gb", THRESHOLD),
+            ("DEBUG QUICKLIST-PACKED-THRESHOLD -1", THRESHOLD),
+        ]);
+        let described = [
+            ("DEBUG LISTPACK h", "encoding:listpack"),
+            ("DEBUG QUICKLIST l", "encoding:quicklist"),
+        ];
+        for (request, encoding) in described {
+            assert!(client.send(request).contains(encoding), "{request}");
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use crate::digest::Digest;
 use crate::rdb::{self, Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_rdb::Text;
 use respire_store::packed::intset::IntSet;
 use respire_store::packed::listpack::Listpack;
 use respire_store::{Elements, Growth, NewValue, Set, SetRef, Store};
@@ -24,7 +23,7 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for SetRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         if let Some(ints) = self.ints() {
             let mut payload = Payload::new(INTSET, ints.len());
             payload.string(ints);
@@ -32,13 +31,19 @@ impl ValueType for SetRef<'_> {
         }
         let mut payload = Payload::new(SET, 0);
         payload.len(self.len());
-        self.for_each(&mut |member| rdb::add_string(&mut payload, member));
+        self.for_each(&mut |member| {
+            rdb::add_string(&mut payload, member);
+            step();
+        });
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&TYPE.to_be_bytes());
-        self.for_each(&mut |member| digest.combine(member.as_bytes(&mut [0; 20])));
+        self.for_each(&mut |member| {
+            digest.combine(member.as_bytes(&mut [0; 20]));
+            step();
+        });
     }
 
     fn elements(&self) -> Option<Vec<Vec<u8>>> {
@@ -65,14 +70,14 @@ fn restore<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
 }
 
 fn restore_ints<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
-    let ints = IntSet::try_from(bytes_of(reader)?).ok()?;
+    let ints = IntSet::try_from(reader.string()?.into_bytes()).ok()?;
     let is_empty = ints.is_empty();
     (!is_empty).then(|| Set::of_ints(ints, &store.growth::<Set>()).into())
 }
 
 fn restore_list<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let growth = store.growth::<Set>();
-    let bytes = bytes_of(reader)?;
+    let bytes = reader.string()?.into_bytes();
     let list = Listpack::verify(&bytes).ok()?;
     let mut set = Set::default();
     for member in list.iter() {
@@ -84,15 +89,6 @@ fn restore_list<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'
 /// Adds a member; `None` if it is there already.
 fn insert_new(set: &mut Set, member: &[u8], growth: &Growth) -> Option<()> {
     set.insert(member, growth).then_some(())
-}
-
-/// The bytes of the next string.
-fn bytes_of(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
-    Some(match reader.string()? {
-        Text::Bytes(bytes) => bytes.to_vec(),
-        Text::Unpacked(bytes) => bytes,
-        Text::Int(number) => number.to_string().into_bytes(),
-    })
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(super) static PUSH: Spec = Spec {
     arity: Arity::at_least(3),
     flags: Flags::WRITE.with(Flags::DENYOOM),
     keys: &[KeySpec::at(1).update()],
-    element: 1,
+    element: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("element", ArgKind::String).multiple(),

@@ -11,16 +11,22 @@ const TYPE: u8 = 200;
 pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
 
 impl ValueType for StackRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         let mut payload = Payload::new(TYPE, 0);
         payload.len(self.len());
-        self.for_each(&mut |element| payload.string(element));
+        self.for_each(&mut |element| {
+            payload.string(element);
+            step();
+        });
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&u32::from(TYPE).to_be_bytes());
-        self.for_each(&mut |element| digest.mix(element));
+        self.for_each(&mut |element| {
+            digest.mix(element);
+            step();
+        });
     }
 
     fn elements(&self) -> Option<Vec<Vec<u8>>> {

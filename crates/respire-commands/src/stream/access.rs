@@ -43,9 +43,12 @@ pub(super) fn edit_quietly<R>(
     edited.map_err(wrong_type)
 }
 
-/// Joins the parts of an error that quotes names.
+/// Joins the parts of an error that quotes names, each of which ends at its first NUL, as in Redis.
 fn quoting(parts: &[&[u8]]) -> Error {
-    Error::quoting("", &parts.concat(), "")
+    let shown = parts
+        .iter()
+        .filter_map(|part| part.split(|byte| *byte == 0).next());
+    Error::owned(shown.collect::<Vec<_>>().concat())
 }
 
 /// The key or its group does not exist, in `XPENDING`, `XCLAIM` and `XAUTOCLAIM`.

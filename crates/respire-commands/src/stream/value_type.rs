@@ -1,7 +1,7 @@
 //! Implements `ValueType` for streams.
 
 use crate::digest::Digest;
-use crate::rdb::{Payload, Reader};
+use crate::rdb::{Payload, Reader, add_block};
 use crate::value_type::{Restore, ValueType};
 use respire_rdb::Text;
 use respire_store::{
@@ -24,13 +24,13 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for StreamRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         let bytes = self.blocks().map(|(_, block)| block.len() + ID_BYTES);
         let mut payload = Payload::new(LISTPACKS_2, bytes.sum());
         payload.len(self.blocks_len());
         for (master, block) in self.blocks() {
             payload.string(&id_bytes(master));
-            payload.string(block);
+            add_block(&mut payload, block, step);
         }
         let marks = self.marks();
         add_number(&mut payload, marks.length);
@@ -46,7 +46,7 @@ impl ValueType for StreamRef<'_> {
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&TYPE.to_be_bytes());
         self.for_each(&mut |entry| {
             let id = entry.id();
@@ -54,6 +54,7 @@ impl ValueType for StreamRef<'_> {
             for (field, value) in entry.fields() {
                 digest.mix(field.as_bytes(&mut [0; 20]));
                 digest.mix(value.as_bytes(&mut [0; 20]));
+                step();
             }
         });
     }

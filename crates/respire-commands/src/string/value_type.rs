@@ -11,13 +11,13 @@ const TYPE: u8 = 0;
 pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
 
 impl ValueType for StringRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, _step: &mut dyn FnMut()) -> Payload {
         let mut payload = Payload::new(TYPE, self.len());
         rdb::add_string(&mut payload, *self);
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, _step: &mut dyn FnMut()) {
         digest.mix(&u32::from(TYPE).to_be_bytes());
         digest.mix(self.as_bytes(&mut [0; 20]));
     }

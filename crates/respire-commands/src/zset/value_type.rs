@@ -4,9 +4,7 @@ use super::bounds::bytes_of;
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader};
 use crate::value_type::{Restore, ValueType};
-use respire_rdb::Text;
-use respire_store::packed::listpack::Element;
-use respire_store::packed::ziplist;
+use respire_rdb::{Text, Ziplist};
 use respire_store::{Elements, Kind, NewValue, ScoreText, Store, ZSet, ZSetRef};
 use std::collections::HashSet;
 
@@ -34,7 +32,7 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for ZSetRef<'_> {
-    fn payload(&self) -> Payload {
+    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
         if let Some(list) = self.listpack() {
             let mut payload = Payload::new(TYPE_LISTPACK, list.as_bytes().len());
             payload.string(list.as_bytes());
@@ -46,17 +44,19 @@ impl ValueType for ZSetRef<'_> {
         self.for_range(0, usize::MAX, true, &mut |(member, score)| {
             payload.string(&member.to_bytes());
             payload.double(score);
+            step();
         });
         payload
     }
 
-    fn digest(&self, digest: &mut Digest) {
+    fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
         digest.mix(&TYPE_NUMBER.to_be_bytes());
         self.for_each(&mut |(member, score)| {
             let mut element = Digest::default();
             element.mix(bytes_of(member, &mut itoa::Buffer::new()));
             element.mix(ScoreText::new(score).as_bytes());
             digest.combine_digest(element);
+            step();
         });
     }
 
@@ -79,11 +79,7 @@ fn elements<'p>(
 ) -> Option<NewValue<'p>> {
     let mut elements = Vec::new();
     for _ in 0..reader.next_len()? {
-        let member = match reader.string()? {
-            Text::Int(number) => Element::Int(number).to_bytes().into_owned(),
-            Text::Bytes(bytes) => bytes.to_vec(),
-            Text::Unpacked(bytes) => bytes,
-        };
+        let member = reader.string()?.into_bytes();
         elements.push((member, score(reader)?));
     }
     set_of_elements(elements, store)
@@ -133,14 +129,15 @@ fn packed(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
 /// Reads a ziplist of members and scores, in any order.
 fn of_ziplist<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let bytes = packed(reader)?;
-    let list = ziplist::elements(&bytes).ok()?;
+    let list: Vec<Text<'_>> = Ziplist::verify(&bytes)?.collect();
     let (pairs, rest) = list.as_chunks::<2>();
-    let element = |[member, score]: &[Element<'_>; 2]| {
+    let element = |[member, score]: &[Text<'_>; 2]| {
         let score = match score {
-            Element::Int(number) => *number as f64,
-            Element::Bytes(text) => parse_score(text)?,
+            Text::Int(number) => *number as f64,
+            Text::Bytes(text) => parse_score(text)?,
+            Text::Unpacked(text) => parse_score(text)?,
         };
-        Some((member.to_bytes().into_owned(), score))
+        Some((member.clone().into_bytes(), score))
     };
     let elements = pairs.iter().map(element).collect::<Option<Vec<_>>>()?;
     rest.is_empty().then(|| set_of_elements(elements, store))?

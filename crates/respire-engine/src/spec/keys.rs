@@ -145,6 +145,15 @@ impl KeySpec {
         (number.checked_mul(step)? <= behind).then_some(Positions::Counted(keys))
     }
 
+    /// Whether [`KeySpec::find`] finds all of this spec's keys.
+    pub(crate) fn is_definite(&self) -> bool {
+        match self.begin {
+            KeyBegin::Index(_) => self.find != KeyFind::Unknown,
+            KeyBegin::Keyword { .. } => matches!(self.find, KeyFind::Range { last: 0, .. }),
+            KeyBegin::Unknown => false,
+        }
+    }
+
     /// One key, at argument `index`; read-only unless [`KeySpec::flags`] says otherwise.
     #[must_use]
     pub const fn at(index: i16) -> Self {

@@ -299,19 +299,26 @@ mod tests {
             shards: 2,
             ..Config::default()
         });
-        let keys = 270_000_u32;
-        for key in 0..keys {
+        // Those of the second shard.
+        let keys = || {
+            let is_here = |key: &u32| {
+                let hash = store.hash(&key.to_le_bytes());
+                store.database(0).shard_of(hash) == 1
+            };
+            (0..270_000_u32).filter(is_here)
+        };
+        for key in keys() {
             store.view(0, 0).update(&key.to_le_bytes(), |slot| {
                 slot.set(i64::from(key), Expiry::Clear)
             });
         }
         assert!(store.database(0).side(1).buckets() > 1 << 17);
-        let found = (0..keys).filter(|key| {
+        let found = keys().filter(|key| {
             store
                 .view(0, 0)
                 .read(&key.to_le_bytes(), |entry| entry.is_some())
         });
-        assert_eq!(found.count(), keys as usize);
+        assert_eq!(found.count(), keys().count());
         let (mut given, mut cursor) = (0, 0);
         for _ in 0..5 {
             cursor = store.view(0, 0).scan(cursor, 10, |_, _| given += 1);

@@ -2,4 +2,3 @@
 
 pub mod intset;
 pub mod listpack;
-pub mod ziplist;

@@ -65,6 +65,18 @@ impl Listener {
     }
 }
 
+/// Whether a message tells that a key was missed.
+pub(super) fn is_miss(event: &Value) -> bool {
+    let Value::Array(message) = event else {
+        return false;
+    };
+    let ends_with = |at: usize, text: &[u8]| {
+        let part = message.get(at).and_then(Value::as_bytes);
+        part.is_some_and(|part| part.ends_with(text))
+    };
+    ends_with(2, b"__:keymiss") || ends_with(3, b"keymiss")
+}
+
 impl ServerUnderTest<'_> {
     /// The events of keys since the last call.
     pub(super) fn events(&mut self) -> Vec<Value> {

@@ -104,6 +104,8 @@ struct Run<'t> {
     queued: Vec<Vec<Rule>>,
     /// Whether a transaction since the last `EXEC` may sort.
     has_queued_sort: bool,
+    /// Whether a transaction since the last `EXEC` may scan.
+    has_queued_scan: bool,
     history: Vec<String>,
     /// The reference's last reply.
     last_reply: Value,
@@ -122,6 +124,7 @@ impl<'t> Run<'t> {
             theirs: ServerUnderTest::new(theirs),
             queued: Vec::new(),
             has_queued_sort: false,
+            has_queued_scan: false,
             history: Vec::new(),
             last_reply: Value::Null(b'$'),
         };
@@ -148,8 +151,10 @@ impl<'t> Run<'t> {
         self.last_reply = theirs.clone();
         let is = |name: &[u8]| args[0].eq_ignore_ascii_case(name);
         let mut sorts = is(b"SORT") || is(b"SORT_RO");
+        let mut scans = is(b"SCAN");
         let same = if theirs == Value::Simple(b"QUEUED".to_vec()) {
             self.has_queued_sort |= sorts;
+            self.has_queued_scan |= scans;
             self.queued[connection].push(Rule::of(args));
             ours == theirs
         } else {
@@ -159,9 +164,14 @@ impl<'t> Run<'t> {
             return Some((ours, theirs));
         }
         // Notifications are compared like another reply after the first one.
-        let (ours, theirs) = (self.ours.events(), self.theirs.events());
+        let (ours, mut theirs) = (self.ours.events(), self.theirs.events());
         if is(b"EXEC") {
             sorts = std::mem::take(&mut self.has_queued_sort);
+            scans = std::mem::take(&mut self.has_queued_scan);
+        }
+        // docs/COMPATIBILITY.md, `scan-look-ups`.
+        if scans && ours != theirs {
+            theirs.retain(|event| !events::is_miss(event));
         }
         // `SORT` looks up keys in the order in which each server keeps the members of a set.
         let differ = !sorts && ours != theirs;

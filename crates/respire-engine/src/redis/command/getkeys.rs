@@ -1,8 +1,9 @@
 //! `COMMAND GETKEYS` `GETKEYSANDFLAGS`: finds the keys in a request.
 
+use crate::command::row::keys_by_spec;
 use crate::command::table::CommandTable;
 use crate::{
-    App, ArgList, CommandEntry, Cx, Error, Flags, KeyBegin, KeyFind, KeyFlag, Reply, Spec,
+    App, ArgList, CommandEntry, Cx, Error, Flags, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply, Spec,
 };
 
 pub(super) fn keys<A: App>(
@@ -61,7 +62,12 @@ fn positions<'t, A: App>(
         ));
     }
     let mut positions = Vec::new();
-    let told = entry.command().keys(request, &mut |at| positions.push(at));
+    let mut tell = |at| positions.push(at);
+    // As in Redis, the description names the keys if it can: a second destination of `GEORADIUS` is none of them.
+    let told = match entry.spec().keys.iter().all(KeySpec::is_definite) {
+        true => keys_by_spec(entry.spec(), request, &mut tell),
+        false => entry.command().keys(request, &mut tell),
+    };
     let is_enough = |positions: &[usize]| {
         entry.spec().flags.has(Flags::NO_MANDATORY_KEYS)
             || positions.iter().any(|at| *at < request.len())
@@ -113,9 +119,9 @@ fn flags(spec: &Spec, request: ArgList<'_>, at: usize) -> &'static [KeyFlag] {
         "bitfield" => return if is_only_read(request) { READ } else { UPDATE },
         _ => {}
     }
-    let is_here = |keys: &&crate::KeySpec| keys.positions(request.len()).any(|here| here == at);
+    let is_here = |keys: &&KeySpec| keys.positions(request.len()).any(|here| here == at);
     // A key at no fixed position belongs to the last spec without a position.
-    let is_anywhere = |keys: &&crate::KeySpec| {
+    let is_anywhere = |keys: &&KeySpec| {
         !matches!(keys.begin, KeyBegin::Index(_)) || !matches!(keys.find, KeyFind::Range { .. })
     };
     let found = spec

@@ -344,18 +344,18 @@ fn expiry_put_off_takes_no_more_memory() {
 }
 
 const HOUR_MS: u64 = 3_600_000;
-const KEYS_PER_HOUR: u64 = 125_000;
+const KEYS_PER_HOUR: u64 = 15_625;
 
 /// Returns the counted bytes per key, with as many keys in each shard as a million keys have in a server's
 /// 1,024 shards. `expiry` returns the time at which a key is written, and its expiry. The sweep runs meanwhile.
 fn bytes_per_key(value: &[u8], expiry: impl Fn(u64) -> (u64, Expiry)) -> f64 {
     let store = Store::new(Config {
-        shards: 128,
+        shards: 16,
         ..Config::default()
     });
     for key in 0..KEYS_PER_HOUR {
         let (now_ms, expiry) = expiry(key);
-        if key.is_multiple_of(1_000) {
+        if key.is_multiple_of(KEYS_PER_HOUR / 125) {
             while !store.sweep(now_ms, 10_000).finished {}
         }
         let name = format!("key:{key:012}");
