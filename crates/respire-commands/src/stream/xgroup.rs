@@ -1,6 +1,6 @@
 //! `XGROUP CREATE | CREATECONSUMER | DELCONSUMER | DESTROY | SETID key group ...`: changes the consumer groups of a stream.
 
-use super::access::no_group_of_key;
+use super::access::{free, no_group_of_key};
 use super::ids::{id, strict_id};
 use crate::Ctx;
 use crate::errors::{SUBCOMMAND_SYNTAX, wrong_arity, wrong_type};
@@ -11,7 +11,7 @@ use crate::options::{Options, is_word};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Edited, EventName, Kind, Stream, StreamGroup, StreamId, StreamMarks};
+use respire_store::{Edited, EventName, Stream, StreamGroup, StreamId, StreamMarks};
 
 pub(super) static XGROUP: Spec = Spec {
     name: "xgroup",
@@ -314,14 +314,15 @@ fn set_id(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
 fn destroy(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let destroyed = ctx.view.update(&args[0], |slot| {
         slot.edit_existing(notify::XGROUP_DESTROY, |stream: &mut Stream| {
-            match stream.read().group(&args[1]).is_some() {
-                true => Edited::Changed(stream.remove_group(&args[1])),
-                false => Edited::Unchanged(false),
+            match stream.remove_group(&args[1]) {
+                Some(parts) => Edited::Changed(Some(parts)),
+                None => Edited::Unchanged(None),
             }
         })
     });
-    let destroyed = destroyed.map_err(wrong_type)?.ok_or(NO_KEY)?;
-    reply.int(destroyed.into());
+    let parts = destroyed.map_err(wrong_type)?.ok_or(NO_KEY)?;
+    reply.int(parts.is_some().into());
+    free(ctx, parts.unwrap_or_default());
     Ok(())
 }
 

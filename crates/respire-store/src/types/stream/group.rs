@@ -2,7 +2,7 @@
 
 use super::StreamId;
 use super::consumer::{Consumer, ConsumerId, Consumers};
-use super::id_map::IdMap;
+use super::id_map::{IdMap, Timed};
 use super::marks::StreamMarks;
 
 /// A consumer group.
@@ -47,6 +47,12 @@ impl Nack {
 
     fn count(self) -> u64 {
         self.count & LOW
+    }
+}
+
+impl Timed for Nack {
+    fn time_ms(&self) -> u64 {
+        self.delivered_ms()
     }
 }
 
@@ -110,6 +116,14 @@ impl StreamGroup {
     pub fn pending(&self, from: StreamId) -> impl Iterator<Item = Pending<'_>> {
         let pending = self.pending.from(from);
         pending.filter_map(|(id, nack)| self.describe(id, nack))
+    }
+
+    /// Returns the entries that are pending and were delivered at `until_ms` or before, those first that were delivered
+    /// first: at most `count` of them, each with the time of its delivery. O(pending / 100), and O(100) for each hundred
+    /// of which some may be among them.
+    #[must_use]
+    pub fn delivered_first(&self, until_ms: u64, count: usize) -> Vec<(u64, StreamId)> {
+        self.pending.earliest(until_ms, count)
     }
 
     fn describe(&self, id: StreamId, nack: Nack) -> Option<Pending<'_>> {

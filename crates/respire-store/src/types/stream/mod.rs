@@ -11,6 +11,8 @@ mod groups;
 mod id;
 mod id_map;
 mod marks;
+mod parts;
+mod references;
 mod restore;
 mod runs;
 mod slice;
@@ -27,10 +29,12 @@ pub use group::{Delivery, Pending, StreamGroup};
 use groups::Groups;
 pub use id::StreamId;
 pub use marks::StreamMarks;
+pub use parts::StreamParts;
+pub use references::{Deletion, References};
 pub use restore::StreamBlocks;
 use runs::Runs;
 pub use slice::{StreamRange, StreamSlice};
-pub use trim::{Keep, Trim};
+pub use trim::{Keep, Trim, Trimmed};
 
 /// A stream of entries, each with an ID and fields.
 ///
@@ -219,9 +223,9 @@ impl Stream {
         self.groups.add(name, group)
     }
 
-    /// Removes a group. Returns whether there was one. A large one is freed at once: O(entries pending).
-    pub fn remove_group(&mut self, name: &[u8]) -> bool {
-        self.groups.remove(name).is_some()
+    /// Removes a group. Returns what is left to free; `None` if there is no such group. O(log groups).
+    pub fn remove_group(&mut self, name: &[u8]) -> Option<StreamParts> {
+        self.groups.remove(name).map(StreamParts::of_group)
     }
 
     /// Changes a group; `None` if there is none of this name. A group that a snapshot shares is copied first: O(entries

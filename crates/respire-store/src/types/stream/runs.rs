@@ -12,6 +12,9 @@ pub(super) trait Counted: Clone {
     fn heap_bytes(&self) -> usize;
 }
 
+/// So few values are split off one by one.
+const FEW: usize = 64;
+
 /// Values with their first IDs, ascending. Most are added at the end and removed at the start.
 #[derive(Debug, Clone)]
 pub(super) struct Runs<T> {
@@ -78,11 +81,42 @@ impl<T: Counted> Runs<T> {
     pub(super) fn remove(&mut self, at: usize) -> Option<Arc<T>> {
         let (_, value) = self.runs.remove(at)?;
         self.value_bytes -= bytes_of(&*value);
-        // The places of a stream that was trimmed to a part are freed.
+        self.shrink_places();
+        Some(value)
+    }
+
+    /// Frees places of a stream that was trimmed to a part.
+    fn shrink_places(&mut self) {
         if self.runs.len() * 4 < self.runs.capacity() && self.runs.capacity() > 16 {
             self.runs.shrink_to(self.runs.len() * 2);
         }
-        Some(value)
+    }
+
+    /// Splits the first `count` values off. O(values), without looking at more than half of them.
+    pub(super) fn split_first(&mut self, count: usize) -> Runs<T> {
+        let mut first = Runs::new();
+        if count == 0 {
+            return first;
+        }
+        if count <= FEW {
+            let removed = (0..count).filter_map(|_| self.runs.pop_front());
+            first.runs.extend(removed);
+        } else {
+            let rest = self.runs.split_off(count.min(self.runs.len()));
+            first.runs = std::mem::replace(&mut self.runs, rest);
+        }
+        let bytes_of_all =
+            |runs: &Self| -> usize { runs.iter().map(|(_, value)| bytes_of(&**value)).sum() };
+        if first.len() <= self.len() {
+            first.value_bytes = bytes_of_all(&first);
+            self.value_bytes -= first.value_bytes;
+        } else {
+            let rest_bytes = bytes_of_all(self);
+            first.value_bytes = self.value_bytes - rest_bytes;
+            self.value_bytes = rest_bytes;
+        }
+        self.shrink_places();
+        first
     }
 
     /// Changes a value; one that a snapshot shares is copied first. O(value) then.

@@ -115,6 +115,13 @@ impl StreamSlice {
         }
     }
 
+    /// Adds the entries of a slice that are read after those of this one. O(parts).
+    pub fn append(&mut self, after: StreamSlice) {
+        debug_assert_eq!(self.is_reversed, after.is_reversed);
+        self.len += after.len;
+        self.pieces.extend(after.pieces);
+    }
+
     /// Returns the number of entries. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
