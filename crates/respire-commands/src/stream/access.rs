@@ -2,6 +2,7 @@
 
 use crate::Ctx;
 use crate::errors::wrong_type;
+use crate::work::work_begins;
 use respire_engine::{Error, LongWork};
 use respire_store::{Edited, EntryRef, Stream, StreamParts, StreamRef, View};
 
@@ -43,12 +44,17 @@ pub(super) fn edit_quietly<R>(
     edited.map_err(wrong_type)
 }
 
-/// Lets others be served between two steps of long work, each of so many entries.
-pub(super) fn others_first(ctx: &Ctx<'_>, long: &mut Option<LongWork<'_>>, entries: usize) {
+/// Lets others be served between two steps of long work on a key, each of so many entries. The caller holds no key.
+pub(super) fn others_first(
+    ctx: &Ctx<'_>,
+    key: &[u8],
+    (long, entries): (&mut Option<LongWork<'_>>, usize),
+) {
+    work_begins();
     if let Some(long) = long {
         (0..entries).for_each(|_| long.step());
+        ctx.kv.store().give_way(ctx.view.db(), key);
     }
-    let _ = ctx;
 }
 
 /// Frees parts of a stream in steps, between which others are served.
@@ -56,10 +62,11 @@ pub(super) fn free(ctx: &Ctx<'_>, mut parts: StreamParts) {
     if parts.is_empty() {
         return;
     }
+    work_begins();
     let mut long = ctx.long_work();
     while !parts.is_empty() {
         parts.free_some();
-        // A step takes a few microseconds.
+        // A step takes some ten microseconds.
         long.iter_mut()
             .for_each(|long| (0..16).for_each(|_| long.step()));
     }

@@ -1,9 +1,11 @@
 //! Commands on streams and their consumer groups.
 
 mod access;
+mod batches;
 mod consumer;
 mod entries;
 mod ids;
+mod pending;
 mod reading;
 mod references;
 mod trim_options;

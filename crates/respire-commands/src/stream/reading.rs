@@ -1,10 +1,10 @@
 //! What `XREADGROUP` reads of one stream, in steps: no step takes long, and between them others can use the key.
 
+use super::batches::Batches;
 use super::consumer::{Consumer, Stale};
 use super::entries::{reply_elements, reply_entries, reply_entry_with, reply_one};
 use super::ids::reply_id;
 use super::xread_request::{GroupRead, Request};
-use crate::streamed::reply_ranges;
 use respire_engine::{Error, Reply};
 use respire_store::{StreamGroup, StreamId, StreamRange, StreamRef, StreamSlice, View};
 use std::collections::{HashSet, VecDeque};
@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 /// Entries that a step reads.
 pub(super) const STEP_ENTRIES_MAX: usize = 512;
+
+/// About the bytes of an entry in a reply.
+pub(super) const ENTRY_BYTES: usize = 100;
 
 /// Up to so many pending entries are searched for stale ones under the lock of their key.
 const LOCKED_PENDING_MAX: usize = 4_096;
@@ -64,7 +67,7 @@ impl Search {
 enum Given {
     New(StreamSlice),
     /// Entries with their IDs; those that were deleted have no entry.
-    History(Vec<(StreamId, StreamSlice)>),
+    History(Batches<(StreamId, StreamSlice)>),
     /// The reply to a request with `CLAIM`.
     WithClaimed(Claimed),
 }
@@ -72,7 +75,7 @@ enum Given {
 /// Entries that were claimed, and new ones.
 #[derive(Default)]
 pub(super) struct Claimed {
-    pub(super) stale: Vec<Stale>,
+    pub(super) stale: Batches<Stale>,
     pub(super) new: StreamSlice,
     pub(super) now_ms: u64,
 }
@@ -80,7 +83,9 @@ pub(super) struct Claimed {
 impl<'a> Reading<'a> {
     pub(super) fn new(to: Consumer<'a>, read: GroupRead, request: &Request<'_>) -> Self {
         let (next, given) = match (read, request.claim_idle_ms) {
-            (GroupRead::History(after), _) => (Next::History(after), Given::History(Vec::new())),
+            (GroupRead::History(after), _) => {
+                (Next::History(after), Given::History(Batches::default()))
+            }
             (GroupRead::New, None) => (Next::New(None), Given::New(StreamSlice::default())),
             (GroupRead::New, Some(idle_ms)) => (
                 Next::Search(Search {
@@ -185,7 +190,7 @@ impl<'a> Reading<'a> {
             self.left -= claimed.len();
             if let Given::WithClaimed(given) = &mut self.given {
                 given.now_ms = view.now_ms();
-                given.stale.extend(claimed);
+                given.stale.push(claimed);
             }
         }
         match more {
@@ -238,7 +243,7 @@ impl<'a> Reading<'a> {
             _ => Next::Nothing,
         };
         if let Given::History(history) = &mut self.given {
-            history.extend(read);
+            history.push(read);
         }
         Ok(next)
     }
@@ -270,48 +275,36 @@ pub(super) fn new_entries(
     })
 }
 
-fn reply_history(reply: &mut Reply<'_>, history: Vec<(StreamId, StreamSlice)>) {
-    let len = history.len();
-    reply.array(len);
-    let bytes: usize = history.iter().take(1).map(|(_, it)| it.bytes() / 50).sum();
-    reply_ranges(reply, (len, bytes), move |range, reply| {
-        for (id, slice) in &history[range] {
-            if slice.is_empty() {
-                reply.array(2);
-                reply_id(reply, *id);
-                reply.null_array();
-            } else {
-                reply_one(reply, slice);
-            }
+fn reply_history(reply: &mut Reply<'_>, history: Batches<(StreamId, StreamSlice)>) {
+    reply.array(history.len());
+    history.reply(reply, ENTRY_BYTES, |reply, (id, slice)| {
+        if slice.is_empty() {
+            reply.array(2);
+            reply_id(reply, id);
+            reply.null_array();
+        } else {
+            reply_one(reply, &slice);
         }
     });
 }
 
 impl Claimed {
     pub(super) fn is_empty(&self) -> bool {
-        self.stale.is_empty() && self.new.is_empty()
+        self.stale.len() == 0 && self.new.is_empty()
     }
 
     /// Replies with the entries: each with the milliseconds since its last delivery, and the number of deliveries.
     pub(super) fn reply(self, reply: &mut Reply<'_>) {
         reply.array(self.stale.len() + self.new.len());
         let Self { stale, new, now_ms } = self;
-        let (len, bytes) = (
-            stale.len(),
-            stale.iter().take(1).map(|it| it.entry.bytes() / 50).sum(),
-        );
-        if len > 0 {
-            reply_ranges(reply, (len, bytes), move |range, reply| {
-                for it in &stale[range] {
-                    let idle_ms = now_ms.saturating_sub(it.delivered_ms);
-                    it.entry.for_each(&mut |entry| {
-                        reply_entry_with(reply, &entry, 2);
-                        reply.int(idle_ms.cast_signed());
-                        reply.int(it.count.cast_signed());
-                    });
-                }
+        stale.reply(reply, ENTRY_BYTES, move |reply, it| {
+            let idle_ms = now_ms.saturating_sub(it.delivered_ms);
+            it.entry.for_each(&mut |entry| {
+                reply_entry_with(reply, &entry, 2);
+                reply.int(idle_ms.cast_signed());
+                reply.int(it.count.cast_signed());
             });
-        }
+        });
         reply_elements(reply, new, |reply, entry| {
             reply_entry_with(reply, entry, 2);
             reply.int(0);

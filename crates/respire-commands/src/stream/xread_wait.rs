@@ -1,6 +1,7 @@
 //! Waits for entries: `XREAD` and `XREADGROUP` with `BLOCK`.
 
 use super::access::stream_if_any;
+use super::batches::Batches;
 use super::consumer::{Consumer, stale};
 use super::entries::reply_entries;
 use super::reading::{Claimed, new_entries};
@@ -131,8 +132,10 @@ impl ReadAsGroup {
                 None => Vec::new(),
             };
             let left = self.count - stale.len();
+            let mut claimed = Batches::default();
+            claimed.push(stale);
             let found = Claimed {
-                stale,
+                stale: claimed,
                 new: new_entries(stream, group, StreamId::MAX, left),
                 now_ms,
             };
@@ -177,12 +180,9 @@ impl Take for ReadAsGroup {
             return;
         };
         let to = self.to(key);
-        if !found.stale.is_empty() {
-            let pending: Vec<(u64, StreamId)> = found
-                .stale
-                .iter()
-                .map(|it| (it.delivered_ms, it.id))
-                .collect();
+        if found.stale.len() > 0 {
+            let stale = found.stale.iter();
+            let pending: Vec<(u64, StreamId)> = stale.map(|it| (it.delivered_ms, it.id)).collect();
             let claimed = to.claim(view, &pending, &mut Vec::new());
             debug_assert!(claimed.is_ok_and(|it| it.len() == pending.len()));
         }

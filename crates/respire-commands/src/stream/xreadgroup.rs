@@ -8,7 +8,6 @@ use super::reading::{Reading, STEP_ENTRIES_MAX};
 use super::xread::{begin, begin_stream};
 use super::xread_request::Request;
 use crate::Ctx;
-use crate::work::work_begins;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply,
     Spec,
@@ -95,7 +94,10 @@ pub(super) fn xreadgroup(
     let scope: Vec<(u32, &[u8])> = request.keys().map(|key| (ctx.view.db(), key)).collect();
     // Inside a section, everything is read at once.
     let mut long = ctx.long_work();
-    let step = long.as_ref().map_or(usize::MAX, |_| STEP_ENTRIES_MAX);
+    let step = match long {
+        Some(_) => STEP_ENTRIES_MAX,
+        None => usize::MAX,
+    };
     let mut readings = ctx.locked(&Scope::Keys(&scope), |view, stats| {
         let mut readings = Vec::with_capacity(scope.len());
         for (at, key) in request.keys().enumerate() {
@@ -110,15 +112,16 @@ pub(super) fn xreadgroup(
             };
             readings.push(Reading::new(to, read?, &request));
         }
+        // All keys are locked meanwhile.
+        let first_step = (step / scope.len()).max(1);
         for reading in &mut readings {
-            reading.step(view, step)?;
+            reading.step(view, first_step)?;
         }
         Ok::<_, Error>(readings)
     })?;
     for reading in &mut readings {
         while !reading.is_over() {
-            work_begins();
-            others_first(ctx, &mut long, step);
+            others_first(ctx, reading.key(), (&mut long, step));
             reading.step(&mut ctx.view, step)?;
         }
     }

@@ -185,6 +185,14 @@ impl StreamGroup {
         true
     }
 
+    /// Removes up to `count` of the entries that are pending for a consumer. Returns their number. O(log n) each.
+    pub fn remove_some_pending(&mut self, consumer: &[u8], count: usize) -> usize {
+        let found = self.consumer(consumer).into_iter();
+        let ids = found.flat_map(|it| it.pending(StreamId::MIN)).take(count);
+        let ids: Vec<StreamId> = ids.collect();
+        ids.into_iter().filter(|id| self.acknowledge(*id)).count()
+    }
+
     /// Removes a consumer, and the entries that are pending for it. Returns their number; `None` if there is no such
     /// consumer. O(entries).
     pub fn remove_consumer(&mut self, name: &[u8]) -> Option<usize> {

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use super::StreamId;
 use super::runs::{Counted, Runs};
 use crate::types::allocated;
+use crate::visits::visited;
 
 /// Values by ID, ascending. An entry takes as many bytes as an ID and a value, and little more if entries are added
 /// in order.
@@ -97,6 +98,7 @@ impl<V: Timed> IdMap<V> {
 
     /// Adds a value or replaces it. Returns the value that was there. O(log n).
     pub(super) fn insert(&mut self, id: StreamId, value: V) -> Option<V> {
+        visited(1);
         let (at, place) = self.place(id);
         let place = match place {
             Ok(place) => {
@@ -158,6 +160,7 @@ impl<V: Timed> IdMap<V> {
 
     /// Removes a value. O(log n).
     pub(super) fn remove(&mut self, id: StreamId) -> Option<V> {
+        visited(1);
         let (at, place) = self.place(id);
         let place = place.ok()?;
         let (value, left, capacity) = self.chunks.edit(at, |chunk| {
@@ -202,6 +205,7 @@ impl<V: Timed> IdMap<V> {
             .from(at)
             .flat_map(|(_, chunk)| chunk.entries.iter().copied())
             .skip(skipped)
+            .inspect(|_| visited(1))
     }
 
     pub(super) fn first(&self) -> Option<StreamId> {
@@ -224,6 +228,7 @@ impl<V: Timed> IdMap<V> {
             if chunk.since_ms > until_ms || is_full && found.peek().is_none_or(is_late) {
                 continue;
             }
+            visited(chunk.entries.len());
             for (id, value) in &chunk.entries {
                 let key = (value.time_ms(), *id);
                 if key.0 > until_ms {

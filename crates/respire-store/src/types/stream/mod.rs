@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use super::{Elements, Encoding, Kind, Limits};
 use crate::raw;
+use crate::visits::visited;
 use block::Block;
 pub use consumer::Consumer;
 pub use entry::{Pairs, StreamEntry, StreamFields};
@@ -452,6 +453,7 @@ fn for_each_of<'e>(
     f: &mut dyn FnMut(StreamEntry<'e>),
 ) {
     let read = block.read(*master);
+    visited(read.live as usize);
     let found = read.between(read.start(), read.end());
     found.for_each(|found| f(found.entry));
 }

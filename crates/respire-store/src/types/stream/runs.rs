@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::StreamId;
 use crate::types::allocated;
+use crate::visits::visited;
 
 /// A value whose allocations are counted.
 pub(super) trait Counted: Clone {
@@ -139,6 +140,7 @@ impl<T: Counted> Runs<T> {
     /// Removes values until `budget` is used up, and at least one. Returns whether none is left.
     pub(super) fn free_some(&mut self, budget: &mut usize) -> bool {
         while let Some((_, value)) = self.runs.pop_back() {
+            visited(1);
             let bytes = bytes_of(&*value);
             self.value_bytes -= bytes;
             *budget = budget.saturating_sub(2 + bytes / BYTES_PER_ALLOCATION);
