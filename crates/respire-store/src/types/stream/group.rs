@@ -4,6 +4,7 @@ use super::StreamId;
 use super::consumer::{Consumer, ConsumerId, Consumers};
 use super::id_map::{IdMap, Timed};
 use super::marks::StreamMarks;
+use super::slice::StreamSlice;
 
 /// A consumer group.
 #[derive(Debug, Clone, Default)]
@@ -214,7 +215,7 @@ impl StreamGroup {
 
     /// Notes that entries were read for the first time: the group's last entry, and how many were read. `marks` are
     /// those of the stream.
-    pub(super) fn read(&mut self, id: StreamId, marks: &StreamMarks) {
+    fn read(&mut self, id: StreamId, marks: &StreamMarks) {
         if id <= self.last_id {
             return;
         }
@@ -242,6 +243,11 @@ impl StreamGroup {
         let Some(consumer) = self.consumers.find(consumer) else {
             return false;
         };
+        self.give(id, consumer, delivery);
+        true
+    }
+
+    fn give(&mut self, id: StreamId, consumer: ConsumerId, delivery: Delivery) {
         let nack = Nack::new(consumer, delivery.delivered_ms, delivery.count);
         match self.pending.insert(id, nack) {
             Some(old) if old.consumer() == consumer => {}
@@ -252,7 +258,27 @@ impl StreamGroup {
                 self.consumers.add_pending(consumer, id);
             }
         }
-        true
+    }
+
+    /// Notes that these entries were read for the first time, and delivers them to a consumer if there is one named,
+    /// which must exist. `marks` are those of the stream.
+    pub(super) fn deliver_new(
+        &mut self,
+        slice: &StreamSlice,
+        (consumer, now_ms): (Option<&[u8]>, u64),
+        marks: &StreamMarks,
+    ) {
+        let consumer = consumer.and_then(|name| self.consumers.find(name));
+        let delivery = Delivery {
+            delivered_ms: now_ms,
+            count: 1,
+        };
+        slice.for_each(&mut |entry| {
+            self.read(entry.id(), marks);
+            if let Some(consumer) = consumer {
+                self.give(entry.id(), consumer, delivery);
+            }
+        });
     }
 
     /// Notes that the consumer was given entries.

@@ -1,6 +1,6 @@
 //! Values by ID, in chunks that snapshots share.
 
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::StreamId;
 use super::runs::{Counted, Runs};
@@ -30,13 +30,14 @@ impl Timed for () {
 /// Values that follow one another.
 #[derive(Debug, Clone)]
 struct Chunk<V> {
-    entries: Vec<(StreamId, V)>,
+    /// Most entries are added at the end and removed at the start.
+    entries: VecDeque<(StreamId, V)>,
     /// No value has an earlier time.
     since_ms: u64,
 }
 
 impl<V: Timed> Chunk<V> {
-    fn of(entries: Vec<(StreamId, V)>) -> Self {
+    fn of(entries: VecDeque<(StreamId, V)>) -> Self {
         let times = entries.iter().map(|(_, value)| value.time_ms());
         Chunk {
             since_ms: times.min().unwrap_or(u64::MAX),
@@ -85,8 +86,15 @@ impl<V: Timed> IdMap<V> {
     fn place(&self, id: StreamId) -> (usize, Result<usize, usize>) {
         let at = self.chunks.find(id);
         let chunk = self.chunks.get(at);
-        let chunk = chunk.map_or(&[][..], |(_, chunk)| &chunk.entries);
-        (at, chunk.binary_search_by_key(&id, |(id, _)| *id))
+        let place = chunk.map_or(Err(0), |(_, chunk)| {
+            let entries = &chunk.entries;
+            match (entries.front(), entries.back()) {
+                (Some((first, _)), _) if *first == id => Ok(0),
+                (_, Some((last, _))) if *last < id => Err(entries.len()),
+                _ => entries.binary_search_by_key(&id, |(id, _)| *id),
+            }
+        });
+        (at, place)
     }
 
     /// O(log n).
@@ -111,7 +119,8 @@ impl<V: Timed> IdMap<V> {
         };
         self.len += 1;
         let Some((first, chunk)) = self.chunks.get(at) else {
-            self.chunks.push(id, Chunk::of(vec![(id, value)]));
+            self.chunks
+                .push(id, Chunk::of(VecDeque::from([(id, value)])));
             return None;
         };
         let (first, len) = (*first, chunk.entries.len());
@@ -124,7 +133,8 @@ impl<V: Timed> IdMap<V> {
                 self.chunks.set_first(at, id);
             }
         } else if place == len {
-            self.chunks.insert(at + 1, id, Chunk::of(vec![(id, value)]));
+            self.chunks
+                .insert(at + 1, id, Chunk::of(VecDeque::from([(id, value)])));
         } else {
             self.split(at);
             self.len -= 1;
@@ -141,7 +151,7 @@ impl<V: Timed> IdMap<V> {
             tail
         });
         if let Some(tail) = tail
-            && let Some((first, _)) = tail.first()
+            && let Some((first, _)) = tail.front()
         {
             self.chunks.insert(at + 1, *first, Chunk::of(tail));
         }
@@ -164,9 +174,10 @@ impl<V: Timed> IdMap<V> {
         let (at, place) = self.place(id);
         let place = place.ok()?;
         let (value, left, capacity) = self.chunks.edit(at, |chunk| {
-            let (_, value) = chunk.entries.remove(place);
+            let value = chunk.entries.remove(place).map(|(_, value)| value);
             (value, chunk.entries.len(), chunk.entries.capacity())
         })?;
+        let value = value?;
         self.len -= 1;
         if left == 0 && self.chunks.len() > 1 {
             self.chunks.remove(at);
@@ -184,14 +195,14 @@ impl<V: Timed> IdMap<V> {
                 let next = self.chunks.remove(at + 1);
                 self.chunks.edit(at, |chunk| {
                     if let Some(next) = &next {
-                        chunk.entries.extend_from_slice(&next.entries);
+                        chunk.entries.extend(&next.entries);
                         chunk.since_ms = chunk.since_ms.min(next.since_ms);
                     }
                     chunk.entries.shrink_to_fit();
                 });
             }
             _ => {
-                let shrink = |entries: &mut Vec<_>| entries.shrink_to(entries.len() * 2);
+                let shrink = |entries: &mut VecDeque<_>| entries.shrink_to(entries.len() * 2);
                 self.chunks.edit(at, |chunk| shrink(&mut chunk.entries));
             }
         }
@@ -210,12 +221,12 @@ impl<V: Timed> IdMap<V> {
 
     pub(super) fn first(&self) -> Option<StreamId> {
         let (_, chunk) = self.chunks.get(0)?;
-        chunk.entries.first().map(|(id, _)| *id)
+        chunk.entries.front().map(|(id, _)| *id)
     }
 
     pub(super) fn last(&self) -> Option<StreamId> {
         let (_, chunk) = self.chunks.get(self.chunks.len().checked_sub(1)?)?;
-        chunk.entries.last().map(|(id, _)| *id)
+        chunk.entries.back().map(|(id, _)| *id)
     }
 
     /// The values with the earliest times, up to `until_ms`: as many as `count`, in the order of times and then of IDs.

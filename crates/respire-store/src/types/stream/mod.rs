@@ -251,12 +251,7 @@ impl Stream {
     ) {
         let marks = &self.marks;
         self.groups.edit(group, |group| {
-            slice.for_each(&mut |entry| {
-                group.read(entry.id(), marks);
-                if let Some(consumer) = consumer {
-                    group.deliver(entry.id(), consumer, now_ms);
-                }
-            });
+            group.deliver_new(slice, (consumer, now_ms), marks);
         });
     }
 }

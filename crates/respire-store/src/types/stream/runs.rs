@@ -48,6 +48,12 @@ impl<T> Runs<T> {
 
     /// Returns the index of the last value whose first ID is at most `id`; 0 if there is none.
     pub(super) fn find(&self, id: StreamId) -> usize {
+        // The ends are looked for most.
+        match (self.runs.back(), self.runs.get(1)) {
+            (Some((last, _)), _) if *last <= id => return self.runs.len() - 1,
+            (_, Some((second, _))) if *second > id => return 0,
+            _ => {}
+        }
         let after = self.runs.partition_point(|(first, _)| *first <= id);
         after.saturating_sub(1)
     }
