@@ -167,7 +167,9 @@ impl<'a> Reading<'a> {
         if let Given::WithClaimed(given) = &self.given {
             let before = given.stale.iter().map(|it| it.id);
             let before: HashSet<StreamId> = before.chain(self.deleted.iter().copied()).collect();
-            found.retain(|(_, id)| !before.contains(id));
+            if !before.is_empty() {
+                found.retain(|(_, id)| !before.contains(id));
+            }
         }
         let more = (!is_all).then_some(Search {
             wanted: search.wanted.saturating_mul(2),

@@ -232,6 +232,9 @@ impl<V: Timed> IdMap<V> {
     /// The values with the earliest times, up to `until_ms`: as many as `count`, in the order of times and then of IDs.
     /// O(chunks), and O(entries) of those chunks that may have one.
     pub(super) fn earliest(&self, until_ms: u64, count: usize) -> Vec<(u64, StreamId)> {
+        if count >= self.len {
+            return self.all_until(until_ms);
+        }
         let mut found: BinaryHeap<(u64, StreamId)> = BinaryHeap::new();
         for (first, chunk) in self.chunks.iter() {
             let is_full = found.len() >= count;
@@ -252,6 +255,22 @@ impl<V: Timed> IdMap<V> {
             }
         }
         found.into_sorted_vec()
+    }
+
+    /// All values with times up to `until_ms`, in the order of times and then of IDs.
+    fn all_until(&self, until_ms: u64) -> Vec<(u64, StreamId)> {
+        let mut found = Vec::new();
+        for (_, chunk) in self.chunks.iter() {
+            if chunk.since_ms > until_ms {
+                continue;
+            }
+            visited(chunk.entries.len());
+            let times = chunk.entries.iter().map(|(id, it)| (it.time_ms(), *id));
+            found.extend(times.filter(|(time_ms, _)| *time_ms <= until_ms));
+        }
+        // They usually are in this order.
+        found.sort_unstable();
+        found
     }
 
     /// [`Runs::free_some`].
