@@ -4,7 +4,11 @@
 //! the shard of a key is locked meanwhile.
 
 use crate::key::testing::Client;
-use respire_store::{End, Expiry, Hash, Kind, List, NewValue, Set, StringRef, ZSet, with_visits};
+use crate::unlocked::tests::with_hook;
+use respire_store::{
+    End, Expiry, Hash, Kind, List, NewValue, Set, Stream, StreamGroup, StreamId, StringRef, ZSet,
+    with_visits,
+};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -63,6 +67,44 @@ fn list(_: &Client, numbers: std::ops::Range<usize>) -> NewValue<'static> {
     }
     list.into()
 }
+
+/// A stream with two groups: in `g` all entries are pending for one consumer, and `h` has read nothing.
+fn stream(client: &Client, numbers: std::ops::Range<usize>) -> NewValue<'static> {
+    let (mut stream, limits) = (
+        Stream::default(),
+        client.engine().app().store().limits::<Stream>(),
+    );
+    stream.add_group(b"g", StreamGroup::new(StreamId::MIN, Some(0)));
+    stream.add_group(b"h", StreamGroup::new(StreamId::MIN, Some(0)));
+    for number in numbers {
+        let text = text(number);
+        let id = StreamId {
+            ms: 1 + number as u64,
+            seq: 0,
+        };
+        let pairs = [(&b"field"[..], text.as_bytes())];
+        stream.add(id, pairs.into_iter(), &limits);
+        stream.edit_group(b"g", |group, _| {
+            group.see_consumer(b"c", 1);
+            group.deliver(id, b"c", 1)
+        });
+    }
+    stream.into()
+}
+
+/// Commands that change a stream in steps, or leave what they remove to be freed without the lock.
+const STREAM_CHANGES: &[&str] = &[
+    "XREADGROUP GROUP h c STREAMS k >",
+    "XREADGROUP GROUP h c COUNT 9000 STREAMS k other > >",
+    "XREADGROUP GROUP g c STREAMS k 0",
+    "XREADGROUP GROUP g d CLAIM 0 STREAMS k >",
+    "XAUTOCLAIM k g d 0 - COUNT 10000",
+    "XAUTOCLAIM k g d 0 - COUNT 10000 JUSTID",
+    "XGROUP DELCONSUMER k g c",
+    "XGROUP DESTROY k g",
+    "XTRIM k MAXLEN 10",
+    "XTRIM k MINID = 9000",
+];
 
 /// Commands that read all or many elements of `k`, and perhaps `other`.
 const READS: &[(Make, &[&str])] = &[
@@ -129,6 +171,21 @@ const READS: &[(Make, &[&str])] = &[
             "LINDEX k 5000",
             "SORT k ALPHA",
             "SORT k BY nothing DESC LIMIT 0 9000",
+        ],
+    ),
+    (
+        stream,
+        &[
+            "XRANGE k - +",
+            "XREVRANGE k + -",
+            "XRANGE k 1000 9000 COUNT 7000",
+            "XREAD STREAMS k other 0 0",
+            "XPENDING k g",
+            "XPENDING k g - + 10000",
+            "XPENDING k g IDLE 1 - + 5 c",
+            "XINFO STREAM k FULL COUNT 0",
+            "XINFO GROUPS k",
+            "XLEN k",
         ],
     ),
 ];
@@ -204,6 +261,46 @@ fn no_command_reads_a_large_collection_under_a_lock() {
         }
     }
     assert!(found.is_empty(), "elements read under a lock: {found:?}");
+}
+
+/// Runs `f`. Returns the most elements that were looked at before the shards of the keys were free again. Commands tell
+/// when they have released them.
+fn elements_of_a_step(client: &mut Client, f: impl FnOnce(&mut Client)) -> usize {
+    let (of_step, most) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let (counted, count) = (client.other(), Rc::clone(&of_step));
+    let is_locked = move || {
+        let store = counted.engine().app().store();
+        KEYS.iter().any(|key| store.is_locked(0, key.as_bytes()))
+    };
+    let is_locked = Rc::new(is_locked);
+    let (locked, ended, largest) = (Rc::clone(&is_locked), Rc::clone(&of_step), Rc::clone(&most));
+    let visit = move |visited: usize| {
+        if locked() {
+            count.set(count.get() + visited);
+        }
+    };
+    let step_ended = move || {
+        assert!(!is_locked(), "long work holds no key");
+        largest.set(largest.get().max(ended.take()));
+    };
+    with_hook(step_ended, || with_visits(visit, || f(client)));
+    most.get().max(of_step.get())
+}
+
+#[test]
+fn no_command_changes_a_large_stream_in_one_step() {
+    let mut found = Vec::new();
+    for request in STREAM_CHANGES {
+        let mut client = client(stream);
+        let elements = elements_of_a_step(&mut client, |client| {
+            let reply = client.send_for_output(request);
+            assert!(!reply.is_empty(), "{request}");
+        });
+        if elements > LOCKED_ELEMENTS_MAX {
+            found.push((*request, elements));
+        }
+    }
+    assert!(found.is_empty(), "elements in a step: {found:?}");
 }
 
 #[test]

@@ -144,6 +144,15 @@ pub(crate) mod tests {
         });
     }
 
+    /// Runs `f`, and calls `hook` each time long work starts.
+    #[cfg(feature = "toy")]
+    pub(crate) fn with_hook<R>(hook: impl FnMut() + 'static, f: impl FnOnce() -> R) -> R {
+        HOOK.set(Some(Box::new(hook)));
+        let result = f();
+        HOOK.take();
+        result
+    }
+
     /// Sends `request`. Each time its work starts, another client sends the request that `write`
     /// returns. Returns the reply, and for each of those requests whether it was answered
     /// meanwhile, that is, whether its key was not locked.

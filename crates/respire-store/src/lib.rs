@@ -48,11 +48,11 @@ pub use crate::store::{
     WideningSection,
 };
 pub use crate::types::{
-    Bound, Consumer, Delivery, Elements, Encoding, End, Growth, Hash, HashRef, Keep, Kind, Limits,
-    List, ListIter, ListRef, NewValue, Pairs, Pending, Ranked, SHARED_BYTES_MIN, ScoreText, Scored,
-    Set, SetRef, Stream, StreamBlocks, StreamEntry, StreamFields, StreamGroup, StreamId,
-    StreamMarks, StreamRange, StreamRef, StreamSlice, StringRef, Trim, ValueRef, WrongType, ZSet,
-    ZSetRef,
+    Bound, Consumer, Deletion, Delivery, Elements, Encoding, End, Growth, Hash, HashRef, Keep,
+    Kind, Limits, List, ListIter, ListRef, NewValue, Pairs, Pending, Ranked, References,
+    SHARED_BYTES_MIN, ScoreText, Scored, Set, SetRef, Stream, StreamBlocks, StreamEntry,
+    StreamFields, StreamGroup, StreamId, StreamMarks, StreamParts, StreamRange, StreamRef,
+    StreamSlice, StringRef, Trim, Trimmed, ValueRef, WrongType, ZSet, ZSetRef,
 };
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::{Stack, StackRef};

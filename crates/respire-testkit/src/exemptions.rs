@@ -23,6 +23,8 @@ pub const UNKNOWN_TO_REDIS: &[(&str, &str)] = &[
     ("hsetex", "since-8.0"),
     ("httl", "since-7.4"),
     ("msetex", "compare-and-set"),
+    ("xackdel", "stream-references"),
+    ("xdelex", "stream-references"),
 ];
 
 /// Whether a version is newer than the reference: its arguments and history are not compared with

@@ -2,8 +2,9 @@
 
 use crate::Ctx;
 use crate::errors::wrong_type;
-use respire_engine::Error;
-use respire_store::{Edited, EntryRef, Stream, StreamRef, View};
+use crate::work::work_begins;
+use respire_engine::{Error, LongWork};
+use respire_store::{Edited, EntryRef, Stream, StreamParts, StreamRef, View};
 
 /// The stream of a key that may be absent, or the error WRONGTYPE.
 #[inline(always)]
@@ -41,6 +42,34 @@ pub(super) fn edit_quietly<R>(
 ) -> Result<Option<R>, Error> {
     let edited = view.update(key, |slot| slot.edit_without_event(f));
     edited.map_err(wrong_type)
+}
+
+/// Lets others be served between two steps of long work on a key, each of so many entries. The caller holds no key.
+pub(super) fn others_first(
+    ctx: &Ctx<'_>,
+    key: &[u8],
+    (long, entries): (&mut Option<LongWork<'_>>, usize),
+) {
+    work_begins();
+    if let Some(long) = long {
+        (0..entries).for_each(|_| long.step());
+        ctx.kv.store().give_way(ctx.view.db(), key);
+    }
+}
+
+/// Frees parts of a stream in steps, between which others are served.
+pub(super) fn free(ctx: &Ctx<'_>, mut parts: StreamParts) {
+    if parts.is_empty() {
+        return;
+    }
+    work_begins();
+    let mut long = ctx.long_work();
+    while !parts.is_empty() {
+        parts.free_some();
+        // A step takes some ten microseconds.
+        long.iter_mut()
+            .for_each(|long| (0..16).for_each(|_| long.step()));
+    }
 }
 
 /// Joins the parts of an error that quotes names, each of which ends at its first NUL, as in Redis.

@@ -1,15 +1,22 @@
 //! Commands on streams and their consumer groups.
 
 mod access;
+mod batches;
+mod consumer;
 mod entries;
 mod ids;
+mod pending;
+mod reading;
+mod references;
 mod trim_options;
 mod value_type;
 mod xack;
+mod xackdel;
 mod xadd;
 mod xautoclaim;
 mod xclaim;
 mod xdel;
+mod xdelex;
 mod xgroup;
 mod xinfo;
 mod xinfo_full;
@@ -36,10 +43,12 @@ pub(crate) static FAMILY: Family = Family {
 /// Sorted by name.
 static ROWS: &[KvRow] = &[
     KvRow::new(&xack::XACK, xack::xack),
+    KvRow::new(&xackdel::XACKDEL, xackdel::xackdel),
     KvRow::new(&xadd::XADD, xadd::xadd),
     KvRow::new(&xautoclaim::XAUTOCLAIM, xautoclaim::xautoclaim),
     KvRow::new(&xclaim::XCLAIM, xclaim::xclaim),
     KvRow::new(&xdel::XDEL, xdel::xdel),
+    KvRow::new(&xdelex::XDELEX, xdelex::xdelex),
     KvRow::new(&xlen::XLEN, xlen::xlen),
     KvRow::new(&xpending::XPENDING, xpending::xpending),
     KvRow::new(&xrange::XRANGE, xrange::xrange),

@@ -1,9 +1,10 @@
 //! The options of `XADD` and `XTRIM` that trim a stream.
 
 use super::ids::strict_id;
+use super::references::parse_word;
 use crate::options::{Options, integer, is_word};
 use respire_engine::Error;
-use respire_store::{Keep, Limits, Trim};
+use respire_store::{Keep, Limits, References, Trim};
 
 const BOTH: Error =
     Error::fixed("ERR syntax error, MAXLEN and MINID options at the same time are not compatible");
@@ -20,11 +21,19 @@ pub(super) struct TrimOptions {
     keep: Option<Keep>,
     is_approximate: bool,
     limit: Option<u64>,
+    references: Option<References>,
 }
 
 impl TrimOptions {
-    /// Reads an option if this word is one and something follows it. Returns whether it is.
+    /// Reads an option if this word is one. Returns whether it is.
     pub(super) fn parse(&mut self, word: &[u8], options: &mut Options<'_>) -> Result<bool, Error> {
+        if self.references.is_none() {
+            self.references = parse_word(word);
+            if self.references.is_some() {
+                return Ok(true);
+            }
+        }
+        // The others have a value.
         if options.len() == 0 {
             return Ok(false);
         }
@@ -86,6 +95,7 @@ impl TrimOptions {
             keep,
             is_approximate: self.is_approximate,
             limit: self.limit,
+            references: self.references.unwrap_or_default(),
         }))
     }
 }
@@ -96,6 +106,7 @@ pub(super) struct TrimRequest {
     keep: Keep,
     is_approximate: bool,
     limit: Option<u64>,
+    references: References,
 }
 
 impl TrimRequest {
@@ -115,6 +126,7 @@ impl TrimRequest {
             keep: self.keep,
             is_approximate: self.is_approximate,
             entries_max,
+            references: self.references,
         }
     }
 }

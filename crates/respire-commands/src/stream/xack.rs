@@ -5,7 +5,7 @@ use crate::Ctx;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Edited, Kind, Stream, StreamId};
+use respire_store::{Edited, Stream, StreamId};
 
 pub(super) static XACK: Spec = Spec {
     name: "xack",
@@ -51,18 +51,14 @@ pub(super) fn xack(
 }
 
 fn acknowledge(stream: &mut Stream, group: &[u8], ids: ArgList<'_>) -> Result<usize, Error> {
-    if stream.read().group(group).is_none() {
-        return Ok(0);
-    }
-    if ids.len() == 1 {
-        let id = strict_id(&ids[0], 0)?;
-        let acknowledged = stream.edit_group(group, |group, _| group.acknowledge(id));
-        return Ok(usize::from(acknowledged.unwrap_or(false)));
-    }
-    let ids: Result<Vec<StreamId>, Error> = ids.iter().map(|id| strict_id(id, 0)).collect();
-    let ids = ids?;
     let acknowledged = stream.edit_group(group, |group, _| {
-        ids.into_iter().filter(|id| group.acknowledge(*id)).count()
+        if ids.len() == 1 {
+            let id = strict_id(&ids[0], 0)?;
+            return Ok(usize::from(group.acknowledge(id)));
+        }
+        let ids: Result<Vec<StreamId>, Error> = ids.iter().map(|id| strict_id(id, 0)).collect();
+        let ids = ids?.into_iter();
+        Ok(ids.filter(|id| group.acknowledge(*id)).count())
     });
-    Ok(acknowledged.unwrap_or(0))
+    acknowledged.unwrap_or(Ok(0))
 }

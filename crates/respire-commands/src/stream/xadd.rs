@@ -2,6 +2,7 @@
 //! entry to a stream.
 
 use super::ids::{new_id, reply_id};
+use super::references::CONDITION;
 use super::trim_options::{TrimOptions, TrimRequest};
 use crate::Ctx;
 use crate::errors::{wrong_arity, wrong_type};
@@ -28,6 +29,7 @@ pub(super) static XADD: Spec = Spec {
         Arg::word("nomkstream", "NOMKSTREAM")
             .since("6.2.0")
             .optional(),
+        CONDITION.since("8.2.0"),
         Arg::block(
             "trim",
             &[
@@ -71,6 +73,10 @@ pub(super) static XADD: Spec = Spec {
             "Added the `NOMKSTREAM` option, `MINID` trimming strategy and the `LIMIT` option.",
         ),
         ("7.0.0", "Added support for the `<ms>-*` explicit ID form."),
+        (
+            "8.2.0",
+            "Added the `KEEPREF`, `DELREF` and `ACKED` options.",
+        ),
     ],
     examples: &[
         ("XADD s 5-1 name Ada", "$3\r\n5-1\r\n"),
@@ -216,7 +222,7 @@ fn add(
         let fields = (0..pairs.len() / 2).map(|at| (&pairs[2 * at], &pairs[2 * at + 1]));
         stream.add(id, fields, limits);
         if let Some(trim) = &request.trim {
-            trimmed = stream.trim(&trim.of(limits));
+            trimmed = stream.trim(&trim.of(limits)).entries;
         }
         Edited::Changed(Ok(id))
     });

@@ -1,14 +1,15 @@
 //! `XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]`: delivers the entries that are pending for too
 //! long to another consumer, a part of them at a time.
 
-use super::access::{edit_quietly, no_group};
+use super::access::{edit_quietly, no_group, others_first};
+use super::batches::Batches;
 use super::ids::{interval_start, reply_id};
+use super::reading::ENTRY_BYTES;
 use super::xclaim::{Claim, Claimed, reply_claimed};
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::notify;
 use crate::options::{Options, is_word};
-use crate::work::work_begins;
 use resp_codec::number::parse_i64;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
@@ -108,8 +109,8 @@ fn parse(args: ArgList<'_>) -> Result<Request, Error> {
 /// What a request did.
 #[derive(Default)]
 struct Outcome {
-    taken: Vec<(StreamId, StreamSlice)>,
-    deleted: Vec<StreamId>,
+    taken: Batches<(StreamId, StreamSlice)>,
+    deleted: Batches<StreamId>,
     is_new: bool,
 }
 
@@ -125,7 +126,7 @@ struct Work<'a> {
 }
 
 /// Entries that a step looks at.
-const STEP_ENTRIES_MAX: usize = 512;
+const STEP_ENTRIES_MAX: usize = 384;
 
 impl Work<'_> {
     /// Looks at some entries. Returns whether it changed any.
@@ -141,21 +142,23 @@ impl Work<'_> {
             Some(last) => last.next(),
             None => self.next,
         };
-        let mut has_changed = false;
+        let (mut taken, mut deleted) = (Vec::new(), Vec::new());
         stream.edit_group(self.claim.group, |group, _| {
             for (id, entry) in ids.into_iter().zip(entries) {
                 match self.claim.apply(group, id, entry) {
                     Claimed::Taken { entry, is_new } => {
                         self.outcome.is_new |= is_new;
-                        self.outcome.taken.push((id, entry));
+                        taken.push((id, entry));
                     }
-                    Claimed::Deleted { .. } => self.outcome.deleted.push(id),
+                    Claimed::Deleted { .. } => deleted.push(id),
                     Claimed::Left => continue,
                 }
-                has_changed = true;
                 self.count = self.count.saturating_sub(1);
             }
         });
+        let has_changed = !taken.is_empty() || !deleted.is_empty();
+        self.outcome.taken.push(taken);
+        self.outcome.deleted.push(deleted);
         has_changed
     }
 
@@ -228,11 +231,7 @@ pub(super) fn xautoclaim(
         if let Some(end) = end {
             break end;
         }
-        work_begins();
-        // Others are served between the steps.
-        long.iter_mut().for_each(|long| {
-            (0..STEP_ENTRIES_MAX).for_each(|_| long.step());
-        });
+        others_first(ctx, key, (&mut long, STEP_ENTRIES_MAX));
         // The stream may be gone or something else by now; then there are no more entries.
         let stepped = edit_quietly(&mut ctx.view, key, |stream| work.step_or_end(stream));
         end = stepped.unwrap_or(None).unwrap_or(Some(StreamId::MIN));
@@ -244,8 +243,8 @@ pub(super) fn xautoclaim(
     }
     reply.array(3);
     reply_id(reply, end);
-    reply_claimed(reply, &outcome.taken, request.just_id);
+    reply_claimed(reply, outcome.taken, request.just_id);
     reply.array(outcome.deleted.len());
-    outcome.deleted.iter().for_each(|id| reply_id(reply, *id));
+    outcome.deleted.reply(reply, ENTRY_BYTES, reply_id);
     Ok(())
 }

@@ -2,8 +2,10 @@
 //! [LASTID id]`: delivers entries that are pending for too long to another consumer.
 
 use super::access::no_group;
+use super::batches::Batches;
 use super::entries::reply_one;
 use super::ids::{reply_id, strict_id};
+use super::reading::ENTRY_BYTES;
 use crate::Ctx;
 use crate::notify;
 use crate::options::{Options, is_word};
@@ -241,22 +243,24 @@ pub(super) fn xclaim(
         ctx.view
             .update(key, |slot| slot.event(notify::XGROUP_CREATECONSUMER));
     }
-    reply_claimed(reply, &outcome.taken, outcome.just_id);
+    let mut taken = Batches::default();
+    taken.push(outcome.taken);
+    reply_claimed(reply, taken, outcome.just_id);
     Ok(())
 }
 
 /// Replies with entries that were claimed, or with their IDs.
 pub(super) fn reply_claimed(
     reply: &mut Reply<'_>,
-    taken: &[(StreamId, StreamSlice)],
+    taken: Batches<(StreamId, StreamSlice)>,
     just_id: bool,
 ) {
     reply.array(taken.len());
-    for (id, entry) in taken {
+    taken.reply(reply, ENTRY_BYTES, move |reply, (id, entry)| {
         if just_id {
-            reply_id(reply, *id);
+            reply_id(reply, id);
         } else {
-            reply_one(reply, entry);
+            reply_one(reply, &entry);
         }
-    }
+    });
 }

@@ -1,7 +1,8 @@
 //! `XGROUP CREATE | CREATECONSUMER | DELCONSUMER | DESTROY | SETID key group ...`: changes the consumer groups of a stream.
 
-use super::access::no_group_of_key;
+use super::access::{edit_quietly, free, no_group_of_key, others_first, stream_if_any};
 use super::ids::{id, strict_id};
+use super::reading::STEP_ENTRIES_MAX;
 use crate::Ctx;
 use crate::errors::{SUBCOMMAND_SYNTAX, wrong_arity, wrong_type};
 use crate::help::reply_help;
@@ -11,7 +12,7 @@ use crate::options::{Options, is_word};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Edited, EventName, Kind, Stream, StreamGroup, StreamId, StreamMarks};
+use respire_store::{Edited, EventName, Stream, StreamGroup, StreamId, StreamMarks};
 
 pub(super) static XGROUP: Spec = Spec {
     name: "xgroup",
@@ -314,14 +315,15 @@ fn set_id(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
 fn destroy(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result<(), Error> {
     let destroyed = ctx.view.update(&args[0], |slot| {
         slot.edit_existing(notify::XGROUP_DESTROY, |stream: &mut Stream| {
-            match stream.read().group(&args[1]).is_some() {
-                true => Edited::Changed(stream.remove_group(&args[1])),
-                false => Edited::Unchanged(false),
+            match stream.remove_group(&args[1]) {
+                Some(parts) => Edited::Changed(Some(parts)),
+                None => Edited::Unchanged(None),
             }
         })
     });
-    let destroyed = destroyed.map_err(wrong_type)?.ok_or(NO_KEY)?;
-    reply.int(destroyed.into());
+    let parts = destroyed.map_err(wrong_type)?.ok_or(NO_KEY)?;
+    reply.int(parts.is_some().into());
+    free(ctx, parts.unwrap_or_default());
     Ok(())
 }
 
@@ -347,13 +349,54 @@ fn delete_consumer(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
+    let (key, name, consumer) = (&args[0], &args[1], &args[2]);
     let event = notify::XGROUP_DELCONSUMER;
-    let pending = edit_group(ctx, (&args[0], &args[1]), event, |group, _| {
-        match group.remove_consumer(&args[2]) {
-            Some(pending) => Edited::Changed(pending as i64),
+    let mut long = ctx.long_work();
+    let mut removed = 0;
+    // Inside a section, everything is done at once.
+    if long.is_some() {
+        while remove_some_pending(ctx, (key, name), consumer)? {
+            removed += STEP_ENTRIES_MAX;
+            others_first(ctx, key, (&mut long, STEP_ENTRIES_MAX));
+        }
+    }
+    let last = edit_group(ctx, (key, name), event, |group, _| {
+        match group.remove_consumer(consumer) {
+            Some(pending) => Edited::Changed(pending),
             None => Edited::Unchanged(0),
         }
-    })?;
-    reply.int(pending);
+    });
+    // The key or the group may be gone since the first step.
+    removed += match last {
+        Err(_) if removed > 0 => 0,
+        last => last?,
+    };
+    reply.int(removed as i64);
     Ok(())
+}
+
+/// Removes some of the entries that are pending for a consumer, if they are many. Returns whether it did.
+fn remove_some_pending(
+    ctx: &mut Ctx<'_>,
+    (key, name): (&[u8], &[u8]),
+    consumer: &[u8],
+) -> Result<bool, Error> {
+    let is_many = ctx.view.peek(key, |entry| {
+        let stream = stream_if_any(entry).ok()??;
+        let pending = stream.group(name)?.consumer(consumer)?.pending_len();
+        Some(pending > STEP_ENTRIES_MAX)
+    });
+    if is_many != Some(true) {
+        return Ok(false);
+    }
+    let removed = edit_quietly(&mut ctx.view, key, |stream| {
+        let removed = stream.edit_group(name, |group, _| {
+            group.remove_some_pending(consumer, STEP_ENTRIES_MAX)
+        });
+        match removed {
+            Some(removed) if removed > 0 => Edited::Changed(removed),
+            _ => Edited::Unchanged(0),
+        }
+    })?;
+    Ok(removed == Some(STEP_ENTRIES_MAX))
 }

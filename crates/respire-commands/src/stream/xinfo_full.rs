@@ -2,9 +2,11 @@
 
 use super::entries::reply_entries;
 use super::ids::reply_id;
+use super::pending::PendingRange;
 use super::xinfo::{reply_marks, reply_progress};
 use respire_engine::Reply;
-use respire_store::{Consumer, Owned, StreamGroup, StreamId, StreamRange, StreamRef, ValueRef};
+use respire_store::{Consumer, Owned, StreamGroup, StreamRange, StreamRef, ValueRef};
+use std::sync::Arc;
 
 /// Replies with up to `count` elements of each list; 0 is no limit.
 pub(super) fn reply_full(reply: &mut Reply<'_>, snapshot: &Owned, count: usize) {
@@ -27,15 +29,17 @@ pub(super) fn reply_full(reply: &mut Reply<'_>, snapshot: &Owned, count: usize) 
     );
     reply.bulk("groups");
     reply.array(stream.groups_len());
-    for (name, group) in stream.groups() {
-        reply_group(reply, stream, (name, group), count);
+    for (name, _) in stream.groups() {
+        if let Some(group) = stream.share_group(name) {
+            reply_group(reply, stream, (name, &group), count);
+        }
     }
 }
 
 fn reply_group(
     reply: &mut Reply<'_>,
     stream: StreamRef<'_>,
-    (name, group): (&[u8], &StreamGroup),
+    (name, group): (&[u8], &Arc<StreamGroup>),
     count: usize,
 ) {
     reply.map(7);
@@ -45,14 +49,14 @@ fn reply_group(
     reply.bulk("pel-count");
     reply.int(group.pending_len() as i64);
     reply.bulk("pending");
-    reply.array(group.pending_len().min(count));
-    for pending in group.pending(StreamId::MIN).take(count) {
+    let shared = (Arc::clone(group), group.pending_len().min(count));
+    PendingRange::all(None).reply(reply, shared, |reply, pending| {
         reply.array(4);
         reply_id(reply, pending.id);
         reply.bulk(pending.consumer.name());
         reply.int(pending.delivered_ms.cast_signed());
         reply.int(pending.count.cast_signed());
-    }
+    });
     reply.bulk("consumers");
     reply.array(group.consumers_len());
     for consumer in group.consumers() {
@@ -60,7 +64,12 @@ fn reply_group(
     }
 }
 
-fn reply_consumer(reply: &mut Reply<'_>, group: &StreamGroup, consumer: &Consumer, count: usize) {
+fn reply_consumer(
+    reply: &mut Reply<'_>,
+    group: &Arc<StreamGroup>,
+    consumer: &Consumer,
+    count: usize,
+) {
     reply.map(4);
     reply.bulk("name");
     reply.bulk(consumer.name());
@@ -69,12 +78,11 @@ fn reply_consumer(reply: &mut Reply<'_>, group: &StreamGroup, consumer: &Consume
     reply.bulk("pel-count");
     reply.int(consumer.pending_len() as i64);
     reply.bulk("pending");
-    reply.array(consumer.pending_len().min(count));
-    let pending = consumer.pending(StreamId::MIN).take(count);
-    for pending in pending.filter_map(|id| group.pending_of(id)) {
+    let shared = (Arc::clone(group), consumer.pending_len().min(count));
+    PendingRange::all(Some(consumer.name())).reply(reply, shared, |reply, pending| {
         reply.array(3);
         reply_id(reply, pending.id);
         reply.int(pending.delivered_ms.cast_signed());
         reply.int(pending.count.cast_signed());
-    }
+    });
 }

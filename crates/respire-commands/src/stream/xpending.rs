@@ -2,14 +2,15 @@
 
 use super::access::{no_group, stream_if_any};
 use super::ids::{interval_end, interval_start, reply_id};
+use super::pending::PendingRange;
 use crate::Ctx;
 use crate::errors::SYNTAX;
 use crate::options::{integer, is_word};
 use crate::work::work_begins;
 use respire_engine::{
-    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, LongWork, Reply, Spec,
 };
-use respire_store::{Pending, StreamGroup, StreamId};
+use respire_store::{Pending, StreamGroup};
 
 pub(super) static XPENDING: Spec = Spec {
     name: "xpending",
@@ -67,17 +68,13 @@ pub(super) static XPENDING: Spec = Spec {
 const LOCKED_ENTRIES_MAX: usize = 1_000;
 
 /// Which entries are told.
-struct Filter<'a> {
-    min_idle: i64,
-    from: StreamId,
-    to: StreamId,
+struct Filter {
+    range: PendingRange,
     count: usize,
-    consumer: Option<&'a [u8]>,
-    now_ms: u64,
 }
 
-impl<'a> Filter<'a> {
-    fn parse(args: ArgList<'a>, now_ms: u64) -> Result<Self, Error> {
+impl Filter {
+    fn parse(args: ArgList<'_>, now_ms: u64) -> Result<Self, Error> {
         if !(3..=6).contains(&args.len()) {
             return Err(SYNTAX);
         }
@@ -90,69 +87,30 @@ impl<'a> Filter<'a> {
             rest = args.skip(2);
         }
         let count = usize::try_from(integer(&rest[2])?.max(0)).unwrap_or(usize::MAX);
-        Ok(Self {
-            min_idle,
+        let range = PendingRange {
             from: interval_start(&rest[0])?,
             to: interval_end(&rest[1])?,
-            count,
-            consumer: rest.get(3),
-            now_ms,
-        })
+            consumer: rest.get(3).map(Into::into),
+            until_ms: (min_idle != 0).then(|| now_ms.cast_signed().saturating_sub(min_idle)),
+        };
+        Ok(Self { range, count })
     }
 
     fn is_slow(&self) -> bool {
-        self.count > LOCKED_ENTRIES_MAX || self.min_idle != 0
+        self.count > LOCKED_ENTRIES_MAX || self.range.until_ms.is_some()
     }
+}
 
-    fn idle_ms(&self, pending: &Pending<'_>) -> i64 {
-        self.now_ms
-            .cast_signed()
-            .wrapping_sub(pending.delivered_ms.cast_signed())
-    }
-
-    fn is_wanted(&self, pending: &Pending<'_>) -> bool {
-        self.min_idle == 0 || self.idle_ms(pending) >= self.min_idle
-    }
-
-    /// Calls `f` with the entries.
-    fn for_each(&self, group: &StreamGroup, f: &mut dyn FnMut(Pending<'_>)) {
-        let mut left = self.count;
-        let mut take = |pending: Pending<'_>| {
-            if left == 0 || pending.id > self.to {
-                return false;
-            }
-            if self.is_wanted(&pending) {
-                left -= 1;
-                f(pending);
-            }
-            true
-        };
-        match self.consumer {
-            None => {
-                group.pending(self.from).all(&mut take);
-            }
-            Some(name) => {
-                let of = group
-                    .consumer(name)
-                    .into_iter()
-                    .flat_map(|consumer| consumer.pending(self.from));
-                of.filter_map(|id| group.pending_of(id)).all(&mut take);
-            }
-        }
-    }
-
-    fn reply(&self, group: &StreamGroup, reply: &mut Reply<'_>) {
-        let mut count = 0;
-        self.for_each(group, &mut |_| count += 1);
-        reply.array(count);
-        self.for_each(group, &mut |pending| {
-            reply.array(4);
-            reply_id(reply, pending.id);
-            reply.bulk(pending.consumer.name());
-            reply.int(self.idle_ms(&pending).max(0));
-            reply.int(pending.count.cast_signed());
-        });
-    }
+/// Replies with an entry: its ID, its consumer, the time since its delivery, and the number of deliveries.
+fn reply_pending(reply: &mut Reply<'_>, pending: &Pending<'_>, now_ms: u64) {
+    let idle_ms = now_ms
+        .cast_signed()
+        .wrapping_sub(pending.delivered_ms.cast_signed());
+    reply.array(4);
+    reply_id(reply, pending.id);
+    reply.bulk(pending.consumer.name());
+    reply.int(idle_ms.max(0));
+    reply.int(pending.count.cast_signed());
 }
 
 pub(super) fn xpending(
@@ -161,9 +119,10 @@ pub(super) fn xpending(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (key, name, rest) = (&args[0], &args[1], args.skip(2));
+    let now_ms = ctx.now.unix_ms();
     let filter = match rest.len() {
         0 => None,
-        _ => Some(Filter::parse(rest, ctx.now.unix_ms())?),
+        _ => Some(Filter::parse(rest, now_ms)?),
     };
     let snapshot = ctx.read(key, |entry| {
         let stream = stream_if_any(entry)?;
@@ -174,13 +133,28 @@ pub(super) fn xpending(
             Some(filter) if filter.is_slow() => {
                 return Ok(stream.and_then(|stream| stream.share_group(name)));
             }
-            Some(filter) => filter.reply(group, reply),
+            Some(Filter { range, count }) => {
+                let mut left = range.count(group, *count, &mut || ());
+                reply.array(left);
+                if left > 0 {
+                    range.for_each(group, &mut |pending| {
+                        reply_pending(reply, &pending, now_ms);
+                        left -= 1;
+                        left > 0
+                    });
+                }
+            }
         }
         Ok(None)
     })?;
-    if let (Some(group), Some(filter)) = (snapshot, filter) {
+    if let (Some(group), Some(Filter { range, count })) = (snapshot, filter) {
         work_begins();
-        filter.reply(&group, reply);
+        let mut long = ctx.long_work();
+        let mut step = || long.iter_mut().for_each(LongWork::step);
+        let count = range.count(&group, count, &mut step);
+        range.reply(reply, (group, count), move |reply, pending| {
+            reply_pending(reply, pending, now_ms);
+        });
     }
     Ok(())
 }

@@ -18,6 +18,10 @@ const GROUP_OF_XREAD: Error =
     Error::fixed("ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.");
 const NOACK_OF_XREAD: Error =
     Error::fixed("ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.");
+const CLAIM_OF_XREAD: Error =
+    Error::fixed("ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead.");
+const MIN_IDLE: Error = Error::fixed("ERR min-idle-time is not an integer or out of range");
+const MIN_IDLE_NEGATIVE: Error = Error::fixed("ERR min-idle-time must be a positive integer");
 const NO_GROUP: Error = Error::fixed("ERR Missing GROUP option for XREADGROUP");
 const NEW_OF_XREAD: Error = Error::fixed(
     "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.",
@@ -39,6 +43,8 @@ pub(super) struct Request<'a> {
     /// The group and the consumer of `XREADGROUP`.
     pub(super) group: Option<(&'a [u8], &'a [u8])>,
     pub(super) no_ack: bool,
+    /// Entries that are pending for so many milliseconds are claimed first.
+    pub(super) claim_idle_ms: Option<u64>,
     /// Keys, and as many IDs.
     streams: ArgList<'a>,
 }
@@ -84,6 +90,11 @@ impl<'a> Request<'a> {
                     return Err(NOACK_OF_XREAD);
                 }
                 request.no_ack = true;
+            } else if is_word(word, "CLAIM") && options.len() > 0 {
+                if !is_of_group {
+                    return Err(CLAIM_OF_XREAD);
+                }
+                request.claim_idle_ms = Some(min_idle(options.value()?)?);
             } else {
                 return Err(SYNTAX);
             }
@@ -101,6 +112,7 @@ impl<'a> Request<'a> {
             count: 0,
             group: None,
             no_ack: false,
+            claim_idle_ms: None,
             streams: args,
         }
     }
@@ -210,12 +222,23 @@ fn timeout(text: &[u8]) -> Result<Option<Duration>, Error> {
     Ok((ms > 0).then(|| Duration::from_millis(ms)))
 }
 
+/// The time for which an entry must be pending, in milliseconds.
+fn min_idle(text: &[u8]) -> Result<u64, Error> {
+    let ms = resp_codec::number::parse_i64(text).ok_or(MIN_IDLE)?;
+    u64::try_from(ms).map_err(|_| MIN_IDLE_NEGATIVE)
+}
+
 /// Finds the keys of a request: half of the words behind `STREAMS`.
 pub(super) fn keys(request: ArgList<'_>, found: &mut dyn FnMut(usize)) -> Result<(), Error> {
     let mut at = 1;
     while let Some(word) = request.get(at) {
         at += match word {
-            _ if is_word(word, "BLOCK") || is_word(word, "COUNT") => 2,
+            _ if ["BLOCK", "COUNT", "CLAIM"]
+                .iter()
+                .any(|it| is_word(word, it)) =>
+            {
+                2
+            }
             _ if is_word(word, "GROUP") => 3,
             _ if is_word(word, "NOACK") => 1,
             _ if is_word(word, "STREAMS") => {

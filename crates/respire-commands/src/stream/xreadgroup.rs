@@ -1,19 +1,18 @@
-//! `XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]`: returns
-//! entries that no consumer of the group has got (`>`), and waits for one; or those that this consumer has got and not
-//! acknowledged.
+//! `XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] STREAMS key [key ...]
+//! id [id ...]`: returns entries that no consumer of the group has got (`>`), and waits for one; or those that this
+//! consumer has got and not acknowledged. With `CLAIM`, entries that are pending for too long come first.
 
-use super::access::{edit_quietly, no_group_to_read};
-use super::entries::{reply_entries, reply_one};
-use super::ids::reply_id;
+use super::access::others_first;
+use super::consumer::Consumer;
+use super::reading::{Reading, STEP_ENTRIES_MAX};
 use super::xread::{begin, begin_stream};
-use super::xread_request::{GroupRead, Request, slice_after};
+use super::xread_request::Request;
 use crate::Ctx;
-use crate::notify;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyBegin, KeyFind, KeyFlag, KeySpec, Reply,
     Spec,
 };
-use respire_store::{Edited, Kind, Scope, Stream, StreamId, StreamSlice, View};
+use respire_store::Scope;
 
 pub(super) static XREADGROUP: Spec = Spec {
     name: "xreadgroup",
@@ -51,6 +50,10 @@ pub(super) static XREADGROUP: Spec = Spec {
         Arg::new("milliseconds", ArgKind::Integer)
             .token("BLOCK")
             .optional(),
+        Arg::new("min-idle-time", ArgKind::Integer)
+            .token("CLAIM")
+            .since("8.4.0")
+            .optional(),
         Arg::word("noack", "NOACK").optional(),
         Arg::block(
             "streams",
@@ -61,6 +64,7 @@ pub(super) static XREADGROUP: Spec = Spec {
         )
         .token("STREAMS"),
     ],
+    history: &[("8.4.0", "Added the `CLAIM` option.")],
     examples: &[
         ("XADD s 1 name Ada", "$3\r\n1-0\r\n"),
         ("XGROUP CREATE s g 0", "+OK\r\n"),
@@ -78,32 +82,6 @@ pub(super) static XREADGROUP: Spec = Spec {
     ..Spec::EMPTY
 };
 
-/// The entries that a consumer gets of a stream.
-enum Given {
-    New(StreamSlice),
-    /// Entries with their IDs; those that were deleted have no entry.
-    History(Vec<(StreamId, StreamSlice)>),
-}
-
-impl Given {
-    fn reply(self, reply: &mut Reply<'_>) {
-        let history = match self {
-            Self::New(slice) => return reply_entries(reply, slice),
-            Self::History(history) => history,
-        };
-        reply.array(history.len());
-        for (id, slice) in history {
-            if slice.is_empty() {
-                reply.array(2);
-                reply_id(reply, id);
-                reply.null_array();
-            } else {
-                reply_one(reply, &slice);
-            }
-        }
-    }
-}
-
 pub(super) fn xreadgroup(
     ctx: &mut Ctx<'_>,
     args: ArgList<'_>,
@@ -114,135 +92,48 @@ pub(super) fn xreadgroup(
         unreachable!("invariant: XREADGROUP has a group");
     };
     let scope: Vec<(u32, &[u8])> = request.keys().map(|key| (ctx.view.db(), key)).collect();
-    let given = ctx.locked(&Scope::Keys(&scope), |view, stats| {
-        let mut reads = Vec::with_capacity(scope.len());
+    // Inside a section, everything is read at once.
+    let mut long = ctx.long_work();
+    let step = match long {
+        Some(_) => STEP_ENTRIES_MAX,
+        None => usize::MAX,
+    };
+    let mut readings = ctx.locked(&Scope::Keys(&scope), |view, stats| {
+        let mut readings = Vec::with_capacity(scope.len());
         for (at, key) in request.keys().enumerate() {
             let read = view.read(key, |entry| {
                 stats.looked_up(entry.is_some());
                 request.of_group((at, key), group, entry)
             });
-            reads.push(read?);
-        }
-        let mut given = Vec::new();
-        for (key, read) in request.keys().zip(reads) {
             let to = Consumer {
                 key,
                 group,
                 name: consumer,
             };
-            let found = match read {
-                GroupRead::New => to.read_new(view, &request)?.map(Given::New),
-                GroupRead::History(after) => Some(Given::History(to.read_history(
-                    view,
-                    after,
-                    request.count_max(),
-                )?)),
-            };
-            given.extend(found.map(|found| (key, found)));
+            readings.push(Reading::new(to, read?, &request));
         }
-        Ok::<_, Error>(given)
+        // All keys are locked meanwhile.
+        let first_step = (step / scope.len()).max(1);
+        for reading in &mut readings {
+            reading.step(view, first_step)?;
+        }
+        Ok::<_, Error>(readings)
     })?;
-    if !given.is_empty() {
-        begin(reply, given.len());
-        for (key, given) in given {
-            begin_stream(reply, key);
-            given.reply(reply);
+    for reading in &mut readings {
+        while !reading.is_over() {
+            others_first(ctx, reading.key(), (&mut long, step));
+            reading.step(&mut ctx.view, step)?;
+        }
+    }
+    readings.retain(|reading| !reading.is_empty());
+    if !readings.is_empty() {
+        begin(reply, readings.len());
+        for reading in readings {
+            begin_stream(reply, reading.key());
+            reading.reply(reply);
         }
     } else if request.block.is_none() || !ctx.wait() {
         reply.null_array();
     }
     Ok(())
-}
-
-/// A consumer of a stream.
-#[derive(Clone, Copy)]
-pub(super) struct Consumer<'a> {
-    pub(super) key: &'a [u8],
-    pub(super) group: &'a [u8],
-    pub(super) name: &'a [u8],
-}
-
-impl Consumer<'_> {
-    fn read_new(
-        self,
-        view: &mut View<'_>,
-        request: &Request<'_>,
-    ) -> Result<Option<StreamSlice>, Error> {
-        let slice = view.peek(self.key, |entry| {
-            let stream = entry?.typed::<Stream>().ok()?;
-            let group = stream.group(self.group)?;
-            Some(slice_after(stream, group.last_id, request.count_max()))
-        });
-        let Some(slice) = slice.filter(|slice| !slice.is_empty()) else {
-            return Ok(None);
-        };
-        self.deliver(view, &slice, request.no_ack)?;
-        Ok(Some(slice))
-    }
-
-    /// Notes that the consumer gets entries that are new to the group.
-    pub(super) fn deliver(
-        self,
-        view: &mut View<'_>,
-        slice: &StreamSlice,
-        no_ack: bool,
-    ) -> Result<(), Error> {
-        let now_ms = view.now_ms();
-        let consumer = (!no_ack).then_some(self.name);
-        self.edit(view, |stream| {
-            stream.deliver(self.group, slice, consumer, now_ms);
-            stream.edit_group(self.group, |group, _| group.set_active(self.name, now_ms));
-        })?;
-        Ok(())
-    }
-
-    fn read_history(
-        self,
-        view: &mut View<'_>,
-        after: StreamId,
-        count: usize,
-    ) -> Result<Vec<(StreamId, StreamSlice)>, Error> {
-        let now_ms = view.now_ms();
-        let history = self.edit(view, |stream| {
-            let pending: Vec<StreamId> = stream
-                .read()
-                .group(self.group)
-                .and_then(|group| group.consumer(self.name))
-                .zip(after.next())
-                .map(|(consumer, from)| consumer.pending(from).take(count).collect())
-                .unwrap_or_default();
-            let slices = stream.read().entries(pending.iter().copied());
-            let slices: Vec<StreamSlice> = slices.collect();
-            let entries: Vec<(StreamId, StreamSlice)> = pending.into_iter().zip(slices).collect();
-            stream.edit_group(self.group, |group, _| {
-                for (id, slice) in &entries {
-                    if !slice.is_empty() {
-                        group.deliver_again(*id, now_ms);
-                    }
-                }
-            });
-            entries
-        })?;
-        history.ok_or_else(|| no_group_to_read(self.key, self.group))
-    }
-
-    /// Changes the stream, and tells of the consumer if it is new.
-    fn edit<R>(
-        self,
-        view: &mut View<'_>,
-        f: impl FnOnce(&mut Stream) -> R,
-    ) -> Result<Option<R>, Error> {
-        let (now_ms, mut is_new) = (view.now_ms(), false);
-        let edited = edit_quietly(view, self.key, |stream| {
-            let seen = |group: &mut respire_store::StreamGroup, _: &_| {
-                group.see_consumer(self.name, now_ms)
-            };
-            is_new = stream.edit_group(self.group, seen).unwrap_or(false);
-            Edited::Changed(f(stream))
-        })?;
-        if is_new {
-            view.update(self.key, |slot| slot.event(notify::XGROUP_CREATECONSUMER));
-        }
-        Ok(edited)
-    }
 }

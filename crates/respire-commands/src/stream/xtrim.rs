@@ -1,5 +1,7 @@
 //! `XTRIM key MAXLEN | MINID [= | ~] threshold [LIMIT count]`: removes the first entries of a stream.
 
+use super::access::free;
+use super::references::CONDITION;
 use super::trim_options::TrimOptions;
 use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_type};
@@ -43,12 +45,19 @@ pub(super) static XTRIM: Spec = Spec {
                     .optional(),
             ],
         ),
+        CONDITION.since("8.2.0"),
     ],
     tips: &["nondeterministic_output"],
-    history: &[(
-        "6.2.0",
-        "Added the `MINID` trimming strategy and the `LIMIT` option.",
-    )],
+    history: &[
+        (
+            "6.2.0",
+            "Added the `MINID` trimming strategy and the `LIMIT` option.",
+        ),
+        (
+            "8.2.0",
+            "Added the `KEEPREF`, `DELREF` and `ACKED` options.",
+        ),
+    ],
     examples: &[
         ("XADD s 1 name Ada", "$3\r\n1-0\r\n"),
         ("XADD s 2 name Bob", "$3\r\n2-0\r\n"),
@@ -77,12 +86,15 @@ pub(super) fn xtrim(
     let removed = ctx.view.update(&args[0], |slot| {
         let limits = slot.limits::<Stream>();
         slot.edit_existing(notify::XTRIM, |stream: &mut Stream| {
-            match stream.trim(&request.of(&limits)) {
-                0 => Edited::Unchanged(0),
-                removed => Edited::Changed(removed),
+            let trimmed = stream.trim(&request.of(&limits));
+            match trimmed.entries {
+                0 => Edited::Unchanged(trimmed),
+                _ => Edited::Changed(trimmed),
             }
         })
     });
-    reply.int(removed.map_err(wrong_type)?.unwrap_or(0) as i64);
+    let trimmed = removed.map_err(wrong_type)?.unwrap_or_default();
+    reply.int(trimmed.entries as i64);
+    free(ctx, trimmed.parts);
     Ok(())
 }

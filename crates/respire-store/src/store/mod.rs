@@ -3,6 +3,7 @@
 mod evict;
 mod observe;
 mod prefetch;
+mod rouse;
 mod section;
 mod serve;
 mod sweep;
@@ -23,6 +24,7 @@ use crate::types::{Growth, Kind, Limits};
 
 use evict::Eviction;
 pub use prefetch::Foreseen;
+use rouse::Rouse;
 pub(crate) use section::Place;
 pub use section::{Held, Scope, Section};
 pub(crate) use serve::{Serve, Serving};
@@ -77,6 +79,7 @@ pub struct Store {
     pub(crate) sweep_from: AtomicUsize,
     eviction: Eviction,
     waiting: Waiting,
+    pub(crate) rouse: Rouse,
 }
 
 /// The memory use of a store. Bytes are counted as an allocator with steps of 16 bytes gives them.
@@ -136,12 +139,13 @@ impl Store {
             databases: (0..databases).map(|_| OnceLock::new()).collect(),
             shards,
             hash_id: hash_key(&hasher, b"which hash function this is"),
-            shared: Shared::new(hasher, seed),
+            shared: Shared::new(hasher.clone(), seed),
             cached_bytes,
             active_expiry: AtomicBool::new(true),
             sweep_from: AtomicUsize::new(0),
             eviction: Eviction::new(seed.into_iter().fold(0, |state, part| mix(state ^ part))),
             waiting: Waiting::default(),
+            rouse: Rouse::new(hasher),
         };
         store.make_database(0, capacity);
         store

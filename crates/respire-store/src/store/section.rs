@@ -195,10 +195,19 @@ impl<'s> Section<'s> {
             let (db, shard) = places[nth];
             store.database(db).lock(shard)
         };
-        let mut guards: SmallVec<[_; 1]> = match places.len() {
+        let guards: SmallVec<[_; 1]> = match places.len() {
             1 => smallvec![store.wait_for::<Writing, Table>(lock_of(0))],
             len => store.lock_all::<Writing>(len, lock_of).into(),
         };
+        Section::of(store, places, guards)
+    }
+
+    /// Takes the tables out of the guards of these shards.
+    fn of(
+        store: &'s Store,
+        places: SmallVec<[Place; 4]>,
+        mut guards: SmallVec<[RwLockWriteGuard<'s, Table>; 1]>,
+    ) -> Section<'s> {
         let tables = places.into_iter().zip(&mut guards);
         let tables = tables
             .map(|(place, guard)| (place, core::mem::take(&mut **guard)))
@@ -258,6 +267,13 @@ impl Store {
             Scope::Keys(keys) => self.lock_keys(keys),
             _ => Section::new(self, self.places(scope)),
         }
+    }
+
+    /// Locks the shard of a key; `None` if it is not free.
+    pub(super) fn try_lock_key(&self, db: u32, key: &[u8]) -> Option<Section<'_>> {
+        let place = (db, self.shard_of(key));
+        let guard = self.database(db).lock(place.1).try_write()?;
+        Some(Section::of(self, smallvec![place], smallvec![guard]))
     }
 
     /// The shards that `scope` names.

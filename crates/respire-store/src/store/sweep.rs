@@ -16,7 +16,8 @@ pub struct Swept {
     /// used up, and the sweep should be called again soon. Keys whose shards were locked do not count:
     /// they only make [`Swept::next_ms`] early.
     pub finished: bool,
-    /// When the next key may be due, in unix milliseconds; `None` if no key has an expiry. It is never too
+    /// When the next key may be due, in unix milliseconds; `None` if no key has an expiry and no waiter a time
+    /// ([`View::rouse_at`](crate::View::rouse_at)). It is never too
     /// late, except for due keys whose shards were locked: these are tried again after 10 ms. It may be too
     /// early: by up to the key's time to live, or more if its expiry was put off. Each key makes it too early
     /// only a few times, and each time by less.
@@ -40,7 +41,7 @@ const SHRINK_INDEX_BYTES_MIN: usize = 4096;
 const LOCKED_RETRY_MS: u64 = 10;
 
 impl Store {
-    /// Does one bounded step of upkeep. It removes expired keys; frees some of the removed values that wait
+    /// Does one bounded step of upkeep. It removes expired keys; calls waiters whose time has come; frees some of the removed values that wait
     /// to be freed ([`Freeing::InSteps`](crate::Freeing), and large values); and shrinks at most one table
     /// that has become much too large. O(`budget`), plus O(shards) and the shrinking. It waits for no shard:
     /// it skips those that are locked.
@@ -52,12 +53,14 @@ impl Store {
     /// [finished](Swept::finished). Each call continues at the shard after the last one, so no shard starves.
     pub fn sweep(&self, now_ms: u64, budget: usize) -> Swept {
         let mut swept = Swept::default();
+        let roused_ms = self.rouse_due(now_ms);
         let is_clean = self
             .garbage()
             .free(budget.saturating_mul(FREED_PER_DEADLINE));
         if !self.active_expiry() {
             return Swept {
-                finished: is_clean,
+                finished: is_clean && roused_ms > now_ms,
+                next_ms: (roused_ms != u64::MAX).then_some(roused_ms),
                 ..swept
             };
         }
@@ -98,7 +101,7 @@ impl Store {
             true => retry_ms,
             false => at,
         });
-        let next = deadlines.min().unwrap_or(u64::MAX);
+        let next = deadlines.fold(roused_ms, u64::min);
         // This sweep may have removed a large value, which a later step frees.
         let is_clean = is_clean && self.garbage().pending() == 0;
         swept.finished = is_clean && next > now_ms;

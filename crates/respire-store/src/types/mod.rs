@@ -30,8 +30,9 @@ pub use set::{Set, SetRef};
 #[cfg(any(test, feature = "toy"))]
 pub use stack::{Stack, StackRef};
 pub use stream::{
-    Consumer, Delivery, Keep, Pairs, Pending, Stream, StreamBlocks, StreamEntry, StreamFields,
-    StreamGroup, StreamId, StreamMarks, StreamRange, StreamRef, StreamSlice, Trim,
+    Consumer, Deletion, Delivery, Keep, Pairs, Pending, References, Stream, StreamBlocks,
+    StreamEntry, StreamFields, StreamGroup, StreamId, StreamMarks, StreamParts, StreamRange,
+    StreamRef, StreamSlice, Trim, Trimmed,
 };
 pub(crate) use string::LongString;
 pub use string::{SHARED_BYTES_MIN, StringRef};

@@ -88,6 +88,40 @@ impl View<'_> {
         let queued: Arc<dyn Any + Send + Sync> = Arc::new(Serving::new(waiter));
         self.update(key, |slot| slot.wait((queued, sees_loss)))
     }
+
+    /// Makes the [sweep](Store::sweep) call the waiters of the key at this time, in unix milliseconds, as if the key
+    /// had been written. Only the first time of a key is kept, and one that is more than ten seconds ahead comes early:
+    /// a waiter that is called too early asks again. O(log n) of the keys with a time.
+    ///
+    /// ```
+    /// use respire_store::{Config, Expiry, Served, Store, View, Waiter};
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// #[derive(Default)]
+    /// struct Count(AtomicU32);
+    ///
+    /// impl Waiter for Count {
+    ///     fn serve(&self, _: &mut View<'_>, _: &[u8]) -> Served {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///         Served::Over
+    ///     }
+    /// }
+    ///
+    /// let (store, count) = (Store::new(Config::default()), Arc::new(Count::default()));
+    /// let mut view = store.view(0, 1_000);
+    /// view.update(b"jobs", |slot| slot.set(b"first", Expiry::Clear));
+    /// let wait = view.wait(b"jobs", Arc::clone(&count));
+    /// view.rouse_at(b"jobs", 1_050);
+    /// assert_eq!(store.sweep(1_049, 100).next_ms, Some(1_050));
+    /// assert_eq!(count.0.load(Ordering::Relaxed), 0);
+    /// store.sweep(1_050, 100);
+    /// assert_eq!(count.0.load(Ordering::Relaxed), 1);
+    /// # drop(wait);
+    /// ```
+    pub fn rouse_at(&mut self, key: &[u8], at_ms: u64) {
+        self.store.rouse.add((self.now_ms, at_ms), self.db, key);
+    }
 }
 
 #[cfg(test)]

@@ -192,3 +192,34 @@ fn store_tells_which_keys_are_held_and_whether_the_token_is_taken() {
     assert!(!store.is_held(0, &first), "others may read it too");
     drop(read);
 }
+
+#[test]
+fn thread_that_gives_way_lets_those_that_sleep_use_the_shard_first() {
+    let (store, bell) = with_bell();
+    let key = b"k".as_slice();
+    // Nobody sleeps.
+    store.give_way(0, key);
+    for round in 0..20_i64 {
+        let held = store.lock(&Scope::Keys(&[(0, key)]));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut view = store.view(0, 0);
+                view.update(key, |slot| slot.set(round, Expiry::Clear));
+            });
+            bell.recv().expect("the thread waits");
+            drop(held);
+            // It may take longer than a thread that gives way waits, so it is asked several times.
+            let mut view = store.view(0, 0);
+            let mut is_set = || {
+                let number =
+                    |entry: Option<crate::EntryRef<'_>>| entry?.value().as_string()?.to_int();
+                view.read(key, number) == Some(round)
+            };
+            while !is_set() {
+                store.give_way(0, key);
+            }
+        });
+        assert_eq!(store.waiting().sleepers.count.load(Ordering::Relaxed), 0);
+        assert!(store.waiting().sleepers.lock().is_empty());
+    }
+}

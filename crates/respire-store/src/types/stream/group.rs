@@ -2,8 +2,9 @@
 
 use super::StreamId;
 use super::consumer::{Consumer, ConsumerId, Consumers};
-use super::id_map::IdMap;
+use super::id_map::{IdMap, Timed};
 use super::marks::StreamMarks;
+use super::slice::StreamSlice;
 
 /// A consumer group.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +48,12 @@ impl Nack {
 
     fn count(self) -> u64 {
         self.count & LOW
+    }
+}
+
+impl Timed for Nack {
+    fn time_ms(&self) -> u64 {
+        self.delivered_ms()
     }
 }
 
@@ -112,6 +119,14 @@ impl StreamGroup {
         pending.filter_map(|(id, nack)| self.describe(id, nack))
     }
 
+    /// Returns the entries that are pending and were delivered at `until_ms` or before, those first that were delivered
+    /// first: at most `count` of them, each with the time of its delivery. O(pending / 100), and O(100) for each hundred
+    /// of which some may be among them.
+    #[must_use]
+    pub fn delivered_first(&self, until_ms: u64, count: usize) -> Vec<(u64, StreamId)> {
+        self.pending.earliest(until_ms, count)
+    }
+
     fn describe(&self, id: StreamId, nack: Nack) -> Option<Pending<'_>> {
         Some(Pending {
             id,
@@ -171,6 +186,14 @@ impl StreamGroup {
         true
     }
 
+    /// Removes up to `count` of the entries that are pending for a consumer. Returns their number. O(log n) each.
+    pub fn remove_some_pending(&mut self, consumer: &[u8], count: usize) -> usize {
+        let found = self.consumer(consumer).into_iter();
+        let ids = found.flat_map(|it| it.pending(StreamId::MIN)).take(count);
+        let ids: Vec<StreamId> = ids.collect();
+        ids.into_iter().filter(|id| self.acknowledge(*id)).count()
+    }
+
     /// Removes a consumer, and the entries that are pending for it. Returns their number; `None` if there is no such
     /// consumer. O(entries).
     pub fn remove_consumer(&mut self, name: &[u8]) -> Option<usize> {
@@ -192,7 +215,7 @@ impl StreamGroup {
 
     /// Notes that entries were read for the first time: the group's last entry, and how many were read. `marks` are
     /// those of the stream.
-    pub(super) fn read(&mut self, id: StreamId, marks: &StreamMarks) {
+    fn read(&mut self, id: StreamId, marks: &StreamMarks) {
         if id <= self.last_id {
             return;
         }
@@ -220,6 +243,11 @@ impl StreamGroup {
         let Some(consumer) = self.consumers.find(consumer) else {
             return false;
         };
+        self.give(id, consumer, delivery);
+        true
+    }
+
+    fn give(&mut self, id: StreamId, consumer: ConsumerId, delivery: Delivery) {
         let nack = Nack::new(consumer, delivery.delivered_ms, delivery.count);
         match self.pending.insert(id, nack) {
             Some(old) if old.consumer() == consumer => {}
@@ -230,7 +258,27 @@ impl StreamGroup {
                 self.consumers.add_pending(consumer, id);
             }
         }
-        true
+    }
+
+    /// Notes that these entries were read for the first time, and delivers them to a consumer if there is one named,
+    /// which must exist. `marks` are those of the stream.
+    pub(super) fn deliver_new(
+        &mut self,
+        slice: &StreamSlice,
+        (consumer, now_ms): (Option<&[u8]>, u64),
+        marks: &StreamMarks,
+    ) {
+        let consumer = consumer.and_then(|name| self.consumers.find(name));
+        let delivery = Delivery {
+            delivered_ms: now_ms,
+            count: 1,
+        };
+        slice.for_each(&mut |entry| {
+            self.read(entry.id(), marks);
+            if let Some(consumer) = consumer {
+                self.give(entry.id(), consumer, delivery);
+            }
+        });
     }
 
     /// Notes that the consumer was given entries.

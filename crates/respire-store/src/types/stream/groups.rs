@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::StreamId;
 use super::group::StreamGroup;
 use crate::types::allocated;
 
@@ -73,6 +74,27 @@ impl Groups {
         let result = f(group);
         self.bytes += bytes_of(name, group);
         Some(result)
+    }
+
+    /// The last ID that all groups have read; the largest if there are no groups. O(groups).
+    pub(super) fn read_by_all(&self) -> StreamId {
+        let last = self.groups.values().map(|group| group.last_id).min();
+        last.unwrap_or(StreamId::MAX)
+    }
+
+    /// Removes an entry from those that are pending, in all groups. Returns whether it was one of them. O(groups), and
+    /// O(log n) each.
+    pub(super) fn forget(&mut self, id: StreamId) -> bool {
+        let mut any = false;
+        for (name, group) in &mut self.groups {
+            if group.pending_of(id).is_none() {
+                continue;
+            }
+            self.bytes -= bytes_of(name, group);
+            any |= Arc::make_mut(group).acknowledge(id);
+            self.bytes += bytes_of(name, group);
+        }
+        any
     }
 
     /// Frees groups until `budget` is used up. Returns whether none is left.

@@ -11,6 +11,8 @@ mod groups;
 mod id;
 mod id_map;
 mod marks;
+mod parts;
+mod references;
 mod restore;
 mod runs;
 mod slice;
@@ -20,6 +22,7 @@ use std::sync::Arc;
 
 use super::{Elements, Encoding, Kind, Limits};
 use crate::raw;
+use crate::visits::visited;
 use block::Block;
 pub use consumer::Consumer;
 pub use entry::{Pairs, StreamEntry, StreamFields};
@@ -27,10 +30,12 @@ pub use group::{Delivery, Pending, StreamGroup};
 use groups::Groups;
 pub use id::StreamId;
 pub use marks::StreamMarks;
+pub use parts::StreamParts;
+pub use references::{Deletion, References};
 pub use restore::StreamBlocks;
 use runs::Runs;
 pub use slice::{StreamRange, StreamSlice};
-pub use trim::{Keep, Trim};
+pub use trim::{Keep, Trim, Trimmed};
 
 /// A stream of entries, each with an ID and fields.
 ///
@@ -219,9 +224,9 @@ impl Stream {
         self.groups.add(name, group)
     }
 
-    /// Removes a group. Returns whether there was one. A large one is freed at once: O(entries pending).
-    pub fn remove_group(&mut self, name: &[u8]) -> bool {
-        self.groups.remove(name).is_some()
+    /// Removes a group. Returns what is left to free; `None` if there is no such group. O(log groups).
+    pub fn remove_group(&mut self, name: &[u8]) -> Option<StreamParts> {
+        self.groups.remove(name).map(StreamParts::of_group)
     }
 
     /// Changes a group; `None` if there is none of this name. A group that a snapshot shares is copied first: O(entries
@@ -246,12 +251,7 @@ impl Stream {
     ) {
         let marks = &self.marks;
         self.groups.edit(group, |group| {
-            slice.for_each(&mut |entry| {
-                group.read(entry.id(), marks);
-                if let Some(consumer) = consumer {
-                    group.deliver(entry.id(), consumer, now_ms);
-                }
-            });
+            group.deliver_new(slice, (consumer, now_ms), marks);
         });
     }
 }
@@ -449,6 +449,7 @@ fn for_each_of<'e>(
     f: &mut dyn FnMut(StreamEntry<'e>),
 ) {
     let read = block.read(*master);
+    visited(read.live as usize);
     let found = read.between(read.start(), read.end());
     found.for_each(|found| f(found.entry));
 }

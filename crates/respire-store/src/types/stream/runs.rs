@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use super::StreamId;
 use crate::types::allocated;
+use crate::visits::visited;
 
 /// A value whose allocations are counted.
 pub(super) trait Counted: Clone {
     /// Bytes allocated beside the value itself.
     fn heap_bytes(&self) -> usize;
 }
+
+/// So few values are split off one by one.
+const FEW: usize = 64;
 
 /// Values with their first IDs, ascending. Most are added at the end and removed at the start.
 #[derive(Debug, Clone)]
@@ -44,6 +48,12 @@ impl<T> Runs<T> {
 
     /// Returns the index of the last value whose first ID is at most `id`; 0 if there is none.
     pub(super) fn find(&self, id: StreamId) -> usize {
+        // The ends are looked for most.
+        match (self.runs.back(), self.runs.get(1)) {
+            (Some((last, _)), _) if *last <= id => return self.runs.len() - 1,
+            (_, Some((second, _))) if *second > id => return 0,
+            _ => {}
+        }
         let after = self.runs.partition_point(|(first, _)| *first <= id);
         after.saturating_sub(1)
     }
@@ -78,11 +88,42 @@ impl<T: Counted> Runs<T> {
     pub(super) fn remove(&mut self, at: usize) -> Option<Arc<T>> {
         let (_, value) = self.runs.remove(at)?;
         self.value_bytes -= bytes_of(&*value);
-        // The places of a stream that was trimmed to a part are freed.
+        self.shrink_places();
+        Some(value)
+    }
+
+    /// Frees places of a stream that was trimmed to a part.
+    fn shrink_places(&mut self) {
         if self.runs.len() * 4 < self.runs.capacity() && self.runs.capacity() > 16 {
             self.runs.shrink_to(self.runs.len() * 2);
         }
-        Some(value)
+    }
+
+    /// Splits the first `count` values off. O(values), without looking at more than half of them.
+    pub(super) fn split_first(&mut self, count: usize) -> Runs<T> {
+        let mut first = Runs::new();
+        if count == 0 {
+            return first;
+        }
+        if count <= FEW {
+            let removed = (0..count).filter_map(|_| self.runs.pop_front());
+            first.runs.extend(removed);
+        } else {
+            let rest = self.runs.split_off(count.min(self.runs.len()));
+            first.runs = std::mem::replace(&mut self.runs, rest);
+        }
+        let bytes_of_all =
+            |runs: &Self| -> usize { runs.iter().map(|(_, value)| bytes_of(&**value)).sum() };
+        if first.len() <= self.len() {
+            first.value_bytes = bytes_of_all(&first);
+            self.value_bytes -= first.value_bytes;
+        } else {
+            let rest_bytes = bytes_of_all(self);
+            first.value_bytes = self.value_bytes - rest_bytes;
+            self.value_bytes = rest_bytes;
+        }
+        self.shrink_places();
+        first
     }
 
     /// Changes a value; one that a snapshot shares is copied first. O(value) then.
@@ -105,6 +146,7 @@ impl<T: Counted> Runs<T> {
     /// Removes values until `budget` is used up, and at least one. Returns whether none is left.
     pub(super) fn free_some(&mut self, budget: &mut usize) -> bool {
         while let Some((_, value)) = self.runs.pop_back() {
+            visited(1);
             let bytes = bytes_of(&*value);
             self.value_bytes -= bytes;
             *budget = budget.saturating_sub(2 + bytes / BYTES_PER_ALLOCATION);

@@ -6,6 +6,7 @@ use super::StreamId;
 use super::block::Block;
 use super::entry::StreamEntry;
 use crate::packed::listpack::Place;
+use crate::visits::visited;
 
 /// Entries of a range. It shares the blocks of its stream, which are copied when they are changed meanwhile, so it can
 /// be read without a lock.
@@ -21,8 +22,9 @@ pub struct StreamSlice {
 struct Piece {
     master: StreamId,
     block: Arc<Block>,
-    from: Place,
-    to: Place,
+    /// The places of the first entry and behind the last one; `None` are those of the block.
+    from: Option<Place>,
+    to: Option<Place>,
     /// The number of entries to take.
     count: usize,
 }
@@ -70,14 +72,21 @@ impl StreamSlice {
             ..StreamSlice::default()
         };
         for (master, block) in blocks {
-            let read = block.read(*master);
+            visited(1);
+            // Blocks between the ends of the range are taken as a whole.
             let (from, before) = match range.from {
-                StreamId::MIN => (read.start(), 0),
-                from => read.position(from),
+                from if from <= *master => (None, 0),
+                from => {
+                    let (place, before) = block.read(*master).position(from);
+                    (Some(place), before)
+                }
             };
             let (to, until) = match range.to.next() {
-                None => (read.end(), read.live),
-                Some(after) => read.position(after),
+                None => (None, block.live()),
+                Some(after) => {
+                    let (place, until) = block.read(*master).position(after);
+                    (Some(place), until)
+                }
             };
             let left = range.count - slice.len;
             let count = usize::try_from(until.saturating_sub(before)).unwrap_or(usize::MAX);
@@ -104,8 +113,8 @@ impl StreamSlice {
         let piece = Piece {
             master,
             block: Arc::clone(block),
-            from,
-            to,
+            from: Some(from),
+            to: Some(to),
             count: 1,
         };
         StreamSlice {
@@ -113,6 +122,13 @@ impl StreamSlice {
             is_reversed: false,
             len: 1,
         }
+    }
+
+    /// Adds the entries of a slice that are read after those of this one. O(parts).
+    pub fn append(&mut self, after: StreamSlice) {
+        debug_assert_eq!(self.is_reversed, after.is_reversed);
+        self.len += after.len;
+        self.pieces.extend(after.pieces);
     }
 
     /// Returns the number of entries. O(1).
@@ -145,12 +161,15 @@ impl StreamSlice {
         let Some(piece) = self.pieces.get(part) else {
             return;
         };
+        visited(piece.count);
         let block = piece.block.read(piece.master);
+        let from = piece.from.unwrap_or_else(|| block.start());
+        let to = piece.to.unwrap_or_else(|| block.end());
         if self.is_reversed {
-            let found = block.between_reversed(piece.from, piece.to);
+            let found = block.between_reversed(from, to);
             found.take(piece.count).for_each(|found| f(found.entry));
         } else {
-            let found = block.between(piece.from, piece.to);
+            let found = block.between(from, to);
             found.take(piece.count).for_each(|found| f(found.entry));
         }
     }

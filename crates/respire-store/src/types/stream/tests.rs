@@ -132,8 +132,9 @@ impl Model {
             keep,
             is_approximate,
             entries_max: u64::MAX,
+            references: References::Keep,
         };
-        let removed = self.stream.trim(&trim);
+        let removed = self.stream.trim(&trim).entries;
         for _ in 0..removed {
             self.entries.pop_first();
         }
@@ -223,10 +224,11 @@ fn snapshot_is_unchanged_by_later_edits() {
     let bytes = copy.heap_bytes();
     stream.delete(id(7, 0));
     stream.add(id(300, 0), pairs(&fields), &Stream::LIMITS);
-    stream.trim(&Trim {
+    _ = stream.trim(&Trim {
         keep: Keep::Last(10),
         is_approximate: false,
         entries_max: u64::MAX,
+        references: References::Keep,
     });
     stream.edit_group(b"g", |group, _| group.add_consumer(b"c", 1));
     assert_eq!(entries(&copy, &all), before);
@@ -236,6 +238,12 @@ fn snapshot_is_unchanged_by_later_edits() {
         copy.read().group(b"g").map(StreamGroup::consumers_len),
         Some(0)
     );
+}
+
+impl id_map::Timed for u64 {
+    fn time_ms(&self) -> u64 {
+        self / 7 % 100
+    }
 }
 
 #[test]
@@ -256,6 +264,12 @@ fn pending_entries_agree_with_a_map_under_random_edits() {
         if step % 500 == 0 {
             let expected = model.range(any..).map(|(id, value)| (*id, *value));
             assert!(map.from(any).eq(expected));
+            let mut times: Vec<_> = model.iter().map(|(id, it)| (it / 7 % 100, *id)).collect();
+            times.retain(|(time, _)| *time <= 50);
+            times.sort_unstable();
+            assert_eq!(map.earliest(50, usize::MAX), times);
+            times.truncate(10);
+            assert_eq!(map.earliest(50, 10), times);
             assert_eq!(map.first(), model.keys().next().copied());
             assert_eq!(map.last(), model.keys().next_back().copied());
         }
@@ -303,6 +317,79 @@ fn group_agrees_with_a_model_under_random_deliveries() {
     }
 }
 
+/// A stream of the entries 1 to 30 with two groups, and the entries that the groups need.
+fn stream_with_groups(random: &mut Random) -> (Stream, BTreeSet<StreamId>) {
+    let (mut stream, mut needed) = (Stream::default(), BTreeSet::new());
+    let limits = Limits {
+        elements: 1 + random.below(5) as u32,
+        bytes: 4096,
+    };
+    let fields = vec![(b"f".to_vec(), b"v".to_vec())];
+    for ms in 1..=30 {
+        stream.add(id(ms, 0), pairs(&fields), &limits);
+    }
+    for name in [b"g", b"h"] {
+        let read = random.below(31);
+        stream.add_group(name, StreamGroup::new(id(read, 0), None));
+        needed.extend((read + 1..=30).map(|ms| id(ms, 0)));
+        stream.edit_group(name, |group, _| {
+            group.add_consumer(b"c", 1);
+            for _ in 0..random.below(10) {
+                let pending = id(1 + random.below(30), 0);
+                group.deliver(pending, b"c", 1);
+                needed.insert(pending);
+            }
+        });
+    }
+    (stream, needed)
+}
+
+#[test]
+fn entries_are_trimmed_and_deleted_as_their_references_say() {
+    let mut random = Random(5);
+    for round in 0..300 {
+        let (mut stream, needed) = stream_with_groups(&mut random);
+        let trim = Trim {
+            keep: match random.below(2) {
+                0 => Keep::Last(random.below(31)),
+                _ => Keep::From(id(random.below(32), 0)),
+            },
+            is_approximate: random.below(2) == 0,
+            entries_max: [u64::MAX, 12][random.below(2) as usize],
+            references: [References::Respect, References::Delete][round % 2],
+        };
+        let removed = stream.trim(&trim).entries;
+        assert!(removed <= trim.entries_max, "{trim:?}");
+        let left = entries(&stream, &StreamRange::default());
+        let left: BTreeSet<StreamId> = left.into_iter().map(|(id, _)| id).collect();
+        recount(&stream);
+        assert_eq!(removed as usize, 30 - left.len(), "{trim:?}");
+        for gone in (1..=30).map(|ms| id(ms, 0)).filter(|id| !left.contains(id)) {
+            assert!(!matches!(trim.keep, Keep::From(from) if gone >= from));
+            match trim.references {
+                References::Respect => assert!(!needed.contains(&gone), "{trim:?}"),
+                _ => assert!(!stream.groups.forget(gone), "{trim:?}"),
+            }
+        }
+        if let (Keep::Last(last), false, u64::MAX) =
+            (trim.keep, trim.is_approximate, trim.entries_max)
+        {
+            let excess = 30 - last.min(30);
+            let expected = match trim.references {
+                References::Respect => excess.min(30 - needed.len() as u64),
+                _ => excess,
+            };
+            assert_eq!(removed, expected, "{trim:?}");
+        }
+        for id in left {
+            let is_needed = stream.is_referenced(id);
+            assert_eq!(is_needed, needed.contains(&id));
+            let deletion = stream.delete_with(id, References::Respect);
+            assert_eq!(deletion == Deletion::Deleted, !is_needed);
+        }
+    }
+}
+
 #[test]
 fn scan_visits_every_entry_that_stays() {
     let mut stream = Stream::default();
@@ -317,10 +404,11 @@ fn scan_visits_every_entry_that_stays() {
             found.insert(entry.id().seq);
         });
         stream.delete(id(2, 700));
-        stream.trim(&Trim {
+        _ = stream.trim(&Trim {
             keep: Keep::From(id(0, 50)),
             is_approximate: false,
             entries_max: u64::MAX,
+            references: References::Keep,
         });
         if cursor == 0 {
             break;

@@ -1,6 +1,11 @@
 //! Trims a stream: removes its first entries.
 
+use super::block::{Block, BlockRef};
+use super::parts::StreamParts;
+use super::references::References;
 use super::{Stream, StreamId};
+use crate::packed::listpack::Place;
+use crate::visits::visited;
 
 /// What a trim keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,77 +25,136 @@ pub struct Trim {
     pub is_approximate: bool,
     /// The largest number of entries to remove.
     pub entries_max: u64,
+    /// What becomes of references to the entries.
+    pub references: References,
+}
+
+/// What a trim removed.
+#[derive(Debug, Default)]
+pub struct Trimmed {
+    /// The number of entries.
+    pub entries: u64,
+    /// What is left to free.
+    pub parts: StreamParts,
 }
 
 impl Stream {
-    /// Removes the first entries. Returns their number. O(blocks removed), and O(block) if a part of one is removed.
+    /// Removes the first entries. O(blocks removed), and O(block) if a part of one is removed. If references are deleted
+    /// or respected, it is O(entries looked at), and O(log n) for each in each group.
     ///
     /// ```
-    /// use respire_store::{Keep, Kind, Stream, StreamId, Trim};
+    /// use respire_store::{Keep, Kind, References, Stream, StreamId, Trim};
     ///
     /// let mut stream = Stream::default();
     /// for ms in 1..=10 {
     ///     let pairs = [(&b"n"[..], &b"1"[..])];
     ///     stream.add(StreamId { ms, seq: 0 }, pairs.into_iter(), &Stream::LIMITS);
     /// }
-    /// let trim = Trim { keep: Keep::Last(4), is_approximate: false, entries_max: u64::MAX };
-    /// assert_eq!(stream.trim(&trim), 6);
+    /// let trim = Trim {
+    ///     keep: Keep::Last(4),
+    ///     is_approximate: false,
+    ///     entries_max: u64::MAX,
+    ///     references: References::Keep,
+    /// };
+    /// assert_eq!(stream.trim(&trim).entries, 6);
     /// assert_eq!(stream.marks().first_id, StreamId { ms: 7, seq: 0 });
     /// ```
-    pub fn trim(&mut self, trim: &Trim) -> u64 {
-        let mut removed = 0;
-        while let Some((master, block)) = self.blocks.get(0) {
-            let read = block.read(*master);
-            let length = self.marks.length;
-            let (live, excess) = (read.live, length.saturating_sub(trim.last()));
-            if excess == 0 || live > trim.entries_max.saturating_sub(removed) {
-                break;
-            }
-            let is_whole = match trim.keep {
-                Keep::Last(_) => live <= excess,
-                // Redis takes deleted entries into account where it removes only whole blocks.
-                Keep::From(from) => {
-                    let last = match trim.is_approximate {
-                        true => read.before(read.end()),
-                        false => read.last(),
-                    };
-                    last.is_none_or(|last| last.entry.id() < from)
-                }
-            };
-            if is_whole {
-                self.blocks.remove(0);
-                removed += live;
-                self.marks.length -= live;
-                continue;
-            }
-            if !trim.is_approximate {
-                removed += self.trim_block(trim.keep, excess);
-            }
-            break;
-        }
-        if removed > 0 {
+    pub fn trim(&mut self, trim: &Trim) -> Trimmed {
+        let trimmed = match trim.references {
+            References::Respect => self.trim_unreferenced(trim),
+            References::Keep | References::Delete => self.trim_first(trim),
+        };
+        if trimmed.entries > 0 {
             self.find_first();
         }
-        removed
+        trimmed
+    }
+
+    fn trim_first(&mut self, trim: &Trim) -> Trimmed {
+        let (blocks, mut entries) = self.whole_blocks(trim);
+        if trim.references == References::Delete {
+            let removed = self.blocks.iter().take(blocks);
+            for (master, block) in removed {
+                let read = block.read(*master);
+                let found = read.between(read.start(), read.end());
+                found.for_each(|found| _ = self.groups.forget(found.entry.id()));
+            }
+        }
+        let parts = StreamParts::of_blocks(self.blocks.split_first(blocks));
+        self.marks.length -= entries;
+        let (excess, left) = (self.excess(trim), trim.entries_max - entries);
+        let live = self.blocks.get(0).map_or(0, |(_, block)| block.live());
+        if !trim.is_approximate && excess > 0 && live <= left {
+            entries += self.trim_block(trim, excess);
+        }
+        Trimmed { entries, parts }
+    }
+
+    /// The number of entries that may be removed.
+    fn excess(&self, trim: &Trim) -> u64 {
+        match trim.keep {
+            Keep::Last(last) => self.marks.length.saturating_sub(last),
+            Keep::From(_) => self.marks.length,
+        }
+    }
+
+    /// The number of the first blocks that are removed as a whole, and of their entries.
+    fn whole_blocks(&self, trim: &Trim) -> (usize, u64) {
+        let (mut blocks, mut entries, excess) = (0, 0, self.excess(trim));
+        while let Some((_, block)) = self.blocks.get(blocks) {
+            let live = block.live();
+            let is_within = live <= trim.entries_max.saturating_sub(entries);
+            if entries == excess || !is_within || !self.is_whole(blocks, trim, excess - entries) {
+                break;
+            }
+            entries += live;
+            blocks += 1;
+        }
+        visited(blocks);
+        (blocks, entries)
+    }
+
+    /// Whether all entries of a block may be removed.
+    fn is_whole(&self, at: usize, trim: &Trim, excess: u64) -> bool {
+        let Some((master, block)) = self.blocks.get(at) else {
+            return false;
+        };
+        let from = match trim.keep {
+            Keep::Last(_) => return block.live() <= excess,
+            Keep::From(from) => from,
+        };
+        if let Some((next, _)) = self.blocks.get(at + 1)
+            && *next <= from
+        {
+            return true;
+        }
+        let read = block.read(*master);
+        // Redis takes deleted entries into account where it removes only whole blocks.
+        let last = match trim.is_approximate {
+            true => read.before(read.end()),
+            false => read.last(),
+        };
+        last.is_none_or(|last| last.entry.id() < from)
     }
 
     /// Removes entries of the first block, of which some remain. Returns their number.
-    fn trim_block(&mut self, keep: Keep, excess: u64) -> u64 {
+    fn trim_block(&mut self, trim: &Trim, excess: u64) -> u64 {
         let Some((master, block)) = self.blocks.get(0) else {
             return 0;
         };
         let (master, read) = (*master, block.read(*master));
+        let mut places = Vec::new();
         let found = read.between(read.start(), read.end());
-        let places: Vec<_> = match keep {
-            Keep::Last(_) => found
-                .take(usize::try_from(excess).unwrap_or(usize::MAX))
-                .map(|found| found.place)
-                .collect(),
-            Keep::From(from) => found
-                .take_while(|found| found.entry.id() < from)
-                .map(|found| found.place)
-                .collect(),
-        };
+        for found in found.take(usize::try_from(excess).unwrap_or(usize::MAX)) {
+            let id = found.entry.id();
+            if matches!(trim.keep, Keep::From(from) if id >= from) {
+                break;
+            }
+            if trim.references == References::Delete {
+                self.groups.forget(id);
+            }
+            places.push(found.place);
+        }
         let count = places.len() as u64;
         if count > 0 {
             self.blocks
@@ -99,14 +163,50 @@ impl Stream {
         }
         count
     }
-}
 
-impl Trim {
-    /// The number of entries that are kept at least.
-    fn last(&self) -> u64 {
-        match self.keep {
-            Keep::Last(last) => last,
-            Keep::From(_) => 0,
+    /// Removes the first entries that no group needs.
+    fn trim_unreferenced(&mut self, trim: &Trim) -> Trimmed {
+        let (mut at, mut trimmed) = (0, Trimmed::default());
+        let read_by_all = self.groups.read_by_all();
+        while let Some((master, block)) = self.blocks.get(at) {
+            let (master, live, excess) = (*master, block.live(), self.excess(trim));
+            let is_within = live <= trim.entries_max.saturating_sub(trimmed.entries);
+            if excess == 0 || !is_within || master > read_by_all {
+                break;
+            }
+            let is_whole = self.is_whole(at, trim, excess);
+            if !is_whole && trim.is_approximate {
+                break;
+            }
+            let places = self.unreferenced(block.read(master), trim, excess);
+            let count = places.len() as u64;
+            trimmed.entries += count;
+            self.marks.length -= count;
+            if count == live {
+                self.blocks.remove(at);
+                continue;
+            }
+            if count > 0 {
+                let delete = |block: &mut Block| block.delete_all(master, places.into_iter());
+                self.blocks.edit(at, delete);
+            }
+            if !is_whole && matches!(trim.keep, Keep::From(_)) {
+                break;
+            }
+            at += 1;
         }
+        trimmed
+    }
+
+    /// The places of the first entries of a block that may be removed and that no group needs.
+    fn unreferenced(&self, block: BlockRef<'_>, trim: &Trim, excess: u64) -> Vec<Place> {
+        let found = block.between(block.start(), block.end());
+        let first = found.take_while(|found| match trim.keep {
+            Keep::Last(_) => true,
+            Keep::From(from) => found.entry.id() < from,
+        });
+        let free = first.filter(|found| !self.is_referenced(found.entry.id()));
+        let free = free.take(usize::try_from(excess).unwrap_or(usize::MAX));
+        free.map(|found| found.place).collect()
     }
 }
