@@ -36,7 +36,8 @@ fn ask(target: &mut dyn Target, connection: usize, args: &[&str]) -> Value {
 /// one by one.
 fn without_subcommands(value: Value) -> Value {
     match value {
-        Value::Array(mut items) if items.len() == 10 && matches!(items[9], Value::Array(_)) => {
+        // `COMMAND INFO`: name, arity, and so on; the subcommands are the last of ten.
+        Value::Array(mut items) if items.len() == 10 && matches!(items[1], Value::Int(_)) => {
             items.pop();
             Value::Array(items)
         }

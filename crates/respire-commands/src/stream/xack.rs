@@ -19,7 +19,7 @@ pub(super) static XACK: Spec = Spec {
     args: &[
         Arg::key("key", 0),
         Arg::new("group", ArgKind::String),
-        Arg::new("ID", ArgKind::String).multiple(),
+        Arg::new("id", ArgKind::String).multiple(),
     ],
     examples: &[
         ("XADD s 1 name Ada", "$3\r\n1-0\r\n"),

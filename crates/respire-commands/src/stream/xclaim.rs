@@ -29,7 +29,7 @@ pub(super) static XCLAIM: Spec = Spec {
         Arg::new("group", ArgKind::String),
         Arg::new("consumer", ArgKind::String),
         Arg::new("min-idle-time", ArgKind::String),
-        Arg::new("ID", ArgKind::String).multiple(),
+        Arg::new("id", ArgKind::String).multiple(),
         Arg::new("ms", ArgKind::Integer).token("IDLE").optional(),
         Arg::new("unix-time-milliseconds", ArgKind::UnixTime)
             .token("TIME")

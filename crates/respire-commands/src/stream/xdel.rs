@@ -20,7 +20,7 @@ pub(super) static XDEL: Spec = Spec {
     keys: &[KeySpec::at(1).flags(&[KeyFlag::Rw, KeyFlag::Delete])],
     args: &[
         Arg::key("key", 0),
-        Arg::new("ID", ArgKind::String).multiple(),
+        Arg::new("id", ArgKind::String).multiple(),
     ],
     examples: &[
         ("XADD s 1 name Ada", "$3\r\n1-0\r\n"),

@@ -59,7 +59,7 @@ pub(super) static XREADGROUP: Spec = Spec {
             "streams",
             &[
                 Arg::key("key", 0).multiple(),
-                Arg::new("ID", ArgKind::String).multiple(),
+                Arg::new("id", ArgKind::String).multiple(),
             ],
         )
         .token("STREAMS"),

@@ -229,7 +229,7 @@ fn without_newer(value: Value) -> Value {
     match value {
         Value::Array(items) => {
             let kept = items.into_iter().filter(|item| !is_newer(item));
-            Value::Array(kept.map(without_newer).collect())
+            Value::Array(without_empty_history(kept.map(without_newer).collect()))
         }
         Value::Set(items) => {
             let kept = items.into_iter().filter(|item| !is_newer(item));
@@ -241,6 +241,16 @@ fn without_newer(value: Value) -> Value {
         }
         other => other,
     }
+}
+
+/// Leaves out the history if no entry of it is left.
+fn without_empty_history(mut fields: Vec<Value>) -> Vec<Value> {
+    let is_empty =
+        |pair: &[Value]| pair[0].as_bytes() == Some(b"history") && elements(&pair[1]) == Some(0);
+    if let Some(at) = fields.windows(2).position(is_empty) {
+        fields.drain(at..at + 2);
+    }
+    fields
 }
 
 /// Whether this is an argument with a newer version after the field `since`, or an entry of the
