@@ -5,6 +5,7 @@ use super::{
     LEN_6_BITS, LEN_14_BITS, LEN_32_BITS, LEN_64_BITS, LEN_ENCODED, STRING_INT8, STRING_INT16,
     STRING_INT32, STRING_LZF, lzf,
 };
+use std::borrow::Cow;
 
 /// A string of a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,21 @@ pub enum Text<'p> {
     Unpacked(Vec<u8>),
 }
 
-impl Text<'_> {
+impl<'p> Text<'p> {
+    /// The bytes of the text, borrowed from the payload if they lie there. O(digits) for a number, otherwise O(1).
+    ///
+    /// ```
+    /// assert_eq!(*respire_rdb::Text::Bytes(b"text").into_cow(), b"text"[..]);
+    /// ```
+    #[must_use]
+    pub fn into_cow(self) -> Cow<'p, [u8]> {
+        match self {
+            Self::Int(number) => Cow::Owned(number.to_string().into_bytes()),
+            Self::Bytes(bytes) => Cow::Borrowed(bytes),
+            Self::Unpacked(bytes) => Cow::Owned(bytes),
+        }
+    }
+
     /// The bytes of the text. O(length).
     ///
     /// ```
@@ -25,11 +40,7 @@ impl Text<'_> {
     /// ```
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
-        match self {
-            Self::Int(number) => number.to_string().into_bytes(),
-            Self::Bytes(bytes) => bytes.to_vec(),
-            Self::Unpacked(bytes) => bytes,
-        }
+        self.into_cow().into_owned()
     }
 }
 

@@ -8,7 +8,6 @@ use crate::value_type::{Restore, ValueType};
 use respire_rdb::{Text, Ziplist};
 use respire_store::packed::listpack::{Element, Listpack};
 use respire_store::{Elements, End, Kind, List, ListRef, NewValue, Store, StringRef};
-use std::borrow::Cow;
 
 /// The type bytes of payloads: single elements, one ziplist, nodes of ziplists, nodes of listpacks.
 const ELEMENTS: u8 = 1;
@@ -95,14 +94,14 @@ fn restore_elements<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewVal
 
 fn restore_ziplist<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let mut list = List::default();
-    push_ziplist(&mut list, &bytes(reader)?, store)?;
+    push_ziplist(&mut list, &reader.string()?.into_cow(), store)?;
     filled(list)
 }
 
 fn restore_ziplist_nodes<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<'p>> {
     let mut list = List::default();
     for _ in 0..reader.next_len()? {
-        push_ziplist(&mut list, &bytes(reader)?, store)?;
+        push_ziplist(&mut list, &reader.string()?.into_cow(), store)?;
     }
     filled(list)
 }
@@ -123,7 +122,7 @@ fn restore_nodes<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<
     let (mut list, limits) = (List::default(), store.limits::<List>());
     for _ in 0..reader.next_len()? {
         let container = reader.next_len()?;
-        let node = bytes(reader)?;
+        let node = reader.string()?.into_cow();
         match container {
             _ if node.is_empty() => return None,
             PLAIN => list.push(End::Right, StringRef::Bytes(&node), limits),
@@ -132,13 +131,4 @@ fn restore_nodes<'p>(reader: &mut Reader<'p>, store: &Store) -> Option<NewValue<
         }
     }
     filled(list)
-}
-
-/// The next string.
-fn bytes<'p>(reader: &mut Reader<'p>) -> Option<Cow<'p, [u8]>> {
-    Some(match reader.string()? {
-        Text::Int(number) => Cow::Owned(number.to_string().into_bytes()),
-        Text::Bytes(bytes) => Cow::Borrowed(bytes),
-        Text::Unpacked(bytes) => Cow::Owned(bytes),
-    })
 }

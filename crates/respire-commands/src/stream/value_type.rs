@@ -3,7 +3,6 @@
 use crate::digest::Digest;
 use crate::rdb::{Payload, Reader, add_block};
 use crate::value_type::{Restore, ValueType};
-use respire_rdb::Text;
 use respire_store::{
     Consumer, Delivery, Elements, NewValue, Stream, StreamBlocks, StreamGroup, StreamId,
     StreamMarks, StreamRef,
@@ -113,9 +112,9 @@ fn add_consumer(payload: &mut Payload, consumer: &Consumer) {
 fn restore<'p>(reader: &mut Reader<'p>, version: u8) -> Option<NewValue<'p>> {
     let mut blocks = StreamBlocks::default();
     for _ in 0..reader.next_count()? {
-        let master = bytes(reader)?;
+        let master = reader.string()?.into_bytes();
         let master = u128::from_be_bytes(master.try_into().ok()?);
-        blocks.add(id_of(master), bytes(reader)?)?;
+        blocks.add(id_of(master), reader.string()?.into_bytes())?;
     }
     let mut marks = StreamMarks {
         length: reader.next_count()?,
@@ -132,7 +131,7 @@ fn restore<'p>(reader: &mut Reader<'p>, version: u8) -> Option<NewValue<'p>> {
     }
     let mut stream = blocks.into_stream(marks)?;
     for _ in 0..reader.next_count()? {
-        let name = bytes(reader)?;
+        let name = reader.string()?.into_bytes();
         let group = read_group(reader, version, &stream)?;
         stream.add_group(&name, group).then_some(())?;
     }
@@ -170,7 +169,7 @@ fn read_consumer(
     pending: &[(StreamId, Delivery)],
     group: &mut StreamGroup,
 ) -> Option<()> {
-    let name = bytes(reader)?;
+    let name = reader.string()?.into_bytes();
     let seen_ms = read_ms(reader)?;
     let active_ms = match version {
         LISTPACKS_3 => Some(i64::from_le_bytes(reader.raw()?)),
@@ -208,13 +207,4 @@ fn read_id(reader: &mut Reader<'_>) -> Option<StreamId> {
 fn read_ms(reader: &mut Reader<'_>) -> Option<u64> {
     let ms = i64::from_le_bytes(reader.raw()?);
     Some(u64::try_from(ms).unwrap_or(0))
-}
-
-/// The bytes of a string.
-fn bytes(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
-    Some(match reader.string()? {
-        Text::Bytes(bytes) => bytes.to_vec(),
-        Text::Unpacked(bytes) => bytes,
-        Text::Int(number) => number.to_string().into_bytes(),
-    })
 }
