@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::cores::CoreArgs;
+
 /// Measure commands on collections.
 #[derive(Args, Clone, Debug)]
 pub struct CollectionsArgs {
@@ -51,22 +53,9 @@ pub struct CollectionsArgs {
     /// Elements of a large collection, and small collections: a power of ten.
     #[arg(long, default_value_t = 1_000_000, help_heading = "Measurement")]
     pub elements: u64,
-    /// Core of the servers.
-    #[arg(
-        long,
-        value_name = "CORE",
-        default_value_t = 0,
-        help_heading = "Measurement"
-    )]
-    pub server_cpu: usize,
-    /// Core of the load generator.
-    #[arg(
-        long,
-        value_name = "CORE",
-        default_value_t = 1,
-        help_heading = "Measurement"
-    )]
-    pub load_cpu: usize,
+    /// The cores.
+    #[command(flatten)]
+    pub cores: CoreArgs,
     /// The Markdown file, whose part between <!-- collections --> and <!-- /collections --> is replaced.
     #[arg(
         long,

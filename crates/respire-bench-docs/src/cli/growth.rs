@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::cores::CoreArgs;
+
 /// Measure how costs grow.
 #[derive(Args, Clone, Debug)]
 pub struct GrowthArgs {
@@ -49,22 +51,9 @@ pub struct GrowthArgs {
         help_heading = "Measurement"
     )]
     pub connections_max: usize,
-    /// Core of the servers.
-    #[arg(
-        long,
-        value_name = "CORE",
-        default_value_t = 0,
-        help_heading = "Measurement"
-    )]
-    pub server_cpu: usize,
-    /// Core of the load generator.
-    #[arg(
-        long,
-        value_name = "CORE",
-        default_value_t = 1,
-        help_heading = "Measurement"
-    )]
-    pub load_cpu: usize,
+    /// The cores.
+    #[command(flatten)]
+    pub cores: CoreArgs,
     /// The Markdown file. The result replaces the text between <!-- growth --> and <!-- /growth
     /// -->; a missing file is created. Plots are written beside it, with its name.
     #[arg(

@@ -1,11 +1,13 @@
 //! The command line: one subcommand per document, and the servers they start.
 
 mod collections;
+mod cores;
 mod growth;
 mod http;
 mod table;
 
 pub use collections::CollectionsArgs;
+pub use cores::CoreArgs;
 pub use growth::GrowthArgs;
 pub(crate) use http::PAYLOAD;
 pub use http::{HttpArgs, HttpServerArgs, Service};

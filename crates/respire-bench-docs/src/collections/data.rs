@@ -122,10 +122,7 @@ const LARGE: &[Fill] = &[
         title: "One list of 1M elements of 10 B",
         per: "element",
         requests: |elements| elements,
-        request: |number, _| {
-            let reply = format!(":{}\r\n", number + 1);
-            (words(&["RPUSH", "L", &member(number)]), reply)
-        },
+        request: |number, _| rpush("L", number, &member(number)),
     },
     // What follows has no row of its own.
     Fill {
@@ -150,11 +147,7 @@ const LARGE: &[Fill] = &[
         title: "a list of numbers",
         per: "",
         requests: |elements| elements,
-        request: |number, of| {
-            let reply = format!(":{}\r\n", number + 1);
-            let number = shuffled(number, of).to_string();
-            (words(&["RPUSH", "N", &number]), reply)
-        },
+        request: |number, of| rpush("N", number, &shuffled(number, of).to_string()),
     },
     Fill {
         name: "",
@@ -193,6 +186,11 @@ fn small(
 fn zadd(key: &str, score: u64, number: u64) -> (Vec<String>, String) {
     let (score, member) = (score.to_string(), member(number));
     (words(&["ZADD", key, &score, &member]), one())
+}
+
+/// Adds an element to a list that has so many.
+fn rpush(key: &str, len: u64, element: &str) -> (Vec<String>, String) {
+    (words(&["RPUSH", key, element]), format!(":{}\r\n", len + 1))
 }
 
 fn one() -> String {

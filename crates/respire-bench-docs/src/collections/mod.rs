@@ -80,12 +80,12 @@ pub fn run(args: &CollectionsArgs, out: &mut dyn Write) -> Result<bool> {
         return Err(Error::flag("--elements", reason));
     }
     check_names(&args.row)?;
-    os::pin_self(&[args.load_cpu])?;
+    os::pin_self(&[args.cores.load_cpu])?;
     let mut measured = Measured {
         machine: Machine::this(),
         entrants: entrants(args)?,
-        server_cpu: args.server_cpu,
-        load_cpu: args.load_cpu,
+        server_cpu: args.cores.server_cpu,
+        load_cpu: args.cores.load_cpu,
         rounds: args.rounds,
         elements: args.elements,
         test_time_s: args.test_time,
@@ -173,7 +173,7 @@ fn measure(
     }
     let mut servers = Vec::new();
     for entrant in &measured.entrants {
-        let cores = args.server_cpu.to_string();
+        let cores = args.cores.server_cpu.to_string();
         let server = Contender::started(entrant.name, &entrant.words, Some(&cores), Probe::Ping)?;
         say(out, &format!("fill {}", entrant.name))?;
         for fill in scene.fills() {

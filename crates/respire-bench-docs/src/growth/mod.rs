@@ -101,7 +101,7 @@ pub struct Measured {
 pub fn run(args: &GrowthArgs, out: &mut dyn Write) -> Result<bool> {
     let chosen = choose(&args.part)?;
     let setting = setting(args)?;
-    os::pin_self(&[args.load_cpu])?;
+    os::pin_self(&[args.cores.load_cpu])?;
     let mut measured = Measured {
         machine: Machine::this(),
         setting,
@@ -152,8 +152,8 @@ fn setting(args: &GrowthArgs) -> Result<Setting> {
         .map_err(|error| Error::flag("--test-time", error.to_string()))?;
     Ok(Setting {
         entrants: entrants(args)?,
-        server_cpu: args.server_cpu,
-        load_cpu: args.load_cpu,
+        server_cpu: args.cores.server_cpu,
+        load_cpu: args.cores.load_cpu,
         rounds: args.rounds,
         time,
         keys_max: args.keys_max,
