@@ -96,11 +96,16 @@ fn check_restored(peer: &mut Peer, payload: &[u8]) {
         assert_eq!(peer.int(&[b"EXISTS", b"k"]), 0);
         return;
     }
-    let kind = Kind::of(&name).unwrap_or_else(|| panic!("{}", name.escape_ascii()));
-    values::check_reading(peer, kind, b"k");
-    check_copies(peer, kind, payload.len());
-    values::check_edits(peer, kind);
-    check_copies(peer, kind, payload.len() + 4096);
+    if name == b"stream" {
+        // `stream_payload.rs` reads and edits streams.
+        check_digests(peer, payload.len());
+    } else {
+        let kind = Kind::of(&name).unwrap_or_else(|| panic!("{}", name.escape_ascii()));
+        values::check_reading(peer, kind, b"k");
+        check_copies(peer, kind, payload.len());
+        values::check_edits(peer, kind);
+        check_copies(peer, kind, payload.len() + 4096);
+    }
     for key in [&b"k"[..], b"copy", b"again", b"gone"] {
         peer.ok(&[b"DEL", key]);
     }
@@ -110,8 +115,8 @@ fn check_restored(peer: &mut Peer, payload: &[u8]) {
     assert_eq!(digest.as_deref(), Some(&[b'0'; 40][..]));
 }
 
-/// The value is the same in a copy, and in one that is dumped and restored.
-fn check_copies(peer: &mut Peer, kind: Kind, payload_bytes: usize) {
+/// The value has the same digest in a copy, and in one that is dumped and restored.
+fn check_digests(peer: &mut Peer, payload_bytes: usize) {
     peer.call(&[b"OBJECT", b"ENCODING", b"k"]);
     peer.call(&[b"DEBUG", b"OBJECT", b"k"]);
     let bytes = peer.ok(&[b"MEMORY", b"USAGE", b"k", b"SAMPLES", b"0"]);
@@ -126,6 +131,11 @@ fn check_copies(peer: &mut Peer, kind: Kind, payload_bytes: usize) {
         digests.windows(2).all(|pair| pair[0] == pair[1]),
         "{digests:?}"
     );
+}
+
+/// The value is the same in a copy, and in one that is dumped and restored.
+fn check_copies(peer: &mut Peer, kind: Kind, payload_bytes: usize) {
+    check_digests(peer, payload_bytes);
     let value = kind.read(peer, b"k");
     assert_eq!(kind.read(peer, b"copy"), value);
     assert_eq!(kind.read(peer, b"again"), value);
