@@ -32,7 +32,7 @@ pub use stack::{Stack, StackRef};
 pub use stream::{
     Consumer, Deletion, Delivery, Keep, Pairs, Pending, References, Stream, StreamBlocks,
     StreamEntry, StreamFields, StreamGroup, StreamId, StreamMarks, StreamParts, StreamRange,
-    StreamRef, StreamSlice, Trim, Trimmed,
+    StreamRef, StreamSlice, Trim, Trimmed, Trimming,
 };
 pub(crate) use string::LongString;
 pub use string::{SHARED_BYTES_MIN, StringRef};
