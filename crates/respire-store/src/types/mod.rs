@@ -149,6 +149,12 @@ pub trait Elements<'e>: Copy + fmt::Debug {
     fn warm_found(self, element: &[u8]) {
         let _ = element;
     }
+
+    /// Begins to load the element of a rank, which counts from the last one, -1, if it is negative. It is a hint
+    /// without a visible effect.
+    fn warm_rank(self, rank: i64) {
+        let _ = rank;
+    }
 }
 
 /// The error of an operation on a key whose value has another type.
@@ -341,6 +347,14 @@ macro_rules! types {
                 match self {
                     ValueRef::String(_) => {}
                     $($(#[cfg($($when)*)])? ValueRef::$kind(value) => value.warm_found(element),)*
+                }
+            }
+
+            /// [`Elements::warm_rank`].
+            pub(crate) fn warm_rank(self, rank: i64) {
+                match self {
+                    ValueRef::String(_) => {}
+                    $($(#[cfg($($when)*)])? ValueRef::$kind(value) => value.warm_rank(rank),)*
                 }
             }
         }
