@@ -5,6 +5,7 @@ use crate::kv::{HasKv, Kv};
 use crate::pace::REST;
 use crate::stats::ConnStats;
 use crate::{info, monitor};
+use resp_codec::number::parse_i64;
 use respire_engine::{
     App, Error, InfoWriter, Keyspace, Metrics, Now, Publisher, Relief, SectionScope, Setting,
     WatchedKey, WideningBody,
@@ -68,6 +69,13 @@ impl<A: HasKv> Keyspace<A> for Kv {
     #[inline]
     fn warm(app: &A, db: u32, hint: &Foreseen<'_>, element: &[u8]) -> bool {
         app.kv().store().prefetch_element(db, hint, element)
+    }
+
+    #[inline]
+    fn warm_rank(app: &A, db: u32, hint: &Foreseen<'_>, rank: &[u8]) {
+        if let Some(rank) = parse_i64(rank) {
+            app.kv().store().prefetch_rank(db, hint, rank);
+        }
     }
 
     #[inline]

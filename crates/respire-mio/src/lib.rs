@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod backlog;
 mod batch;
 mod pool;
 mod relief;
@@ -28,6 +29,7 @@ mod slot;
 mod socket;
 mod wakes;
 
+use backlog::{Backlog, note_events, take_deadlines, take_sources, take_turns};
 use batch::Batch;
 use mio::{Events, Poll, Token, Waker};
 use pool::Pool;
@@ -75,9 +77,10 @@ impl Server for Mio {
         engine.set_relief(Arc::new(OtherConnections));
         let service = Arc::new(Service::new(engine, config, shutdown));
         supervise("respire-mio", &service, move |service| {
+            let batch = Rc::new(Batch::new(service.limits()));
             let reactor = Rc::new(RefCell::new(Reactor::new(listeners, service)?));
-            let _serving = OtherConnections::serve_on_this_thread(&reactor);
-            run(&reactor)?;
+            let _serving = OtherConnections::serve_on_this_thread(&reactor, &batch);
+            run(&reactor, &batch)?;
             let service = Arc::clone(&reactor.borrow().service);
             Ok(service.cut_open())
         })
@@ -108,6 +111,7 @@ struct Reactor<A: App> {
     /// The sources that have more to do and wait for nothing: connections that used up their turn,
     /// and listeners that accepted their maximum. While it is not empty, polling does not wait.
     again: VecDeque<Token>,
+    backlog: Backlog,
     /// At most one deadline per connection or listener, in monotonic microseconds.
     deadlines: BTreeSet<(u64, Token)>,
     wakes: Arc<Wakes>,
@@ -171,6 +175,7 @@ impl<A: App> Reactor<A> {
             connections: Slab::new(),
             last_generation: 0,
             again: VecDeque::new(),
+            backlog: Backlog::default(),
             deadlines: BTreeSet::new(),
             wakes,
             tick_us: 0,
@@ -301,9 +306,8 @@ impl<A: App> Reactor<A> {
 /// The reactor of a thread. It is borrowed only between turns, so that a turn can lead to others.
 type Shared<A> = Rc<RefCell<Reactor<A>>>;
 
-fn run<A: App>(reactor: &Shared<A>) -> io::Result<()> {
+fn run<A: App>(reactor: &Shared<A>, batch: &Batch) -> io::Result<()> {
     let mut events = Events::with_capacity(EVENTS_MAX);
-    let mut batch = Batch::new(reactor.borrow().service.limits());
     loop {
         let now = clock::now();
         let mut this = reactor.borrow_mut();
@@ -317,67 +321,11 @@ fn run<A: App>(reactor: &Shared<A>) -> io::Result<()> {
             _ => {}
         }
         drop(this);
-        batch::take_events(reactor, &events, &mut batch);
+        note_events(reactor, &events);
+        take_sources(reactor);
+        batch::serve_ready(reactor, batch);
         take_turns(reactor);
         take_deadlines(reactor);
-    }
-}
-
-/// Handles an event of the waker or a listener; an event of a closed connection does nothing.
-fn take_wake<A: App>(reactor: &Shared<A>, token: Token) {
-    if token == WAKER {
-        let woken = reactor.borrow().wakes.take();
-        for token in woken {
-            drive(reactor, token, Cause::Wake);
-        }
-    } else {
-        accept_ready(reactor, token);
-    }
-}
-
-/// Gives one turn to every source in `again`; a source that needs more is appended again.
-fn take_turns<A: App>(reactor: &Shared<A>) {
-    let count = reactor.borrow().again.len();
-    for _ in 0..count {
-        let mut this = reactor.borrow_mut();
-        let Some(token) = this.again.pop_front() else {
-            return;
-        };
-        let slot = find(&mut this.connections, token);
-        let is_connection = slot.map(|slot| slot.is_queued = false).is_some();
-        drop(this);
-        if is_connection {
-            drive(reactor, token, Cause::Ready);
-        } else {
-            accept_ready(reactor, token);
-        }
-    }
-}
-
-fn take_deadlines<A: App>(reactor: &Shared<A>) {
-    let mut this = reactor.borrow_mut();
-    let Some(first) = this.deadlines.first() else {
-        return;
-    };
-    let now = clock::now();
-    if first.0 > now.monotonic_us() {
-        return;
-    }
-    let later = this
-        .deadlines
-        .split_off(&(now.monotonic_us() + 1, Token(0)));
-    let due = std::mem::replace(&mut this.deadlines, later);
-    drop(this);
-    for (_, token) in due {
-        let mut this = reactor.borrow_mut();
-        let slot = find(&mut this.connections, token);
-        let is_connection = slot.map(|slot| slot.armed_us = None).is_some();
-        drop(this);
-        if is_connection {
-            drive(reactor, token, Cause::Deadline);
-        } else {
-            accept_ready(reactor, token);
-        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Serves other connections while a long call holds up the reactor's thread.
 
-use crate::{App, Cause, Shared, drive, find, take_deadlines, take_turns, take_wake};
+use crate::backlog::{note_events, take_deadlines, take_ready, take_sources, take_turns};
+use crate::batch::{Batch, take_over};
+use crate::{App, Shared};
 use mio::Events;
 use respire_engine::Relief;
 use std::cell::{Cell, RefCell};
@@ -23,13 +25,13 @@ pub(crate) struct OtherConnections;
 
 impl OtherConnections {
     /// Has the reactor serve its connections during long calls, until the result is dropped.
-    pub(crate) fn serve_on_this_thread<A: App>(reactor: &Shared<A>) -> Serving {
-        let reactor = Rc::clone(reactor);
+    pub(crate) fn serve_on_this_thread<A: App>(reactor: &Shared<A>, batch: &Rc<Batch>) -> Serving {
+        let (reactor, batch) = (Rc::clone(reactor), Rc::clone(batch));
         let events = RefCell::new(None);
         let serve = move || {
             let mut events = events.borrow_mut();
             let events = events.get_or_insert_with(|| Events::with_capacity(EVENTS_MAX));
-            serve_others(&reactor, events);
+            serve_others(&reactor, &batch, events);
         };
         SERVE.set(Some(Rc::new(serve)));
         Serving
@@ -69,27 +71,15 @@ impl Drop for Serving {
 }
 
 /// Serves what is ready now, without waiting.
-fn serve_others<A: App>(reactor: &Shared<A>, events: &mut Events) {
+fn serve_others<A: App>(reactor: &Shared<A>, batch: &Batch, events: &mut Events) {
     // An error is reported again when the reactor itself polls.
-    if reactor
-        .borrow_mut()
-        .poll
-        .poll(events, Some(Duration::ZERO))
-        .is_err()
-    {
-        return;
+    let polled = reactor.borrow_mut().poll.poll(events, Some(Duration::ZERO));
+    if polled.is_ok() {
+        note_events(reactor, events);
     }
-    for event in &*events {
-        let token = event.token();
-        let mut this = reactor.borrow_mut();
-        let noted = find(&mut this.connections, token).map(|slot| slot.note_event(event));
-        drop(this);
-        match noted {
-            Some(true) => drive(reactor, token, Cause::Ready),
-            Some(false) => {}
-            None => take_wake(reactor, token),
-        }
-    }
+    take_over(reactor, batch);
+    take_sources(reactor);
+    take_ready(reactor);
     take_turns(reactor);
     take_deadlines(reactor);
 }

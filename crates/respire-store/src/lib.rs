@@ -52,7 +52,7 @@ pub use crate::types::{
     Kind, Limits, List, ListIter, ListRef, NewValue, Pairs, Pending, Ranked, References,
     SHARED_BYTES_MIN, ScoreText, Scored, Set, SetRef, Stream, StreamBlocks, StreamEntry,
     StreamFields, StreamGroup, StreamId, StreamMarks, StreamParts, StreamRange, StreamRef,
-    StreamSlice, StringRef, Trim, Trimmed, ValueRef, WrongType, ZSet, ZSetRef,
+    StreamSlice, StringRef, Trim, Trimmed, Trimming, ValueRef, WrongType, ZSet, ZSetRef,
 };
 #[cfg(any(test, feature = "toy"))]
 pub use crate::types::{Stack, StackRef};

@@ -1,6 +1,7 @@
 //! Tests the store's effects while random commands run on several connections, on both servers:
 //! applied to a second store in the order of their tickets, they give the same keys.
 
+use fastrand::Rng;
 use respire::serve::Flavour;
 use respire_commands::Kv;
 use respire_store::{
@@ -8,6 +9,7 @@ use respire_store::{
     Ticket, ValueRef,
 };
 use respire_testkit::differential::Requests;
+use respire_testkit::reply::Value;
 use respire_testkit::target::{FlavourServer, Link, kv_router};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -174,7 +176,55 @@ fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
     all
 }
 
-fn check(flavour: Flavour) {
+/// The commands of a connection: each call returns the next one, and is given the reply to the one before.
+type Client = Box<dyn FnMut(Option<&Value>) -> Vec<Vec<u8>> + Send>;
+
+/// Random commands of every kind that Redis has.
+fn any_commands(seed: u64) -> Client {
+    let mut requests = Requests::new(seed);
+    Box::new(move |reply| {
+        reply.into_iter().for_each(|reply| requests.learn(reply));
+        requests.next()
+    })
+}
+
+/// Random commands on streams and their groups that later versions have, too: with `KEEPREF`, `DELREF` and `ACKED`,
+/// `XDELEX`, `XACKDEL`, and `XREADGROUP` with `CLAIM`.
+fn stream_commands(seed: u64) -> Client {
+    let mut rng = Rng::with_seed(seed);
+    Box::new(move |_| {
+        let mut one_of = |words: &[&'static str]| words[rng.usize(..words.len())];
+        let (key, group) = (one_of(&["s", "t"]), one_of(&["g", "h"]));
+        let (consumer, equal) = (one_of(&["c", "d"]), one_of(&["=", "~"]));
+        let references = one_of(&["KEEPREF", "DELREF", "ACKED"]);
+        let command = rng.u8(..100);
+        let mut below = |end: u8| rng.u8(..end);
+        let count = below(30);
+        let [a, b] = [(); 2].map(|()| format!("0-{}", 1 + below(80)));
+        let line = match command {
+            0..30 => format!("XADD {key} 0-* field value"),
+            30..40 => format!("XADD {key} {references} MAXLEN {equal} {count} 0-* field value"),
+            40..45 => format!("XTRIM {key} MAXLEN {equal} {count} {references}"),
+            45..50 => format!("XTRIM {key} MINID {equal} {a} {references}"),
+            50..60 => format!("XREADGROUP GROUP {group} {consumer} COUNT 9 STREAMS {key} >"),
+            60..70 => {
+                format!("XREADGROUP GROUP {group} {consumer} COUNT 9 CLAIM 0 STREAMS {key} >")
+            }
+            70..78 => format!("XDELEX {key} {references} IDS 2 {a} {b}"),
+            78..86 => format!("XACKDEL {key} {group} {references} IDS 2 {a} {b}"),
+            86..90 => format!("XACK {key} {group} {a} {b}"),
+            90..98 => format!("XGROUP CREATE {key} {group} 0 MKSTREAM"),
+            98 => format!("XGROUP DESTROY {key} {group}"),
+            _ => format!("DEL {key}"),
+        };
+        line.split(' ')
+            .map(|word| word.as_bytes().to_vec())
+            .collect()
+    })
+}
+
+/// Runs commands on several connections, and applies their effects to a second store.
+fn check(flavour: Flavour, commands: fn(u64) -> Client) {
     let (router, log) = (kv_router(), Arc::new(Log::default()));
     let app: Arc<Kv> = Arc::clone(router.app());
     let section = app.store().lock(&Scope::Everything);
@@ -187,10 +237,10 @@ fn check(flavour: Flavour) {
         for seed in 0..CONNECTIONS {
             let address = server.address();
             scope.spawn(move || {
-                let (mut link, mut requests) = (Link::open(address), Requests::new(seed));
+                let (mut link, mut next) = (Link::open(address), commands(seed));
+                let mut reply = None;
                 for _ in 0..STEPS {
-                    let reply = link.call(&requests.next());
-                    requests.learn(&reply);
+                    reply = Some(link.call(&next(reply.as_ref())));
                 }
             });
         }
@@ -215,6 +265,13 @@ fn check(flavour: Flavour) {
 #[test]
 fn effects_of_random_commands_rebuild_the_same_keys() {
     for flavour in [Flavour::Tokio, Flavour::Mio] {
-        check(flavour);
+        check(flavour, any_commands);
+    }
+}
+
+#[test]
+fn effects_of_later_commands_on_streams_rebuild_the_same_keys() {
+    for flavour in [Flavour::Tokio, Flavour::Mio] {
+        check(flavour, stream_commands);
     }
 }

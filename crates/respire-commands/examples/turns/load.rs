@@ -2,6 +2,9 @@
 
 use resp_codec::binary;
 
+/// The key of the sorted set of some loads.
+const SORTED_SET: &[u8] = b"sorted set";
+
 pub(crate) struct Load {
     pub(crate) name: String,
     /// Whether `get` and `set` use the binary protocol.
@@ -14,10 +17,14 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Requests that `SET` every key, as turns.
+    /// Requests that `SET` every key, or add every key to one sorted set, as turns.
     pub(crate) fn population(&self) -> Vec<Vec<u8>> {
         let all: Vec<usize> = (0..self.keys).collect();
-        let set = |bytes: &mut Vec<u8>, nth: &usize| self.set(bytes, &self.key(*nth));
+        let is_sorted_set = self.name.starts_with('z');
+        let set = |bytes: &mut Vec<u8>, nth: &usize| match is_sorted_set {
+            true => self.zadd(bytes, *nth, *nth),
+            false => self.set(bytes, &self.key(*nth)),
+        };
         all.chunks(self.pipeline)
             .map(|chunk| {
                 let mut bytes = Vec::new();
@@ -50,6 +57,9 @@ impl Load {
                     resp_codec::command(&mut out, &[b"GET", &key[..]]);
                     resp_codec::command(&mut out, &[b"EXEC"]);
                 }
+                "zrange" => self.zrange(&mut out, nth),
+                "zrank" => resp_codec::command(&mut out, &[b"ZRANK", SORTED_SET, &key]),
+                "zadd" => self.zadd(&mut out, self.random(nth), self.random(nth * 31 + 7)),
                 "publish" => resp_codec::command(&mut out, &[b"PUBLISH", &b"news"[..], &key]),
                 _ if self.is_binary => binary::write_get(&mut out, &key),
                 _ => resp_codec::command(&mut out, &[b"GET", &key[..]]),
@@ -76,11 +86,32 @@ impl Load {
         }
     }
 
+    /// Gives a member of the sorted set this score.
+    fn zadd(&self, out: &mut Vec<u8>, nth: usize, score: usize) {
+        let score = score.to_string();
+        resp_codec::command(
+            out,
+            &[b"ZADD", SORTED_SET, score.as_bytes(), &self.key(nth)],
+        );
+    }
+
+    /// Asks for ten elements of the sorted set, from a random rank on.
+    fn zrange(&self, out: &mut Vec<u8>, nth: usize) {
+        let start = self.random(nth);
+        let [start, stop] = [start, start + 9].map(|rank| rank.to_string().into_bytes());
+        resp_codec::command(out, &[b"ZRANGE", SORTED_SET, &start, &stop]);
+    }
+
     fn random_key(&self, nth: usize) -> Vec<u8> {
+        self.key(self.random(nth))
+    }
+
+    /// A random number below that of the keys.
+    fn random(&self, nth: usize) -> usize {
         let mut state = (nth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        self.key(((state ^ (state >> 31)) % self.keys as u64) as usize)
+        ((state ^ (state >> 31)) % self.keys as u64) as usize
     }
 
     fn key(&self, number: usize) -> Vec<u8> {

@@ -6,7 +6,8 @@
 //! Loads: `ping`, `get`, `set`, `mix` (256-byte values, ten reads to a write), `dump` (of 4 KiB of one
 //! byte), `transaction`, `publish`, `decode`, `encode`; `binary-get` and `binary-set` in the binary
 //! protocol; `mget`, `exists`, `mset`, and `replace`, which is `DEL` and then `MSETNX`. The last four
-//! name eight keys, or the number that follows the name, as in `mset100`. The suffix `-ahead` turns on
+//! name eight keys, or the number that follows the name, as in `mset100`. `zrange` (of ten elements by
+//! rank), `zrank` and `zadd` have a sorted set of all keys. The suffix `-ahead` turns on
 //! the look-ahead, however few keys there are. It prints processor time. `cargo xtask instructions`
 //! counts instructions instead.
 #![expect(clippy::print_stdout, reason = "a measurement is there to be printed")]

@@ -9,6 +9,7 @@ mod pending;
 mod reading;
 mod references;
 mod trim_options;
+mod trimming;
 mod value_type;
 mod xack;
 mod xackdel;

@@ -4,6 +4,7 @@
 use super::ids::{new_id, reply_id};
 use super::references::CONDITION;
 use super::trim_options::{TrimOptions, TrimRequest};
+use super::trimming::{finish, lookups_max};
 use crate::Ctx;
 use crate::errors::{wrong_arity, wrong_type};
 use crate::notify;
@@ -11,7 +12,7 @@ use crate::options::{Options, is_word};
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Edited, Limits, Slot, Stream, StreamId};
+use respire_store::{Edited, Slot, Stream, StreamId, Trimmed, Trimming};
 
 pub(super) static XADD: Spec = Spec {
     name: "xadd",
@@ -185,28 +186,35 @@ pub(super) fn xadd(
 ) -> Result<(), Error> {
     let request = parse(args.skip(1))?;
     let now_ms = ctx.now.unix_ms();
+    let lookups_max = lookups_max(ctx);
     let added = ctx.view.update(&args[0], |slot| {
         if !request.creates && !slot.exists() {
             return Ok(None);
         }
-        let limits = slot.limits::<Stream>();
-        add(slot, &request, now_ms, &limits).map(Some)
+        add(slot, &request, now_ms, lookups_max).map(Some)
     })?;
-    match added {
-        Some(id) => reply_id(reply, id),
-        None => reply.null(),
+    let Some((id, begun)) = added else {
+        reply.null();
+        return Ok(());
+    };
+    if let Some(begun) = begun {
+        finish(ctx, &args[0], begun);
     }
+    reply_id(reply, id);
     Ok(())
 }
+
+/// A trim after its first step.
+type Begun = (Trimming, Trimmed);
 
 fn add(
     slot: &mut Slot<'_>,
     request: &Request<'_>,
     now_ms: u64,
-    limits: &Limits,
-) -> Result<StreamId, Error> {
-    let pairs = request.pairs;
-    let mut trimmed = 0;
+    lookups_max: u64,
+) -> Result<(StreamId, Option<Begun>), Error> {
+    let (pairs, limits) = (request.pairs, slot.limits::<Stream>());
+    let mut begun = None;
     let added = slot.edit(notify::XADD, |stream: &mut Stream| {
         let last = stream.marks().last_id;
         if last == StreamId::MAX {
@@ -220,15 +228,17 @@ fn add(
             return Edited::Unchanged(Err(TOO_LARGE));
         }
         let fields = (0..pairs.len() / 2).map(|at| (&pairs[2 * at], &pairs[2 * at + 1]));
-        stream.add(id, fields, limits);
+        stream.add(id, fields, &limits);
         if let Some(trim) = &request.trim {
-            trimmed = stream.trim(&trim.of(limits)).entries;
+            let mut trimming = Trimming::new(trim.of(&limits));
+            let trimmed = stream.trim_some(&mut trimming, lookups_max);
+            begun = Some((trimming, trimmed));
         }
         Edited::Changed(Ok(id))
     });
     let id = added.map_err(wrong_type)??;
-    if trimmed > 0 {
+    if begun.as_ref().is_some_and(|(_, first)| first.entries > 0) {
         slot.event(notify::XTRIM);
     }
-    Ok(id)
+    Ok((id, begun))
 }

@@ -1,16 +1,16 @@
-//! `XTRIM key MAXLEN | MINID [= | ~] threshold [LIMIT count]`: removes the first entries of a stream.
+//! `XTRIM key MAXLEN | MINID [= | ~] threshold [LIMIT count]`: removes the first entries of a stream, in steps if they
+//! are looked up in groups.
 
-use super::access::free;
 use super::references::CONDITION;
 use super::trim_options::TrimOptions;
+use super::trimming::{finish, lookups_max, step};
 use crate::Ctx;
 use crate::errors::{SYNTAX, wrong_type};
-use crate::notify;
 use crate::options::Options;
 use respire_engine::{
     Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
 };
-use respire_store::{Edited, Stream};
+use respire_store::{Stream, Trimming};
 
 pub(super) static XTRIM: Spec = Spec {
     name: "xtrim",
@@ -83,18 +83,16 @@ pub(super) fn xtrim(
         }
     }
     let request = trim.finish_with(NO_STRATEGY)?;
-    let removed = ctx.view.update(&args[0], |slot| {
-        let limits = slot.limits::<Stream>();
-        slot.edit_existing(notify::XTRIM, |stream: &mut Stream| {
-            let trimmed = stream.trim(&request.of(&limits));
-            match trimmed.entries {
-                0 => Edited::Unchanged(trimmed),
-                _ => Edited::Changed(trimmed),
-            }
-        })
+    let lookups_max = lookups_max(ctx);
+    let begun = ctx.view.update(&args[0], |slot| {
+        let mut trimming = Trimming::new(request.of(&slot.limits::<Stream>()));
+        let trimmed = step(slot, &mut trimming, (lookups_max, false))?;
+        Ok(trimmed.map(|trimmed| (trimming, trimmed)))
     });
-    let trimmed = removed.map_err(wrong_type)?.unwrap_or_default();
-    reply.int(trimmed.entries as i64);
-    free(ctx, trimmed.parts);
+    let entries = match begun.map_err(wrong_type)? {
+        Some(begun) => finish(ctx, &args[0], begun),
+        None => 0,
+    };
+    reply.int(entries as i64);
     Ok(())
 }

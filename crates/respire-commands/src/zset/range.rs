@@ -3,7 +3,7 @@
 //! A long range of a large set is read from a snapshot, so that nobody waits for the reply.
 
 use super::bounds::{Bounds, By};
-use super::reply::Form;
+use super::reply::{Form, member};
 use super::set_of;
 use crate::Ctx;
 use crate::errors::{SYNTAX, ZRANGE_LIMIT, ZRANGE_SCORES_BY_LEX};
@@ -23,6 +23,7 @@ pub(super) static ZRANGE: Spec = Spec {
     arity: Arity::at_least(4),
     flags: Flags::READONLY,
     keys: &[KeySpec::at(1)],
+    rank: 2,
     args: &[
         Arg::key("key", 0),
         Arg::new("start", ArgKind::String),
@@ -162,10 +163,16 @@ impl<'a> Query<'a> {
     }
 
     fn write(&self, set: ZSetRef<'_>, ranks: Range<usize>, reply: &mut Reply<'_>) {
-        self.form.begin(reply, ranks.len());
-        set.for_range(ranks.start, ranks.len(), self.reverse, &mut |element| {
-            self.form.element(reply, element);
-        });
+        let (start, len) = (ranks.start, ranks.len());
+        self.form.begin(reply, len);
+        match self.form {
+            Form::Members => set.for_range(start, len, self.reverse, &mut |(name, _)| {
+                member(reply, name);
+            }),
+            form => set.for_range(start, len, self.reverse, &mut |element| {
+                form.element(reply, element);
+            }),
+        }
     }
 }
 

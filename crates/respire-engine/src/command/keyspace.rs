@@ -77,6 +77,14 @@ pub trait Keyspace<A: App>: Sized + 'static {
         false
     }
 
+    /// Called instead of `warm` if the request names the first element that it reads by its rank
+    /// ([`Spec::rank`](crate::Spec::rank)), which is an argument as it was sent. The keyspace can search for
+    /// the element and start to load it.
+    #[inline]
+    fn warm_rank(app: &A, db: u32, hint: &Self::Hint<'_>, rank: &[u8]) {
+        let _ = (app, db, hint, rank);
+    }
+
     /// Called after `warm` returned `true` and was called for some other elements, so that the keyspace can
     /// search for the element and start to load it.
     #[inline]

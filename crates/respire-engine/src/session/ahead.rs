@@ -20,6 +20,12 @@ pub struct Ahead<'b, A: App> {
 }
 
 impl<'b, A: App> Ahead<'b, A> {
+    /// Bytes that no session has looked at.
+    #[must_use]
+    pub fn unseen(bytes: &'b [u8]) -> Self {
+        Self { bytes, found: None }
+    }
+
     pub(super) fn bytes(&self) -> &'b [u8] {
         self.bytes
     }
@@ -66,7 +72,7 @@ impl<A: App> Session<A> {
     /// ```
     pub fn look_ahead<'b>(&mut self, bytes: &'b [u8]) -> Ahead<'b, A> {
         let is_single = !self.is_pipelined && self.is_quiet();
-        let mut ahead = Ahead { bytes, found: None };
+        let mut ahead = Ahead::unseen(bytes);
         if is_single && A::Keys::is_far(self.engine.app()) {
             let mut request = Decoded::NONE;
             if self.decode_ahead(bytes, &mut request) {

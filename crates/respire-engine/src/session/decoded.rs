@@ -3,7 +3,7 @@
 use super::dispatch::{Form, PreparedRequest};
 use crate::command::keyspace::Hint;
 use crate::command::table::name_word;
-use crate::{App, ArgList, Engine, Keyspace};
+use crate::{App, ArgList, Engine, Keyspace, Spec};
 use resp_codec::binary::{CALL, Request, RequestDecoder};
 use resp_codec::{CommandDecoder, Span, Step};
 
@@ -33,6 +33,8 @@ pub(super) struct Shape {
     key_at: usize,
     /// The index of the argument that names an element of the key's value, or 0.
     element_at: usize,
+    /// Whether it names the element by its rank.
+    is_by_rank: bool,
 }
 
 /// A request decoder of either protocol.
@@ -82,6 +84,7 @@ impl<'b, A: App> Decoded<'b, A> {
             at: None,
             key_at: 0,
             element_at: 0,
+            is_by_rank: false,
         },
         hint: None,
     };
@@ -108,6 +111,10 @@ impl<'b, A: App> Decoded<'b, A> {
     #[inline(always)]
     pub(super) fn warm(&self, engine: &Engine<A>, db: u32, bytes: &[u8]) -> bool {
         match (&self.hint, self.element(bytes)) {
+            (Some(hint), Some(rank)) if self.shape.is_by_rank => {
+                A::Keys::warm_rank(engine.app(), db, hint, rank);
+                false
+            }
             (Some(hint), Some(element)) => A::Keys::warm(engine.app(), db, hint, element),
             _ => false,
         }
@@ -168,6 +175,7 @@ impl Shape {
             && read.spans[..read.spans_len] == self.spans[..self.spans_len]
             && (read.len, read.at) == (self.len, self.at)
             && (read.key_at, read.element_at) == (self.key_at, self.element_at)
+            && read.is_by_rank == self.is_by_rank
             && read.form == self.form
     }
 
@@ -220,11 +228,13 @@ impl Shape {
         };
         let of_entry = |at| {
             let entry = engine.table.entry(at);
-            (entry.first_key(), usize::from(entry.spec().element))
+            let Spec { element, rank, .. } = *entry.spec();
+            (entry.first_key(), element, rank)
         };
-        let (key_at, element_at) = self.at.map_or((0, 0), of_entry);
+        let (key_at, element, rank) = self.at.map_or((0, 0, 0), of_entry);
         self.key_at = if key_at < self.spans_len { key_at } else { 0 };
-        self.element_at = element_at;
+        self.is_by_rank = element == 0 && rank != 0;
+        self.element_at = usize::from(if self.is_by_rank { rank } else { element });
     }
 
     /// Whether the request at the front of `next` has the same framing and name as this one, which

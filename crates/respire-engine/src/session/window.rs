@@ -212,6 +212,7 @@ mod tests {
         entries: Mutex<Vec<u64>>,
         elements: Mutex<Vec<Vec<u8>>>,
         located: Mutex<Vec<Vec<u8>>>,
+        ranks: Mutex<Vec<Vec<u8>>>,
     }
 
     impl App for HintRecorder {
@@ -258,6 +259,11 @@ mod tests {
             is_even(element)
         }
 
+        fn warm_rank(recorder: &Self, _: u32, hint: &Self::Hint<'_>, rank: &[u8]) {
+            assert!(hint.2, "the entry is looked for first");
+            recorder.ranks.lock().expect("no panic").push(rank.to_vec());
+        }
+
         fn locate(recorder: &Self, _: u32, _: &Self::Hint<'_>, element: &[u8]) {
             let warmed = recorder.elements.lock().expect("no panic");
             assert!(
@@ -289,6 +295,14 @@ mod tests {
         ..Spec::EMPTY
     };
 
+    static RANGE: Spec = Spec {
+        name: "range",
+        arity: Arity::at_least(2),
+        keys: &[KeySpec::at(1)],
+        rank: 2,
+        ..Spec::EMPTY
+    };
+
     /// Replies with its key, and checks that the hint is about that key.
     fn get(
         cx: &mut Cx<'_, HintRecorder>,
@@ -303,10 +317,10 @@ mod tests {
     }
 
     fn connect() -> (Arc<Engine<HintRecorder>>, Session<HintRecorder>) {
-        let router = Router::new(HintRecorder::default()).add(Row {
-            spec: &GET,
-            run: get,
-        });
+        let row = |spec| Row { spec, run: get };
+        let router = Router::new(HintRecorder::default())
+            .add(row(&GET))
+            .add(row(&RANGE));
         let engine = Engine::new(router, Options::default(), now());
         let session = engine
             .connect(Peer::default(), Box::new(NoWake), now())
@@ -472,6 +486,23 @@ mod tests {
         let even = expected.into_iter().filter(|name| is_even(name));
         let even: Vec<Vec<u8>> = even.collect();
         assert_eq!(*engine.app().located.lock().expect("no panic"), even);
+    }
+
+    #[test]
+    fn ranks_that_requests_name_are_loaded_in_their_order() {
+        let (engine, mut session) = connect();
+        let mut out = Output::new();
+        let ranks: Vec<String> = (100..140).map(|rank| rank.to_string()).collect();
+        let whole: Vec<u8> = ranks
+            .iter()
+            .flat_map(|rank| request(&["RANGE", "key", rank]))
+            .collect();
+        let _step = session.serve(&whole, now(), &mut out);
+        // The very first request came before the session knew that others follow.
+        let expected = ranks[1..].iter().map(String::as_bytes);
+        let loaded = engine.app().ranks.lock().expect("no panic");
+        assert!(loaded.iter().map(Vec::as_slice).eq(expected));
+        assert!(engine.app().elements.lock().expect("no panic").is_empty());
     }
 
     #[test]

@@ -51,6 +51,10 @@ pub struct Spec {
     /// there is none. While earlier requests of a pipeline run, the keyspace loads the element
     /// ([`Keyspace::warm`](crate::Keyspace::warm)).
     pub element: u8,
+    /// The argument that is the rank of the first element that it reads of the first key's value; 0 if there
+    /// is none, or if it has an [`element`](Spec::element). It is looked ahead to in the same way
+    /// ([`Keyspace::warm_rank`](crate::Keyspace::warm_rank)).
+    pub rank: u8,
     /// A call with at most this many arguments after its name is timed as one of a command with
     /// [`Flags::CONSTANT`]; 0 if calls with few arguments may be as costly as others.
     pub constant_args: u8,
@@ -81,6 +85,7 @@ impl Spec {
         categories: &[],
         keys: &[],
         element: 0,
+        rank: 0,
         constant_args: 0,
         args: &[],
         tips: &[],

@@ -11,12 +11,23 @@ use std::io::{self, ErrorKind};
 /// own turn reads those into a larger buffer.
 const BYTES_MAX: usize = 1024;
 
-/// Input that was read ahead; the connection's turn serves it ([`Connection::receive_ahead`]).
+/// Input that was read ahead; the connection's turn serves it ([`Connection::read_ahead`]).
 #[derive(Debug)]
 pub struct Arrival<'b, A: App> {
     /// The bytes, with their hint for the keyspace; empty at the end of the peer's side.
     read: io::Result<Ahead<'b, A>>,
     len: usize,
+}
+
+impl<'b, A: App> Arrival<'b, A> {
+    /// Bytes that were read ahead and not looked ahead to, or the error of reading them.
+    #[must_use]
+    pub fn new(read: io::Result<&'b [u8]>) -> Self {
+        Self {
+            len: read.as_ref().map_or(0, |bytes| bytes.len()),
+            read: read.map(Ahead::unseen),
+        }
+    }
 }
 
 /// A buffer for the bytes read ahead from one connection within these limits, at most 1 KiB.
@@ -31,29 +42,37 @@ pub(super) fn is_little(read: usize) -> bool {
 }
 
 impl<A: App> Connection<A> {
-    /// The first of three steps for connections that became ready together. Take this step for all
-    /// of them before the second step. It reads once, if little input is likely, and announces the
-    /// request to the keyspace ([`Session::look_ahead`](respire_engine::driver::Session::look_ahead)).
-    /// Returns `None` if nothing was read.
-    pub fn receive_ahead<'b>(
+    /// The first of five steps for connections that became ready together. Take this step and the
+    /// second one for all of them before the third. It reads once, if little input is likely. Returns
+    /// the number of bytes, 0 at the end of the peer's side, or the error that ends the connection;
+    /// `None` if nothing was read. The result must be driven as an [`Arrival`].
+    pub fn read_ahead(
         &mut self,
         io: &mut impl Transport,
-        buffer: &'b mut [u8],
-    ) -> Option<Arrival<'b, A>> {
+        buffer: &mut [u8],
+    ) -> Option<io::Result<usize>> {
         let is_resting =
             self.step == SessionStep::NeedInput && self.out.is_empty() && !self.is_at_eof;
         // A tap copies every read, and only one place does that.
         if !is_resting || !self.reads_little || self.probe.is_on() || !self.session.is_quiet() {
             return None;
         }
-        let read = io.read_some(buffer);
-        Some(Arrival {
-            len: *read.as_ref().unwrap_or(&0),
-            read: read.map(|read| self.session.look_ahead(&buffer[..read])),
-        })
+        match io.read_some(buffer) {
+            Err(error) if is_transient(&error) => None,
+            read => Some(read),
+        }
     }
 
-    /// The second step: the keyspace finds the keys of the request, as far as they are loaded by
+    /// The second step: announces the request in the bytes read ahead to the keyspace
+    /// ([`Session::look_ahead`](respire_engine::driver::Session::look_ahead)).
+    pub fn look_ahead<'b>(&mut self, bytes: &'b [u8]) -> Arrival<'b, A> {
+        Arrival {
+            len: bytes.len(),
+            read: Ok(self.session.look_ahead(bytes)),
+        }
+    }
+
+    /// The third step: the keyspace finds the keys of the request, as far as they are loaded by
     /// now.
     pub fn find_ahead(&self, arrival: &mut Arrival<'_, A>) {
         if let Ok(ahead) = &mut arrival.read {
@@ -61,14 +80,14 @@ impl<A: App> Connection<A> {
         }
     }
 
-    /// The third step: the keyspace begins to load the element that the request names, if it names one.
+    /// The fourth step: the keyspace begins to load the element that the request names, if it names one.
     pub fn warm_ahead(&self, arrival: &Arrival<'_, A>) {
         if let Ok(ahead) = &arrival.read {
             self.session.warm_ahead(ahead);
         }
     }
 
-    /// The fourth step: a turn, as [`Connection::drive`], that begins with the input read ahead.
+    /// The fifth step: a turn, as [`Connection::drive`], that begins with the input read ahead.
     pub fn drive_arrived(
         &mut self,
         io: &mut impl Transport,
@@ -90,8 +109,7 @@ impl<A: App> Connection<A> {
                     .serve(SessionEvent::Ahead(ahead), now, &mut self.out);
                 self.take(step, now);
             }
-            Err(error) if !is_transient(&error) => return Err(error),
-            Err(_) => {}
+            Err(error) => return Err(error),
         }
         Ok(())
     }

@@ -137,6 +137,17 @@ impl Store {
         self.value_of(db, foreseen, |value| value.warm(element)) == Some(true)
     }
 
+    /// Does the third and last step for a request that names an element of the value by its rank: searches for
+    /// it, and begins to load it. A negative rank counts from the last element, which is -1. Takes the shard's
+    /// lock as [`Store::prefetch_element`] does. O(log n).
+    ///
+    /// # Panics
+    ///
+    /// If there is no database `db`.
+    pub fn prefetch_rank(&self, db: u32, foreseen: &Foreseen<'_>, rank: i64) {
+        self.value_of(db, foreseen, |value| value.warm_rank(rank));
+    }
+
     /// Does the fourth step, for an element of a large value: searches for it in what the third step loaded,
     /// and begins to load it. Takes the shard's lock as the third step does.
     ///
@@ -207,6 +218,7 @@ mod tests {
         assert_eq!(pushed, Ok(()));
         store.prefetch_element(0, &ahead[3], b"element");
         store.prefetch_element(1, &ahead[3], b"element");
+        store.prefetch_rank(0, &ahead[3], 0);
         assert_eq!(store.len(0), 2_000);
         assert!(store.view(0, 0).read(&keys[7], |entry| entry.is_some()));
         let section = store.lock(&crate::Scope::Database(0));

@@ -32,7 +32,7 @@ pub use stack::{Stack, StackRef};
 pub use stream::{
     Consumer, Deletion, Delivery, Keep, Pairs, Pending, References, Stream, StreamBlocks,
     StreamEntry, StreamFields, StreamGroup, StreamId, StreamMarks, StreamParts, StreamRange,
-    StreamRef, StreamSlice, Trim, Trimmed,
+    StreamRef, StreamSlice, Trim, Trimmed, Trimming,
 };
 pub(crate) use string::LongString;
 pub use string::{SHARED_BYTES_MIN, StringRef};
@@ -148,6 +148,12 @@ pub trait Elements<'e>: Copy + fmt::Debug {
     /// Begins to load the element itself, some time after [`Elements::warm`]. It is a hint without a visible effect.
     fn warm_found(self, element: &[u8]) {
         let _ = element;
+    }
+
+    /// Begins to load the element of a rank, which counts from the last one, -1, if it is negative. It is a hint
+    /// without a visible effect.
+    fn warm_rank(self, rank: i64) {
+        let _ = rank;
     }
 }
 
@@ -341,6 +347,14 @@ macro_rules! types {
                 match self {
                     ValueRef::String(_) => {}
                     $($(#[cfg($($when)*)])? ValueRef::$kind(value) => value.warm_found(element),)*
+                }
+            }
+
+            /// [`Elements::warm_rank`].
+            pub(crate) fn warm_rank(self, rank: i64) {
+                match self {
+                    ValueRef::String(_) => {}
+                    $($(#[cfg($($when)*)])? ValueRef::$kind(value) => value.warm_rank(rank),)*
                 }
             }
         }

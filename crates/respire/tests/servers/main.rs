@@ -60,6 +60,7 @@ mod run {
         request_for_a_key_of_a_script_waits_and_then_gets_busy,
         script_that_has_written_cannot_be_killed_but_ends_with_the_server,
         script_that_has_not_written_is_ended_by_the_time_limit,
+        connections_ready_together_are_served_while_one_runs_a_script,
     }
     on_both_flavours! { large:
         values_of_every_size_round_trip,

@@ -1,10 +1,13 @@
 //! Tests of scripts that run long: what others get meanwhile, and how the scripts end.
 
-use crate::harness::{Kind, Peer, Running, Setup};
+use crate::harness::{Kind, PATIENCE, Peer, Running, Setup};
 use respire::commands::{Kv, add_to};
 use respire::engine::Router;
 use respire::store::{Config, Store};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// A server with scripts and a few keys, and two connections to it.
 fn start(kind: Kind) -> (Running<Kv>, Peer<TcpStream>, Peer<TcpStream>) {
@@ -82,4 +85,61 @@ pub(crate) fn script_that_has_not_written_is_ended_by_the_time_limit(kind: Kind)
     one.send("EVAL \"return string.find(string.rep('a', 3000), '.-.-.-.-b')\" 0\r\n");
     let end = one.line();
     assert!(end.contains("script-time-limit"), "{end}");
+}
+
+/// Holds up the thread of a client that calls `GATE` until the test has sent all requests, so that those are
+/// ready together.
+#[derive(Default)]
+struct Gate {
+    is_reached: AtomicBool,
+    is_open: AtomicBool,
+}
+
+impl Gate {
+    fn pass(&self) {
+        self.is_reached.store(true, Ordering::Release);
+        let deadline = Instant::now() + PATIENCE;
+        while !self.is_open.load(Ordering::Acquire) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+pub(crate) fn connections_ready_together_are_served_while_one_runs_a_script(kind: Kind) {
+    let gate = Arc::new(Gate::default());
+    let passed = Arc::clone(&gate);
+    let router = add_to(Router::new(Kv::new(Store::new(Config::default()))));
+    let router = router.command("gate", move |_, ()| passed.pass());
+    let server = Setup::new(kind).serve(respire::script::add_to(router));
+    let (mut keeper, mut one) = (server.connect(), server.connect());
+    let mut others: Vec<_> = (0..20).map(|_| server.connect()).collect();
+    for peer in others.iter_mut().chain([&mut one]) {
+        // Input is read ahead from connections that have sent little before.
+        peer.send("PING\r\n");
+        peer.expect("+PONG\r\n");
+    }
+    keeper.send("GATE\r\n");
+    server.until("the gate is reached", |_| {
+        gate.is_reached.load(Ordering::Acquire)
+    });
+    one.send("EVAL \"while true do end\" 1 mine\r\n");
+    for (nth, peer) in others.iter_mut().enumerate() {
+        peer.send(format!("SET key:{nth} {nth}\r\nGET key:{nth}\r\n"));
+    }
+    gate.is_open.store(true, Ordering::Release);
+    keeper.expect("+OK\r\n");
+    for (nth, peer) in others.iter_mut().enumerate() {
+        let value = nth.to_string();
+        peer.expect(format!("+OK\r\n${}\r\n{value}\r\n", value.len()));
+        // What comes during the script is behind what came before it.
+        peer.send(format!("GET key:{nth}\r\n"));
+        peer.expect(format!("${}\r\n{value}\r\n", value.len()));
+    }
+    server.until("the script is a long call", |engine| {
+        engine.long_calls() > 0
+    });
+    others[0].send("SCRIPT KILL\r\n");
+    others[0].expect("+OK\r\n");
+    let end = one.line();
+    assert!(end.contains("killed by user"), "{end}");
 }

@@ -35,7 +35,7 @@ pub use references::{Deletion, References};
 pub use restore::StreamBlocks;
 use runs::Runs;
 pub use slice::{StreamRange, StreamSlice};
-pub use trim::{Keep, Trim, Trimmed};
+pub use trim::{Keep, Trim, Trimmed, Trimming};
 
 /// A stream of entries, each with an ID and fields.
 ///

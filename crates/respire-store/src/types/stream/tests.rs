@@ -358,9 +358,15 @@ fn entries_are_trimmed_and_deleted_as_their_references_say() {
             entries_max: [u64::MAX, 12][random.below(2) as usize],
             references: [References::Respect, References::Delete][round % 2],
         };
+        let (mut in_steps, mut steps, mut removed_in_steps) =
+            (stream.clone(), Trimming::new(trim), 0);
+        while !steps.is_over() {
+            removed_in_steps += in_steps.trim_some(&mut steps, 1 + random.below(30)).entries;
+        }
         let removed = stream.trim(&trim).entries;
-        assert!(removed <= trim.entries_max, "{trim:?}");
+        assert!(removed <= trim.entries_max && removed == removed_in_steps);
         let left = entries(&stream, &StreamRange::default());
+        assert_eq!(entries(&in_steps, &StreamRange::default()), left);
         let left: BTreeSet<StreamId> = left.into_iter().map(|(id, _)| id).collect();
         recount(&stream);
         assert_eq!(removed as usize, 30 - left.len(), "{trim:?}");

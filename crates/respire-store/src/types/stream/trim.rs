@@ -38,6 +38,44 @@ pub struct Trimmed {
     pub parts: StreamParts,
 }
 
+/// A trim that is carried out in steps, by [`Stream::trim_some`].
+#[derive(Debug, Clone, Copy)]
+pub struct Trimming {
+    /// Its largest number of entries is what is left of it.
+    trim: Trim,
+    /// The largest number of entries that the rest of the trim removes. Entries that are added between two steps
+    /// do not prolong it.
+    excess_max: u64,
+    /// The entries before this one were looked at.
+    from: StreamId,
+    is_over: bool,
+}
+
+impl Trimming {
+    /// Returns a trim before its first step.
+    #[must_use]
+    pub fn new(trim: Trim) -> Self {
+        Self {
+            trim,
+            excess_max: u64::MAX,
+            from: StreamId::MIN,
+            is_over: false,
+        }
+    }
+
+    /// Returns whether there is no more to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Notes that so many entries were removed.
+    fn removed(&mut self, entries: u64) {
+        self.trim.entries_max = self.trim.entries_max.saturating_sub(entries);
+        self.excess_max = self.excess_max.saturating_sub(entries);
+    }
+}
+
 impl Stream {
     /// Removes the first entries. O(blocks removed), and O(block) if a part of one is removed. If references are deleted
     /// or respected, it is O(entries looked at), and O(log n) for each in each group.
@@ -60,9 +98,41 @@ impl Stream {
     /// assert_eq!(stream.marks().first_id, StreamId { ms: 7, seq: 0 });
     /// ```
     pub fn trim(&mut self, trim: &Trim) -> Trimmed {
-        let trimmed = match trim.references {
-            References::Respect => self.trim_unreferenced(trim),
-            References::Keep | References::Delete => self.trim_first(trim),
+        self.trim_some(&mut Trimming::new(*trim), u64::MAX)
+    }
+
+    /// Does the next step of a trim. If references are deleted or respected, it ends after the block in which entries
+    /// were looked up in groups so many times, and the trim may not be [over](Trimming::is_over) then; else it is a
+    /// whole [`Stream::trim`]. The stream may be changed between two steps.
+    ///
+    /// ```
+    /// use respire_store::{Keep, Kind, References, Stream, StreamId, Trim, Trimming};
+    ///
+    /// let mut stream = Stream::default();
+    /// for ms in 1..=1_000 {
+    ///     let pairs = [(&b"n"[..], &b"1"[..])];
+    ///     stream.add(StreamId { ms, seq: 0 }, pairs.into_iter(), &Stream::LIMITS);
+    /// }
+    /// let mut trimming = Trimming::new(Trim {
+    ///     keep: Keep::Last(4),
+    ///     is_approximate: false,
+    ///     entries_max: u64::MAX,
+    ///     references: References::Delete,
+    /// });
+    /// let mut steps = 0;
+    /// while !trimming.is_over() {
+    ///     assert!(stream.trim_some(&mut trimming, 100).entries <= 200);
+    ///     steps += 1;
+    /// }
+    /// assert!(steps >= 9);
+    /// assert_eq!(stream.marks().length, 4);
+    /// ```
+    pub fn trim_some(&mut self, trimming: &mut Trimming, lookups_max: u64) -> Trimmed {
+        trimming.excess_max = self.excess(trimming);
+        let trimmed = match trimming.trim.references {
+            References::Respect => self.trim_unreferenced(trimming, lookups_max),
+            References::Delete => self.trim_first(trimming, lookups_max),
+            References::Keep => self.trim_first(trimming, u64::MAX),
         };
         if trimmed.entries > 0 {
             self.find_first();
@@ -70,8 +140,9 @@ impl Stream {
         trimmed
     }
 
-    fn trim_first(&mut self, trim: &Trim) -> Trimmed {
-        let (blocks, mut entries) = self.whole_blocks(trim);
+    fn trim_first(&mut self, trimming: &mut Trimming, lookups_max: u64) -> Trimmed {
+        let trim = trimming.trim;
+        let (blocks, mut entries) = self.whole_blocks(trimming, lookups_max);
         if trim.references == References::Delete {
             let removed = self.blocks.iter().take(blocks);
             for (master, block) in removed {
@@ -82,35 +153,55 @@ impl Stream {
         }
         let parts = StreamParts::of_blocks(self.blocks.split_first(blocks));
         self.marks.length -= entries;
-        let (excess, left) = (self.excess(trim), trim.entries_max - entries);
+        trimming.removed(entries);
+        let excess = self.excess(trimming);
         let live = self.blocks.get(0).map_or(0, |(_, block)| block.live());
-        if !trim.is_approximate && excess > 0 && live <= left {
-            entries += self.trim_block(trim, excess);
+        let is_within = live <= trimming.trim.entries_max;
+        if trimming.is_over && !trim.is_approximate && excess > 0 && is_within {
+            let more = self.trim_block(&trim, excess);
+            trimming.removed(more);
+            entries += more;
         }
         Trimmed { entries, parts }
     }
 
     /// The number of entries that may be removed.
-    fn excess(&self, trim: &Trim) -> u64 {
-        match trim.keep {
+    fn excess(&self, trimming: &Trimming) -> u64 {
+        let excess = match trimming.trim.keep {
             Keep::Last(last) => self.marks.length.saturating_sub(last),
             Keep::From(_) => self.marks.length,
-        }
+        };
+        excess.min(trimming.excess_max)
     }
 
-    /// The number of the first blocks that are removed as a whole, and of their entries.
-    fn whole_blocks(&self, trim: &Trim) -> (usize, u64) {
-        let (mut blocks, mut entries, excess) = (0, 0, self.excess(trim));
+    /// The work of looking up so many entries in all groups.
+    fn lookups(&self, entries: u64) -> u64 {
+        entries.saturating_mul(self.groups.len().max(1) as u64)
+    }
+
+    /// The number of the first blocks that a step removes as a whole, and of their entries. The trim is over unless more
+    /// of them could be removed.
+    fn whole_blocks(&self, trimming: &mut Trimming, lookups_max: u64) -> (usize, u64) {
+        let (trim, excess) = (trimming.trim, self.excess(trimming));
+        let (mut blocks, mut entries, mut is_over) = (0, 0, true);
         while let Some((_, block)) = self.blocks.get(blocks) {
             let live = block.live();
             let is_within = live <= trim.entries_max.saturating_sub(entries);
-            if entries == excess || !is_within || !self.is_whole(blocks, trim, excess - entries) {
+            if entries == excess || !is_within || !self.is_whole(blocks, &trim, excess - entries) {
+                break;
+            }
+            if self.lookups(entries) >= lookups_max {
+                is_over = false;
                 break;
             }
             entries += live;
             blocks += 1;
         }
-        visited(blocks);
+        trimming.is_over = is_over;
+        visited(match trim.references {
+            References::Keep => blocks,
+            References::Delete | References::Respect => entries as usize,
+        });
         (blocks, entries)
     }
 
@@ -165,23 +256,34 @@ impl Stream {
     }
 
     /// Removes the first entries that no group needs.
-    fn trim_unreferenced(&mut self, trim: &Trim) -> Trimmed {
-        let (mut at, mut trimmed) = (0, Trimmed::default());
+    fn trim_unreferenced(&mut self, trimming: &mut Trimming, lookups_max: u64) -> Trimmed {
+        let (trim, mut looked_at, mut trimmed) = (trimming.trim, 0, Trimmed::default());
         let read_by_all = self.groups.read_by_all();
+        let mut at = self.blocks.find(trimming.from);
+        let is_before = |(first, _): &(StreamId, _)| *first < trimming.from;
+        at += usize::from(self.blocks.get(at).is_some_and(is_before));
+        trimming.is_over = true;
         while let Some((master, block)) = self.blocks.get(at) {
-            let (master, live, excess) = (*master, block.live(), self.excess(trim));
-            let is_within = live <= trim.entries_max.saturating_sub(trimmed.entries);
+            let (master, live, excess) = (*master, block.live(), self.excess(trimming));
+            let is_within = live <= trimming.trim.entries_max;
             if excess == 0 || !is_within || master > read_by_all {
                 break;
             }
-            let is_whole = self.is_whole(at, trim, excess);
+            let is_whole = self.is_whole(at, &trim, excess);
             if !is_whole && trim.is_approximate {
                 break;
             }
-            let places = self.unreferenced(block.read(master), trim, excess);
+            if self.lookups(looked_at) >= lookups_max {
+                (trimming.from, trimming.is_over) = (master, false);
+                break;
+            }
+            let places = self.unreferenced(block.read(master), &trim, excess);
+            looked_at += live;
+            visited(live as usize);
             let count = places.len() as u64;
             trimmed.entries += count;
             self.marks.length -= count;
+            trimming.removed(count);
             if count == live {
                 self.blocks.remove(at);
                 continue;

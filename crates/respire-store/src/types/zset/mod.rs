@@ -309,7 +309,7 @@ impl<'e> ZSetRef<'e> {
         start: usize,
         count: usize,
         reverse: bool,
-        f: &mut dyn FnMut(Scored<'e>),
+        f: &mut (impl FnMut(Scored<'e>) + ?Sized),
     ) {
         let end = self.len().saturating_sub(if reverse { start } else { 0 });
         match (self, reverse) {
@@ -442,6 +442,17 @@ impl<'e> Elements<'e> for ZSetRef<'e> {
     fn warm_found(self, element: &[u8]) {
         if let ZSetRef::Large(ranked) = self {
             ranked.warm_found(element);
+        }
+    }
+
+    fn warm_rank(self, rank: i64) {
+        if let ZSetRef::Large(ranked) = self {
+            let from_last = usize::try_from(rank.unsigned_abs()).unwrap_or(usize::MAX);
+            let rank = match usize::try_from(rank) {
+                Ok(rank) => rank,
+                Err(_) => ranked.len().saturating_sub(from_last),
+            };
+            ranked.warm_rank(rank);
         }
     }
 }

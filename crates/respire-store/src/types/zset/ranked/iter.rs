@@ -95,7 +95,7 @@ impl<'t> Forward<'t> {
         let mut rest = Entries(&[]);
         if let Some((leaf, rank)) = found {
             rest = leaf.iter();
-            rest.by_ref().take(rank).for_each(drop);
+            rest.skip_some(rank);
         }
         Forward { way, rest }
     }

@@ -232,6 +232,22 @@ impl Leaf {
 #[derive(Debug, Clone)]
 pub(super) struct Entries<'e>(pub(super) &'e [u8]);
 
+impl Entries<'_> {
+    /// Skips this many entries, or all if there are fewer.
+    pub(super) fn skip_some(&mut self, count: usize) {
+        let mut rest = self.0;
+        for _ in 0..count {
+            let after = match rest.get(8) {
+                // The length of nearly every member is one byte, so that its entry need not be read.
+                Some(&len) if len < 0x80 => rest.get(9 + usize::from(len)..),
+                _ => Entry::read(rest).map(|(_, after)| after),
+            };
+            rest = after.unwrap_or_default();
+        }
+        self.0 = rest;
+    }
+}
+
 impl<'e> Iterator for Entries<'e> {
     type Item = Entry<'e>;
 

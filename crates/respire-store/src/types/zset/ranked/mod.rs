@@ -21,7 +21,7 @@ use std::sync::Arc;
 use index::Index;
 use inner::{Inner, Node};
 use iter::{Back, Forward};
-use leaf::{Entries, Entry, Key};
+use leaf::{Entries, Entry, Key, Leaf};
 use leaves::Leaves;
 use tree::{Taken, Tree};
 
@@ -288,8 +288,28 @@ impl Ranked {
     }
 
     /// Calls `f` with elements from a rank on, in their order. O(log n) and O(`count`).
-    pub fn for_range<'t>(&'t self, start: usize, count: usize, f: &mut dyn FnMut(&'t [u8], f64)) {
-        Forward::new(self, start).for_some(count, f);
+    pub fn for_range<'t>(
+        &'t self,
+        start: usize,
+        count: usize,
+        f: &mut (impl FnMut(&'t [u8], f64) + ?Sized),
+    ) {
+        let Some((leaf, rank)) = self.leaf_at(start) else {
+            return;
+        };
+        let (mut rest, mut left) = (leaf.iter(), count);
+        rest.skip_some(rank);
+        for entry in rest.take(count) {
+            visited(1);
+            f(entry.member, entry.score());
+            left -= 1;
+        }
+        // A short range usually ends in the leaf in which it begins, and needs no way to the next one.
+        if left > 0 {
+            Forward::new(self, start + (count - left)).for_some(left, &mut |member, score| {
+                f(member, score);
+            });
+        }
     }
 
     /// Returns the elements before a rank, in the reverse order. O(log n) for the first one.
@@ -335,6 +355,30 @@ impl Ranked {
         let Members { leaves, lookup, .. } = &self.members;
         if let [place, ..] = lookup.index.get(lookup.hash(member)) {
             leaves.get(index::leaf_of(*place)).prefetch();
+        }
+    }
+
+    /// Begins to load the leaf that has the element of this rank. O(log n).
+    pub fn warm_rank(&self, rank: usize) {
+        if let Some((leaf, _)) = self.leaf_at(rank) {
+            leaf.prefetch();
+        }
+    }
+
+    /// Returns the leaf with the element of this rank, and the rank in it. O(log n).
+    #[inline]
+    fn leaf_at(&self, mut rank: usize) -> Option<(&Leaf, usize)> {
+        if rank >= self.len {
+            return None;
+        }
+        let mut node: &Inner = &self.tree.root;
+        loop {
+            let at;
+            (at, rank) = node.select(rank);
+            match node.node(at) {
+                Node::Inner(child) => node = child,
+                Node::Leaf(leaf) => return Some((self.members.leaves.get(*leaf), rank)),
+            }
         }
     }
 
