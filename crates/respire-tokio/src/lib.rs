@@ -40,7 +40,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -345,8 +345,9 @@ impl<A: App, S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Task<A, S> {
             match pace {
                 Pace::Closed => return Poll::Ready(()),
                 Pace::Again => {
-                    // Queue up after the other ready tasks.
-                    cx.waker().wake_by_ref();
+                    // Queue up after the other ready tasks, and after those whose sockets became ready
+                    // meanwhile: a task that woke itself would keep the worker from asking for these.
+                    let _ = pin!(tokio::task::yield_now()).poll(cx);
                     return Poll::Pending;
                 }
                 Pace::Wait => ready!(self.poll_deadline(cx)),
