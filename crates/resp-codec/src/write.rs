@@ -56,15 +56,8 @@ pub(crate) fn blob(out: &mut impl Sink, tag: u8, payload: &[u8]) {
     if let Some((bytes, len)) = short_blob(tag, payload) {
         return out.put_short(bytes, len);
     }
-    let len = payload.len();
-    out.reserve(len + BLOB_FRAMING);
-    if len < 100 {
-        // A shorter payload than one of ten bytes is written above.
-        let (tens, units) = (b'0' + (len / 10) as u8, b'0' + (len % 10) as u8);
-        out.put(&[tag, tens, units, b'\r', b'\n']);
-    } else {
-        header(out, tag, len as u64);
-    }
+    out.reserve(payload.len() + BLOB_FRAMING);
+    header(out, tag, payload.len() as u64);
     out.put(payload);
     out.put(b"\r\n");
 }
