@@ -1,0 +1,1 @@
+//! Writes the effects of units as Redis's commands.

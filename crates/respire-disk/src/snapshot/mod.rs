@@ -1,0 +1,1 @@
+//! Writes snapshots of a store, and loads them.
