@@ -28,10 +28,11 @@
 
 #![forbid(unsafe_code)]
 
-// Floor: the service as the engine sees it
+// Floor: the service as the engine sees it, and values for files
 mod app;
 mod info;
 mod monitor;
+pub mod payload;
 mod table;
 
 // Floor: commands, one folder per family

@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod record;
+pub mod record;
 mod snapshot;
