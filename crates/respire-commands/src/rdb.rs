@@ -27,7 +27,8 @@ pub(crate) enum PayloadError {
 
 /// The payload of a value. O(size of the value), whatever its bytes. Calls `step` for each element.
 pub(crate) fn dump(value: ValueRef<'_>, types: Types, step: &mut dyn FnMut()) -> Payload {
-    let mut payload = without_footer(value, step);
+    let mut payload = Payload::default();
+    write(value, &mut payload, step);
     debug_assert!(
         (types.restore_of)(payload.as_slice()[0]).is_some(),
         "no family reads what DUMP writes of this type: add it to its `Family::restores`"
@@ -38,12 +39,15 @@ pub(crate) fn dump(value: ValueRef<'_>, types: Types, step: &mut dyn FnMut()) ->
 
 /// The number of bytes of a value in its payload, without the type and the footer. Calls `step` for each element.
 pub(crate) fn serialized_len(value: ValueRef<'_>, step: &mut dyn FnMut()) -> usize {
-    without_footer(value, step).as_slice().len() - 1
+    let mut payload = Payload::default();
+    write(value, &mut payload, step);
+    payload.as_slice().len() - 1
 }
 
-fn without_footer(value: ValueRef<'_>, step: &mut dyn FnMut()) -> Payload {
+/// Adds the type byte and the value, without a footer. Calls `step` for each element.
+pub(crate) fn write(value: ValueRef<'_>, payload: &mut Payload, step: &mut dyn FnMut()) {
     work_begins();
-    with_type(value, |value| value.payload(step))
+    with_type(value, |value| value.payload(payload, step));
 }
 
 /// The value of a payload, borrowed from it where possible.
@@ -54,10 +58,20 @@ pub(crate) fn restore<'p>(
 ) -> Result<NewValue<'p>, PayloadError> {
     let body = respire_rdb::open(payload).ok_or(PayloadError::Footer)?;
     let mut reader = Reader::new(body);
-    let restore = reader.byte().and_then(types.restore_of);
-    restore
-        .and_then(|restore| restore(&mut reader, store))
-        .ok_or(PayloadError::Format)
+    let value = reader
+        .byte()
+        .and_then(|type_byte| read(type_byte, &mut reader, types, store));
+    value.ok_or(PayloadError::Format)
+}
+
+/// Reads a value of this type byte; `None` if it is malformed, or no family reads the type.
+pub(crate) fn read<'p>(
+    type_byte: u8,
+    reader: &mut Reader<'p>,
+    types: Types,
+    store: &Store,
+) -> Option<NewValue<'p>> {
+    (types.restore_of)(type_byte)?(reader, store)
 }
 
 /// Adds a string to a payload. O(length), whatever its bytes.

@@ -8,10 +8,10 @@ use respire_store::{NewValue, Store, StringRef, ValueRef};
 /// A type of value, for commands on keys of any type. Each type implements it once, in the folder
 /// of its family.
 pub(crate) trait ValueType {
-    /// The type byte and the value as in `DUMP`, without the footer. O(size of the value), and
-    /// called without a lock if the value is large. Calls `step` for each element. The family must
+    /// Adds the type byte ([`Payload::begin`]) and the value as in `DUMP`, without the footer. O(size of the
+    /// value), and called without a lock if the value is large. Calls `step` for each element. The family must
     /// [restore](crate::family::Family::restores) every type byte that it writes.
-    fn payload(&self, step: &mut dyn FnMut()) -> Payload;
+    fn payload(&self, payload: &mut Payload, step: &mut dyn FnMut());
 
     /// Adds the value, with the number of its type, to a digest as Redis's `DEBUG DIGEST` does.
     /// O(size of the value). Calls `step` for each element.

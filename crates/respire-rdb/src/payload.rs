@@ -22,8 +22,20 @@ const LEN_BYTES_MAX: usize = 1 + size_of::<u64>();
 /// string has no fixed length and is written after the string.
 #[derive(Clone, Debug, Default)]
 pub struct Payload {
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     start: usize,
+    form: Form,
+}
+
+/// How the parts of a payload are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Form {
+    /// No string is packed.
+    pub(crate) is_unpacked: bool,
+    /// What was written stays where it is, as the payload is part of a file.
+    pub(crate) is_fixed: bool,
+    /// Where the next type byte goes; the end by default.
+    pub(crate) type_at: Option<usize>,
 }
 
 impl Payload {
@@ -31,10 +43,35 @@ impl Payload {
     /// without anything is the `default()`.
     #[must_use]
     pub fn new(type_byte: u8, value_bytes: usize) -> Self {
+        let mut payload = Self::default();
+        payload.begin(type_byte, value_bytes);
+        payload
+    }
+
+    /// Continues these bytes in this form.
+    pub(crate) fn of_bytes(bytes: Vec<u8>, form: Form) -> Self {
+        Self {
+            bytes,
+            start: 0,
+            form,
+        }
+    }
+
+    /// Sets where the next type byte goes. There must be a byte at that place.
+    pub(crate) fn set_type_at(&mut self, at: usize) {
+        self.form.type_at = Some(at);
+    }
+
+    /// Adds the type byte of a value, and makes room for a value of about `value_bytes`. In a file the type byte
+    /// precedes the key, which is already written.
+    pub fn begin(&mut self, type_byte: u8, value_bytes: usize) {
         const OVERHEAD: usize = 1 + 2 * HEADER_BYTES_MAX + VERSION_BYTES + CRC_BYTES;
-        let mut bytes = Vec::with_capacity(OVERHEAD + value_bytes);
-        bytes.push(type_byte);
-        Self { bytes, start: 0 }
+        self.bytes.reserve(OVERHEAD + value_bytes);
+        let place = self.form.type_at.take();
+        match place.and_then(|at| self.bytes.get_mut(at)) {
+            Some(byte) => *byte = type_byte,
+            None => self.bytes.push(type_byte),
+        }
     }
 
     /// Adds a number as its eight bytes, such as a time in unix milliseconds.
@@ -67,7 +104,8 @@ impl Payload {
     }
 
     fn text(&mut self, bytes: &[u8]) {
-        if bytes.len() <= UNPACKED_BYTES_MAX || !self.packed(bytes) {
+        let is_packed = bytes.len() > UNPACKED_BYTES_MAX && !self.form.is_unpacked;
+        if !is_packed || !self.packed(bytes) {
             self.len(bytes.len());
             self.bytes.extend_from_slice(bytes);
         }
@@ -172,7 +210,7 @@ impl Payload {
         self.bytes.copy_within(packed_end.., before + unused);
         self.bytes.truncate(packed_end);
         // Close the gap by moving the shorter side.
-        if before - self.start <= packed_len {
+        if !self.form.is_fixed && before - self.start <= packed_len {
             let start = self.start;
             self.bytes.copy_within(start..before, start + unused);
             self.start += unused;

@@ -44,23 +44,21 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for HashRef<'_> {
-    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
+    fn payload(&self, payload: &mut Payload, step: &mut dyn FnMut()) {
         if let Some(listpack) = self.listpack() {
-            let mut payload = Payload::new(LISTPACK, listpack.len());
-            payload.string(listpack);
-            return payload;
+            payload.begin(LISTPACK, listpack.len());
+            return payload.string(listpack);
         }
-        if let Some(payload) = expiring(*self, step) {
-            return payload;
+        if let Some((first, len)) = first_expiry(*self, step) {
+            return expiring(*self, (first, len), payload, step);
         }
-        let mut payload = Payload::new(PAIRS, 0);
+        payload.begin(PAIRS, 0);
         payload.len(self.live_len());
         self.for_each(&mut |(field, value)| {
-            rdb::add_string(&mut payload, field);
-            rdb::add_string(&mut payload, value);
+            rdb::add_string(payload, field);
+            rdb::add_string(payload, value);
             step();
         });
-        payload
     }
 
     fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
@@ -83,9 +81,8 @@ impl ValueType for HashRef<'_> {
     }
 }
 
-/// The payload of a hash if fields of it expire: the earliest expiry; then for each field 0, or one more than the
-/// milliseconds from there to its own expiry, before the field and its value.
-fn expiring(hash: HashRef<'_>, step: &mut dyn FnMut()) -> Option<Payload> {
+/// Returns the earliest expiry of a field and the number of fields; `None` if no field expires.
+fn first_expiry(hash: HashRef<'_>, step: &mut dyn FnMut()) -> Option<(u64, usize)> {
     if !hash.has_expiries() {
         return None;
     }
@@ -95,19 +92,26 @@ fn expiring(hash: HashRef<'_>, step: &mut dyn FnMut()) -> Option<Payload> {
         len += 1;
         step();
     });
-    if first == u64::MAX {
-        return None;
-    }
-    let mut payload = Payload::new(EXPIRING, 0);
+    (first != u64::MAX).then_some((first, len))
+}
+
+/// Writes a hash whose fields expire: the earliest expiry; then for each field 0, or one more than the
+/// milliseconds from there to its own expiry, before the field and its value.
+fn expiring(
+    hash: HashRef<'_>,
+    (first, len): (u64, usize),
+    payload: &mut Payload,
+    step: &mut dyn FnMut(),
+) {
+    payload.begin(EXPIRING, 0);
     payload.number(first);
     payload.len(len);
     hash.for_each_until(&mut |field, value, expires_at| {
         payload.len(expires_at.map_or(0, |at| (at - first + 1) as usize));
-        rdb::add_string(&mut payload, field);
-        rdb::add_string(&mut payload, value);
+        rdb::add_string(payload, field);
+        rdb::add_string(payload, value);
         step();
     });
-    Some(payload)
 }
 
 /// Builds a hash of fields that must differ.

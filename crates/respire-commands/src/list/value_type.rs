@@ -31,14 +31,13 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for ListRef<'_> {
-    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
-        let mut payload = Payload::new(NODES, 0);
+    fn payload(&self, payload: &mut Payload, step: &mut dyn FnMut()) {
+        payload.begin(NODES, 0);
         payload.len(self.listpacks_len());
         self.listpacks(&mut |node| {
             payload.len(PACKED);
-            add_block(&mut payload, node, step);
+            add_block(payload, node, step);
         });
-        payload
     }
 
     fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {

@@ -23,19 +23,17 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for SetRef<'_> {
-    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
+    fn payload(&self, payload: &mut Payload, step: &mut dyn FnMut()) {
         if let Some(ints) = self.ints() {
-            let mut payload = Payload::new(INTSET, ints.len());
-            payload.string(ints);
-            return payload;
+            payload.begin(INTSET, ints.len());
+            return payload.string(ints);
         }
-        let mut payload = Payload::new(SET, 0);
+        payload.begin(SET, 0);
         payload.len(self.len());
         self.for_each(&mut |member| {
-            rdb::add_string(&mut payload, member);
+            rdb::add_string(payload, member);
             step();
         });
-        payload
     }
 
     fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {

@@ -11,14 +11,13 @@ const TYPE: u8 = 200;
 pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
 
 impl ValueType for StackRef<'_> {
-    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
-        let mut payload = Payload::new(TYPE, 0);
+    fn payload(&self, payload: &mut Payload, step: &mut dyn FnMut()) {
+        payload.begin(TYPE, 0);
         payload.len(self.len());
         self.for_each(&mut |element| {
             payload.string(element);
             step();
         });
-        payload
     }
 
     fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {

@@ -23,26 +23,25 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for StreamRef<'_> {
-    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
+    fn payload(&self, payload: &mut Payload, step: &mut dyn FnMut()) {
         let bytes = self.blocks().map(|(_, block)| block.len() + ID_BYTES);
-        let mut payload = Payload::new(LISTPACKS_2, bytes.sum());
+        payload.begin(LISTPACKS_2, bytes.sum());
         payload.len(self.blocks_len());
         for (master, block) in self.blocks() {
             payload.string(&id_bytes(master));
-            add_block(&mut payload, block, step);
+            add_block(payload, block, step);
         }
         let marks = self.marks();
-        add_number(&mut payload, marks.length);
+        add_number(payload, marks.length);
         for id in [marks.last_id, marks.first_id, marks.max_deleted_id] {
-            add_id(&mut payload, id);
+            add_id(payload, id);
         }
-        add_number(&mut payload, marks.entries_added);
+        add_number(payload, marks.entries_added);
         payload.len(self.groups_len());
         for (name, group) in self.groups() {
             payload.string(name);
-            add_group(&mut payload, group);
+            add_group(payload, group);
         }
-        payload
     }
 
     fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {

@@ -11,10 +11,9 @@ const TYPE: u8 = 0;
 pub(super) const RESTORES: &[(u8, Restore)] = &[(TYPE, restore)];
 
 impl ValueType for StringRef<'_> {
-    fn payload(&self, _step: &mut dyn FnMut()) -> Payload {
-        let mut payload = Payload::new(TYPE, self.len());
-        rdb::add_string(&mut payload, *self);
-        payload
+    fn payload(&self, payload: &mut Payload, _step: &mut dyn FnMut()) {
+        payload.begin(TYPE, self.len());
+        rdb::add_string(payload, *self);
     }
 
     fn digest(&self, digest: &mut Digest, _step: &mut dyn FnMut()) {

@@ -32,13 +32,12 @@ pub(super) const RESTORES: &[(u8, Restore)] = &[
 ];
 
 impl ValueType for ZSetRef<'_> {
-    fn payload(&self, step: &mut dyn FnMut()) -> Payload {
+    fn payload(&self, payload: &mut Payload, step: &mut dyn FnMut()) {
         if let Some(list) = self.listpack() {
-            let mut payload = Payload::new(TYPE_LISTPACK, list.as_bytes().len());
-            payload.string(list.as_bytes());
-            return payload;
+            payload.begin(TYPE_LISTPACK, list.as_bytes().len());
+            return payload.string(list.as_bytes());
         }
-        let mut payload = Payload::new(TYPE_BYTES, 24 * self.len());
+        payload.begin(TYPE_BYTES, 24 * self.len());
         payload.len(self.len());
         // Redis writes the last element first, because it reads them faster so.
         self.for_range(0, usize::MAX, true, &mut |(member, score)| {
@@ -46,7 +45,6 @@ impl ValueType for ZSetRef<'_> {
             payload.double(score);
             step();
         });
-        payload
     }
 
     fn digest(&self, digest: &mut Digest, step: &mut dyn FnMut()) {
