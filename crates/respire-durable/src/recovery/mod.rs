@@ -1,0 +1,1 @@
+//! The judgement of a log's files when a server starts.
