@@ -85,6 +85,7 @@ pub use client::{Client, ClientShared, Clients, Names, NoWake, Peer, Publisher, 
 pub use command::app::App;
 pub use command::authenticator::{Authenticator, PasswordMissing, Passwords};
 pub use command::calls::{Callee, Calls, NotFound};
+pub use command::commits::Commits;
 pub use command::cx::{Cx, CxParts};
 pub use command::engine::{Engine, Options};
 pub use command::extension::Extension;

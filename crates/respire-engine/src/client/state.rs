@@ -226,6 +226,10 @@ pub struct ClientShared {
     pub(crate) no_evict: AtomicBool,
     pub(crate) no_touch: AtomicBool,
     pub(crate) is_paused: AtomicBool,
+    /// Replies to it wait until what they show is kept.
+    pub(crate) is_held: AtomicBool,
+    /// The running turn writes replies or messages that others have made. Only its session uses it.
+    pub(crate) shows_others: AtomicBool,
     /// The pending call that the next request waits for.
     blocked: Mutex<Option<Arc<Call>>>,
     is_killed: AtomicBool,
@@ -299,6 +303,20 @@ impl ClientShared {
         (ended_ns > 0).then_some(ended_ns)
     }
 
+    /// The running turn writes a reply or a message that others have made.
+    pub(crate) fn note_others(&self) {
+        self.shows_others.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the turn that ends now has written such a reply or message.
+    pub(crate) fn take_others(&self) -> bool {
+        let shows_others = self.shows_others.load(Ordering::Relaxed);
+        if shows_others {
+            self.shows_others.store(false, Ordering::Relaxed);
+        }
+        shows_others
+    }
+
     /// A timed call has ended.
     pub(crate) fn note_end(&self, now_ns: u64) {
         self.ended_ns.store(now_ns, Ordering::Relaxed);
@@ -330,6 +348,8 @@ impl ClientShared {
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             is_paused: AtomicBool::new(false),
+            is_held: AtomicBool::new(false),
+            shows_others: AtomicBool::new(false),
             blocked: Mutex::new(None),
             is_killed: AtomicBool::new(false),
             kill_replies: Mutex::new(Some(Vec::new())),
@@ -445,6 +465,16 @@ impl ClientShared {
     /// Asks the driver to poll the session.
     pub fn wake(&self) {
         self.waker.wake();
+    }
+}
+
+impl Wake for ClientShared {
+    fn wake(&self) {
+        self.waker.wake();
+    }
+
+    fn drops_killed(&self) -> bool {
+        self.waker.drops_killed()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::client::guard::Guard;
 use crate::client::pause::Pause;
 use crate::client::pubsub::PubSub;
 use crate::client::tunables::Tunables;
+use crate::command::commits::{CommitTurn, Keeping};
 use crate::command::layer::Setup;
 use crate::command::long_calls::LongCalls;
 use crate::command::table::{CommandEntry, CommandTable};
@@ -13,8 +14,8 @@ use crate::observe::slowlog::SlowLog;
 use crate::observe::stats::{SAMPLE_US, Stats};
 use crate::observe::unknown::Unknowns;
 use crate::{
-    App, Authenticator, Error, Extension, Host, Keyspace, Layer, Limits, LongCall, NoHost, Now,
-    Publisher, Relief, Setting, Spawn,
+    App, Authenticator, Commits, Error, Extension, Host, Keyspace, Layer, Limits, LongCall, NoHost,
+    Now, Publisher, Relief, Setting, Spawn,
 };
 use resp_codec::binary;
 use std::sync::atomic::Ordering::Relaxed;
@@ -73,6 +74,7 @@ pub struct Engine<A: App> {
     pub(crate) unknowns: Unknowns,
     pub(crate) pause: Pause,
     pub(crate) long_calls: LongCalls,
+    pub(crate) keeping: Keeping,
     pub(crate) pubsub: Arc<PubSub>,
     pub(crate) slowlog: SlowLog,
     pub(crate) latency: LatencyMonitor,
@@ -163,6 +165,7 @@ impl<A: App> Engine<A> {
             unknowns: Unknowns::default(),
             pause: Pause::default(),
             long_calls: LongCalls::default(),
+            keeping: Keeping::default(),
             pubsub,
             slowlog: SlowLog::default(),
             latency: LatencyMonitor::default(),
@@ -209,6 +212,31 @@ impl<A: App> Engine<A> {
     pub fn set_relief(&self, relief: Arc<dyn Relief>) {
         A::Keys::set_relief(&self.app, &relief);
         self.long_calls.set_relief(relief);
+    }
+
+    /// Sets what keeps the changes of commands. Call it before the first connection: sessions that
+    /// are open already do not wait for it. A second one has no effect.
+    pub fn set_commits(&self, commits: Arc<dyn Commits>) {
+        let _ = self.keeping.commits.set(commits);
+    }
+
+    /// What keeps the changes of commands, if anything does.
+    #[must_use]
+    pub fn commits(&self) -> Option<&Arc<dyn Commits>> {
+        self.keeping.commits.get()
+    }
+
+    /// Whether replies that show changes of others wait until these are kept, too.
+    #[must_use]
+    #[inline]
+    pub fn notes_reads(&self) -> bool {
+        self.keeping.notes_reads.load(Relaxed)
+    }
+
+    /// Switches [`Engine::notes_reads`] on or off. It is off at first. Commands that run at that
+    /// moment may be treated either way.
+    pub fn set_notes_reads(&self, notes_reads: bool) {
+        self.keeping.notes_reads.store(notes_reads, Relaxed);
     }
 
     /// The number of long calls that run now.
@@ -270,6 +298,8 @@ impl<A: App> Engine<A> {
     /// Does housekeeping. One driver thread calls it and waits as long as it returns before the
     /// next call. Zero means: call again as soon as every ready connection has had a turn.
     pub fn tick(&self, now: Now) -> Duration {
+        // Keys that expire are changes, too.
+        let _turn = self.commits().map(|commits| CommitTurn::enter(&**commits));
         self.stats.sample(now.monotonic_us());
         self.guard
             .report(now, &self.limits, |denied| self.host.denied(denied));

@@ -44,6 +44,9 @@ pub(crate) fn end_at_once<A: App>(
     let call = client.call.take();
     client.task = None;
     let answer = call.as_ref().and_then(|call| {
+        if call.is_answered() {
+            client.shared.note_others();
+        }
         call.expire(u64::MAX);
         call.take()
     });

@@ -4,6 +4,7 @@ mod admit;
 pub(crate) mod app;
 pub(crate) mod authenticator;
 pub(crate) mod calls;
+pub(crate) mod commits;
 pub(crate) mod cx;
 pub(crate) mod engine;
 pub(crate) mod exec;

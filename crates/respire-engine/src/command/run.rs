@@ -49,6 +49,9 @@ impl<A: App> Engine<A> {
         if reply.error_count() != errors {
             self.failed(entry, cx.client, reply, mark);
         }
+        if self.notes_reads() {
+            self.note_reads(entry, request, cx.client.db);
+        }
         flow
     }
 
@@ -161,6 +164,28 @@ impl<A: App> Engine<A> {
         let text = text.or(panic.downcast_ref::<&str>().copied());
         self.host
             .panicked(entry.spec().name, text.unwrap_or("no text"));
+    }
+
+    /// Notes the keys of a request, whose command has run.
+    #[cold]
+    pub(crate) fn note_reads(&self, entry: &CommandEntry<A>, request: ArgList<'_>, db: u32) {
+        let (Some(commits), flags) = (self.commits(), entry.spec().flags) else {
+            return;
+        };
+        // The commands that these run are noted one by one.
+        if flags.any(Flags::SCRIPT.with(Flags::EXEC)) {
+            return;
+        }
+        if flags.has(Flags::ALL_KEYS) {
+            return commits.note_read_all();
+        }
+        let mut note = |at| {
+            if let Some(key) = request.get(at) {
+                commits.note_read(db, key);
+            }
+        };
+        // A command that could not find its keys has read none.
+        let _ = entry.command().keys(request, &mut note);
     }
 
     /// Calls `after` of the layers that a call passed, innermost first.

@@ -132,6 +132,29 @@ impl Output {
         Ok(())
     }
 
+    /// As [`Output::fill`], with at most `bytes_max` bytes, oldest first.
+    pub fn fill_up_to<'a>(&'a self, slices: &mut [IoSlice<'a>], bytes_max: usize) -> usize {
+        let filled = self.fill(slices);
+        if bytes_max >= self.len() {
+            return filled;
+        }
+        let mut left = bytes_max;
+        let pieces = self.frozen.iter().map_while(|piece| match piece {
+            Piece::Bytes(bytes) => Some(&bytes[..]),
+            Piece::Stream(_) => None,
+        });
+        let pieces = pieces.chain([&self.tail[self.written..]]);
+        for (at, (slot, piece)) in slices[..filled].iter_mut().zip(pieces).enumerate() {
+            if left == 0 {
+                return at;
+            }
+            let taken = left.min(piece.len());
+            *slot = IoSlice::new(&piece[..taken]);
+            left -= taken;
+        }
+        filled
+    }
+
     /// Fills `slices` with available unsent bytes, oldest first, and returns how many slices it
     /// filled.
     pub fn fill<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {

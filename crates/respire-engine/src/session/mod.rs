@@ -3,6 +3,7 @@
 
 mod ahead;
 mod binary;
+mod committed;
 mod decoded;
 mod dispatch;
 mod held_back;
@@ -22,6 +23,7 @@ use crate::command::keyspace::KeysConn;
 use crate::observe::stats::Stats;
 use crate::{App, Client, Engine, Limits, Now, Output, Peer, Proto, Wake};
 pub use ahead::Ahead;
+use committed::Committed;
 use decoded::Decoded;
 use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
@@ -46,6 +48,8 @@ use std::sync::atomic::Ordering;
 ///    [`Wake`](crate::Wake) handle is called.
 /// 5. [`SessionStep::Close`]: write the remaining output, within bounds, and close. The session is
 ///    done.
+/// 6. If the engine has [`Commits`], the driver calls [`Session::take_ticket`] after each call of
+///    [`Session::serve`], and does not write what this call appended before the ticket is kept.
 ///
 /// Memory is bounded by one request (whose parts the limits bound), the input of one turn, and
 /// `output_bytes_max` plus one reply. While calls are pending, their replies come on top, and the
@@ -86,6 +90,8 @@ pub struct Session<A: App> {
     has_input: bool,
     is_at_eof: bool,
     is_shutting_down: bool,
+    /// What keeps the changes of its commands, if anything does; absent during a turn.
+    committed: Option<Box<Committed>>,
 }
 
 /// The part of a session that running a command may change.
@@ -117,6 +123,7 @@ impl<A: App> Session<A> {
             is_unauthenticated,
         };
         let decoder = CommandDecoder::new(codec_limits(&engine, is_unauthenticated));
+        let committed = engine.commits().map(Committed::new);
         Self {
             core: Core {
                 client: Client::new(shared, !is_unauthenticated),
@@ -136,6 +143,7 @@ impl<A: App> Session<A> {
             has_input: false,
             is_at_eof: false,
             is_shutting_down: false,
+            committed,
         }
     }
 
@@ -223,7 +231,20 @@ impl<A: App> Session<A> {
         now: Now,
         out: &mut Output,
     ) -> SessionStep {
-        match event.into() {
+        if self.committed.is_some() {
+            return self.serve_committed(event.into(), now, out);
+        }
+        self.take_event(event.into(), now, out)
+    }
+
+    #[inline(always)]
+    fn take_event(
+        &mut self,
+        event: SessionEvent<'_, A>,
+        now: Now,
+        out: &mut Output,
+    ) -> SessionStep {
+        match event {
             SessionEvent::Bytes(bytes) => return self.arrived(bytes, None, now, out),
             SessionEvent::Ahead(ahead) => {
                 let request = self.foreseen(&ahead);
@@ -321,15 +342,12 @@ impl<A: App> Session<A> {
 
     fn idle_deadline_us(&self) -> Option<u64> {
         let timeout_s = self.engine.tunables.idle_timeout_s.load(Ordering::Relaxed);
-        let last = self
-            .core
-            .client
-            .shared
-            .last_active_us
-            .load(Ordering::Relaxed);
-        // A subscriber only listens, so it is never idle.
-        let is_subscribed = !self.core.client.subscriptions.is_empty();
-        (timeout_s > 0 && !is_subscribed)
+        let client = &self.core.client;
+        let last = client.shared.last_active_us.load(Ordering::Relaxed);
+        // A subscriber only listens, so it is never idle. Nor is a peer that waits for a reply.
+        let is_waiting =
+            !client.subscriptions.is_empty() || client.shared.is_held.load(Ordering::Relaxed);
+        (timeout_s > 0 && !is_waiting)
             .then(|| last.saturating_add(timeout_s.saturating_mul(1_000_000)))
     }
 }

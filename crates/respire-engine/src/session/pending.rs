@@ -43,6 +43,7 @@ impl<A: App> Core<A> {
             None => Outcome::Pending(Box::new(item)),
             Some(answer) if finish(engine, &item, &answer, now) => {
                 out.append(answer.output);
+                self.client.shared.note_others();
                 if item.is_last {
                     Outcome::Close(CloseReason::Quit)
                 } else {
@@ -107,6 +108,7 @@ impl<A: App> Session<A> {
             // A peer that waited was not idle. After an answer, the grace period of a closed side
             // starts again.
             self.has_input = true;
+            self.core.client.shared.note_others();
             self.give_up_at_us = None;
         }
         if self.parked.is_empty() && matches!(self.state, State::Pending) {

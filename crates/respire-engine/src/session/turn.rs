@@ -84,6 +84,7 @@ impl<A: App> Session<A> {
             State::Waiting { until_us, .. } if *until_us > now.monotonic_us() => None,
             State::Waiting { reply, .. } => {
                 let reply = std::mem::take(&mut **reply);
+                self.core.client.shared.note_others();
                 self.parked.target(out).append(reply);
                 self.state = State::Serving;
                 None
@@ -92,7 +93,7 @@ impl<A: App> Session<A> {
     }
 
     /// Writes messages from other connections, up to the output limit.
-    fn deliver(&self, out: &mut Output) -> Mail {
+    fn deliver(&mut self, out: &mut Output) -> Mail {
         let client = &self.core.client;
         let mailbox = &client.shared.mailbox;
         if !mailbox.has_mail() {
@@ -114,17 +115,23 @@ impl<A: App> Session<A> {
 
     /// Appends at most `most` messages to `out`, up to the output limit.
     #[cold]
-    fn write_mail(&self, most: usize, out: &mut Output) -> Mail {
+    fn write_mail(&mut self, most: usize, out: &mut Output) -> Mail {
         let client = &self.core.client;
         // Without a subscription a RESP2 client cannot tell a message from a reply.
         let drops_messages = client.proto != Proto::Resp3 && client.subscriptions.is_empty();
         let bytes_max = self.engine.limits.output_bytes_max;
-        client.shared.mailbox.take(most, |message| {
+        let before = out.len();
+        let mail = client.shared.mailbox.take(most, |message| {
             if let Some(message) = message.filter(|_| !drops_messages) {
                 message.write(client.proto, out);
             }
             out.len() < bytes_max
-        })
+        });
+        // A message may show a change, as keyspace notifications do.
+        if out.len() > before && self.engine.notes_reads() {
+            self.core.client.shared.note_others();
+        }
+        mail
     }
 
     /// Called when no more requests can be answered: waits for input, or closes for a reason that
