@@ -1,11 +1,14 @@
 //! Drives one connection without its socket: read, reply, write, in bounded turns.
 
 mod arrival;
+mod held;
 
 use crate::Limits;
+use crate::limits::ConnectionLimits;
 use crate::tap::{Probe, Tap};
 use crate::throttle::Throttle;
 pub use arrival::{Arrival, arrival_buffer};
+use held::{Held, Left};
 use respire_engine::driver::{CloseReason, Session, SessionEvent, SessionStep};
 use respire_engine::{App, Now, Output};
 use std::io::{self, ErrorKind, IoSlice};
@@ -93,8 +96,10 @@ const SLICES_MAX: usize = 16;
 pub struct Connection<A: App> {
     session: Session<A>,
     out: Output,
+    /// The part of the output that may not leave yet.
+    held: Held,
     step: SessionStep,
-    limits: Limits,
+    limits: ConnectionLimits,
     is_at_eof: bool,
     /// The last read was short.
     reads_little: bool,
@@ -126,8 +131,9 @@ impl<A: App> Connection<A> {
         Self {
             session,
             out: Output::new(),
+            held: Held::default(),
             step: SessionStep::NeedInput,
-            limits,
+            limits: ConnectionLimits::of(&limits),
             is_at_eof: false,
             reads_little: false,
             stopping: Stopping::No,
@@ -191,9 +197,14 @@ impl<A: App> Connection<A> {
             .saturating_add(us(self.limits.stall_ms_max));
         match self.step {
             SessionStep::NeedInput => self.session.next_timeout(),
+            // The peer waits for the server here, and not the other way round.
+            SessionStep::Flush if self.held.is_all() => None,
             SessionStep::Flush => self.session.next_timeout().map(|due| due.max(stalled_us)),
             SessionStep::Close(_) if self.discarded.is_some() => {
                 Some(self.progress_us.saturating_add(us(self.limits.linger_ms)))
+            }
+            SessionStep::Close(_) if self.held.is_all() => {
+                Some(self.progress_us.saturating_add(us(self.limits.held_ms_max)))
             }
             SessionStep::Close(_) => Some(stalled_us),
         }
@@ -244,8 +255,8 @@ impl<A: App> Connection<A> {
             return self.lost(&error);
         }
         loop {
-            let is_blocked = match self.write_owed(io, &mut calls_left, now) {
-                Ok(is_blocked) => is_blocked,
+            let left = match self.write_owed(io, &mut calls_left, now) {
+                Ok(left) => left,
                 Err(error) => return self.lost(&error),
             };
             if calls_left == 0 {
@@ -254,7 +265,10 @@ impl<A: App> Connection<A> {
             calls_left -= 1;
             match self.step {
                 SessionStep::Close(reason) => return self.end(io, buffer, reason, now),
-                SessionStep::Flush if is_blocked => return Pace::Wait,
+                SessionStep::Flush if left == Left::Blocked => return Pace::Wait,
+                SessionStep::Flush if left == Left::Held && !self.session.has_room(&self.out) => {
+                    return Pace::Wait;
+                }
                 SessionStep::Flush => self.poll(now),
                 SessionStep::NeedInput => match self.receive(io, buffer, now) {
                     Ok(()) => {}
@@ -266,38 +280,6 @@ impl<A: App> Connection<A> {
                 },
             }
         }
-    }
-
-    /// Writes until no output is left, the socket is full (then returns `true`), or the turn is
-    /// used up.
-    fn write_owed(
-        &mut self,
-        io: &mut impl Transport,
-        calls_left: &mut u32,
-        now: Now,
-    ) -> io::Result<bool> {
-        while !self.out.is_empty() && *calls_left > 0 {
-            *calls_left -= 1;
-            self.out.pull().map_err(io::Error::other)?;
-            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-            let filled = self.out.fill(&mut slices);
-            match io.write_some(&slices[..filled]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(written) => {
-                    if self.probe.is_on() {
-                        let written = (&slices[..filled], written);
-                        self.probe.sent(written, &self.session, now);
-                    }
-                    self.out.advance(written);
-                    self.probe.wrote(self.out.is_empty());
-                    self.progress_us = now.monotonic_us();
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(false)
     }
 
     /// Reads once and serves the bytes. While the session must not get more input, this acts as if
@@ -329,11 +311,13 @@ impl<A: App> Connection<A> {
                     let bytes = &buffer[..read];
                     self.probe.received(bytes, &self.session, &self.out, now);
                 }
+                let before = self.out.len();
                 let step = if has_room {
                     self.session.serve(SessionEvent::Room, now, &mut self.out)
                 } else {
                     self.session.serve(&buffer[..read], now, &mut self.out)
                 };
+                self.hold(before, now);
                 self.take(step, now);
                 Ok(())
             }
@@ -352,7 +336,9 @@ impl<A: App> Connection<A> {
     }
 
     fn handle(&mut self, event: SessionEvent<'_, A>, now: Now) {
+        let before = self.out.len();
         let step = self.session.serve(event, now, &mut self.out);
+        self.hold(before, now);
         self.take(step, now);
     }
 

@@ -24,6 +24,9 @@ pub struct Limits {
     pub linger_bytes_max: usize,
     /// How long a closing or idle peer may leave its output unread before it is cut.
     pub stall_ms_max: u32,
+    /// How long a closing connection waits until what its replies show is kept. Then it is cut, without
+    /// these replies.
+    pub held_ms_max: u32,
 }
 
 impl Limits {
@@ -37,6 +40,7 @@ impl Limits {
         linger_ms: 1_000,
         linger_bytes_max: 1 << 20,
         stall_ms_max: 30_000,
+        held_ms_max: 60_000,
     };
 
     /// One row per limit. Flags, `CONFIG` and the table of limits are made from these rows.
@@ -105,6 +109,14 @@ impl Limits {
             get: |limits| u64::from(limits.stall_ms_max),
             set: |limits, value| limits.stall_ms_max = value as u32,
         },
+        LimitRow {
+            name: "held-ms-max",
+            unit: "ms",
+            min: 1,
+            max: 3_600_000,
+            get: |limits| u64::from(limits.held_ms_max),
+            set: |limits, value| limits.held_ms_max = value as u32,
+        },
     ];
 }
 
@@ -117,6 +129,28 @@ const _: () = assert!(Limits::DEFAULT.linger_ms <= Limits::DEFAULT.stall_ms_max)
 impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+/// The limits that a connection keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    pub(crate) io_calls_per_turn_max: u32,
+    pub(crate) linger_ms: u32,
+    pub(crate) linger_bytes_max: usize,
+    pub(crate) stall_ms_max: u32,
+    pub(crate) held_ms_max: u32,
+}
+
+impl ConnectionLimits {
+    pub(crate) fn of(limits: &Limits) -> Self {
+        Self {
+            io_calls_per_turn_max: limits.io_calls_per_turn_max,
+            linger_ms: limits.linger_ms,
+            linger_bytes_max: limits.linger_bytes_max,
+            stall_ms_max: limits.stall_ms_max,
+            held_ms_max: limits.held_ms_max,
+        }
     }
 }
 
@@ -153,6 +187,7 @@ mod tests {
             linger_ms,
             linger_bytes_max,
             stall_ms_max,
+            held_ms_max,
         } = Limits::DEFAULT;
         let defaults = [
             buffer_bytes as u64,
@@ -163,6 +198,7 @@ mod tests {
             u64::from(linger_ms),
             linger_bytes_max as u64,
             u64::from(stall_ms_max),
+            u64::from(held_ms_max),
         ];
         assert_eq!(Limits::ROWS.len(), defaults.len());
         for (row, default) in Limits::ROWS.iter().zip(defaults) {

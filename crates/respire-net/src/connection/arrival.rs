@@ -104,9 +104,11 @@ impl<A: App> Connection<A> {
             Ok(_) if arrival.len == 0 => self.take_end(now),
             Ok(ahead) => {
                 self.reads_little = is_little(arrival.len);
+                let before = self.out.len();
                 let step = self
                     .session
                     .serve(SessionEvent::Ahead(ahead), now, &mut self.out);
+                self.hold(before, now);
                 self.take(step, now);
             }
             Err(error) => return Err(error),

@@ -1,6 +1,7 @@
 //! Tests of a connection's turns, with a scripted peer.
 
 mod arrival;
+mod held;
 mod tap;
 
 use super::*;

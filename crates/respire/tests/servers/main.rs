@@ -10,6 +10,7 @@ mod explorer;
 #[cfg(feature = "metrics")]
 mod exposition;
 mod harness;
+mod held;
 mod large;
 mod later;
 mod lifecycle;
@@ -74,6 +75,17 @@ mod run {
         shutdown_loses_no_pending_reply,
         closed_connection_cancels_its_calls,
         stalled_listener_loses_only_its_own_connection,
+    }
+    on_both_flavours! { held:
+        reply_to_a_change_arrives_after_it_is_kept,
+        reader_waits_for_what_it_is_shown_and_for_nothing_else,
+        pipelined_replies_arrive_in_order,
+        served_waiter_and_its_writer_wait_for_the_change,
+        messages_follow_held_replies,
+        transaction_is_held_whole,
+        closing_connections_get_held_replies_first,
+        thousand_connections_wait_together,
+        shutdown_waits_for_held_replies,
     }
     on_both_flavours! { storm:
         replies_keep_their_order_under_concurrent_answers_and_disconnects,

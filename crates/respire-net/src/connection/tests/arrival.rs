@@ -10,7 +10,7 @@ impl Bench {
 
     /// The same, with an event before the last step.
     fn drive_ahead_after(&mut self, io: &mut Script, event: impl FnOnce(&mut Self)) -> Pace {
-        let mut buffer = arrival_buffer(&self.connection.limits);
+        let mut buffer = arrival_buffer(&Limits::DEFAULT);
         let mut arrival = self.receive_ahead(io, &mut buffer);
         if let Some(arrival) = &mut arrival {
             self.connection.find_ahead(arrival);
