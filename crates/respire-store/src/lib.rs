@@ -15,6 +15,9 @@ mod shard;
 // Floor: a database: its shards and their counters, deadlines and watches
 mod database;
 
+// Floor: old states of keys that are handed to a running cut
+mod images;
+
 // Floor: reports of changes to observers
 mod observe;
 
@@ -44,8 +47,8 @@ pub use crate::observe::{Cause, Effect, Event, EventName, Interest, Observer, Ob
 pub use crate::places::{Place, TextRanks};
 pub use crate::slot::{Edited, Slot};
 pub use crate::store::{
-    Config, Foreseen, Held, MemoryUse, Relief, Scope, Section, Stats, Store, Swept, Widener,
-    WideningSection,
+    Config, Cut, CutRunning, Foreseen, Held, MemoryUse, Relief, Scope, Section, Stats, Store,
+    Swept, Widener, WideningSection,
 };
 pub use crate::types::{
     Bound, Consumer, Deletion, Delivery, Elements, Encoding, End, Growth, Hash, HashRef, Keep,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use ahash::RandomState;
 use dashmap::RwLock;
 
+use crate::images::Images;
 use crate::observe::{Effect, Interest, Observers, Unit, Unreported};
 use crate::raw;
 use crate::table::{Shards, Table, Whereabouts};
@@ -44,6 +45,8 @@ pub(crate) struct Database {
     /// Removed entries of all databases that have yet to be freed.
     pub(crate) garbage: Arc<Garbage>,
     pub(crate) observers: Arc<Observers>,
+    /// What is handed to a running cut.
+    pub(crate) images: Arc<Images>,
     /// The limits of the packed form of each type.
     pub(crate) limits: Arc<LimitTable>,
 }
@@ -55,17 +58,20 @@ pub(crate) struct Shared {
     pub(crate) gauge: Arc<AtomicUsize>,
     pub(crate) garbage: Arc<Garbage>,
     pub(crate) observers: Arc<Observers>,
+    /// What is handed to a running cut.
+    pub(crate) images: Arc<Images>,
     /// The limits of the packed form of each type.
     pub(crate) limits: Arc<LimitTable>,
 }
 
 impl Shared {
-    pub(crate) fn new(hasher: RandomState, seed: [u64; 4]) -> Shared {
+    pub(crate) fn new(hasher: RandomState, seed: [u64; 4], databases: u32) -> Shared {
         Shared {
             hasher,
             gauge: Arc::default(),
             garbage: Arc::default(),
             observers: Arc::default(),
+            images: Arc::new(Images::new(databases)),
             limits: Arc::new(LimitTable::new(seed)),
         }
     }
@@ -76,7 +82,7 @@ impl Database {
         number: u32,
         shards: usize,
         capacity: usize,
-        interests: u32,
+        hooks: u32,
         shared: Shared,
     ) -> Database {
         let Shared {
@@ -84,10 +90,11 @@ impl Database {
             gauge,
             garbage,
             observers,
+            images,
             limits,
         } = shared;
         let sides: Arc<[Side]> = (0..shards)
-            .map(|shard| Side::new(hasher.hash_one(shard), interests))
+            .map(|shard| Side::new(hasher.hash_one(shard), hooks))
             .collect();
         let watches = Arc::new(Watches::new(Arc::clone(&sides), hasher.clone()));
         let waiters = Arc::new(Waiters::new(Arc::clone(&sides), hasher.clone()));
@@ -103,6 +110,7 @@ impl Database {
             gauge,
             garbage,
             observers,
+            images,
             limits,
         };
         for index in 0..shards {

@@ -74,6 +74,10 @@ impl Database {
         let side = self.side(index);
         assert_eq!(Counts::kept(side), Counts::of(table), "shard {index}");
         assert!(self.whereabouts(index).are_of(table), "shard {index}");
+        if let Some(generation) = side.hooks.generation() {
+            let mut entries = table.entries();
+            assert!(entries.all(|entry| entry.generation() == generation));
+        }
         let bytes = side.dataset.load(Ordering::Relaxed) + side.overhead();
         let told = side.told.load(Ordering::Relaxed);
         assert!(

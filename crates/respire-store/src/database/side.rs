@@ -54,7 +54,7 @@ const _: () = assert!(core::mem::offset_of!(Side, hooks) < 64);
 pub(crate) const GAUGE_STEP: usize = 4096;
 
 impl Side {
-    pub(super) fn new(seed: u64, interests: u32) -> Side {
+    pub(super) fn new(seed: u64, hooks: u32) -> Side {
         Side {
             timed: AtomicUsize::new(0),
             changes: AtomicU64::new(0),
@@ -64,7 +64,7 @@ impl Side {
             index_bytes: AtomicUsize::new(0),
             told: AtomicUsize::new(0),
             random: AtomicU32::new(seed as u32),
-            hooks: Hooks::new(interests),
+            hooks: Hooks::new(hooks),
             expires: AtomicUsize::new(0),
             expires_sum: AtomicU64::new(0),
             expired: AtomicU64::new(0),

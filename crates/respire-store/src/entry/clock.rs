@@ -11,8 +11,8 @@ pub enum Access {
     Frequency(u8),
 }
 
-/// The rules for the 32-bit access clock of each entry. Under LRU, the clock is the second of the last
-/// access. Under LFU, it has 16 bits of minutes and 8 bits of logarithmic counter, as in Redis.
+/// The rules for the 31-bit access clock of each entry. Under LRU, the clock is the second of the last
+/// access, modulo 2^31. Under LFU, it has 16 bits of minutes and 8 bits of logarithmic counter, as in Redis.
 ///
 /// The rules are one word, so that one load reads them all: the low byte is the policy's index in
 /// [`Policy::ALL`], then come 16 bits each of LFU factor and decay, then a bit for an LFU policy.
@@ -21,6 +21,9 @@ pub(crate) struct Clock(u64);
 
 /// The bit of [`Clock`] for an LFU policy.
 const IS_LFU: u64 = 1 << 40;
+
+/// The largest number of seconds in a clock.
+const SECONDS_MAX: u32 = (1 << 31) - 1;
 
 /// The counter of a new key, so that it is not evicted first.
 const LFU_INITIAL: u32 = 5;
@@ -113,7 +116,7 @@ impl Clock {
         if self.is_lfu() {
             0
         } else {
-            u64::from(seconds(now_ms).saturating_sub(clock)) * 1000
+            u64::from(seconds_since(clock, seconds(now_ms))) * 1000
         }
     }
 
@@ -136,7 +139,23 @@ impl Clock {
 }
 
 fn seconds(now_ms: u64) -> u32 {
-    (now_ms / 1000) as u32
+    (now_ms / 1000) as u32 & SECONDS_MAX
+}
+
+/// Returns the seconds from `clock` to `now`. They count modulo 2^31 (until 2038), so that a time after `now` is
+/// either in the future, which makes the result 0, or before the count began again.
+fn seconds_since(clock: u32, now: u32) -> u32 {
+    match now.checked_sub(clock) {
+        Some(seconds) => seconds,
+        None => {
+            let seconds = now.wrapping_sub(clock) & SECONDS_MAX;
+            if seconds < SECONDS_MAX / 2 {
+                seconds
+            } else {
+                0
+            }
+        }
+    }
 }
 
 fn minutes(now_ms: u64) -> u32 {
@@ -164,6 +183,22 @@ mod tests {
             "{}",
             clock.freq(used, 0)
         );
+    }
+
+    #[test]
+    fn idle_time_is_right_when_the_seconds_begin_again() {
+        let clock = Clock::new(10, 1);
+        let turn_ms = (1 << 31) * 1000;
+        for (used_ms, now_ms, idle_ms) in [
+            (turn_ms - 5_000, turn_ms + 2_000, 7_000),
+            (turn_ms + 2_000, turn_ms + 2_500, 0),
+            (turn_ms + 5_000, turn_ms + 2_000, 0),
+            (turn_ms - 1_000, turn_ms - 5_000, 0),
+            (0, turn_ms - 1_000, turn_ms - 1_000),
+        ] {
+            let used = clock.fresh(used_ms);
+            assert_eq!(clock.idle_ms(used, now_ms), idle_ms, "{used_ms} {now_ms}");
+        }
     }
 
     #[test]

@@ -11,11 +11,12 @@
 mod clock;
 mod due;
 mod entry_ref;
+mod generation;
 mod packed;
 mod policy;
 mod value;
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::AtomicU32;
 
 use crate::hash::{TAG_BUCKETS_MAX, Tag, hash_key, is_same_key};
 use crate::types::{
@@ -27,6 +28,7 @@ use ahash::RandomState;
 pub use clock::Access;
 pub(crate) use clock::Clock;
 pub use entry_ref::EntryRef;
+pub(crate) use generation::Generation;
 use packed::SHORT_BYTES_MAX;
 pub use policy::Policy;
 pub use value::{Expiry, Owned};
@@ -46,8 +48,8 @@ macro_rules! entry {
         }
 
         impl Entry {
-            fn with_cell(size: usize, tag: Tag, clock: u32) -> Entry {
-                let clock = AtomicU32::new(clock);
+            fn with_cell(size: usize, tag: Tag, word: u32) -> Entry {
+                let clock = AtomicU32::new(word);
                 match size {
                     $(..=$size => Entry::$class { tag, clock, cell: Box::new([0; $size]) },)*
                     _ => Entry::Long { tag, clock, cell: Box::new(vec![0; size].into_boxed_slice()) },
@@ -146,55 +148,62 @@ pub(crate) struct Full {
 pub(crate) const NEVER: u64 = u64::MAX;
 
 impl Entry {
+    /// Creates an entry. `word` has its access clock and generation.
     pub(crate) fn new(
         key: &[u8],
         tag: Tag,
         value: NewValue<'_>,
         expires_at: Option<u64>,
-        clock: u32,
+        word: u32,
     ) -> Entry {
         match value.plain() {
-            Some(plain) => Entry::packed(key, tag, plain, expires_at, clock),
-            None => Entry::full(key, tag, value.into_value(), expires_at, clock),
+            Some(plain) => Entry::packed(key, tag, plain, expires_at, word),
+            None => Entry::full(key, tag, value.into_value(), expires_at, word),
         }
     }
 
     /// Creates an entry of a value with elements, without an expiry.
-    pub(crate) fn with_elements<K: Kind>(key: &[u8], tag: Tag, value: K, clock: u32) -> Entry {
+    pub(crate) fn with_elements<K: Kind>(key: &[u8], tag: Tag, value: K, word: u32) -> Entry {
         let Some(plain) = value.packed().and_then(|bytes| Plain::packed(K::ID, bytes)) else {
-            return Entry::full(key, tag, value.into_value(), None, clock);
+            return Entry::full(key, tag, value.into_value(), None, word);
         };
-        let entry = Entry::packed(key, tag, plain, None, clock);
+        let entry = Entry::packed(key, tag, plain, None, word);
         value.into_packed().into_iter().for_each(give_back);
         entry
     }
 
-    fn packed(
-        key: &[u8],
-        tag: Tag,
-        plain: Plain<'_>,
-        expires_at: Option<u64>,
-        clock: u32,
-    ) -> Entry {
+    fn packed(key: &[u8], tag: Tag, plain: Plain<'_>, expires_at: Option<u64>, word: u32) -> Entry {
         let size = packed::size(key.len(), plain, expires_at.is_some());
-        let mut entry = Entry::with_cell(size, tag, clock);
+        let mut entry = Entry::with_cell(size, tag, word);
         if let BodyMut::Cell(cell) = entry.body_mut() {
             packed::write(cell, key, plain, expires_at);
         }
         entry
     }
 
-    fn full(key: &[u8], tag: Tag, value: Value, expires_at: Option<u64>, clock: u32) -> Entry {
+    fn full(key: &[u8], tag: Tag, value: Value, expires_at: Option<u64>, word: u32) -> Entry {
         let full = Full {
             key: key.into(),
             expires_at: expires_at.unwrap_or(NEVER),
             value,
         };
+        Entry::of_full(full, tag, word)
+    }
+
+    fn of_full(full: Full, tag: Tag, word: u32) -> Entry {
         Entry::Full {
             tag,
-            clock: AtomicU32::new(clock),
+            clock: AtomicU32::new(word),
             full: Box::new(full),
         }
+    }
+
+    /// Returns the entry with these bytes in its cell, which must have their length.
+    fn filled(mut self, bytes: &[u8]) -> Entry {
+        if let BodyMut::Cell(cell) = self.body_mut() {
+            cell.copy_from_slice(bytes);
+        }
+        self
     }
 
     /// Returns the address and the bytes of the entry's first allocation.
@@ -291,17 +300,6 @@ impl Entry {
         self.meta().0
     }
 
-    #[inline(always)]
-    pub(crate) fn clock(&self) -> u32 {
-        self.meta().1.load(Ordering::Relaxed)
-    }
-
-    /// Records an access. Concurrent readers may overwrite each other's record.
-    #[inline(always)]
-    pub(crate) fn set_clock(&self, clock: u32) {
-        self.meta().1.store(clock, Ordering::Relaxed);
-    }
-
     /// Replaces the value and the expiry.
     pub(crate) fn set(&mut self, value: NewValue<'_>, expires_at: Option<u64>) {
         match value.plain() {
@@ -341,7 +339,7 @@ impl Entry {
 
     #[inline(never)]
     fn repack(&mut self, plain: Plain<'_>, expires_at: Option<u64>) {
-        *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.clock());
+        *self = Entry::packed(self.key(), self.tag(), plain, expires_at, self.word());
     }
 
     fn set_large(&mut self, value: Value, expires_at: Option<u64>) {
@@ -351,7 +349,7 @@ impl Entry {
                 full.expires_at = expires_at.unwrap_or(NEVER);
             }
             BodyMut::Cell(_) => {
-                *self = Entry::full(self.key(), self.tag(), value, expires_at, self.clock())
+                *self = Entry::full(self.key(), self.tag(), value, expires_at, self.word())
             }
         }
     }
@@ -360,7 +358,7 @@ impl Entry {
         if let Body::Cell(cell) = self.body() {
             let (key, plain) = (packed::key(cell), packed::plain(cell));
             if cell.len() != cell_len(packed::size(key.len(), plain, expires_at.is_some())) {
-                *self = Entry::packed(key, self.tag(), plain, expires_at, self.clock());
+                *self = Entry::packed(key, self.tag(), plain, expires_at, self.word());
                 return;
             }
         }
@@ -462,9 +460,9 @@ impl Entry {
     pub(crate) fn retire(&mut self, bytes_min: usize) -> Option<Entry> {
         match self {
             Entry::Full { .. } if self.heap_bytes() >= bytes_min => {
-                let (tag, clock) = (self.tag(), self.clock());
+                let (tag, word) = (self.tag(), self.word());
                 let bare = Plain::Bytes(b"");
-                let bare = Entry::packed(self.key(), tag, bare, self.expires_at(), clock);
+                let bare = Entry::packed(self.key(), tag, bare, self.expires_at(), word);
                 Some(core::mem::replace(self, bare))
             }
             _ => None,

@@ -3,13 +3,22 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::Interest;
+use crate::entry::Generation;
 
 /// The bit that is set if a key of the shard is watched ([`Watch`](crate::Watch)). The other bits are those
 /// of [`Interest`](crate::Interest).
 pub(crate) const WATCHED: u32 = 1;
 
 /// The bit that is set if a key of the shard is waited for ([`Waiter`](crate::Waiter)).
-pub(crate) const WAITED: u32 = 1 << 31;
+pub(crate) const WAITED: u32 = 1 << 30;
+
+/// The bit that is set while a cut is running ([`Store::cut`](crate::Store::cut)): a writer hands the old state of an
+/// entry to the cut before it changes the entry. The bit above all others is the generation of new entries while none
+/// is running.
+pub(crate) const CUT: u32 = 1 << 29;
+
+/// The bits of interests.
+const INTERESTS: u32 = !(WATCHED | WAITED | CUT | Generation::BIT);
 
 /// The bits of the parties to which every change is reported: watches and waiters of the key, and observers of
 /// effects.
@@ -18,8 +27,8 @@ pub(crate) const CHANGES: u32 = WATCHED | WAITED | Interest::EFFECTS.bits();
 /// The hook word. A write reads it once, in a cache line that it has loaded anyway. While it is zero, a
 /// write does nothing else for watches and observers.
 ///
-/// [`WATCHED`] changes under the lock of the watched keys, [`WAITED`] under that of the waiters, the other bits under
-/// that of the observers.
+/// [`WATCHED`] changes under the lock of the watched keys, [`WAITED`] under that of the waiters, [`CUT`] and the
+/// generation under that of the shard, the other bits under that of the observers.
 #[derive(Default)]
 pub(crate) struct Hooks(AtomicU32);
 
@@ -41,6 +50,26 @@ impl Hooks {
         self.bits() & bits != 0
     }
 
+    /// Returns the generation of new entries; `None` while a cut is running, when that of the unit counts.
+    #[inline(always)]
+    pub(crate) fn generation(&self) -> Option<Generation> {
+        let bits = self.bits();
+        (bits & CUT == 0).then_some(Generation::of(bits))
+    }
+
+    /// A cut begins. The shard is locked.
+    pub(crate) fn begin_cut(&self) {
+        self.0.fetch_or(CUT, Ordering::Relaxed);
+    }
+
+    /// The cut is over: all entries have this generation. The shard is locked.
+    pub(crate) fn end_cut(&self, generation: Generation) {
+        let set = |word: u32| Some(word & !(CUT | Generation::BIT) | generation.bits());
+        let _previous = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, set);
+    }
+
     pub(crate) fn set_watched(&self, is_watched: bool) {
         if is_watched {
             self.0.fetch_or(WATCHED, Ordering::Relaxed);
@@ -59,7 +88,7 @@ impl Hooks {
 
     /// Sets the bits of all interests at once.
     pub(crate) fn set_interests(&self, bits: u32) {
-        let set = |word: u32| Some(word & (WATCHED | WAITED) | bits);
+        let set = |word: u32| Some(word & !INTERESTS | bits);
         let _previous = self
             .0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, set);

@@ -9,9 +9,9 @@ mod observers;
 mod unit;
 mod unreported;
 
-use crate::entry::EntryRef;
+use crate::entry::{EntryRef, Generation};
 
-pub(crate) use hooks::{CHANGES, Hooks, WAITED, WATCHED};
+pub(crate) use hooks::{CHANGES, CUT, Hooks, WAITED, WATCHED};
 pub(crate) use observers::{Observers, Registered};
 pub(crate) use unit::{Ready, Unit};
 pub(crate) use unreported::Unreported;
@@ -68,6 +68,9 @@ impl Interest {
 /// A unit takes its ticket at its first change. If its section [widens](crate::Widener::widen) after that,
 /// units with higher tickets may have changed the shards that it adds. Therefore its next change takes a
 /// new ticket. The place of the unit, with all of its changes, is that of its last ticket.
+///
+/// While a [cut](crate::Store::cut) is running, a unit takes its ticket just before its first change. If that changes
+/// nothing in the end, the ticket ends without an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
@@ -75,7 +78,27 @@ impl Ticket {
     /// Returns the ticket as a number. A store's first ticket is 1.
     #[must_use]
     pub fn number(self) -> u64 {
-        self.0
+        self.0 >> 1
+    }
+
+    /// Returns on which side of a [cut](crate::Store::cut) the unit lies: each cut changes this for all later tickets.
+    ///
+    /// So a reader of tickets in their order finds the place of a cut by itself, without waiting for the caller of
+    /// [`Store::cut`](crate::Store::cut).
+    #[must_use]
+    pub fn is_of_odd_cut(self) -> bool {
+        self.0 & Ticket::GENERATION != 0
+    }
+
+    /// The bit of the generation.
+    const GENERATION: u64 = 1;
+
+    /// The difference between two tickets in a row.
+    const STEP: u64 = 2;
+
+    /// Returns the generation of the unit.
+    pub(crate) fn generation(self) -> Generation {
+        Generation::of((self.0 as u32) << 31)
     }
 }
 
@@ -233,7 +256,8 @@ pub trait Observer: Send + Sync {
     }
 
     /// Called after all effects of a unit have been reported, also if it ended in a panic. Its shards are
-    /// still locked. A unit without a change has no ticket and is not reported.
+    /// still locked. A unit without a change has no ticket and is not reported, except while a cut is running
+    /// ([`Ticket`]).
     fn unit_ended(&self, ticket: Ticket) {
         let _ = ticket;
     }

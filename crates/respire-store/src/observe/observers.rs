@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use dashmap::RwLock;
 
-use super::{Interest, Observer, ObserverId, Ticket};
+use super::{CUT, Interest, Observer, ObserverId, Ticket};
+use crate::entry::Generation;
 
 /// A registered observer with its id and interest.
 #[derive(Clone)]
@@ -22,7 +23,10 @@ pub(crate) struct Observers {
     /// The union of all observers' interests, as in every shard's hook word.
     interests: AtomicU32,
     observed: AtomicU64,
+    /// The last ticket.
     tickets: AtomicU64,
+    /// The bits of the hook words that belong to cuts, for databases that are made. Changes under the lock.
+    cut_bits: AtomicU32,
 }
 
 impl Observers {
@@ -31,7 +35,32 @@ impl Observers {
     }
 
     pub(crate) fn next_ticket(&self) -> Ticket {
-        Ticket(self.tickets.fetch_add(1, Ordering::Relaxed) + 1)
+        Ticket(self.tickets.fetch_add(Ticket::STEP, Ordering::Relaxed) + Ticket::STEP)
+    }
+
+    /// Returns the last ticket; others may have been taken when it returns.
+    pub(crate) fn last_ticket(&self) -> Ticket {
+        Ticket(self.tickets.load(Ordering::Relaxed))
+    }
+
+    /// Changes the generation of all later tickets, and returns the last ticket before.
+    pub(crate) fn change_generation(&self) -> Ticket {
+        Ticket(
+            self.tickets
+                .fetch_xor(Ticket::GENERATION, Ordering::Relaxed),
+        )
+    }
+
+    /// Databases that are made from now on have shards in which a cut is running.
+    pub(crate) fn begin_cut(&self) {
+        let _list = self.list.write();
+        self.cut_bits.fetch_or(CUT, Ordering::Relaxed);
+    }
+
+    /// Databases that are made from now on have shards in which none is running.
+    pub(crate) fn end_cut(&self, generation: Generation) {
+        let _list = self.list.write();
+        self.cut_bits.store(generation.bits(), Ordering::Relaxed);
     }
 
     /// Returns whether an observer has this interest.
@@ -64,9 +93,9 @@ impl Observers {
         tell(bits);
     }
 
-    /// Calls `f` with the union of all interests, which cannot change until `f` returns.
-    pub(crate) fn with_interests<R>(&self, f: impl FnOnce(u32) -> R) -> R {
+    /// Calls `f` with the hook word of a new shard, which cannot change until `f` returns.
+    pub(crate) fn with_hooks<R>(&self, f: impl FnOnce(u32) -> R) -> R {
         let _list = self.list.read();
-        f(self.interests.load(Ordering::Relaxed))
+        f(self.interests.load(Ordering::Relaxed) | self.cut_bits.load(Ordering::Relaxed))
     }
 }

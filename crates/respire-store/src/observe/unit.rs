@@ -22,7 +22,7 @@ pub(crate) struct Unit {
 struct Running {
     /// The observers that were registered when the unit began.
     observers: Arc<[Registered]>,
-    /// Taken at the first effect.
+    /// Taken at the first effect or, while a cut is running, before the first change.
     ticket: Cell<Option<Ticket>>,
     /// The section was widened after the ticket was taken, so units with higher tickets may have changed
     /// the shards that were added.
@@ -59,13 +59,20 @@ impl Unit {
             !running.has_ended.get(),
             "a unit that has ended changes nothing"
         );
-        let ticket = match running.ticket.get() {
-            Some(ticket) if !running.is_ticket_old.get() => ticket,
-            old => running.take_ticket(observers, old),
-        };
+        let ticket = running.ticket(observers);
         running.report(Interest::EFFECTS, |registered| {
             registered.observer.effect(ticket, effect);
         });
+    }
+
+    /// Returns the unit's ticket before a change; all shards of the unit are locked.
+    pub(crate) fn ticket(&self, observers: &Observers) -> Ticket {
+        let running = self.running(observers);
+        debug_assert!(
+            !running.has_ended.get(),
+            "a unit that has ended changes nothing"
+        );
+        running.ticket(observers)
     }
 
     /// Reports an event; the key's shard is locked.
@@ -163,9 +170,19 @@ impl Unit {
 }
 
 impl Running {
+    fn ticket(&self, observers: &Observers) -> Ticket {
+        match self.ticket.get() {
+            Some(ticket) if !self.is_ticket_old.get() => ticket,
+            old => self.take_ticket(observers, old),
+        }
+    }
+
     /// Takes a ticket, which replaces the old one if there is one.
     fn take_ticket(&self, observers: &Observers, old: Option<Ticket>) -> Ticket {
         let new = observers.next_ticket();
+        // Its end is reported, even if no effect is.
+        self.reported
+            .set(self.reported.get().with(Interest::EFFECTS));
         self.ticket.set(Some(new));
         self.is_ticket_old.set(false);
         if let Some(old) = old {

@@ -1,5 +1,6 @@
 //! A shard under its write lock. Every change of an entry goes through this module.
 
+mod cut;
 mod expire;
 mod lock;
 mod report;
@@ -9,7 +10,7 @@ use core::sync::atomic::Ordering;
 use crate::database::{Cleared, Database, Deadlines, Garbage, Side, bump};
 use crate::entry::Entry;
 use crate::hash::{HashPart, Tag, hash_key};
-use crate::observe::{Cause, Unit, Unreported};
+use crate::observe::{CUT, Cause, Unit, Unreported};
 use crate::table::{Bucket, Table};
 
 pub(crate) use lock::{Mode, Reading, Writing, try_soon};
@@ -143,6 +144,9 @@ impl<'a> ShardMut<'a> {
         f: impl FnOnce(&mut Entry),
     ) -> Option<Unreported> {
         let entry = bucket.find_mut(self.table, hash, key)?;
+        if self.side.hooks.has(CUT) {
+            cut::keep(self.db, self.unit, entry);
+        }
         if settle(entry) {
             self.recount();
             return Some(Unreported::new());
@@ -246,8 +250,11 @@ impl<'a> ShardMut<'a> {
 
     /// Removes an entry from the table, without a report.
     fn take(&mut self, hash: u64, wanted: impl Fn(&Entry) -> bool) -> Option<(Entry, Unreported)> {
-        let entry = self.table.remove(hash, wanted)?;
+        let mut entry = self.table.remove(hash, wanted)?;
         self.count(entry.heap_bytes(), 0, Times::of(&entry), Times::NONE, hash);
+        if self.side.hooks.has(CUT) {
+            cut::keep(self.db, self.unit, &mut entry);
+        }
         self.side().keys.store(self.table.len(), Ordering::Release);
         self.recount();
         Some((entry, Unreported::new()))

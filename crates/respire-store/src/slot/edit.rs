@@ -68,8 +68,8 @@ impl Slot<'_> {
             unreachable!("invariant: nothing was found to call it with");
         };
         if !value.is_empty() {
-            let (tag, clock) = (Tag::new(self.hash), self.clock.fresh(self.now_ms));
-            let entry = Entry::with_elements(self.key, tag, value, clock);
+            let word = self.shard.word(self.clock.fresh(self.now_ms));
+            let entry = Entry::with_elements(self.key, Tag::new(self.hash), value, word);
             let change = self.shard.insert(self.hash, entry);
             self.report_written(change);
             self.event(event);

@@ -311,8 +311,8 @@ impl Slot<'_> {
     /// Adds the key, which must not exist.
     #[inline(never)]
     pub(crate) fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) -> Unreported {
-        let clock = self.clock.fresh(self.now_ms);
-        let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, clock);
+        let word = self.shard.word(self.clock.fresh(self.now_ms));
+        let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, word);
         self.shard.insert(self.hash, entry)
     }
 

@@ -1,5 +1,6 @@
 //! The store: its databases, its configuration, and counters over all databases.
 
+mod cut;
 mod evict;
 mod observe;
 mod prefetch;
@@ -19,9 +20,11 @@ use ahash::RandomState;
 use crate::database::{Database, Garbage, Shared, Side};
 use crate::entry::Clock;
 use crate::hash::{hash_key, mix};
+use crate::images::Images;
 use crate::observe::Observers;
 use crate::types::{Growth, Kind, Limits};
 
+pub use cut::{Cut, CutRunning};
 use evict::Eviction;
 pub use prefetch::Foreseen;
 use rouse::Rouse;
@@ -139,7 +142,7 @@ impl Store {
             databases: (0..databases).map(|_| OnceLock::new()).collect(),
             shards,
             hash_id: hash_key(&hasher, b"which hash function this is"),
-            shared: Shared::new(hasher.clone(), seed),
+            shared: Shared::new(hasher.clone(), seed, databases),
             cached_bytes,
             active_expiry: AtomicBool::new(true),
             sweep_from: AtomicUsize::new(0),
@@ -299,6 +302,10 @@ impl Store {
         &self.shared.garbage
     }
 
+    pub(crate) fn images(&self) -> &Images {
+        &self.shared.images
+    }
+
     pub(crate) fn observers(&self) -> &Observers {
         &self.shared.observers
     }
@@ -343,9 +350,9 @@ impl Store {
     fn make_database(&self, number: u32, capacity: usize) -> &Database {
         let (shards, shared) = (self.shards, || self.shared.clone());
         // The list of observers stays locked until the database is in place, so it cannot miss a change of it.
-        self.observers().with_interests(|interests| {
+        self.observers().with_hooks(|hooks| {
             self.databases[number as usize]
-                .get_or_init(|| Database::new(number, shards, capacity, interests, shared()))
+                .get_or_init(|| Database::new(number, shards, capacity, hooks, shared()))
         })
     }
 

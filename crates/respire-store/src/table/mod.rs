@@ -16,6 +16,7 @@ mod prefetch;
 mod scan;
 
 use core::mem::size_of;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use dashmap::RwLock;
 use hashbrown::HashTable;
@@ -41,7 +42,7 @@ impl Shards {
     /// Makes this many shards, with room for `capacity` entries in total.
     pub(crate) fn new(shards: usize, capacity: usize) -> Shards {
         let each = capacity.div_ceil(shards);
-        let shard = || Shard(RwLock::new(Table(HashTable::with_capacity(each))));
+        let shard = || Shard(RwLock::new(Table::with_capacity(each)));
         Shards((0..shards).map(|_| shard()).collect())
     }
 
@@ -53,30 +54,47 @@ impl Shards {
 
 /// The entries of one shard.
 #[derive(Default)]
-pub(crate) struct Table(HashTable<Entry>);
+pub(crate) struct Table {
+    entries: HashTable<Entry>,
+    /// How many times an entry was moved to another bucket, modulo 2^32. It is written under the write lock only.
+    moves: AtomicU32,
+}
 
 /// The entries of a consumed table.
 pub(crate) type Entries = IntoIter<Entry>;
 
 impl Table {
+    fn with_capacity(capacity: usize) -> Table {
+        Table {
+            entries: HashTable::with_capacity(capacity),
+            moves: AtomicU32::new(0),
+        }
+    }
+
+    /// Returns how many times an entry was moved to another bucket, modulo 2^32. While it stays the same, every
+    /// entry stays in its bucket.
+    pub(crate) fn moves(&self) -> u32 {
+        self.moves.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
     }
 
     /// Returns the number of buckets. It is 1 for a table without memory.
     #[inline]
     pub(crate) fn buckets(&self) -> usize {
-        self.0.num_buckets()
+        self.entries.num_buckets()
     }
 
     /// Returns whether the table has memory.
     #[inline]
     pub(crate) fn has_memory(&self) -> bool {
-        self.0.capacity() > 0
+        self.entries.capacity() > 0
     }
 
     /// Returns the bytes of the table.
@@ -90,7 +108,7 @@ impl Table {
 
     /// Iterates over all entries, in no particular order. O(buckets).
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.0.iter()
+        self.entries.iter()
     }
 
     /// Iterates over all entries, starting at a bucket that `random` selects and wrapping around.
@@ -103,12 +121,12 @@ impl Table {
     }
 
     pub(crate) fn into_entries(self) -> Entries {
-        self.0.into_iter()
+        self.entries.into_iter()
     }
 
     #[inline]
     pub(crate) fn find(&self, hash: u64, wanted: impl FnMut(&Entry) -> bool) -> Option<&Entry> {
-        self.0.find(hash, wanted)
+        self.entries.find(hash, wanted)
     }
 
     #[inline]
@@ -117,7 +135,7 @@ impl Table {
         hash: u64,
         wanted: impl FnMut(&Entry) -> bool,
     ) -> Option<&mut Entry> {
-        self.0.find_mut(hash, wanted)
+        self.entries.find_mut(hash, wanted)
     }
 
     /// Finds an entry, and returns its bucket too.
@@ -127,31 +145,33 @@ impl Table {
         hash: u64,
         wanted: impl FnMut(&Entry) -> bool,
     ) -> Option<(usize, &Entry)> {
-        let index = self.0.find_bucket_index(hash, wanted)?;
+        let index = self.entries.find_bucket_index(hash, wanted)?;
         Some((index, self.at(index)?))
     }
 
     /// Iterates over the entries that a search for `hash` meets: those with its home and its seven bits, and
     /// perhaps some with these bits and another home.
     pub(crate) fn met_by(&self, hash: u64) -> impl Iterator<Item = &Entry> {
-        self.0.iter_hash(hash)
+        self.entries.iter_hash(hash)
     }
 
     /// Returns the entry in this bucket; `None` if the bucket is empty or does not exist.
     #[inline(always)]
     pub(crate) fn at(&self, bucket: usize) -> Option<&Entry> {
-        self.0.get_bucket(bucket)
+        self.entries.get_bucket(bucket)
     }
 
     /// Returns the entry in this bucket for changing it.
     #[inline(always)]
     pub(crate) fn at_mut(&mut self, bucket: usize) -> Option<&mut Entry> {
-        self.0.get_bucket_mut(bucket)
+        self.entries.get_bucket_mut(bucket)
     }
 
     /// Adds an entry whose key must not be in the table. A table that grows calls `rehash` for all other entries.
     pub(crate) fn insert(&mut self, hash: u64, entry: Entry, rehash: impl Fn(&Entry) -> u64) {
-        self.0.insert_unique(hash, entry, rehash);
+        // Counted where an entry moves, so that an insertion that moves none costs nothing.
+        self.entries
+            .insert_unique(hash, entry, count_moves(&self.moves, rehash));
     }
 
     pub(crate) fn remove(
@@ -159,21 +179,33 @@ impl Table {
         hash: u64,
         wanted: impl FnMut(&Entry) -> bool,
     ) -> Option<Entry> {
-        let found = self.0.find_entry(hash, wanted).ok()?;
+        let found = self.entries.find_entry(hash, wanted).ok()?;
         Some(found.remove().0)
     }
 
     /// Gives back memory beyond what `capacity` entries need, or the present entries if they are more.
     pub(crate) fn shrink_to(&mut self, capacity: usize, rehash: impl Fn(&Entry) -> u64) {
-        self.0.shrink_to(capacity, rehash);
+        self.entries
+            .shrink_to(capacity, count_moves(&self.moves, rehash));
     }
 
     /// Returns the address where slots end and control bytes begin. It is computed from any entry; `None` if
     /// the table is empty.
     pub(crate) fn control_address(&self) -> Option<usize> {
-        let bucket = self.0.iter_buckets().next()?;
+        let bucket = self.entries.iter_buckets().next()?;
         let slot = core::ptr::from_ref(self.at(bucket)?).addr();
         Some(slot + (bucket + 1) * size_of::<Entry>())
+    }
+}
+
+/// Wraps a function that hashes an entry which is about to be moved.
+fn count_moves(moves: &AtomicU32, rehash: impl Fn(&Entry) -> u64) -> impl Fn(&Entry) -> u64 {
+    move |entry| {
+        moves.store(
+            moves.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
+        rehash(entry)
     }
 }
 
@@ -296,7 +328,7 @@ mod tests {
     #[test]
     fn entry_is_at_or_right_behind_its_home() {
         // With a few entries in a large table, each is at its home or right behind it.
-        let mut table = Table(HashTable::with_capacity(1 << 10));
+        let mut table = Table::with_capacity(1 << 10);
         let mask = table.buckets() - 1;
         for key in 0..16 {
             insert(&mut table, key);
@@ -319,7 +351,7 @@ mod tests {
                 assert!(slot.is_none_or(|slot| slot.addr() == expected));
             }
             // One control byte per bucket and a copied group at the end; nothing else.
-            let groups = table.0.allocation_size() - table.bytes();
+            let groups = table.entries.allocation_size() - table.bytes();
             assert!(groups <= 16, "{groups}");
         }
     }
@@ -347,7 +379,7 @@ mod tests {
     #[test]
     fn shards_have_room_for_their_part_of_the_capacity() {
         let shards = Shards::new(4, 100);
-        assert!((0..4).all(|shard| shards.lock(shard).read().0.capacity() >= 25));
+        assert!((0..4).all(|shard| shards.lock(shard).read().entries.capacity() >= 25));
         let empty = Shards::new(2, 0);
         assert_eq!(empty.lock(1).read().bytes(), 0);
     }

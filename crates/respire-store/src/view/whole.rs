@@ -58,6 +58,7 @@ impl View<'_> {
             };
             touch_watched(first, held, a, |watched| live_in(held, b, watched, now_ms));
             touch_watched(second, held, b, |watched| live_in(held, a, watched, now_ms));
+            first.keep_swapped(held.unit(), second);
             let mut swapped = None;
             for index in 0..view.store.shards() {
                 let change = held.swap_tables((a, index), (b, index));
@@ -88,6 +89,7 @@ fn clear(db: &Database, number: u32, held: &mut Held, freeing: Freeing) -> usize
         let (cleared, change) = db.shard(index, table, unit).clear();
         flushed = Some(change.with(flushed));
         keys += cleared.table.len();
+        let cleared = db.keep_cleared(index, unit, cleared);
         match freeing {
             Freeing::AtOnce => held.discard(cleared),
             Freeing::InSteps => db.garbage.push(cleared),

@@ -1,5 +1,6 @@
 //! Compares the store with a simple model, by operations read from bytes. The tests and the fuzzer share it.
 
+mod cut;
 mod edit;
 mod log;
 mod source;

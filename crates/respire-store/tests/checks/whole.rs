@@ -239,6 +239,7 @@ impl World {
 
     /// Removes the expired keys, then all keys, and checks that all memory is freed.
     pub(crate) fn finish(mut self) {
+        self.finish_cut();
         self.check();
         self.store.set_active_expiry(true);
         self.is_sweeping = true;

@@ -8,6 +8,7 @@ use respire_store::{
     Config, Event, Foreseen, Held, Interest, ObserverId, Scope, Slot, Store, View, Watch,
 };
 
+use super::cut::CutHere;
 use super::edit::{Answer, Contents, Edit, contents, go_on_after, panic_on_purpose};
 use super::log::{Databases, Log};
 use super::source::{DATABASES, Source};
@@ -49,6 +50,8 @@ pub(crate) struct World {
     pub(super) watches: Vec<Watched>,
     pub(super) scan: Option<Scan>,
     ahead: Vec<(u32, Foreseen<'static>)>,
+    /// A cut whose steps run between other operations.
+    pub(super) cut: Option<CutHere>,
     /// The sweep removes expired keys.
     pub(super) is_sweeping: bool,
 }
@@ -117,6 +120,7 @@ impl World {
             watches: Vec::new(),
             scan: None,
             ahead: Vec::new(),
+            cut: None,
             is_sweeping: true,
         }
     }
@@ -134,6 +138,8 @@ impl World {
             5..8 => self.now_ms += u64::from(source.byte()) << (source.byte() % 20),
             8 => self.set_rules(source),
             9 => self.check(),
+            10 => self.take_or_drop_cut(source),
+            11 => self.step_cut(),
             _ => self.step_within(source, None, &Cover::All),
         }
         self.keep_lasting();
