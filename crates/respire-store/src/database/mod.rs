@@ -147,6 +147,22 @@ impl Database {
         (uneven(fraction) >> self.shard_shift) as usize
     }
 
+    /// Returns how many of this many keys each shard gets, on average.
+    pub(crate) fn shares(&self, keys: usize) -> Vec<usize> {
+        const SAMPLES: u64 = 64;
+        let shards = self.sides.len() as u64;
+        let mut counts = vec![0_u64; self.sides.len()];
+        for sample in 0..shards * SAMPLES {
+            let fraction = ((2 * sample + 1) << 31) / (shards * SAMPLES);
+            counts[(uneven(fraction) >> self.shard_shift) as usize] += 1;
+        }
+        let share = |count: u64| u128::from(count) * keys as u128 / u128::from(shards * SAMPLES);
+        counts
+            .into_iter()
+            .map(|count| share(count) as usize)
+            .collect()
+    }
+
     pub(crate) fn hasher(&self) -> &RandomState {
         &self.hasher
     }

@@ -2,6 +2,7 @@
 
 mod cut;
 mod expire;
+mod load;
 mod lock;
 mod report;
 
@@ -13,6 +14,7 @@ use crate::hash::{HashPart, Tag, hash_key};
 use crate::observe::{CUT, Cause, Unit, Unreported};
 use crate::table::{Bucket, Table};
 
+pub(crate) use load::Loaded;
 pub(crate) use lock::{Mode, Reading, Writing, try_soon};
 
 /// When an entry expires, and when it has to be looked at next.

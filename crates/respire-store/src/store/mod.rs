@@ -1,5 +1,6 @@
 //! The store: its databases, its configuration, and counters over all databases.
 
+mod batch;
 mod cut;
 mod evict;
 mod observe;
@@ -24,6 +25,7 @@ use crate::images::Images;
 use crate::observe::Observers;
 use crate::types::{Growth, Kind, Limits};
 
+pub use batch::{Batch, Present};
 pub use cut::{Cut, CutRunning};
 use evict::Eviction;
 pub use prefetch::Foreseen;

@@ -174,6 +174,11 @@ impl Table {
             .insert_unique(hash, entry, count_moves(&self.moves, rehash));
     }
 
+    /// Makes room for more entries. A table that grows calls `rehash` for all that it has.
+    pub(crate) fn reserve(&mut self, entries: usize, rehash: impl Fn(&Entry) -> u64) {
+        self.0.reserve(entries, rehash);
+    }
+
     pub(crate) fn remove(
         &mut self,
         hash: u64,
