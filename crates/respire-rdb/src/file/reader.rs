@@ -18,6 +18,14 @@ pub struct Header {
     pub version: u16,
 }
 
+impl Header {
+    /// Whether the file has room for a checksum at its end.
+    #[must_use]
+    pub fn has_checksum(self) -> bool {
+        self.version >= VERSION_CHECKED_MIN
+    }
+}
+
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'w> {
@@ -325,7 +333,7 @@ fn read_header(cursor: &mut Cursor<'_>) -> Read<Header> {
 }
 
 fn read_checksum(cursor: &mut Cursor<'_>, header: Header) -> Read<Option<u64>> {
-    if header.version < VERSION_CHECKED_MIN {
+    if !header.has_checksum() {
         return Ok(None);
     }
     let checksum = u64::from_le_bytes(cursor.array()?);

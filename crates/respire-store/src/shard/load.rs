@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use super::ShardMut;
 use crate::database::Side;
-use crate::entry::Entry;
+use crate::entry::{Entry, Generation};
 use crate::hash::HashPart;
 use crate::table::find;
 
@@ -44,9 +44,15 @@ impl ShardMut<'_> {
     ) -> Result<(), (usize, Vec<u8>)> {
         self.reserve(entries.len());
         let side = self.side();
+        let generation = Generation::of(self.word(0));
         let (mut added, mut result) = (Added::default(), Ok(()));
         let mut deadlines = side.deadlines.write();
-        for Loaded { hash, nth, entry } in entries {
+        for loaded in entries {
+            let Loaded {
+                hash,
+                nth,
+                mut entry,
+            } = loaded;
             if find(self.table, hash, entry.key()).is_some() {
                 result = Err((nth, entry.key().to_vec()));
                 break;
@@ -60,6 +66,7 @@ impl ShardMut<'_> {
                 added.expires_sum = added.expires_sum.wrapping_add(at);
             }
             added.dataset += entry.heap_bytes();
+            entry.set_generation(generation);
             let hasher = self.db.hasher();
             self.table
                 .insert(hash, entry, |entry| entry.table_hash(hasher, usize::MAX));

@@ -152,6 +152,7 @@ impl Batch<'_> {
             }
             let unit = Unit::default();
             let mut table = self.store.wait_for::<Writing, _>(db.lock(index));
+            let _ending = unit.ending();
             let shard = db.shard(index, &mut table, &unit).at(self.now_ms);
             result = shard.load(loaded.drain(..));
         }

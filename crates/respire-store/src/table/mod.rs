@@ -176,7 +176,8 @@ impl Table {
 
     /// Makes room for more entries. A table that grows calls `rehash` for all that it has.
     pub(crate) fn reserve(&mut self, entries: usize, rehash: impl Fn(&Entry) -> u64) {
-        self.0.reserve(entries, rehash);
+        self.entries
+            .reserve(entries, count_moves(&self.moves, rehash));
     }
 
     pub(crate) fn remove(
