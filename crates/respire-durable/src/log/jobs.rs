@@ -2,7 +2,9 @@
 //!
 //! | job | steps |
 //! |---|---|
-//! | open | open the last file |
+//! | found | the manifest as it is, empty at first, so that no data file lies beside no manifest |
+//! | open | open the last file, write its end again, manifest: the last process may have died before
+//! its syncs, or after one that failed |
 //! | begin | create, sync the folder, manifest |
 //! | rotate | create, sync the folder, write what lies before the cut, sync the old file, manifest |
 //! | renew | create; the file is listed together with its base |
@@ -23,12 +25,30 @@ use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) enum Kind {
-    Open,
+    Found,
+    /// From where on the bytes of the last file are written again.
+    Open {
+        redo_from: u64,
+    },
     Begin(Current),
     Rotate(Current),
     Renew(Current),
     Install(Install),
-    Clean { names: VecDeque<Arc<str>> },
+    Clean {
+        names: VecDeque<Arc<str>>,
+    },
+}
+
+impl Kind {
+    /// Whether the job waits for what lies before a cut.
+    pub(super) const fn makes_cut(&self) -> bool {
+        matches!(self, Self::Rotate(_) | Self::Renew(_))
+    }
+
+    /// Whether the job ends when the current file is left.
+    pub(super) const fn needs_current(&self) -> bool {
+        !matches!(self, Self::Found | Self::Clean { .. })
+    }
 }
 
 /// A base on its way into the manifest.
@@ -53,6 +73,7 @@ struct Unlisted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Open,
+    Redo,
     Create,
     RenameBase,
     SyncDirBefore,
@@ -83,7 +104,8 @@ pub(super) struct Job {
 impl Job {
     pub(super) fn new(kind: Kind) -> Self {
         let step = match &kind {
-            Kind::Open => Step::Open,
+            Kind::Found => Step::WriteManifest,
+            Kind::Open { .. } => Step::Open,
             Kind::Begin(_) | Kind::Rotate(_) | Kind::Renew(_) => Step::Create,
             Kind::Install(_) => Step::RenameBase,
             Kind::Clean { .. } => Step::Unlink,
@@ -116,7 +138,7 @@ impl Job {
 
     /// The file that it was to bring into use.
     pub(super) fn take_file(&mut self) -> Option<Current> {
-        match std::mem::replace(&mut self.kind, Kind::Open) {
+        match std::mem::replace(&mut self.kind, Kind::Found) {
             Kind::Begin(file) | Kind::Rotate(file) | Kind::Renew(file) => Some(file),
             _ => None,
         }
@@ -124,7 +146,9 @@ impl Job {
 
     const fn after(&self, step: Step) -> Step {
         match (&self.kind, step) {
-            (Kind::Renew(_), Step::Create) | (_, Step::Open) => Step::Done,
+            (Kind::Renew(_), Step::Create) => Step::Done,
+            (_, Step::Open) => Step::Redo,
+            (_, Step::Redo) => Step::WriteManifest,
             (_, Step::Create | Step::RenameBase) => Step::SyncDirBefore,
             (Kind::Rotate(_), Step::SyncDirBefore) => Step::Drain,
             (_, Step::Drain) => Step::SyncFile,
@@ -209,6 +233,11 @@ impl Log {
                 let (file, name) = (current.id, current.name.clone());
                 Some(Operation::Open { file, name })
             }
+            (Step::Redo, Kind::Open { redo_from }) => {
+                let current = self.current.as_ref()?;
+                let (file, offset, end) = (current.id, *redo_from, current.len);
+                (offset < end).then_some(Operation::Redo { file, offset, end })
+            }
             (Step::Create, Kind::Begin(file) | Kind::Rotate(file) | Kind::Renew(file)) => {
                 let (file, name) = (file.id, file.name.clone());
                 Some(Operation::Create { file, name })
@@ -270,7 +299,11 @@ impl Log {
 
     fn finished(&mut self, job: Job, now_ms: u64) {
         match job.kind {
-            Kind::Open => self.is_open = true,
+            Kind::Open { .. } => {
+                self.listed = job.target;
+                self.is_open = true;
+                self.no_space = false;
+            }
             Kind::Begin(file) => {
                 self.listed = job.target;
                 self.bring_into_use(file, true);
@@ -296,7 +329,7 @@ impl Log {
                 self.listed = job.target;
                 self.installed(&install, now_ms);
             }
-            Kind::Clean { .. } => self.listed = job.target,
+            Kind::Found | Kind::Clean { .. } => self.listed = job.target,
         }
     }
 
@@ -372,11 +405,7 @@ impl Log {
             }
         }
         self.info.base_bytes = self.current_bytes();
-        let history = self.listed.history.iter();
-        let names: VecDeque<_> = history.map(|entry| entry.name.as_str().into()).collect();
-        if !names.is_empty() {
-            self.jobs.push_back(Job::new(Kind::Clean { names }));
-        }
+        self.clean_history();
     }
 
     fn step_failed(&mut self, failure: Failure, now_ms: u64) {
@@ -401,14 +430,33 @@ impl Log {
         }
         job.retry.again(now_ms, RETRY_MS_MIN, RETRY_MS_MAX);
         job.step = match &job.kind {
-            Kind::Open => Step::Open,
+            Kind::Open { .. } if matches!(job.step, Step::Open | Step::Redo) => Step::Open,
             Kind::Begin(_) | Kind::Renew(_) if is_early => Step::Create,
             _ => Step::WriteManifest,
+        };
+        if let Kind::Begin(_) = &job.kind
+            && is_early
+        {
+            self.begin_anew();
+        }
+        let Some(job) = self.jobs.front_mut() else {
+            return;
         };
         if failure == Failure::NoSpace {
             self.no_space |= others_wait;
         } else {
             job.failures = job.failures.saturating_add(1);
+        }
+    }
+
+    /// The first file gets another name: the old one may be lost although the file exists, since a
+    /// sync of the folder failed.
+    fn begin_anew(&mut self) {
+        let file = self.new_increment(self.written);
+        let job = self.jobs.front_mut();
+        if let Some(Kind::Begin(old)) = job.map(|job| &mut job.kind) {
+            let old = std::mem::replace(old, file);
+            self.discard(&old);
         }
     }
 
@@ -479,7 +527,7 @@ fn target(listed: &Manifest, kind: &Kind, current: Option<&Current>) -> Manifest
                 .extend(unlisted.map(|unlisted| unlisted.entry.clone()));
         }
         Kind::Clean { .. } => target.history.clear(),
-        Kind::Open | Kind::Renew(_) => {}
+        Kind::Found | Kind::Open { .. } | Kind::Renew(_) => {}
     }
     target
 }

@@ -1,7 +1,6 @@
 //! The two lanes: which operation is next, and what its completion means.
 
 use super::block::Form;
-use super::jobs::Kind;
 use super::operation::{Failure, FileId, Lane, Operation, Outcome};
 use super::{
     BASE_RETRY_MS_MAX, BASE_RETRY_MS_MIN, Log, Policy, RETRY_MS_MAX, RETRY_MS_MIN, Renewal,
@@ -10,6 +9,9 @@ use super::{
 
 /// A sync that takes longer counts as delayed, as in Redis.
 const SYNC_DELAYED_MS: u64 = 2000;
+
+/// After this time without a change, the file's end is declared durable.
+const DECLARE_AFTER_MS: u64 = 1000;
 
 /// What is in flight on the write lane.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +85,10 @@ impl Log {
             .filter(unsynced)
             .filter(|_| every_second && self.is_open)
             .map(|_| self.last_sync_ms + SYNC_EVERY_MS);
-        [write, job, base, overdue, sync]
+        let declare = self
+            .declares_at()
+            .filter(|_| self.is_open && self.in_write.is_none());
+        [write, job, base, overdue, sync, declare]
             .into_iter()
             .flatten()
             .min()
@@ -113,17 +118,25 @@ impl Log {
             if self.staged.is_ready() {
                 self.block = Some(form.block(file, &mut self.staged));
                 self.finish_block();
-            } else if self.stopping
-                && self.settings.checksum
-                && self.staged.is_empty()
-                && self.jobs.is_empty()
-                && file.is_synced()
-                && !file.declares_all()
-            {
+            } else if self.declares_at().is_some_and(|at_ms| now_ms >= at_ms) {
                 self.block = Some(form.closing(file));
             } else {
                 return None;
             }
+        }
+    }
+
+    /// When a line is due that says that all before it is durable: at a stop, and when nothing has
+    /// happened for a while. Without it, damage to what was synced last would look like a torn end.
+    fn declares_at(&self) -> Option<u64> {
+        let file = self.current.as_ref()?;
+        let is_quiet = self.staged.is_empty() && self.block.is_none() && self.jobs.is_empty();
+        let is_due = self.settings.checksum && is_quiet && file.is_synced() && !file.declares_all();
+        match self.settings.policy {
+            _ if !is_due => None,
+            _ if self.stopping => Some(0),
+            Policy::No => None,
+            Policy::Always | Policy::EverySec => Some(self.last_sync_ms + DECLARE_AFTER_MS),
         }
     }
 
@@ -363,7 +376,7 @@ impl Log {
         let mut index = 0;
         let mut dropped = Vec::new();
         self.jobs.retain_mut(|job| {
-            let stays = (index == 0 && front_stays) || matches!(job.kind, Kind::Clean { .. });
+            let stays = (index == 0 && front_stays) || !job.kind.needs_current();
             index += 1;
             if !stays {
                 dropped.extend(job.take_file());
@@ -371,8 +384,7 @@ impl Log {
             stays
         });
         if let Some(job) = self.jobs.front_mut() {
-            let is_clean = matches!(job.kind, Kind::Clean { .. });
-            job.is_given_up = step_in_flight && !is_being_listed && !is_clean;
+            job.is_given_up = step_in_flight && !is_being_listed && job.kind.needs_current();
         }
         for file in dropped {
             self.discard(&file);

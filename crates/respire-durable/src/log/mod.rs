@@ -244,7 +244,12 @@ impl Log {
 
     fn begin(&mut self, start: Start) {
         self.listed = start.manifest;
+        self.garbage
+            .extend(start.temporary.iter().map(|name| name.as_str().into()));
         let last = start.last.zip(self.listed.increments.last());
+        if last.is_none() || start.from_memory {
+            self.jobs.push_back(Job::new(Kind::Found));
+        }
         if start.from_memory {
             self.dropping = true;
             self.renewal = Some(Renewal { since_ms: 0 });
@@ -260,12 +265,23 @@ impl Log {
             }
             self.durable = current.synced_ticket;
             self.current = Some(current);
-            self.jobs.push_back(Job::new(Kind::Open));
+            let redo_from = last.undeclared_from;
+            self.jobs.push_back(Job::new(Kind::Open { redo_from }));
         } else {
             let file = self.new_increment(start.last_ticket);
             self.jobs.push_back(Job::new(Kind::Begin(file)));
         }
+        self.clean_history();
         self.info.base_bytes = self.current_bytes();
+    }
+
+    /// Deletes the files that the manifest lists as history.
+    fn clean_history(&mut self) {
+        let history = self.listed.history.iter();
+        let names: VecDeque<_> = history.map(|entry| entry.name.as_str().into()).collect();
+        if !names.is_empty() {
+            self.jobs.push_back(Job::new(Kind::Clean { names }));
+        }
     }
 
     fn new_increment(&mut self, ticket: u64) -> Current {
@@ -402,7 +418,9 @@ impl Log {
     /// # Errors
     /// [`Busy`] if that is not possible now.
     pub fn begin_rewrite(&mut self, now_ms: u64) -> Result<RewriteId, Busy> {
-        if self.rewrite.is_some() {
+        // An earlier rewrite may have lost its base while its rotation goes on: one cut at a time.
+        let is_cutting = self.jobs.iter().any(|job| job.kind.makes_cut());
+        if self.rewrite.is_some() || is_cutting {
             return Err(Busy::InProgress);
         }
         let can_rotate = self.current.is_some() && self.is_open && !self.no_space;

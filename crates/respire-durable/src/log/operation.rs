@@ -46,6 +46,16 @@ pub enum Operation {
         /// The sum of their lengths.
         len: usize,
     },
+    /// Read the bytes from `offset` to `end` and write them again at their place. A sync of an
+    /// earlier process may have failed, and then the system believes that they are on the disk.
+    Redo {
+        /// The file.
+        file: FileId,
+        /// Where the bytes begin.
+        offset: u64,
+        /// Where they end.
+        end: u64,
+    },
     /// Cut the file at `len` bytes.
     Truncate {
         /// The file.

@@ -68,6 +68,8 @@ pub struct Start {
     pub base_bytes: u64,
     /// The bytes of all increments but [`Start::last`].
     pub closed_bytes: u64,
+    /// Temporary files that a crash has left, to be deleted.
+    pub temporary: Vec<String>,
 }
 
 impl Start {
@@ -101,6 +103,9 @@ pub struct LastFile {
     pub len: u64,
     /// Where the bytes begin that no checksum line covers; `len` if there are none.
     pub uncovered_from: u64,
-    /// The CRC-32 of these bytes. The next checksum line covers them too.
+    /// Where the bytes begin that no checksum line declares durable; `len` if there are none, or no
+    /// checksum lines at all. They are written again at the start.
+    pub undeclared_from: u64,
+    /// The CRC-32 of the uncovered bytes. The next checksum line covers them too.
     pub uncovered_crc: u32,
 }

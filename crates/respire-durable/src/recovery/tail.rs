@@ -1,0 +1,206 @@
+//! What lies behind the last checksum line of a file, and behind damage.
+
+use super::files::{Files, Place};
+use super::walk::{Found, Walker};
+use crate::checksum::{self, LINE_BYTES_MAX, Sum};
+use crc32fast::Hasher;
+use std::io;
+use std::ops::Range;
+
+const WINDOW_BYTES: u64 = 1 << 20;
+/// What a disk writes as a whole.
+const SECTOR_BYTES: u64 = 512;
+
+/// Reads a range as a whole; the caller bounds it.
+pub(super) fn read(
+    files: &mut impl Files,
+    place: Place,
+    name: &str,
+    range: Range<u64>,
+) -> io::Result<Vec<u8>> {
+    let len = usize::try_from(range.end - range.start).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    let mut bytes = vec![0; len];
+    let mut filled = 0;
+    while filled < len {
+        match files.read_at(
+            place,
+            name,
+            range.start + filled as u64,
+            &mut bytes[filled..],
+        )? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            some => filled += some.min(len - filled),
+        }
+    }
+    Ok(bytes)
+}
+
+/// Calls a function with the range in windows of whole sectors, until it returns something.
+fn windows<T>(
+    files: &mut impl Files,
+    (place, name): (Place, &str),
+    range: Range<u64>,
+    mut look: impl FnMut(u64, &[u8]) -> Option<T>,
+) -> io::Result<Option<T>> {
+    let mut at = range.start;
+    while at < range.end {
+        let end = ((at / SECTOR_BYTES * SECTOR_BYTES) + WINDOW_BYTES).min(range.end);
+        let bytes = read(files, place, name, at..end)?;
+        if let Some(found) = look(at, &bytes) {
+            return Ok(Some(found));
+        }
+        at = end;
+    }
+    Ok(None)
+}
+
+/// Whether a range consists of zeros.
+pub(super) fn is_zero(
+    files: &mut impl Files,
+    place: Place,
+    name: &str,
+    range: Range<u64>,
+) -> io::Result<bool> {
+    let other = windows(files, (place, name), range, |_, bytes| {
+        bytes.iter().any(|byte| *byte != 0).then_some(())
+    });
+    Ok(other?.is_none())
+}
+
+/// The start of the first hole in a range: zeros up to the end of a sector, or of the range. A
+/// power cut leaves such in bytes that were not synced.
+pub(super) fn hole(
+    files: &mut impl Files,
+    place: Place,
+    name: &str,
+    range: Range<u64>,
+) -> io::Result<Option<u64>> {
+    windows(files, (place, name), range, |at, bytes| {
+        let mut start = 0;
+        while start < bytes.len() {
+            let offset = at + start as u64;
+            let to_border = SECTOR_BYTES - offset % SECTOR_BYTES;
+            let end = bytes.len().min(start + to_border as usize);
+            let sector = &bytes[start..end];
+            let zeros = sector.iter().rev().take_while(|byte| **byte == 0).count();
+            if zeros > 0 {
+                return Some(offset + (sector.len() - zeros) as u64);
+            }
+            start = end;
+        }
+        None
+    })
+}
+
+/// The end of the last whole unit in a range that begins between units.
+pub(super) fn last_unit(
+    files: &mut impl Files,
+    place: Place,
+    name: &str,
+    range: Range<u64>,
+) -> io::Result<u64> {
+    let mut walker = Walker::new(place, name, range.clone(), 0);
+    let (mut in_multi, mut whole_to) = (false, range.start);
+    loop {
+        match walker.next(files)? {
+            Found::Command => {
+                let name = walker.arg(0).unwrap_or_default();
+                let is_multi = name.eq_ignore_ascii_case(b"MULTI");
+                let is_exec = name.eq_ignore_ascii_case(b"EXEC");
+                in_multi = is_multi || (in_multi && !is_exec);
+            }
+            Found::Annotation => {}
+            Found::End | Found::Short | Found::Bad(_) => return Ok(whole_to),
+        }
+        if !in_multi {
+            whole_to = walker.end();
+        }
+    }
+}
+
+/// The search for evidence that damaged bytes were durable: a valid checksum line behind them that
+/// says so.
+pub(super) struct Search<'a> {
+    pub(super) place: Place,
+    pub(super) name: &'a str,
+    /// The number of the increment.
+    pub(super) seq: u64,
+    /// Where the damage may begin: the end of what is kept.
+    pub(super) from: u64,
+    /// The end of the last valid checksum line: no block behind it begins earlier.
+    pub(super) block_from: u64,
+    pub(super) len: u64,
+}
+
+impl Search<'_> {
+    /// What is wrong, if there is evidence. O(bytes), since blocks whose checksums are tried may
+    /// be at most a few times what lies behind the damage.
+    pub(super) fn evidence(&self, files: &mut impl Files) -> io::Result<Option<String>> {
+        let mut budget = (self.len - self.block_from).saturating_mul(4) + (1 << 20);
+        let mut at = self.block_from;
+        while let Some(found) = self.next_prefix(files, at)? {
+            at = found + 1;
+            let end = self.len.min(found + LINE_BYTES_MAX as u64);
+            let text = read(files, self.place, self.name, found..end)?;
+            let Some(newline) = text.iter().position(|byte| *byte == b'\n') else {
+                continue;
+            };
+            let text = &text[..=newline];
+            let Some(line) = checksum::parse(text) else {
+                continue;
+            };
+            let start = found
+                .checked_sub(line.len)
+                .filter(|start| *start >= self.block_from);
+            let Some(start) = start.filter(|_| line.durable > self.from) else {
+                continue;
+            };
+            if line.len > budget {
+                return Ok(Some(
+                    "has too many lines that look like checksums".to_owned(),
+                ));
+            }
+            budget -= line.len;
+            let mut sum = Sum::new(self.seq, start);
+            sum.skip(self.crc(files, start..found)?, line.len);
+            if checksum::holds(text, &line, sum) {
+                return Ok(Some(format!(
+                    "is damaged: a valid checksum line at offset {found} says that all before {} \
+                     was durable",
+                    line.durable
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    fn crc(&self, files: &mut impl Files, range: Range<u64>) -> io::Result<u32> {
+        let mut hasher = Hasher::new();
+        windows(files, (self.place, self.name), range, |_, bytes| {
+            hasher.update(bytes);
+            None::<()>
+        })?;
+        Ok(hasher.finalize())
+    }
+
+    /// The offset of the next thing that looks like a checksum line.
+    fn next_prefix(&self, files: &mut impl Files, from: u64) -> io::Result<Option<u64>> {
+        let prefix = checksum::PREFIX;
+        let mut at = from;
+        while at < self.len {
+            let end = self.len.min(at + WINDOW_BYTES);
+            let bytes = read(files, self.place, self.name, at..end)?;
+            let found = bytes
+                .windows(prefix.len())
+                .position(|window| window == prefix);
+            if let Some(found) = found {
+                return Ok(Some(at + found as u64));
+            }
+            if end == self.len {
+                return Ok(None);
+            }
+            at = end - prefix.len() as u64;
+        }
+        Ok(None)
+    }
+}
