@@ -3,4 +3,4 @@
 
 pub mod load;
 pub mod record;
-mod snapshot;
+pub mod snapshot;

@@ -47,8 +47,8 @@ pub use crate::observe::{Cause, Effect, Event, EventName, Interest, Observer, Ob
 pub use crate::places::{Place, TextRanks};
 pub use crate::slot::{Edited, Slot};
 pub use crate::store::{
-    Batch, Config, Cut, CutRunning, Foreseen, Held, MemoryUse, Present, Relief, Scope, Section,
-    Stats, Store, Swept, Widener, WideningSection,
+    Batch, Config, Cut, CutDatabase, CutRunning, Foreseen, Held, MemoryUse, Present, Relief, Scope,
+    Section, Stats, Store, Swept, Widener, WideningSection,
 };
 pub use crate::types::{
     Bound, Consumer, Deletion, Delivery, Elements, Encoding, End, Growth, Hash, HashRef, Keep,

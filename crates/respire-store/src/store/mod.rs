@@ -26,7 +26,7 @@ use crate::observe::Observers;
 use crate::types::{Growth, Kind, Limits};
 
 pub use batch::{Batch, Present};
-pub use cut::{Cut, CutRunning};
+pub use cut::{Cut, CutDatabase, CutRunning};
 use evict::Eviction;
 pub use prefetch::Foreseen;
 use rouse::Rouse;

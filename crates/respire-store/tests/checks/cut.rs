@@ -1,6 +1,8 @@
 //! Cuts of the store, whose steps run between other operations.
 
-use respire_store::Cut;
+use std::sync::Arc;
+
+use respire_store::{Cut, Store};
 
 use super::edit::contents;
 use super::log::Databases;
@@ -9,7 +11,7 @@ use super::world::World;
 
 /// A cut in progress.
 pub(super) struct CutHere {
-    cut: Cut,
+    cut: Cut<Arc<Store>>,
     /// The contents of the store when it was taken, including expired keys.
     expected: Databases,
     given: Databases,
@@ -22,7 +24,7 @@ impl World {
             Some(_) if source.byte().is_multiple_of(4) => self.cut = None,
             Some(_) => self.step_cut(),
             None => {
-                let Ok(cut) = self.store.cut() else {
+                let Ok(cut) = Cut::new(Arc::clone(&self.store)) else {
                     panic!("no cut is running");
                 };
                 self.cut = Some(CutHere {

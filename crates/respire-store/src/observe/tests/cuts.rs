@@ -6,13 +6,13 @@ use crate::Cut;
 type Contents = Vec<(u32, Vec<u8>, String)>;
 
 /// Adds what a step of the cut gives, and returns whether there is more.
-fn step(cut: &mut Cut, given: &mut Contents) -> bool {
+fn step(cut: &mut Cut<&Store>, given: &mut Contents) -> bool {
     cut.step(|db, key, entry| given.push((db, key.to_vec(), shown(entry))))
 }
 
 /// A cut in progress, with the store's contents when it was taken.
-struct Open {
-    cut: Cut,
+struct Open<'s> {
+    cut: Cut<&'s Store>,
     expected: Contents,
     given: Contents,
 }
@@ -26,7 +26,7 @@ fn cut_gives_the_contents_of_its_moment_however_its_steps_and_changes_alternate(
             shards: 2 << (seed % 3),
             ..Config::default()
         }));
-        let mut open: Option<Open> = None;
+        let mut open: Option<Open<'_>> = None;
         for at in 0..90 {
             let random = mix(seed << 32 | at);
             change(&store, mix(random), at);

@@ -22,7 +22,7 @@
 mod walk;
 
 use core::fmt;
-use std::sync::Arc;
+use core::ops::Deref;
 
 use super::Store;
 use crate::database::Database;
@@ -52,19 +52,30 @@ impl fmt::Display for CutRunning {
 
 impl core::error::Error for CutRunning {}
 
-/// The contents of a store at one moment ([`Store::cut`]).
+/// The contents of a store at one moment ([`Store::cut`]). `S` leads to the store: a reference, or an `Arc`.
 ///
 /// Until all of it is given, each unit copies what it changes for the first time, and the store keeps these copies.
 /// So go on calling [`Cut::step`] until it returns false, or drop the cut. Dropping it goes through the rest of the
 /// store without copying anything, which takes a few nanoseconds for each key.
 #[must_use = "a cut that is dropped gives nothing"]
-pub struct Cut {
-    store: Arc<Store>,
+pub struct Cut<S: Deref<Target = Store>> {
+    store: S,
     /// The last ticket before the cut.
     ticket: Ticket,
-    keys: usize,
+    databases: Vec<CutDatabase>,
     walk: Walk,
     is_over: bool,
+}
+
+/// How many keys a database of a cut has, give or take those that other threads added and removed at that moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutDatabase {
+    /// The number of the database.
+    pub db: u32,
+    /// Number of keys.
+    pub keys: usize,
+    /// Number of keys with an expiry.
+    pub expires: usize,
 }
 
 impl Store {
@@ -79,9 +90,8 @@ impl Store {
     ///
     /// ```
     /// use respire_store::{Config, Expiry, Store};
-    /// use std::sync::Arc;
     ///
-    /// let store = Arc::new(Store::new(Config::default()));
+    /// let store = Store::new(Config::default());
     /// let mut view = store.view(0, 0);
     /// view.update(b"a", |slot| slot.set(1, Expiry::Clear));
     ///
@@ -97,12 +107,8 @@ impl Store {
     /// assert_eq!(seen, [(0, b"a".to_vec(), Some(1))]);
     /// # Ok::<(), respire_store::CutRunning>(())
     /// ```
-    pub fn cut(self: &Arc<Self>) -> Result<Cut, CutRunning> {
-        if self.begin_cut() {
-            Ok(self.place_cut())
-        } else {
-            Err(CutRunning)
-        }
+    pub fn cut(&self) -> Result<Cut<&Store>, CutRunning> {
+        Cut::new(self)
     }
 
     /// Makes each unit take its ticket before its first change from now on. Returns false if a cut is running.
@@ -116,22 +122,6 @@ impl Store {
         self.observers().begin_cut();
         self.each_shard(|db, shard| db.side(shard).hooks.begin_cut());
         true
-    }
-
-    /// Takes the cut.
-    fn place_cut(self: &Arc<Self>) -> Cut {
-        let token = self.take_token();
-        let ticket = self.observers().change_generation();
-        drop(token);
-        // Later ones have no key of the cut.
-        let databases = self.existing().map(|db| db.number);
-        Cut {
-            keys: self.memory().keys,
-            walk: Walk::new(databases, self.shards()),
-            store: Arc::clone(self),
-            ticket,
-            is_over: false,
-        }
     }
 
     /// Returns whether a cut is running.
@@ -161,7 +151,51 @@ impl Store {
     }
 }
 
-impl Cut {
+impl<S: Deref<Target = Store>> Cut<S> {
+    /// Takes a cut like [`Store::cut`]; `store` is kept until it is dropped.
+    ///
+    /// # Errors
+    /// [`CutRunning`] if the store has a cut that is not over.
+    ///
+    /// ```
+    /// use respire_store::{Config, Cut, Store};
+    /// use std::sync::Arc;
+    ///
+    /// let cut = Cut::new(Arc::new(Store::new(Config::default())))?;
+    /// let keys = std::thread::spawn(move || cut.keys()).join();
+    /// assert_eq!(keys.unwrap(), 0);
+    /// # Ok::<(), respire_store::CutRunning>(())
+    /// ```
+    pub fn new(store: S) -> Result<Cut<S>, CutRunning> {
+        if store.begin_cut() {
+            Ok(Cut::place(store))
+        } else {
+            Err(CutRunning)
+        }
+    }
+
+    /// Takes the cut.
+    fn place(store: S) -> Cut<S> {
+        let token = store.take_token();
+        let ticket = store.observers().change_generation();
+        drop(token);
+        // Later ones have no key of the cut.
+        let databases = store.existing().map(|db| CutDatabase {
+            db: db.number,
+            keys: store.len(db.number),
+            expires: store.expires_len(db.number),
+        });
+        let databases: Vec<CutDatabase> = databases.collect();
+        let numbers = databases.iter().map(|database| database.db);
+        Cut {
+            walk: Walk::new(numbers, store.shards()),
+            databases,
+            store,
+            ticket,
+            is_over: false,
+        }
+    }
+
     /// Returns the last ticket before the cut: units with this ticket or an earlier one are part of it, and others are
     /// not. It is a ticket of which nothing is known if no unit had one; its [number](Ticket::number) is 0 then.
     #[must_use]
@@ -169,11 +203,16 @@ impl Cut {
         self.ticket
     }
 
-    /// Returns about how many keys the cut has: those that the store had when it was taken, give or take those that
-    /// other threads added and removed at that moment.
+    /// Returns how many keys the cut has, about ([`CutDatabase`]).
     #[must_use]
     pub fn keys(&self) -> usize {
-        self.keys
+        self.databases.iter().map(|database| database.keys).sum()
+    }
+
+    /// Returns the databases of the cut that may have keys, ascending.
+    #[must_use]
+    pub fn databases(&self) -> &[CutDatabase] {
+        &self.databases
     }
 
     /// Returns the most memory that copies kept by writers have taken so far, in bytes.
@@ -184,7 +223,7 @@ impl Cut {
 
     /// Returns the store.
     #[must_use]
-    pub fn store(&self) -> &Arc<Store> {
+    pub fn store(&self) -> &Store {
         &self.store
     }
 
@@ -223,7 +262,7 @@ impl Cut {
     }
 }
 
-impl Drop for Cut {
+impl<S: Deref<Target = Store>> Drop for Cut<S> {
     /// Ends the cut, so that the store can have another one.
     fn drop(&mut self) {
         if self.is_over {
@@ -235,11 +274,11 @@ impl Drop for Cut {
     }
 }
 
-impl fmt::Debug for Cut {
+impl<S: Deref<Target = Store>> fmt::Debug for Cut<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cut")
             .field("ticket", &self.ticket)
-            .field("keys", &self.keys)
+            .field("databases", &self.databases)
             .field("is_over", &self.is_over)
             .finish_non_exhaustive()
     }

@@ -1,6 +1,7 @@
 //! Tests of cuts: moments that the random operations of `observe/tests/cuts.rs` seldom meet, and all types of value.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::*;
 use crate::hash::mix;
@@ -49,7 +50,7 @@ fn contents(store: &Store) -> Contents {
 }
 
 /// Gives all that is left of the cut; no key may be given twice.
-fn rest(cut: &mut Cut) -> Contents {
+fn rest(cut: &mut Cut<&Store>) -> Contents {
     let mut given = Contents::new();
     while cut.step(|db, key, entry| {
         let before = given.insert((db, key.to_vec()), shown(entry));
@@ -96,7 +97,7 @@ fn section_that_began_before_the_cut_is_part_of_it_with_all_of_its_changes() {
     let mut view = View::within(&store, 0, 0, Some(section.held()));
     set(&mut view, b"new", 1);
     set(&mut view, &0_u32.to_le_bytes(), -1);
-    let mut cut = store.place_cut();
+    let mut cut = Cut::place(&*store);
     // All of it is in one unit, which has its ticket.
     set(&mut view, b"newer", 2);
     set(&mut view, &0_u32.to_le_bytes(), -2);
@@ -117,7 +118,7 @@ fn section_that_changes_nothing_before_the_cut_comes_after_it() {
     let expected = contents(&store);
     assert!(store.begin_cut());
     let mut section = store.lock(&Scope::Everything);
-    let mut cut = store.place_cut();
+    let mut cut = Cut::place(&*store);
     let mut view = View::within(&store, 0, 0, Some(section.held()));
     set(&mut view, b"new", 1);
     set(&mut view, &0_u32.to_le_bytes(), -1);
