@@ -51,9 +51,9 @@ pub use crate::store::{
     Section, Stats, Store, Swept, Widener, WideningSection,
 };
 pub use crate::types::{
-    Bound, Consumer, Deletion, Delivery, Elements, Encoding, End, Growth, Hash, HashRef, Keep,
-    Kind, Limits, List, ListIter, ListRef, NewValue, Pairs, Pending, Ranked, References,
-    SHARED_BYTES_MIN, ScoreText, Scored, Set, SetRef, Stream, StreamBlocks, StreamEntry,
+    Bound, Change, Consumer, Deletion, Delivery, Elements, Encoding, End, Growth, Hash, HashRef,
+    Keep, Kind, Limits, List, ListIter, ListRef, NewValue, Pairs, Pending, Ranked, References,
+    SHARED_BYTES_MIN, ScoreText, Scored, Set, SetRef, Step, Stream, StreamBlocks, StreamEntry,
     StreamFields, StreamGroup, StreamId, StreamMarks, StreamParts, StreamRange, StreamRef,
     StreamSlice, StringRef, Trim, Trimmed, Trimming, ValueRef, WrongType, ZSet, ZSetRef,
 };

@@ -59,10 +59,11 @@ pub(super) fn setbit(
         });
         // A bit that already has this value is not a change: WATCH does not see it.
         let is_changed = !is_long_enough || before != bit;
-        slot.edit_string_if(|bytes| {
-            extend_to(bytes, field.bytes_needed());
+        slot.edit_string_part(|bytes| {
+            let needed = field.bytes_needed();
+            extend_to(bytes, needed);
             field.write(bytes, bit);
-            ((), is_changed)
+            ((), is_changed, Some(needed - 1..needed))
         });
         if is_changed {
             slot.event(notify::SETBIT);

@@ -44,7 +44,11 @@ pub(super) fn append(
         if len as u64 > bytes_max {
             return Err(STRING_TOO_LONG);
         }
-        slot.edit_string(|bytes| bytes.extend_from_slice(tail));
+        slot.edit_string_part(|bytes| {
+            let start = bytes.len();
+            bytes.extend_from_slice(tail);
+            ((), true, Some(start..bytes.len()))
+        });
         slot.event(notify::APPEND);
         Ok(len)
     })?;

@@ -53,10 +53,10 @@ pub(super) fn setrange(
             return Err(STRING_TOO_LONG);
         }
         let range = offset as usize..end as usize;
-        let len = slot.edit_string(|bytes| {
+        let len = slot.edit_string_part(|bytes| {
             extend_to(bytes, range.end);
-            bytes[range].copy_from_slice(part);
-            bytes.len()
+            bytes[range.clone()].copy_from_slice(part);
+            (bytes.len(), true, Some(range))
         });
         slot.event(notify::SETRANGE);
         Ok(len)

@@ -50,6 +50,10 @@ impl<'o> Command<'o> {
         self
     }
 
+    pub(super) fn index(&mut self, argument: usize) -> &mut Self {
+        self.unsigned(argument as u64)
+    }
+
     pub(super) fn unsigned(&mut self, argument: u64) -> &mut Self {
         match i64::try_from(argument) {
             Ok(number) => self.int(number),

@@ -4,6 +4,7 @@
 //! elements is its payload ([`RESTORE`](encode)), unless it is large or Redis 7.0 cannot read the payload: then it is
 //! built from many elements a command, as Redis's own rewrite of its log does.
 
+mod change;
 mod command;
 mod split;
 mod stream;
@@ -32,6 +33,7 @@ const RESTORED_STREAM_BYTES_MAX: usize = 128 << 20;
 pub fn database(effect: &Effect<'_>) -> Option<u32> {
     match *effect {
         Effect::Written { db, .. }
+        | Effect::Changed { db, .. }
         | Effect::ExpirySet { db, .. }
         | Effect::Removed { db, .. }
         | Effect::Flushed { db } => Some(db),
@@ -51,7 +53,8 @@ pub fn select(db: u32, out: &mut Vec<u8>) {
 }
 
 /// Appends the commands that have this effect, without `SELECT`, and returns their number. If it is not 1, others
-/// must not see the keys between the commands: they belong between `MULTI` and `EXEC`. O(bytes of the effect).
+/// must not see the keys between the commands: they belong between `MULTI` and `EXEC`. It is 0 for a change of which
+/// Redis keeps no log either. O(bytes of the effect).
 ///
 /// The commands are to be loaded as Redis loads its log: no key expires meanwhile. Redis 7.0 loads all of them but
 /// `HPEXPIREAT`, which is written for hashes that have fields with an expiry.
@@ -72,6 +75,7 @@ pub fn encode(effect: &Effect<'_>, out: &mut Vec<u8>) -> usize {
             Ok(string) => set(key, string, entry.expires_at(), out),
             Err(_) => return elements(key, entry, out),
         },
+        Effect::Changed { key, change, .. } => return change::write(key, change, out),
         Effect::ExpirySet {
             key, expires_at, ..
         } => expire(key, expires_at, out),

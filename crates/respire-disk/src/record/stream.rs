@@ -61,11 +61,7 @@ fn add_group(key: &[u8], name: &[u8], group: &StreamGroup, out: &mut Vec<u8>) ->
         create_consumer(key, name, consumer.name(), out);
         commands += 1;
     }
-    let mut claims = Claims::new(key, name);
-    for pending in group.pending(StreamId::MIN) {
-        claims.add(&pending, out);
-    }
-    commands + claims.finish(out)
+    commands + claim_pending(key, name, group, out)
 }
 
 /// Creates a group, which has read so far, and the stream if it does not exist.
@@ -93,62 +89,47 @@ pub(super) fn create_consumer(key: &[u8], group: &[u8], name: &[u8], out: &mut V
         .bytes(name);
 }
 
-/// Deliveries to consumers of a group, one after another. Equal ones are written together.
-pub(super) struct Claims<'k> {
-    key: &'k [u8],
-    group: &'k [u8],
-    /// The consumer, the time and the number of deliveries of the next command.
-    to: Option<(Vec<u8>, u64, u64)>,
-    ids: Vec<StreamId>,
-    commands: usize,
-}
-
 /// The most entries in one command.
 const CLAIMED_MAX: usize = 1024;
 
-impl<'k> Claims<'k> {
-    pub(super) fn new(key: &'k [u8], group: &'k [u8]) -> Self {
-        Claims {
-            key,
-            group,
-            to: None,
-            ids: Vec::new(),
-            commands: 0,
+/// Delivers the entries of a group that are pending, many in each command. Returns the number of commands.
+fn claim_pending(key: &[u8], name: &[u8], group: &StreamGroup, out: &mut Vec<u8>) -> usize {
+    let (mut pending, mut commands) = (group.pending(StreamId::MIN).peekable(), 0);
+    let mut ids = Vec::new();
+    while let Some(first) = pending.next() {
+        let delivery = delivery_of(first);
+        ids.clear();
+        ids.push(first.id);
+        while ids.len() < CLAIMED_MAX
+            && let Some(next) = pending.next_if(|next| delivery_of(*next) == delivery)
+        {
+            ids.push(next.id);
         }
+        claim(key, name, delivery, ids.iter().copied(), ids.len(), out);
+        commands += 1;
     }
+    commands
+}
 
-    fn add(&mut self, pending: &Pending<'_>, out: &mut Vec<u8>) {
-        let to = (pending.consumer.name(), pending.delivered_ms, pending.count);
-        self.claim(pending.id, to, out);
-    }
+/// The consumer, the time and the number of deliveries.
+fn delivery_of(pending: Pending<'_>) -> (&[u8], u64, u64) {
+    (pending.consumer.name(), pending.delivered_ms, pending.count)
+}
 
-    /// Delivers an entry to a consumer, at a time in unix milliseconds, as its so many-th delivery.
-    pub(super) fn claim(&mut self, id: StreamId, to: (&[u8], u64, u64), out: &mut Vec<u8>) {
-        let is_next = |(name, ms, count): &(Vec<u8>, u64, u64)| (&name[..], *ms, *count) == to;
-        if !self.to.as_ref().is_some_and(is_next) || self.ids.len() == CLAIMED_MAX {
-            self.write(out);
-            self.to = Some((to.0.to_vec(), to.1, to.2));
-        }
-        self.ids.push(id);
-    }
-
-    fn write(&mut self, out: &mut Vec<u8>) {
-        let Some((consumer, ms, count)) = self.to.take() else {
-            return;
-        };
-        let mut command = Command::of(out, b"XCLAIM", 10 + self.ids.len());
-        command.bytes(self.key).bytes(self.group).bytes(&consumer);
-        command.raw(b"$1\r\n0\r\n");
-        self.ids.drain(..).for_each(|id| _ = command.id(id));
-        command.raw(b"$4\r\nTIME\r\n").unsigned(ms);
-        command.raw(b"$10\r\nRETRYCOUNT\r\n").unsigned(count);
-        command.raw(b"$5\r\nFORCE\r\n$6\r\nJUSTID\r\n");
-        self.commands += 1;
-    }
-
-    /// Returns the number of commands.
-    pub(super) fn finish(mut self, out: &mut Vec<u8>) -> usize {
-        self.write(out);
-        self.commands
-    }
+/// Delivers entries, so many, to a consumer of a group: at a time in unix milliseconds, and as the so many-th delivery.
+pub(super) fn claim(
+    key: &[u8],
+    group: &[u8],
+    (consumer, ms, count): (&[u8], u64, u64),
+    ids: impl Iterator<Item = StreamId>,
+    len: usize,
+    out: &mut Vec<u8>,
+) {
+    let mut command = Command::of(out, b"XCLAIM", 10 + len);
+    command.bytes(key).bytes(group).bytes(consumer);
+    command.raw(b"$1\r\n0\r\n");
+    ids.for_each(|id| _ = command.id(id));
+    command.raw(b"$4\r\nTIME\r\n").unsigned(ms);
+    command.raw(b"$10\r\nRETRYCOUNT\r\n").unsigned(count);
+    command.raw(b"$5\r\nFORCE\r\n$6\r\nJUSTID\r\n");
 }

@@ -20,6 +20,12 @@ pub(crate) const CUT: u32 = 1 << 29;
 /// The bits of interests.
 const INTERESTS: u32 = !(WATCHED | WAITED | CUT | Generation::BIT);
 
+/// The bit of observers of steps ([`Interest::CHANGES`]).
+pub(crate) const STEPS: u32 = 1 << 6;
+
+/// The bit that is set if an observer wants every change as the new state of its key.
+pub(crate) const WHOLES: u32 = 1 << 7;
+
 /// The bits of the parties to which every change is reported: watches and waiters of the key, and observers of
 /// effects.
 pub(crate) const CHANGES: u32 = WATCHED | WAITED | Interest::EFFECTS.bits();

@@ -10,8 +10,9 @@ mod unit;
 mod unreported;
 
 use crate::entry::{EntryRef, Generation};
+use crate::types::Change;
 
-pub(crate) use hooks::{CHANGES, CUT, Hooks, WAITED, WATCHED};
+pub(crate) use hooks::{CHANGES, CUT, Hooks, STEPS, WAITED, WATCHED, WHOLES};
 pub(crate) use observers::{Observers, Registered};
 pub(crate) use unit::{Ready, Unit};
 pub(crate) use unreported::Unreported;
@@ -32,6 +33,8 @@ impl Interest {
     pub const NONE: Interest = Interest(0);
     /// Every change ([`Observer::effect`]), in units ([`Observer::unit_ended`]).
     pub const EFFECTS: Interest = Interest(1 << 1);
+    /// The same as [`Interest::EFFECTS`], but an edit that changes a part of a value is told as [`Effect::Changed`].
+    pub const CHANGES: Interest = Interest(Interest::EFFECTS.0 | STEPS);
     /// Keys that are new ([`Event::Added`]).
     pub const ADDITIONS: Interest = Interest(1 << 2);
     /// Keys that the store removes by itself ([`Event::Expired`], [`Event::Evicted`]).
@@ -129,6 +132,16 @@ pub enum Effect<'e> {
         key: &'e [u8],
         /// The key's value and expiry.
         entry: EntryRef<'e>,
+    },
+    /// The key's value was edited, and its expiry was not. Only observers with [`Interest::CHANGES`] receive it; they
+    /// receive [`Effect::Written`] if the edit changed much of the value, or something that steps do not tell.
+    Changed {
+        /// The database.
+        db: u32,
+        /// The key. It may have been absent before.
+        key: &'e [u8],
+        /// What was done to the value.
+        change: Change<'e>,
     },
     /// The key's expiry was changed, and its value was not.
     ExpirySet {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dashmap::RwLock;
 
+use super::hooks::WHOLES;
 use super::{CUT, Interest, Observer, ObserverId, Ticket};
 use crate::entry::Generation;
 
@@ -85,7 +86,11 @@ impl Observers {
         let mut list = self.list.write();
         let mut changed = list.to_vec();
         change(&mut changed);
-        let interests = changed.iter().map(|registered| registered.interest.bits());
+        let interests = changed.iter().map(|registered| {
+            let interest = registered.interest;
+            let wholes = interest.has(Interest::EFFECTS) && !interest.has(Interest::CHANGES);
+            interest.bits() | if wholes { WHOLES } else { 0 }
+        });
         let bits = interests.fold(0, |all, bits| all | bits);
         *list = changed.into();
         // Under the lock, so that the bits are those of the last change.

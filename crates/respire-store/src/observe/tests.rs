@@ -26,6 +26,7 @@ impl Kept {
     fn new(effect: Effect<'_>) -> Kept {
         match effect {
             Effect::Written { db, key, entry } => Kept::Written(db, key.to_vec(), entry.owned()),
+            Effect::Changed { .. } => panic!("nobody asked for steps"),
             Effect::ExpirySet {
                 db,
                 key,

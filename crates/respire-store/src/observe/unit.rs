@@ -54,6 +54,20 @@ impl Ready {
 impl Unit {
     /// Reports an effect; all shards of the unit are locked.
     pub(crate) fn effect(&self, observers: &Observers, effect: Effect<'_>) {
+        self.effect_as(observers, |_| effect);
+    }
+
+    /// Reports an effect as the state of its key, and by its steps to observers that want these; all shards of the unit
+    /// are locked.
+    pub(crate) fn change(&self, observers: &Observers, whole: Effect<'_>, steps: Effect<'_>) {
+        let form = |interest: Interest| match interest.has(Interest::CHANGES) {
+            true => steps,
+            false => whole,
+        };
+        self.effect_as(observers, form);
+    }
+
+    fn effect_as<'e>(&self, observers: &Observers, form: impl Fn(Interest) -> Effect<'e>) {
         let running = self.running(observers);
         debug_assert!(
             !running.has_ended.get(),
@@ -61,7 +75,9 @@ impl Unit {
         );
         let ticket = running.ticket(observers);
         running.report(Interest::EFFECTS, |registered| {
-            registered.observer.effect(ticket, effect);
+            registered
+                .observer
+                .effect(ticket, form(registered.interest));
         });
     }
 

@@ -134,6 +134,11 @@ impl<const VALUES: bool> Segments<VALUES> {
     /// at one; afterwards the due elements of the others are absent as well, but still count in
     /// [`Segments::len`]. O(`budget`) and O(segments).
     pub fn expire(&mut self, now_ms: u64, budget: usize) -> usize {
+        self.expire_with(now_ms, budget, &mut |_| ())
+    }
+
+    /// Does the same as [`Segments::expire`], and calls `f` with each element before it is removed.
+    pub fn expire_with(&mut self, now_ms: u64, budget: usize, f: &mut dyn FnMut(&[u8])) -> usize {
         let (before, mut left, mut at) = (self.len, budget.max(1), 0);
         while let Some(expiries) = &self.expiries
             && left > 0
@@ -141,7 +146,7 @@ impl<const VALUES: bool> Segments<VALUES> {
         {
             at += next;
             left = left.saturating_sub(self.segment(at).len().max(1));
-            self.expire_segment(at, now_ms);
+            self.expire_segment(at, now_ms, f);
             at += 1;
         }
         let removed = before - self.len;
@@ -156,10 +161,10 @@ impl<const VALUES: bool> Segments<VALUES> {
         removed
     }
 
-    fn expire_segment(&mut self, at: usize, now_ms: u64) {
+    fn expire_segment(&mut self, at: usize, now_ms: u64, f: &mut dyn FnMut(&[u8])) {
         let (mut removed, mut bound) = (0, NEVER);
         self.change(at, |segment| {
-            (removed, bound) = expire::<VALUES>(segment, now_ms);
+            (removed, bound) = expire::<VALUES>(segment, now_ms, f);
         });
         self.len -= removed;
         if let Some(expiries) = &mut self.expiries {
@@ -212,12 +217,21 @@ impl<const VALUES: bool> Segments<VALUES> {
     }
 }
 
-/// Removes the due elements of a segment. Returns how many, and the least expiry of the rest.
-fn expire<const VALUES: bool>(segment: &mut Segment, now_ms: u64) -> (usize, u64) {
+/// Removes the due elements of a segment after calling `f` with each. Returns how many, and the least expiry of the
+/// rest.
+fn expire<const VALUES: bool>(
+    segment: &mut Segment,
+    now_ms: u64,
+    f: &mut dyn FnMut(&[u8]),
+) -> (usize, u64) {
     let (mut due, mut bound) = (Vec::new(), NEVER);
     for place in segment.places() {
-        match segment.at::<VALUES>(place).expires_at {
-            Some(at) if at <= now_ms => due.push(place),
+        let element = segment.at::<VALUES>(place);
+        match element.expires_at {
+            Some(at) if at <= now_ms => {
+                f(element.element.as_bytes());
+                due.push(place);
+            }
             Some(at) => bound = bound.min(at),
             None => {}
         }

@@ -6,8 +6,9 @@ use super::ShardMut;
 use crate::database::bump;
 use crate::entry::{Clock, Entry, EntryRef};
 use crate::hash::{HashPart, Tag};
-use crate::observe::{CHANGES, Cause, Effect, Event, Interest, Unreported, WATCHED};
+use crate::observe::{CHANGES, Cause, Effect, Event, Interest, STEPS, Unreported, WATCHED};
 use crate::table::Bucket;
+use crate::types::{Change, Recording, read_notes};
 
 /// Elements that are looked at when a key is used; due ones beyond are only hidden. It takes less than a tenth
 /// of a millisecond.
@@ -94,13 +95,17 @@ impl ShardMut<'_> {
     /// that the key was removed.
     fn expire_elements(&mut self, hash: u64, key: &[u8], now_ms: u64, budget: usize) -> bool {
         let expire = |entry: &mut Entry| entry.expire_elements(now_ms, budget);
-        let Some(((any, is_empty), change)) = self.modify(Bucket::UNKNOWN, hash, key, expire)
-        else {
+        let is_recorded = self.side().hooks.has(STEPS);
+        let recording = is_recorded.then(|| Recording::of_any(usize::MAX)).flatten();
+        let is_noted = recording.is_some();
+        let modified = self.modify(Bucket::UNKNOWN, hash, key, expire);
+        drop(recording);
+        let Some(((any, is_empty), change)) = modified else {
             return false;
         };
         if !is_empty {
             if any {
-                self.report_elements_lost(hash, key, change);
+                self.report_elements_lost(hash, key, is_noted, change);
             } else {
                 change.hide();
             }
@@ -116,11 +121,16 @@ impl ShardMut<'_> {
     }
 
     /// Reports that elements of a key have expired. It does not count as a change by a caller.
-    fn report_elements_lost(&mut self, hash: u64, key: &[u8], _: Unreported) {
+    fn report_elements_lost(&mut self, hash: u64, key: &[u8], is_noted: bool, _: Unreported) {
         if self.side().hooks.has(CHANGES) {
             self.touch(key);
-            if let Some(entry) = self.find(Bucket::UNKNOWN, hash, key) {
-                let entry = EntryRef::new(entry, Clock::of_word(0));
+            let clock = Clock::of_word(0);
+            let tell = |change: Change<'_>| self.report_change(key, hash, clock, change);
+            let told = if is_noted { read_notes(tell) } else { None };
+            if told.is_none()
+                && let Some(entry) = self.find(Bucket::UNKNOWN, hash, key)
+            {
+                let entry = EntryRef::new(entry, clock);
                 let db = self.db.number;
                 self.report(Effect::Written { db, key, entry });
             }

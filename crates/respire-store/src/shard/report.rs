@@ -2,7 +2,12 @@
 
 use super::ShardMut;
 use crate::database::bump;
-use crate::observe::{CHANGES, Cause, Effect, Event, Interest, Ready, Unreported, WAITED, WATCHED};
+use crate::entry::{Clock, Entry, EntryRef};
+use crate::observe::{
+    CHANGES, Cause, Effect, Event, Interest, Ready, Unreported, WAITED, WATCHED, WHOLES,
+};
+use crate::table::Bucket;
+use crate::types::Change;
 
 impl ShardMut<'_> {
     /// Returns whether the hook word says so if the key is watched. For debug assertions.
@@ -94,6 +99,30 @@ impl ShardMut<'_> {
     pub(crate) fn report(&self, effect: Effect<'_>) {
         if self.is_observed() {
             self.unit.effect(&self.db.observers, effect);
+        }
+    }
+
+    /// Reports that a key's value was edited: by these steps, or as a whole to observers that do not want steps.
+    pub(crate) fn report_change(
+        &mut self,
+        key: &[u8],
+        hash: u64,
+        clock: Clock,
+        change: Change<'_>,
+    ) {
+        let db = self.db.number;
+        let steps = Effect::Changed { db, key, change };
+        if !self.side().hooks.has(WHOLES) {
+            return self.report(steps);
+        }
+        // An observer can keep a large value without a copy then.
+        if let Some(((), change)) = self.modify(Bucket::UNKNOWN, hash, key, Entry::share) {
+            change.hide();
+        }
+        if let Some(entry) = self.find(Bucket::UNKNOWN, hash, key) {
+            let entry = EntryRef::new(entry, clock);
+            let whole = Effect::Written { db, key, entry };
+            self.unit.change(&self.db.observers, whole, steps);
         }
     }
 

@@ -7,7 +7,7 @@ use super::Slot;
 use crate::entry::Entry;
 use crate::hash::Tag;
 use crate::observe::{Event, EventName};
-use crate::types::{Growth, Kind, Limits, WrongType, scratch};
+use crate::types::{Elements, Growth, Kind, Limits, Recording, WrongType, scratch};
 
 /// The result of an edit, and whether the edit changed the value ([`Slot::edit`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,14 +64,17 @@ impl Slot<'_> {
             return Ok(edited);
         }
         let mut value = K::from_packed(scratch(b""));
+        let recording = self.begin_recording(&value);
         let Some(edited) = call(&mut value) else {
             unreachable!("invariant: nothing was found to call it with");
         };
+        let is_noted = recording.is_some();
+        drop(recording);
         if !value.is_empty() {
             let word = self.shard.word(self.clock.fresh(self.now_ms));
             let entry = Entry::with_elements(self.key, Tag::new(self.hash), value, word);
             let change = self.shard.insert(self.hash, entry);
-            self.report_written(change);
+            self.report_edited(change, is_noted);
             self.event(event);
         }
         Ok(edited.into_answer())
@@ -114,9 +117,17 @@ impl Slot<'_> {
         event: Option<EventName>,
         f: &mut impl FnMut(&mut K) -> Option<Edited<R>>,
     ) -> Result<Option<R>, WrongType> {
+        let (is_recorded, mut is_noted) = (self.is_recorded(), false);
         let modified = self.modify(|entry| {
             // Catch a panic, so that the change is accounted for first.
-            entry.edit_elements(|value: &mut K| catch_unwind(AssertUnwindSafe(|| f(value))))
+            entry.edit_elements(|value: &mut K| {
+                catch_unwind(AssertUnwindSafe(|| {
+                    let recording = is_recorded.then(|| begin(value)).flatten();
+                    let edited = f(value);
+                    is_noted = recording.is_some();
+                    edited
+                }))
+            })
         });
         let (edited, is_empty, change) = match modified {
             None => return Ok(None),
@@ -135,7 +146,7 @@ impl Slot<'_> {
         } else if matches!(edited, Ok(None | Some(Edited::Unchanged(_)))) {
             change.hide();
         } else {
-            self.report_written(change);
+            self.report_edited(change, is_noted);
             event.into_iter().for_each(|event| self.event(event));
         }
         match edited {
@@ -143,4 +154,16 @@ impl Slot<'_> {
             Err(panic) => resume_unwind(panic),
         }
     }
+
+    /// Begins to note the steps of an edit, if an observer wants them.
+    #[inline]
+    fn begin_recording<K: Kind>(&self, value: &K) -> Option<Recording> {
+        self.is_recorded().then(|| begin(value)).flatten()
+    }
+}
+
+/// Begins to note the steps of an edit; `None` if it is within another one that is being noted.
+#[cold]
+fn begin<K: Kind>(value: &K) -> Option<Recording> {
+    Recording::begin(value, value.read().len())
 }

@@ -5,6 +5,7 @@ mod report;
 mod wait;
 
 use core::fmt;
+use core::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::database::QUEUED_BYTES_MIN;
@@ -234,9 +235,25 @@ impl Slot<'_> {
     /// # Panics
     /// If `f` panics; the edit then counts as a change.
     pub fn edit_string_if<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> (R, bool)) -> R {
+        self.edit_string_part(|bytes| {
+            let (answer, counts) = f(bytes);
+            (answer, counts, None)
+        })
+    }
+
+    /// Edits the string's bytes like [`Slot::edit_string_if`]; `f` also returns which part of them it wrote, so that
+    /// observers are told only that part of a long string ([`Interest::CHANGES`](crate::Interest::CHANGES)). All
+    /// other bytes are as before, and those that are new before the part are zeros; `None` says nothing about them.
+    ///
+    /// # Panics
+    /// If `f` panics; the edit then counts as a change.
+    pub fn edit_string_part<R>(
+        &mut self,
+        f: impl FnOnce(&mut Vec<u8>) -> (R, bool, Option<Range<usize>>),
+    ) -> R {
         if !self.exists() {
             let mut bytes = Vec::new();
-            let (answer, counts) = f(&mut bytes);
+            let (answer, counts, _) = f(&mut bytes);
             let change = self.insert(bytes.into(), None);
             self.report_if(counts, change);
             return answer;
@@ -245,23 +262,27 @@ impl Slot<'_> {
         let caught = |bytes: &mut Vec<u8>| {
             let length = bytes.len();
             let answer = catch_unwind(AssertUnwindSafe(|| f(bytes)));
-            (answer, bytes.len() != length)
+            (answer, length, bytes.len() != length)
         };
         let edited = self.modify(|entry| {
             let was_string = entry.value().as_string().is_some();
-            let (answer, has_other_length) = entry.edit(caught);
-            (answer, has_other_length || !was_string)
+            let (answer, length, has_other_length) = entry.edit(caught);
+            (answer, length, has_other_length || !was_string)
         });
         match edited {
-            Some(((Ok((answer, false)), false), change)) => {
+            Some(((Ok((answer, false, _)), _, false), change)) => {
                 change.hide();
                 answer
             }
-            Some(((Ok((answer, counts)), _), change)) => {
+            Some(((Ok((answer, true, Some(part))), length, _), change)) if self.is_recorded() => {
+                self.report_part(length, part, change);
+                answer
+            }
+            Some(((Ok((answer, counts, _)), _, _), change)) => {
                 self.report_if(counts, change);
                 answer
             }
-            Some(((Err(panic), _), change)) => {
+            Some(((Err(panic), _, _), change)) => {
                 self.report_written(change);
                 resume_unwind(panic)
             }

@@ -1,10 +1,16 @@
 //! Reports of a slot to watches and observers: changes of its key, and events that commands name.
 
+use core::ops::Range;
+
 use super::Slot;
 use crate::database::bump;
 use crate::entry::{Entry, EntryRef, Owned};
-use crate::observe::{CHANGES, Effect, Event, EventName, Interest, Unreported};
+use crate::observe::{CHANGES, Effect, Event, EventName, Interest, STEPS, Unreported, WHOLES};
 use crate::table::Bucket;
+use crate::types::{Change, Span, Step, read_notes};
+
+/// Shorter strings are always told as a whole.
+const LONG_BYTES_MIN: usize = 1024;
 
 impl Slot<'_> {
     /// Reports a named event of the key to [observers](crate::Observer) that want events. Call it after the
@@ -82,6 +88,84 @@ impl Slot<'_> {
         }
     }
 
+    /// Returns whether an observer wants the steps of edits.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.shard.side().hooks.has(STEPS)
+    }
+
+    /// Counts and reports that the key's value was edited. If the edit was noted, its steps are told to observers that
+    /// want them.
+    #[inline]
+    pub(crate) fn report_edited(&mut self, change: Unreported, is_noted: bool) {
+        if is_noted {
+            self.report_steps(change);
+        } else {
+            self.report_written(change);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_steps(&mut self, _: Unreported) {
+        let shard = &self.shard;
+        bump(&shard.side().changes, 1);
+        shard.touch(self.key);
+        shard.note_ready(self.key, self.now_ms);
+        let (key, hash, clock) = (self.key, self.hash, self.clock);
+        let told = read_notes(|change| self.shard.report_change(key, hash, clock, change));
+        if told.is_none() {
+            self.tell_written();
+        }
+    }
+
+    /// Counts and reports that a part of a string was written, which had this length before. A value of another type had
+    /// the length 0.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report_part(&mut self, length: usize, part: Range<usize>, change: Unreported) {
+        let Some(step) = self.step_of_part(length, &part) else {
+            return self.report_written(change);
+        };
+        let (shard, key, hash) = (&mut self.shard, self.key, self.hash);
+        bump(&shard.side().changes, 1);
+        shard.touch(key);
+        shard.note_ready(key, self.now_ms);
+        if shard.side().hooks.has(WHOLES)
+            && let Some(((), change)) = shard.modify(Bucket::UNKNOWN, hash, key, Entry::share)
+        {
+            change.hide();
+        }
+        let Some(entry) = shard.find(Bucket::UNKNOWN, hash, key) else {
+            return;
+        };
+        let mut digits = [0; 20];
+        let bytes = entry.string().map(|it| it.as_bytes(&mut digits));
+        let bytes = bytes.and_then(|bytes| bytes.get(part)).unwrap_or(b"");
+        let (db, entry) = (shard.db.number, EntryRef::new(entry, self.clock));
+        let (whole, steps) = (Effect::Written { db, key, entry }, [step]);
+        let change = Change::new(&steps, bytes);
+        let steps = Effect::Changed { db, key, change };
+        shard.unit.change(&shard.db.observers, whole, steps);
+    }
+
+    /// Returns the step that writes a part of a string of this length; `None` if the string is better told as a whole.
+    fn step_of_part(&self, length: usize, part: &Range<usize>) -> Option<Step<Span>> {
+        let string = self.get()?.string().ok()?;
+        let (now, bytes) = (string.len(), Span::of_len(part.len())?);
+        let is_all = part.end <= now && now >= length && (now == length || part.end == now);
+        if length < LONG_BYTES_MIN || part.start > part.end || !is_all {
+            return None;
+        }
+        Some(match part.start == length {
+            true => Step::Appended { bytes },
+            false => Step::Overwritten {
+                at: part.start as u64,
+                bytes,
+            },
+        })
+    }
+
     /// Reports to observers that the key was written, but neither counts the change nor makes watches dirty.
     pub(crate) fn report_quietly(&mut self, _: Unreported) {
         if self.shard.side().hooks.has(CHANGES) {
@@ -113,11 +197,17 @@ impl Slot<'_> {
     #[cold]
     #[inline(never)]
     fn observe_written(&mut self, counts: bool) {
-        let (shard, key, hash) = (&mut self.shard, self.key, self.hash);
+        let (shard, key) = (&mut self.shard, self.key);
         if counts {
             shard.touch(key);
             shard.note_ready(key, self.now_ms);
         }
+        self.tell_written();
+    }
+
+    /// Tells observers that the key was written.
+    fn tell_written(&mut self) {
+        let (shard, key, hash) = (&mut self.shard, self.key, self.hash);
         if !shard.is_observed() {
             return;
         }

@@ -3,6 +3,7 @@
 //! A type is a file or folder here that implements [`Kind`], and a line of the list at the end of this file.
 //! All code that works on values of any type uses that list: reading, copying, accounting, freeing.
 
+mod changes;
 mod hash;
 mod limits;
 mod list;
@@ -20,6 +21,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+pub use changes::{Change, Step};
+pub(crate) use changes::{Recording, Span, read_notes};
 pub use hash::{Hash, HashRef};
 pub(crate) use limits::LimitTable;
 pub use limits::{Growth, Limits};

@@ -86,6 +86,7 @@ impl Observer for Log {
             Effect::Written { db, key, entry } => {
                 heard.copy[at(db)].insert(key.to_vec(), contents(entry));
             }
+            Effect::Changed { .. } => panic!("the log did not ask for steps"),
             Effect::ExpirySet {
                 db,
                 key,

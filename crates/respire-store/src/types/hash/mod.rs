@@ -3,7 +3,8 @@
 
 mod packed;
 
-use super::{Elements, Encoding, Growth, Kind, Limits, StringRef, allocated};
+use super::changes::{is_noted, is_on, note};
+use super::{Elements, Encoding, Growth, Kind, Limits, Step, StringRef, allocated};
 use crate::hash::mix;
 use crate::packed::listpack::{self, Listpack, ListpackBuf};
 use crate::segments::{Element, Fields, NewElement, NewText, Text};
@@ -90,6 +91,13 @@ impl Hash {
         growth: &Growth,
     ) -> bool {
         let value = value.into();
+        if is_noted(self) {
+            note(Step::FieldSet {
+                field,
+                value: value.as_bytes(),
+                expires_at,
+            });
+        }
         if expires_at.is_some() {
             self.expand(growth);
         }
@@ -118,6 +126,9 @@ impl Hash {
         if !self.read().contains(field) {
             return false;
         }
+        if is_noted(self) {
+            note(Step::FieldExpirySet { field, expires_at });
+        }
         if expires_at.is_some() {
             self.expand(growth);
         }
@@ -129,10 +140,14 @@ impl Hash {
 
     /// Removes a field. Returns whether there was one. Costs as much as [`Hash::insert`].
     pub fn remove(&mut self, field: &[u8]) -> bool {
-        match &mut self.0 {
+        let is_removed = match &mut self.0 {
             Form::Packed(list) => packed::remove(list, field),
             Form::Large(fields) => fields.remove(field),
+        };
+        if is_removed && is_noted(self) {
+            note(Step::FieldRemoved { field });
         }
+        is_removed
     }
 
     /// Returns the hash with these packed fields and values, or `None` if a field is there twice, a field has no
@@ -332,6 +347,9 @@ impl Kind for Hash {
     fn expire(&mut self, now_ms: u64, budget: usize) -> usize {
         match &mut self.0 {
             Form::Packed(_) => 0,
+            Form::Large(fields) if is_on() => fields.expire_with(now_ms, budget, &mut |field| {
+                note(Step::FieldRemoved { field })
+            }),
             Form::Large(fields) => fields.expire(now_ms, budget),
         }
     }

@@ -13,8 +13,9 @@ use deque::Deque;
 use rest::Needle;
 use run::Run;
 
+use super::changes::{is_noted, note};
 use super::plain::PACKED_BYTES_MAX;
-use super::{Elements, Encoding, Kind, Limits, StringRef, allocated};
+use super::{Elements, Encoding, Kind, Limits, Step, StringRef, allocated};
 use crate::packed::listpack;
 use crate::raw;
 
@@ -108,6 +109,9 @@ impl List {
     /// Adds an element at an end. Amortised O(its bytes). The limits are those of a chunk, not counting elements that
     /// are larger: bytes, and elements.
     pub fn push(&mut self, end: End, element: StringRef<'_>, limits: Limits) {
+        if is_noted(self) {
+            note_pushed(end, element);
+        }
         self.edit(|deque| deque.push(end, element, limits));
     }
 
@@ -118,17 +122,34 @@ impl List {
         elements: impl Iterator<Item = StringRef<'a>>,
         limits: Limits,
     ) {
-        self.edit(|deque| elements.for_each(|element| deque.push(end, element, limits)));
+        let is_noted = is_noted(self);
+        self.edit(|deque| {
+            elements.for_each(|element| {
+                if is_noted {
+                    note_pushed(end, element);
+                }
+                deque.push(end, element, limits);
+            });
+        });
     }
 
     /// Removes an element from an end after `f` has read it; `None` if there is none. O(1), or O(elements) if the list
     /// is packed.
     pub fn pop<R>(&mut self, end: End, f: impl FnOnce(StringRef<'_>) -> R) -> Option<R> {
+        if is_noted(self) && !self.is_empty() {
+            note(Step::Cut { end, count: 1 });
+        }
         self.edit(|deque| deque.pop(end, f))
     }
 
     /// Removes `count` elements from an end, or as many as there are. O(`count` / 680) for small elements.
     pub fn cut(&mut self, end: End, count: usize) {
+        if is_noted(self) {
+            let count = count.min(self.len());
+            if count > 0 {
+                note(Step::Cut { end, count });
+            }
+        }
         self.edit(|deque| deque.cut(end, count));
     }
 
@@ -137,6 +158,9 @@ impl List {
     pub fn set(&mut self, index: usize, element: StringRef<'_>, limits: Limits) -> bool {
         let is_there = index < self.len();
         if is_there {
+            if is_noted(self) {
+                note_set(index, element);
+            }
             self.edit(|deque| deque.set(index, element, limits));
         }
         is_there
@@ -144,12 +168,58 @@ impl List {
 
     /// Inserts an element before that of this index, or as the last one if there are fewer. Costs like [`List::set`].
     pub fn insert(&mut self, index: usize, element: StringRef<'_>, limits: Limits) {
+        if is_noted(self) {
+            self.note_inserted(index, element);
+        }
         self.edit(|deque| deque.insert(index, element, limits));
     }
 
     /// Removes up to `max` elements that are equal to `text`, beginning at an end. Returns how many. O(elements).
     pub fn remove_equal(&mut self, end: End, text: &[u8], max: usize, limits: Limits) -> usize {
-        self.edit(|deque| deque.remove_equal(end, text, max, limits))
+        let count = self.edit(|deque| deque.remove_equal(end, text, max, limits));
+        if count > 0 && is_noted(self) {
+            let element = text;
+            note(Step::EqualRemoved {
+                end,
+                element,
+                count,
+            });
+        }
+        count
+    }
+
+    /// Notes that an element is about to be inserted. O(elements before it).
+    #[cold]
+    fn note_inserted(&self, index: usize, element: StringRef<'_>) {
+        let list = self.read();
+        let next = match list.get(index) {
+            _ if index == 0 => return note_pushed(End::Left, element),
+            None => return note_pushed(End::Right, element),
+            Some(next) => next.to_vec(),
+        };
+        let is_first = |text: &[u8]| {
+            let mut first = None;
+            list.find(End::Left, text, usize::MAX, |at| {
+                first = Some(at);
+                false
+            });
+            first.is_none_or(|first| first >= index)
+        };
+        let mut digits = [0; 20];
+        let element = element.as_bytes(&mut digits);
+        if is_first(&next) {
+            let before = &next;
+            return note(Step::Inserted { before, element });
+        }
+        // Others are equal to the next element, so it is another one for a moment.
+        let mut other = b"\0next".to_vec();
+        while !is_first(&other) {
+            other.push(b'\0');
+        }
+        note_set(index, StringRef::Bytes(&other));
+        let before = &other;
+        note(Step::Inserted { before, element });
+        note_set(index + 1, StringRef::Bytes(&next));
     }
 
     /// Runs `f` on the list as a deque, and packs it again if it was packed and is still small.
@@ -188,6 +258,20 @@ fn pack(mut elements: Vec<u8>, count: usize) -> Vec<u8> {
 fn packed_count(bytes: &[u8]) -> usize {
     let count = bytes.last_chunk::<COUNT_BYTES>();
     count.map_or(0, |count| usize::from(u16::from_le_bytes(*count)))
+}
+
+#[cold]
+fn note_pushed(end: End, element: StringRef<'_>) {
+    let mut digits = [0; 20];
+    let element = element.as_bytes(&mut digits);
+    note(Step::Pushed { end, element });
+}
+
+#[cold]
+fn note_set(index: usize, element: StringRef<'_>) {
+    let mut digits = [0; 20];
+    let element = element.as_bytes(&mut digits);
+    note(Step::ElementSet { index, element });
 }
 
 impl<'e> ListRef<'e> {

@@ -3,7 +3,10 @@
 
 mod list;
 
-use super::{Elements, Encoding, Growth, Kind, Limits, SHARED_BYTES_MIN, StringRef, allocated};
+use super::changes::{is_noted, note};
+use super::{
+    Elements, Encoding, Growth, Kind, Limits, SHARED_BYTES_MIN, Step, StringRef, allocated,
+};
 use crate::decimal::canonical_int;
 use crate::hash::mix;
 use crate::packed::intset::{IntSet, IntSetRef};
@@ -64,6 +67,15 @@ impl Set {
     /// packed ones.
     #[inline]
     pub fn insert(&mut self, member: &[u8], growth: &Growth) -> bool {
+        let is_new = self.add(member, growth);
+        if is_new && is_noted(self) {
+            note(Step::MemberAdded { member });
+        }
+        is_new
+    }
+
+    #[inline]
+    fn add(&mut self, member: &[u8], growth: &Growth) -> bool {
         match &mut self.0 {
             Form::Large(members) => members.insert(&NewElement::new(member, b"")),
             Form::List(list) if list::has_room(list.read(), member) => {
@@ -76,7 +88,7 @@ impl Set {
             Form::List(list) => {
                 list::find(list.read(), member).is_none() && {
                     self.expand(growth);
-                    self.insert(member, growth)
+                    self.add(member, growth)
                 }
             }
             Form::Ints(ints) => match canonical_int(member) {
@@ -89,7 +101,7 @@ impl Set {
                 }
                 None => {
                     self.leave_ints(growth);
-                    self.insert(member, growth)
+                    self.add(member, growth)
                 }
             },
         }
@@ -97,6 +109,14 @@ impl Set {
 
     /// Removes a member. Returns whether there was one. Costs as much as [`Set::insert`].
     pub fn remove(&mut self, member: &[u8]) -> bool {
+        let is_removed = self.take(member);
+        if is_removed && is_noted(self) {
+            note(Step::MemberRemoved { member });
+        }
+        is_removed
+    }
+
+    fn take(&mut self, member: &[u8]) -> bool {
         match &mut self.0 {
             Form::Ints(ints) => canonical_int(member).is_some_and(|number| ints.remove(number)),
             Form::List(list) => {

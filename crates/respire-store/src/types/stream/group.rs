@@ -5,6 +5,8 @@ use super::consumer::{Consumer, ConsumerId, Consumers};
 use super::id_map::{IdMap, Timed};
 use super::marks::StreamMarks;
 use super::slice::StreamSlice;
+use crate::types::Step;
+use crate::types::changes::{is_group_noted, note_of_group};
 
 /// A consumer group.
 #[derive(Debug, Clone, Default)]
@@ -158,6 +160,15 @@ impl StreamGroup {
         let is_new = self.consumers.find(name).is_none();
         if is_new {
             self.consumers.add(name, now_ms);
+            if is_group_noted(self) {
+                note_of_group(|group, note| {
+                    note(Step::ConsumerAdded {
+                        group,
+                        consumer: name,
+                        seen_ms: now_ms,
+                    });
+                });
+            }
         }
         is_new
     }
@@ -168,6 +179,7 @@ impl StreamGroup {
         if let Some(id) = self.consumers.find(name) {
             self.consumers.seen(id, now_ms);
         }
+        self.note_seen(name);
         is_new
     }
 
@@ -183,7 +195,25 @@ impl StreamGroup {
         };
         self.consumers.seen(id, seen_ms);
         self.consumers.set_active(id, active_ms);
+        self.note_seen(name);
         true
+    }
+
+    /// Notes the times of a consumer.
+    #[inline]
+    fn note_seen(&self, name: &[u8]) {
+        if is_group_noted(self)
+            && let Some(consumer) = self.consumer(name)
+        {
+            note_of_group(|group, note| {
+                note(Step::ConsumerSeen {
+                    group,
+                    consumer: name,
+                    seen_ms: consumer.seen_ms,
+                    active_ms: consumer.active_ms,
+                });
+            });
+        }
     }
 
     /// Removes up to `count` of the entries that are pending for a consumer. Returns their number. O(log n) each.
@@ -201,6 +231,14 @@ impl StreamGroup {
         for id in consumer.pending(StreamId::MIN) {
             self.pending.remove(id);
         }
+        if is_group_noted(self) {
+            note_of_group(|group, note| {
+                note(Step::ConsumerRemoved {
+                    group,
+                    consumer: name,
+                });
+            });
+        }
         Some(consumer.pending_len())
     }
 
@@ -210,6 +248,9 @@ impl StreamGroup {
             return false;
         };
         self.consumers.remove_pending(nack.consumer(), id);
+        if is_group_noted(self) {
+            note_of_group(|group, note| note(Step::Acknowledged { group, id }));
+        }
         true
     }
 
@@ -258,6 +299,25 @@ impl StreamGroup {
                 self.consumers.add_pending(consumer, id);
             }
         }
+        self.note_delivered(id);
+    }
+
+    /// Notes that an entry was delivered.
+    #[inline]
+    fn note_delivered(&self, id: StreamId) {
+        if is_group_noted(self)
+            && let Some(pending) = self.pending_of(id)
+        {
+            note_of_group(|group, note| {
+                note(Step::Delivered {
+                    group,
+                    consumer: pending.consumer.name(),
+                    id,
+                    delivered_ms: pending.delivered_ms,
+                    count: pending.count,
+                });
+            });
+        }
     }
 
     /// Notes that these entries were read for the first time, and delivers them to a consumer if there is one named,
@@ -286,6 +346,7 @@ impl StreamGroup {
         if let Some(id) = self.consumers.find(consumer) {
             self.consumers.active(id, now_ms);
         }
+        self.note_seen(consumer);
     }
 
     /// Notes that an entry that is pending was delivered again to its consumer. O(log n).
@@ -293,6 +354,7 @@ impl StreamGroup {
         self.pending.edit(id, |nack| {
             *nack = Nack::new(nack.consumer(), now_ms, nack.count() + 1);
         });
+        self.note_delivered(id);
     }
 
     /// Frees entries until `budget` is used up. Returns whether the rest is small.

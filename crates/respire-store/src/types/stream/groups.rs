@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::StreamId;
 use super::group::StreamGroup;
-use crate::types::allocated;
+use crate::types::changes::note;
+use crate::types::{Step, allocated};
 
 /// The groups of a stream. Snapshots share them.
 #[derive(Debug, Clone, Default)]
@@ -82,9 +83,9 @@ impl Groups {
         last.unwrap_or(StreamId::MAX)
     }
 
-    /// Removes an entry from those that are pending, in all groups. Returns whether it was one of them. O(groups), and
+    /// Removes an entry from those that are pending, in all groups, and notes that if it is to be noted. Returns whether it was one of them. O(groups), and
     /// O(log n) each.
-    pub(super) fn forget(&mut self, id: StreamId) -> bool {
+    pub(super) fn forget(&mut self, id: StreamId, is_noted: bool) -> bool {
         let mut any = false;
         for (name, group) in &mut self.groups {
             if group.pending_of(id).is_none() {
@@ -93,6 +94,9 @@ impl Groups {
             self.bytes -= bytes_of(name, group);
             any |= Arc::make_mut(group).acknowledge(id);
             self.bytes += bytes_of(name, group);
+            if is_noted {
+                note(Step::Acknowledged { group: name, id });
+            }
         }
         any
     }

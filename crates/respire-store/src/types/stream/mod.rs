@@ -20,7 +20,8 @@ mod trim;
 
 use std::sync::Arc;
 
-use super::{Elements, Encoding, Kind, Limits};
+use super::changes::{enter_group, is_noted, note, spoil};
+use super::{Elements, Encoding, Kind, Limits, Step};
 use crate::raw;
 use crate::visits::visited;
 use block::Block;
@@ -110,6 +111,9 @@ impl Stream {
 
     /// Makes it exist even without entries and groups.
     pub fn create(&mut self) {
+        if is_noted(self) {
+            spoil();
+        }
         self.exists = true;
     }
 
@@ -132,6 +136,9 @@ impl Stream {
     /// If the ID is not larger than the last one.
     pub fn add<'f>(&mut self, id: StreamId, pairs: impl Pairs<'f>, limits: &Limits) {
         assert!(id > self.marks.last_id, "the ID of an entry is a new one");
+        if is_noted(self) {
+            note_entry(id, pairs.clone());
+        }
         let bytes: usize = pairs
             .clone()
             .map(|(field, value)| field.len() + value.len())
@@ -198,6 +205,9 @@ impl Stream {
         if id == self.marks.first_id || self.marks.length == 0 {
             self.find_first();
         }
+        if is_noted(self) {
+            note(Step::EntryDeleted { id });
+        }
         true
     }
 
@@ -210,6 +220,13 @@ impl Stream {
 
     /// Sets the marks that do not follow from the entries.
     pub fn set_marks(&mut self, marks: StreamMarks) {
+        if is_noted(self) {
+            // No command of Redis makes it forget that entries were deleted.
+            if marks.max_deleted_id == StreamId::MIN && self.marks.max_deleted_id != StreamId::MIN {
+                spoil();
+            }
+            note(Step::MarksSet { marks });
+        }
         let (length, first_id) = (self.marks.length, self.marks.first_id);
         self.marks = StreamMarks {
             length,
@@ -221,12 +238,19 @@ impl Stream {
     /// Adds a group unless there is one of this name. Returns whether it did.
     pub fn add_group(&mut self, name: &[u8], group: StreamGroup) -> bool {
         self.exists = true;
+        if is_noted(self) && self.groups.get(name).is_none() {
+            note_group(name, &group);
+        }
         self.groups.add(name, group)
     }
 
     /// Removes a group. Returns what is left to free; `None` if there is no such group. O(log groups).
     pub fn remove_group(&mut self, name: &[u8]) -> Option<StreamParts> {
-        self.groups.remove(name).map(StreamParts::of_group)
+        let removed = self.groups.remove(name);
+        if removed.is_some() && is_noted(self) {
+            note(Step::GroupRemoved { group: name });
+        }
+        removed.map(StreamParts::of_group)
     }
 
     /// Changes a group; `None` if there is none of this name. A group that a snapshot shares is copied first: O(entries
@@ -236,8 +260,26 @@ impl Stream {
         name: &[u8],
         f: impl FnOnce(&mut StreamGroup, &StreamMarks) -> R,
     ) -> Option<R> {
-        let marks = &self.marks;
-        self.groups.edit(name, |group| f(group, marks))
+        let (marks, is_noted) = (&self.marks, is_noted(self));
+        if !is_noted {
+            return self.groups.edit(name, |group| f(group, marks));
+        }
+        let mut delivered = Vec::new();
+        let answer = self.groups.edit(name, |group| {
+            let editing = enter_group(name, group);
+            let before = (group.last_id, group.entries_read);
+            let answer = f(group, marks);
+            delivered = editing.end();
+            if before != (group.last_id, group.entries_read) {
+                note_read(name, group);
+            }
+            answer
+        });
+        // No command of Redis delivers entries that were deleted.
+        if delivered.iter().any(|id| !self.read().contains(*id)) {
+            spoil();
+        }
+        answer
     }
 
     /// Notes that a group read these entries for the first time, and delivers them to a consumer if there is one named,
@@ -249,11 +291,45 @@ impl Stream {
         consumer: Option<&[u8]>,
         now_ms: u64,
     ) {
-        let marks = &self.marks;
-        self.groups.edit(group, |group| {
+        let (marks, is_noted, name) = (&self.marks, is_noted(self), group);
+        self.groups.edit(name, |group| {
+            let editing = is_noted.then(|| enter_group(name, group));
             group.deliver_new(slice, (consumer, now_ms), marks);
+            if editing.is_some() {
+                note_read(name, group);
+            }
         });
     }
+}
+
+#[cold]
+fn note_entry<'f>(id: StreamId, pairs: impl Pairs<'f>) {
+    let fields = pairs.clone().count();
+    note(Step::EntryAdded { id, fields });
+    pairs.for_each(|(field, value)| note(Step::EntryField { field, value }));
+}
+
+/// Notes a new group.
+#[cold]
+fn note_group(name: &[u8], group: &StreamGroup) {
+    if group.consumers_len() > 0 {
+        spoil();
+    }
+    note(Step::GroupAdded {
+        group: name,
+        last_id: group.last_id,
+        entries_read: group.entries_read,
+    });
+}
+
+/// Notes how far a group has read.
+#[cold]
+fn note_read(name: &[u8], group: &StreamGroup) {
+    note(Step::GroupRead {
+        group: name,
+        last_id: group.last_id,
+        entries_read: group.entries_read,
+    });
 }
 
 /// The largest number of bytes of a block, and of the fields and values of an entry.

@@ -1,6 +1,7 @@
 //! References of consumer groups to entries that are deleted.
 
 use super::{Stream, StreamId};
+use crate::types::changes::is_noted;
 
 /// What becomes of the references that consumer groups have to an entry when it is deleted. An entry is pending in a
 /// group until a consumer acknowledges it.
@@ -54,7 +55,8 @@ impl Stream {
         if references == References::Respect && self.is_referenced(id) {
             return Deletion::Referenced;
         }
-        let is_changed = references == References::Delete && self.groups.forget(id);
+        let is_noted = is_noted(self);
+        let is_changed = references == References::Delete && self.groups.forget(id, is_noted);
         match self.delete(id) {
             true => Deletion::Deleted,
             false => Deletion::Missing { is_changed },

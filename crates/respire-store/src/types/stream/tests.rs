@@ -374,7 +374,7 @@ fn entries_are_trimmed_and_deleted_as_their_references_say() {
             assert!(!matches!(trim.keep, Keep::From(from) if gone >= from));
             match trim.references {
                 References::Respect => assert!(!needed.contains(&gone), "{trim:?}"),
-                _ => assert!(!stream.groups.forget(gone), "{trim:?}"),
+                _ => assert!(!stream.groups.forget(gone, false), "{trim:?}"),
             }
         }
         if let (Keep::Last(last), false, u64::MAX) =

@@ -5,6 +5,8 @@ use super::parts::StreamParts;
 use super::references::References;
 use super::{Stream, StreamId};
 use crate::packed::listpack::Place;
+use crate::types::Step;
+use crate::types::changes::{is_noted, note, spoil};
 use crate::visits::visited;
 
 /// What a trim keeps.
@@ -48,6 +50,8 @@ pub struct Trimming {
     excess_max: u64,
     /// The entries before this one were looked at.
     from: StreamId,
+    /// The last entry that was removed although others before it may have been kept.
+    last_removed: StreamId,
     is_over: bool,
 }
 
@@ -59,6 +63,7 @@ impl Trimming {
             trim,
             excess_max: u64::MAX,
             from: StreamId::MIN,
+            last_removed: StreamId::MIN,
             is_over: false,
         }
     }
@@ -136,19 +141,33 @@ impl Stream {
         };
         if trimmed.entries > 0 {
             self.find_first();
+            if is_noted(self) {
+                self.note_trimmed(trimming.last_removed);
+            }
         }
         trimmed
+    }
+
+    /// Notes that the first entries were removed, up to this one.
+    #[cold]
+    fn note_trimmed(&self, last: StreamId) {
+        let first = (self.marks.length > 0).then_some(self.marks.first_id);
+        if first.is_some_and(|first| first < last) {
+            // Some before it are still needed by groups.
+            return spoil();
+        }
+        note(Step::Trimmed { first });
     }
 
     fn trim_first(&mut self, trimming: &mut Trimming, lookups_max: u64) -> Trimmed {
         let trim = trimming.trim;
         let (blocks, mut entries) = self.whole_blocks(trimming, lookups_max);
         if trim.references == References::Delete {
-            let removed = self.blocks.iter().take(blocks);
+            let (removed, is_noted) = (self.blocks.iter().take(blocks), is_noted(self));
             for (master, block) in removed {
                 let read = block.read(*master);
                 let found = read.between(read.start(), read.end());
-                found.for_each(|found| _ = self.groups.forget(found.entry.id()));
+                found.for_each(|found| _ = self.groups.forget(found.entry.id(), is_noted));
             }
         }
         let parts = StreamParts::of_blocks(self.blocks.split_first(blocks));
@@ -234,7 +253,7 @@ impl Stream {
             return 0;
         };
         let (master, read) = (*master, block.read(*master));
-        let mut places = Vec::new();
+        let (mut places, is_noted) = (Vec::new(), is_noted(self));
         let found = read.between(read.start(), read.end());
         for found in found.take(usize::try_from(excess).unwrap_or(usize::MAX)) {
             let id = found.entry.id();
@@ -242,7 +261,7 @@ impl Stream {
                 break;
             }
             if trim.references == References::Delete {
-                self.groups.forget(id);
+                self.groups.forget(id, is_noted);
             }
             places.push(found.place);
         }
@@ -277,7 +296,8 @@ impl Stream {
                 (trimming.from, trimming.is_over) = (master, false);
                 break;
             }
-            let places = self.unreferenced(block.read(master), &trim, excess);
+            let (places, last) = self.unreferenced(block.read(master), &trim, excess);
+            trimming.last_removed = last.unwrap_or(trimming.last_removed);
             looked_at += live;
             visited(live as usize);
             let count = places.len() as u64;
@@ -300,8 +320,14 @@ impl Stream {
         trimmed
     }
 
-    /// The places of the first entries of a block that may be removed and that no group needs.
-    fn unreferenced(&self, block: BlockRef<'_>, trim: &Trim, excess: u64) -> Vec<Place> {
+    /// The places of the first entries of a block that may be removed and that no group needs, and the last of them.
+    fn unreferenced(
+        &self,
+        block: BlockRef<'_>,
+        trim: &Trim,
+        excess: u64,
+    ) -> (Vec<Place>, Option<StreamId>) {
+        let mut last = None;
         let found = block.between(block.start(), block.end());
         let first = found.take_while(|found| match trim.keep {
             Keep::Last(_) => true,
@@ -309,6 +335,10 @@ impl Stream {
         });
         let free = first.filter(|found| !self.is_referenced(found.entry.id()));
         let free = free.take(usize::try_from(excess).unwrap_or(usize::MAX));
-        free.map(|found| found.place).collect()
+        let places = free.map(|found| {
+            last = Some(found.entry.id());
+            found.place
+        });
+        (places.collect(), last)
     }
 }

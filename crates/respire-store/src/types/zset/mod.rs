@@ -7,7 +7,8 @@ mod score;
 use core::cmp::Ordering;
 use core::convert::Infallible;
 
-use super::{Elements, Encoding, Growth, Kind, Limits, allocated};
+use super::changes::{is_noted, note};
+use super::{Elements, Encoding, Growth, Kind, Limits, Step, allocated};
 use crate::packed::listpack::{Damaged, Element, Listpack, ListpackBuf};
 use crate::places::{Place, arrange};
 use packed::{LISTPACK_BYTES_MAX, Pairs};
@@ -104,6 +105,22 @@ impl ZSet {
     /// # Errors
     /// That of `f`.
     pub fn change_score<E>(
+        &mut self,
+        member: &[u8],
+        growth: &Growth,
+        f: impl FnOnce(Option<f64>) -> Result<Option<f64>, E>,
+    ) -> Result<Option<f64>, E> {
+        let set = self.rescore(member, growth, f)?;
+        if let Some(score) = set
+            && is_noted(self)
+        {
+            note(Step::Scored { member, score });
+        }
+        Ok(set)
+    }
+
+    #[inline]
+    fn rescore<E>(
         &mut self,
         member: &[u8],
         growth: &Growth,
@@ -239,6 +256,14 @@ impl ZSet {
 
     /// Removes a member. Returns the score that it had. O(log n), or O(n) while the set is packed.
     pub fn remove(&mut self, member: &[u8]) -> Option<f64> {
+        let score = self.take(member);
+        if score.is_some() && is_noted(self) {
+            note(Step::Unscored { member });
+        }
+        score
+    }
+
+    fn take(&mut self, member: &[u8]) -> Option<f64> {
         match &mut self.0 {
             Form::Packed(list) => {
                 let (_, place, score, next) = packed::find(list.read(), member)?;
@@ -252,6 +277,12 @@ impl ZSet {
     /// Removes the elements of a range of ranks, or as many of them as there are, and calls `f` with each, in their
     /// order. O(log n) and O(elements removed).
     pub fn remove_range(&mut self, start: usize, count: usize, f: &mut dyn FnMut(Scored<'_>)) {
+        if is_noted(self) {
+            let count = count.min(self.read().len().saturating_sub(start));
+            if count > 0 {
+                note(Step::RanksRemoved { start, count });
+            }
+        }
         match &mut self.0 {
             Form::Packed(list) => packed::remove_range(list, start, count, f),
             Form::Large(ranked) => {

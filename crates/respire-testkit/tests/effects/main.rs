@@ -1,12 +1,17 @@
 //! Tests the store's effects while random commands run on several connections, on both servers:
 //! applied to a second store in the order of their tickets, they give the same keys.
 
+mod apply;
+mod loader;
+
+use apply::OwnedEffect;
 use fastrand::Rng;
+use loader::Loader;
 use respire::serve::Flavour;
 use respire_commands::Kv;
+use respire_disk::record;
 use respire_store::{
-    Effect, Elements, Freeing, Interest, Observer, Owned, Scope, Store, StreamId, StreamRef,
-    Ticket, ValueRef,
+    Effect, Elements, Interest, Observer, Scope, Store, StreamId, StreamRef, Ticket, ValueRef,
 };
 use respire_testkit::differential::Requests;
 use respire_testkit::reply::Value;
@@ -20,60 +25,47 @@ use std::thread;
 const CONNECTIONS: u64 = 4;
 const STEPS: usize = 4000;
 
-/// An effect that owns its data.
-enum OwnedEffect {
-    Written(u32, Vec<u8>, Owned),
-    ExpirySet(u32, Vec<u8>, Option<u64>),
-    Removed(u32, Vec<u8>),
-    Flushed(u32),
-    Swapped(u32, u32),
-}
-
-impl OwnedEffect {
-    fn new(effect: Effect<'_>) -> Self {
-        match effect {
-            Effect::Written { db, key, entry } => Self::Written(db, key.into(), entry.owned()),
-            Effect::ExpirySet {
-                db,
-                key,
-                expires_at,
-            } => Self::ExpirySet(db, key.into(), expires_at),
-            Effect::Removed { db, key, .. } => Self::Removed(db, key.into()),
-            Effect::Flushed { db } => Self::Flushed(db),
-            Effect::Swapped { a, b } => Self::Swapped(a, b),
-        }
-    }
-
-    /// Applies the effect at the time 0, when no key has expired.
-    fn apply(self, store: &Store) {
-        match self {
-            Self::Written(db, key, owned) => {
-                store.view(db, 0).update(&key, |slot| slot.put(owned));
-            }
-            Self::ExpirySet(db, key, expires_at) => {
-                let mut view = store.view(db, 0);
-                assert!(view.update(&key, |slot| slot.set_expiry(expires_at)));
-            }
-            Self::Removed(db, key) => {
-                store.view(db, 0).update(&key, |slot| slot.remove());
-            }
-            Self::Flushed(db) => {
-                store.view(db, 0).flush(Freeing::AtOnce);
-            }
-            Self::Swapped(a, b) => store.view(a, 0).swap(a, b),
-        }
-    }
-}
-
 /// The units by their tickets. A ticket that was renewed has none.
 type Units = BTreeMap<u64, Option<LoggedUnit>>;
 
-/// The effects of a unit, and whether the unit has ended.
+/// The effects of a unit, also as commands, and whether the unit has ended.
 #[derive(Default)]
 struct LoggedUnit {
     effects: Vec<OwnedEffect>,
+    commands: UnitCommands,
     has_ended: bool,
 }
+
+/// The commands of a unit.
+#[derive(Default)]
+struct UnitCommands {
+    bytes: Vec<u8>,
+    number: usize,
+    db: Option<u32>,
+}
+
+impl UnitCommands {
+    fn add(&mut self, effect: &Effect<'_>) {
+        let db = record::database(effect);
+        if let Some(db) = db.filter(|_| db != self.db) {
+            record::select(db, &mut self.bytes);
+            self.number += 1;
+        }
+        self.db = db.or(self.db);
+        self.number += record::encode(effect, &mut self.bytes);
+    }
+
+    /// Returns the commands as they are logged.
+    fn into_bytes(self) -> Vec<u8> {
+        match self.number {
+            0 | 1 => self.bytes,
+            _ => [MULTI, &self.bytes, EXEC].concat(),
+        }
+    }
+}
+
+const MULTI: &[u8] = b"*1\r\n$5\r\nMULTI\r\n";
+const EXEC: &[u8] = b"*1\r\n$4\r\nEXEC\r\n";
 
 #[derive(Default)]
 struct Log(Mutex<Units>);
@@ -90,6 +82,7 @@ impl Observer for Log {
         let unit = units.entry(ticket.number()).or_default();
         let unit = unit.get_or_insert_default();
         unit.effects.push(OwnedEffect::new(effect));
+        unit.commands.add(&effect);
     }
 
     fn ticket_renewed(&self, old: Ticket, new: Ticket) {
@@ -113,7 +106,7 @@ impl Observer for Log {
 
 /// Returns a value's text, which depends on nothing but its type and its elements: a string that was edited may be
 /// digits where its copy is a number, and the parts of a large collection differ by its history.
-fn shown(value: ValueRef<'_>) -> String {
+fn shown(value: ValueRef<'_>, is_whole: bool) -> String {
     match value {
         ValueRef::String(string) => format!("string {:?}", string.to_vec()),
         ValueRef::Hash(hash) => {
@@ -132,11 +125,13 @@ fn shown(value: ValueRef<'_>) -> String {
         }
         ValueRef::ZSet(zset) => format!("sorted set {:?}", elements(zset)),
         ValueRef::List(list) => format!("list {:?}", elements(list)),
-        ValueRef::Stream(stream) => shown_stream(stream),
+        ValueRef::Stream(stream) => shown_stream(stream, is_whole),
     }
 }
 
-fn shown_stream(stream: StreamRef<'_>) -> String {
+/// A log does not tell when consumers were seen. The loader runs at the time 0, so deliveries were then.
+fn shown_stream(stream: StreamRef<'_>, is_whole: bool) -> String {
+    let time = |ms: u64| if is_whole { ms } else { 0 };
     let mut shown = vec![format!("stream {:?}", stream.marks())];
     shown.extend(stream.blocks().map(|block| format!("{block:?}")));
     for (name, group) in stream.groups() {
@@ -146,11 +141,12 @@ fn shown_stream(stream: StreamRef<'_>) -> String {
         ));
         for pending in group.pending(StreamId::MIN) {
             let name = pending.consumer.name();
-            let (ms, count) = (pending.delivered_ms, pending.count);
+            let (ms, count) = (time(pending.delivered_ms), pending.count);
             shown.push(format!("{} {name:?} {ms} {count}", pending.id));
         }
         for consumer in group.consumers() {
-            let times = (consumer.seen_ms, consumer.active_ms);
+            let active_ms = consumer.active_ms.filter(|_| is_whole);
+            let times = (time(consumer.seen_ms), active_ms);
             shown.push(format!("{:?} {times:?}", consumer.name()));
         }
     }
@@ -163,12 +159,14 @@ fn elements<'e, E: Elements<'e, Element: Debug>>(value: E) -> Vec<String> {
     all
 }
 
-/// Every key with its value and expiry, including expired keys.
-fn contents(store: &Store) -> Vec<(u32, Vec<u8>, String)> {
+/// Every key with its value and expiry, including expired keys. Unless it is to be the whole, without what a log does
+/// not tell.
+fn contents(store: &Store, is_whole: bool) -> Vec<(u32, Vec<u8>, String)> {
     let mut all = Vec::new();
     for db in 0..store.databases() {
         store.view(db, 0).for_each(|key, entry| {
-            let shown = format!("{} {:?}", shown(entry.value()), entry.expires_at());
+            let shown = shown(entry.value(), is_whole);
+            let shown = format!("{shown} {:?}", entry.expires_at());
             all.push((db, key.to_vec(), shown));
         });
     }
@@ -223,14 +221,17 @@ fn stream_commands(seed: u64) -> Client {
     })
 }
 
-/// Runs commands on several connections, and applies their effects to a second store.
+/// Runs commands on several connections, and applies their effects to other stores: those that tell a key's new state,
+/// and those that tell the steps of edits.
 fn check(flavour: Flavour, commands: fn(u64) -> Client) {
-    let (router, log) = (kv_router(), Arc::new(Log::default()));
+    let router = kv_router();
     let app: Arc<Kv> = Arc::clone(router.app());
+    let logs = [Interest::EFFECTS, Interest::CHANGES].map(|it| (it, Arc::new(Log::default())));
     let section = app.store().lock(&Scope::Everything);
-    let id = app
-        .store()
-        .observe(Arc::clone(&log) as Arc<dyn Observer>, Interest::EFFECTS);
+    let ids = logs.each_ref().map(|(interest, log)| {
+        let log: Arc<dyn Observer> = Arc::clone(log) as _;
+        app.store().observe(log, *interest)
+    });
     drop(section);
     let server = FlavourServer::of(flavour, router);
     thread::scope(|scope| {
@@ -247,19 +248,28 @@ fn check(flavour: Flavour, commands: fn(u64) -> Client) {
     });
     drop(server);
     let section = app.store().lock(&Scope::Everything);
-    app.store().unobserve(id);
+    ids.into_iter().for_each(|id| app.store().unobserve(id));
     drop(section);
-    let units = std::mem::take(&mut *log.lock());
-    assert!(units.len() > 1000, "{flavour:?}: {} units", units.len());
-    assert!(units.keys().copied().eq(1..=units.len() as u64));
-    let other = kv_router();
-    let copy = other.app().store();
-    for unit in units.into_values().flatten() {
-        assert!(unit.has_ended);
-        let effects = unit.effects.into_iter();
-        effects.for_each(|effect| effect.apply(copy));
+    for (interest, log) in logs {
+        let units = std::mem::take(&mut *log.lock());
+        assert!(units.len() > 1000, "{flavour:?}: {} units", units.len());
+        assert!(units.keys().copied().eq(1..=units.len() as u64));
+        let (other, mut changes) = (kv_router(), 0);
+        let mut loader = Loader::new();
+        let copy = other.app().store();
+        for unit in units.into_values().flatten() {
+            assert!(unit.has_ended);
+            changes += unit.effects.iter().filter(|it| it.is_change()).count();
+            loader.load(&unit.commands.into_bytes());
+            let effects = unit.effects.into_iter();
+            effects.for_each(|effect| effect.apply(copy));
+        }
+        assert_eq!(changes > 100, interest == Interest::CHANGES, "{changes}");
+        let whole = contents(app.store(), true);
+        assert_eq!(contents(copy, true), whole, "{flavour:?}");
+        let logged = contents(app.store(), false);
+        assert_eq!(contents(loader.store(), false), logged, "{flavour:?}");
     }
-    assert_eq!(contents(copy), contents(app.store()), "{flavour:?}");
 }
 
 #[test]
