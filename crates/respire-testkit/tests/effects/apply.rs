@@ -115,38 +115,41 @@ fn change(slot: &mut Slot<'_>, steps: &[OwnedStep]) {
         | Step::Cut { .. }
         | Step::ElementSet { .. }
         | Step::Inserted { .. }
-        | Step::EqualRemoved { .. } => {
-            let limits = slot.limits::<List>();
-            edit(slot, steps, |list: &mut List, step| match step {
-                Step::Pushed { end, element } => {
-                    list.push(*end, StringRef::Bytes(element), limits);
-                }
-                Step::Cut { end, count } => {
-                    assert!(*count <= list.len());
-                    list.cut(*end, *count);
-                }
-                Step::ElementSet { index, element } => {
-                    assert!(list.set(*index, StringRef::Bytes(element), limits));
-                }
-                Step::Inserted { before, element } => {
-                    let elements = list.read().iter(End::Left);
-                    let index = elements.map(StringRef::to_vec).position(|it| it == *before);
-                    let index = index.expect("the element before which one is inserted");
-                    list.insert(index, StringRef::Bytes(element), limits);
-                }
-                Step::EqualRemoved {
-                    end,
-                    element,
-                    count,
-                } => {
-                    let removed = list.remove_equal(*end, element, *count, limits);
-                    assert_eq!(removed, *count);
-                }
-                other => panic!("{other:?} of a list"),
-            });
-        }
+        | Step::EqualRemoved { .. } => change_list(slot, steps),
         _ => change_stream(slot, steps),
     }
+}
+
+/// Applies the steps of one edit of a list.
+fn change_list(slot: &mut Slot<'_>, steps: &[OwnedStep]) {
+    let limits = slot.limits::<List>();
+    edit(slot, steps, |list: &mut List, step| match step {
+        Step::Pushed { end, element } => {
+            list.push(*end, StringRef::Bytes(element), limits);
+        }
+        Step::Cut { end, count } => {
+            assert!(*count <= list.len());
+            list.cut(*end, *count);
+        }
+        Step::ElementSet { index, element } => {
+            assert!(list.set(*index, StringRef::Bytes(element), limits));
+        }
+        Step::Inserted { before, element } => {
+            let elements = list.read().iter(End::Left);
+            let index = elements.map(StringRef::to_vec).position(|it| it == *before);
+            let index = index.expect("the element before which one is inserted");
+            list.insert(index, StringRef::Bytes(element), limits);
+        }
+        Step::EqualRemoved {
+            end,
+            element,
+            count,
+        } => {
+            let removed = list.remove_equal(*end, element, *count, limits);
+            assert_eq!(removed, *count);
+        }
+        other => panic!("{other:?} of a list"),
+    });
 }
 
 fn edit<K: Kind>(slot: &mut Slot<'_>, steps: &[OwnedStep], mut f: impl FnMut(&mut K, &OwnedStep)) {
