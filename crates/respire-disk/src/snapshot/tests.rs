@@ -298,6 +298,7 @@ impl Observer for Log {
     fn effect(&self, ticket: Ticket, effect: Effect<'_>) {
         let kept = match effect {
             Effect::Written { db, key, entry } => Kept::Written(db, key.to_vec(), entry.owned()),
+            Effect::Changed { .. } => panic!("the log did not ask for steps"),
             Effect::ExpirySet {
                 db,
                 key,
