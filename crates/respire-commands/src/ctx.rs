@@ -75,6 +75,9 @@ pub(crate) fn split<A: HasKv>(parts: CxParts<'_, A>, now: Now) -> Parts<'_> {
     } = parts;
     let mut view = View::within(app.kv().store(), client.db(), now.unix_ms(), held);
     view.set_touch(!client.is_no_touch());
+    if now.is_replaying() {
+        view.replay();
+    }
     if let Some(hint) = hint {
         view.foresee(hint);
     }

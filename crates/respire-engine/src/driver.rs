@@ -1,3 +1,6 @@
-//! The items that only the driver of a connection needs: the session, its events and its steps.
+//! The items that only the driver of a connection needs: the session, its events and its
+//! steps; and the session of a log.
 
-pub use crate::session::{Ahead, CloseReason, Session, SessionEvent, SessionStep};
+pub use crate::session::{
+    Ahead, CloseReason, Replay, ReplayError, Session, SessionEvent, SessionStep,
+};

@@ -21,6 +21,7 @@ pub struct Now {
     unix_us: u64,
     /// `unix_us / 1000`, divided once per turn instead of once per command.
     unix_ms: u64,
+    is_replaying: bool,
 }
 
 impl Now {
@@ -31,7 +32,33 @@ impl Now {
             monotonic_us: saturating_us(monotonic),
             unix_us: saturating_us(unix),
             unix_ms: saturating_us(unix) / 1000,
+            is_replaying: false,
         }
+    }
+
+    /// The same times, for the replay of a log: nothing is due ([`Now::due_ms`]).
+    #[must_use]
+    pub const fn replaying(self) -> Self {
+        Self {
+            is_replaying: true,
+            ..self
+        }
+    }
+
+    /// Whether changes of a log are made again. Each expiry is a change of its own in a log, so nothing
+    /// may expire by itself.
+    #[must_use]
+    #[inline]
+    pub const fn is_replaying(self) -> bool {
+        self.is_replaying
+    }
+
+    /// What is expired: everything with an expiry up to this time, in milliseconds since 1970-01-01
+    /// UTC. It is the time, and 0 in a [replay](Now::replaying).
+    #[must_use]
+    #[inline]
+    pub const fn due_ms(self) -> u64 {
+        if self.is_replaying { 0 } else { self.unix_ms }
     }
 
     /// Microseconds since the driver's origin; never decreases.
@@ -61,6 +88,7 @@ impl Now {
             monotonic_us: self.monotonic_us.saturating_add(us),
             unix_us,
             unix_ms: unix_us / 1000,
+            ..self
         }
     }
 }

@@ -173,15 +173,15 @@ fn run(
     reply: &mut Reply<'_>,
     (name, time): (&str, Time),
 ) -> Result<(), Error> {
-    let now_ms = ctx.view.now_ms();
+    let (now, due_ms) = (ctx.now, ctx.view.now_ms());
     let codes = ctx.view.update(&args[0], |slot| {
         check_type(slot)?;
-        let at = time.parse(&args[1], name, now_ms)?;
+        let at = time.parse(&args[1], name, now.unix_ms())?;
         let condition = args.get(2).and_then(Condition::parse);
         let rest = args.skip(2 + usize::from(condition.is_some()));
         let fields = fields(rest, HEXPIRE_POSITIVE)?;
         let growth = slot.growth::<Hash>();
-        let is_past = at <= now_ms;
+        let is_past = at <= due_ms;
         let event = if is_past {
             notify::HDEL
         } else {

@@ -9,7 +9,7 @@ use crate::notify;
 use crate::options::ExpiryWord;
 use crate::value::reply_string_or_null;
 use respire_engine::{
-    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Reply, Spec,
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeyFlag, KeySpec, Now, Reply, Spec,
 };
 use respire_store::{Edited, Growth, Hash, Kind};
 
@@ -63,10 +63,10 @@ pub(super) fn hgetex(
     args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    let now_ms = ctx.view.now_ms();
+    let now = ctx.now;
     ctx.view.update(&args[0], |slot| {
         check_type(slot)?;
-        let (change, rest) = parse(args.skip(1), now_ms)?;
+        let (change, rest) = parse(args.skip(1), now)?;
         let fields = fields(rest, FIELDS_POSITIVE)?;
         let event = match change {
             Change::Persist => notify::HPERSIST,
@@ -94,12 +94,12 @@ pub(super) fn hgetex(
 }
 
 /// Parses the options, and returns the arguments after them.
-fn parse(args: ArgList<'_>, now_ms: u64) -> Result<(Change, ArgList<'_>), Error> {
+fn parse(args: ArgList<'_>, now: Now) -> Result<(Change, ArgList<'_>), Error> {
     Ok(match ExpiryWord::parse(&args[0]) {
         Some(ExpiryWord::Time(base, unit)) => {
             let amount = args.get(1).ok_or_else(|| wrong_arity(HGETEX.name))?;
-            let at = Time { base, unit }.parse(amount, HGETEX.name, now_ms)?;
-            let change = if at <= now_ms {
+            let at = Time { base, unit }.parse(amount, HGETEX.name, now.unix_ms())?;
+            let change = if at <= now.due_ms() {
                 Change::Remove
             } else {
                 Change::ExpireAt(at)

@@ -13,7 +13,9 @@ use crate::errors::{
 use crate::notify;
 use crate::options::{ExpiryWord, Options, is_word, positive};
 use crate::value::new_text;
-use respire_engine::{Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Reply, Spec};
+use respire_engine::{
+    Arg, ArgKind, ArgList, Arity, Error, Flags, Group, KeySpec, Now, Reply, Spec,
+};
 use respire_store::{Edited, Hash, Kind};
 
 pub(super) static HSETEX: Spec = Spec {
@@ -85,7 +87,7 @@ pub(super) fn hsetex(
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
     let (now_ms, client) = (ctx.view.now_ms(), ctx.client);
-    let request = parse(args.skip(1), now_ms)?;
+    let request = parse(args.skip(1), ctx.now)?;
     let (pairs, fields) = (request.pairs, || request.pairs.iter().step_by(2));
     let is_set = ctx.view.update(&args[0], |slot| {
         check_type(slot)?;
@@ -126,7 +128,7 @@ pub(super) fn hsetex(
     Ok(())
 }
 
-fn parse(args: ArgList<'_>, now_ms: u64) -> Result<Request<'_>, Error> {
+fn parse(args: ArgList<'_>, now: Now) -> Result<Request<'_>, Error> {
     let arity = || wrong_arity(HSETEX.name);
     let mut options = Options::new(args);
     let mut request = Request {
@@ -166,7 +168,7 @@ fn parse(args: ArgList<'_>, now_ms: u64) -> Result<Request<'_>, Error> {
         match expiry {
             ExpiryWord::Time(base, unit) => {
                 let amount = options.next().ok_or(HSETEX_NO_TIME)?;
-                let at = Time { base, unit }.parse(amount, HSETEX.name, now_ms)?;
+                let at = Time { base, unit }.parse(amount, HSETEX.name, now.unix_ms())?;
                 request.expires_at = Some(at);
             }
             ExpiryWord::KeepTtl | ExpiryWord::Persist => request.keeps = true,

@@ -261,7 +261,7 @@ fn run(
         .unit
         .to_ms(amount)
         .and_then(|ms| match form.base {
-            TimeBase::Now => ms.checked_add_unsigned(ctx.view.now_ms()),
+            TimeBase::Now => ms.checked_add_unsigned(ctx.now.unix_ms()),
             TimeBase::Epoch => Some(ms),
         })
         .ok_or_else(|| invalid_expire(form.name))?;

@@ -77,7 +77,7 @@ pub(super) fn run(
     let (key, ttl, payload) = (&args[0], &args[1], &args[2]);
     let options = RestoreOptions::parse(Options::new(args.skip(3)))?;
     let now_ms = ctx.view.now_ms();
-    let expiry = options.expiry(ttl, now_ms);
+    let expiry = options.expiry(ttl, ctx.now.unix_ms());
     // Unpacking may take long, so it runs before the key is locked. An existing key is nevertheless
     // the first error to report.
     let value = match rdb::restore(payload, ctx.kv.types, ctx.kv.store()) {

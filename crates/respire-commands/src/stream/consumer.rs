@@ -45,7 +45,7 @@ impl Consumer<'_> {
         slice: &StreamSlice,
         no_ack: bool,
     ) -> Result<(), Error> {
-        let now_ms = view.now_ms();
+        let now_ms = view.clock_ms();
         let consumer = (!no_ack).then_some(self.name);
         self.edit(view, |stream| {
             stream.deliver(self.group, slice, consumer, now_ms);
@@ -62,7 +62,7 @@ impl Consumer<'_> {
         pending: &[(u64, StreamId)],
         deleted: &mut Vec<StreamId>,
     ) -> Result<Vec<Stale>, Error> {
-        let now_ms = view.now_ms();
+        let now_ms = view.clock_ms();
         let claimed = self.edit(view, |stream| {
             let ids = pending.iter().map(|(_, id)| *id);
             let entries: Vec<StreamSlice> = stream.read().entries(ids).collect();
@@ -105,7 +105,7 @@ impl Consumer<'_> {
         after: StreamId,
         count: usize,
     ) -> Result<Vec<(StreamId, StreamSlice)>, Error> {
-        let now_ms = view.now_ms();
+        let now_ms = view.clock_ms();
         let history = self.edit(view, |stream| {
             let pending: Vec<StreamId> = stream
                 .read()
@@ -135,7 +135,7 @@ impl Consumer<'_> {
         view: &mut View<'_>,
         f: impl FnOnce(&mut Stream) -> R,
     ) -> Result<Option<R>, Error> {
-        let (now_ms, mut is_new) = (view.now_ms(), false);
+        let (now_ms, mut is_new) = (view.clock_ms(), false);
         let edited = edit_quietly(view, self.key, |stream| {
             let seen = |group: &mut StreamGroup, _: &_| group.see_consumer(self.name, now_ms);
             is_new = stream.edit_group(self.group, seen).unwrap_or(false);

@@ -16,6 +16,7 @@ pub(crate) mod layer;
 pub(crate) mod long_calls;
 pub(crate) mod long_work;
 mod monitor;
+mod replayed;
 pub(crate) mod row;
 pub(crate) mod run;
 mod shape;

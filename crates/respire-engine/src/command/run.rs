@@ -305,7 +305,7 @@ impl<A: App> Engine<A> {
 
 /// Calls a command. If it panics, its partial reply, which begins at the mark, is dropped.
 #[inline(always)]
-fn call_caught(
+pub(super) fn call_caught(
     spec: &Spec,
     (reply, mark): (&mut Reply<'_>, Mark),
     call: impl FnOnce(&mut Reply<'_>) -> Flow,

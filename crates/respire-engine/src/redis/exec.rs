@@ -5,7 +5,10 @@ use crate::client::transaction::Queue;
 use crate::command::cx::InSection;
 use crate::command::exec::{aborted, end_at_once, end_transaction};
 use crate::command::{admit, after_ends};
-use crate::{App, ArgList, Cx, Error, Flags, Flow, Group, Keyspace, Reply, SectionScope, Spec};
+use crate::session::Failed;
+use crate::{
+    App, ArgList, Cx, Error, Flags, Flow, Group, Keyspace, Now, Output, Reply, SectionScope, Spec,
+};
 use resp_codec::{Encoder, number};
 
 pub(super) fn add_to<A: App>(rows: Rows<'_, A>) -> Rows<'_, A> {
@@ -100,21 +103,66 @@ fn run<A: App>(cx: &mut Cx<'_, A>, queue: &Queue, reply: &mut Reply<'_>) -> Flow
             run_queue(cx, queue, section, reply)
         };
     };
-    if queue.has_scripts() {
-        A::Keys::atomically_widening(app, &scope, now, &mut |held, widen| {
+    in_section(app, queue.has_scripts(), &scope, now, &mut body);
+    drop(keys);
+    cx.client.transaction = transaction;
+    flow
+}
+
+/// Runs `body` in a section, which can be widened if `has_scripts`.
+fn in_section<A: App>(
+    app: &A,
+    has_scripts: bool,
+    scope: &SectionScope<'_>,
+    now: Now,
+    body: &mut dyn FnMut(InSection<'_, A>),
+) {
+    if has_scripts {
+        A::Keys::atomically_widening(app, scope, now, &mut |held, widen| {
             body(InSection {
                 held,
                 widen: Some(&mut *widen),
             });
         });
     } else {
-        A::Keys::atomically(app, &scope, now, &mut |held| {
+        A::Keys::atomically(app, scope, now, &mut |held| {
             body(InSection { held, widen: None });
         });
     }
-    drop(keys);
-    cx.client.transaction = transaction;
-    flow
+}
+
+/// Runs the transaction of a log. An error is that of its first command that fails; those behind it do
+/// not run.
+pub(crate) fn replay_queue<A: App>(cx: &mut Cx<'_, A>, out: &mut Output) -> Result<(), Failed> {
+    let Some(queue) = cx.client.transaction.take_queue() else {
+        let message = "ERR EXEC without MULTI".to_owned();
+        return Err(("EXEC".to_owned(), message));
+    };
+    let (app, now, keys) = (cx.app(), cx.now, keys(cx, &queue));
+    let scope = keys
+        .as_deref()
+        .map_or(SectionScope::Everything, SectionScope::Keys);
+    let mut result = Ok(());
+    in_section(app, queue.has_scripts(), &scope, now, &mut |mut section| {
+        let mut requests = queue.requests().iter();
+        result = requests.try_for_each(|queued| {
+            let request = queued.request();
+            let mut cx = Cx {
+                engine: cx.engine,
+                conn: cx.conn,
+                keys: cx.keys,
+                client: cx.client,
+                now,
+                request: &request,
+                hint: None,
+                section: Some(section.reborrow()),
+            };
+            let found = (queued.entry, queued.name_len);
+            let ran = cx.engine.run_replayed(found, &mut cx, request, out);
+            ran.map_err(|message| (String::from_utf8_lossy(&request[0]).into_owned(), message))
+        });
+    });
+    result
 }
 
 /// The keys of the queued requests, each with its database; `None` if the requests may use other

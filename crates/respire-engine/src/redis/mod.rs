@@ -22,6 +22,7 @@ mod sparkline;
 pub(crate) mod testing;
 mod transactions;
 
+pub(crate) use exec::replay_queue;
 pub(crate) use settings::settings;
 
 use crate::{App, ArgList, Command, CommandTable, Cx, Flow, Reply, Spec};

@@ -12,6 +12,7 @@ mod parked;
 mod pending;
 #[cfg(test)]
 mod pending_tests;
+mod replay;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,8 @@ use committed::Committed;
 use decoded::Decoded;
 use input::{Input, LARGE_BYTES_MIN};
 use parked::Parked;
+pub(crate) use replay::Failed;
+pub use replay::{Replay, ReplayError};
 use resp_codec::CommandDecoder;
 use states::State;
 pub use states::{CloseReason, SessionEvent, SessionStep};

@@ -71,7 +71,7 @@ impl Slot<'_> {
         let is_noted = recording.is_some();
         drop(recording);
         if !value.is_empty() {
-            let word = self.shard.word(self.clock.fresh(self.now_ms));
+            let word = self.shard.word(self.clock.fresh(self.clock_ms));
             let entry = Entry::with_elements(self.key, Tag::new(self.hash), value, word);
             let change = self.shard.insert(self.hash, entry);
             self.report_edited(change, is_noted);

@@ -39,6 +39,8 @@ pub struct Slot<'e> {
     /// The bucket to look at first.
     pub(crate) bucket: Bucket,
     pub(crate) now_ms: u64,
+    /// The time of accesses.
+    pub(crate) clock_ms: u64,
     pub(crate) clock: Clock,
 }
 
@@ -186,7 +188,7 @@ impl Slot<'_> {
     /// measure. The idle time is at most the time since 1970. It does not count as a change. Returns false
     /// if the key does not exist or the policy uses the other measure.
     pub fn set_access(&mut self, access: Access) -> bool {
-        let clock = self.clock.said(access, self.now_ms);
+        let clock = self.clock.said(access, self.clock_ms);
         let entry = self.shard.find(self.bucket, self.hash, self.key);
         let (Some(clock), Some(entry)) = (clock, entry) else {
             return false;
@@ -332,7 +334,7 @@ impl Slot<'_> {
     /// Adds the key, which must not exist.
     #[inline(never)]
     pub(crate) fn insert(&mut self, value: NewValue<'_>, expires_at: Option<u64>) -> Unreported {
-        let word = self.shard.word(self.clock.fresh(self.now_ms));
+        let word = self.shard.word(self.clock.fresh(self.clock_ms));
         let entry = Entry::new(self.key, Tag::new(self.hash), value, expires_at, word);
         self.shard.insert(self.hash, entry)
     }
@@ -345,7 +347,7 @@ impl Slot<'_> {
         settle: impl FnOnce(&mut Entry) -> bool,
         f: impl FnOnce(&mut Entry),
     ) -> Option<Unreported> {
-        let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
+        let (clock, now_ms, side) = (self.clock, self.clock_ms, self.shard.side());
         let settle = |entry: &mut Entry| {
             entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));
             settle(entry)
@@ -364,7 +366,7 @@ impl Slot<'_> {
     /// Changes the entry and records the access; `None` if there is no entry.
     #[inline]
     pub(crate) fn modify<R>(&mut self, f: impl FnOnce(&mut Entry) -> R) -> Option<(R, Unreported)> {
-        let (clock, now_ms, side) = (self.clock, self.now_ms, self.shard.side());
+        let (clock, now_ms, side) = (self.clock, self.clock_ms, self.shard.side());
         self.shard
             .modify(self.bucket, self.hash, self.key, |entry| {
                 entry.set_clock(clock.touched(entry.clock(), now_ms, || side.random()));

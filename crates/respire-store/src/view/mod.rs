@@ -41,6 +41,8 @@ pub struct View<'v> {
     pub(crate) store: &'v Store,
     pub(crate) db: u32,
     pub(crate) now_ms: u64,
+    /// The time of accesses, which is another one in a replay.
+    pub(crate) clock_ms: u64,
     pub(crate) touch: bool,
     /// A key whose hash, and perhaps bucket, is already known.
     pub(crate) foreseen: Option<&'v Foreseen<'v>>,
@@ -82,6 +84,7 @@ impl<'v> View<'v> {
             store,
             db,
             now_ms,
+            clock_ms: now_ms,
             touch: true,
             foreseen: None,
             held,
@@ -104,6 +107,31 @@ impl<'v> View<'v> {
     #[must_use]
     pub fn store(&self) -> &'v Store {
         self.store
+    }
+
+    /// The time at which keys are used, in unix milliseconds: the time that the view was made for, also
+    /// in a [replay](View::replay).
+    #[must_use]
+    pub fn clock_ms(&self) -> u64 {
+        self.clock_ms
+    }
+
+    /// From now on no key and no element has expired, whatever its expiry: the view's time is 0. Accesses
+    /// are still recorded at the time that the view was made for. For changes that were made earlier, and
+    /// are made again: each expiry among them is a change of its own.
+    ///
+    /// ```
+    /// use respire_store::{Config, Expiry, Store};
+    ///
+    /// let store = Store::new(Config::default());
+    /// let mut view = store.view(0, 9_000);
+    /// view.replay();
+    /// view.update(b"key", |slot| slot.set(b"old", Expiry::At(5_000)));
+    /// assert!(view.read(b"key", |entry| entry.is_some()));
+    /// assert!(store.view(0, 9_000).read(b"key", |entry| entry.is_none()));
+    /// ```
+    pub fn replay(&mut self) {
+        self.now_ms = 0;
     }
 
     /// Sets whether [`View::read`] records the access (`CLIENT NO-TOUCH` turns it off); on by default.
@@ -195,7 +223,7 @@ impl<'v> View<'v> {
         }
         let mut section = self.store.lock(scope);
         let mut view = View::within(self.store, self.db, self.now_ms, Some(section.held()));
-        view.touch = self.touch;
+        (view.touch, view.clock_ms) = (self.touch, self.clock_ms);
         f(&mut view)
     }
 
@@ -219,9 +247,9 @@ impl<'v> View<'v> {
     ///
     /// If there is no database `db`.
     pub fn in_db(&mut self, db: u32) -> View<'_> {
-        let touch = self.touch;
+        let (touch, clock_ms) = (self.touch, self.clock_ms);
         let mut view = View::within(self.store, db, self.now_ms, self.held.as_deref_mut());
-        view.touch = touch;
+        (view.touch, view.clock_ms) = (touch, clock_ms);
         view
     }
 
@@ -362,6 +390,7 @@ impl<'v> View<'v> {
         Note {
             clock: self.store.clock(),
             now_ms: self.now_ms,
+            clock_ms: self.clock_ms,
         }
     }
 }
@@ -381,6 +410,7 @@ impl fmt::Debug for View<'_> {
 pub(crate) struct Note {
     clock: Clock,
     now_ms: u64,
+    clock_ms: u64,
 }
 
 impl Note {
@@ -400,11 +430,12 @@ impl Note {
         f: impl FnOnce(&mut Slot<'e>) -> R,
     ) -> R {
         let mut slot = Slot {
-            shard: shard.at(self.now_ms),
+            shard: shard.at(self.clock_ms),
             key,
             hash,
             bucket,
             now_ms: self.now_ms,
+            clock_ms: self.clock_ms,
             clock: self.clock,
         };
         // The slot must not be moved from here on: a move would read it in larger pieces than it was
@@ -417,7 +448,7 @@ impl Note {
     #[inline]
     pub(crate) fn touch(self, entry: &Entry, side: &Side) {
         let before = entry.clock();
-        let after = self.clock.touched(before, self.now_ms, || side.random());
+        let after = self.clock.touched(before, self.clock_ms, || side.random());
         // Most accesses do not change the clock; skipping the write keeps the entry's cache line clean.
         if after != before {
             entry.set_clock(after);
