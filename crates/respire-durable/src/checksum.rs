@@ -6,7 +6,7 @@
 //! A block is what lies between two checksum lines. Its line stands behind it:
 //!
 //! ```text
-//! #RS:seq=1734;off=88211;id=8f2c…;len=5120;dur=16384;crc=0badcafe\r\n
+//! #RS:seq=1734;off=88211;id=8f2c…;at=18103;len=5120;dur=16384;crc=0badcafe\r\n
 //! ```
 //!
 //! The checksum covers the number of the file, the offset of the block in it, the bytes of the
@@ -42,7 +42,9 @@ pub struct Line {
     pub offset: u64,
     /// The id of the replication history, if there is one: 40 lower-case hexadecimal digits.
     pub id: Option<[u8; ID_BYTES]>,
-    /// The bytes of the block before the line.
+    /// The offset of the block before the line.
+    pub at: u64,
+    /// The bytes of that block.
     pub len: u64,
     /// How many bytes of the file were known to be durable when the line was written.
     pub durable: u64,
@@ -88,10 +90,10 @@ impl Sum {
 /// use respire_durable::checksum::{self, Line, Sum};
 /// let mut sum = Sum::new(1, 0);
 /// sum.update(b"*1\r\n$4\r\nPING\r\n");
-/// let line = Line { seq: 7, offset: 0, id: None, len: 14, durable: 0, crc: 0 };
+/// let line = Line { seq: 7, offset: 0, id: None, at: 0, len: 14, durable: 0, crc: 0 };
 /// let mut out = Vec::new();
 /// checksum::write(&mut out, &line, sum.clone());
-/// assert!(out.starts_with(b"#RS:seq=7;off=0;len=14;dur=0;crc="));
+/// assert!(out.starts_with(b"#RS:seq=7;off=0;at=0;len=14;dur=0;crc="));
 /// let parsed = checksum::parse(&out).unwrap();
 /// assert_eq!(parsed.seq, 7);
 /// assert!(checksum::holds(&out, &parsed, sum));
@@ -106,6 +108,8 @@ pub fn write(out: &mut Vec<u8>, line: &Line, sum: Sum) {
         out.extend_from_slice(b";id=");
         out.extend_from_slice(id);
     }
+    out.extend_from_slice(b";at=");
+    number(out, line.at);
     out.extend_from_slice(b";len=");
     number(out, line.len);
     out.extend_from_slice(b";dur=");
@@ -137,6 +141,7 @@ pub fn parse(text: &[u8]) -> Option<Line> {
         id = Some(*hex);
         rest = after;
     }
+    let (at, rest) = digits(rest.strip_prefix(b";at=")?)?;
     let (len, rest) = digits(rest.strip_prefix(b";len=")?)?;
     let (durable, rest) = digits(rest.strip_prefix(b";dur=")?)?;
     let (hex, end) = rest.strip_prefix(b";crc=")?.split_first_chunk::<8>()?;
@@ -148,6 +153,7 @@ pub fn parse(text: &[u8]) -> Option<Line> {
         seq,
         offset,
         id,
+        at,
         len,
         durable,
         crc,
@@ -211,6 +217,7 @@ mod tests {
         let line = Line {
             seq: u64::try_from(i64::MAX).unwrap(),
             offset: 10,
+            at: 512,
             id: id.then_some([b'a'; ID_BYTES]),
             len: 5,
             durable: 512,

@@ -11,8 +11,10 @@ mod world;
 use respire_durable::log::Policy;
 use world::{Plan, World};
 
-fn histories(seeds: std::ops::Range<u64>, plan: impl Fn(u64) -> Plan) {
-    for seed in seeds {
+/// Runs `count` histories from a seed on; with `RESPIRE_HISTORIES=n`, n times as many.
+fn histories(first: u64, count: u64, plan: impl Fn(u64) -> Plan) {
+    let times = std::env::var("RESPIRE_HISTORIES").map_or(1, |times| times.parse().unwrap());
+    for seed in first..first + count * times {
         let plan = plan(seed);
         let mut world = World::new(seed, plan);
         for _ in 0..3 {
@@ -30,7 +32,7 @@ fn policy(seed: u64) -> Policy {
 
 #[test]
 fn what_was_published_survives_kills_and_power_cuts() {
-    histories(0..300, |seed| Plan {
+    histories(0, 200, |seed| Plan {
         policy: policy(seed),
         ..Plan::default()
     });
@@ -38,7 +40,7 @@ fn what_was_published_survives_kills_and_power_cuts() {
 
 #[test]
 fn what_was_published_survives_when_operations_fail_at_random() {
-    histories(10_000..10_300, |seed| Plan {
+    histories(10_000_000, 150, |seed| Plan {
         policy: policy(seed),
         io_per_mille: 20,
         short_per_mille: 50,
@@ -48,9 +50,9 @@ fn what_was_published_survives_when_operations_fail_at_random() {
 
 #[test]
 fn what_was_published_survives_on_a_full_disk() {
-    histories(20_000..20_200, |seed| Plan {
+    histories(20_000_000, 100, |seed| Plan {
         policy: policy(seed),
-        capacity: Some(20_000),
+        capacity: Some(20_000_000),
         short_per_mille: 50,
         ..Plan::default()
     });
@@ -60,7 +62,7 @@ fn what_was_published_survives_on_a_full_disk() {
 fn what_was_published_survives_any_single_failure() {
     for seed in 0..3 {
         for operation in 0..60 {
-            histories(30_000 + seed..30_001 + seed, |seed| Plan {
+            histories(30_000_000 + seed, 1, |seed| Plan {
                 policy: policy(seed),
                 fails_at: Some(operation),
                 steps: 120,
@@ -72,7 +74,7 @@ fn what_was_published_survives_any_single_failure() {
 
 #[test]
 fn log_without_checksums_survives_kills() {
-    histories(40_000..40_200, |seed| Plan {
+    histories(40_000_000, 100, |seed| Plan {
         policy: policy(seed),
         checksum: false,
         power_cuts: false,

@@ -163,6 +163,7 @@ impl Form<'_> {
             seq: block.last_ticket,
             offset: block.replication_offset,
             id: self.replication_id,
+            at: start,
             len: block.offset - start + block.len,
             durable: file.synced,
             crc: 0,

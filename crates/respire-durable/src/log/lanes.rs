@@ -115,7 +115,10 @@ impl Log {
                 replication_id: self.replication_id,
                 now_ms,
             };
-            if self.staged.is_ready() {
+            if self.settings.checksum && file.uncovered.is_some() {
+                // A line of its own: otherwise a torn block behind it would take what is durable.
+                self.block = Some(form.closing(file));
+            } else if self.staged.is_ready() {
                 self.block = Some(form.block(file, &mut self.staged));
                 self.finish_block();
             } else if self.declares_at().is_some_and(|at_ms| now_ms >= at_ms) {

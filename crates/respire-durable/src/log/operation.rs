@@ -20,7 +20,8 @@ pub struct FileId(pub u64);
 /// One operation on the log's folder. Names have no path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Create the file, or empty it if it exists, and keep it open for writing as `file`.
+    /// Create a new file, and keep it open for writing as `file`. If there is one of that name,
+    /// delete it first, as for [`Operation::WriteWhole`].
     Create {
         /// What later operations call it.
         file: FileId,
@@ -73,7 +74,9 @@ pub enum Operation {
         /// The file.
         file: FileId,
     },
-    /// Create a file or empty it, write `bytes`, `fsync` it and close it.
+    /// Create a new file, write `bytes`, `fsync` it and close it. If there is one of that name,
+    /// delete it first instead of emptying it: a power cut within a rename may have left a file
+    /// with both names.
     WriteWhole {
         /// Its name.
         name: Arc<str>,

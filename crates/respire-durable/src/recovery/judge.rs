@@ -344,12 +344,16 @@ struct Walk {
     durable_to: Option<u64>,
 }
 
+const OTHER: &str = "begins as another file of the log does";
+
 /// Why a file is not whole.
 enum Problem {
     /// It ends within a command, an annotation or a transaction.
     Short,
     /// Neither a command nor an annotation of ours.
     Bad(&'static str),
+    /// It says that it is another file.
+    Other,
     /// A checksum line does not fit the block before it.
     Sum(&'static str),
 }
@@ -381,6 +385,7 @@ impl Walk {
             let what = match problem {
                 Problem::Short => "ends within a unit, and is not the last file",
                 Problem::Bad(what) | Problem::Sum(what) => what,
+                Problem::Other => OTHER,
             };
             self.damaged(what.to_owned());
         }
@@ -429,7 +434,7 @@ impl Walk {
             self.is_ours = true;
             self.durable_to = Some(0);
             if self.walker.at() != 0 || number != format!("{}\r\n", self.seq).as_bytes() {
-                return Err(Problem::Sum("is the start of another file"));
+                return Err(Problem::Other);
             }
         }
         if !self.in_multi {
@@ -443,14 +448,15 @@ impl Walk {
         let (at, from) = (self.walker.at(), self.report.covered_to);
         let crc = self.walker.block_crc();
         let Some(line) = checksum::parse(self.walker.item()) else {
-            return Err(Problem::Sum("a checksum line is not well formed"));
+            // It may be torn itself, and the units before it whole.
+            return Err(Problem::Bad("a checksum line is not well formed"));
         };
         if self.in_multi {
             return Err(Problem::Sum("a checksum line stands within a transaction"));
         }
-        if line.len != at - from {
+        if line.at != from || line.len != at - from {
             return Err(Problem::Sum(
-                "a checksum line belongs to a block of another length",
+                "a checksum line belongs to a block of another place or length",
             ));
         }
         let mut sum = Sum::new(self.seq, from);
@@ -499,6 +505,10 @@ impl Walk {
             }
         }
         let whole_to = self.report.whole_to;
+        if matches!(problem, Some(Problem::Other)) {
+            self.damaged(OTHER.to_owned());
+            return Ok(());
+        }
         if whole_to == len {
             return Ok(());
         }

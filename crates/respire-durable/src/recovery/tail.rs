@@ -161,7 +161,8 @@ impl Search<'_> {
                 ));
             }
             budget -= line.len;
-            let mut sum = Sum::new(self.seq, start);
+            // Bytes that were dropped or doubled before it have moved the block.
+            let mut sum = Sum::new(self.seq, line.at);
             sum.skip(self.crc(files, start..found)?, line.len);
             if checksum::holds(text, &line, sum) {
                 return Ok(Some(format!(

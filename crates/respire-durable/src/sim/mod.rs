@@ -231,13 +231,6 @@ impl Disk {
     }
 
     fn create(&mut self, name: &str) -> u64 {
-        if let Some(inode) = self.names.get(name) {
-            let inode = *inode;
-            if let Some(inode) = self.inodes.get_mut(&inode) {
-                inode.truncate(0);
-            }
-            return inode;
-        }
         let inode = self.next_inode;
         self.next_inode += 1;
         self.inodes.insert(inode, Inode::default());

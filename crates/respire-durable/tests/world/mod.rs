@@ -23,6 +23,7 @@ pub(crate) struct Plan {
     pub(crate) capacity: Option<u64>,
     pub(crate) fails_at: Option<u64>,
     pub(crate) power_cuts: bool,
+    pub(crate) unit_bytes_max: usize,
 }
 
 impl Default for Plan {
@@ -36,6 +37,7 @@ impl Default for Plan {
             capacity: None,
             fails_at: None,
             power_cuts: true,
+            unit_bytes_max: 3000,
         }
     }
 }
@@ -179,8 +181,8 @@ impl World {
             },
             commands: [0, 1, 1, 1, 1, 2, 3][self.rng.usize(0..7)],
             bytes: match self.rng.u8(0..10) {
-                0 => self.rng.usize(0..3000),
-                _ => self.rng.usize(0..40),
+                0 => self.rng.usize(0..self.plan.unit_bytes_max),
+                _ => self.rng.usize(0..self.plan.unit_bytes_max.min(40)),
             },
         }
     }
@@ -352,6 +354,54 @@ impl World {
                 .is_some_and(|unit| unit.commands == 0)
         };
         (ticket + 1..).take_while(is_empty).last().unwrap_or(ticket)
+    }
+
+    /// A log with two increments, stopped in order.
+    pub(crate) fn two_increments(&mut self) {
+        for _ in 0..5 {
+            self.append();
+            self.run(|world| world.log.written() == world.log.appended());
+        }
+        let id = self.log.begin_rewrite(self.now_ms).unwrap();
+        self.log.base_aborted(id, self.now_ms);
+        self.run(|world| world.log.manifest().increments.len() == 2);
+        for _ in 0..5 {
+            self.append();
+            self.run(|world| world.log.written() == world.log.appended());
+        }
+        self.heal_and_stop();
+    }
+
+    /// The disk, for tests that damage it.
+    pub(crate) fn disk(&mut self) -> &mut Disk {
+        &mut self.disk
+    }
+
+    /// Judges and mends the files, and reads them. `None` if they are refused, otherwise the last
+    /// ticket of a prefix of what was appended.
+    pub(crate) fn salvage(&mut self) -> Option<u64> {
+        let judgement = self.judge();
+        if matches!(judgement.outcome, recovery::Outcome::Refused(_)) {
+            return None;
+        }
+        for change in judgement.mend("appendonly.aof") {
+            self.disk.mend(&change);
+        }
+        let judgement = self.judge();
+        assert!(
+            judgement.start().is_some(),
+            "seed {}: {judgement:#?}",
+            self.seed
+        );
+        Some(self.load(&judgement).1)
+    }
+
+    pub(crate) const fn appended(&self) -> u64 {
+        self.log.appended()
+    }
+
+    pub(crate) fn manifest(&self) -> &respire_durable::manifest::Manifest {
+        self.log.manifest()
     }
 
     /// The disk works again: the log must find its way back, sync all, and stop.
