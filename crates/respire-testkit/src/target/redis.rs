@@ -1,5 +1,7 @@
 //! A real `redis-server` as a target, the reference of comparisons.
 
+use super::Link;
+use crate::reply::Value;
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -21,6 +23,9 @@ pub struct RedisServer {
     dir: PathBuf,
 }
 
+/// The name of its snapshot file.
+const SNAPSHOT: &str = "dump.rdb";
+
 /// How long a server may take to start.
 const START_MAX: Duration = Duration::from_secs(20);
 
@@ -31,9 +36,18 @@ impl RedisServer {
     /// If there is no `redis-server`, or it does not start.
     #[must_use]
     pub fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    /// Starts a server that loads this snapshot file.
+    ///
+    /// # Panics
+    /// Like [`RedisServer::start`]; also if the server does not load the file.
+    #[must_use]
+    pub fn start_with(snapshot: Option<&[u8]>) -> Self {
         let began = Instant::now();
         while began.elapsed() < START_MAX {
-            if let Some(server) = Self::try_start(began) {
+            if let Some(server) = Self::try_start(began, snapshot) {
                 return server;
             }
         }
@@ -44,9 +58,12 @@ impl RedisServer {
     }
 
     /// One attempt; `None` if the port was taken in the meantime.
-    fn try_start(began: Instant) -> Option<Self> {
+    fn try_start(began: Instant, snapshot: Option<&[u8]>) -> Option<Self> {
         let address = free_address();
         let dir = scratch_dir();
+        if let Some(bytes) = snapshot {
+            fs::write(dir.join(SNAPSHOT), bytes).expect("the scratch directory is writable");
+        }
         let log = File::create(dir.join("log")).expect("the scratch directory is writable");
         let spawned = Command::new(redis_binary())
             .args(["--bind", "127.0.0.1", "--port", &address.port().to_string()])
@@ -76,15 +93,32 @@ impl RedisServer {
             dir,
         };
         while began.elapsed() < START_MAX {
-            if TcpStream::connect(address).is_ok() {
+            if TcpStream::connect(address).is_ok() && server.has_loaded() {
                 return Some(server);
             }
             if server.child.try_wait().is_ok_and(|status| status.is_some()) {
+                let log = fs::read_to_string(server.dir.join("log")).unwrap_or_default();
+                assert!(!log.contains("RDB"), "the server refuses the file: {log}");
                 return None;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         None
+    }
+
+    /// Whether it answers, which it does not while it loads.
+    fn has_loaded(&self) -> bool {
+        let reply = Link::open(self.address).call(&["PING"]);
+        reply == Value::Simple(b"PONG".to_vec())
+    }
+
+    /// The snapshot file that `SAVE` wrote last.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u8> {
+        fs::read(self.dir.join(SNAPSHOT)).expect("SAVE has written a file")
     }
 
     /// The address on which it listens.
