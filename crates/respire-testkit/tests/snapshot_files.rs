@@ -176,8 +176,9 @@ fn loaded(file: &[u8], drops_expired: bool, threads: usize) -> (Router<Kv>, Repo
         threads,
     };
     let mut libraries = Libraries::default();
-    let examined = examine(&file, options, &mut ()).unwrap();
-    let report = load(&file, router.app().store(), options, &mut libraries).unwrap();
+    let examined = examine(&file, options, &mut ()).expect("the file is right");
+    let report = load(&file, router.app().store(), options, &mut libraries);
+    let report = report.expect("the file is right");
     assert_eq!(
         (examined.keys, examined.chunks),
         (report.keys, report.chunks)
@@ -191,16 +192,14 @@ fn digest(router: Router<Kv>) -> Vec<u8> {
     let engine = Engine::new(router, EngineOptions::default(), now);
     let mut session = engine
         .connect(Peer::default(), Box::new(NoWake), now)
-        .unwrap();
+        .expect("there is room for a connection");
     let mut out = Output::new();
     let _step = session.serve(b"DEBUG DIGEST\r\n", now, &mut out);
     let reply = out.to_vec();
-    reply
+    let digest = reply
         .strip_prefix(b"+")
-        .unwrap()
-        .strip_suffix(b"\r\n")
-        .unwrap()
-        .to_vec()
+        .and_then(|it| it.strip_suffix(b"\r\n"));
+    digest.expect("a status is a line").to_vec()
 }
 
 /// A file of a store, as a snapshot writes it.
@@ -241,10 +240,11 @@ fn check_with_redis(file: &[u8]) {
         std::process::id(),
         file.len()
     ));
-    std::fs::write(&path, file).unwrap();
+    std::fs::write(&path, file).expect("the temporary directory is writable");
     let mut command = Command::new(redis_binary());
-    let output = command.arg0("redis-check-rdb").arg(&path).output().unwrap();
-    std::fs::remove_file(&path).unwrap();
+    let output = command.arg0("redis-check-rdb").arg(&path).output();
+    std::fs::remove_file(&path).expect("the file is there");
+    let output = output.expect("the program is there");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         output.status.success() && text.contains("RDB looks OK"),

@@ -1,5 +1,7 @@
 //! Tests of loading.
 
+mod old;
+
 use super::*;
 use respire_commands::payload;
 use respire_rdb::Payload;
