@@ -510,8 +510,9 @@ impl Log {
         }
     }
 
-    /// Whether the log was asked to stop, and has written and synced all, or has nothing that it
-    /// could do it with.
+    /// Whether the log was asked to stop, and has written and synced all. If a file fails while it
+    /// stops, nothing is left that it could do: then [`Log::durable`] stays below
+    /// [`Log::appended`].
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         let idle = self.in_write.is_none() && self.in_sync.is_none();

@@ -1,5 +1,7 @@
 //! A log, its disk and its caller, moved by a random generator.
 
+#![allow(dead_code, reason = "not all tests use all of it")]
+
 use bytes::Bytes;
 use fastrand::Rng;
 use respire_durable::Log;
@@ -411,6 +413,7 @@ impl World {
             world.log.trouble(world.now_ms).is_none()
                 && world.log.is_whole()
                 && world.log.written() == world.log.appended()
+                && world.in_flight.iter().all(Option::is_none)
         });
         self.log.stop();
         self.run(|world| world.log.is_stopped());
