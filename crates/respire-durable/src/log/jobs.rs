@@ -309,9 +309,10 @@ impl Log {
                 self.bring_into_use(file, true);
                 self.no_space = false;
             }
-            Kind::Rotate(file) => {
+            Kind::Rotate(mut file) => {
                 self.listed = job.target;
                 if let Some(old) = self.current.take() {
+                    file.offset = old.offset;
                     self.closing.push_back(old.id);
                     self.closed_bytes += old.len;
                 }

@@ -256,6 +256,7 @@ impl Log {
         } else if let Some((last, entry)) = last {
             let mut current = Current::new(entry.seq, &entry.name, start.last_ticket);
             current.len = last.len;
+            current.offset = start.offset;
             current.listed = true;
             let is_covered = last.uncovered_from >= last.len;
             current.uncovered = (!is_covered).then_some((last.uncovered_from, last.uncovered_crc));

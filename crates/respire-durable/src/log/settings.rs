@@ -55,6 +55,8 @@ pub struct Start {
     pub manifest: Manifest,
     /// The ticket of the last unit that memory holds. The first batch begins behind it.
     pub last_ticket: u64,
+    /// The replication offset behind that unit; 0 if there is none.
+    pub offset: u64,
     /// A number above those of all increments and bases in the folder, listed or not, so that no
     /// name is used twice.
     pub next_seq: u64,

@@ -132,6 +132,7 @@ impl Judgement {
         Some(Start {
             manifest: self.manifest.clone(),
             last_ticket: self.last_ticket,
+            offset: self.replication().map_or(0, |(_, offset)| offset),
             next_seq: self.next_seq,
             last: self.last,
             from_memory: false,
@@ -139,6 +140,13 @@ impl Judgement {
             closed_bytes: lengths(Kind::Increment) - self.last.map_or(0, |last| last.len),
             temporary: self.temporary().map(str::to_owned).collect(),
         })
+    }
+
+    /// The replication id and offset of the last checksum line of all files. What lies behind it, if
+    /// anything, has moved the offset by a number that no line tells.
+    #[must_use]
+    pub fn replication(&self) -> Option<(Option<[u8; 40]>, u64)> {
+        self.files.iter().rev().find_map(|file| file.replication)
     }
 
     fn temporary(&self) -> impl Iterator<Item = &str> {
