@@ -75,6 +75,7 @@ mod settings;
 mod spec;
 
 pub use args::{ArgError, ArgIter, Args, FromArg, Rest, Words};
+pub use client::gates::{Gate, GateKind};
 pub use client::guard::Denied;
 pub use client::later::{BoxFuture, Later, Spawn};
 pub use client::mailbox::WhenFull;

@@ -36,6 +36,7 @@ impl Permits {
         flags: Option<ScriptFlags>,
         is_read_only: bool,
         is_out_of_memory: bool,
+        writes_refused: Option<Error>,
     ) -> Result<Self, Error> {
         let Some(flags) = flags else {
             return Ok(Self {
@@ -43,6 +44,9 @@ impl Permits {
                 is_out_of_memory,
             });
         };
+        if let Some(error) = writes_refused.filter(|_| !flags.no_writes) {
+            return Err(error);
+        }
         if is_out_of_memory && !flags.allow_oom && !flags.no_writes {
             return Err(Error::fixed(
                 "OOM allow-oom flag is not set on the script, can not run it when used memory > \
@@ -138,6 +142,14 @@ impl<'r, 'c, A: App> ScriptCalls<'r, 'c, A> {
             return Err(Error::fixed(
                 "ERR Write commands are not allowed from read-only scripts.",
             ));
+        }
+        // A script that has written is not stopped halfway.
+        if spec.flags.has(Flags::WRITE)
+            && !self.has_written
+            && !self.calls.now().is_replaying()
+            && let Some(error) = self.calls.engine().writes_refused()
+        {
+            return Err(error);
         }
         if self.permits.is_out_of_memory && !self.has_written && spec.flags.has(Flags::DENYOOM) {
             return Err(Error::fixed(

@@ -2,6 +2,7 @@
 //! from others.
 
 mod clients;
+pub(crate) mod gates;
 pub(crate) mod guard;
 pub(crate) mod later;
 pub(crate) mod mailbox;

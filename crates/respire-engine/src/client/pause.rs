@@ -1,5 +1,5 @@
 //! `CLIENT PAUSE`: holds back all commands, or only writing ones, for a time. Beside it, the number
-//! of long calls: both are what a request asks for before it runs.
+//! of long calls and whether a gate is closed: all that a request asks for before it runs.
 
 use crate::{Now, Spec};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -10,12 +10,14 @@ pub(crate) struct Pause {
     /// Monotonic microseconds; 0 without a pause.
     until_us: AtomicU64,
     writes_only: AtomicBool,
-    /// 1 while a pause was begun and not ended, and [`LONG_CALL`] for each long call.
+    /// [`PAUSED`] while a pause was begun and not ended, [`GATE`] while one is closed, and
+    /// [`LONG_CALL`] for each long call.
     reasons: AtomicU32,
 }
 
 const PAUSED: u32 = 1;
-const LONG_CALL: u32 = 2;
+const GATE: u32 = 2;
+const LONG_CALL: u32 = 4;
 
 impl Pause {
     /// Pauses until `until_us`. A pause that is still running can only be extended.
@@ -32,6 +34,14 @@ impl Pause {
     pub(crate) fn end(&self) {
         self.until_us.store(0, Ordering::Release);
         self.reasons.fetch_and(!PAUSED, Ordering::AcqRel);
+    }
+
+    pub(crate) fn note_gates(&self, is_any_closed: bool) {
+        if is_any_closed {
+            self.reasons.fetch_or(GATE, Ordering::AcqRel);
+        } else {
+            self.reasons.fetch_and(!GATE, Ordering::AcqRel);
+        }
     }
 
     pub(crate) fn long_call_began(&self) {

@@ -1,6 +1,7 @@
 //! The engine: the state and the commands that all connections share.
 
 use crate::client::Clients;
+use crate::client::gates::Gates;
 use crate::client::guard::Guard;
 use crate::client::pause::Pause;
 use crate::client::pubsub::PubSub;
@@ -14,8 +15,8 @@ use crate::observe::slowlog::SlowLog;
 use crate::observe::stats::{SAMPLE_US, Stats};
 use crate::observe::unknown::Unknowns;
 use crate::{
-    App, Authenticator, Commits, Error, Extension, Host, Keyspace, Layer, Limits, LongCall, NoHost,
-    Now, Publisher, Relief, Setting, Spawn,
+    App, Authenticator, Commits, Error, Extension, Gate, GateKind, Host, Keyspace, Layer, Limits,
+    LongCall, NoHost, Now, Publisher, Relief, Setting, Spawn,
 };
 use resp_codec::binary;
 use std::sync::atomic::Ordering::Relaxed;
@@ -74,6 +75,7 @@ pub struct Engine<A: App> {
     pub(crate) unknowns: Unknowns,
     pub(crate) pause: Pause,
     pub(crate) long_calls: LongCalls,
+    pub(crate) gates: Gates,
     pub(crate) keeping: Keeping,
     pub(crate) pubsub: Arc<PubSub>,
     pub(crate) slowlog: SlowLog,
@@ -165,6 +167,7 @@ impl<A: App> Engine<A> {
             unknowns: Unknowns::default(),
             pause: Pause::default(),
             long_calls: LongCalls::default(),
+            gates: Gates::default(),
             keeping: Keeping::default(),
             pubsub,
             slowlog: SlowLog::default(),
@@ -239,6 +242,52 @@ impl<A: App> Engine<A> {
         self.keeping.notes_reads.store(notes_reads, Relaxed);
     }
 
+    /// Closes a gate: from now on some commands are refused or wait, each kind of gate on its own.
+    /// Commands that run already are not stopped. Costs nothing while all gates are open.
+    ///
+    /// ```
+    /// use respire_engine::{Engine, Gate, GateKind, NoWake, Now, Options, Output, Peer, Router};
+    /// use std::time::Duration;
+    ///
+    /// let now = Now::new(Duration::ZERO, Duration::ZERO);
+    /// let engine = Engine::new(Router::new(()), Options::default(), now);
+    /// let mut session = engine.connect(Peer::default(), Box::new(NoWake), now).unwrap();
+    /// let mut out = Output::new();
+    /// engine.close_gate(Gate::Loading);
+    /// let _step = session.serve(b"PING\r\n", now, &mut out);
+    /// engine.open_gate(GateKind::Loading);
+    /// let _step = session.serve(b"PING\r\n", now, &mut out);
+    /// assert_eq!(out.take(), b"-LOADING Redis is loading the dataset in memory\r\n+PONG\r\n");
+    /// ```
+    pub fn close_gate(&self, gate: Gate) {
+        self.gates
+            .close(gate, |closed| self.pause.note_gates(closed));
+    }
+
+    /// Opens a gate, and wakes the connections that may wait for it.
+    pub fn open_gate(&self, kind: GateKind) {
+        let was_closed = self.gates.is_closed(kind);
+        self.gates
+            .open(kind, |closed| self.pause.note_gates(closed));
+        if was_closed && kind == GateKind::Pace {
+            // All of them, not only those that wait now: one may be about to wait.
+            for client in self.clients.snapshot() {
+                client.wake();
+            }
+        }
+    }
+
+    /// The error with which writes are refused now ([`Gate::Misconf`]), if they are.
+    #[must_use]
+    #[inline]
+    pub fn writes_refused(&self) -> Option<Error> {
+        if self.pause.is_on() {
+            self.gates.misconf()
+        } else {
+            None
+        }
+    }
+
     /// The number of long calls that run now.
     #[must_use]
     pub fn long_calls(&self) -> usize {
@@ -304,6 +353,10 @@ impl<A: App> Engine<A> {
         self.guard
             .report(now, &self.limits, |denied| self.host.denied(denied));
         let most = Duration::from_micros(SAMPLE_US);
+        if self.gates.is_closed(GateKind::Loading) {
+            // Nothing may expire before all is loaded.
+            return most;
+        }
         let wishes = [self.app.tick(now), A::Keys::tick(&self.app, now)];
         wishes.into_iter().flatten().fold(most, Duration::min)
     }

@@ -284,7 +284,7 @@ impl<A: App> Core<A> {
     ) -> Result<Flow, u64> {
         match held_back {
             HeldBack::Until(until_us) => Err(until_us),
-            HeldBack::Busy(error) => {
+            HeldBack::Refused(error) => {
                 self.refuse(engine, spec, error, reply);
                 Ok(Flow::Replied)
             }

@@ -22,7 +22,7 @@ mod window;
 use crate::client::ClientShared;
 use crate::command::keyspace::KeysConn;
 use crate::observe::stats::Stats;
-use crate::{App, Client, Engine, Limits, Now, Output, Peer, Proto, Wake};
+use crate::{App, Client, Engine, GateKind, Limits, Now, Output, Peer, Proto, Wake};
 pub use ahead::Ahead;
 use committed::Committed;
 use decoded::Decoded;
@@ -260,6 +260,7 @@ impl<A: App> Session<A> {
                 self.is_shutting_down = true;
                 // Requests that a pause holds back must be answered before the server stops.
                 self.engine.pause.end();
+                self.engine.open_gate(GateKind::Pace);
             }
         }
         self.answer_input(now, out)

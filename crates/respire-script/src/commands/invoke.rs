@@ -141,8 +141,16 @@ impl<S: Subject> Invocation<'_, S> {
     ) -> Result<(), Error> {
         self.subject.use_at(cx.now().monotonic_us());
         // Inside `EXEC` room was made before its section began; evicting now would need others.
-        let is_full = !cx.is_in_section() && A::Keys::make_room(cx.app(), cx.now()).is_err();
-        let permits = Permits::new(self.subject.flags(), is_read_only, is_full)?;
+        let is_full = !cx.is_in_section()
+            && !cx.now().is_replaying()
+            && A::Keys::make_room(cx.app(), cx.now()).is_err();
+        let writes_refused = cx.engine().writes_refused();
+        let permits = Permits::new(
+            self.subject.flags(),
+            is_read_only,
+            is_full,
+            writes_refused.filter(|_| !cx.now().is_replaying()),
+        )?;
         self.thread.state.limit_memory(self.scripts.bytes_max());
         let mut end = self.attempt(cx, input, permits, reply);
         if let End::Again = end {

@@ -61,6 +61,7 @@ mod run {
         request_for_a_key_of_a_script_waits_and_then_gets_busy,
         script_that_has_written_cannot_be_killed_but_ends_with_the_server,
         script_that_has_not_written_is_ended_by_the_time_limit,
+        scripts_may_only_read_while_changes_cannot_be_kept,
         connections_ready_together_are_served_while_one_runs_a_script,
     }
     on_both_flavours! { large:
@@ -118,6 +119,7 @@ mod run {
         killed_peer_that_does_not_read_is_closed,
         client_pause_delays_writes_until_unpause,
         client_pause_ends_after_its_time,
+        paced_writers_are_answered_once_the_gate_opens,
         others_are_served_while_one_peer_keeps_sending,
     }
     on_both_flavours! { pubsub:

@@ -1,6 +1,7 @@
 //! Tests of peers that are slow, hostile, idle or gone.
 
-use crate::harness::{Kind, Running, Setup, bulk, request};
+use crate::harness::{Kind, Peer, Running, Setup, bulk, request};
+use respire::engine::{Gate, GateKind};
 use respire::net::Limits;
 use std::io::{ErrorKind, Write};
 use std::net::Shutdown;
@@ -184,6 +185,24 @@ pub(crate) fn client_pause_delays_writes_until_unpause(kind: Kind) {
     admin.send("CLIENT UNPAUSE\r\n");
     admin.expect("+OK\r\n");
     writer.expect("+OK\r\n$1\r\n1\r\n");
+}
+
+pub(crate) fn paced_writers_are_answered_once_the_gate_opens(kind: Kind) {
+    let server = Running::start(kind);
+    let mut writers: Vec<_> = (0..100).map(|_| server.connect()).collect();
+    let mut reader = server.connect();
+    server.engine.close_gate(Gate::Pace);
+    for writer in &mut writers {
+        writer.send("GET key\r\nINCR key\r\n");
+        writer.expect("$-1\r\n");
+    }
+    reader.send("GET key\r\n");
+    reader.expect("$-1\r\n");
+    server.engine.open_gate(GateKind::Pace);
+    let mut replies: Vec<_> = writers.iter_mut().map(Peer::line).collect();
+    replies.sort_by_key(|reply| reply[1..].parse::<u32>().unwrap());
+    let expected: Vec<_> = (1..=100).map(|n| format!(":{n}")).collect();
+    assert_eq!(replies, expected);
 }
 
 pub(crate) fn client_pause_ends_after_its_time(kind: Kind) {

@@ -2,7 +2,7 @@
 
 use crate::harness::{Kind, PATIENCE, Peer, Running, Setup};
 use respire::commands::{Kv, add_to};
-use respire::engine::Router;
+use respire::engine::{self, Error, Router};
 use respire::store::{Config, Store};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -142,4 +142,31 @@ pub(crate) fn connections_ready_together_are_served_while_one_runs_a_script(kind
     others[0].expect("+OK\r\n");
     let end = one.line();
     assert!(end.contains("killed by user"), "{end}");
+}
+
+pub(crate) fn scripts_may_only_read_while_changes_cannot_be_kept(kind: Kind) {
+    let (server, mut one, _) = start(kind);
+    let error = Error::fixed("MISCONF Errors writing to the AOF file: full");
+    server.engine.close_gate(engine::Gate::Misconf(error));
+    let refused = [
+        "EVAL \"return redis.call('SET', KEYS[1], 'x')\" 1 b\r\n",
+        "EVAL \"#!lua\\nreturn redis.call('GET', KEYS[1])\" 1 b\r\n",
+    ];
+    for script in refused {
+        one.send(script);
+        let line = one.line();
+        assert!(
+            line.starts_with("-MISCONF Errors writing to the AOF file: full"),
+            "{line}"
+        );
+    }
+    let admitted = [
+        "EVAL \"return redis.call('GET', KEYS[1])\" 1 b\r\n",
+        "EVAL \"#!lua flags=no-writes\\nreturn redis.call('GET', KEYS[1])\" 1 b\r\n",
+        "EVAL \"redis.pcall('SET', KEYS[1], 'x') return redis.call('GET', KEYS[1])\" 1 b\r\n",
+    ];
+    for script in admitted {
+        one.send(script);
+        one.expect("$1\r\n2\r\n");
+    }
 }
