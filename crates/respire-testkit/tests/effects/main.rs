@@ -1,5 +1,6 @@
 //! Tests the store's effects while random commands run on several connections, on both servers:
-//! applied to a second store in the order of their tickets, they give the same keys.
+//! applied to a second store in the order of their tickets, they give the same keys. Snapshots that are taken
+//! meanwhile have the keys after the effects up to their tickets.
 
 mod apply;
 mod loader;
@@ -9,7 +10,8 @@ use fastrand::Rng;
 use loader::Loader;
 use respire::serve::Flavour;
 use respire_commands::Kv;
-use respire_disk::record;
+use respire_disk::snapshot::{Progress, SaveOptions, Saved, Saver};
+use respire_disk::{load, record};
 use respire_store::{
     Effect, Elements, Interest, Observer, Scope, Store, StreamId, StreamRef, Ticket, ValueRef,
 };
@@ -18,12 +20,16 @@ use respire_testkit::reply::Value;
 use respire_testkit::target::{FlavourServer, Link, kv_router};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// The number of connections, each with its own random commands.
 const CONNECTIONS: u64 = 4;
 const STEPS: usize = 4000;
+/// The number of snapshots that are compared.
+const SNAPSHOTS_MAX: usize = 15;
 
 /// The units by their tickets. A ticket that was renewed has none.
 type Units = BTreeMap<u64, Option<LoggedUnit>>;
@@ -87,7 +93,9 @@ impl Observer for Log {
 
     fn ticket_renewed(&self, old: Ticket, new: Ticket) {
         let mut units = self.lock();
+        // During a cut a unit may have a ticket before it has an effect.
         let unit = units.insert(old.number(), None).flatten();
+        let unit = unit.or_else(|| Some(LoggedUnit::default()));
         assert!(unit.as_ref().is_some_and(|unit| !unit.has_ended));
         let replaced = units.insert(new.number(), unit);
         assert!(replaced.is_none(), "a new ticket has no unit");
@@ -95,8 +103,8 @@ impl Observer for Log {
 
     fn unit_ended(&self, ticket: Ticket) {
         let mut units = self.lock();
-        let unit = units.get_mut(&ticket.number()).and_then(Option::as_mut);
-        let unit = unit.expect("a unit that ends has an effect");
+        let unit = units.entry(ticket.number()).or_default();
+        let unit = unit.get_or_insert_default();
         assert!(
             !std::mem::replace(&mut unit.has_ended, true),
             "a unit ends once"
@@ -221,6 +229,44 @@ fn stream_commands(seed: u64) -> Client {
     })
 }
 
+/// Writes a snapshot of the store, with expired keys.
+fn snapshot(store: &Store) -> (Saved, Vec<u8>) {
+    let (stop, progress, mut file) = (AtomicBool::new(false), Progress::default(), Vec::new());
+    let options = SaveOptions {
+        is_aof_base: true,
+        ..SaveOptions::default()
+    };
+    let cut = store.cut().expect("there is no other one");
+    let saved = Saver::new(options, &stop, &progress).write(cut, &mut file);
+    (saved.expect("memory takes all"), file)
+}
+
+/// Returns the contents of a store that has loaded a snapshot.
+fn loaded(file: &[u8]) -> Vec<(u32, Vec<u8>, String)> {
+    let router = kv_router();
+    let store = router.app().store();
+    let options = load::Options {
+        threads: 1,
+        ..load::Options::default()
+    };
+    let report = load::load(&file, store, options, &mut ());
+    assert!(report.is_ok(), "{report:?}");
+    contents(store, true)
+}
+
+/// Compares the snapshots before a ticket with the store that has the effects up to there. Through a snapshot as well,
+/// as the format has less of a stream's consumers than the store.
+fn compare<'s>(
+    snapshots: &mut Peekable<impl Iterator<Item = &'s (Saved, Vec<u8>)>>,
+    ticket: u64,
+    copy: &Store,
+) {
+    while let Some((saved, file)) = snapshots.next_if(|(saved, _)| saved.ticket.number() < ticket) {
+        let expected = loaded(&snapshot(copy).1);
+        assert!(loaded(file) == expected, "at {:?}", saved.ticket);
+    }
+}
+
 /// Runs commands on several connections, and applies their effects to other stores: those that tell a key's new state,
 /// and those that tell the steps of edits.
 fn check(flavour: Flavour, commands: fn(u64) -> Client) {
@@ -234,22 +280,30 @@ fn check(flavour: Flavour, commands: fn(u64) -> Client) {
     });
     drop(section);
     let server = FlavourServer::of(flavour, router);
+    let (running, mut snapshots) = (AtomicU64::new(CONNECTIONS), Vec::new());
     thread::scope(|scope| {
         for seed in 0..CONNECTIONS {
-            let address = server.address();
+            let (address, running) = (server.address(), &running);
             scope.spawn(move || {
                 let (mut link, mut next) = (Link::open(address), commands(seed));
                 let mut reply = None;
                 for _ in 0..STEPS {
                     reply = Some(link.call(&next(reply.as_ref())));
                 }
+                running.fetch_sub(1, Ordering::Relaxed);
             });
+        }
+        while running.load(Ordering::Relaxed) > 0 {
+            snapshots.push(snapshot(app.store()));
+            thread::yield_now();
         }
     });
     drop(server);
     let section = app.store().lock(&Scope::Everything);
     ids.into_iter().for_each(|id| app.store().unobserve(id));
     drop(section);
+    assert!(snapshots.len() > 2, "{} snapshots", snapshots.len());
+    let step = snapshots.len().div_ceil(SNAPSHOTS_MAX);
     for (interest, log) in logs {
         let units = std::mem::take(&mut *log.lock());
         assert!(units.len() > 1000, "{flavour:?}: {} units", units.len());
@@ -257,7 +311,12 @@ fn check(flavour: Flavour, commands: fn(u64) -> Client) {
         let (other, mut changes) = (kv_router(), 0);
         let mut loader = Loader::new();
         let copy = other.app().store();
-        for unit in units.into_values().flatten() {
+        let mut snapshots = snapshots.iter().step_by(step).peekable();
+        for (ticket, unit) in units {
+            compare(&mut snapshots, ticket, copy);
+            let Some(unit) = unit else {
+                continue;
+            };
             assert!(unit.has_ended);
             changes += unit.effects.iter().filter(|it| it.is_change()).count();
             loader.load(&unit.commands.into_bytes());
