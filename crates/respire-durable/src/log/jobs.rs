@@ -489,6 +489,7 @@ impl Log {
         self.last_rewrite_ms = now_ms;
         if self.renewal.is_some() {
             // Nothing lists the file that began at the cut, and without a base nothing can.
+            self.retry_base_later(now_ms);
             self.drop_current(now_ms);
         }
     }

@@ -344,7 +344,16 @@ impl Log {
     fn distrust(&mut self, now_ms: u64) {
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         self.info.last_write_ok = false;
+        // The first base is wanted at once.
+        if self.failures_in_a_row > 1 {
+            self.retry_base_later(now_ms);
+        }
         self.drop_current(now_ms);
+    }
+
+    pub(super) fn retry_base_later(&mut self, now_ms: u64) {
+        self.base_retry
+            .again(now_ms, BASE_RETRY_MS_MIN, BASE_RETRY_MS_MAX);
     }
 
     /// Leaves the current file, and waits for a new base from memory.
@@ -369,10 +378,6 @@ impl Log {
         self.write_retry.reset();
         self.staged.clear();
         self.dropping = true;
-        if self.failures_in_a_row != 1 {
-            self.base_retry
-                .again(now_ms, BASE_RETRY_MS_MIN, BASE_RETRY_MS_MAX);
-        }
         self.rewrite = None;
         let step_in_flight = matches!(self.in_sync, Some(InSync::Step));
         let front_stays = step_in_flight || is_being_listed;

@@ -273,7 +273,8 @@ impl<F: Files> Judge<'_, F> {
             self.judgement.last = Some(LastFile {
                 len,
                 uncovered_from: walk.report.covered_to,
-                undeclared_from: walk.durable_to.unwrap_or(len),
+                // Redis's own bytes are taken as they are.
+                undeclared_from: walk.durable_to.filter(|_| !walk.is_foreign).unwrap_or(len),
                 uncovered_crc: walk.walker.block_crc(),
             });
         }

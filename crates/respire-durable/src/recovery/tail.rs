@@ -8,6 +8,9 @@ use std::io;
 use std::ops::Range;
 
 const WINDOW_BYTES: u64 = 1 << 20;
+/// The most bytes that a power cut is expected to make uncertain. If a valid block lies farther
+/// behind damage, the damage is older: so also where nothing is ever synced (`appendfsync no`).
+const UNSYNCED_BYTES_MAX: u64 = 256 << 20;
 /// What a disk writes as a whole.
 const SECTOR_BYTES: u64 = 512;
 
@@ -136,43 +139,71 @@ impl Search<'_> {
     /// What is wrong, if there is evidence. O(bytes), since blocks whose checksums are tried may
     /// be at most a few times what lies behind the damage.
     pub(super) fn evidence(&self, files: &mut impl Files) -> io::Result<Option<String>> {
-        let mut budget = (self.len - self.block_from).saturating_mul(4) + (1 << 20);
+        let mut budget = (self.len - self.block_from).saturating_mul(4) + WINDOW_BYTES;
         let mut at = self.block_from;
-        while let Some(found) = self.next_prefix(files, at)? {
-            at = found + 1;
-            let end = self.len.min(found + LINE_BYTES_MAX as u64);
-            let text = read(files, self.place, self.name, found..end)?;
-            let Some(newline) = text.iter().position(|byte| *byte == b'\n') else {
-                continue;
-            };
-            let text = &text[..=newline];
-            let Some(line) = checksum::parse(text) else {
-                continue;
-            };
-            let start = found
-                .checked_sub(line.len)
-                .filter(|start| *start >= self.block_from);
-            let Some(start) = start.filter(|_| line.durable > self.from) else {
-                continue;
-            };
-            if line.len > budget {
-                return Ok(Some(
-                    "has too many lines that look like checksums".to_owned(),
-                ));
+        while at < self.len {
+            let end = self.len.min(at + WINDOW_BYTES);
+            let bytes = read(files, self.place, self.name, at..end)?;
+            let windows = bytes.windows(checksum::PREFIX.len()).enumerate();
+            for (index, _) in windows.filter(|(_, window)| *window == checksum::PREFIX) {
+                let found = at + index as u64;
+                let evidence = self.look_at(files, found, &mut budget)?;
+                if evidence.is_some() {
+                    return Ok(evidence);
+                }
             }
-            budget -= line.len;
-            // Bytes that were dropped or doubled before it have moved the block.
-            let mut sum = Sum::new(self.seq, line.at);
-            sum.skip(self.crc(files, start..found)?, line.len);
-            if checksum::holds(text, &line, sum) {
-                return Ok(Some(format!(
-                    "is damaged: a valid checksum line at offset {found} says that all before {} \
-                     was durable",
-                    line.durable
-                )));
-            }
+            // The prefix may lie across the border of two windows.
+            at = if end == self.len {
+                end
+            } else {
+                end - checksum::PREFIX.len() as u64 + 1
+            };
         }
         Ok(None)
+    }
+
+    /// Looks at what may be a checksum line.
+    fn look_at(
+        &self,
+        files: &mut impl Files,
+        found: u64,
+        budget: &mut u64,
+    ) -> io::Result<Option<String>> {
+        let end = self.len.min(found + LINE_BYTES_MAX as u64);
+        let text = read(files, self.place, self.name, found..end)?;
+        let newline = text.iter().position(|byte| *byte == b'\n');
+        let text = newline.map_or(&[][..], |newline| &text[..=newline]);
+        let Some(line) = checksum::parse(text) else {
+            return Ok(None);
+        };
+        let start = found
+            .checked_sub(line.len)
+            .filter(|start| *start >= self.block_from);
+        let is_far = found > self.from.saturating_add(UNSYNCED_BYTES_MAX);
+        let Some(start) = start.filter(|_| line.durable > self.from || is_far) else {
+            return Ok(None);
+        };
+        if line.len > *budget {
+            return Ok(Some(
+                "has too many lines that look like checksums".to_owned(),
+            ));
+        }
+        *budget -= line.len;
+        // Bytes that were dropped or doubled before it have moved the block.
+        let mut sum = Sum::new(self.seq, line.at);
+        sum.skip(self.crc(files, start..found)?, line.len);
+        if !checksum::holds(text, &line, sum) {
+            return Ok(None);
+        }
+        Ok(Some(if line.durable > self.from {
+            let durable = line.durable;
+            format!(
+                "is damaged: a valid checksum line at offset {found} says that all before \
+                 {durable} was durable"
+            )
+        } else {
+            format!("is damaged: a valid block at offset {start} is too far behind for a torn end")
+        }))
     }
 
     fn crc(&self, files: &mut impl Files, range: Range<u64>) -> io::Result<u32> {
@@ -182,26 +213,5 @@ impl Search<'_> {
             None::<()>
         })?;
         Ok(hasher.finalize())
-    }
-
-    /// The offset of the next thing that looks like a checksum line.
-    fn next_prefix(&self, files: &mut impl Files, from: u64) -> io::Result<Option<u64>> {
-        let prefix = checksum::PREFIX;
-        let mut at = from;
-        while at < self.len {
-            let end = self.len.min(at + WINDOW_BYTES);
-            let bytes = read(files, self.place, self.name, at..end)?;
-            let found = bytes
-                .windows(prefix.len())
-                .position(|window| window == prefix);
-            if let Some(found) = found {
-                return Ok(Some(at + found as u64));
-            }
-            if end == self.len {
-                return Ok(None);
-            }
-            at = end - prefix.len() as u64;
-        }
-        Ok(None)
     }
 }
