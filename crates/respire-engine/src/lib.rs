@@ -91,6 +91,7 @@ pub use command::cx::{Cx, CxParts};
 pub use command::engine::{Engine, Options};
 pub use command::extension::Extension;
 pub use command::host::{Host, NoHost};
+pub use command::keeper::{Keeper, ShutdownCall, ShutdownOptions};
 pub use command::keyspace::{Keyspace, NoKeys, SectionScope, Widen, WideningBody};
 pub use command::layer::{End, Layer};
 pub use command::long_calls::{LongCall, Relief};

@@ -7,6 +7,7 @@ use crate::client::pause::Pause;
 use crate::client::pubsub::PubSub;
 use crate::client::tunables::Tunables;
 use crate::command::commits::{CommitTurn, Keeping};
+use crate::command::keeper::Keeper;
 use crate::command::layer::Setup;
 use crate::command::long_calls::LongCalls;
 use crate::command::table::{CommandEntry, CommandTable};
@@ -20,7 +21,7 @@ use crate::{
 };
 use resp_codec::binary;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The options of an engine, besides its commands.
@@ -77,6 +78,7 @@ pub struct Engine<A: App> {
     pub(crate) long_calls: LongCalls,
     pub(crate) gates: Gates,
     pub(crate) keeping: Keeping,
+    pub(crate) keeper: OnceLock<Arc<dyn Keeper>>,
     pub(crate) pubsub: Arc<PubSub>,
     pub(crate) slowlog: SlowLog,
     pub(crate) latency: LatencyMonitor,
@@ -146,7 +148,7 @@ impl<A: App> Engine<A> {
         let extras = extensions.iter().map(Arc::clone);
         settings.extend(extras.flat_map(Extension::settings));
         settings.extend(options.settings);
-        settings.sort_by_key(Setting::name);
+        one_of_each_name(&mut settings);
         let pubsub = Arc::default();
         let publisher = Publisher::new(&pubsub, limits.mailbox_bytes_max);
         app.started(&publisher);
@@ -169,6 +171,7 @@ impl<A: App> Engine<A> {
             long_calls: LongCalls::default(),
             gates: Gates::default(),
             keeping: Keeping::default(),
+            keeper: OnceLock::new(),
             pubsub,
             slowlog: SlowLog::default(),
             latency: LatencyMonitor::default(),
@@ -240,6 +243,19 @@ impl<A: App> Engine<A> {
     /// moment may be treated either way.
     pub fn set_notes_reads(&self, notes_reads: bool) {
         self.keeping.notes_reads.store(notes_reads, Relaxed);
+    }
+
+    /// Sets what keeps the data set when the server is told to stop. A second one has no effect.
+    pub fn set_keeper(&self, keeper: Arc<dyn Keeper>) {
+        let _ = self.keeper.set(keeper);
+    }
+
+    /// The 40 hexadecimal digits that identify this run, as `INFO` shows them.
+    #[must_use]
+    pub fn run_id(&self) -> String {
+        const BYTES: usize = 20;
+        let bytes = self.run_id.iter().cycle().take(BYTES);
+        bytes.map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Closes a gate: from now on some commands are refused or wait, each kind of gate on its own.
@@ -370,6 +386,14 @@ impl<A: App> Engine<A> {
         A::Keys::reset_stats(&self.app);
         self.extensions.iter().for_each(|part| part.reset_stats());
     }
+}
+
+/// Sorts rows by name. Of several rows with one name, the last stays: a part of the server with more
+/// knowledge of it has added that.
+fn one_of_each_name(settings: &mut Vec<Setting>) {
+    settings.reverse();
+    settings.sort_by_key(Setting::name);
+    settings.dedup_by_key(|setting| setting.name());
 }
 
 impl<A: App> std::fmt::Debug for Engine<A> {

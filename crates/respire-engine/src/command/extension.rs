@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// # assert!(client.call("INFO server").text().contains("build:nightly"));
 /// ```
 pub trait Extension: Send + Sync + 'static {
-    /// Writes its own lines of an `INFO` section; `section` is lower case.
+    /// Writes its own lines of an `INFO` section; `section` is lower case. Fields of `persistence` replace
+    /// those of the same names that the engine, the application and the keyspace write.
     fn info(&self, section: &str, now: Now, out: &mut InfoWriter) {
         let _ = (section, now, out);
     }
@@ -32,7 +33,8 @@ pub trait Extension: Send + Sync + 'static {
         let _ = (now, out);
     }
 
-    /// Its rows for `CONFIG`. Called once, when the engine is built.
+    /// Its rows for `CONFIG`, which replace those of the engine and the application with the same names.
+    /// Called once, when the engine is built.
     fn settings(self: Arc<Self>) -> Vec<Setting> {
         Vec::new()
     }

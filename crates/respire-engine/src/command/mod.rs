@@ -10,6 +10,7 @@ pub(crate) mod engine;
 pub(crate) mod exec;
 pub(crate) mod extension;
 pub(crate) mod host;
+pub(crate) mod keeper;
 pub(crate) mod keyspace;
 mod kill_reply;
 pub(crate) mod layer;

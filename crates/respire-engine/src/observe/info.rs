@@ -32,6 +32,13 @@ impl InfoWriter {
         self.line(format_args!("{name}:{value}"));
     }
 
+    /// Adds `name:value`, unless the section has this field.
+    pub(crate) fn default_field(&mut self, name: &str, value: impl Display) {
+        if self.get(name).is_none() {
+            self.field(name, value);
+        }
+    }
+
     /// Adds a size in bytes, and under the name with `_human` the same for people: `1.50M`.
     ///
     /// ```
@@ -52,6 +59,19 @@ impl InfoWriter {
             .lines()
             .filter_map(|line| line.split_once(':'))
             .find_map(|(field, value)| (field == name).then_some(value))
+    }
+
+    /// Of the section's fields with one name, keeps the last.
+    pub(crate) fn keep_last(&mut self) {
+        let lines = self.text.split_off(self.section_at);
+        let lines: Vec<(&str, &str)> = lines
+            .split_inclusive('\n')
+            .map(|line| (line.split(':').next().unwrap_or_default(), line))
+            .collect();
+        for (at, (name, line)) in lines.iter().enumerate() {
+            let is_last = lines[at + 1..].iter().all(|(later, _)| later != name);
+            self.text.push_str(if is_last { line } else { "" });
+        }
     }
 
     /// Sorts the section's lines in the order of `names`. Other lines follow.

@@ -5,7 +5,8 @@ use super::{Rows, VERSION};
 use crate::client::pubsub::Kind;
 use crate::command::table::CommandStats;
 use crate::{
-    App, Arg, ArgKind, ArgList, Arity, Cx, Engine, Error, Flags, Group, InfoWriter, Keyspace, Now,
+    App, Arg, ArgKind, ArgList, Arity, Cx, Engine, Error, Flags, GateKind, Group, InfoWriter,
+    Keyspace, Now,
 };
 use crate::{Reply, Row, Spec};
 use std::sync::atomic::AtomicU64;
@@ -62,7 +63,7 @@ fn sections<A: App>() -> [Section<A>; 13] {
         section("Server", server),
         section("Clients", clients),
         section("Memory", |_, _, _| {}),
-        section("Persistence", persistence),
+        section("Persistence", |_, _, _| {}),
         section("Stats", stats),
         section("Replication", replication),
         section("CPU", |_, _, _| {}),
@@ -140,10 +141,46 @@ const ORDER: &[&str] = &[
     "lazyfreed_objects",
     "loading",
     "async_loading",
+    "current_cow_peak",
+    "current_cow_size",
+    "current_cow_size_age",
+    "current_fork_perc",
+    "current_save_keys_processed",
+    "current_save_keys_total",
     "rdb_changes_since_last_save",
     "rdb_bgsave_in_progress",
+    "rdb_last_save_time",
+    "rdb_last_bgsave_status",
+    "rdb_last_bgsave_time_sec",
+    "rdb_current_bgsave_time_sec",
+    "rdb_saves",
+    "rdb_last_cow_size",
+    "rdb_last_load_keys_expired",
+    "rdb_last_load_keys_loaded",
     "aof_enabled",
     "aof_rewrite_in_progress",
+    "aof_rewrite_scheduled",
+    "aof_last_rewrite_time_sec",
+    "aof_current_rewrite_time_sec",
+    "aof_last_bgrewrite_status",
+    "aof_rewrites",
+    "aof_rewrites_consecutive_failures",
+    "aof_last_write_status",
+    "aof_last_cow_size",
+    "module_fork_in_progress",
+    "module_fork_last_cow_size",
+    "aof_current_size",
+    "aof_base_size",
+    "aof_pending_rewrite",
+    "aof_buffer_length",
+    "aof_pending_bio_fsync",
+    "aof_delayed_fsync",
+    "loading_start_time",
+    "loading_total_bytes",
+    "loading_rdb_used_mem",
+    "loading_loaded_bytes",
+    "loading_loaded_perc",
+    "loading_eta_seconds",
     "total_connections_received",
     "total_commands_processed",
     "instantaneous_ops_per_sec",
@@ -198,6 +235,10 @@ fn info<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) ->
             out.section(section.title);
             (section.write)(engine, now, &mut out);
             write_others(engine, &section.title.to_ascii_lowercase(), now, &mut out);
+            if section.title == "Persistence" {
+                out.keep_last();
+                persistence(engine, &mut out);
+            }
             out.arrange(ORDER);
         }
     }
@@ -239,22 +280,10 @@ fn server<A: App>(engine: &Engine<A>, now: Now, out: &mut InfoWriter) {
     out.field("respire_version", env!("CARGO_PKG_VERSION"));
     out.field("redis_mode", "standalone");
     out.field("arch_bits", usize::BITS);
-    out.field("run_id", run_id(engine));
+    out.field("run_id", engine.run_id());
     out.field("server_time_usec", now.unix_us());
     out.field("uptime_in_seconds", up_s);
     out.field("uptime_in_days", up_s / (24 * 60 * 60));
-}
-
-/// The 16 random bytes of the run as the 40 digits that readers of `INFO` expect.
-fn run_id<A: App>(engine: &Engine<A>) -> String {
-    const BYTES: usize = 20;
-    engine
-        .run_id
-        .iter()
-        .cycle()
-        .take(BYTES)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 fn clients<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
@@ -286,12 +315,18 @@ fn clients<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     out.field("clients_in_timeout_table", 0);
 }
 
-fn persistence<A: App>(_: &Engine<A>, _: Now, out: &mut InfoWriter) {
-    out.field("loading", 0);
-    out.field("async_loading", 0);
-    out.field("rdb_bgsave_in_progress", 0);
-    out.field("aof_enabled", 0);
-    out.field("aof_rewrite_in_progress", 0);
+/// What no other part of the server has written: there is nothing that keeps the data set.
+fn persistence<A: App>(engine: &Engine<A>, out: &mut InfoWriter) {
+    let is_loading = engine.gates.is_closed(GateKind::Loading);
+    out.default_field("loading", u8::from(is_loading));
+    for name in [
+        "async_loading",
+        "rdb_bgsave_in_progress",
+        "aof_enabled",
+        "aof_rewrite_in_progress",
+    ] {
+        out.default_field(name, 0);
+    }
 }
 
 fn stats<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
@@ -327,7 +362,7 @@ fn replication<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
     out.field("role", "master");
     out.field("connected_slaves", 0);
     out.field("master_failover_state", "no-failover");
-    out.field("master_replid", run_id(engine));
+    out.field("master_replid", engine.run_id());
     out.field("master_repl_offset", 0);
 }
 
@@ -403,6 +438,61 @@ fn unknown_commands<A: App>(engine: &Engine<A>, _: Now, out: &mut InfoWriter) {
 #[cfg(test)]
 mod tests {
     use crate::redis::testing::{Line, Server};
+    use crate::{Extension, Gate, InfoWriter, Now, Setting};
+    use std::sync::Arc;
+
+    /// Persistence, as a crate above the engine adds it.
+    struct Disk;
+
+    impl Extension for Disk {
+        fn info(&self, section: &str, _: Now, out: &mut InfoWriter) {
+            if section == "persistence" {
+                out.field("aof_current_size", 88);
+                out.field("rdb_changes_since_last_save", 5);
+                out.field("aof_enabled", 1);
+            }
+        }
+
+        fn settings(self: Arc<Self>) -> Vec<Setting> {
+            let set = |_: &str| Ok(());
+            vec![Setting::mutable("appendonly", || "yes".to_owned(), set)]
+        }
+    }
+
+    #[test]
+    fn extension_replaces_fields_and_settings_of_a_server_without_persistence() {
+        let mut plain = Server::new().connect();
+        assert_eq!(
+            plain.ask("INFO persistence"),
+            "$111|# Persistence|loading:0|async_loading:0|rdb_bgsave_in_progress:0|aof_enabled:0|\
+             aof_rewrite_in_progress:0||"
+        );
+        let server = Server::with(|router| router.extension(Disk));
+        let mut line = server.connect();
+        assert_eq!(
+            line.ask("CONFIG GET appendonly"),
+            "*2|$10|appendonly|$3|yes|"
+        );
+        server.engine.close_gate(Gate::Loading);
+        let info = line.ask("INFO persistence");
+        let (_, fields) = info.split_once('|').expect("it has a length");
+        assert_eq!(
+            fields,
+            "# Persistence|loading:1|async_loading:0|rdb_changes_since_last_save:5|\
+             rdb_bgsave_in_progress:0|aof_enabled:1|aof_rewrite_in_progress:0|aof_current_size:88||"
+        );
+    }
+
+    #[test]
+    fn last_of_several_fields_with_one_name_stays() {
+        let mut out = InfoWriter::default();
+        out.section("One");
+        for (name, value) in [("a", 1), ("b", 2), ("a", 3)] {
+            out.field(name, value);
+        }
+        out.keep_last();
+        assert_eq!(out.text(), "# One\r\nb:2\r\na:3\r\n");
+    }
 
     fn titles(line: &mut Line, sections: &str) -> String {
         let info = line.ask(&format!("INFO {sections}"));

@@ -1,6 +1,7 @@
 //! `TIME` `LOLWUT` `SHUTDOWN`: commands on the server as a whole.
 
 use super::{Act, Rows, VERSION};
+use crate::command::keeper::{NOT_STOPPED, ShutdownCall, ShutdownOptions};
 use crate::{App, Arg, ArgKind, ArgList, Arity, Cx, Error, Flags, Flow, Group, Reply, Row};
 use crate::{Spec, text};
 use resp_codec::number;
@@ -130,8 +131,8 @@ fn breath(columns: usize, breaths: usize) -> String {
     picture
 }
 
-/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]`. There is no data to save, and open requests
-/// are always answered, so the first four make no difference.
+/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]`. Without a [`Keeper`](crate::Keeper) there is no data
+/// to save, and open requests are always answered, so the first four make no difference.
 fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Flow {
     let given = |word: &str| {
         args.iter()
@@ -147,11 +148,27 @@ fn shutdown<A: App>(cx: &mut Cx<'_, A>, args: ArgList<'_>, reply: &mut Reply<'_>
     let error = if clashes || !args.iter().all(is_known) {
         text::SYNTAX
     } else if given("ABORT") {
+        let keeper = cx.engine.keeper.get();
+        if keeper.is_some_and(|keeper| keeper.abort_shutdown()) {
+            reply.ok();
+            return Flow::Replied;
+        }
         Error::fixed("ERR No shutdown in progress.")
+    } else if let Some(keeper) = cx.engine.keeper.get() {
+        let options = ShutdownOptions {
+            save: given("SAVE")
+                .then_some(true)
+                .or(given("NOSAVE").then_some(false)),
+            now: given("NOW"),
+            force: given("FORCE"),
+        };
+        let call = ShutdownCall::new(cx.later(), &cx.engine.host);
+        keeper.before_shutdown(options, call);
+        return Flow::Pending;
     } else if cx.engine.host.shutdown() {
         return Flow::Close;
     } else {
-        Error::fixed("ERR Errors trying to SHUTDOWN. Check logs.")
+        NOT_STOPPED
     };
     reply.error(error.text());
     Flow::Replied
@@ -162,7 +179,9 @@ mod tests {
     use super::breath;
     use crate::redis::testing::{Server, check};
     use crate::session::SessionStep;
+    use crate::{Keeper, ShutdownCall, ShutdownOptions};
     use std::sync::atomic::Ordering;
+    use std::sync::{Arc, Mutex};
 
     #[test]
     fn time_is_seconds_and_microseconds() {
@@ -203,6 +222,57 @@ mod tests {
         server.process.can_stop.store(true, Ordering::Relaxed);
         assert_eq!(line.ask("SHUTDOWN nosave now force\nPING"), "");
         assert!(matches!(line.step, SessionStep::Close(_)));
+    }
+
+    /// Remembers the calls, for the test to end.
+    #[derive(Default)]
+    struct Slow(Mutex<Vec<(ShutdownOptions, ShutdownCall)>>);
+
+    impl Slow {
+        fn take(&self) -> Vec<(ShutdownOptions, ShutdownCall)> {
+            std::mem::take(&mut *self.0.lock().expect("no test panics with it held"))
+        }
+    }
+
+    impl Keeper for Slow {
+        fn before_shutdown(&self, options: ShutdownOptions, call: ShutdownCall) {
+            let mut calls = self.0.lock().expect("no test panics with it held");
+            calls.push((options, call));
+        }
+
+        fn abort_shutdown(&self) -> bool {
+            !self.take().is_empty()
+        }
+    }
+
+    #[test]
+    fn keeper_decides_when_and_whether_the_server_stops() {
+        const CANNOT: &str = "-ERR Errors trying to SHUTDOWN. Check logs.|";
+        let (server, keeper) = (Server::new(), Arc::new(Slow::default()));
+        server.engine.set_keeper(Arc::clone(&keeper) as _);
+        let (mut line, mut other) = (server.connect(), server.connect());
+        let mut ask = |request: &str, end: fn(ShutdownCall)| {
+            assert_eq!(line.ask(request), "");
+            let (options, call) = keeper.take().pop().expect("it was asked");
+            end(call);
+            (options, line.poll())
+        };
+        let (options, reply) = ask("SHUTDOWN", ShutdownCall::fail);
+        assert_eq!((options, &*reply), (ShutdownOptions::default(), CANNOT));
+        let (options, reply) = ask("SHUTDOWN save force", drop);
+        assert!(options.save == Some(true) && options.force && reply == CANNOT);
+        let (options, reply) = ask("SHUTDOWN NOSAVE NOW", ShutdownCall::stop);
+        assert!(options.save == Some(false) && options.now && reply == CANNOT);
+        server.process.can_stop.store(true, Ordering::Relaxed);
+        assert_eq!(ask("SHUTDOWN", ShutdownCall::stop).1, "");
+
+        assert_eq!(line.ask("SHUTDOWN"), "");
+        assert_eq!(other.ask("SHUTDOWN ABORT"), "+OK|");
+        assert_eq!(line.poll(), CANNOT);
+        assert_eq!(
+            other.ask("SHUTDOWN ABORT"),
+            "-ERR No shutdown in progress.|"
+        );
     }
 
     #[test]
