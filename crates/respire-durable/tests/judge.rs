@@ -239,6 +239,11 @@ fn missing_files_and_manifests_are_refused_and_never_empty() {
     let mut folders = Folders::of_redis(b"", SELECT, SELECT);
     folders.folder.remove("appendonly.aof.manifest");
     assert!(folders.refusal().2.contains("manifest is missing"));
+    assert_eq!(
+        folders.judge().next_seq,
+        3,
+        "a new log must not take these names"
+    );
     let judgement = Folders::default().judge();
     assert_eq!(judgement.outcome, Outcome::Empty);
     assert_eq!(judgement.start().unwrap().next_seq, 1);

@@ -72,6 +72,8 @@ impl<F: Files> Judge<'_, F> {
             .files
             .list()
             .map_err(|error| self.unreadable(&manifest_name, 0, &error))?;
+        // Also of a log that is refused no name is used twice.
+        self.note_names(&Manifest::default());
         let len = self.len(Place::Folder, &manifest_name)?;
         let Some(len) = len else {
             return self.without_manifest();
@@ -115,7 +117,6 @@ impl<F: Files> Judge<'_, F> {
             return Err(self.refusal(&data.clone(), 0, what));
         }
         let name = name.clone();
-        self.note_names(&Manifest::default());
         if self.len(Place::Above, &name)?.is_some() {
             let entry = Entry {
                 name,

@@ -117,6 +117,10 @@ impl World {
                 let lane = self.rng.usize(0..2);
                 self.turn(lane);
             }
+            18 if self.rng.u8(0..10) == 0 => {
+                let policies = [Policy::Always, Policy::EverySec, Policy::No];
+                self.log.set_policy(policies[self.rng.usize(0..3)]);
+            }
             18 => self.rewrite(true),
             _ => self.write_base(true),
         }
@@ -271,6 +275,10 @@ impl World {
         self.units.split_off(&(ticket + 1));
         self.units
             .extend((ticket + 1..=last).map(|ticket| (ticket, NOTHING)));
+        if self.rng.u8(0..6) == 0 {
+            // The server begins without the log, which is turned on later.
+            start = Start::from_memory(start.manifest, start.next_seq, last);
+        }
         self.base = None;
         self.log = Log::new(settings(&self.plan), start);
         (self.written, self.durable) = (0, 0);
