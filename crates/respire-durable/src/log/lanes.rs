@@ -43,6 +43,7 @@ impl Log {
     /// The next operation of a lane. `None` if one is in flight there or there is nothing to do
     /// now. O(1), apart from the checksum of a new block.
     pub fn next(&mut self, lane: Lane, now_ms: u64) -> Option<Operation> {
+        self.asked_ms[usize::from(lane == Lane::Sync)] = now_ms;
         match lane {
             Lane::Write => self.next_write(now_ms),
             Lane::Sync => self.next_sync(now_ms),
@@ -66,31 +67,30 @@ impl Log {
     }
 
     /// When the caller should ask for operations, or for [`Log::trouble`] and
-    /// [`Log::wants_base`], even if nothing happens until then. It may lie in the past.
+    /// [`Log::wants_base`], even if nothing happens until then. Call it when [`Log::next`] has
+    /// returned `None`: a time at which the lane was asked already is not named again.
     #[must_use]
     pub fn wake_at(&self) -> Option<u64> {
-        let waits_for_time = self.block.is_some() || self.repair;
-        let write = self.write_retry.wake_at().filter(|_| waits_for_time);
+        let [write_asked_ms, sync_asked_ms] = self.asked_ms;
+        let unwritten = self.block.is_some();
+        let write = self.write_retry.wake_at().filter(|_| unwritten);
+        let declare = self.declares_at().filter(|_| self.is_open);
         let job = self.jobs.front().and_then(|job| job.retry.wake_at());
+        let is_unsynced = self.current.as_ref().is_some_and(|file| !file.is_synced());
+        let every_second = self.settings.policy == Policy::EverySec && self.is_open;
+        let sync = (is_unsynced && every_second).then_some(self.last_sync_ms + SYNC_EVERY_MS);
         let base = self.base_retry.wake_at().filter(|_| self.dropping);
         let overdue = self
             .renewal
             .filter(|_| self.failures_in_a_row == 1)
             .map(|renewal| renewal.since_ms.saturating_add(self.settings.hold_ms));
-        let every_second = self.settings.policy == Policy::EverySec && self.in_sync.is_none();
-        let unsynced = |file: &&super::Current| !file.is_synced();
-        let sync = self
-            .current
-            .as_ref()
-            .filter(unsynced)
-            .filter(|_| every_second && self.is_open)
-            .map(|_| self.last_sync_ms + SYNC_EVERY_MS);
-        let declare = self
-            .declares_at()
-            .filter(|_| self.is_open && self.in_write.is_none());
-        [write, job, base, overdue, sync, declare]
-            .into_iter()
-            .flatten()
+        let of_write = [write, declare].into_iter().flatten();
+        let of_sync = [job, sync].into_iter().flatten();
+        let of_both = [base, overdue].into_iter().flatten();
+        of_write
+            .filter(|at_ms| *at_ms > write_asked_ms)
+            .chain(of_sync.filter(|at_ms| *at_ms > sync_asked_ms))
+            .chain(of_both.filter(|at_ms| *at_ms > write_asked_ms.max(sync_asked_ms)))
             .min()
     }
 
@@ -344,9 +344,11 @@ impl Log {
     fn distrust(&mut self, now_ms: u64) {
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         self.info.last_write_ok = false;
-        // The first base is wanted at once.
         if self.failures_in_a_row > 1 {
             self.retry_base_later(now_ms);
+        } else {
+            // The first base is wanted at once. Replies are held from now on.
+            self.renewal = Some(Renewal { since_ms: now_ms });
         }
         self.drop_current(now_ms);
     }

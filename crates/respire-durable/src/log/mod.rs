@@ -121,6 +121,8 @@ pub struct Log {
     in_sync: Option<InSync>,
     /// Whether the last operation on the sync lane synced an increment: then jobs come first.
     synced_last: bool,
+    /// When the write lane and the sync lane were asked for an operation last.
+    asked_ms: [u64; 2],
     write_retry: Retry,
     jobs: VecDeque<Job>,
     closing: VecDeque<FileId>,
@@ -208,6 +210,7 @@ impl Log {
             in_write: None,
             in_sync: None,
             synced_last: false,
+            asked_ms: [0; 2],
             write_retry: Retry::default(),
             jobs: VecDeque::new(),
             closing: VecDeque::new(),
