@@ -29,14 +29,19 @@ impl Loader {
         self.engine.app().store()
     }
 
-    /// Runs commands; each must succeed.
-    pub(crate) fn load(&mut self, commands: &[u8]) {
+    /// Runs commands, and returns the replies.
+    pub(crate) fn run(&mut self, commands: &[u8]) -> Vec<u8> {
         let mut out = Output::new();
         let mut step = self.session.serve(commands, NOW, &mut out);
         while step == SessionStep::Flush {
             step = self.session.serve(SessionEvent::Turn, NOW, &mut out);
         }
-        let replies = out.to_vec();
+        out.to_vec()
+    }
+
+    /// Runs commands; each must succeed.
+    pub(crate) fn load(&mut self, commands: &[u8]) {
+        let replies = self.run(commands);
         let mut rest = &replies[..];
         while !rest.is_empty() {
             let parsed = parse(rest).expect("replies are well-formed");

@@ -4,6 +4,7 @@
 
 mod apply;
 mod loader;
+mod log;
 
 use apply::OwnedEffect;
 use fastrand::Rng;
