@@ -1,6 +1,7 @@
 //! The slot: one key under its shard's write lock, for reading, writing and removing it.
 
 mod edit;
+mod parts;
 mod report;
 mod wait;
 
@@ -17,6 +18,7 @@ use crate::table::Bucket;
 use crate::types::NewValue;
 
 pub use edit::Edited;
+use parts::{Before, Parts};
 
 /// One key under its shard's write lock, for reading, writing and removing it.
 /// [`View::update`](crate::View::update) makes one. An expired key is absent.
@@ -237,9 +239,12 @@ impl Slot<'_> {
     /// # Panics
     /// If `f` panics; the edit then counts as a change.
     pub fn edit_string_if<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> (R, bool)) -> R {
-        self.edit_string_part(|bytes| {
+        let is_recorded = self.is_recorded();
+        self.edit_string_parts(|bytes| {
+            let before = is_recorded.then(|| Before::of(bytes)).flatten();
             let (answer, counts) = f(bytes);
-            (answer, counts, None)
+            let parts = before.map_or(Parts::All, |before| before.compare(bytes));
+            (answer, counts, parts)
         })
     }
 
@@ -253,6 +258,13 @@ impl Slot<'_> {
         &mut self,
         f: impl FnOnce(&mut Vec<u8>) -> (R, bool, Option<Range<usize>>),
     ) -> R {
+        self.edit_string_parts(|bytes| {
+            let (answer, counts, part) = f(bytes);
+            (answer, counts, part.map_or(Parts::All, Parts::One))
+        })
+    }
+
+    fn edit_string_parts<R>(&mut self, f: impl FnOnce(&mut Vec<u8>) -> (R, bool, Parts)) -> R {
         if !self.exists() {
             let mut bytes = Vec::new();
             let (answer, counts, _) = f(&mut bytes);
@@ -276,8 +288,8 @@ impl Slot<'_> {
                 change.hide();
                 answer
             }
-            Some(((Ok((answer, true, Some(part))), length, _), change)) if self.is_recorded() => {
-                self.report_part(length, part, change);
+            Some(((Ok((answer, true, parts)), length, _), change)) if self.is_recorded() => {
+                self.report_parts(length, &parts, change);
                 answer
             }
             Some(((Ok((answer, counts, _)), _, _), change)) => {

@@ -1,16 +1,11 @@
 //! Reports of a slot to watches and observers: changes of its key, and events that commands name.
 
-use core::ops::Range;
-
-use super::Slot;
+use super::{Parts, Slot};
 use crate::database::bump;
 use crate::entry::{Entry, EntryRef, Owned};
 use crate::observe::{CHANGES, Effect, Event, EventName, Interest, STEPS, Unreported, WHOLES};
 use crate::table::Bucket;
-use crate::types::{Change, Span, Step, read_notes};
-
-/// Shorter strings are always told as a whole.
-const LONG_BYTES_MIN: usize = 1024;
+use crate::types::{Change, StringRef, read_notes};
 
 impl Slot<'_> {
     /// Reports a named event of the key to [observers](crate::Observer) that want events. Call it after the
@@ -119,12 +114,14 @@ impl Slot<'_> {
         }
     }
 
-    /// Counts and reports that a part of a string was written, which had this length before. A value of another type had
+    /// Counts and reports that parts of a string were written, which had this length before. A value of another type had
     /// the length 0.
     #[cold]
     #[inline(never)]
-    pub(crate) fn report_part(&mut self, length: usize, part: Range<usize>, change: Unreported) {
-        let Some(step) = self.step_of_part(length, &part) else {
+    pub(crate) fn report_parts(&mut self, length: usize, parts: &Parts, change: Unreported) {
+        let string = self.get().and_then(|entry| entry.string().ok());
+        let now = string.map_or(0, StringRef::len);
+        let Some(steps) = parts.steps(length, now) else {
             return self.report_written(change);
         };
         let (shard, key, hash) = (&mut self.shard, self.key, self.hash);
@@ -139,31 +136,15 @@ impl Slot<'_> {
         let Some(entry) = shard.find(Bucket::UNKNOWN, hash, key) else {
             return;
         };
-        let mut digits = [0; 20];
-        let bytes = entry.string().map(|it| it.as_bytes(&mut digits));
-        let bytes = bytes.and_then(|bytes| bytes.get(part)).unwrap_or(b"");
+        let (mut digits, string) = ([0; 20], entry.string());
+        let bytes = string.map_or(&b""[..], |it| it.as_bytes(&mut digits));
         let (db, entry) = (shard.db.number, EntryRef::new(entry, self.clock));
-        let (whole, steps) = (Effect::Written { db, key, entry }, [step]);
         let change = Change::new(&steps, bytes);
-        let steps = Effect::Changed { db, key, change };
+        let (whole, steps) = (
+            Effect::Written { db, key, entry },
+            Effect::Changed { db, key, change },
+        );
         shard.unit.change(&shard.db.observers, whole, steps);
-    }
-
-    /// Returns the step that writes a part of a string of this length; `None` if the string is better told as a whole.
-    fn step_of_part(&self, length: usize, part: &Range<usize>) -> Option<Step<Span>> {
-        let string = self.get()?.string().ok()?;
-        let (now, bytes) = (string.len(), Span::of_len(part.len())?);
-        let is_all = part.end <= now && now >= length && (now == length || part.end == now);
-        if length < LONG_BYTES_MIN || part.start > part.end || !is_all {
-            return None;
-        }
-        Some(match part.start == length {
-            true => Step::Appended { bytes },
-            false => Step::Overwritten {
-                at: part.start as u64,
-                bytes,
-            },
-        })
     }
 
     /// Reports to observers that the key was written, but neither counts the change nor makes watches dirty.

@@ -9,13 +9,14 @@ use respire_testkit::target::kv_engine;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An engine at the time 0, when no key has expired.
+/// An engine that loads a log: no key expires meanwhile.
 pub(crate) struct Loader {
     engine: Arc<Engine<Kv>>,
     session: Session<Kv>,
 }
 
-const NOW: Now = Now::new(Duration::from_secs(1), Duration::ZERO);
+/// A time after all others, in which times of the log are not in the future.
+const NOW: Now = Now::new(Duration::from_secs(1), Duration::from_secs(1 << 32)).replaying();
 
 impl Loader {
     pub(crate) fn new() -> Self {

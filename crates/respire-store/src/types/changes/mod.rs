@@ -54,10 +54,10 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The first bytes; `None` if they are too many.
-    pub(crate) fn of_len(len: usize) -> Option<Span> {
-        let len = u32::try_from(len).ok()?;
-        Some(Span { start: 0, len })
+    /// So many bytes from here on; `None` if they are too many.
+    pub(crate) fn new(start: usize, len: usize) -> Option<Span> {
+        let (start, len) = (u32::try_from(start).ok()?, u32::try_from(len).ok()?);
+        Some(Span { start, len })
     }
 
     fn of(self, bytes: &[u8]) -> &[u8] {
