@@ -35,12 +35,15 @@ impl Logged {
     }
 }
 
+/// The command that makes a value, the arguments for each element, and edits of the value.
+type LargeValue = (&'static str, fn(usize) -> String, &'static [&'static str]);
+
 #[test]
 fn edit_of_a_large_value_is_a_short_log() {
     const ELEMENTS: usize = 100_000;
     let element: fn(usize) -> String = |n| format!("element{n}");
     let pair: fn(usize) -> String = |n| format!("{n} element{n}");
-    let cases: [(&str, fn(usize) -> String, &[&str]); 4] = [
+    let cases: [LargeValue; 4] = [
         (
             "HSET",
             pair,
