@@ -5,14 +5,27 @@ use core::sync::atomic::Ordering;
 use super::ShardMut;
 use crate::database::Side;
 use crate::entry::{Entry, Generation};
-use crate::hash::HashPart;
-use crate::table::find;
+use crate::hash::{HashPart, Tag, is_same_key};
 
-/// An entry that is to be added, its hash, and its number among those of its caller.
+/// An entry that is to be added.
 pub(crate) struct Loaded {
-    pub(crate) hash: u64,
-    pub(crate) nth: usize,
-    pub(crate) entry: Entry,
+    hash: u64,
+    /// Its number among those of its caller.
+    nth: u32,
+    /// Whether it has an expiry, of its own or of elements. The entry itself would have to be loaded to know.
+    is_timed: bool,
+    entry: Entry,
+}
+
+impl Loaded {
+    pub(crate) fn new(hash: u64, nth: u32, entry: Entry) -> Loaded {
+        Loaded {
+            hash,
+            nth,
+            is_timed: entry.due_at().is_some(),
+            entry,
+        }
+    }
 }
 
 /// What added entries change of the shard's counters.
@@ -41,7 +54,7 @@ impl ShardMut<'_> {
     pub(crate) fn load(
         mut self,
         entries: impl ExactSizeIterator<Item = Loaded>,
-    ) -> Result<(), (usize, Vec<u8>)> {
+    ) -> Result<(), (u32, Vec<u8>)> {
         self.reserve(entries.len());
         let side = self.side();
         let generation = Generation::of(self.word(0));
@@ -51,19 +64,22 @@ impl ShardMut<'_> {
             let Loaded {
                 hash,
                 nth,
+                is_timed,
                 mut entry,
             } = loaded;
-            if find(self.table, hash, entry.key()).is_some() {
+            // Reads the key only if another one has the same tag: it is elsewhere in memory.
+            let tag = Tag::new(hash);
+            let is_same =
+                |there: &Entry| there.tag() == tag && is_same_key(there.key(), entry.key());
+            if self.table.find(hash, is_same).is_some() {
                 result = Err((nth, entry.key().to_vec()));
                 break;
             }
-            if let Some(at) = entry.due_at() {
-                added.timed += 1;
-                deadlines.push(HashPart::new(hash), at, self.now_ms);
-            }
-            if let Some(at) = entry.expires_at() {
-                added.expires += 1;
-                added.expires_sum = added.expires_sum.wrapping_add(at);
+            if is_timed {
+                added.time(&entry);
+                if let Some(at) = entry.due_at() {
+                    deadlines.push(HashPart::new(hash), at, self.now_ms);
+                }
             }
             added.dataset += entry.heap_bytes();
             entry.set_generation(generation);
@@ -84,6 +100,14 @@ impl ShardMut<'_> {
 }
 
 impl Added {
+    fn time(&mut self, entry: &Entry) {
+        self.timed += 1;
+        if let Some(at) = entry.expires_at() {
+            self.expires += 1;
+            self.expires_sum = self.expires_sum.wrapping_add(at);
+        }
+    }
+
     fn count(&self, side: &Side) {
         for (counter, more) in [
             (&side.timed, self.timed),

@@ -38,7 +38,7 @@ pub struct Batch<'s> {
     clock: Clock,
     shards: Vec<Vec<Loaded>>,
     /// Number of calls of `add` since the last insertion.
-    added: usize,
+    added: u32,
     /// The shard of the first key, which is locked first: batches of several threads then rarely meet.
     first: usize,
 }
@@ -113,13 +113,13 @@ impl Batch<'_> {
         if nth == 0 {
             self.first = shard;
         }
-        self.shards[shard].push(Loaded { hash, nth, entry });
+        self.shards[shard].push(Loaded::new(hash, nth, entry));
     }
 
     /// Returns the number of keys that were added since the last insertion.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.added
+        self.added as usize
     }
 
     /// Returns whether no keys were added since the last insertion.
@@ -156,7 +156,10 @@ impl Batch<'_> {
             let shard = db.shard(index, &mut table, &unit).at(self.now_ms);
             result = shard.load(loaded.drain(..));
         }
-        result.map_err(|(nth, key)| Present { nth, key })
+        result.map_err(|(nth, key)| Present {
+            nth: nth as usize,
+            key,
+        })
     }
 }
 
