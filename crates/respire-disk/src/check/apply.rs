@@ -13,12 +13,26 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Copy the first bytes of a file to a new one, and sync it.
-    Copy { from: String, to: String, bytes: u64 },
+    Copy {
+        from: String,
+        to: String,
+        bytes: u64,
+    },
     /// Write a new file with the owner and the rights of another one, and sync it.
-    Write { name: String, like: String, text: Vec<u8> },
+    Write {
+        name: String,
+        like: String,
+        text: Vec<u8>,
+    },
     /// Give a file a second name.
-    Link { from: String, to: String },
-    Rename { from: String, to: String },
+    Link {
+        from: String,
+        to: String,
+    },
+    Rename {
+        from: String,
+        to: String,
+    },
     /// Sync the folder.
     Sync,
 }
@@ -48,8 +62,12 @@ impl Plan {
         let mut suffix = first.clone();
         let mut number = 1;
         let is_taken = |suffix: &str| {
-            self.touched()
-                .any(|name| folder.join(format!("{name}{suffix}")).symlink_metadata().is_ok())
+            self.touched().any(|name| {
+                folder
+                    .join(format!("{name}{suffix}"))
+                    .symlink_metadata()
+                    .is_ok()
+            })
         };
         while is_taken(&suffix) {
             number += 1;

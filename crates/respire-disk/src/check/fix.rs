@@ -61,12 +61,17 @@ pub fn fix(path: &Path, cut: Cut, options: &Options<'_>, now_s: u64) -> io::Resu
         Target::Commands { path, .. } | Target::Snapshot { path } => path::parent(path),
     };
     // Dropped, and so given back, when all is done.
-    let lock = File::open(&folder)?;
-    flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
-        let text = format!("a server uses {}: stop it first ({error})", folder.display());
-        Error::new(ErrorKind::WouldBlock, text)
-    })?;
-    let before = check(path, options)?;
+    let _lock = lock(&folder)?;
+    let look = || -> io::Result<Report> {
+        // The lock that is seen is this one.
+        let is_in_use = false;
+        let report = check(path, options)?;
+        Ok(Report {
+            is_in_use,
+            ..report
+        })
+    };
+    let before = look()?;
     let (mut study, focus) = match &target {
         Target::Snapshot { .. } => return Ok(refuse(before, cut)),
         Target::Commands {
@@ -110,13 +115,26 @@ pub fn fix(path: &Path, cut: Cut, options: &Options<'_>, now_s: u64) -> io::Resu
     let done = Done {
         loss,
         originals: plan.kept(&suffix),
-        after: check(path, options)?,
+        after: look()?,
     };
     Ok(Fixed {
         before,
         done: Some(done),
         refused: None,
     })
+}
+
+/// Keeps servers away from a folder.
+fn lock(folder: &Path) -> io::Result<File> {
+    let lock = File::open(folder)?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+        let text = format!(
+            "a server uses {}: stop it first ({error})",
+            folder.display()
+        );
+        Error::new(ErrorKind::WouldBlock, text)
+    })?;
+    Ok(lock)
 }
 
 fn wrong(what: &str) -> Error {
@@ -176,7 +194,11 @@ fn at_offset(
         let text = format!("{name}: a snapshot ends at byte {begin}; it cannot be cut before that");
         return Err(wrong(&text));
     }
-    if study.view.len(Place::Folder, &name)?.is_some_and(|length| limit > length) {
+    if study
+        .view
+        .len(Place::Folder, &name)?
+        .is_some_and(|length| limit > length)
+    {
         return Err(wrong(&format!("{name}: byte {limit} is behind its end")));
     }
     let offset = cut_for(&mut study.view, &name, begin, Until::Offset(limit))?;

@@ -35,17 +35,22 @@ pub use report::{FileReport, FileVerdict, Kind, Loss, Report, Unknown, Verdict, 
 pub use study::check;
 pub use time::{parse_time, stamp, utc};
 
+/// Whether the server knows a command of this name.
+pub type Knows<'o> = &'o dyn Fn(&[u8]) -> bool;
+
 /// What a check may use beside the files.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'o> {
     /// Whether the server knows a command of this name. Without it, all names are taken as known.
-    pub knows: Option<&'o dyn Fn(&[u8]) -> bool>,
+    pub knows: Option<Knows<'o>>,
 }
 
 impl core::fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let has_names = self.knows.is_some();
-        f.debug_struct("Options").field("knows", &has_names).finish()
+        f.debug_struct("Options")
+            .field("knows", &has_names)
+            .finish()
     }
 }
 

@@ -159,7 +159,7 @@ impl Study {
                 _ => {}
             }
             fault.refusal.last_good_time_s = self.last_time(index);
-            fault.cut = self.cut(index)?;
+            fault.cut = self.cut(index);
             break;
         }
         Ok(fault)
@@ -167,7 +167,7 @@ impl Study {
 
     fn last_time(&self, index: usize) -> Option<u64> {
         let read = self.read.files.iter().take(index + 1);
-        read.filter_map(|file| file.last_time_s).last()
+        read.filter_map(|file| file.last_time_s).next_back()
     }
 
     /// Judges the first files as if they were all.
@@ -187,10 +187,7 @@ impl Study {
         let mut manifest = self.judgement.manifest.clone();
         let bases = usize::from(manifest.base.is_some());
         manifest.increments.truncate(count.saturating_sub(bases));
-        let last = manifest
-            .increments
-            .last_mut()
-            .or(manifest.base.as_mut());
+        let last = manifest.increments.last_mut().or(manifest.base.as_mut());
         if let Some(last) = last {
             last.end = None;
         }
@@ -198,35 +195,25 @@ impl Study {
     }
 
     /// Where the wrong file can be cut, so that what is left is a prefix of its changes.
-    fn cut(&mut self, index: usize) -> io::Result<Option<u64>> {
-        let entry = self.listed[index].clone();
+    fn cut(&self, index: usize) -> Option<u64> {
+        let entry = &self.listed[index];
         let is_base = entry.kind == manifest::Kind::Base;
         // A base that a server has written has its keys in no order: a part of it is no state of the past.
         let is_written = is_base && manifest::seq_of(&self.log, &entry.name).is_some();
         let Some(report) = self.read.files.get(index) else {
-            return Ok((!is_base).then_some(0));
+            return (!is_base).then_some(0);
         };
-        let is_broken = matches!(
-            self.view.snapshot(self.place, &entry.name),
-            Some(Err(_))
-        );
+        let is_broken = matches!(self.view.snapshot(self.place, &entry.name), Some(Err(_)));
         let begin = self.view.begin(self.place, &entry.name);
-        let mut head = [0; checksum::ANNOTATION.len()];
-        let bytes = self
-            .view
-            .read_at(self.place, &entry.name, begin, &mut head)?;
-        let is_ours = report.checksums > 0 || head[..bytes] == *checksum::ANNOTATION;
-        let is_damaged = matches!(report.verdict, recovery::Verdict::Damaged { .. });
         if is_broken || (report.is_rdb && begin == 0) || (is_written && !report.is_rdb) {
-            return Ok(None);
+            return None;
         }
         // What lies between the last checksum line and the damage cannot be checked.
-        let is_unsure = is_ours && is_damaged;
-        Ok(Some(if is_unsure {
+        Some(if report.checksums > 0 {
             report.covered_to
         } else {
             report.whole_to
-        }))
+        })
     }
 
     fn index(&self, file: &str) -> Option<usize> {
@@ -361,9 +348,7 @@ impl Study {
             }) => Some((*index, *cut)),
             _ => None,
         };
-        let loss = loss
-            .map(|(index, cut)| self.loss(index, cut))
-            .transpose()?;
+        let loss = loss.map(|(index, cut)| self.loss(index, cut)).transpose()?;
         let (files, unlisted) = (self.files()?, self.unlisted()?);
         let unknown = self.unknown(options)?;
         let verdict = match &self.fault {

@@ -39,7 +39,6 @@ impl TrialServer {
     }
 
     /// Its engine, which has the commands of a real server.
-    #[cfg(feature = "scripts")]
     pub(crate) fn engine(&self) -> &Engine<Kv> {
         &self.0
     }

@@ -1,6 +1,7 @@
 //! The Respire server: reads flags and configuration file, starts, and stops.
 
-// Floor: what the program can do: run a server, or check scripts
+// Floor: what the program can do: run a server, or check files or scripts
+mod check;
 mod check_script;
 mod start;
 
@@ -30,9 +31,12 @@ use std::process::ExitCode;
 static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
 /// Exit codes: 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
-/// [`check_script`] has its own.
+/// [`check`] and [`check_script`] have their own.
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    if check::is_meant(&arguments) {
+        return ExitCode::from(check::run(arguments));
+    }
     let given = match file::read(arguments.clone()) {
         Ok(given) => given,
         Err(file::Wrong::Usage(error)) => {
