@@ -6,11 +6,11 @@ mod text;
 use crate::console::TrialServer;
 use crate::failed::fail;
 use clap::Parser;
+use respire::net::clock;
 use respire_disk::check::{self, Cut, Fixed, Options, Verdict, parse_time};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 const EXIT_CODES: &str = "Exit codes: 0: all is whole. 1: something is torn, damaged or not known, or was. \
                           2: wrong usage, or the files could not be read or changed.";
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
         _ => None,
     };
     let result = match cut {
-        Some(cut) => check::fix(&flags.path, cut, &options, now_s()),
+        Some(cut) => check::fix(&flags.path, cut, &options, clock::now().unix_ms() / 1000),
         None => check::check(&flags.path, &options).map(|before| Fixed {
             before,
             done: None,
@@ -95,9 +95,4 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
     // If standard output is closed, only the code tells.
     let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     u8::from(fixed.before.verdict != Verdict::Whole || fixed.refused.is_some())
-}
-
-fn now_s() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }
