@@ -122,3 +122,37 @@ fn only_the_last_file_may_end_early_and_holds_a_prefix_then() {
         }
     }
 }
+
+#[test]
+fn random_damage_leaves_a_prefix_or_is_refused() {
+    let (mut world, files) = small();
+    let all = world.appended();
+    let mut rng = fastrand::Rng::with_seed(11);
+    for _ in 0..2000 {
+        let file = &files[rng.usize(0..files.len())];
+        let mut damaged = file.1.clone();
+        let at = rng.usize(0..damaged.len());
+        let end = (at + rng.usize(0..300)).min(damaged.len());
+        match rng.u8(0..5) {
+            0 => damaged[at..end]
+                .iter_mut()
+                .for_each(|byte| *byte = rng.u8(..)),
+            1 => _ = damaged.drain(at..end),
+            2 => damaged[at..end].fill(0),
+            3 => {
+                let piece = damaged[at..end].to_vec();
+                let to = rng.usize(0..damaged.len());
+                damaged.splice(to..to, piece);
+            }
+            _ => {
+                let other = &files[rng.usize(0..files.len())].1;
+                let from = rng.usize(0..other.len());
+                let piece = other[from..other.len().min(from + 100)].to_vec();
+                damaged.splice(at..end, piece);
+            }
+        }
+        // Loading compares each unit with what was appended.
+        let salvaged = salvage(&mut world, file, &damaged);
+        assert!(salvaged.is_none_or(|ticket| ticket <= all));
+    }
+}

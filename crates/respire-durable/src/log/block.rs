@@ -16,6 +16,9 @@ pub(super) struct Current {
     pub(super) len: u64,
     /// Bytes that were synced.
     pub(super) synced: u64,
+    /// Bytes that were synced together with the checksum lines that cover them: what a judgement
+    /// takes for durable.
+    pub(super) durable_to: u64,
     /// The end of the last line that says that all before it is durable.
     pub(super) declared_at: u64,
     /// The database that the file's commands have selected.
@@ -43,6 +46,7 @@ impl Current {
             name: name.into(),
             len: 0,
             synced: 0,
+            durable_to: 0,
             declared_at: 0,
             db: None,
             written_ticket: ticket,
@@ -53,6 +57,11 @@ impl Current {
             time_s: 0,
             listed: false,
         }
+    }
+
+    /// Whether a checksum line covers all of it. Without checksums that is of no matter.
+    pub(super) const fn is_covered(&self, has_checksums: bool) -> bool {
+        !has_checksums || self.uncovered.is_none()
     }
 
     pub(super) const fn is_synced(&self) -> bool {
@@ -165,12 +174,12 @@ impl Form<'_> {
             id: self.replication_id,
             at: start,
             len: block.offset - start + block.len,
-            durable: file.synced,
+            durable: file.durable_to,
             crc: 0,
         };
         let mut text = Vec::with_capacity(160);
         checksum::write(&mut text, &line, sum);
-        block.declares_all = block.len == 0 && file.is_synced();
+        block.declares_all = block.len == 0 && file.durable_to == file.len;
         block.push(text.into());
     }
 }

@@ -29,6 +29,8 @@ pub(super) enum InSync {
         len: u64,
         ticket: u64,
         listed: bool,
+        /// Whether checksum lines covered all of the file.
+        is_covered: bool,
         begun_ms: u64,
         /// When the oldest unit was appended that was written while the sync ran.
         later_since_ms: Option<u64>,
@@ -201,7 +203,7 @@ impl Log {
         file.db = block.db;
         file.offset = block.replication_offset;
         if block.len == 0 {
-            if file.is_synced() {
+            if file.is_synced() && file.is_covered(self.settings.checksum) {
                 file.synced_ticket = block.last_ticket;
             }
             self.publish();
@@ -289,11 +291,18 @@ impl Log {
     /// A sync of the current file, if there is something to sync.
     pub(super) fn sync_current(&mut self, now_ms: u64) -> Option<Operation> {
         let file = self.current.as_ref().filter(|file| !file.is_synced())?;
+        let is_covered = file.is_covered(self.settings.checksum);
+        let ticket = if is_covered {
+            file.written_ticket
+        } else {
+            file.synced_ticket
+        };
         self.in_sync = Some(InSync::File {
             file: file.id,
             len: file.len,
-            ticket: file.written_ticket,
+            ticket,
             listed: file.listed,
+            is_covered,
             begun_ms: now_ms,
             later_since_ms: None,
         });
@@ -308,6 +317,7 @@ impl Log {
             len,
             ticket,
             listed,
+            is_covered,
             begun_ms,
             later_since_ms,
         } = done
@@ -323,12 +333,15 @@ impl Log {
             (Ok(_), Some(current)) => {
                 self.info.syncs += 1;
                 current.synced = len;
-                let is_all = current.len == len;
-                current.synced_ticket = if is_all {
-                    current.written_ticket
-                } else {
-                    ticket
-                };
+                if is_covered {
+                    current.durable_to = len;
+                    let is_all = current.len == len;
+                    current.synced_ticket = if is_all {
+                        current.written_ticket
+                    } else {
+                        ticket
+                    };
+                }
                 current.unsynced_since_ms = later_since_ms;
                 self.publish();
             }

@@ -438,6 +438,10 @@ impl Walk {
             if self.walker.at() != 0 || number != format!("{}\r\n", self.seq).as_bytes() {
                 return Err(Problem::Other);
             }
+        } else if text.starts_with(checksum::ANNOTATION) && text != checksum::DATABASE {
+            return Err(Problem::Sum(
+                "an annotation that this version does not write",
+            ));
         }
         if !self.in_multi {
             self.report.whole_to = self.walker.end();
@@ -450,8 +454,7 @@ impl Walk {
         let (at, from) = (self.walker.at(), self.report.covered_to);
         let crc = self.walker.block_crc();
         let Some(line) = checksum::parse(self.walker.item()) else {
-            // It may be torn itself, and the units before it whole.
-            return Err(Problem::Bad("a checksum line is not well formed"));
+            return Err(Problem::Sum("a checksum line is not well formed"));
         };
         if self.in_multi {
             return Err(Problem::Sum("a checksum line stands within a transaction"));
@@ -497,13 +500,12 @@ impl Walk {
         self.is_ours |= self.is_sealed && is_lost_from_start;
         let by_our_rules = self.is_ours && !self.is_foreign;
         if by_our_rules {
-            if matches!(problem, Some(Problem::Sum(_))) {
-                self.report.whole_to = self.report.covered_to;
-            }
+            // A killed process leaves units without a checksum line, and then the file's end. All
+            // else comes from a power cut, or is worse.
             let tail = self.report.covered_to..self.report.whole_to;
-            if let Some(hole) = tail::hole(files, place, &name, tail)? {
-                let unit = self.report.covered_to..hole;
-                self.report.whole_to = tail::last_unit(files, place, &name, unit)?;
+            let is_end = matches!(problem, None | Some(Problem::Short));
+            if !is_end || tail::has_hole(files, place, &name, tail)? {
+                self.report.whole_to = self.report.covered_to;
             }
         }
         let whole_to = self.report.whole_to;

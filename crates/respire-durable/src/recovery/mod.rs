@@ -9,7 +9,8 @@
 //! Only the end of the last file, behind the last whole unit. A power cut keeps or loses each sector
 //! that was not synced, so there may be zeros, or blocks behind a hole. In a file of ours, damage
 //! is torn unless a checksum line behind it is valid and says that the damaged bytes were durable
-//! when it was written. In a file of Redis, a command or transaction that ends too early is torn, if
+//! when it was written. It is cut at the last valid checksum line. Only what a killed process leaves
+//! is kept without such a line: whole units, and then the end of the file. In a file of Redis, a command or transaction that ends too early is torn, if
 //! `aof-load-truncated` says so, and so are zeros up to the end.
 
 mod files;

@@ -1,7 +1,6 @@
 //! What lies behind the last checksum line of a file, and behind damage.
 
 use super::files::{Files, Place};
-use super::walk::{Found, Walker};
 use crate::checksum::{self, LINE_BYTES_MAX, Sum};
 use crc32fast::Hasher;
 use std::io;
@@ -70,55 +69,22 @@ pub(super) fn is_zero(
     Ok(other?.is_none())
 }
 
-/// The start of the first hole in a range: zeros up to the end of a sector, or of the range. A
-/// power cut leaves such in bytes that were not synced.
-pub(super) fn hole(
+/// Whether a range has a hole: zeros up to the end of a sector, or of the range. A power cut leaves
+/// such in bytes that were not synced.
+pub(super) fn has_hole(
     files: &mut impl Files,
     place: Place,
     name: &str,
     range: Range<u64>,
-) -> io::Result<Option<u64>> {
-    windows(files, (place, name), range, |at, bytes| {
-        let mut start = 0;
-        while start < bytes.len() {
-            let offset = at + start as u64;
-            let to_border = SECTOR_BYTES - offset % SECTOR_BYTES;
-            let end = bytes.len().min(start + to_border as usize);
-            let sector = &bytes[start..end];
-            let zeros = sector.iter().rev().take_while(|byte| **byte == 0).count();
-            if zeros > 0 {
-                return Some(offset + (sector.len() - zeros) as u64);
-            }
-            start = end;
-        }
-        None
-    })
-}
-
-/// The end of the last whole unit in a range that begins between units.
-pub(super) fn last_unit(
-    files: &mut impl Files,
-    place: Place,
-    name: &str,
-    range: Range<u64>,
-) -> io::Result<u64> {
-    let mut walker = Walker::new(place, name, range.clone(), 0);
-    let (mut in_multi, mut whole_to) = (false, range.start);
-    loop {
-        match walker.next(files)? {
-            Found::Command => {
-                let name = walker.arg(0).unwrap_or_default();
-                let is_multi = name.eq_ignore_ascii_case(b"MULTI");
-                let is_exec = name.eq_ignore_ascii_case(b"EXEC");
-                in_multi = is_multi || (in_multi && !is_exec);
-            }
-            Found::Annotation => {}
-            Found::End | Found::Short | Found::Bad(_) => return Ok(whole_to),
-        }
-        if !in_multi {
-            whole_to = walker.end();
-        }
-    }
+) -> io::Result<bool> {
+    let hole = windows(files, (place, name), range, |at, bytes| {
+        let to_border = SECTOR_BYTES - at % SECTOR_BYTES;
+        let (head, rest) = bytes.split_at(bytes.len().min(to_border as usize));
+        let mut sectors = std::iter::once(head).chain(rest.chunks(SECTOR_BYTES as usize));
+        let ends_in_zero = |sector: &[u8]| sector.last() == Some(&0);
+        sectors.any(ends_in_zero).then_some(())
+    });
+    Ok(hole?.is_some())
 }
 
 /// The search for evidence that damaged bytes were durable: a valid checksum line behind them that
