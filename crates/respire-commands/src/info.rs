@@ -7,7 +7,7 @@ use respire_engine::{InfoWriter, Now};
 pub(crate) fn write(kv: &Kv, section: &str, now: Now, out: &mut InfoWriter) {
     match section {
         "memory" => memory(kv, out),
-        "persistence" => out.field("rdb_changes_since_last_save", kv.store().changes()),
+        "persistence" => out.field("rdb_changes_since_last_save", kv.unsaved_changes()),
         "stats" => stats(kv, out),
         "keyspace" => keyspace(kv, now, out),
         _ => {}

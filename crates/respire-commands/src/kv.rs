@@ -11,7 +11,7 @@ use crate::stats::KvStats;
 use crate::value_type::Types;
 use respire_engine::{App, ArgList, Command, Cx, Error, Flow, KeyPositions, Reply, Spec};
 use respire_store::{Store, View};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The key-value service: a store with its settings and statistics.
@@ -29,12 +29,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Kv {
     store: Store,
+    saved: Saved,
     pub(crate) types: Types,
     pub(crate) stats: KvStats,
     pub(crate) pace: SweepPace,
     pub(crate) notifications: Notifications,
     tuning: Mutex<Tuning>,
     hll_sparse_bytes_max: AtomicUsize,
+}
+
+/// The last save of the keys, or their load.
+#[derive(Debug, Default)]
+struct Saved {
+    at_s: AtomicU64,
+    changes: AtomicU64,
 }
 
 /// The default of `hll-sparse-max-bytes`: above it, the time that edits of the sparse form take
@@ -49,6 +57,7 @@ impl Kv {
             stats: KvStats::new(&store),
             notifications: Notifications::new(&store),
             store,
+            saved: Saved::default(),
             pace: SweepPace::default(),
             tuning: Mutex::default(),
             hll_sparse_bytes_max: AtomicUsize::new(HLL_SPARSE_BYTES_MAX),
@@ -59,6 +68,26 @@ impl Kv {
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Says that the keys have been saved at this time, in unix seconds, as they were after so many
+    /// [changes](Store::changes): for `LASTSAVE` and `INFO`.
+    pub fn note_saved(&self, at_s: u64, changes: u64) {
+        self.saved.at_s.store(at_s, Ordering::Relaxed);
+        self.saved.changes.store(changes, Ordering::Relaxed);
+    }
+
+    /// When the keys were saved last, in unix seconds; 0 if they were not.
+    #[must_use]
+    pub fn saved_at_s(&self) -> u64 {
+        self.saved.at_s.load(Ordering::Relaxed)
+    }
+
+    /// The number of changes since the keys were saved or loaded last.
+    #[must_use]
+    pub fn unsaved_changes(&self) -> u64 {
+        let changes = self.saved.changes.load(Ordering::Relaxed);
+        self.store.changes().saturating_sub(changes)
     }
 
     /// The settings of the store, as `CONFIG` has set them.

@@ -73,6 +73,7 @@
 #![forbid(unsafe_code)]
 
 pub use respire_commands as commands;
+pub use respire_disk as disk;
 pub use respire_engine as engine;
 #[cfg(feature = "explorer")]
 pub use respire_explorer as explorer;

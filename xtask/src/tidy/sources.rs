@@ -9,7 +9,8 @@ const CODE_LINES_MAX: usize = 500;
 const DOCUMENT_LINES_MAX: usize = 350;
 
 /// The sources that may read a clock: the drivers, the measuring tools, and the tests.
-const CLOCK_READERS: [&str; 5] = [
+const CLOCK_READERS: [&str; 6] = [
+    "crates/respire-disk/src/clock.rs",
     "crates/respire-net/",
     "crates/respire-bench/",
     "crates/respire-bench-docs/",

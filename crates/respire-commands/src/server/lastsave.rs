@@ -1,6 +1,6 @@
 //! `LASTSAVE`: returns the time of the last save to disk, in unix seconds.
 //!
-//! This server saves nothing, so it returns its start time, as Redis does before its first save.
+//! Before the first save it returns the time of the server's start, as Redis does.
 
 use crate::Ctx;
 use respire_engine::{ArgList, Arity, Error, Flags, Group, Reply, Spec};
@@ -27,7 +27,8 @@ pub(super) fn run(
     _args: ArgList<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<(), Error> {
-    reply.int((ctx.started().unix_us() / 1_000_000) as i64);
+    let started_s = ctx.started().unix_us() / 1_000_000;
+    reply.int(started_s.max(ctx.kv.saved_at_s()) as i64);
     Ok(())
 }
 

@@ -44,6 +44,20 @@ impl Observers {
         Ticket(self.tickets.load(Ordering::Relaxed))
     }
 
+    /// Makes all later tickets higher than this number. Returns the last ticket before them.
+    pub(crate) fn raise_tickets(&self, last: u64) -> Ticket {
+        let raised = |word: u64| {
+            let ticket = Ticket(word);
+            let step = last.saturating_sub(ticket.number());
+            word + step * Ticket::STEP
+        };
+        let update = |word| Some(raised(word));
+        let before = self
+            .tickets
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
+        Ticket(before.map_or_else(|word| word, raised))
+    }
+
     /// Changes the generation of all later tickets, and returns the last ticket before.
     pub(crate) fn change_generation(&self) -> Ticket {
         Ticket(

@@ -103,7 +103,17 @@ impl<'a> Listpack<'a> {
 
     /// Returns the element at a place, and the place after it; `None` at the end.
     #[must_use]
+    #[inline]
     pub fn at(self, place: Place) -> Option<(Element<'a>, Place)> {
+        let rest = &self.bytes[place.0..];
+        // The next place waits for this one, so the usual elements, short texts, take the shortest way to it.
+        if let Some((text, len)) = Element::read_short(rest) {
+            return Some((text, Place(place.0 + len + 1)));
+        }
+        self.at_any(place)
+    }
+
+    fn at_any(self, place: Place) -> Option<(Element<'a>, Place)> {
         let rest = &self.bytes[place.0..];
         if rest[0] == END {
             return None;

@@ -24,6 +24,21 @@ impl Store {
         id
     }
 
+    /// Makes the [number](crate::Ticket::number) of every later ticket higher than `last`, for an observer that goes on
+    /// with the numbers of an earlier process. Returns the number of the last ticket before, which is higher than
+    /// `last` if so many have been taken.
+    ///
+    /// ```
+    /// use respire_store::{Config, Store};
+    ///
+    /// let store = Store::new(Config::default());
+    /// assert_eq!(store.raise_tickets(7), 7);
+    /// assert_eq!(store.raise_tickets(5), 7);
+    /// ```
+    pub fn raise_tickets(&self, last: u64) -> u64 {
+        self.observers().raise_tickets(last).number()
+    }
+
     /// Replaces the interest of an observer. It does nothing if there is no such observer. O(shards).
     pub fn set_interest(&self, id: ObserverId, interest: Interest) {
         self.change_observers(|list| {

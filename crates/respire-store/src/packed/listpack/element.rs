@@ -30,6 +30,20 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// Reads the element at the start of the bytes, which were checked, if it is a text of up to 63 bytes. Returns it
+    /// and its length, which takes one byte at its end.
+    #[inline]
+    pub(crate) fn read_short(bytes: &'a [u8]) -> Option<(Self, usize)> {
+        let len = bytes[0].wrapping_sub(SHORT_TEXT);
+        let is_short = len <= SHORT_TEXT_LEN_MAX;
+        is_short.then(|| {
+            (
+                Element::Bytes(&bytes[1..=usize::from(len)]),
+                1 + usize::from(len),
+            )
+        })
+    }
+
     /// Reads the element at the start of the bytes, which were checked. Returns it and its length.
     #[inline]
     pub(crate) fn read(bytes: &'a [u8]) -> (Self, usize) {
@@ -65,6 +79,11 @@ impl<'a> Element<'a> {
         }
     }
 }
+
+/// The first byte of an empty text. That of a text of up to [`SHORT_TEXT_LEN_MAX`] bytes is higher by its length.
+const SHORT_TEXT: u8 = 0x80;
+
+const SHORT_TEXT_LEN_MAX: u8 = 0x3f;
 
 /// What the first byte of an element tells.
 enum Head {

@@ -1,6 +1,7 @@
 //! Reads, checks and sets `CONFIG` values for the operator.
 
 use respire::commands::{self, Kv};
+use respire::disk::{Disk, Values};
 use respire::engine::{Engine, Options, Router, Setting};
 use respire::net::clock;
 use respire::store::{Config, Store};
@@ -14,8 +15,8 @@ pub(crate) fn values(settings: &[Setting]) -> Vec<(String, String)> {
 }
 
 /// The commands of the server.
-pub(crate) fn router(kv: Kv) -> Router<Kv> {
-    let router = commands::add_to(Router::new(kv));
+pub(crate) fn router(kv: Kv, disk: &Arc<Disk>) -> Router<Kv> {
+    let router = disk.add_to(commands::add_to(Router::new(kv)));
     #[cfg(feature = "scripts")]
     let router = respire::script::add_to(router);
     router
@@ -32,7 +33,7 @@ impl TrialServer {
             ..Config::default()
         });
         Self(Engine::new(
-            router(Kv::new(store)),
+            router(Kv::new(store), &Disk::new(Values::default())),
             Options::default(),
             clock::now(),
         ))

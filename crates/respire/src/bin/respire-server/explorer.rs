@@ -105,6 +105,7 @@ mod tests {
         match bind(explorer, tap) {
             Err(Failed::Wrong(why)) => why,
             Err(Failed::Start(error)) => panic!("{error}"),
+            Err(Failed::Data(refused)) => panic!("{refused}"),
             Ok(_) => panic!("it was not refused"),
         }
     }

@@ -1,5 +1,6 @@
 //! The reasons why the server could not start.
 
+use respire::disk::{self, Refused};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -10,11 +11,22 @@ pub(crate) enum Failed {
     Wrong(String),
     /// The system refused a resource.
     Start(io::Error),
+    /// The data on disk is not loaded.
+    Data(Refused),
 }
 
 impl From<io::Error> for Failed {
     fn from(error: io::Error) -> Self {
         Self::Start(error)
+    }
+}
+
+impl From<disk::Failed> for Failed {
+    fn from(failed: disk::Failed) -> Self {
+        match failed {
+            disk::Failed::Refused(refused) => Self::Data(refused),
+            disk::Failed::Io(error) => Self::Start(error),
+        }
     }
 }
 

@@ -232,9 +232,25 @@ impl Reader<'_> {
         } else {
             flag.clone_into(&mut line.key);
         }
-        self.merged.push(argument);
-        self.flag_lines.push(line);
+        if flag != "save" || line.value.is_empty() || !self.add_save_points(&line) {
+            self.merged.push(argument);
+            self.flag_lines.push(line);
+        }
         Ok(())
+    }
+
+    /// Adds the rules of a further line of `save` to those of an earlier one, as Redis does. Returns false if there is
+    /// none.
+    fn add_save_points(&mut self, line: &Line) -> bool {
+        let mut lines = self.flag_lines.iter_mut().rev();
+        let earlier = lines.find(|earlier| earlier.key == "save");
+        let Some(earlier) = earlier.filter(|earlier| !earlier.value.is_empty()) else {
+            return false;
+        };
+        earlier.value = format!("{} {}", earlier.value, line.value);
+        self.merged
+            .push(OsString::from(format!("--save={}", earlier.value)));
+        true
     }
 
     fn note(&mut self, text: &'static str, line: &Line) {

@@ -159,6 +159,56 @@ pub(crate) struct Flags {
     #[arg(value_parser = PossibleValuesParser::new(Policy::ALL.map(Policy::name)))]
     pub(crate) maxmemory_policy: String,
 
+    /// Keep every change in an append-only file, and load it at the next start
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        default_value = "no",
+        help_heading = "Durability"
+    )]
+    #[arg(hide_possible_values = true)]
+    appendonly: YesNo,
+
+    /// When changes must be on the disk: always before they are answered, everysec within a second,
+    /// no when the system writes them
+    #[arg(
+        long,
+        value_name = "POLICY",
+        default_value = "everysec",
+        help_heading = "Durability"
+    )]
+    #[arg(value_parser = PossibleValuesParser::new(["always", "everysec", "no"]))]
+    appendfsync: String,
+
+    /// Write a snapshot once SECONDS have passed with at least CHANGES changes, such as
+    /// '3600 1 300 100', and load it at the next start [default: never]
+    #[arg(long, value_name = "SECONDS CHANGES", num_args = 1.., help_heading = "Durability")]
+    #[arg(action = clap::ArgAction::Set)]
+    save: Vec<String>,
+
+    /// Directory of the snapshot and of the append-only file's own directory
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = ".",
+        help_heading = "Durability"
+    )]
+    dir: String,
+
+    /// Name of the snapshot
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "dump.rdb",
+        help_heading = "Durability"
+    )]
+    dbfilename: String,
+
+    /// Load this file first: a snapshot, or the single append-only file of an old server
+    #[arg(long, value_name = "FILE", help_heading = "Durability")]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    pub(crate) load: Option<PathBuf>,
+
     /// How much to log: debug, verbose, notice, warning or nothing
     #[arg(
         long,
@@ -232,6 +282,8 @@ Examples:
   respire-server /etc/redis/redis.conf --port 7000
   RESPIRE_PASSWORD=secret respire-server --host 0.0.0.0 --maxmemory 1gb --maxmemory-policy allkeys-lru
   respire-server --port 0 --unixsocket /run/respire.sock --config /etc/respire.conf
+  respire-server --appendonly yes --dir /var/lib/respire
+  respire-server --load dump.rdb --save '3600 1 300 100'
   respire-server --metrics 9121
   respire-server --explorer 8123 --explorer-tap
   respire-server --check-script lock.lua limits.lua
@@ -314,6 +366,22 @@ impl Flags {
     /// The scripts to check in place of starting a server.
     pub(crate) fn scripts_to_check(&self) -> &[PathBuf] {
         &self.check_script
+    }
+
+    /// The settings of durability, by name.
+    pub(crate) fn durability(&self) -> [(&'static str, String); 5] {
+        let appendonly = if self.appendonly == YesNo::Yes {
+            "yes"
+        } else {
+            "no"
+        };
+        [
+            ("appendonly", appendonly.to_owned()),
+            ("appendfsync", self.appendfsync.clone()),
+            ("save", self.save.join(" ").trim().to_owned()),
+            ("dir", self.dir.clone()),
+            ("dbfilename", self.dbfilename.clone()),
+        ]
     }
 
     /// The chosen flavour.

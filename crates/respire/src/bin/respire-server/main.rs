@@ -6,6 +6,7 @@ mod check_script;
 mod start;
 
 // Floor: threads beside the server
+mod data;
 #[cfg(feature = "explorer")]
 mod explorer;
 #[cfg(feature = "mimalloc")]
@@ -30,7 +31,8 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: respire_alloc::Mimalloc = respire_alloc::Mimalloc;
 
-/// Exit codes: 0: stopped in an orderly way. 1: could not start. 2: wrong flags or configuration.
+/// Exit codes: 0: stopped in an orderly way. 1: could not start, or could not write all data at its end. 2: wrong flags
+/// or configuration. 3: the data on disk is damaged or not known, and nothing of it was changed.
 /// [`check`] and [`check_script`] have their own.
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
@@ -54,5 +56,6 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failed::Wrong(why)) => fail(&why, 2),
         Err(Failed::Start(error)) => fail(&error.to_string(), 1),
+        Err(Failed::Data(refused)) => fail(&refused.to_string(), 3),
     }
 }

@@ -74,8 +74,6 @@ const fn note(setting: &'static str, off: &'static [&'static str], weight: Weigh
 }
 
 const NO_TLS: &str = "no effect, as there is no TLS here";
-const NOT_KEPT: &str = "nothing is kept over a restart, as there are no snapshots and no \
-                        append-only file";
 const NO_REPLICATION: &str = "no effect, as there is no replication here";
 const NO_REPLICAS: &str = "writes are accepted nevertheless, as there are no replicas here";
 const ONE_USER: &str = "there is no user but 'default', whose password 'requirepass' sets: the \
@@ -86,9 +84,6 @@ const NO_REPLICA: &str = "there is no replication: this would be an empty server
 /// Settings whose missing effect an operator must know.
 const NOTES: &[Note] = &[
     note("aclfile", &[""], Refused(ONE_USER)),
-    note("appenddirname", &[], Warned(NOT_KEPT)),
-    note("appendfilename", &[], Warned(NOT_KEPT)),
-    note("appendonly", &["no"], Warned(NOT_KEPT)),
     note(
         "cluster-enabled",
         &["no"],
@@ -101,8 +96,6 @@ const NOTES: &[Note] = &[
             "the server stays in the foreground; a service manager or '&' runs it in the background",
         ),
     ),
-    note("dbfilename", &[], Warned(NOT_KEPT)),
-    note("dir", &[], Warned(NOT_KEPT)),
     note(
         "include",
         &[],
@@ -138,7 +131,6 @@ const NOTES: &[Note] = &[
         Refused("commands cannot be renamed or taken away: this one would stay in reach"),
     ),
     note("replicaof", &["", "no one"], Refused(NO_REPLICA)),
-    note("save", &[""], Warned(NOT_KEPT)),
     note("slaveof", &["", "no one"], Refused(NO_REPLICA)),
     note(
         "supervised",
@@ -182,7 +174,7 @@ const TLS: &[&str] = &[
 ];
 
 /// The other settings of Redis 7.0, and some later ones, which need no warning: they concern
-/// features that Respire does not have (files, replicas, scripts, encodings) or configures in other
+/// features that Respire does not have (replicas, encodings) or configures in other
 /// ways (buffers, threads, the pace of background work). Sorted.
 const NO_EFFECT: &[&str] = &[
     "acl-pubsub-default",
@@ -198,14 +190,8 @@ const NO_EFFECT: &[&str] = &[
     "activerehashing",
     "always-show-logo",
     "aof-disable-auto-gc",
-    "aof-load-truncated",
     "aof-rewrite-incremental-fsync",
-    "aof-timestamp-enabled",
-    "aof-use-rdb-preamble",
     "aof_rewrite_cpulist",
-    "appendfsync",
-    "auto-aof-rewrite-min-size",
-    "auto-aof-rewrite-percentage",
     "bgsave_cpulist",
     "bind-source-addr",
     "bio_cpulist",
@@ -256,15 +242,12 @@ const NO_EFFECT: &[&str] = &[
     "maxmemory-eviction-tenacity",
     "min-replicas-max-lag",
     "min-slaves-max-lag",
-    "no-appendfsync-on-rewrite",
     "oom-score-adj",
     "oom-score-adj-values",
     "proc-title-template",
     "propagation-error-behavior",
     "rdb-del-sync-files",
     "rdb-save-incremental-fsync",
-    "rdbchecksum",
-    "rdbcompression",
     "repl-backlog-size",
     "repl-backlog-ttl",
     "repl-disable-tcp-nodelay",
@@ -299,7 +282,6 @@ const NO_EFFECT: &[&str] = &[
     "slave-read-only",
     "slave-serve-stale-data",
     "socket-mark-id",
-    "stop-writes-on-bgsave-error",
     "syslog-facility",
     "syslog-ident",
     "tracking-table-max-keys",
@@ -323,8 +305,6 @@ mod tests {
     #[test]
     fn values_that_match_respires_behaviour_are_accepted() {
         for (setting, value) in [
-            ("appendonly", "NO"),
-            ("save", ""),
             ("replicaof", "no one"),
             ("slaveof", ""),
             ("tls-port", "0"),
@@ -352,7 +332,6 @@ mod tests {
             let is_refused = matches!(verdict(setting, "x"), Some(Verdict::Refused(_)));
             assert!(is_refused, "{setting}");
         }
-        assert_eq!(verdict("save", "900 1"), Some(Verdict::Warned(NOT_KEPT)));
         assert_eq!(verdict("tls-cert-file", "x"), Some(Verdict::Warned(NO_TLS)));
         assert_eq!(verdict("hz", "10"), Some(Verdict::Ignored));
         assert_eq!(verdict("port", "1"), None);

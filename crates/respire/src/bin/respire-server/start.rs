@@ -1,6 +1,7 @@
 //! Starts the server from its flags, and runs it until it stops.
 
 use crate::console;
+use crate::data::Data;
 #[cfg(feature = "explorer")]
 use crate::explorer::Explorer;
 use crate::failed::Failed;
@@ -10,6 +11,7 @@ use crate::logging;
 use crate::reload::{Hangups, Reload};
 use crate::rows::rows;
 use respire::commands::Kv;
+use respire::disk::{Disk, Values};
 use respire::engine::{Engine, Options, Setting};
 #[cfg(feature = "metrics")]
 use respire::net::metrics::MetricsListener;
@@ -51,10 +53,12 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     ));
     let mut rows = rows(flags, &config);
     rows.push(log_level);
-    let engine = engine(kv, &host, rows);
+    let disk = Disk::new(Values::default());
+    let engine = engine(kv, &disk, &host, rows);
     host.set_defaults(defaults(engine.settings()));
     configure(engine.settings(), flags, clients_max, &given.settings)?;
     engine.tunables().set_password(password.as_bytes());
+    disk.attach(&engine);
 
     hangups.follow(Reload::new(&engine, arguments, &given))?;
 
@@ -74,7 +78,9 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     let unix_socket = config.unix_socket.clone();
     #[cfg(feature = "explorer")]
     let config = Config { tap, ..config };
+    let data = Data::open(&disk, &engine, flags.load.clone(), &shutdown)?;
     let report = flags.flavour().serve(listeners, engine, config, shutdown)?;
+    data.close(&disk)?;
     if let Some(path) = unix_socket {
         // If the file stays, the next start only has to check it.
         let _ = std::fs::remove_file(path);
@@ -156,7 +162,12 @@ fn store(flags: &Flags) -> Store {
     })
 }
 
-fn engine(kv: Kv, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>> {
+fn engine(
+    kv: Kv,
+    disk: &Arc<Disk>,
+    host: &Arc<Process>,
+    settings: Vec<Setting>,
+) -> Arc<Engine<Kv>> {
     let [high, low, ..] = random();
     let mut run_id = [0; 16];
     run_id[..8].copy_from_slice(&high.to_le_bytes());
@@ -168,7 +179,7 @@ fn engine(kv: Kv, host: &Arc<Process>, settings: Vec<Setting>) -> Arc<Engine<Kv>
         run_id,
         ..Options::default()
     };
-    Engine::new(console::router(kv), options, clock::now())
+    Engine::new(console::router(kv, disk), options, clock::now())
 }
 
 /// The default values of `CONFIG`, so that `CONFIG REWRITE` writes only values that differ.
@@ -194,6 +205,9 @@ fn configure(
     console::set(settings, "maxmemory", &flags.maxmemory.to_string())?;
     console::set(settings, "maxmemory-policy", &flags.maxmemory_policy)?;
     console::set(settings, "timeout", &flags.timeout.to_string())?;
+    for (name, value) in flags.durability() {
+        console::set(settings, name, &value)?;
+    }
     for line in lines {
         console::set(settings, &line.key, &line.value)?;
     }

@@ -109,20 +109,38 @@ fn all_mistakes_of_the_file_are_reported_at_once() {
 
 #[test]
 fn redis_settings_without_effect_share_one_warning() {
-    let text = "hz 10\ndir /var/lib/redis\nsave 900 1\nsave 300 10\nappendonly no\nport 7000\n\
-                dynamic-hz yes\ntls-cert-file a\ntls-key-file b\n";
+    let text = "hz 10\nport 7000\ndynamic-hz yes\ntls-cert-file a\ntls-key-file b\n";
     let given = with_file(text, &[]).unwrap();
     assert_eq!(
         given.warnings,
         [
-            "dir (line 2), save (line 3), save (line 4): nothing is kept over a restart, as there are \
-             no snapshots and no append-only file",
-            "tls-cert-file (line 8), tls-key-file (line 9): no effect, as there is no TLS here",
+            "tls-cert-file (line 4), tls-key-file (line 5): no effect, as there is no TLS here",
             "settings of Redis's without effect here: hz, dynamic-hz",
         ]
     );
     assert_eq!(pairs(&given.flag_lines), [("port", "7000")]);
     assert!(given.settings.is_empty());
+}
+
+#[test]
+fn lines_of_save_add_up() {
+    let text = "save 900 1\nsave 300 10\nappendonly yes\ndir /var/lib/redis\n";
+    let given = with_file(text, &[]).unwrap();
+    let durability = given.flags.durability();
+    let value = |name| {
+        durability
+            .iter()
+            .find(|(own, _)| *own == name)
+            .map(|(_, value)| &**value)
+    };
+    assert_eq!(value("save"), Some("900 1 300 10"));
+    assert_eq!(value("appendonly"), Some("yes"));
+    assert_eq!(value("dir"), Some("/var/lib/redis"));
+    assert_eq!(pairs(&given.flag_lines)[0], ("save", "900 1 300 10"));
+    let given = with_file("save 900 1\nsave \"\"\nsave 5 1\n", &[]).unwrap();
+    assert_eq!(given.flags.durability()[2].1, "5 1");
+    let given = with_file("save 900 1\n", &["--save", "60", "5"]).unwrap();
+    assert_eq!(given.flags.durability()[2].1, "60 5");
 }
 
 #[test]
@@ -179,7 +197,7 @@ fn redis_arguments_start_this_server() {
 #[test]
 fn settings_in_arguments_are_checked_like_lines() {
     for (arguments, expected) in [
-        (&["--appendonly"][..], "'--appendonly' has no value"),
+        (&["--appendfilename"][..], "'--appendfilename' has no value"),
         (
             &["--slowlog-max-len", "x"],
             "invalid value 'x' for 'slowlog-max-len'",
