@@ -127,7 +127,7 @@ fn number(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(format_i64(value, &mut room));
 }
 
-/// Reads a whole checksum line, with its line end. `None` if a byte is not as [`write`] writes it.
+/// Reads a whole checksum line, with its line end. `None` if a byte is not as [`write()`] writes it.
 pub fn parse(text: &[u8]) -> Option<Line> {
     let rest = text.strip_prefix(PREFIX)?;
     let (seq, rest) = digits(rest)?;
