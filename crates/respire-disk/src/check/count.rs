@@ -1,6 +1,7 @@
 //! Counts commands behind damage, and finds those that the server does not know.
 
 use super::report::Unknown;
+use respire_durable::checksum;
 use respire_durable::recovery::{Files, Found, Place, Walker};
 use std::collections::BTreeMap;
 use std::io;
@@ -69,6 +70,23 @@ fn next_start(
         at += bytes as u64 - OVERLAP_BYTES;
     }
     Ok(None)
+}
+
+/// The last time in a range of a file, in unix seconds. O(bytes).
+pub(super) fn last_time(
+    files: &mut impl Files,
+    (place, name): (Place, &str),
+    range: Range<u64>,
+) -> io::Result<Option<u64>> {
+    let mut walker = Walker::new(place, name, range, 1 << 20);
+    let mut last = None;
+    loop {
+        match walker.next(files)? {
+            Found::Command => {}
+            Found::Annotation => last = checksum::parse_time(walker.item()).or(last),
+            Found::End | Found::Short | Found::Bad(_) => return Ok(last),
+        }
+    }
 }
 
 /// Finds the commands of a file that the server does not know. O(bytes).

@@ -158,16 +158,28 @@ impl Study {
                 Outcome::Refused(same) if same.file == name => fault.refusal = same.clone(),
                 _ => {}
             }
-            fault.refusal.last_good_time_s = self.last_time(index);
             fault.cut = self.cut(index);
+            fault.refusal.last_good_time_s = self.last_time(index, fault.cut)?;
+            if let Some(what) = fault.refusal.what.strip_prefix("is damaged: ") {
+                fault.refusal.what = what.to_owned();
+            }
             break;
         }
         Ok(fault)
     }
 
-    fn last_time(&self, index: usize) -> Option<u64> {
-        let read = self.read.files.iter().take(index + 1);
-        read.filter_map(|file| file.last_time_s).next_back()
+    /// The last time before a place in a file.
+    fn last_time(&mut self, index: usize, cut: Option<u64>) -> io::Result<Option<u64>> {
+        let name = self.listed[index].name.clone();
+        let begin = self.view.begin(self.place, &name);
+        if let Some(cut) = cut.filter(|cut| *cut > begin) {
+            let last = count::last_time(&mut self.view, (self.place, &name), begin..cut)?;
+            if last.is_some() {
+                return Ok(last);
+            }
+        }
+        let before = self.read.files.iter().take(index);
+        Ok(before.rev().find_map(|file| file.last_time_s))
     }
 
     /// Judges the first files as if they were all.
@@ -441,7 +453,7 @@ fn advise(report: &mut Report) {
         .as_ref()
         .is_some_and(|wrong| !is_listed(&wrong.file));
     let (advice, command) = match report.verdict {
-        Verdict::Whole => ("Nothing is to be done.", None),
+        Verdict::Whole => ("There is nothing to do.", None),
         Verdict::Torn => (
             "A server cuts this off itself when it starts, unless aof-load-truncated is no. To cut it now:",
             Some("--fix"),

@@ -35,7 +35,7 @@ fn torn_file_is_reported_cut_and_then_whole() {
     let (code, text, errors) = check(&path, &[]);
     assert_eq!((code, &*errors), (Some(1), ""), "{text}");
     let lost = format!(
-        "lost:  11 bytes with 0 commands (kept: appendonly.aof up to byte {})",
+        "lost:  11 bytes, in which 0 commands can be read (kept: appendonly.aof up to byte {})",
         whole.len()
     );
     assert!(text.contains(&lost), "{text}");
@@ -160,7 +160,7 @@ fn files_of_redis_are_whole_and_it_accepts_what_a_repair_leaves() {
     let report = is_whole(directory.path());
     assert_eq!(report["files"][0]["keys"], 1);
     assert!(
-        report["files"][1]["last_time"]["unix_s"].is_u64(),
+        report["files"][1]["commands"].as_u64() > Some(3),
         "{report}"
     );
     is_whole(&directory.path().join("dump.rdb"));

@@ -5,6 +5,7 @@
     reason = "what fails in the harness fails the test"
 )]
 
+mod check;
 mod check_script;
 mod operation;
 

@@ -20,7 +20,7 @@ const EXIT_CODES: &str = "Exit codes: 0: all is whole. 1: something is torn, dam
 /// PATH is the data directory, the log's directory in it, a manifest, a single file of a log, or a snapshot. Nothing is
 /// changed without --fix or --until. With them, no file is changed in place: the originals stay as NAME.corrupt-TIME.
 #[derive(Parser, Debug)]
-#[command(name = "respire-server check", after_help = EXIT_CODES)]
+#[command(name = "respire-server check", bin_name = "respire-server check", after_help = EXIT_CODES)]
 struct Flags {
     /// Data directory, log directory, manifest, file of a log, or snapshot
     path: PathBuf,

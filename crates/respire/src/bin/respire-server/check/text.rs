@@ -142,7 +142,8 @@ fn describe(file: &FileReport) -> String {
 
 fn loss(loss: &Loss) -> String {
     let more = if loss.has_more { "at least " } else { "" };
-    let mut text = format!("{} bytes with {more}{} commands", loss.bytes, loss.commands);
+    let (bytes, commands) = (loss.bytes, loss.commands);
+    let mut text = format!("{bytes} bytes, in which {more}{commands} commands can be read");
     if !loss.files.is_empty() {
         let _ = write!(text, ", among them all of {}", loss.files.join(", "));
     }
