@@ -432,7 +432,7 @@ fn is_in_use(folder: &Path) -> bool {
 }
 
 /// A path as it is typed in a shell.
-pub(super) fn typed(path: &Path) -> String {
+fn typed(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "./_-+=:@%,".contains(c);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
@@ -478,13 +478,19 @@ fn advise(report: &mut Report) {
             None,
         ),
         Verdict::Unknown => (
-            "The files are whole, but this server cannot load them: load them with the server that wrote them, or cut \
-             before the first such command with --until-offset.",
+            "The files are whole, but this server cannot load them. Load them with the server that wrote them, or cut \
+             before the first such command, and lose all behind it:",
             None,
         ),
     };
     report.advice = advice.to_owned();
     report.command = command.map(|flag| format!("respire-server check {path} {flag}"));
+    if let (Verdict::Unknown, Some(first)) = (report.verdict, report.unknown.first()) {
+        let (file, offset) = (typed(&report.folder.join(&first.file)), first.offset);
+        report.command = Some(format!(
+            "respire-server check {file} --until-offset {offset}"
+        ));
+    }
 }
 
 fn of_snapshot(path: &Path, file: &Path) -> io::Result<Report> {

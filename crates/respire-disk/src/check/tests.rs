@@ -443,4 +443,14 @@ fn commands_that_the_server_does_not_know_are_named_with_their_place() {
         count: 2,
     };
     assert_eq!(report.unknown, [unknown]);
+    let next = format!(
+        "respire-server check {} --until-offset {at}",
+        path.display()
+    );
+    assert_eq!(report.command.as_deref(), Some(&*next));
+    fix(&path, Cut::Offset(at), &options, 0)
+        .unwrap()
+        .done
+        .unwrap();
+    assert_eq!(check(&path, &options).unwrap().verdict, Verdict::Whole);
 }

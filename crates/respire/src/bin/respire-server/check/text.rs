@@ -120,7 +120,9 @@ fn describe(file: &FileReport) -> String {
     if let Some(keys) = file.keys {
         let _ = write!(text, ", {keys} keys");
     }
-    if file.commands > 0 || file.kind != "snapshot" && file.keys.is_none() {
+    let is_read = !matches!(file.verdict, FileVerdict::Unread | FileVerdict::Missing);
+    let has_only_commands = file.kind != "snapshot" && file.keys.is_none();
+    if file.commands > 0 || (is_read && has_only_commands) {
         let _ = write!(text, ", {} commands", file.commands);
     }
     if file.checksums > 0 {
