@@ -29,6 +29,7 @@ impl LogBegin<'_> {
         let store = self.served.store();
         let all = store.lock(&Scope::Everything);
         start.last_ticket = store.raise_tickets(start.last_ticket);
+        self.journal.set_on(true);
         let observer = store.observe(Arc::clone(self.journal) as _, Interest::CHANGES);
         drop(all);
         let policy = self.values.appendfsync;
@@ -49,7 +50,10 @@ impl LogBegin<'_> {
             gates: Some(gates),
         };
         let lanes = Lanes::start(begin);
-        let lanes = lanes.inspect_err(|_| store.unobserve(observer))?;
+        let lanes = lanes.inspect_err(|_| {
+            self.journal.set_on(false);
+            store.unobserve(observer);
+        })?;
         Ok(OpenLog {
             lanes,
             observer,

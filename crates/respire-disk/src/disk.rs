@@ -4,19 +4,21 @@ use crate::begin::LogBegin;
 use crate::gates::Gates;
 use crate::keeper::{Core, Keeper, OpenLog};
 use crate::log::{Journal, Kept};
+use crate::record;
 use crate::recovery::{self, Failed, Refused};
 use crate::rows;
-use crate::served::{Served, ServedEngine};
+use crate::served::{Libraries, Served, ServedEngine};
 use crate::settings::{Settings, Values};
 use crate::status::Status;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicBool, Ordering};
 use respire_commands::HasKv;
 use respire_engine::{
-    Commits, Engine, Extension, Gate, GateKind, InfoWriter, Metrics, Now, Router, Setting, Wake,
+    Commits, Engine, Extension, Gate, GateKind, InfoWriter, Keeper as ShutdownKeeper, Metrics, Now,
+    Router, Setting, ShutdownCall, ShutdownOptions, Wake,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Keeps the data of a server on disk, in Redis's own files.
 ///
@@ -48,6 +50,9 @@ pub struct Disk {
     journal: Arc<Journal>,
     kept: Arc<Kept>,
     keeper: Mutex<Option<Arc<Keeper>>>,
+    libraries: OnceLock<Arc<dyn Libraries>>,
+    /// `SHUTDOWN` has saved the keys, or was told not to.
+    is_save_settled: AtomicBool,
 }
 
 impl Disk {
@@ -60,7 +65,21 @@ impl Disk {
             journal: Arc::new(Journal::new()),
             kept: Arc::new(Kept::new()),
             keeper: Mutex::default(),
+            libraries: OnceLock::new(),
+            is_save_settled: AtomicBool::new(false),
         })
+    }
+
+    /// Keeps libraries of functions with the keys. Whoever changes them calls [`Disk::libraries_changed`].
+    pub fn set_libraries(&self, libraries: Arc<dyn Libraries>) {
+        let _ = self.libraries.set(libraries);
+    }
+
+    /// Keeps a change of the libraries. `payload` is that of `FUNCTION DUMP` after it.
+    pub fn libraries_changed(&self, payload: &[u8]) {
+        if let Some(keeper) = self.keeper() {
+            keeper.command(|out| record::libraries(payload, out));
+        }
     }
 
     /// The settings.
@@ -83,6 +102,7 @@ impl Disk {
             journal: Arc::clone(&self.journal),
             kept: Arc::clone(&self.kept),
         }));
+        engine.set_keeper(Arc::new(AtShutdown(Arc::clone(self))));
         self.status.loading.begin();
         engine.close_gate(Gate::Loading);
     }
@@ -100,7 +120,10 @@ impl Disk {
         engine: &Arc<Engine<A>>,
         snapshot: Option<&Path>,
     ) -> Result<(), Failed> {
-        let served: Arc<dyn Served> = Arc::new(ServedEngine(Arc::clone(engine)));
+        let served: Arc<dyn Served> = Arc::new(ServedEngine {
+            engine: Arc::clone(engine),
+            libraries: self.libraries.get().cloned(),
+        });
         let mut values = self.settings.values();
         values.dir = whole_path(&values)?;
         self.settings.open(values.dir.clone());
@@ -129,11 +152,13 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes what is not on disk yet, and stops keeping. Returns whether all is durable that should be. It does
+    /// Writes what is not on disk yet, and stops keeping. With rules of `save` it writes a snapshot, unless `SHUTDOWN` has
+    /// done so or was told not to. Returns whether all is durable that should be. It does
     /// nothing if it is not open.
     pub fn close(&self) -> bool {
         let keeper = self.lock().take();
-        keeper.is_none_or(|keeper| keeper.stop())
+        let saves = !self.is_save_settled.load(Ordering::Relaxed);
+        keeper.is_none_or(|keeper| keeper.stop(saves))
     }
 
     pub(crate) fn status(&self) -> &Status {
@@ -295,6 +320,40 @@ impl Commits for Turns {
 
     fn wake_when_kept(&self, ticket: u64, wake: Arc<dyn Wake>) {
         self.kept.wake_at(ticket, wake);
+    }
+}
+
+/// What `SHUTDOWN` asks before the server stops.
+struct AtShutdown(Arc<Disk>);
+
+impl ShutdownKeeper for AtShutdown {
+    fn before_shutdown(&self, options: ShutdownOptions, call: ShutdownCall) {
+        let disk = Arc::clone(&self.0);
+        let Some(keeper) = disk.keeper() else {
+            return call.stop();
+        };
+        if keeper.is_log_in_trouble() && !options.force {
+            tracing::error!(
+                "the append-only file has trouble: the server goes on (SHUTDOWN FORCE stops it)"
+            );
+            return call.fail();
+        }
+        let has_rules = disk.settings.read(|values| !values.save.is_empty());
+        if !options.save.unwrap_or(has_rules) {
+            disk.is_save_settled.store(true, Ordering::Relaxed);
+            return call.stop();
+        }
+        keeper.save(Box::new(move |outcome| {
+            if outcome.is_ok() || options.force {
+                disk.is_save_settled.store(true, Ordering::Relaxed);
+                call.stop();
+            } else {
+                tracing::error!(
+                    "the keys could not be saved: the server goes on (SHUTDOWN NOSAVE stops it)"
+                );
+                call.fail();
+            }
+        }));
     }
 }
 

@@ -35,4 +35,5 @@ mod clock;
 pub use disk::Disk;
 pub use recovery::{Failed, Refused};
 pub use rows::SPECS;
+pub use served::Libraries;
 pub use settings::{Policy, SavePoint, Settings, Values};

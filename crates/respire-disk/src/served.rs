@@ -43,40 +43,52 @@ pub(crate) trait Replay {
 }
 
 /// An engine as the disk sees it. The engine does not own itself, so it comes with its handle.
-pub(crate) struct ServedEngine<A: HasKv>(pub(crate) Arc<Engine<A>>);
+pub(crate) struct ServedEngine<A: HasKv> {
+    pub(crate) engine: Arc<Engine<A>>,
+    pub(crate) libraries: Option<Arc<dyn Libraries>>,
+}
+
+/// The libraries of functions of a server, which are kept with its keys ([`Disk::with_libraries`]).
+///
+/// [`Disk::with_libraries`]: crate::Disk::with_libraries
+pub trait Libraries: Send + Sync {
+    /// The source of each library.
+    fn sources(&self) -> Vec<Vec<u8>>;
+}
 
 impl<A: HasKv> Served for ServedEngine<A> {
     fn store(&self) -> &Store {
-        self.0.app().kv().store()
+        self.engine.app().kv().store()
     }
 
     fn note_saved(&self, at_s: u64, changes: u64) {
-        self.0.app().kv().note_saved(at_s, changes);
+        self.engine.app().kv().note_saved(at_s, changes);
     }
 
     fn unsaved_changes(&self) -> u64 {
-        self.0.app().kv().unsaved_changes()
+        self.engine.app().kv().unsaved_changes()
     }
 
     fn libraries(&self) -> Vec<Vec<u8>> {
-        Vec::new()
+        let libraries = self.libraries.as_ref();
+        libraries.map_or_else(Vec::new, |libraries| libraries.sources())
     }
 
     fn replay(&self) -> Box<dyn Replay + '_> {
         Box::new(Replaying {
-            replay: self.0.connect_to_replay(now()),
+            replay: self.engine.connect_to_replay(now()),
         })
     }
 
     fn set_notes_reads(&self, notes_reads: bool) {
-        self.0.set_notes_reads(notes_reads);
+        self.engine.set_notes_reads(notes_reads);
     }
 
     fn set_gate(&self, gate: Gate, is_closed: bool) {
         if is_closed {
-            self.0.close_gate(gate);
+            self.engine.close_gate(gate);
         } else {
-            self.0.open_gate(gate.kind());
+            self.engine.open_gate(gate.kind());
         }
     }
 }

@@ -17,22 +17,24 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
+    /// Its highest bit says that a log is replayed: a field of its own would make each copy longer.
     monotonic_us: u64,
     unix_us: u64,
     /// `unix_us / 1000`, divided once per turn instead of once per command.
     unix_ms: u64,
-    is_replaying: bool,
 }
+
+/// The bit of a replay, in half a million years of microseconds.
+const REPLAYING: u64 = 1 << 63;
 
 impl Now {
     /// `monotonic` counts from any fixed origin of the driver's choosing; `unix` from 1970-01-01.
     #[must_use]
     pub const fn new(monotonic: Duration, unix: Duration) -> Self {
         Self {
-            monotonic_us: saturating_us(monotonic),
+            monotonic_us: below_replaying(saturating_us(monotonic)),
             unix_us: saturating_us(unix),
             unix_ms: saturating_us(unix) / 1000,
-            is_replaying: false,
         }
     }
 
@@ -40,7 +42,7 @@ impl Now {
     #[must_use]
     pub const fn replaying(self) -> Self {
         Self {
-            is_replaying: true,
+            monotonic_us: self.monotonic_us | REPLAYING,
             ..self
         }
     }
@@ -50,7 +52,7 @@ impl Now {
     #[must_use]
     #[inline]
     pub const fn is_replaying(self) -> bool {
-        self.is_replaying
+        self.monotonic_us & REPLAYING != 0
     }
 
     /// What is expired: everything with an expiry up to this time, in milliseconds since 1970-01-01
@@ -58,13 +60,13 @@ impl Now {
     #[must_use]
     #[inline]
     pub const fn due_ms(self) -> u64 {
-        if self.is_replaying { 0 } else { self.unix_ms }
+        if self.is_replaying() { 0 } else { self.unix_ms }
     }
 
     /// Microseconds since the driver's origin; never decreases.
     #[must_use]
     pub const fn monotonic_us(self) -> u64 {
-        self.monotonic_us
+        self.monotonic_us & !REPLAYING
     }
 
     /// Microseconds since 1970-01-01 UTC.
@@ -84,13 +86,17 @@ impl Now {
     pub const fn after(self, by: Duration) -> Self {
         let us = saturating_us(by);
         let unix_us = self.unix_us.saturating_add(us);
+        let monotonic_us = below_replaying(self.monotonic_us().saturating_add(us));
         Self {
-            monotonic_us: self.monotonic_us.saturating_add(us),
+            monotonic_us: monotonic_us | self.monotonic_us & REPLAYING,
             unix_us,
             unix_ms: unix_us / 1000,
-            ..self
         }
     }
+}
+
+const fn below_replaying(us: u64) -> u64 {
+    if us < REPLAYING { us } else { REPLAYING - 1 }
 }
 
 const fn saturating_us(d: Duration) -> u64 {
@@ -118,7 +124,11 @@ mod tests {
     #[test]
     fn durations_beyond_the_range_saturate() {
         let now = Now::new(Duration::MAX, Duration::MAX);
-        assert_eq!(now.monotonic_us(), u64::MAX);
-        assert_eq!(now.after(Duration::MAX).unix_us(), u64::MAX);
+        assert_eq!(now.monotonic_us(), u64::MAX >> 1);
+        let later = now.after(Duration::MAX);
+        assert_eq!((later.unix_us(), later.is_replaying()), (u64::MAX, false));
+        let replaying = now.replaying().after(Duration::MAX);
+        assert_eq!(replaying.monotonic_us(), u64::MAX >> 1);
+        assert!(replaying.is_replaying());
     }
 }

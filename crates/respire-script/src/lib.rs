@@ -4,6 +4,9 @@
 #[doc(hidden)]
 pub mod fuzzed;
 
+// Floor: the libraries, for those who keep them
+mod libraries;
+
 // Floor: the commands, and checks of scripts
 mod check;
 mod commands;
@@ -40,4 +43,6 @@ mod limits;
 
 pub use check::{Finding, Severity, check};
 pub use commands::add_to;
+pub use libraries::Libraries;
+pub use library::LibraryObserver;
 pub use limits::{LIMITS, LimitRow};

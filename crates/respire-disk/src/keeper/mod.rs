@@ -87,6 +87,11 @@ impl Keeper {
         self.core.wanted.add(Request::BeginRewrite);
     }
 
+    /// Adds a command that changes no key to the log, if there is one.
+    pub(crate) fn command(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.core.journal.command(self.core.served.store(), write);
+    }
+
     /// Whether there is a log.
     pub(crate) fn has_log(&self) -> bool {
         self.core.lock().is_some()
@@ -108,9 +113,19 @@ impl Keeper {
         })
     }
 
-    /// Ends the work in progress, writes and syncs what the log has, and ends the thread. Returns whether all is
-    /// durable that should be.
-    pub(crate) fn stop(&self) -> bool {
+    /// Whether the log takes no changes, or writes are refused for its sake.
+    pub(crate) fn is_log_in_trouble(&self) -> bool {
+        let Some(shared) = self.core.log() else {
+            return false;
+        };
+        let now_ms = shared.now_ms();
+        shared.lock().log.trouble(now_ms).is_some()
+    }
+
+    /// Ends the work in progress, writes and syncs what the log has, and ends the thread. Before, it writes a snapshot
+    /// if there are rules for that and changes, unless `saves` says that this is settled. Returns whether all is durable
+    /// that should be.
+    pub(crate) fn stop(&self, saves: bool) -> bool {
         self.core.stop.store(true, Ordering::Relaxed);
         self.core.wanted.add(Request::Stop);
         let thread = self.lock_thread().take();
@@ -118,8 +133,12 @@ impl Keeper {
             // A thread that panicked has said so.
             let _ = thread.join();
         }
+        self.core.stop.store(false, Ordering::Relaxed);
+        let values = self.core.settings.values();
+        let is_due = saves && !values.save.is_empty() && self.core.served.unsaved_changes() > 0;
+        let is_saved = !is_due || self.core.save(&values, Vec::new(), false);
         let log = self.core.lock().take();
-        log.is_none_or(|log| self.core.close(log))
+        log.is_none_or(|log| self.core.close(log)) && is_saved
     }
 
     fn lock_thread(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
@@ -169,8 +188,9 @@ impl Core {
             }
             let may_retry = failed_at.is_none_or(|at| at.elapsed() >= RETRY);
             is_save_wanted |= may_retry && self.is_save_due(&values, saved_at);
+            let is_paced = answers.is_empty();
             if is_save_wanted || !answers.is_empty() || self.status.schedule_save(false) {
-                let is_good = self.save(&values, answers);
+                let is_good = self.save(&values, answers, is_paced);
                 failed_at = (!is_good).then(Moment::now);
                 saved_at = if is_good { Moment::now() } else { saved_at };
             }
@@ -254,6 +274,7 @@ impl Core {
 
     /// Stops a log. Returns whether all is durable.
     fn close(&self, log: OpenLog) -> bool {
+        self.journal.set_on(false);
         self.served.store().unobserve(log.observer);
         let is_durable = log.lanes.stop(STOP_PATIENCE);
         if !is_durable {

@@ -38,10 +38,9 @@ impl Core {
     fn rewrite_all(&self, log: &Shared, values: &Values) -> Result<Saved, SaveError> {
         let store = self.served.store();
         let take = || {
-            // Libraries are told to the log under the same lock as changes.
-            let libraries = self.served.libraries();
             let cut = store.cut().ok()?;
-            Some((cut.ticket().number(), (cut, libraries)))
+            // Behind the cut: a library that changes in between is in the base, and in the increment once more.
+            Some((cut.ticket().number(), (cut, self.served.libraries())))
         };
         let begun = log.begin_rewrite(PATIENCE, take);
         let (id, (cut, libraries)) = begun.map_err(|busy| match busy {

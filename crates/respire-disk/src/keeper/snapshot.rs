@@ -13,12 +13,13 @@ use std::path::Path;
 const DUTY_PERCENT: u32 = 25;
 
 impl Core {
-    /// Writes a snapshot, as fast as it can if clients wait for it, and answers them. Returns whether it was written.
-    pub(super) fn save(&self, values: &Values, answers: Vec<Answer>) -> bool {
+    /// Writes a snapshot, as fast as it can unless it is to be paced, and answers those who wait for it. Returns whether
+    /// it was written.
+    pub(super) fn save(&self, values: &Values, answers: Vec<Answer>, is_paced: bool) -> bool {
         self.status.save.begin();
         let path = values.snapshot();
         let changes = self.served.store().changes();
-        let outcome = self.write(values, &path, answers.is_empty());
+        let outcome = self.write(values, &path, is_paced);
         let kept_bytes = self.status.progress.queued_bytes_most();
         self.status.save.end(outcome.is_ok().then_some(kept_bytes));
         match &outcome {

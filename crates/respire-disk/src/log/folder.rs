@@ -40,9 +40,11 @@ impl Folder {
     fn try_to(&self, operation: &Operation) -> io::Result<usize> {
         match operation {
             Operation::Create { file, name } => {
+                let path = self.at(name);
+                remove(&path)?;
                 let mut options = OpenOptions::new();
-                options.read(true).write(true).create(true).truncate(true);
-                self.keep_open(*file, options.open(self.at(name))?);
+                options.read(true).write(true).create_new(true);
+                self.keep_open(*file, options.open(path)?);
             }
             Operation::Open { file, name } => {
                 let opened = OpenOptions::new()
@@ -68,16 +70,15 @@ impl Folder {
                 self.lock().remove(file);
             }
             Operation::WriteWhole { name, bytes } => {
-                let mut file = File::create(self.at(name))?;
+                let path = self.at(name);
+                remove(&path)?;
+                let mut file = File::create_new(path)?;
                 file.write_all(bytes)?;
                 file.sync_all()?;
             }
             Operation::Rename { from, to } => fs::rename(self.at(from), self.at(to))?,
             Operation::SyncDir => sync_dir(&self.path)?,
-            Operation::Unlink { name } => match fs::remove_file(self.at(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            },
+            Operation::Unlink { name } => remove(&self.at(name))?,
         }
         Ok(0)
     }
@@ -98,6 +99,15 @@ impl Folder {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<FileId, Arc<File>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Removes a file if it is there. A file is never emptied in place: after a power cut within a renaming it may have
+/// another name as well.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ use super::marks::Marks;
 use super::stage::Stage;
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use respire_store::{Effect, Observer, Ticket};
+use respire_store::{Effect, Observer, Store, Ticket};
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,6 +20,8 @@ pub(crate) struct Journal {
     arrived: Condvar,
     marks: Marks,
     notes_reads: AtomicBool,
+    /// Whether there is a log.
+    is_on: AtomicBool,
     /// The last ticket of a unit that has changed something.
     last: AtomicU64,
 }
@@ -64,6 +66,7 @@ impl Journal {
             arrived: Condvar::new(),
             marks: Marks::new(),
             notes_reads: AtomicBool::new(false),
+            is_on: AtomicBool::new(false),
             last: AtomicU64::new(0),
         }
     }
@@ -71,6 +74,25 @@ impl Journal {
     /// Lets readers wait for what they show, or no longer.
     pub(crate) fn set_notes_reads(&self, notes_reads: bool) {
         self.notes_reads.store(notes_reads, Ordering::Release);
+    }
+
+    /// A log takes the changes from now on, or no longer.
+    pub(crate) fn set_on(&self, is_on: bool) {
+        self.is_on.store(is_on, Ordering::Release);
+    }
+
+    /// Adds a command that changes no key, in its place among the changes.
+    pub(crate) fn command(&self, store: &Store, write: impl FnOnce(&mut Vec<u8>)) {
+        if !self.is_on.load(Ordering::Acquire) {
+            return;
+        }
+        let ticket = store.take_ticket();
+        self.last.fetch_max(ticket, Ordering::Release);
+        self.turn(|turn| {
+            turn.stage.command(ticket, write);
+            turn.shown = turn.shown.max(ticket);
+        });
+        self.released();
     }
 
     /// The last ticket of a unit that has changed something. Whoever was told of a change by another thread has been

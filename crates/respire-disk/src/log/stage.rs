@@ -113,6 +113,18 @@ impl Stage {
         open.add(effect, bytes);
     }
 
+    /// Adds a unit of one command that needs no database.
+    pub(crate) fn command(&mut self, ticket: u64, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut open = Open::new(ticket, 0);
+        let mut bytes = Vec::new();
+        write(&mut bytes);
+        open.commands = 1;
+        self.ended_within.push((open, bytes));
+        if self.open.is_none() {
+            self.add_ended();
+        }
+    }
+
     /// Gives an open unit another ticket. The old one becomes the place of an empty unit.
     pub(crate) fn renew(&mut self, old: u64, new: u64) {
         let within = self.within.iter_mut().map(|(open, _)| open);

@@ -52,6 +52,14 @@ pub fn select(db: u32, out: &mut Vec<u8>) {
     Command::new(out, b"*2\r\n$6\r\nSELECT\r\n").int(i64::from(db));
 }
 
+/// Appends the command that replaces all libraries of functions by those of this payload, which is one of
+/// `FUNCTION DUMP`.
+pub fn libraries(payload: &[u8], out: &mut Vec<u8>) {
+    Command::new(out, b"*4\r\n$8\r\nFUNCTION\r\n$7\r\nRESTORE\r\n")
+        .bytes(payload)
+        .raw(b"$5\r\nFLUSH\r\n");
+}
+
 /// Appends the commands that have this effect, without `SELECT`, and returns their number. If it is not 1, others
 /// must not see the keys between the commands: they belong between `MULTI` and `EXEC`. It is 0 for a change of which
 /// Redis keeps no log either. O(bytes of the effect).

@@ -30,7 +30,7 @@ pub fn add_to<A: App>(router: Router<A>) -> Router<A> {
     add_sharing(router, Arc::new(Scripts::default()))
 }
 
-fn add_sharing<A: App>(router: Router<A>, scripts: Arc<Scripts>) -> Router<A> {
+pub(crate) fn add_sharing<A: App>(router: Router<A>, scripts: Arc<Scripts>) -> Router<A> {
     let extension = Arc::clone(&scripts);
     let router = router.shared_extension(extension);
     let router = eval::add_to(router, &scripts);

@@ -13,6 +13,7 @@ mod registry;
 pub(crate) use load::{Loading, Stopwatch, load};
 pub(crate) use loaded::Loaded;
 pub(crate) use payload::{dump, restore};
+pub use registry::LibraryObserver;
 pub(crate) use registry::{Policy, Registry, Table};
 
 use crate::flags::Flags;

@@ -1,6 +1,7 @@
 //! The libraries that the server knows.
 
-use super::{FunctionInfo, Library};
+use super::{FunctionInfo, Library, payload};
+use core::fmt;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,8 +11,27 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     table: RwLock<Arc<Table>>,
+    observer: RwLock<Observing>,
     /// Counts the changes. Threads look at the table again when it has changed.
     epoch: AtomicU64,
+}
+
+/// Receives the libraries of a server whenever they change ([`Libraries::observe`](crate::Libraries::observe)).
+pub trait LibraryObserver: Send + Sync {
+    /// Receives all libraries after a change, as the payload of `FUNCTION DUMP`: `FUNCTION RESTORE` with `FLUSH`
+    /// makes them those of another server. Changes come in their order. The libraries are locked meanwhile, so it
+    /// must not use them.
+    fn changed(&self, payload: &[u8]);
+}
+
+/// Who is told of changes.
+#[derive(Default)]
+struct Observing(Option<Arc<dyn LibraryObserver>>);
+
+impl fmt::Debug for Observing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Observing").field(&self.0.is_some()).finish()
+    }
 }
 
 /// What `FUNCTION RESTORE` does with the libraries that are there.
@@ -50,11 +70,22 @@ impl Registry {
         let mut kept = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let mut table = Table::clone(&kept);
         let changed = change(&mut table)?;
+        let observer = self.observer.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(observer) = &observer.0 {
+            observer.changed(payload::dump(&table).as_slice());
+        }
+        drop(observer);
         let before = std::mem::replace(&mut *kept, Arc::new(table));
         self.epoch.fetch_add(1, Ordering::Release);
         drop(kept);
         drop(before);
         Ok(changed)
+    }
+
+    /// Tells an observer of all changes from now on.
+    pub(crate) fn observe(&self, observer: Arc<dyn LibraryObserver>) {
+        let kept = self.observer.write();
+        kept.unwrap_or_else(PoisonError::into_inner).0 = Some(observer);
     }
 
     /// Adds a library.

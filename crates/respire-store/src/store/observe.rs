@@ -39,6 +39,12 @@ impl Store {
         self.observers().raise_tickets(last).number()
     }
 
+    /// Takes the ticket of a unit that changes no key, and which no observer hears of: for an observer that notes
+    /// something else in its place among the changes. It must account for the ticket itself.
+    pub fn take_ticket(&self) -> u64 {
+        self.observers().next_ticket().number()
+    }
+
     /// Replaces the interest of an observer. It does nothing if there is no such observer. O(shards).
     pub fn set_interest(&self, id: ObserverId, interest: Interest) {
         self.change_observers(|list| {

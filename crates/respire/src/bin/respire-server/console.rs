@@ -18,7 +18,7 @@ pub(crate) fn values(settings: &[Setting]) -> Vec<(String, String)> {
 pub(crate) fn router(kv: Kv, disk: &Arc<Disk>) -> Router<Kv> {
     let router = disk.add_to(commands::add_to(Router::new(kv)));
     #[cfg(feature = "scripts")]
-    let router = respire::script::add_to(router);
+    let router = crate::libraries::add_to(router, disk);
     router
 }
 

@@ -21,6 +21,8 @@ mod rows;
 mod console;
 mod failed;
 mod flags;
+#[cfg(feature = "scripts")]
+mod libraries;
 mod logging;
 mod redis_conf;
 
