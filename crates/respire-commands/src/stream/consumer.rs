@@ -139,7 +139,7 @@ impl Consumer<'_> {
         let edited = edit_quietly(view, self.key, |stream| {
             let seen = |group: &mut StreamGroup, _: &_| group.see_consumer(self.name, now_ms);
             is_new = stream.edit_group(self.group, seen).unwrap_or(false);
-            Edited::Changed(f(stream))
+            Edited::Unwatched(f(stream))
         })?;
         if is_new {
             view.update(self.key, |slot| slot.event(notify::XGROUP_CREATECONSUMER));

@@ -89,9 +89,12 @@ pub(super) fn delete_each(
         let done = slot.edit_without_event(|stream: &mut Stream| {
             let each = |id: &StreamId| f(stream, *id, request.references);
             let done: Vec<Done> = request.ids.iter().map(each).collect();
-            match done.iter().any(|done| done.is_change()) {
-                true => Edited::Changed(done),
-                false => Edited::Unchanged(done),
+            if done.contains(&Done::Deleted) {
+                Edited::Changed(done)
+            } else if done.iter().any(|done| done.is_change()) {
+                Edited::Unwatched(done)
+            } else {
+                Edited::Unchanged(done)
             }
         });
         let done = done.map_err(wrong_type)?.unwrap_or_default();

@@ -43,7 +43,7 @@ pub(super) fn xack(
     let acknowledged =
         ctx.edit_stream(&args[0], |stream| match acknowledge(stream, group, ids) {
             Ok(0) => Edited::Unchanged(Ok(0)),
-            Ok(acknowledged) => Edited::Changed(Ok(acknowledged)),
+            Ok(acknowledged) => Edited::Unwatched(Ok(acknowledged)),
             Err(error) => Edited::Unchanged(Err(error)),
         })?;
     reply.int(acknowledged.transpose()?.unwrap_or(0) as i64);

@@ -181,7 +181,7 @@ impl Work<'_> {
             .is_over()
             .then(|| self.pending(stream).next().unwrap_or(StreamId::MIN));
         match has_changed {
-            true => Edited::Changed(end),
+            true => Edited::Unwatched(end),
             false => Edited::Unchanged(end),
         }
     }
@@ -220,10 +220,7 @@ pub(super) fn xautoclaim(
         if request.count > COUNT_WITH_MEMORY_MAX as usize {
             return Edited::Unchanged(Err(COUNT_TOO_HIGH));
         }
-        match work.step_or_end(stream) {
-            Edited::Changed(end) => Edited::Changed(Ok(end)),
-            Edited::Unchanged(end) => Edited::Unchanged(Ok(end)),
-        }
+        work.step_or_end(stream).map(Ok)
     })?;
     let mut end = begun.ok_or_else(|| no_group(key, group))??;
     let mut long = ctx.long_work();

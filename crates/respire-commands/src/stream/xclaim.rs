@@ -235,7 +235,7 @@ pub(super) fn xclaim(
 ) -> Result<(), Error> {
     let (key, now_ms) = (&args[0], ctx.now.unix_ms());
     let outcome = ctx.edit_stream(key, |stream| match claim(stream, args, now_ms) {
-        Ok(outcome) if outcome.has_changed => Edited::Changed(Ok(outcome)),
+        Ok(outcome) if outcome.has_changed => Edited::Unwatched(Ok(outcome)),
         outcome => Edited::Unchanged(outcome),
     })?;
     let outcome = outcome.ok_or_else(|| no_group(key, &args[1]))??;

@@ -254,7 +254,7 @@ fn create(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
             };
             let group = StreamGroup::new(last_id, options.entries_read);
             match stream.add_group(name, group) {
-                true => Edited::Changed(Ok(())),
+                true => Edited::Unwatched(Ok(())),
                 false => Edited::Unchanged(Err(BUSY_GROUP)),
             }
         });
@@ -273,11 +273,8 @@ fn edit_group<R>(
 ) -> Result<R, Error> {
     let edited = ctx.view.update(key, |slot| {
         slot.edit_existing(event, |stream: &mut Stream| {
-            match stream.edit_group(name, f) {
-                Some(Edited::Changed(result)) => Edited::Changed(Some(result)),
-                Some(Edited::Unchanged(result)) => Edited::Unchanged(Some(result)),
-                None => Edited::Unchanged(None),
-            }
+            let edited = stream.edit_group(name, f);
+            edited.map_or(Edited::Unchanged(None), |edited| edited.map(Some))
         })
     });
     let edited = edited.map_err(wrong_type)?.ok_or(NO_KEY)?;
@@ -302,7 +299,7 @@ fn set_id(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Result
                 Ok(last_id) => {
                     group.last_id = last_id;
                     group.entries_read = options.entries_read;
-                    Edited::Changed(Ok(()))
+                    Edited::Unwatched(Ok(()))
                 }
                 Err(error) => Edited::Unchanged(Err(error)),
             }
@@ -316,7 +313,7 @@ fn destroy(ctx: &mut Ctx<'_>, args: ArgList<'_>, reply: &mut Reply<'_>) -> Resul
     let destroyed = ctx.view.update(&args[0], |slot| {
         slot.edit_existing(notify::XGROUP_DESTROY, |stream: &mut Stream| {
             match stream.remove_group(&args[1]) {
-                Some(parts) => Edited::Changed(Some(parts)),
+                Some(parts) => Edited::Unwatched(Some(parts)),
                 None => Edited::Unchanged(None),
             }
         })
@@ -336,7 +333,7 @@ fn create_consumer(
     let event = notify::XGROUP_CREATECONSUMER;
     let created = edit_group(ctx, (&args[0], &args[1]), event, |group, _| {
         match group.add_consumer(&args[2], now_ms) {
-            true => Edited::Changed(1),
+            true => Edited::Unwatched(1),
             false => Edited::Unchanged(0),
         }
     })?;
@@ -362,7 +359,7 @@ fn delete_consumer(
     }
     let last = edit_group(ctx, (key, name), event, |group, _| {
         match group.remove_consumer(consumer) {
-            Some(pending) => Edited::Changed(pending),
+            Some(pending) => Edited::Unwatched(pending),
             None => Edited::Unchanged(0),
         }
     });
@@ -394,7 +391,7 @@ fn remove_some_pending(
             group.remove_some_pending(consumer, STEP_ENTRIES_MAX)
         });
         match removed {
-            Some(removed) if removed > 0 => Edited::Changed(removed),
+            Some(removed) if removed > 0 => Edited::Unwatched(removed),
             _ => Edited::Unchanged(0),
         }
     })?;

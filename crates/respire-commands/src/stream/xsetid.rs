@@ -121,7 +121,7 @@ pub(super) fn xsetid(
             match request.marks(stream) {
                 Ok(marks) => {
                     stream.set_marks(marks);
-                    Edited::Changed(Ok(()))
+                    Edited::Unwatched(Ok(()))
                 }
                 Err(error) => Edited::Unchanged(Err(error)),
             }

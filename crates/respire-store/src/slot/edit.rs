@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Slot;
+use super::report::Audience;
 use crate::entry::Entry;
 use crate::hash::Tag;
 use crate::observe::{Event, EventName};
@@ -14,14 +15,28 @@ use crate::types::{Elements, Growth, Kind, Limits, Recording, WrongType, scratch
 pub enum Edited<R> {
     /// The value has changed.
     Changed(R),
+    /// The value has changed, but not in a way that concerns [watches](crate::Watch) of the key. All others learn of
+    /// the change. If the edit creates or removes the key, watches learn of it too.
+    Unwatched(R),
     /// The value has not changed in any way that a reader can see.
     Unchanged(R),
 }
 
 impl<R> Edited<R> {
+    /// Applies `f` to the result.
+    pub fn map<S>(self, f: impl FnOnce(R) -> S) -> Edited<S> {
+        match self {
+            Edited::Changed(answer) => Edited::Changed(f(answer)),
+            Edited::Unwatched(answer) => Edited::Unwatched(f(answer)),
+            Edited::Unchanged(answer) => Edited::Unchanged(f(answer)),
+        }
+    }
+
     fn into_answer(self) -> R {
         match self {
-            Edited::Changed(answer) | Edited::Unchanged(answer) => answer,
+            Edited::Changed(answer) | Edited::Unwatched(answer) | Edited::Unchanged(answer) => {
+                answer
+            }
         }
     }
 }
@@ -74,7 +89,7 @@ impl Slot<'_> {
             let word = self.shard.word(self.clock.fresh(self.clock_ms));
             let entry = Entry::with_elements(self.key, Tag::new(self.hash), value, word);
             let change = self.shard.insert(self.hash, entry);
-            self.report_edited(change, is_noted);
+            self.report_edited(change, is_noted, Audience::All);
             self.event(event);
         }
         Ok(edited.into_answer())
@@ -146,7 +161,11 @@ impl Slot<'_> {
         } else if matches!(edited, Ok(None | Some(Edited::Unchanged(_)))) {
             change.hide();
         } else {
-            self.report_edited(change, is_noted);
+            let audience = match edited {
+                Ok(Some(Edited::Unwatched(_))) => Audience::AllButWatches,
+                _ => Audience::All,
+            };
+            self.report_edited(change, is_noted, audience);
             event.into_iter().for_each(|event| self.event(event));
         }
         match edited {

@@ -7,6 +7,17 @@ use crate::observe::{CHANGES, Effect, Event, EventName, Interest, STEPS, Unrepor
 use crate::table::Bucket;
 use crate::types::{Change, StringRef, read_notes};
 
+/// Who learns of a change of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Observers, watches of the key, and those who wait for it.
+    All,
+    /// Observers and those who wait for the key.
+    AllButWatches,
+    /// Observers.
+    Observers,
+}
+
 impl Slot<'_> {
     /// Reports a named event of the key to [observers](crate::Observer) that want events. Call it after the
     /// change, which is reported separately. It costs one test if no observer wants events.
@@ -71,7 +82,12 @@ impl Slot<'_> {
 
     /// Counts and reports that the key was written.
     #[inline]
-    pub(crate) fn report_written(&mut self, _: Unreported) {
+    pub(crate) fn report_written(&mut self, change: Unreported) {
+        self.report_written_to(Audience::All, change);
+    }
+
+    #[inline]
+    fn report_written_to(&mut self, audience: Audience, _: Unreported) {
         debug_assert!(
             self.shard.is_hooked(self.key),
             "a watch of the key would miss the change"
@@ -79,7 +95,7 @@ impl Slot<'_> {
         let side = self.shard.side();
         bump(&side.changes, 1);
         if side.hooks.has(CHANGES) {
-            self.observe_written(true);
+            self.observe_written(audience);
         }
     }
 
@@ -92,21 +108,19 @@ impl Slot<'_> {
     /// Counts and reports that the key's value was edited. If the edit was noted, its steps are told to observers that
     /// want them.
     #[inline]
-    pub(crate) fn report_edited(&mut self, change: Unreported, is_noted: bool) {
+    pub(crate) fn report_edited(&mut self, change: Unreported, is_noted: bool, audience: Audience) {
         if is_noted {
-            self.report_steps(change);
+            self.report_steps(audience, change);
         } else {
-            self.report_written(change);
+            self.report_written_to(audience, change);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn report_steps(&mut self, _: Unreported) {
-        let shard = &self.shard;
-        bump(&shard.side().changes, 1);
-        shard.touch(self.key);
-        shard.note_ready(self.key, self.now_ms);
+    fn report_steps(&mut self, audience: Audience, _: Unreported) {
+        bump(&self.shard.side().changes, 1);
+        self.alert(audience);
         let (key, hash, clock) = (self.key, self.hash, self.clock);
         let told = read_notes(|change| self.shard.report_change(key, hash, clock, change));
         if told.is_none() {
@@ -150,7 +164,7 @@ impl Slot<'_> {
     /// Reports to observers that the key was written, but neither counts the change nor makes watches dirty.
     pub(crate) fn report_quietly(&mut self, _: Unreported) {
         if self.shard.side().hooks.has(CHANGES) {
-            self.observe_written(false);
+            self.observe_written(Audience::Observers);
         }
     }
 
@@ -177,13 +191,19 @@ impl Slot<'_> {
 
     #[cold]
     #[inline(never)]
-    fn observe_written(&mut self, counts: bool) {
-        let (shard, key) = (&mut self.shard, self.key);
-        if counts {
-            shard.touch(key);
-            shard.note_ready(key, self.now_ms);
-        }
+    fn observe_written(&mut self, audience: Audience) {
+        self.alert(audience);
         self.tell_written();
+    }
+
+    /// Makes the key's watches dirty, and notes that the key is ready for those who wait for it.
+    fn alert(&self, audience: Audience) {
+        if audience == Audience::All {
+            self.shard.touch(self.key);
+        }
+        if audience != Audience::Observers {
+            self.shard.note_ready(self.key, self.now_ms);
+        }
     }
 
     /// Tells observers that the key was written.

@@ -1,6 +1,12 @@
 //! Tests of watches: which changes, expiries, flushes and swaps make them dirty.
 
-use crate::{Config, Expiry, Freeing, Scope, Slot, Store, View};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::{
+    Config, Edited, Effect, End, EventName, Expiry, Freeing, Interest, List, Observer, Scope, Slot,
+    Store, StringRef, Ticket, View,
+};
 
 fn store() -> Store {
     Store::new(Config {
@@ -31,6 +37,46 @@ fn every_kind_of_change_makes_a_watch_dirty() {
     check(true, |slot| assert!(slot.remove()));
     check(true, |slot| assert!(slot.take().is_some()));
     check(true, |slot| slot.edit_string(|bytes| bytes.push(b'!')));
+}
+
+#[test]
+fn an_unwatched_change_is_told_to_all_but_watches_unless_it_creates_the_key() {
+    const EVENT: EventName = EventName {
+        class: 1,
+        name: "event",
+    };
+    #[derive(Default)]
+    struct Told(AtomicUsize);
+    impl Observer for Told {
+        fn effect(&self, _: Ticket, _: Effect<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    for interest in [Interest::EFFECTS, Interest::CHANGES] {
+        let (store, told) = (store(), Arc::new(Told::default()));
+        store.observe(told.clone(), interest);
+        let push = |key: &[u8], edited: fn(()) -> Edited<()>| {
+            let done = store.view(0, 0).update(key, |slot| {
+                let limits = slot.limits::<List>();
+                slot.edit(EVENT, |list: &mut List| {
+                    list.push(End::Left, StringRef::Bytes(b"element"), limits);
+                    edited(())
+                })
+            });
+            done.unwrap();
+        };
+        push(b"k", Edited::Changed);
+        let watches = [b"k", b"a"].map(|key| store.view(0, 0).watch(key));
+        let (changes, effects) = (store.changes(), told.0.load(Ordering::Relaxed));
+        push(b"k", Edited::Unwatched);
+        assert!(!watches[0].is_dirty(0));
+        assert_eq!(store.changes(), changes + 1);
+        assert_eq!(told.0.load(Ordering::Relaxed), effects + 1);
+        push(b"a", Edited::Unwatched);
+        assert!(watches[1].is_dirty(0));
+        push(b"k", Edited::Changed);
+        assert!(watches[0].is_dirty(0));
+    }
 }
 
 #[test]
