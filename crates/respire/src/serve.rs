@@ -6,6 +6,9 @@ use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
+mod kept;
+
+pub use kept::{Kept, kept};
 pub use respire_net::Shutdown;
 #[cfg(feature = "metrics")]
 pub use respire_net::metrics::MetricsListener;
