@@ -31,7 +31,10 @@ static SAVE: Spec = Spec {
     complexity: "O(N) where N is the total number of keys in all databases",
     group: Group::Server,
     arity: Arity::exactly(1),
-    flags: Flags::ADMIN.with(Flags::NOSCRIPT).with(Flags::NO_MULTI),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::NO_ASYNC_LOADING)
+        .with(Flags::NO_MULTI),
     ..Spec::EMPTY
 };
 
@@ -42,7 +45,9 @@ static BGSAVE: Spec = Spec {
     complexity: "O(1)",
     group: Group::Server,
     arity: Arity::at_least(1),
-    flags: Flags::ADMIN.with(Flags::NOSCRIPT),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::NO_ASYNC_LOADING),
     args: &[Arg::word("schedule", "SCHEDULE").since("3.2.2").optional()],
     history: &[("3.2.2", "Added the `SCHEDULE` option.")],
     ..Spec::EMPTY
@@ -55,7 +60,9 @@ static BGREWRITEAOF: Spec = Spec {
     complexity: "O(1)",
     group: Group::Server,
     arity: Arity::exactly(1),
-    flags: Flags::ADMIN.with(Flags::NOSCRIPT),
+    flags: Flags::ADMIN
+        .with(Flags::NOSCRIPT)
+        .with(Flags::NO_ASYNC_LOADING),
     ..Spec::EMPTY
 };
 

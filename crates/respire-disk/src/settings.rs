@@ -191,28 +191,28 @@ const ROWS: &[Row] = &[
         "dir",
         |v| v.dir.display().to_string(),
         |v, text| {
-            v.dir = if v.is_open {
-                directory(text)?
-            } else {
-                PathBuf::from(text)
-            };
+            if v.is_open {
+                let is_same = directory(text)? == v.dir;
+                return unchanged(is_same, PROTECTED);
+            }
+            v.dir = PathBuf::from(text);
             Ok(())
         },
     ),
     (
         "dbfilename",
         |v| v.dbfilename.clone(),
-        |v, text| file_name(&mut v.dbfilename, text),
+        |v, text| file_name(&mut v.dbfilename, text, v.is_open, PROTECTED),
     ),
     (
         "appenddirname",
         |v| v.appenddirname.clone(),
-        |v, text| file_name(&mut v.appenddirname, text),
+        |v, text| file_name(&mut v.appenddirname, text, v.is_open, IMMUTABLE),
     ),
     (
         "appendfilename",
         |v| v.appendfilename.clone(),
-        |v, text| file_name(&mut v.appendfilename, text),
+        |v, text| file_name(&mut v.appendfilename, text, v.is_open, IMMUTABLE),
     ),
     ("save", Values::save_text, |v, text| {
         v.save = save_points(text)?;
@@ -321,10 +321,27 @@ fn policy(text: &str) -> Result<Policy, String> {
     }
 }
 
+/// A client that chooses where the server writes could replace files of the system.
+const PROTECTED: &str = "can't set protected config";
+
+const IMMUTABLE: &str = "can't set immutable config";
+
+/// The reply to a setting that stays as it is from the start on.
+fn unchanged(is_same: bool, refusal: &str) -> Result<(), String> {
+    if is_same {
+        Ok(())
+    } else {
+        Err(refusal.to_owned())
+    }
+}
+
 /// Names of files in a directory: a path would lead out of it.
-fn file_name(value: &mut String, text: &str) -> Result<(), String> {
+fn file_name(value: &mut String, text: &str, is_open: bool, refusal: &str) -> Result<(), String> {
     if text.is_empty() || Path::new(text).file_name() != Some(text.as_ref()) {
         return Err("it can't be a path, just a filename".to_owned());
+    }
+    if is_open {
+        return unchanged(value == text, refusal);
     }
     text.clone_into(value);
     Ok(())
@@ -369,7 +386,6 @@ mod tests {
     #[test]
     fn settings_read_back_as_they_were_set_and_refuse_what_redis_refuses() {
         let settings = Arc::new(Settings::default());
-        settings.open(PathBuf::from("/"));
         let rows = settings.rows(Arc::new(|| ()));
         let row = |name: &str| rows.iter().find(|row| row.name() == name).expect("a row");
         for (name, value, wrong) in [
@@ -392,6 +408,19 @@ mod tests {
         }
         assert_eq!(row("save").set(""), Ok(()));
         assert!(settings.values().save.is_empty());
-        assert!(row("dir").set("/no/such/directory").is_err());
+        // No client chooses where the server writes.
+        settings.open(PathBuf::from("/"));
+        for (name, same, other) in [
+            ("dir", "/.", "/proc"),
+            ("dir", "/", "/no/such/directory"),
+            ("dbfilename", "x.rdb", "y.rdb"),
+            ("appenddirname", "log", "other"),
+            ("appendfilename", "log.aof", "other"),
+        ] {
+            let before = row(name).get();
+            assert_eq!(row(name).set(same), Ok(()), "{name}");
+            assert!(row(name).set(other).is_err(), "{name}");
+            assert_eq!(row(name).get(), before, "{name}");
+        }
     }
 }

@@ -50,6 +50,8 @@ pub const NOT_IN_TRANSCRIPTS: &[(&str, &str)] = &[];
 
 /// Commands that are not among the random requests compared with Redis.
 pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
+    ("bgrewriteaof", WRITES_FILES),
+    ("bgsave", WRITES_FILES),
     ("blmove", WAITS),
     ("blmpop", WAITS),
     ("blpop", WAITS),
@@ -77,11 +79,15 @@ pub const NOT_IN_GRAMMAR: &[(&str, &str)] = &[
         "quit",
         "ends the connection on which the next request is sent",
     ),
+    ("save", WRITES_FILES),
     ("ssubscribe", SUBSCRIBES),
     ("subscribe", SUBSCRIBES),
     ("sunsubscribe", SUBSCRIBES),
     ("unsubscribe", SUBSCRIBES),
 ];
+
+const WRITES_FILES: &str = "writes files, which these servers have no directory for; the tests of \
+     crates/respire-disk and crates/respire run it";
 
 const WAITS: &str = "may wait; scripts/blocking.resp and scripts/blocking_zset.resp play it";
 

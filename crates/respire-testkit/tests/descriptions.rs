@@ -107,7 +107,19 @@ fn command_docs_of_every_command_match_redis() {
 
 /// Commands that are valid without arguments, or that end the connection or the server.
 const VALID_WITHOUT_ARGUMENTS: &[&str] = &[
-    "ping", "quit", "shutdown", "info", "time", "lastsave", "lolwut", "command", "hello", "reset",
+    "ping",
+    "quit",
+    "shutdown",
+    "info",
+    "time",
+    "lastsave",
+    "lolwut",
+    "command",
+    "hello",
+    "reset",
+    "save",
+    "bgsave",
+    "bgrewriteaof",
 ];
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Received, Target};
 use respire_commands::Kv;
+use respire_disk::{Disk, Values};
 use respire_engine::driver::{Session, SessionEvent, SessionStep};
 use respire_engine::{Engine, Limits, NoWake, Now, Options, Output, Peer, Router};
 use respire_store::{Config, Store};
@@ -26,6 +27,8 @@ pub fn kv_router() -> Router<Kv> {
         ..Limits::DEFAULT
     };
     let router = respire_commands::add_to(Router::new(Kv::new(store)));
+    // It is never opened: these servers have the commands on files, and no files.
+    let router = Disk::new(Values::default()).add_to(router);
     respire_script::add_to(router).limits(limits)
 }
 
