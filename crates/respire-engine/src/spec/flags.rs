@@ -87,6 +87,10 @@ impl Flags {
     /// than `busy-reply-threshold`, even though it would not wait for it.
     pub const PROBE: Self = Self(1 << 25);
 
+    /// Refused while a replica loads a new data set beside the old one (`SAVE`). There is no such state here; clients see
+    /// the flag.
+    pub const NO_ASYNC_LOADING: Self = Self(1 << 26);
+
     /// The union of both sets, usable in constants.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
@@ -107,7 +111,7 @@ impl Flags {
 
     /// The names in `COMMAND INFO`, in Redis's order, without Respire's own flags.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        const NAMES: [(Flags, &str); 17] = [
+        const NAMES: [(Flags, &str); 18] = [
             (Flags::WRITE, "write"),
             (Flags::READONLY, "readonly"),
             (Flags::DENYOOM, "denyoom"),
@@ -122,6 +126,7 @@ impl Flags {
             (Flags::FAST, "fast"),
             (Flags::NO_AUTH, "no_auth"),
             (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
+            (Flags::NO_ASYNC_LOADING, "no_async_loading"),
             (Flags::NO_MULTI, "no_multi"),
             (Flags::MOVABLE_KEYS, "movablekeys"),
             (Flags::ALLOW_BUSY, "allow_busy"),
