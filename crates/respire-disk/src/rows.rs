@@ -153,10 +153,14 @@ fn bgsave(disk: &Disk, args: ArgList<'_>) -> Result<&'static str, Error> {
         if !is_scheduled {
             return Err(REWRITING);
         }
-        status.schedule_save(true);
+        status.schedule_save();
         return Ok("Background saving scheduled");
     }
-    keeper.begin_save();
+    // It is in progress from here on: who asks next must not take it for over.
+    if !status.save.begin() {
+        return Err(SAVING);
+    }
+    keeper.look();
     Ok("Background saving started")
 }
 
@@ -170,9 +174,12 @@ fn bgrewriteaof(disk: &Disk, _: ArgList<'_>) -> Result<&'static str, Error> {
         return Err(NO_LOG);
     }
     if status.save.is_running() {
-        status.schedule_rewrite(true);
+        status.schedule_rewrite();
         return Ok("Background append only file rewriting scheduled");
     }
-    keeper.begin_rewrite();
+    if !status.rewrite.begin() {
+        return Err(REWRITING_ALREADY);
+    }
+    keeper.look();
     Ok("Background append only file rewriting started")
 }

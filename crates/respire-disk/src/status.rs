@@ -82,6 +82,15 @@ impl Job {
     }
 }
 
+/// Begins what is scheduled, before it is scheduled no longer: at no moment it is neither. Returns whether it has begun.
+fn begin_scheduled(is_scheduled: &AtomicBool, job: &Job) -> bool {
+    if is_scheduled.load(Ordering::Relaxed) {
+        job.begin();
+        is_scheduled.store(false, Ordering::Relaxed);
+    }
+    job.is_running()
+}
+
 impl Past {
     fn running_s(&self) -> i64 {
         self.since
@@ -157,15 +166,24 @@ impl Status {
         }
     }
 
-    /// `BGSAVE SCHEDULE` during a rewrite, or the end of that.
-    pub(crate) fn schedule_save(&self, is_scheduled: bool) -> bool {
-        self.is_save_scheduled.swap(is_scheduled, Ordering::Relaxed)
+    /// `BGSAVE SCHEDULE` during a rewrite.
+    pub(crate) fn schedule_save(&self) {
+        self.is_save_scheduled.store(true, Ordering::Relaxed);
     }
 
-    /// `BGREWRITEAOF` during a snapshot, or the end of that.
-    pub(crate) fn schedule_rewrite(&self, is_scheduled: bool) -> bool {
-        self.is_rewrite_scheduled
-            .swap(is_scheduled, Ordering::Relaxed)
+    /// `BGREWRITEAOF` during a snapshot.
+    pub(crate) fn schedule_rewrite(&self) {
+        self.is_rewrite_scheduled.store(true, Ordering::Relaxed);
+    }
+
+    /// Begins a snapshot that was scheduled. Returns whether one has begun.
+    pub(crate) fn begin_scheduled_save(&self) -> bool {
+        begin_scheduled(&self.is_save_scheduled, &self.save)
+    }
+
+    /// Begins a rewrite that was scheduled. Returns whether one has begun.
+    pub(crate) fn begin_scheduled_rewrite(&self) -> bool {
+        begin_scheduled(&self.is_rewrite_scheduled, &self.rewrite)
     }
 
     /// The lines of `INFO persistence`, but for the number of changes.

@@ -77,14 +77,9 @@ impl Keeper {
         self.core.wanted.add(Request::Save(answer));
     }
 
-    /// Begins a snapshot.
-    pub(crate) fn begin_save(&self) {
-        self.core.wanted.add(Request::BeginSave);
-    }
-
-    /// Begins a rewrite of the log.
-    pub(crate) fn begin_rewrite(&self) {
-        self.core.wanted.add(Request::BeginRewrite);
+    /// Does what the status says has begun.
+    pub(crate) fn look(&self) {
+        self.core.wanted.add(Request::Look);
     }
 
     /// Adds a command that changes no key to the log, if there is one.
@@ -97,9 +92,12 @@ impl Keeper {
         self.core.lock().is_some()
     }
 
-    /// A setting has changed.
+    /// A setting has changed. A log that is turned on begins with a rewrite.
     pub(crate) fn settings_changed(&self) {
-        self.core.wanted.add(Request::Configure);
+        if self.core.settings.read(|values| values.appendonly) && !self.has_log() {
+            self.core.status.rewrite.begin();
+        }
+        self.look();
     }
 
     /// The figures of the log, if there is one.
@@ -176,29 +174,30 @@ impl Core {
         while let Some(requests) = self.wanted.wait(TICK) {
             let values = self.settings.values();
             self.follow(&values);
-            let (mut answers, mut is_save_wanted) = (Vec::new(), false);
-            let mut is_rewrite_wanted = false;
+            let mut answers = Vec::new();
             for request in requests {
                 match request {
                     Request::Save(answer) => answers.push(answer),
-                    Request::BeginSave => is_save_wanted = true,
-                    Request::BeginRewrite => is_rewrite_wanted = true,
-                    Request::Configure | Request::Stop => {}
+                    Request::Look | Request::Stop => {}
                 }
             }
             let may_retry = failed_at.is_none_or(|at| at.elapsed() >= RETRY);
-            is_save_wanted |= may_retry && self.is_save_due(&values, saved_at);
+            let is_save_due = may_retry && self.is_save_due(&values, saved_at);
+            let is_save_wanted = self.status.begin_scheduled_save() || is_save_due;
             let is_paced = answers.is_empty();
-            if is_save_wanted || !answers.is_empty() || self.status.schedule_save(false) {
+            if is_save_wanted || !is_paced {
                 let is_good = self.save(&values, answers, is_paced);
                 failed_at = (!is_good).then(Moment::now);
                 saved_at = if is_good { Moment::now() } else { saved_at };
             }
-            is_rewrite_wanted |= self.status.schedule_rewrite(false);
-            if let Some(log) = self.log()
-                && (is_rewrite_wanted || is_rewrite_due(&log, &values))
-            {
-                self.rewrite(&log, &values);
+            let is_rewrite_wanted = self.status.begin_scheduled_rewrite();
+            match self.log() {
+                Some(log) if is_rewrite_wanted || is_rewrite_due(&log, &values) => {
+                    self.rewrite(&log, &values);
+                }
+                // The log was turned off in the meantime, or could not be turned on.
+                None if is_rewrite_wanted => self.status.rewrite.end(None),
+                _ => {}
             }
         }
     }

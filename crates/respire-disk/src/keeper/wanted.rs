@@ -12,12 +12,8 @@ pub(crate) type Answer = Box<dyn FnOnce(Result<(), Error>) + Send>;
 pub(crate) enum Request {
     /// A snapshot, for which a client waits.
     Save(Answer),
-    /// A snapshot in the background.
-    BeginSave,
-    /// A rewrite of the log.
-    BeginRewrite,
-    /// A look at the settings.
-    Configure,
+    /// A look at the settings, and at what has begun.
+    Look,
     /// The end.
     Stop,
 }

@@ -80,6 +80,9 @@ impl RealFiles {
 /// Creates a folder if there is none, and makes its name durable.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_dir() => {
+            return Err(rustix::io::Errno::NOTDIR.into());
+        }
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
