@@ -7,7 +7,13 @@
 
 mod check;
 mod check_script;
+mod data;
+mod durability;
+mod exchange;
+mod killed;
 mod operation;
+mod recovery;
+mod trouble;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
