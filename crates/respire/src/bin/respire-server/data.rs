@@ -7,14 +7,19 @@ use respire::engine::Engine;
 use respire::serve::Shutdown;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How long clients wait for the data before they are answered `-LOADING`. Little data is there by then, and its clients
+/// never see that error.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// The thread that loads the data.
 pub(crate) struct Data(JoinHandle<Result<(), disk::Failed>>);
 
 impl Data {
-    /// Begins to load. If that fails, the server stops.
+    /// Begins to load, and returns when that is done or takes long. If it fails, the server stops.
     pub(crate) fn open(
         disk: &Arc<Disk>,
         engine: &Arc<Engine<Kv>>,
@@ -23,13 +28,17 @@ impl Data {
     ) -> io::Result<Self> {
         let (disk, engine, shutdown) = (Arc::clone(disk), Arc::clone(engine), shutdown.clone());
         let thread = thread::Builder::new().name("respire-load".to_owned());
+        let (done, is_done) = mpsc::channel::<()>();
         let thread = thread.spawn(move || {
             let opened = disk.open(&engine, file.as_deref());
             if opened.is_err() {
                 shutdown.request();
             }
+            drop(done);
             opened
         })?;
+        // It ends when the thread drops its end, also by a panic.
+        let _ = is_done.recv_timeout(QUIET);
         Ok(Self(thread))
     }
 
