@@ -154,7 +154,7 @@ impl Running {
         asked.is_ok_and(|pong| pong == "PONG")
     }
 
-    fn try_client(&self) -> RedisResult<Connection> {
+    pub(crate) fn try_client(&self) -> RedisResult<Connection> {
         let url = format!("unix://{}", self.socket.display());
         let client = redis::Client::open(url)?.get_connection()?;
         client.set_read_timeout(Some(PATIENCE))?;

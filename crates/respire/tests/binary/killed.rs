@@ -53,7 +53,9 @@ const REPLIES: u64 = 11;
 impl Round<'_> {
     /// Counts up until the server is killed, with several steps on the way at a time.
     fn count(&self, client: usize, counted: &mut Counted) {
-        let mut connection = self.server.client();
+        let Ok(mut connection) = self.server.try_client() else {
+            return;
+        };
         let mut random = fastrand::Rng::with_seed(client as u64);
         while self
             .send(client, counted, &mut connection, random.u64(1..=8))
@@ -86,7 +88,8 @@ impl Round<'_> {
         let total = self.total.fetch_add(1, Ordering::Relaxed);
         if total == self.rewrite_at {
             // It fails if the server is killed before it answers.
-            let _ = redis::cmd("BGREWRITEAOF").exec(&mut self.server.client());
+            let client = self.server.try_client();
+            let _ = client.and_then(|mut client| redis::cmd("BGREWRITEAOF").exec(&mut client));
         } else if total == self.kill_at {
             kill(self.server.pid(), Signal::SIGKILL).unwrap();
         }

@@ -343,11 +343,12 @@ fn invalid_metrics_address_exits_with_an_error() {
     assert!(text.contains("expected an address with a port"), "{text}");
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
+    let directory = tempfile::tempdir().unwrap();
     let (code, text) = refused(&[
         "--port",
         "0",
         "--unixsocket",
-        "/nonexistent",
+        directory.path().join("s").to_str().unwrap(),
         "--metrics",
         &port,
     ]);

@@ -8,9 +8,10 @@ use std::fs;
 fn directory_that_does_not_exist_exits_with_code_1() {
     for flags in [["--appendonly", "yes"], ["--save", "60 1"]] {
         let place = Place::new(&flags);
-        let (code, log) = place.refused(&["--dir", "/nonexistent/directory"]);
+        let missing = place.file("missing");
+        let (code, log) = place.refused(&["--dir", missing.to_str().unwrap()]);
         assert_eq!(code, Some(1), "{log}");
-        let why = "respire-server: /nonexistent/directory: No such file or directory";
+        let why = "missing: No such file or directory";
         assert!(log.contains(why), "{log}");
     }
 }
