@@ -10,7 +10,7 @@ use crate::rows;
 use crate::served::{Libraries, Served, ServedEngine};
 use crate::settings::{Settings, Values};
 use crate::status::Status;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::Ordering;
 use respire_commands::HasKv;
 use respire_engine::{
     Commits, Engine, Extension, Gate, GateKind, InfoWriter, Keeper as ShutdownKeeper, Metrics, Now,
@@ -51,8 +51,8 @@ pub struct Disk {
     kept: Arc<Kept>,
     keeper: Mutex<Option<Arc<Keeper>>>,
     libraries: OnceLock<Arc<dyn Libraries>>,
-    /// `SHUTDOWN` has saved the keys, or was told not to.
-    is_save_settled: AtomicBool,
+    /// Whether the end saves what has changed since the last snapshot, if `SHUTDOWN` was told or tried.
+    saves_at_end: Mutex<Option<bool>>,
 }
 
 impl Disk {
@@ -66,7 +66,7 @@ impl Disk {
             kept: Arc::new(Kept::new()),
             keeper: Mutex::default(),
             libraries: OnceLock::new(),
-            is_save_settled: AtomicBool::new(false),
+            saves_at_end: Mutex::default(),
         })
     }
 
@@ -152,12 +152,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes what is not on disk yet, and stops keeping. With rules of `save` it writes a snapshot, unless `SHUTDOWN` has
-    /// done so or was told not to. Returns whether all is durable that should be. It does
-    /// nothing if it is not open.
+    /// Writes what is not on disk yet, and stops keeping. With rules of `save`, or after `SHUTDOWN SAVE`, it writes a
+    /// snapshot if there are changes since the last, unless `SHUTDOWN` was told not to. Returns whether all is durable
+    /// that should be. It does nothing if it is not open.
     pub fn close(&self) -> bool {
         let keeper = self.lock().take();
-        let saves = !self.is_save_settled.load(Ordering::Relaxed);
+        let saves = *self.saves_at_end();
         keeper.is_none_or(|keeper| keeper.stop(saves))
     }
 
@@ -167,6 +167,12 @@ impl Disk {
 
     pub(crate) fn keeper(&self) -> Option<Arc<Keeper>> {
         self.lock().clone()
+    }
+
+    fn saves_at_end(&self) -> MutexGuard<'_, Option<bool>> {
+        self.saves_at_end
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Keeper>>> {
@@ -340,12 +346,13 @@ impl ShutdownKeeper for AtShutdown {
         }
         let has_rules = disk.settings.read(|values| !values.save.is_empty());
         if !options.save.unwrap_or(has_rules) {
-            disk.is_save_settled.store(true, Ordering::Relaxed);
+            *disk.saves_at_end() = Some(false);
             return call.stop();
         }
         keeper.save(Box::new(move |outcome| {
             if outcome.is_ok() || options.force {
-                disk.is_save_settled.store(true, Ordering::Relaxed);
+                // Clients write until the server has stopped, so save once more what they have changed.
+                *disk.saves_at_end() = Some(outcome.is_ok());
                 call.stop();
             } else {
                 tracing::error!(

@@ -121,9 +121,9 @@ impl Keeper {
     }
 
     /// Ends the work in progress, writes and syncs what the log has, and ends the thread. Before, it writes a snapshot
-    /// if there are rules for that and changes, unless `saves` says that this is settled. Returns whether all is durable
-    /// that should be.
-    pub(crate) fn stop(&self, saves: bool) -> bool {
+    /// if there are changes since the last: as `saves` says, or if there are rules for that. Returns whether all is
+    /// durable that should be.
+    pub(crate) fn stop(&self, saves: Option<bool>) -> bool {
         self.core.stop.store(true, Ordering::Relaxed);
         self.core.wanted.add(Request::Stop);
         let thread = self.lock_thread().take();
@@ -133,7 +133,8 @@ impl Keeper {
         }
         self.core.stop.store(false, Ordering::Relaxed);
         let values = self.core.settings.values();
-        let is_due = saves && !values.save.is_empty() && self.core.served.unsaved_changes() > 0;
+        let saves = saves.unwrap_or(!values.save.is_empty());
+        let is_due = saves && self.core.served.unsaved_changes() > 0;
         let is_saved = !is_due || self.core.save(&values, Vec::new(), false);
         let log = self.core.lock().take();
         log.is_none_or(|log| self.core.close(log)) && is_saved

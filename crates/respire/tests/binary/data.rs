@@ -198,8 +198,13 @@ impl Running {
     }
 
     /// Sends a signal and waits for the end. Returns the exit code and the log.
-    pub(crate) fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+    pub(crate) fn end(self, signal: Signal) -> (Option<i32>, String) {
         kill(self.pid(), signal).unwrap();
+        self.wait()
+    }
+
+    /// Waits for its end. Returns the exit code and the log.
+    pub(crate) fn wait(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         (code, self.log())
     }

@@ -186,3 +186,95 @@ fn info_persistence_has_each_field_of_redis_once() {
         );
     }
 }
+
+#[test]
+fn end_with_rules_of_save_writes_a_snapshot() {
+    for flavour in Flavour::ALL {
+        for end in ["SIGTERM", "SHUTDOWN", "SHUTDOWN SAVE"] {
+            let place = Place::new(&["--flavour", flavour.name()]);
+            let rules = if end == "SHUTDOWN SAVE" {
+                &[]
+            } else {
+                WITH_SNAPSHOTS
+            };
+            let server = place.start_with(rules);
+            fill(&server);
+            let before = server.shown();
+            if end == "SIGTERM" {
+                server.stop();
+            } else {
+                shut_down(server, end);
+            }
+            let server = place.start_with(WITH_SNAPSHOTS);
+            assert_eq!(server.shown(), before, "{end}");
+        }
+    }
+}
+
+/// Lets a command end the server.
+fn shut_down(server: Running, command: &str) {
+    let ended = server.error(command);
+    assert!(!ended.contains("Errors trying to SHUTDOWN"), "{ended}");
+    let (code, log) = server.wait();
+    assert_eq!(code, Some(0), "{log}");
+}
+
+#[test]
+fn shutdown_without_saving_keeps_the_former_snapshot() {
+    let place = Place::new(WITH_SNAPSHOTS);
+    let server = place.start();
+    fill(&server);
+    let before = server.shown();
+    let _: String = server.ask("SAVE");
+    let _: Value = server.ask("SET unsaved value");
+    shut_down(server, "SHUTDOWN NOSAVE");
+    assert_eq!(after_restart(&place), before);
+}
+
+#[test]
+fn shutdown_that_cannot_save_leaves_the_server_running() {
+    let place = Place::new(WITH_SNAPSHOTS);
+    let server = place.start();
+    fill(&server);
+    let _: Value = server.ask("SET a v");
+    fs::create_dir_all(place.file("dump.rdb").join("something")).unwrap();
+    let refused = server.error("SHUTDOWN");
+    assert!(refused.contains("Errors trying to SHUTDOWN"), "{refused}");
+    assert_eq!(server.ask::<String>("GET a"), "v");
+    fs::remove_dir_all(place.file("dump.rdb")).unwrap();
+    let before = server.shown();
+    shut_down(server, "SHUTDOWN");
+    assert_eq!(after_restart(&place), before);
+}
+
+#[test]
+fn writes_that_are_answered_while_the_server_shuts_down_are_saved() {
+    for flavour in Flavour::ALL {
+        let place = Place::new(WITH_SNAPSHOTS);
+        let server = place.start_with(&["--flavour", flavour.name()]);
+        let _: Value = server.ask("DEBUG POPULATE 20000");
+        let answered = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let (mut client, mut answered) = (server.client(), 0);
+                while redis::cmd("SET")
+                    .arg(&["last", &(answered + 1).to_string()])
+                    .exec(&mut client)
+                    .is_ok()
+                {
+                    answered += 1;
+                }
+                answered
+            });
+            until("it is written to", || server.ask::<u32>("EXISTS last") == 1);
+            let _ = server.error("SHUTDOWN");
+            writer.join().unwrap()
+        });
+        let (code, log) = server.wait();
+        assert_eq!(code, Some(0), "{log}");
+        let found: u64 = place.start().ask("GET last");
+        assert!(
+            found == answered || found == answered + 1,
+            "{found} {answered}"
+        );
+    }
+}
