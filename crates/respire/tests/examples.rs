@@ -22,6 +22,9 @@ mod echo;
 #[path = "../examples/flavour.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod flavour;
+#[path = "../examples/kept_counter.rs"]
+#[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
+mod kept_counter;
 #[path = "../examples/key_value.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod key_value;
@@ -92,6 +95,10 @@ fn both_flavours_serve_every_example() {
         assert_eq!(
             talk(flavour, key_value::router(), "SET a xyz\nSIZES a b\nKEYS *"),
             "+OK|*2|$1|a|:3|-NOPERM use SCAN|+OK|"
+        );
+        assert_eq!(
+            talk(flavour, kept_counter::router(), "HIT a\nHIT b\nHIT a"),
+            ":1|:1|:2|+OK|"
         );
         assert_eq!(
             talk(flavour, flavour::router(flavour), "FLAVOUR"),

@@ -139,6 +139,9 @@ fn changeable(given: &Given) -> impl Iterator<Item = (String, String)> {
     values.into_iter()
 }
 
+/// Settings that can be set before the server has its data, and not later. The values of a file have been checked before.
+const AT_START: [&str; 4] = ["appenddirname", "appendfilename", "dbfilename", "dir"];
+
 /// Sets all values of the file, or none.
 fn apply(settings: &[Setting], given: &Given) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
@@ -154,6 +157,10 @@ fn apply(settings: &[Setting], given: &Given) -> Result<Outcome, String> {
             _ => value,
         };
         if let Err(error) = console::set(settings, &name, &value) {
+            if AT_START.contains(&setting.name()) {
+                outcome.fixed.push((setting.name(), before, value));
+                continue;
+            }
             for (name, before, _) in outcome.changed.iter().rev() {
                 // The value was valid a moment ago; report only the first error.
                 let _ = console::set(settings, name, before);
@@ -165,7 +172,7 @@ fn apply(settings: &[Setting], given: &Given) -> Result<Outcome, String> {
             outcome.changed.push((setting.name(), before, after));
         }
     }
-    outcome.fixed = fixed(settings, &given.flags);
+    outcome.fixed.extend(fixed(settings, &given.flags));
     Ok(outcome)
 }
 
@@ -187,6 +194,7 @@ fn fixed(settings: &[Setting], flags: &Flags) -> Vec<(&'static str, String, Stri
 mod tests {
     use super::*;
     use respire::commands::add_to;
+    use respire::disk::{Disk, Values};
     use respire::engine::{Options, Router};
     use respire::net::clock;
     use respire::store::{Config, Store};
@@ -194,6 +202,7 @@ mod tests {
     /// A server that was started with a file of this text and these arguments, and the file.
     struct Started {
         engine: Arc<Engine<Kv>>,
+        disk: Arc<Disk>,
         arguments: Vec<OsString>,
         directory: tempfile::TempDir,
     }
@@ -214,10 +223,13 @@ mod tests {
                 settings: rows(&given.flags, &given.flags.to_config()),
                 ..Options::default()
             };
-            let engine = Engine::new(add_to(Router::new(Kv::new(store))), options, clock::now());
+            let disk = Disk::new(Values::default());
+            let router = disk.add_to(add_to(Router::new(Kv::new(store))));
+            let engine = Engine::new(router, options, clock::now());
             apply(engine.settings(), &given).expect("it starts");
             Self {
                 engine,
+                disk,
                 arguments: all,
                 directory,
             }
@@ -259,6 +271,22 @@ mod tests {
             "port: 7000 > 7001, databases: 16 > 4"
         );
         assert_eq!(server.get("timeout"), "6");
+    }
+
+    #[test]
+    fn directory_of_the_data_stays_at_reload_and_is_reported() {
+        let data = tempfile::tempdir().expect("a directory");
+        let dir = data.path().canonicalize().expect("it is there");
+        let server = Started::with(&format!("timeout 5\ndir {}\n", dir.display()), &[]);
+        server.disk.open(&server.engine, None).expect("no data");
+        let text = format!("dir {}/.\ntimeout 6\n", dir.display());
+        let outcome = server.reload(&text).expect("it is right");
+        assert_eq!(shown(&outcome.fixed), "");
+        let outcome = server.reload("dir /\ntimeout 7\n").expect("it is right");
+        assert_eq!(shown(&outcome.changed), "timeout: 6 > 7");
+        let expected = format!("dir: {} > /", dir.display());
+        assert_eq!(shown(&outcome.fixed), expected);
+        server.disk.close();
     }
 
     #[test]
