@@ -48,9 +48,9 @@ pub(crate) struct ServedEngine<A: HasKv> {
     pub(crate) libraries: Option<Arc<dyn Libraries>>,
 }
 
-/// The libraries of functions of a server, which are kept with its keys ([`Disk::with_libraries`]).
+/// The libraries of functions of a server, which are kept with its keys ([`Disk::set_libraries`]).
 ///
-/// [`Disk::with_libraries`]: crate::Disk::with_libraries
+/// [`Disk::set_libraries`]: crate::Disk::set_libraries
 pub trait Libraries: Send + Sync {
     /// The source of each library.
     fn sources(&self) -> Vec<Vec<u8>>;

@@ -7,13 +7,17 @@ use respire_engine::{Engine, Router};
 use respire_net::{Config, Listeners, Report, Shutdown};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How long clients wait for the data before they are answered `-LOADING`.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// [`on`](super::on), with the keys kept on disk, in Redis's files: the append-only log, snapshots, or both, as `values`
 /// say. The directory must exist, and belongs to one server at a time.
 ///
-/// What is there is loaded while clients connect already; until it is loaded they get `-LOADING`. Commands of your own
+/// What is there is loaded first. If that takes longer than a second, clients get `-LOADING` meanwhile. Commands of your own
 /// are logged by what they change through [`commands::view`](respire_commands::view), so a restart neither needs nor
 /// runs them. With `appendfsync always`, a reply leaves when its change is on the disk.
 ///
@@ -115,17 +119,22 @@ impl<A: HasKv> Kept<A> {
         Ok(served?)
     }
 
-    /// Begins to load. If that fails, the server stops.
+    /// Begins to load, and returns when that is done or takes long. If it fails, the server stops.
     fn load(&self, shutdown: Shutdown) -> io::Result<JoinHandle<Result<(), Failed>>> {
         let (disk, engine) = (Arc::clone(&self.disk), Arc::clone(&self.engine));
         let thread = thread::Builder::new().name("respire-load".to_owned());
-        thread.spawn(move || {
+        let (done, is_done) = mpsc::channel::<()>();
+        let thread = thread.spawn(move || {
             let opened = disk.open(&engine, None);
             if opened.is_err() {
                 shutdown.request();
             }
+            drop(done);
             opened
-        })
+        })?;
+        // It ends when the thread drops its end, also by a panic.
+        let _ = is_done.recv_timeout(QUIET);
+        Ok(thread)
     }
 }
 
