@@ -278,3 +278,19 @@ fn writes_that_are_answered_while_the_server_shuts_down_are_saved() {
         );
     }
 }
+
+#[test]
+fn log_turned_on_again_replaces_the_former() {
+    let place = Place::new(WITH_LOG);
+    let server = place.start();
+    let _: Value = server.ask("SET former value");
+    assert_eq!(server.ask::<String>("CONFIG SET appendonly no"), "OK");
+    until("the log is off", || server.info("aof_enabled") == "0");
+    let _: Value = server.ask("DEL former");
+    fill(&server);
+    let before = server.shown();
+    assert_eq!(server.ask::<String>("CONFIG SET appendonly yes"), "OK");
+    rewritten(&server);
+    server.kill();
+    assert_eq!(after_restart(&place), before);
+}

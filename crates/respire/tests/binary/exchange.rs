@@ -172,3 +172,13 @@ fn we_load_a_snapshot_of_redis_that_is_named_and_keep_it_in_a_log() {
     assert_eq!(code, Some(3), "{log}");
     assert!(log.contains("only one of both"), "{log}");
 }
+
+#[test]
+fn we_load_a_snapshot_of_redis_where_snapshots_are_kept() {
+    let place = Place::new(SNAPSHOTS);
+    let theirs = place.redis(SNAPSHOTS);
+    fill(&theirs);
+    let before = theirs.shown();
+    theirs.stop();
+    assert_eq!(place.start().shown(), before);
+}

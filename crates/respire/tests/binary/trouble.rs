@@ -118,3 +118,41 @@ fn failed_snapshot_does_not_stop_writes_where_that_is_off_or_no_rules_are_set() 
         assert_eq!(left, 1, "no temporary file is left");
     }
 }
+
+#[test]
+fn log_whose_directory_is_away_for_a_time_loses_nothing() {
+    for policy in ["always", "everysec"] {
+        let place = Place::new(&["--appendonly", "yes", "--appendfsync", policy]);
+        let server = place.start();
+        let _: Value = server.ask("SET before v");
+        let (data, aside) = (place.data(), place.data().with_extension("aside"));
+        fs::rename(&data, &aside).unwrap();
+        let _: String = server.ask("BGREWRITEAOF");
+        until("the rewrite has failed", || {
+            server.info("aof_last_bgrewrite_status") == "err"
+        });
+        let answered = redis::cmd("SET")
+            .arg(&["meanwhile", "v"])
+            .exec(&mut server.client());
+        let exists: u32 = server.ask("EXISTS before");
+        assert_eq!(exists, 1);
+
+        fs::rename(&aside, &data).unwrap();
+        until("writes are taken", || {
+            let mut command = redis::cmd("SET");
+            command.arg(&["after", "v"]);
+            command.exec(&mut server.client()).is_ok()
+        });
+        server.kill();
+        let server = place.start();
+        assert_eq!(server.ask::<u32>("EXISTS before after"), 2);
+        if answered.is_ok() {
+            assert_eq!(server.ask::<u32>("EXISTS meanwhile"), 1);
+        }
+        let _: String = server.ask("BGREWRITEAOF");
+        until("the log is rewritten", || {
+            server.info("aof_rewrite_in_progress") == "0"
+        });
+        assert_eq!(server.info("aof_last_bgrewrite_status"), "ok");
+    }
+}
