@@ -252,6 +252,13 @@ impl Disk {
         let length = fs::metadata(path)
             .map_err(|error| Failed::io(path, error))?
             .len();
+        if length == 0 {
+            let next = format!(
+                "restore {0}, or move it away to begin with nothing",
+                path.display()
+            );
+            return Err(refused(path, "it is empty: there is no data in it", next));
+        }
         self.status
             .loading
             .bytes_total

@@ -179,6 +179,9 @@ fn snapshot_that_is_damaged_is_refused() {
         fs::write(&path, damaged).unwrap();
         assert_refused(&place, &["dump.rdb", ": byte ", "respire-server check "]);
     }
+    // As a full disk or a power cut leaves one.
+    fs::write(&path, "").unwrap();
+    assert_refused(&place, &["dump.rdb", "it is empty"]);
 }
 
 #[test]

@@ -156,3 +156,17 @@ fn log_whose_directory_is_away_for_a_time_loses_nothing() {
         assert_eq!(server.info("aof_last_bgrewrite_status"), "ok");
     }
 }
+
+#[test]
+fn wrong_values_of_durability_exit_with_code_2() {
+    for (flag, value) in [
+        ("--appendfsync", "sometimes"),
+        ("--save", "60"),
+        ("--dbfilename", "folder/name"),
+        ("--appendonly", "perhaps"),
+    ] {
+        let (code, text) = Place::new(&[]).refused(&[flag, value]);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains(value), "{text}");
+    }
+}

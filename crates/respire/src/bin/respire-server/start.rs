@@ -56,7 +56,8 @@ pub(crate) fn run(given: Given, arguments: Vec<OsString>) -> Result<(), Failed> 
     let disk = Disk::new(Values::default());
     let engine = engine(kv, &disk, &host, rows);
     host.set_defaults(defaults(engine.settings()));
-    configure(engine.settings(), flags, clients_max, &given.settings)?;
+    configure(engine.settings(), flags, clients_max, &given.settings)
+        .map_err(|error| Failed::Wrong(error.to_string()))?;
     engine.tunables().set_password(password.as_bytes());
     disk.attach(&engine);
 
@@ -200,7 +201,7 @@ fn configure(
     flags: &Flags,
     clients_max: u32,
     lines: &[Line],
-) -> Result<(), Failed> {
+) -> io::Result<()> {
     console::set(settings, "maxclients", &clients_max.to_string())?;
     console::set(settings, "maxmemory", &flags.maxmemory.to_string())?;
     console::set(settings, "maxmemory-policy", &flags.maxmemory_policy)?;
