@@ -114,7 +114,12 @@ pub(crate) struct Loading {
     pub(crate) bytes_done: AtomicU64,
     pub(crate) keys_loaded: AtomicU64,
     pub(crate) keys_expired: AtomicU64,
+    /// When the log was told last how far it is, in unix seconds.
+    told_s: AtomicU64,
 }
+
+/// Seconds between two lines of the log about loading.
+const TOLD_EVERY_S: u64 = 2;
 
 impl Loading {
     pub(crate) fn begin(&self) {
@@ -123,6 +128,20 @@ impl Loading {
 
     pub(crate) fn end(&self) {
         self.began_s.store(0, Ordering::Relaxed);
+    }
+
+    /// Says in the log how far it is, every few seconds.
+    pub(crate) fn tell(&self) {
+        let (now_s, began_s) = (unix_s(), self.began_s.load(Ordering::Relaxed));
+        let told_s = self.told_s.load(Ordering::Relaxed).max(began_s);
+        if began_s == 0 || now_s < told_s + TOLD_EVERY_S {
+            return;
+        }
+        self.told_s.store(now_s, Ordering::Relaxed);
+        let total = self.bytes_total.load(Ordering::Relaxed).max(1);
+        let done = self.bytes_done.load(Ordering::Relaxed).min(total);
+        let percent = u128::from(done) * 100 / u128::from(total);
+        tracing::info!("loading: {percent} % of {} MB", total / 1_000_000);
     }
 
     /// Whether the server is loading.

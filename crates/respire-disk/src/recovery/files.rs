@@ -3,6 +3,7 @@
 use crate::load;
 use crate::log::sync_dir;
 use respire_durable::recovery::{Change, Files, Place, RdbProblem};
+use respire_rdb::file::Sum;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -132,6 +133,9 @@ impl Files for RealFiles {
             offset: 0,
             what: error.to_string(),
         })?;
+        if let Ok(Some(end)) = whole_snapshot(&file) {
+            return Ok(end);
+        }
         let options = load::Options {
             may_go_on: true,
             ..load::Options::default()
@@ -145,6 +149,36 @@ impl Files for RealFiles {
             })
     }
 }
+
+/// The length of a snapshot that nothing follows, if its checksum is right. What is in it is looked at when it is
+/// loaded, still before anything is changed on disk.
+fn whole_snapshot(file: &File) -> io::Result<Option<u64>> {
+    const EOF: u8 = 0xff;
+    let len = file.metadata()?.len();
+    let Some(checked) = len.checked_sub(CHECKSUM_BYTES as u64) else {
+        return Ok(None);
+    };
+    let mut checksum = [0; CHECKSUM_BYTES];
+    file.read_exact_at(&mut checksum, checked)?;
+    let mut buffer = vec![0; WINDOW_BYTES];
+    let (mut sum, mut at, mut last) = (Sum::default(), 0, 0);
+    while at < checked {
+        let window = buffer
+            .len()
+            .min(usize::try_from(checked - at).unwrap_or(usize::MAX));
+        file.read_exact_at(&mut buffer[..window], at)?;
+        sum = sum.then(Sum::of(&buffer[..window]));
+        last = buffer[window - 1];
+        at += window as u64;
+    }
+    let is_right = last == EOF && sum.crc() == u64::from_le_bytes(checksum);
+    Ok(is_right.then_some(len))
+}
+
+const CHECKSUM_BYTES: usize = 8;
+
+/// Bytes that are read at once.
+const WINDOW_BYTES: usize = 1 << 20;
 
 /// Whether a file begins as a snapshot does.
 pub(crate) fn is_snapshot(path: &Path) -> io::Result<bool> {

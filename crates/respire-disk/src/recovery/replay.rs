@@ -41,6 +41,7 @@ pub(super) fn load(
         loading
             .bytes_done
             .fetch_add(loader.offset - before, Ordering::Relaxed);
+        loading.tell();
     }
     match loader.replay.open_transaction() {
         Some(offset) => Err(loader.refused(offset, "a transaction is not ended".to_owned())),

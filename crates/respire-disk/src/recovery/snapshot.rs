@@ -72,5 +72,6 @@ impl Follow for Follower<'_> {
         self.loading
             .keys_loaded
             .store(progress.keys, Ordering::Relaxed);
+        self.loading.tell();
     }
 }
