@@ -45,6 +45,10 @@ pub(crate) struct State {
     was_whole: bool,
     trouble: Option<Trouble>,
     was_slow: bool,
+    /// The sync lane waits for something to do.
+    is_sync_idle: bool,
+    /// What it is to do next.
+    sync_operation: Option<Operation>,
     /// The last error, for people.
     error: String,
     used: Vec<Stage>,
@@ -95,6 +99,8 @@ impl Lanes {
                 was_whole,
                 trouble: None,
                 was_slow: false,
+                is_sync_idle: false,
+                sync_operation: None,
                 error: String::new(),
                 used: Vec::new(),
             }),
@@ -262,7 +268,9 @@ impl Shared {
     fn sync_lane(&self) {
         let mut state = self.lock();
         loop {
-            if let Some(operation) = state.log.next(Lane::Sync, self.now_ms()) {
+            state.is_sync_idle = false;
+            let taken = state.sync_operation.take();
+            if let Some(operation) = taken.or_else(|| state.log.next(Lane::Sync, self.now_ms())) {
                 drop(state);
                 self.perform(Lane::Sync, &operation);
                 self.journal.call();
@@ -273,6 +281,7 @@ impl Shared {
                 drop(state);
                 return self.journal.call();
             }
+            state.is_sync_idle = true;
             let wait = self.until(state.log.wake_at());
             let waited = self.sync_bell.wait_timeout(state, wait);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -335,6 +344,12 @@ impl Shared {
             state.trouble = trouble;
             state.error.clone()
         });
+        // The lane sleeps through most batches: waking it costs more than asking for it.
+        let has_stopped = state.log.is_stopped();
+        if state.is_sync_idle && state.sync_operation.is_none() {
+            state.sync_operation = state.log.next(Lane::Sync, self.now_ms());
+        }
+        let wakes_sync = state.is_sync_idle && (has_stopped || state.sync_operation.is_some());
         let is_slow = state.is_slow(self.buffer_bytes.load(Ordering::Relaxed));
         let has_turned = is_slow != mem::replace(&mut state.was_slow, is_slow);
         drop(state);
@@ -346,7 +361,9 @@ impl Shared {
             gates.set_log_slow(is_slow);
         }
         self.progress.notify_all();
-        self.sync_bell.notify_one();
+        if wakes_sync {
+            self.sync_bell.notify_one();
+        }
     }
 }
 
