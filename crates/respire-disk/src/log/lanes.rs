@@ -188,11 +188,16 @@ impl Shared {
         if state.cut.is_some() || state.log.rewrite().is_some() {
             return Err(Busy::InProgress);
         }
-        let Some((ticket, cut)) = cut() else {
+        // Nothing is appended until the ticket is known. The lock is not held meanwhile: the cut waits for commands
+        // that hold keys, and one of them may be about to ask the log for its figures.
+        state.cut = Some(state.log.appended());
+        drop(state);
+        let cut = cut();
+        self.lock().cut = cut.as_ref().map(|(ticket, _)| *ticket);
+        let Some((ticket, cut)) = cut else {
+            self.call();
             return Err(Busy::InProgress);
         };
-        state.cut = Some(ticket);
-        drop(state);
         self.call();
         let mut begun = Err(Busy::NotNow);
         self.wait_until(patience, |state| {
