@@ -5,11 +5,12 @@
 
 use super::marks::Marks;
 use super::stage::Stage;
+use crate::gates::Gates;
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use respire_store::{Effect, Observer, Store, Ticket};
 use std::mem;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 /// Takes the units of all threads.
@@ -24,6 +25,18 @@ pub(crate) struct Journal {
     is_on: AtomicBool,
     /// The last ticket of a unit that has changed something.
     last: AtomicU64,
+    /// Bytes of commands that were handed over, and not given back.
+    waiting: AtomicU64,
+    bound: RwLock<Bound>,
+    /// More bytes have been waiting than the bound allows.
+    is_over: AtomicBool,
+}
+
+/// How many bytes may wait for the log's thread, which may hang in a write to a slow disk.
+struct Bound {
+    bytes_max: u64,
+    /// Called by the thread that hands over more.
+    gates: Option<Arc<Gates>>,
 }
 
 /// What the log's thread takes.
@@ -37,6 +50,9 @@ struct Inbox {
     /// The log's thread waits.
     is_waiting: bool,
 }
+
+/// Fewer bytes than this may wait in any case.
+const BOUND_LEAST: u64 = 1 << 20;
 
 /// The empty stages that are kept.
 const SPARE_MAX: usize = 64;
@@ -68,12 +84,55 @@ impl Journal {
             notes_reads: AtomicBool::new(false),
             is_on: AtomicBool::new(false),
             last: AtomicU64::new(0),
+            waiting: AtomicU64::new(0),
+            bound: RwLock::new(Bound {
+                bytes_max: u64::MAX,
+                gates: None,
+            }),
+            is_over: AtomicBool::new(false),
         }
     }
 
     /// Lets readers wait for what they show, or no longer.
     pub(crate) fn set_notes_reads(&self, notes_reads: bool) {
         self.notes_reads.store(notes_reads, Ordering::Release);
+    }
+
+    /// Closes the gate of writers as soon as more bytes than this wait for the log's thread.
+    pub(crate) fn bound(&self, bytes_max: u64, gates: Option<Arc<Gates>>) {
+        let mut bound = self.bound.write().unwrap_or_else(PoisonError::into_inner);
+        *bound = Bound { bytes_max, gates };
+    }
+
+    /// Bytes that wait for the log's thread, or for units before them.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Whether the gate was closed since the last call, for too many bytes.
+    pub(crate) fn take_over(&self) -> bool {
+        self.is_over.swap(false, Ordering::AcqRel)
+    }
+
+    /// The commands of a stage are the log's now.
+    pub(crate) fn taken(&self, bytes: u64) {
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn bytes_max(&self) -> u64 {
+        let bound = self.bound.read().unwrap_or_else(PoisonError::into_inner);
+        bound.bytes_max
+    }
+
+    #[cold]
+    fn exceed(&self) {
+        let bound = self.bound.read().unwrap_or_else(PoisonError::into_inner);
+        bound
+            .gates
+            .iter()
+            .for_each(|gates| gates.set_log_slow(true));
+        // Behind it: whoever sees this opens the gate, and must not be overtaken.
+        self.is_over.store(true, Ordering::Release);
     }
 
     /// A log takes the changes from now on, or no longer.
@@ -162,11 +221,17 @@ impl Journal {
             // The turn that opened the unit hands it over.
             return;
         }
+        let bytes = stage.bytes_len();
+        let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let mut inbox = self.lock();
         let mut next = inbox.spare.pop().unwrap_or_default();
         mem::swap(stage, &mut next);
         inbox.stages.push(next);
         self.wake(inbox);
+        // The bound is not asked for before so much waits that a lock more does not matter.
+        if waiting > BOUND_LEAST && waiting > self.bytes_max() {
+            self.exceed();
+        }
     }
 
     fn wake(&self, inbox: MutexGuard<'_, Inbox>) {

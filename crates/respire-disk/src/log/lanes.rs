@@ -52,6 +52,8 @@ pub(crate) struct State {
     /// The last error, for people.
     error: String,
     used: Vec<Stage>,
+    /// Bytes of stages that were used up since the journal was told.
+    returned: u64,
 }
 
 /// Bytes that are appended as one batch.
@@ -103,12 +105,15 @@ impl Lanes {
                 sync_operation: None,
                 error: String::new(),
                 used: Vec::new(),
+                returned: 0,
             }),
             sync_bell: Condvar::new(),
             progress: Condvar::new(),
             gates: begin.gates,
             buffer_bytes: AtomicU64::new(begin.buffer_bytes),
         });
+        let bytes_max = shared.buffer_bytes.load(Ordering::Relaxed);
+        shared.journal.bound(bytes_max, shared.gates.clone());
         shared.lock_and_publish();
         let mut lanes = Self {
             shared,
@@ -228,6 +233,7 @@ impl Shared {
     /// Changes `appendfsync` and `aof-timestamp-enabled`.
     pub(crate) fn configure(&self, policy: Policy, timestamps: bool, buffer_bytes: u64) {
         self.buffer_bytes.store(buffer_bytes, Ordering::Relaxed);
+        self.journal.bound(buffer_bytes, self.gates.clone());
         let mut state = self.lock();
         if (state.policy, state.has_timestamps) == (policy, timestamps) {
             return;
@@ -248,9 +254,11 @@ impl Shared {
             let mut state = self.lock();
             used.append(&mut state.used);
             for stage in stages {
-                state.order.add(stage);
+                let unused = state.order.add(stage);
+                state.returned += unused.map_or(0, |stage| stage.bytes_len());
             }
             state.append(self.now_ms());
+            self.journal.taken(mem::take(&mut state.returned));
             let operation = state.log.next(Lane::Write, self.now_ms());
             if state.log.is_stopped() && operation.is_none() {
                 return self.publish(state);
@@ -355,7 +363,10 @@ impl Shared {
             state.sync_operation = state.log.next(Lane::Sync, self.now_ms());
         }
         let wakes_sync = state.is_sync_idle && (has_stopped || state.sync_operation.is_some());
-        let is_slow = state.is_slow(self.buffer_bytes.load(Ordering::Relaxed));
+        let was_over = self.journal.take_over();
+        state.was_slow |= was_over;
+        let waiting = state.log.waiting_bytes() + self.journal.waiting_bytes();
+        let is_slow = state.is_slow(waiting, self.buffer_bytes.load(Ordering::Relaxed));
         let has_turned = is_slow != mem::replace(&mut state.was_slow, is_slow);
         drop(state);
         self.kept.set(kept);
@@ -374,8 +385,7 @@ impl Shared {
 
 impl State {
     /// Whether changes come faster than the disk takes them. Once it is so, it is until half of them are written.
-    fn is_slow(&self, bytes_max: u64) -> bool {
-        let waiting = self.log.waiting_bytes();
+    fn is_slow(&self, waiting: u64, bytes_max: u64) -> bool {
         waiting
             > if self.was_slow {
                 bytes_max / 2
@@ -390,9 +400,10 @@ impl State {
         loop {
             let first = self.log.appended() + 1;
             let mut ordered = Ordered::default();
-            let used = &mut self.used;
+            let (used, returned) = (&mut self.used, &mut self.returned);
             self.order
                 .take(up_to, BATCH_BYTES_MAX, &mut ordered, |mut stage| {
+                    *returned += stage.bytes_len();
                     stage.clear();
                     used.push(stage);
                 });

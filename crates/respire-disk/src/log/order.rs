@@ -34,15 +34,17 @@ impl Order {
         }
     }
 
-    /// Adds the units of a stage.
-    pub(crate) fn add(&mut self, mut stage: Stage) {
+    /// Adds the units of a stage. Gives it back if it has none that come next or later.
+    pub(crate) fn add(&mut self, mut stage: Stage) -> Option<Stage> {
         stage.sort();
         let at = stage
             .units()
             .partition_point(|unit| unit.ticket < self.next);
-        if let Some(unit) = stage.units().get(at) {
-            self.stages.insert(unit.ticket, (stage, at));
-        }
+        let Some(unit) = stage.units().get(at) else {
+            return Some(stage);
+        };
+        self.stages.insert(unit.ticket, (stage, at));
+        None
     }
 
     /// Appends the units that come next, at most up to this ticket, and stops after `bytes_max` bytes or more.

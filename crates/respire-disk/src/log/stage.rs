@@ -44,6 +44,11 @@ const MULTI: &[u8] = b"*1\r\n$5\r\nMULTI\r\n";
 const EXEC: &[u8] = b"*1\r\n$4\r\nEXEC\r\n";
 
 impl Stage {
+    /// The bytes of its commands.
+    pub(crate) fn bytes_len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     /// Whether no unit has ended.
     pub(crate) fn is_empty(&self) -> bool {
         self.units.is_empty()

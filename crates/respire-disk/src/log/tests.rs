@@ -244,3 +244,33 @@ fn rewrite_begins_a_file_exactly_at_its_cut() {
     let base = base.expect("a base").to_owned();
     kit.check(&[&base, "appendonly.aof.2.incr.aof"]);
 }
+
+#[test]
+fn bytes_that_wait_for_the_thread_are_counted_until_it_has_taken_them() {
+    let journal = Arc::new(Journal::new());
+    let store = Store::new(Config::default());
+    store.observe(journal.clone(), Interest::EFFECTS);
+    journal.bound(1 << 20, None);
+    let mut order = super::order::Order::new(1);
+    let value = vec![b'x'; 1 << 19];
+    for _ in 0..2 {
+        assert!(!journal.take_over());
+        store
+            .view(0, 0)
+            .update(b"1", |slot| slot.set(&*value, Expiry::Clear));
+    }
+    assert!(
+        journal.take_over(),
+        "two halves of a megabyte, with their framing, are too many"
+    );
+    assert!(journal.waiting_bytes() > 1 << 20);
+    let stages = journal.take(Duration::ZERO, &mut Vec::new());
+    for stage in stages {
+        assert!(order.add(stage).is_none());
+    }
+    let mut ordered = super::order::Ordered::default();
+    order.take(u64::MAX, usize::MAX, &mut ordered, |stage| {
+        journal.taken(stage.bytes_len());
+    });
+    assert_eq!((ordered.last, journal.waiting_bytes()), (2, 0));
+}
