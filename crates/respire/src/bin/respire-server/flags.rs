@@ -287,6 +287,7 @@ Examples:
   respire-server --metrics 9121
   respire-server --explorer 8123 --explorer-tap
   respire-server --check-script lock.lua limits.lua
+  respire-server check /var/lib/respire        (files after a crash; 'check --help')
 
 Then: redis-cli -p 6379";
 
