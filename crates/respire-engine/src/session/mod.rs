@@ -51,7 +51,7 @@ use std::sync::atomic::Ordering;
 ///    [`Wake`](crate::Wake) handle is called.
 /// 5. [`SessionStep::Close`]: write the remaining output, within bounds, and close. The session is
 ///    done.
-/// 6. If the engine has [`Commits`], the driver calls [`Session::take_ticket`] after each call of
+/// 6. If the engine has [`Commits`](crate::Commits), the driver calls [`Session::take_ticket`] after each call of
 ///    [`Session::serve`], and does not write what this call appended before the ticket is kept.
 ///
 /// Memory is bounded by one request (whose parts the limits bound), the input of one turn, and

@@ -227,6 +227,7 @@ impl Running {
         let mut asked = Vec::new();
         for line in [
             "DEBUG DIGEST",
+            #[cfg(feature = "scripts")]
             "FUNCTION LIST WITHCODE",
             "XINFO GROUPS stream",
             "XPENDING stream readers",
@@ -327,22 +328,20 @@ pub(crate) fn fill(server: &Running) {
         assert_eq!(reply.is_err(), line.starts_with("RENAME"), "{line}");
     }
     ask::<Value>(&mut client, "SELECT 0");
-    let script = "for n = 1, 500 do redis.call('RPUSH', KEYS[1], n, ARGV[1]) end return 1";
     let padding = "padding".repeat(30);
-    let mut command = redis::cmd("EVAL");
-    command.arg(script).arg(1).arg("by-script").arg(padding);
-    let done: u32 = command.query(&mut client).unwrap();
-    assert_eq!(done, 1);
+    redis::cmd("SET")
+        .arg("padded")
+        .arg(&padding)
+        .exec(&mut client)
+        .unwrap();
+    #[cfg(feature = "scripts")]
+    run_scripts(&mut client, &padding);
     for n in 0..300 {
         let line = format!("HSET large-hash field{n} {n}");
         let _: Value = ask(&mut client, &line);
         let line = format!("ZADD large-zset {n} member{n}");
         let _: Value = ask(&mut client, &line);
     }
-    let library = "#!lua name=lib\nredis.register_function('one', function() return 1 end)";
-    let mut command = redis::cmd("FUNCTION");
-    let loaded: String = command.arg("LOAD").arg(library).query(&mut client).unwrap();
-    assert_eq!(loaded, "lib");
     let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     redis::cmd("SET")
         .arg(&bytes[..256])
@@ -350,6 +349,20 @@ pub(crate) fn fill(server: &Running) {
         .exec(&mut client)
         .unwrap();
     pop_while_blocked(server);
+}
+
+/// Changes keys by a script, and loads a library of functions.
+#[cfg(feature = "scripts")]
+fn run_scripts(client: &mut Connection, padding: &str) {
+    let script = "for n = 1, 500 do redis.call('RPUSH', KEYS[1], n, ARGV[1]) end return 1";
+    let mut command = redis::cmd("EVAL");
+    command.arg(script).arg(1).arg("by-script").arg(padding);
+    let done: u32 = command.query(client).unwrap();
+    assert_eq!(done, 1);
+    let library = "#!lua name=lib\nredis.register_function('one', function() return 1 end)";
+    let mut command = redis::cmd("FUNCTION");
+    let loaded: String = command.arg("LOAD").arg(library).query(client).unwrap();
+    assert_eq!(loaded, "lib");
 }
 
 /// Pops from a list for which a client waited.
