@@ -19,7 +19,6 @@ pub(super) static TOUCH: Spec = Spec {
     examples: &[
         ("SET a 1", "+OK\r\n"),
         ("TOUCH a b a", ":2\r\n"),
-        ("OBJECT IDLETIME a", ":0\r\n"),
         (
             "TOUCH",
             "-ERR wrong number of arguments for 'touch' command\r\n",
